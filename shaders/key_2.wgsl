@@ -1,0 +1,22 @@
+// A key of two 32-bit words, the low word first, as a little-endian 64-bit integer lies in memory.
+
+alias Key = vec2<u32>;
+
+const LAST_KEY: Key = vec2(0xffffffffu, 0xffffffffu);
+
+// An array for each word: neighbours lie in neighbouring banks.
+var<workgroup> tile_low_words: array<u32, TILE_SIZE>;
+var<workgroup> tile_high_words: array<u32, TILE_SIZE>;
+
+fn key_less(a: Key, b: Key) -> bool {
+    return a.y < b.y || (a.y == b.y && a.x < b.x);
+}
+
+fn load_tile_key(i: u32) -> Key {
+    return vec2(tile_low_words[i], tile_high_words[i]);
+}
+
+fn store_tile_key(i: u32, key: Key) {
+    tile_low_words[i] = key.x;
+    tile_high_words[i] = key.y;
+}

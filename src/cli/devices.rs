@@ -1,0 +1,52 @@
+//! `gpusort devices`: what can sort here.
+
+use std::io::Write;
+
+use anyhow::Context;
+use gpusort::gpu::{AdapterInfo, adapters};
+
+pub(super) fn run() -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let adapters = adapters();
+    for (number, adapter) in adapters.iter().enumerate() {
+        writeln!(out, "{number}    {}", describe(adapter)).context("standard output")?;
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
+    writeln!(out, "cpu  CPU\n     {cores}").context("standard output")?;
+    if adapters.is_empty() {
+        let _ = writeln!(
+            std::io::stderr(),
+            "gpusort: no GPU found; a graphics driver is needed, on Linux with its Vulkan part and libvulkan1 \
+             (mesa-vulkan-drivers has a software one)"
+        );
+    }
+    Ok(())
+}
+
+fn describe(adapter: &AdapterInfo) -> String {
+    let limits = &adapter.limits;
+    let (smallest, largest) = adapter.subgroup_sizes;
+    let subgroup = if smallest == largest { smallest.to_string() } else { format!("{smallest} to {largest}") };
+    format!(
+        "{}\n     {}, {}, driver {}\n     buffer {}, binding {}, workgroup memory {}, {} invocations a workgroup, \
+         subgroup {subgroup}",
+        adapter.name,
+        adapter.backend,
+        adapter.kind.name(),
+        adapter.driver,
+        bytes(limits.buffer_bytes),
+        bytes(limits.binding_bytes),
+        bytes(limits.workgroup_bytes),
+        limits.invocations,
+    )
+}
+
+/// A size in the largest unit that leaves a number a person can read.
+fn bytes(bytes: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let unit = (bytes.max(1).ilog2() / 10).min(4);
+    let value = bytes as f64 / f64::from(1 << (10 * unit.min(3))) / if unit == 4 { 1024.0 } else { 1.0 };
+    let decimals = usize::from(value.fract() >= 0.005);
+    format!("{value:.decimals$} {}", units[unit as usize])
+}

@@ -1,0 +1,143 @@
+//! The progress bar: one line on stderr, once the work has lasted long enough for a person to wonder.
+
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use console::Term;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+
+use super::args::Progress as When;
+
+/// Shorter work ends before a bar could be read.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// What a phase counts.
+#[derive(Clone, Copy)]
+pub(super) enum Unit {
+    Bytes,
+    Passes,
+    Records,
+    /// Nothing: only its time is told.
+    Time,
+}
+
+/// The progress of one command, phase by phase. Dropping it removes the bar.
+pub(super) struct Progress(Option<ProgressBar>);
+
+impl Progress {
+    pub(super) fn new(when: When, quiet: bool) -> Self {
+        let terminal = io::stderr().is_terminal();
+        let patience = match when {
+            When::Always => Duration::ZERO,
+            When::Auto if terminal && !quiet => PATIENCE,
+            When::Auto | When::Never => return Self(None),
+        };
+        let line = Line { term: Term::stderr(), terminal, visible_from: Instant::now() + patience };
+        let target = ProgressDrawTarget::term_like_with_hz(Box::new(line), if terminal { 10 } else { 2 });
+        let bar = ProgressBar::with_draw_target(None, target);
+        // So that phases that do not report are seen to go on.
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self(Some(bar))
+    }
+
+    /// Begins a phase of `total` units, or of unknown length.
+    pub(super) fn phase(&self, name: &'static str, unit: Unit, total: Option<u64>) {
+        let Some(bar) = &self.0 else { return };
+        let count = match (unit, total) {
+            (Unit::Bytes, Some(_)) => "{bytes}/{total_bytes}",
+            (Unit::Bytes, None) => "{bytes}",
+            (Unit::Passes, _) => "{human_pos}/{human_len} passes",
+            (Unit::Records, _) => "{human_pos}/{human_len} records",
+            (Unit::Time, _) => "",
+        };
+        let template = match total {
+            Some(_) => format!("{{msg:8}} [{{bar:30}}] {count}, {{eta}} left"),
+            None => format!("{{msg:8}} {{spinner}} {count} {{elapsed}}"),
+        };
+        // The templates above are constants; were one wrong, the plain bar would do.
+        let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.reset();
+        bar.set_style(style.progress_chars("=> "));
+        bar.set_message(name);
+        match total {
+            Some(total) => bar.set_length(total),
+            None => bar.unset_length(),
+        }
+    }
+
+    /// How far the phase is.
+    pub(super) fn set(&self, done: u64) {
+        if let Some(bar) = &self.0 {
+            bar.set_position(done);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Where the bar is drawn: nowhere until `visible_from`; then in place on a terminal, and in a line for
+/// each state elsewhere.
+#[derive(Debug)]
+struct Line {
+    term: Term,
+    terminal: bool,
+    visible_from: Instant,
+}
+
+impl Line {
+    fn draw(&self, draw: impl FnOnce(&Term) -> io::Result<()>) -> io::Result<()> {
+        if Instant::now() < self.visible_from { Ok(()) } else { draw(&self.term) }
+    }
+
+    fn control(&self, draw: impl FnOnce(&Term) -> io::Result<()>) -> io::Result<()> {
+        if self.terminal { self.draw(draw) } else { Ok(()) }
+    }
+}
+
+impl TermLike for Line {
+    fn width(&self) -> u16 {
+        self.term.size().1
+    }
+
+    fn move_cursor_up(&self, n: usize) -> io::Result<()> {
+        self.control(|term| term.move_cursor_up(n))
+    }
+
+    fn move_cursor_down(&self, n: usize) -> io::Result<()> {
+        self.control(|term| term.move_cursor_down(n))
+    }
+
+    fn move_cursor_right(&self, n: usize) -> io::Result<()> {
+        self.control(|term| term.move_cursor_right(n))
+    }
+
+    fn move_cursor_left(&self, n: usize) -> io::Result<()> {
+        self.control(|term| term.move_cursor_left(n))
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.draw(|term| term.write_line(text))
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        match (self.terminal, text.trim_end()) {
+            (true, _) => self.draw(|term| term.write_str(text)),
+            (false, "") => Ok(()),
+            (false, text) => self.draw(|term| term.write_line(text)),
+        }
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.control(Term::clear_line)
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.draw(Term::flush)
+    }
+}

@@ -1,0 +1,6 @@
+//! Sorting without a GPU: the networks themselves, and the fast sort that `auto` uses.
+
+pub mod network;
+mod sort;
+
+pub use sort::{Pair, pairs, positions, sort, sort_pairs};

@@ -1,0 +1,122 @@
+//! Performs a plan's network steps on the CPU.
+//!
+//! This is the interpreter that says what every plan means: a kernel is right when it leaves the data
+//! as this does. It is also how `--device cpu` runs a named network, so it works on all cores and keeps
+//! to a tile where the plan does.
+
+use rayon::prelude::*;
+
+use crate::plan::{Dispatch, Plan, Step};
+
+/// Below this many elements, one core does a step sooner than others are woken.
+const SERIAL: usize = 1 << 15;
+
+/// Performs `plan` on `elements`, calling `progress` after each dispatch with the number done so far.
+///
+/// Elements are compared as a whole: where positions travel along, pass pairs of key and position.
+///
+/// # Panics
+///
+/// When the plan is not for this many elements.
+pub fn perform<T: Ord + Copy + Send + Sync>(plan: &Plan, elements: &mut [T], mut progress: impl FnMut(u64)) {
+    assert_eq!(plan.n as usize, elements.len(), "the plan is for another size");
+    for (done, dispatch) in (1..).zip(plan.dispatches()) {
+        perform_dispatch(dispatch, elements);
+        progress(done);
+    }
+}
+
+fn perform_dispatch<T: Ord + Copy + Send + Sync>(dispatch: &Dispatch, elements: &mut [T]) {
+    match dispatch.work.tile() {
+        // Tiles are aligned, so positions within one pair up as positions of the whole do.
+        Some(tile) => for_each_chunk(elements, tile, |tile| {
+            dispatch.work.steps().for_each(|step| perform_step(step, tile));
+        }),
+        None => dispatch.work.steps().for_each(|step| perform_step_in_parallel(step, elements)),
+    }
+}
+
+/// Performs one step on one core.
+fn perform_step<T: Ord + Copy>(step: Step, elements: &mut [T]) {
+    match step {
+        Step::Mirror { block_log2 } => {
+            let half = 1 << (block_log2 - 1);
+            elements.chunks_mut(2 * half).filter(|block| block.len() > half).for_each(|block| {
+                let (low, high) = block.split_at_mut(half);
+                compare_mirrored(low, high);
+            });
+        }
+        Step::Stride { stride_log2: 0 } => compare_neighbours(elements),
+        Step::Stride { stride_log2 } => {
+            let stride = 1 << stride_log2;
+            elements.chunks_mut(2 * stride).filter(|block| block.len() > stride).for_each(|block| {
+                let (low, high) = block.split_at_mut(stride);
+                compare(low, high);
+            });
+        }
+        Step::Phase { odd } => compare_neighbours(elements.get_mut(usize::from(odd)..).unwrap_or_default()),
+    }
+}
+
+/// Performs one step on all cores, by parts that no comparison crosses.
+fn perform_step_in_parallel<T: Ord + Copy + Send + Sync>(step: Step, elements: &mut [T]) {
+    if elements.len() <= SERIAL {
+        return perform_step(step, elements);
+    }
+    let (half, mirrored) = match step {
+        Step::Mirror { block_log2 } => (1 << (block_log2 - 1), true),
+        Step::Stride { stride_log2 } => (1 << stride_log2, false),
+        Step::Phase { odd } => {
+            return elements[usize::from(odd)..].par_chunks_mut(SERIAL).for_each(compare_neighbours);
+        }
+    };
+    if 2 * half <= SERIAL {
+        return elements.par_chunks_mut(SERIAL).for_each(|part| perform_step(step, part));
+    }
+    // Blocks so large that there may be fewer of them than cores: share out their insides.
+    for block in elements.chunks_mut(2 * half).filter(|block| block.len() > half) {
+        let (low, high) = block.split_at_mut(half);
+        if mirrored {
+            // The last of `low` meets the first of `high`.
+            let low = &mut low[half - high.len()..];
+            let part = SERIAL / 2;
+            low.par_rchunks_mut(part).zip(high.par_chunks_mut(part)).for_each(|(low, high)| compare_mirrored(low, high));
+        } else {
+            low.par_chunks_mut(SERIAL / 2)
+                .zip(high.par_chunks_mut(SERIAL / 2))
+                .for_each(|(low, high)| compare(low, high));
+        }
+    }
+}
+
+fn for_each_chunk<T: Send>(elements: &mut [T], size: usize, each: impl Fn(&mut [T]) + Sync + Send) {
+    if elements.len() <= SERIAL {
+        elements.chunks_mut(size).for_each(each);
+    } else {
+        elements.par_chunks_mut(size).for_each(each);
+    }
+}
+
+/// Compares the ends of `low` and the beginnings of `high`, inwards out.
+fn compare_mirrored<T: Ord + Copy>(low: &mut [T], high: &mut [T]) {
+    low.iter_mut().rev().zip(high).for_each(|(low, high)| compare_exchange(low, high));
+}
+
+fn compare<T: Ord + Copy>(low: &mut [T], high: &mut [T]) {
+    low.iter_mut().zip(high).for_each(|(low, high)| compare_exchange(low, high));
+}
+
+fn compare_neighbours<T: Ord + Copy>(elements: &mut [T]) {
+    for pair in elements.chunks_exact_mut(2) {
+        let (low, high) = pair.split_at_mut(1);
+        compare_exchange(&mut low[0], &mut high[0]);
+    }
+}
+
+/// Written without a branch, so that the compiler makes vector instructions of it.
+#[inline]
+fn compare_exchange<T: Ord + Copy>(low: &mut T, high: &mut T) {
+    let (a, b) = (*low, *high);
+    *low = a.min(b);
+    *high = a.max(b);
+}

@@ -1,0 +1,143 @@
+//! What can go wrong, told so that the reader knows what to do.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::plan::{Algorithm, Variant};
+
+/// An error of this library.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+}
+
+/// The kinds of [`Error`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Reading or writing failed.
+    Io {
+        /// The file, or what stands for it: `standard input`, `standard output`.
+        name: String,
+        /// What was being done: `read`, `write`, …
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A token of the input is not what it should be.
+    Token {
+        /// `file:line:column`, both counted from 1, the column in bytes.
+        place: String,
+        /// The token, made printable and cut if it is long.
+        token: String,
+        /// What was expected instead.
+        expected: String,
+    },
+    /// The input as a whole has no order in any one type, or does not have the form it should.
+    Input {
+        /// The file it is about.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The work exceeds a limit.
+    Limit {
+        /// What is limited.
+        what: &'static str,
+        /// How much the work needs.
+        needed: u64,
+        /// How much there is.
+        limit: u64,
+    },
+    /// The algorithm has no such variant.
+    NoVariant {
+        /// The algorithm asked for.
+        algorithm: Algorithm,
+        /// The variant asked for.
+        variant: Variant,
+    },
+    /// No device fits what was asked for.
+    NoDevice {
+        /// What was asked for and not found.
+        wanted: String,
+        /// What can be done about it.
+        remedy: String,
+    },
+    /// The device or its driver failed.
+    Device(String),
+    /// The output cannot be written to where it should go.
+    Output {
+        /// Where it should go.
+        path: PathBuf,
+        /// Why it can't.
+        problem: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind) -> Self {
+        Self { kind }
+    }
+
+    pub(crate) fn io(name: impl Into<String>, action: &'static str, source: io::Error) -> Self {
+        Self::new(ErrorKind::Io { name: name.into(), action, source })
+    }
+
+    pub(crate) fn limit(what: &'static str, needed: u64, limit: u64) -> Self {
+        Self::new(ErrorKind::Limit { what, needed, limit })
+    }
+
+    pub(crate) fn input(name: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Input { name: name.into(), problem: problem.into() })
+    }
+
+    pub(crate) fn no_variant(algorithm: Algorithm, variant: Variant) -> Self {
+        Self::new(ErrorKind::NoVariant { algorithm, variant })
+    }
+
+    pub(crate) fn device(problem: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Device(problem.to_string()))
+    }
+
+    /// Which kind of error this is.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    /// Whether the reader of our output has gone away, which is its right and no failure.
+    #[must_use]
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(&self.kind, ErrorKind::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            ErrorKind::Io { name, action, source } => write!(f, "{name}: cannot {action}: {source}"),
+            ErrorKind::Token { place, token, expected } => write!(f, "{place}: '{token}' is not {expected}"),
+            ErrorKind::Input { name, problem } => write!(f, "{name}: {problem}"),
+            ErrorKind::Limit { what, needed, limit } => {
+                write!(f, "too large: {needed} {what} needed, {limit} is the limit")
+            }
+            ErrorKind::NoVariant { algorithm, variant } => {
+                let names: Vec<&str> = algorithm.variants().iter().map(|variant| variant.name()).collect();
+                write!(f, "{algorithm} has no variant '{variant}'; it has {}", names.join(", "))
+            }
+            ErrorKind::NoDevice { wanted, remedy } => write!(f, "{wanted}\n{remedy}"),
+            ErrorKind::Device(problem) => write!(f, "the device failed: {problem}"),
+            ErrorKind::Output { path, problem } => write!(f, "{}: {problem}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            ErrorKind::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

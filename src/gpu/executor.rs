@@ -1,0 +1,144 @@
+//! Performs a plan on a device: dispatches into command buffers, command buffers into submits.
+//!
+//! It knows no algorithm. One submit does the whole sort unless that would keep the device busy for so
+//! long that a watchdog might step in or a person might wonder; then submits are sized to about a
+//! tenth of a second by how long the one before took.
+
+use std::time::{Duration, Instant};
+
+use super::device::{Gpu, Kind};
+use super::kernels::kernel;
+use super::timestamps::Timestamps;
+use super::transfer::Buffers;
+use crate::error::Error;
+use crate::plan::Plan;
+
+/// Where a time comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Timestamps that the device wrote before the first and after the last dispatch.
+    Gpu,
+    /// The host's clock, from the first submit until the device reported the last one done.
+    Host,
+}
+
+impl Clock {
+    /// The name used in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gpu => "gpu",
+            Self::Host => "host",
+        }
+    }
+}
+
+/// How long something took, and by which clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Elapsed {
+    /// The time.
+    pub time: Duration,
+    /// Where it comes from.
+    pub clock: Clock,
+}
+
+/// Performs `plan` on the elements in `buffers` and waits for it, calling `progress` after each submit
+/// with the number of dispatches done so far.
+///
+/// # Errors
+///
+/// Whatever the device or its driver reports.
+///
+/// # Panics
+///
+/// When the plan is for another size or shape than the buffers.
+pub fn execute(gpu: &Gpu, plan: &Plan, buffers: &Buffers, mut progress: impl FnMut(u64)) -> Result<Elapsed, Error> {
+    assert!(plan.n == buffers.n() && plan.shape == buffers.shape(), "the plan is for other buffers");
+    let total = plan.dispatch_count();
+    let timestamps = Timestamps::new(gpu)?;
+    let mut pace = Pace::new(gpu.info().kind);
+    let mut dispatches = plan.dispatches();
+    let mut done = 0;
+    let start = Instant::now();
+    while done < total {
+        let submitted = Instant::now();
+        let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("sort") });
+        let first = done == 0;
+        let mut batch = Batch::default();
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some("sort"),
+            // Where the batch will end is not known yet, so each submit ends with a timestamp; the
+            // last one stays.
+            timestamp_writes: timestamps.as_ref().map(|timestamps| timestamps.writes(first)),
+        });
+        pass.set_bind_group(0, buffers.bind_group(), &[]);
+        let mut current = None;
+        while !pace.is_full(&batch) {
+            let Some(dispatch) = dispatches.next() else { break };
+            let (key, arguments) = kernel(dispatch, plan.n, plan.shape);
+            if current != Some(key) {
+                pass.set_pipeline(&gpu.pipeline(key)?);
+                current = Some(key);
+            }
+            pass.set_immediates(0, bytemuck::bytes_of(&arguments));
+            pass.dispatch_workgroups(dispatch.grid.x, dispatch.grid.y, 1);
+            batch.dispatches += 1;
+            batch.bytes += dispatch.bytes_moved;
+        }
+        drop(pass);
+        done += batch.dispatches;
+        if done == total && let Some(timestamps) = &timestamps {
+            timestamps.resolve(&mut encoder);
+        }
+        gpu.queue.submit([encoder.finish()]);
+        gpu.wait()?;
+        pace.adjust(&batch, submitted.elapsed());
+        progress(done);
+    }
+    match timestamps {
+        Some(timestamps) if total > 0 => Ok(Elapsed { time: timestamps.read(gpu)?, clock: Clock::Gpu }),
+        _ => Ok(Elapsed { time: start.elapsed(), clock: Clock::Host }),
+    }
+}
+
+/// What one submit holds.
+#[derive(Default)]
+struct Batch {
+    dispatches: u64,
+    bytes: u64,
+}
+
+/// How much work to put into one submit.
+struct Pace {
+    bytes: u64,
+    dispatches: u64,
+}
+
+impl Pace {
+    /// What a submit should take once its device's speed is known.
+    const TARGET: Duration = Duration::from_millis(100);
+
+    /// A start that a slow device of this kind does in well under a second.
+    fn new(kind: Kind) -> Self {
+        let bytes = match kind {
+            Kind::Discrete => 16 << 30,
+            Kind::Integrated | Kind::Virtual => 2 << 30,
+            Kind::Software => 64 << 20,
+        };
+        Self { bytes, dispatches: 4096 }
+    }
+
+    fn is_full(&self, batch: &Batch) -> bool {
+        batch.bytes >= self.bytes || batch.dispatches >= self.dispatches
+    }
+
+    fn adjust(&mut self, batch: &Batch, took: Duration) {
+        let scale = (Self::TARGET.as_secs_f64() / took.as_secs_f64()).clamp(0.1, 4.0);
+        if batch.bytes >= self.bytes {
+            self.bytes = ((self.bytes as f64 * scale) as u64).max(1);
+        }
+        if batch.dispatches >= self.dispatches {
+            self.dispatches = ((self.dispatches as f64 * scale) as u64).clamp(1, 1 << 16);
+        }
+    }
+}

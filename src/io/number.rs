@@ -1,0 +1,278 @@
+//! Tokens of text and the numbers they spell.
+//!
+//! A number is `[+-]`, then digits with an optional point (a digit on at least one side of it) and an
+//! optional exponent, or `inf`, `infinity` or `nan` in any case.
+
+/// Whether this byte separates tokens.
+#[inline]
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// The token that begins at `start`.
+pub(super) fn token_at(bytes: &[u8], start: usize) -> &[u8] {
+    let rest = &bytes[start..];
+    let length = rest.iter().position(|&byte| is_space(byte)).unwrap_or(rest.len());
+    &rest[..length]
+}
+
+/// The tokens of a piece of text that begins at the beginning of a line: where each begins, and its
+/// bytes. Lines that begin with `#` are comments.
+pub(super) struct Tokens<'a> {
+    bytes: &'a [u8],
+    next: usize,
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, next: 0 }
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = (usize, &'a [u8]);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let start = self.next;
+            match *self.bytes.get(start)? {
+                b'#' if start == 0 || self.bytes[start - 1] == b'\n' => {
+                    let rest = &self.bytes[start..];
+                    self.next += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                }
+                byte if is_space(byte) => self.next += 1,
+                _ => {
+                    let token = token_at(self.bytes, start);
+                    self.next += token.len();
+                    return Some((start, token));
+                }
+            }
+        }
+    }
+}
+
+/// What kind of number a token spells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spelled {
+    /// Sign and digits.
+    Integer,
+    /// With a point or an exponent.
+    Decimal,
+    /// `inf` or `infinity`.
+    Infinity,
+    /// `nan`.
+    Nan,
+}
+
+/// What the token spells; `None` if it is no number.
+pub(super) fn spelled(token: &[u8]) -> Option<Spelled> {
+    let unsigned = match token {
+        [b'+' | b'-', rest @ ..] => rest,
+        _ => token,
+    };
+    let (whole, rest) = split_digits(unsigned);
+    if whole.is_empty() && !rest.starts_with(b".") {
+        let word = |word: &str| unsigned.eq_ignore_ascii_case(word.as_bytes());
+        return match () {
+            () if word("inf") || word("infinity") => Some(Spelled::Infinity),
+            () if word("nan") => Some(Spelled::Nan),
+            () => None,
+        };
+    }
+    if rest.is_empty() {
+        return Some(Spelled::Integer);
+    }
+    let rest = match rest {
+        [b'.', rest @ ..] => {
+            let (fraction, rest) = split_digits(rest);
+            if whole.is_empty() && fraction.is_empty() {
+                return None;
+            }
+            rest
+        }
+        _ => rest,
+    };
+    let exponent = match rest {
+        [] => return Some(Spelled::Decimal),
+        [b'e' | b'E', b'+' | b'-', exponent @ ..] | [b'e' | b'E', exponent @ ..] => exponent,
+        _ => return None,
+    };
+    let (digits, rest) = split_digits(exponent);
+    (!digits.is_empty() && rest.is_empty()).then_some(Spelled::Decimal)
+}
+
+fn split_digits(bytes: &[u8]) -> (&[u8], &[u8]) {
+    bytes.split_at(bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len()))
+}
+
+/// An integer as a token spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Integer {
+    /// Whether it is below zero; −0 is not.
+    pub(super) negative: bool,
+    /// Its absolute value; `None` where u64 does not hold it.
+    pub(super) magnitude: Option<u64>,
+    /// Whether the token is how the value would be printed.
+    pub(super) canonical: bool,
+}
+
+/// The integer that the token spells; `None` if it is not sign and digits.
+#[inline]
+pub(super) fn integer(token: &[u8]) -> Option<Integer> {
+    let (sign, digits) = match token {
+        [sign @ (b'+' | b'-'), digits @ ..] => (Some(*sign), digits),
+        digits => (None, digits),
+    };
+    if digits.is_empty() {
+        return None;
+    }
+    // No nineteen digits exceed a u64, so checks begin after them.
+    let (safe, checked) = digits.split_at(digits.len().min(19));
+    let mut value: u64 = 0;
+    for byte in safe {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + u64::from(digit);
+    }
+    if !checked.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let magnitude = checked
+        .iter()
+        .try_fold(value, |value, byte| value.checked_mul(10)?.checked_add(u64::from(byte - b'0')));
+    let leading_zero = digits[0] == b'0' && digits.len() > 1;
+    let negative = sign == Some(b'-') && magnitude != Some(0);
+    let canonical = !leading_zero && (sign.is_none() || negative);
+    Some(Integer { negative, magnitude, canonical })
+}
+
+/// Whether the integer that this token spells is `value` exactly.
+pub(super) fn is_exactly(token: &[u8], value: f64) -> bool {
+    let digits = match token {
+        [b'+' | b'-', digits @ ..] => digits,
+        digits => digits,
+    };
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    let significant = &digits[zeros.min(digits.len() - 1)..];
+    // Printed without a fraction, a float of any size shows its exact value.
+    significant.len() <= 15 || format!("{:.0}", value.abs()).as_bytes() == significant
+}
+
+/// The token as a message can show it: without control characters, and cut if it is long.
+pub(super) fn printable(token: &[u8]) -> String {
+    const LONGEST: usize = 48;
+    let shown: String = String::from_utf8_lossy(&token[..token.len().min(4 * LONGEST)])
+        .chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
+        .collect();
+    match shown.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn tokens_of_lines_blanks_and_comments() {
+        let text = b"# 1 2\n 3\t4\r\n\n#5\n6 # 7\x0b8";
+        let tokens: Vec<_> = Tokens::new(text).map(|(start, token)| (start, std::str::from_utf8(token).unwrap())).collect();
+        assert_eq!(tokens, [(7, "3"), (9, "4"), (16, "6"), (18, "#"), (20, "7"), (22, "8")]);
+    }
+
+    #[test]
+    fn what_tokens_spell() {
+        use Spelled::*;
+        for (token, expected) in [
+            ("0", Some(Integer)),
+            ("-007", Some(Integer)),
+            ("+5", Some(Integer)),
+            ("1.", Some(Decimal)),
+            (".5", Some(Decimal)),
+            ("-1.5e-3", Some(Decimal)),
+            ("1E+9", Some(Decimal)),
+            ("iNf", Some(Infinity)),
+            ("-Infinity", Some(Infinity)),
+            ("+NaN", Some(Nan)),
+            ("", None),
+            ("-", None),
+            (".", None),
+            ("-.", None),
+            (".e1", None),
+            ("1e", None),
+            ("1e+", None),
+            ("1e5.", None),
+            ("1_000", None),
+            ("1,000", None),
+            ("0x10", None),
+            ("--1", None),
+            ("infinit", None),
+            ("nan1", None),
+            ("١", None),
+        ] {
+            assert_eq!(spelled(token.as_bytes()), expected, "{token}");
+        }
+    }
+
+    #[test]
+    fn integers_and_their_canonical_spelling() {
+        let case = |token: &str| integer(token.as_bytes()).map(|i| (i.negative, i.magnitude, i.canonical));
+        assert_eq!(case("0"), Some((false, Some(0), true)));
+        assert_eq!(case("-0"), Some((false, Some(0), false)));
+        assert_eq!(case("+5"), Some((false, Some(5), false)));
+        assert_eq!(case("007"), Some((false, Some(7), false)));
+        assert_eq!(case("-12"), Some((true, Some(12), true)));
+        assert_eq!(case("18446744073709551615"), Some((false, Some(u64::MAX), true)));
+        assert_eq!(case("18446744073709551616"), Some((false, None, true)));
+        assert_eq!(case("000000000000000000000000000000000000042"), Some((false, Some(42), false)));
+        assert_eq!(case("1234567890123456789x"), None);
+        assert_eq!(case("12345678901234567890x"), None);
+        assert_eq!(case(""), None);
+        assert_eq!(case("-"), None);
+        assert_eq!(case("1.0"), None);
+    }
+
+    #[test]
+    fn which_integers_a_double_holds() {
+        let exact = |token: &str| is_exactly(token.as_bytes(), token.parse().unwrap());
+        assert!(exact("9007199254740992") && exact("-9007199254740992"));
+        assert!(!exact("9007199254740993"));
+        assert!(exact("18446744073709551616") && !exact("18446744073709551617"));
+        assert!(exact("00000000000000000000003") && exact("-0"));
+        assert!(!exact("100000000000000000000000"), "10^23 is the first power of ten that is not a double");
+    }
+
+    #[test]
+    fn long_and_odd_tokens_are_shown_short_and_plain() {
+        assert_eq!(printable(&[b'9'; 500]).chars().count(), 49);
+        assert_eq!(printable(b"a\x1b[31m\xff"), "a\\u{1b}[31m\u{fffd}");
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_standard_library_on_integers(value: i128) {
+            let value = value >> (value.unsigned_abs() % 128) as u32;
+            let token = value.to_string();
+            let parsed = integer(token.as_bytes()).unwrap();
+            prop_assert_eq!(parsed.magnitude, u64::try_from(value.unsigned_abs()).ok());
+            prop_assert_eq!(parsed.negative, value < 0);
+            prop_assert!(parsed.canonical);
+            prop_assert_eq!(spelled(token.as_bytes()), Some(Spelled::Integer));
+        }
+
+        #[test]
+        fn whatever_is_spelled_the_standard_library_reads(token in "[+-]?[0-9.eEinfaty+-]{0,9}") {
+            if spelled(token.as_bytes()).is_some() {
+                prop_assert!(token.parse::<f64>().is_ok(), "{}", token);
+            } else {
+                prop_assert!(token.parse::<f64>().is_err(), "{}", token);
+            }
+        }
+    }
+}

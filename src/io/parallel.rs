@@ -1,0 +1,48 @@
+//! Printing on all cores: pieces are printed at once and written in order.
+
+use std::io::{self, Write};
+
+use rayon::prelude::*;
+
+
+/// Records printed by one core before the pieces are put together.
+const PIECE: usize = 1 << 14;
+
+/// Prints each record with `print` and writes the results in order, calling `progress` with the number
+/// of records written so far. The next pieces are printed while those before are being written.
+pub(super) fn write<T: Sync>(
+    records: &[T],
+    to: &mut impl Write,
+    mut progress: impl FnMut(u64),
+    print: impl Fn(&T, &mut Vec<u8>) + Sync,
+) -> io::Result<()> {
+    let print_piece = |piece: &[T]| {
+        let mut printed = Vec::with_capacity(piece.len() * 12);
+        piece.iter().for_each(|record| print(record, &mut printed));
+        printed
+    };
+    if records.len() <= PIECE {
+        // Not worth waking another thread for.
+        to.write_all(&print_piece(records))?;
+        progress(records.len() as u64);
+        return Ok(());
+    }
+    let group = PIECE * rayon::current_num_threads() * 4;
+    let print_group = |group: &[T]| group.par_chunks(PIECE).map(print_piece).collect::<Vec<_>>();
+    std::thread::scope(|scope| {
+        let mut groups = records.chunks(group);
+        let mut next = groups.next().map(print_group);
+        let mut written = 0;
+        while let Some(printed) = next.take() {
+            // Printed by the pool, and waited for by a thread of its own, while this one writes.
+            let printing = groups.next().map(|group| scope.spawn(move || print_group(group)));
+            for piece in printed {
+                to.write_all(&piece)?;
+            }
+            written = (written + group).min(records.len());
+            progress(written as u64);
+            next = printing.map(|printing| printing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        Ok(())
+    })
+}

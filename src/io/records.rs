@@ -1,0 +1,139 @@
+//! What was read: keys, and where each record's bytes are if they must come out as they went in.
+
+use std::io::{self, Write};
+
+use rayon::prelude::*;
+
+use super::number::token_at;
+use super::parallel;
+use super::source::Text;
+use crate::key::{ElementType, Keys, Order, Word};
+
+/// The records of an input and their keys, in input order.
+#[derive(Debug)]
+pub struct Records {
+    /// The type and direction that the keys are for.
+    pub order: Order,
+    /// One key a record.
+    pub keys: Keys,
+    /// How each record was spelled, where printing its number would not give the same bytes.
+    pub spelling: Option<Spelling>,
+}
+
+/// The text that records came from, and where in it each begins.
+#[derive(Debug)]
+pub struct Spelling {
+    pub(super) text: Text,
+    pub(super) starts: Vec<u64>,
+}
+
+impl Spelling {
+    /// Writes the records at these positions, in this order, a line each.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn write(&self, positions: &[u32], to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
+        parallel::write(positions, to, progress, |&position, line| {
+            // The widening is lossless wherever this crate runs: a text in memory has such a length.
+            line.extend_from_slice(token_at(&self.text.bytes, self.starts[position as usize] as usize));
+            line.push(b'\n');
+        })
+    }
+}
+
+impl Records {
+    /// How many records there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+}
+
+/// Prints the elements that these keys stand for, a line each: integers in decimal, floats in the
+/// shortest form that reads back the same.
+///
+/// # Errors
+///
+/// What the system says.
+pub fn write_text(keys: &Keys, order: Order, to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
+    match keys {
+        Keys::One(keys) => match order.element {
+            ElementType::I32 => integers(keys, to, progress, |key| key.bits(order).cast_signed()),
+            ElementType::F32 => floats(keys, to, progress, |key| f32::from_bits(key.bits(order))),
+            _ => integers(keys, to, progress, |key| key.bits(order)),
+        },
+        Keys::Two(keys) => match order.element {
+            ElementType::I64 => integers(keys, to, progress, |key| key.bits(order).cast_signed()),
+            ElementType::F64 => floats(keys, to, progress, |key| f64::from_bits(key.bits(order))),
+            _ => integers(keys, to, progress, |key| key.bits(order)),
+        },
+    }
+}
+
+fn integers<W: Word, I: itoa::Integer>(
+    keys: &[W],
+    to: &mut impl Write,
+    progress: impl FnMut(u64),
+    value: impl Fn(W) -> I + Sync,
+) -> io::Result<()> {
+    parallel::write(keys, to, progress, |&key, line| {
+        line.extend_from_slice(itoa::Buffer::new().format(value(key)).as_bytes());
+        line.push(b'\n');
+    })
+}
+
+fn floats<W: Word, F: zmij::Float + Into<f64> + Copy>(
+    keys: &[W],
+    to: &mut impl Write,
+    progress: impl FnMut(u64),
+    value: impl Fn(W) -> F + Sync,
+) -> io::Result<()> {
+    parallel::write(keys, to, progress, |&key, line| {
+        let number = value(key);
+        let wide: f64 = number.into();
+        if wide.is_nan() {
+            line.extend_from_slice(if wide.is_sign_negative() { b"-nan" } else { b"nan" });
+        } else {
+            let mut buffer = zmij::Buffer::new();
+            let printed = buffer.format(number);
+            line.extend_from_slice(printed.strip_suffix(".0").unwrap_or(printed).as_bytes());
+        }
+        line.push(b'\n');
+    })
+}
+
+/// Turns keys back into the bits of their elements and writes those, little-endian.
+///
+/// # Errors
+///
+/// What the system says.
+pub fn write_binary(mut keys: Keys, order: Order, to: &mut impl Write, mut progress: impl FnMut(u64)) -> io::Result<()> {
+    match &mut keys {
+        Keys::One(keys) => {
+            crate::key::to_bits(keys, order);
+            if cfg!(target_endian = "big") {
+                keys.par_iter_mut().for_each(|word| *word = word.to_le());
+            }
+        }
+        Keys::Two(keys) => {
+            crate::key::to_bits(keys, order);
+            if cfg!(target_endian = "big") {
+                keys.par_iter_mut().for_each(|word| *word = word.to_le());
+            }
+        }
+    }
+    let mut written = 0;
+    for block in keys.as_bytes().chunks(super::source::BLOCK) {
+        to.write_all(block)?;
+        written += block.len();
+        progress(written as u64);
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Where input comes from, and where in it a byte stands.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::number::{printable, token_at};
+use crate::error::{Error, ErrorKind};
+
+/// One thing to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// Standard input.
+    Stdin,
+    /// A file.
+    File(PathBuf),
+}
+
+impl Input {
+    /// What a person calls it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Stdin => "standard input".to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// The path, where there is one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdin => None,
+            Self::File(path) => Some(path),
+        }
+    }
+
+    /// Its size in bytes, where that is known before it is read.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        let metadata = std::fs::metadata(self.path()?).ok()?;
+        metadata.is_file().then_some(metadata.len())
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    ///
+    /// What the system says; a directory is refused here, not when it is read.
+    pub fn open(&self) -> Result<Opened, Error> {
+        let reader: Box<dyn Read> = match self {
+            Self::Stdin => Box::new(io::stdin().lock()),
+            Self::File(path) => {
+                let file = File::open(path).map_err(|error| Error::io(self.name(), "open", error))?;
+                let directory = file.metadata().is_ok_and(|metadata| metadata.is_dir());
+                if directory {
+                    return Err(Error::input(self.name(), "is a directory"));
+                }
+                Box::new(file)
+            }
+        };
+        Ok(Opened { name: self.name(), reader, size: self.size() })
+    }
+}
+
+/// An input that is open.
+pub struct Opened {
+    pub(super) name: String,
+    reader: Box<dyn Read>,
+    /// Bytes to expect, where known.
+    pub(super) size: Option<u64>,
+}
+
+impl Opened {
+    /// Makes room for what is to be expected, in units of `unit` bytes, and a little more, so that the
+    /// end is seen without growing.
+    pub(super) fn reserve<T>(&self, to: &mut Vec<T>, unit: u64) -> Result<(), Error> {
+        let room = usize::try_from(self.size.unwrap_or(0) / unit + 1).unwrap_or(usize::MAX);
+        to.try_reserve(room).map_err(|error| self.failed(io::Error::new(io::ErrorKind::OutOfMemory, error)))
+    }
+
+    /// Appends a block; false at the end.
+    fn append(&mut self, to: &mut Vec<u8>) -> Result<bool, Error> {
+        let read = self.reader.by_ref().take(BLOCK as u64).read_to_end(to);
+        Ok(read.map_err(|error| self.failed(error))? == BLOCK)
+    }
+
+    /// Fills as much of `room` as there is input left; less than all of it means the end.
+    pub(super) fn fill(&mut self, room: &mut [u8]) -> Result<usize, Error> {
+        let mut filled = 0;
+        while filled < room.len() {
+            match self.reader.read(&mut room[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed(error)),
+            }
+        }
+        Ok(filled)
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io(&self.name, "read", error)
+    }
+}
+
+/// How much is read between two reports of progress.
+pub(super) const BLOCK: usize = 4 << 20;
+
+/// Text that was read, of one input after another.
+#[derive(Debug, Default)]
+pub struct Text {
+    pub(super) bytes: Vec<u8>,
+    parts: Vec<Part>,
+}
+
+/// The text of one input.
+#[derive(Debug)]
+pub(super) struct Part {
+    name: String,
+    /// Its bytes, without a byte order mark.
+    pub(super) range: Range<usize>,
+}
+
+impl Text {
+    /// Reads all inputs, in order, calling `progress` with the number of bytes read so far.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn read(inputs: &[Input], mut progress: impl FnMut(u64)) -> Result<Self, Error> {
+        let mut text = Self::default();
+        for input in inputs {
+            let mut opened = input.open()?;
+            let begin = text.bytes.len();
+            opened.reserve(&mut text.bytes, 1)?;
+            while opened.append(&mut text.bytes)? {
+                progress(text.bytes.len() as u64);
+            }
+            let mark = if text.bytes[begin..].starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+            text.parts.push(Part { name: opened.name, range: begin + mark..text.bytes.len() });
+            // So that a token of one input ends before the next input begins.
+            text.bytes.push(b'\n');
+        }
+        Ok(text)
+    }
+
+    /// Text that is in memory already.
+    #[must_use]
+    pub fn from_bytes(name: &str, bytes: &[u8]) -> Self {
+        let part = Part { name: name.to_owned(), range: 0..bytes.len() };
+        let mut bytes = bytes.to_vec();
+        bytes.push(b'\n');
+        Self { bytes, parts: vec![part] }
+    }
+
+    /// Bytes read.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        (self.bytes.len() - self.parts.len()) as u64
+    }
+
+    /// Whether nothing was read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The token that begins at this byte.
+    pub(super) fn token(&self, start: usize) -> &[u8] {
+        token_at(&self.bytes, start)
+    }
+
+    /// `file:line:column` of a byte, line and column from 1, the column in bytes.
+    pub(super) fn place(&self, byte: usize) -> String {
+        let part = self.parts.iter().rfind(|part| part.range.start <= byte);
+        let Some(part) = part else { return String::new() };
+        let before = &self.bytes[part.range.start..byte];
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1) + 1;
+        format!("{}:{line}:{column}", part.name)
+    }
+
+    /// An error about the token at this byte.
+    pub(super) fn token_error(&self, byte: usize, expected: impl Into<String>) -> Error {
+        Error::new(ErrorKind::Token {
+            place: self.place(byte),
+            token: printable(self.token(byte)),
+            expected: expected.into(),
+        })
+    }
+}

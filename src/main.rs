@@ -1,0 +1,9 @@
+//! The `gpusort` command: parse, run one command, exit code.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

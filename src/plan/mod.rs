@@ -1,0 +1,337 @@
+//! What a sort does, decided before anything runs: (algorithm, variant, n, shape, limits) -> [`Plan`].
+//!
+//! A plan has two levels. The *network* says which pairs of positions are compared, in which direction
+//! and in which order: [`Step`]. The *dispatches* say how those steps are cut into pieces that a GPU
+//! runs one after another: [`Dispatch`]. Two variants of an algorithm perform the same steps, cut
+//! differently:
+//!
+//! ```text
+//! network      step step step step step step step step step …
+//! naive        [──] [──] [──] [──] [──] [──] [──] [──] [──] one pass over the data each
+//! local-global [──────────────────────] [──] [──] [───────] a tile's steps stay in workgroup memory
+//! ```
+//!
+//! Nothing here names a GPU API. [`crate::cpu::network`] performs the steps of any plan, which is both
+//! how every variant is tested without a GPU and how the CPU runs a network.
+
+mod bitonic;
+mod odd_even;
+mod step;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use step::{Pair, Step};
+
+use crate::error::Error;
+
+/// A way to sort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// Batcher's bitonic sort, n·log²n comparisons in log₂n(log₂n+1)/2 steps.
+    Bitonic,
+    /// Odd-even transposition (brick) sort, n phases of n/2 comparisons between neighbours.
+    OddEven,
+}
+
+impl Algorithm {
+    /// Every algorithm.
+    pub const ALL: [Self; 2] = [Self::Bitonic, Self::OddEven];
+
+    /// The name used by flags and reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bitonic => "bitonic",
+            Self::OddEven => "odd-even",
+        }
+    }
+
+    /// The variants of this algorithm, the default first.
+    #[must_use]
+    pub fn variants(self) -> &'static [Variant] {
+        match self {
+            Self::Bitonic => &[Variant::LocalGlobal],
+            Self::OddEven => &[Variant::Naive],
+        }
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How an algorithm's network is cut into dispatches. Which exist depends on the algorithm:
+/// [`Algorithm::variants`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// Tiles in workgroup memory, and one dispatch for each step whose stride exceeds a tile.
+    LocalGlobal,
+    /// One dispatch for each step.
+    Naive,
+}
+
+impl Variant {
+    /// Every variant of any algorithm.
+    pub const ALL: [Self; 2] = [Self::LocalGlobal, Self::Naive];
+
+    /// The name used by flags and reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LocalGlobal => "local-global",
+            Self::Naive => "naive",
+        }
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The name is not that of a variant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownVariant(String);
+
+impl fmt::Display for UnknownVariant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown variant '{}'", self.0)
+    }
+}
+
+impl std::error::Error for UnknownVariant {}
+
+impl FromStr for Variant {
+    type Err = UnknownVariant;
+
+    fn from_str(name: &str) -> Result<Self, UnknownVariant> {
+        Self::ALL.into_iter().find(|variant| variant.name() == name).ok_or_else(|| UnknownVariant(name.to_owned()))
+    }
+}
+
+/// What one element is made of on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// 32-bit words in a key: 1 or 2.
+    pub key_words: u32,
+    /// Whether a 32-bit position travels along and breaks ties.
+    pub positions: bool,
+}
+
+impl Shape {
+    /// The four shapes that every kernel serves.
+    pub const ALL: [Self; 4] = [
+        Self { key_words: 1, positions: false },
+        Self { key_words: 1, positions: true },
+        Self { key_words: 2, positions: false },
+        Self { key_words: 2, positions: true },
+    ];
+
+    /// Bytes of one element: its key and, where there is one, its position.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        u64::from(self.key_words) * 4 + if self.positions { 4 } else { 0 }
+    }
+}
+
+/// What a device can do, as plain numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of memory that the invocations of one workgroup share.
+    pub workgroup_bytes: u64,
+    /// Invocations in one workgroup.
+    pub invocations: u32,
+    /// Workgroups along one dimension of a dispatch.
+    pub workgroups_per_dimension: u32,
+    /// Bytes that one binding of a storage buffer reaches.
+    pub binding_bytes: u64,
+    /// Bytes in one buffer.
+    pub buffer_bytes: u64,
+}
+
+impl Limits {
+    /// What WebGPU promises of every device.
+    pub const WEBGPU: Self = Self {
+        workgroup_bytes: 16 << 10,
+        invocations: 256,
+        workgroups_per_dimension: 65_535,
+        binding_bytes: 128 << 20,
+        buffer_bytes: 256 << 20,
+    };
+
+    /// A CPU core as a workgroup: a tile fills a part of its second-level cache.
+    pub const CPU: Self = Self {
+        workgroup_bytes: 256 << 10,
+        invocations: 1,
+        workgroups_per_dimension: u32::MAX,
+        binding_bytes: u64::MAX,
+        buffer_bytes: u64::MAX,
+    };
+}
+
+/// The workgroups of a dispatch, in two dimensions because one holds too few. Workgroup (x, y) has the
+/// number y·`x` + x; those numbered past the work do nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Workgroups in a row.
+    pub x: u32,
+    /// Rows.
+    pub y: u32,
+}
+
+impl Grid {
+    /// The flattest grid of at least `workgroups` workgroups.
+    fn new(workgroups: u64, limits: &Limits) -> Result<Self, Error> {
+        let most = u64::from(limits.workgroups_per_dimension);
+        let rows = workgroups.div_ceil(most).max(1);
+        if rows > most {
+            return Err(Error::limit("workgroups in one dispatch", workgroups, most * most));
+        }
+        let narrow = |count: u64| u32::try_from(count).expect("at most `most`, which is a u32");
+        Ok(Self { x: narrow(workgroups.div_ceil(rows)), y: narrow(rows) })
+    }
+
+    /// How many workgroups there are.
+    #[must_use]
+    pub fn workgroups(self) -> u64 {
+        u64::from(self.x) * u64::from(self.y)
+    }
+}
+
+/// The part of the network that one dispatch performs, which is also the choice of its kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// Sorts every aligned tile of 2^`tile_log2` elements: the stages of blocks up to that size.
+    TileSort {
+        /// Elements in a tile, as a power of two.
+        tile_log2: u32,
+    },
+    /// Ends a stage within every aligned tile: the strides 2^(`tile_log2`−1) … 1.
+    TileMerge {
+        /// Elements in a tile, as a power of two.
+        tile_log2: u32,
+    },
+    /// One step on the whole array.
+    Step(Step),
+}
+
+impl Work {
+    /// The network steps performed, in order.
+    pub fn steps(self) -> impl Iterator<Item = Step> {
+        let (stages, last) = match self {
+            Self::TileSort { tile_log2 } => (1..tile_log2 + 1, None),
+            Self::TileMerge { .. } => (0..0, None),
+            Self::Step(step) => (0..0, Some(step)),
+        };
+        let merge = match self {
+            Self::TileMerge { tile_log2 } => tile_log2,
+            _ => 0,
+        };
+        stages.flat_map(bitonic::stage).chain(bitonic::strides_below(merge)).chain(last)
+    }
+
+    /// Elements in the aligned tiles that no comparison leaves, where the work has tiles.
+    #[must_use]
+    pub fn tile(self) -> Option<usize> {
+        match self {
+            Self::TileSort { tile_log2 } | Self::TileMerge { tile_log2 } => Some(1 << tile_log2),
+            Self::Step(_) => None,
+        }
+    }
+}
+
+/// One launch of a kernel: one pass over the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// What is done.
+    pub work: Work,
+    /// Invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// The workgroups launched.
+    pub grid: Grid,
+    /// Bytes of device memory read and written, every element touched counted once each way.
+    pub bytes_moved: u64,
+}
+
+/// Dispatches that are done `times` times over, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// The dispatches of one repetition.
+    pub dispatches: Vec<Dispatch>,
+    /// How often.
+    pub times: u64,
+}
+
+/// A whole sort of `n` elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Number of elements.
+    pub n: u32,
+    /// What an element is made of.
+    pub shape: Shape,
+    /// What is done, in order.
+    pub rounds: Vec<Round>,
+}
+
+impl Plan {
+    /// Plans a sort of `n` elements on a device with these `limits`.
+    ///
+    /// # Errors
+    ///
+    /// A limit of the device, or of 32-bit positions, that `n` elements of this shape exceed; a variant
+    /// that the algorithm does not have.
+    pub fn new(algorithm: Algorithm, variant: Variant, n: usize, shape: Shape, limits: &Limits) -> Result<Self, Error> {
+        let n = u32::try_from(n).map_err(|_| Error::limit("elements in one sort", n as u64, u64::from(u32::MAX)))?;
+        let key_bytes = u64::from(n) * u64::from(shape.key_words) * 4;
+        for (what, limit) in [("bytes in one binding", limits.binding_bytes), ("bytes in one buffer", limits.buffer_bytes)] {
+            if key_bytes > limit {
+                return Err(Error::limit(what, key_bytes, limit));
+            }
+        }
+        let rounds = match (algorithm, variant) {
+            _ if n < 2 => Vec::new(),
+            (Algorithm::Bitonic, Variant::LocalGlobal) => bitonic::local_global(n, shape, limits)?,
+            (Algorithm::OddEven, Variant::Naive) => odd_even::naive(n, shape, limits)?,
+            _ => return Err(Error::no_variant(algorithm, variant)),
+        };
+        Ok(Self { n, shape, rounds })
+    }
+
+    /// Every dispatch, in order, the repeated ones each time.
+    pub fn dispatches(&self) -> impl Iterator<Item = &Dispatch> {
+        self.rounds.iter().flat_map(|round| (0..round.times).flat_map(|_| &round.dispatches))
+    }
+
+    /// How many dispatches there are.
+    #[must_use]
+    pub fn dispatch_count(&self) -> u64 {
+        self.rounds.iter().map(|round| round.times * round.dispatches.len() as u64).sum()
+    }
+
+    /// Bytes of device memory read and written in all.
+    #[must_use]
+    pub fn bytes_moved(&self) -> u64 {
+        let round = |round: &Round| round.dispatches.iter().map(|dispatch| dispatch.bytes_moved).sum::<u64>();
+        self.rounds.iter().map(|r| r.times * round(r)).sum()
+    }
+}
+
+/// A dispatch of one step, a comparison to an invocation.
+fn step_dispatch(step: Step, n: u32, shape: Shape, limits: &Limits) -> Result<Dispatch, Error> {
+    const WORKGROUP_SIZE: u32 = 256;
+    let workgroup_size = WORKGROUP_SIZE.min(limits.invocations);
+    let comparisons = step.comparisons(u64::from(n));
+    Ok(Dispatch {
+        work: Work::Step(step),
+        workgroup_size,
+        grid: Grid::new(comparisons.div_ceil(u64::from(workgroup_size)), limits)?,
+        bytes_moved: step.pairs(u64::from(n)) * 2 * 2 * shape.bytes(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! One step of a sorting network: which positions are compared with which.
+//!
+//! Every comparison here is ascending: the smaller element goes to the lower position. Positions at or
+//! past n therefore count as +∞, and comparisons with them are left out; that is why no network here
+//! pads its input.
+
+/// Two positions, the lower first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pair {
+    /// Where the smaller element goes.
+    pub low: u64,
+    /// Where the larger element goes.
+    pub high: u64,
+}
+
+/// Comparisons that do not touch each other's positions, and so can be made at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// i with i ^ (block − 1), in blocks of 2^`block_log2`: the first step of a bitonic stage, in the
+    /// mirrored form that merges two ascending halves.
+    Mirror {
+        /// Size of a block, as a power of two; at least 1.
+        block_log2: u32,
+    },
+    /// i with i ^ 2^`stride_log2`: the other steps of a bitonic stage.
+    Stride {
+        /// Distance between the compared positions, as a power of two.
+        stride_log2: u32,
+    },
+    /// i with i + 1, for i of this parity: a phase of odd-even sort.
+    Phase {
+        /// Whether i is odd.
+        odd: bool,
+    },
+}
+
+impl Step {
+    /// The pair that comparison number `c` compares. Comparisons are numbered so that neighbours
+    /// touch neighbouring memory; the kernels number theirs alike.
+    #[must_use]
+    pub fn pair(self, c: u64) -> Pair {
+        match self {
+            Self::Mirror { block_log2 } => {
+                let half = 1 << (block_log2 - 1);
+                let (block, offset) = (c / half, c % half);
+                let start = block * 2 * half;
+                Pair { low: start + offset, high: start + 2 * half - 1 - offset }
+            }
+            Self::Stride { stride_log2 } => {
+                let stride = 1 << stride_log2;
+                let low = c / stride * 2 * stride + c % stride;
+                Pair { low, high: low + stride }
+            }
+            Self::Phase { odd } => {
+                let low = 2 * c + u64::from(odd);
+                Pair { low, high: low + 1 }
+            }
+        }
+    }
+
+    /// How many comparisons must be numbered so that every pair inside n positions is among them.
+    #[must_use]
+    pub fn comparisons(self, n: u64) -> u64 {
+        match self {
+            // In a part of a block it is the last comparisons that have both positions inside.
+            Self::Mirror { .. } => self.pairs(n).next_multiple_of(self.half_block()),
+            _ => self.pairs(n),
+        }
+    }
+
+    /// How many pairs lie inside n positions.
+    #[must_use]
+    pub fn pairs(self, n: u64) -> u64 {
+        let n = match self {
+            Self::Phase { odd } => n.saturating_sub(u64::from(odd)),
+            _ => n,
+        };
+        let half = self.half_block();
+        n / (2 * half) * half + (n % (2 * half)).saturating_sub(half)
+    }
+
+    /// Pairs in each block of positions that are compared among themselves.
+    fn half_block(self) -> u64 {
+        match self {
+            Self::Mirror { block_log2 } => 1 << (block_log2 - 1),
+            Self::Stride { stride_log2 } => 1 << stride_log2,
+            Self::Phase { .. } => 1,
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The facade: keys in, sorted keys or positions out, on whichever device was chosen.
+
+use std::time::{Duration, Instant};
+
+use crate::cpu::{self, network};
+use crate::error::Error;
+use crate::gpu::{Buffers, Clock, Elapsed, Gpu, execute};
+use crate::key::{Keys, Word};
+use crate::plan::{Algorithm, Limits, Plan, Shape, Variant};
+
+/// What to sort with. Left open, both are the device's best.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Method {
+    /// The algorithm; `None` is the CPU's fast sort there, and bitonic on a GPU.
+    pub algorithm: Option<Algorithm>,
+    /// Its variant; `None` is the algorithm's default. The CPU has none: a network is a network there.
+    pub variant: Option<Variant>,
+}
+
+/// How a sort went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The algorithm that ran; `cpu` is the fast CPU sort.
+    pub algorithm: &'static str,
+    /// The variant that ran.
+    pub variant: &'static str,
+    /// Passes over the data.
+    pub dispatches: u64,
+    /// Bytes of memory that the passes read and wrote.
+    pub bytes_moved: u64,
+    /// The time of bringing the keys to the device, with the memory they need there.
+    pub upload: Duration,
+    /// The time of the sort itself, and the clock that measured it.
+    pub sort: Elapsed,
+    /// The time of bringing the result back.
+    pub download: Duration,
+}
+
+/// What is told of a sort under way: passes done, and passes in all.
+pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
+
+/// Sorts on one device, as often as wanted.
+pub struct Sorter(Device);
+
+enum Device {
+    Cpu,
+    Gpu(Box<Gpu>),
+}
+
+impl Sorter {
+    /// Sorts on the CPU.
+    #[must_use]
+    pub fn cpu() -> Self {
+        Self(Device::Cpu)
+    }
+
+    /// Sorts on a GPU.
+    #[must_use]
+    pub fn gpu(gpu: Gpu) -> Self {
+        Self(Device::Gpu(Box::new(gpu)))
+    }
+
+    /// The GPU it sorts on, if it is one.
+    #[must_use]
+    pub fn device(&self) -> Option<&Gpu> {
+        match &self.0 {
+            Device::Cpu => None,
+            Device::Gpu(gpu) => Some(gpu),
+        }
+    }
+
+    /// Sorts keys, ascending, in place.
+    ///
+    /// # Errors
+    ///
+    /// More keys than the device takes in one sort, refused before anything is done; a variant that the
+    /// algorithm lacks; a failure of the device.
+    pub fn sort(&self, keys: &mut Keys, method: Method, progress: Progress) -> Result<Report, Error> {
+        match (&self.0, &mut *keys) {
+            (Device::Cpu, Keys::One(keys)) => on_cpu(keys, 1, method, cpu::sort, progress),
+            (Device::Cpu, Keys::Two(keys)) => on_cpu(keys, 2, method, cpu::sort, progress),
+            (Device::Gpu(gpu), keys) => {
+                let shape = Shape { key_words: keys.words(), positions: false };
+                let (buffers, mut report) = on_gpu(gpu, keys.as_bytes(), shape, method, progress)?;
+                (report.download, ()) = timed(|| buffers.download_keys(gpu, keys.as_bytes_mut()))?;
+                Ok(report)
+            }
+        }
+    }
+
+    /// The positions that the keys have in the input, in the ascending order of the keys; those of equal
+    /// keys keep their order.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::sort`].
+    pub fn argsort(&self, keys: &Keys, method: Method, progress: Progress) -> Result<(Vec<u32>, Report), Error> {
+        match (&self.0, keys) {
+            (Device::Cpu, Keys::One(keys)) => argsort_on_cpu(keys, 1, method, cpu::sort_pairs, progress),
+            (Device::Cpu, Keys::Two(keys)) => argsort_on_cpu(keys, 2, method, cpu::sort_pairs, progress),
+            (Device::Gpu(gpu), keys) => {
+                let shape = Shape { key_words: keys.words(), positions: true };
+                let (buffers, mut report) = on_gpu(gpu, keys.as_bytes(), shape, method, progress)?;
+                let mut positions = vec![0; keys.len()];
+                (report.download, ()) = timed(|| buffers.download_positions(gpu, &mut positions))?;
+                Ok((positions, report))
+            }
+        }
+    }
+}
+
+fn timed<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<(Duration, T), Error> {
+    let start = Instant::now();
+    let result = work()?;
+    Ok((start.elapsed(), result))
+}
+
+/// Uploads and sorts; what is wanted of the result is in the buffers.
+fn on_gpu(
+    gpu: &Gpu,
+    keys: &[u8],
+    shape: Shape,
+    method: Method,
+    progress: Progress,
+) -> Result<(Buffers, Report), Error> {
+    let algorithm = method.algorithm.unwrap_or(Algorithm::Bitonic);
+    let variant = method.variant.unwrap_or(algorithm.variants()[0]);
+    let n = keys.len() / (4 * shape.key_words as usize);
+    let plan = Plan::new(algorithm, variant, n, shape, &gpu.info().limits)?;
+    let dispatches = plan.dispatch_count();
+    let (upload, buffers) = timed(|| {
+        let buffers = Buffers::new(gpu, plan.n, shape)?;
+        buffers.upload(gpu, keys)?;
+        Ok(buffers)
+    })?;
+    let sort = execute(gpu, &plan, &buffers, |done| progress(done, dispatches))?;
+    let report = Report {
+        algorithm: algorithm.name(),
+        variant: variant.name(),
+        dispatches,
+        bytes_moved: plan.bytes_moved(),
+        upload,
+        sort,
+        download: Duration::ZERO,
+    };
+    Ok((buffers, report))
+}
+
+/// Sorts elements as a whole, by a network or with `fast`.
+fn on_cpu<T: Ord + Copy + Send + Sync>(
+    elements: &mut [T],
+    key_words: u32,
+    method: Method,
+    fast: impl FnOnce(&mut [T]),
+    progress: Progress,
+) -> Result<Report, Error> {
+    let start = Instant::now();
+    let (algorithm, variant, dispatches, bytes_moved) = match method.algorithm {
+        None => {
+            fast(elements);
+            ("cpu", "radix", 0, 0)
+        }
+        Some(algorithm) => {
+            let variants = algorithm.variants();
+            if let Some(variant) = method.variant.filter(|variant| !variants.contains(variant)) {
+                return Err(Error::no_variant(algorithm, variant));
+            }
+            // Whichever variant is asked for, the network is the same; this cut of it suits caches.
+            let variant = match algorithm {
+                Algorithm::Bitonic => Variant::LocalGlobal,
+                Algorithm::OddEven => Variant::Naive,
+            };
+            let positions = size_of::<T>() > 4 * key_words as usize;
+            let plan = Plan::new(algorithm, variant, elements.len(), Shape { key_words, positions }, &Limits::CPU)?;
+            let dispatches = plan.dispatch_count();
+            network::perform(&plan, elements, |done| progress(done, dispatches));
+            (algorithm.name(), "network", dispatches, plan.bytes_moved())
+        }
+    };
+    let sort = Elapsed { time: start.elapsed(), clock: Clock::Host };
+    let (upload, download) = (Duration::ZERO, Duration::ZERO);
+    Ok(Report { algorithm, variant, dispatches, bytes_moved, upload, sort, download })
+}
+
+fn argsort_on_cpu<W: Word>(
+    keys: &[W],
+    key_words: u32,
+    method: Method,
+    fast: impl FnOnce(&mut [cpu::Pair<W>]),
+    progress: Progress,
+) -> Result<(Vec<u32>, Report), Error> {
+    if u32::try_from(keys.len()).is_err() {
+        return Err(Error::limit("records in one sort", keys.len() as u64, u32::MAX.into()));
+    }
+    let (build, mut pairs) = timed(|| Ok(cpu::pairs(keys)))?;
+    let mut report = on_cpu(&mut pairs, key_words, method, fast, progress)?;
+    let (extract, positions) = timed(|| Ok(cpu::positions(&pairs)))?;
+    report.sort.time += build + extract;
+    Ok((positions, report))
+}

@@ -1,0 +1,192 @@
+//! What a sort took, as one line for a person or one JSON object for a program.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::key::ElementType;
+use crate::sorter::{Report, Sorter};
+
+/// What a sort took and what it was.
+#[derive(Clone, Debug, Serialize)]
+pub struct Timing {
+    /// Elements sorted.
+    pub n: usize,
+    /// Bytes of input.
+    pub bytes: u64,
+    /// Their type.
+    #[serde(rename = "type")]
+    pub element: &'static str,
+    /// The algorithm that ran; `cpu` is the fast CPU sort.
+    pub algo: &'static str,
+    /// Its variant.
+    pub variant: &'static str,
+    /// Where it ran.
+    pub device: Device,
+    /// Passes over the data.
+    pub dispatches: u64,
+    /// Bytes of memory that the passes read and wrote.
+    pub bytes_moved: u64,
+    /// What measured the sort: `gpu` or `host`.
+    pub clock: &'static str,
+    /// The phases, in milliseconds.
+    pub ms: Phases,
+    /// Elements by the time of the sort itself.
+    pub keys_per_s: f64,
+    /// Why this device and algorithm.
+    pub why: String,
+    /// Whether the type was assumed from the extension `.bin`.
+    #[serde(skip)]
+    pub type_assumed: bool,
+}
+
+/// Where a sort ran.
+#[derive(Clone, Debug, Serialize)]
+pub struct Device {
+    /// The hardware's name.
+    pub name: String,
+    /// `vulkan`, `metal`, `dx12` or `cpu`.
+    pub backend: &'static str,
+    /// `discrete`, `integrated`, `virtual`, `software` or `cpu`.
+    pub kind: &'static str,
+}
+
+/// The time of each phase in milliseconds. `device` is how long the device took to start, which it does
+/// while the input is being read; so the phases may add up to more than `total`.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Phases {
+    /// Reading the input.
+    pub read: f64,
+    /// From bytes to keys.
+    pub parse: f64,
+    /// Starting the device.
+    pub device: f64,
+    /// Keys to the device.
+    pub upload: f64,
+    /// The sort itself.
+    pub sort: f64,
+    /// The result back from the device.
+    pub download: f64,
+    /// Printing and writing.
+    pub write: f64,
+    /// From the start of the process's work to its end.
+    pub total: f64,
+}
+
+/// A duration in milliseconds.
+#[must_use]
+pub fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+impl Timing {
+    /// What is known once the sort is done; the caller fills in the phases before and after it.
+    #[must_use]
+    pub fn new(n: usize, element: ElementType, sorter: &Sorter, report: &Report, why: String) -> Self {
+        let device = match sorter.device() {
+            None => Device { name: "CPU".to_owned(), backend: "cpu", kind: "cpu" },
+            Some(gpu) => {
+                let info = gpu.info();
+                Device { name: info.name.clone(), backend: info.backend, kind: info.kind.name() }
+            }
+        };
+        let seconds = report.sort.time.as_secs_f64();
+        Self {
+            n,
+            bytes: 0,
+            element: element.name(),
+            algo: report.algorithm,
+            variant: report.variant,
+            device,
+            dispatches: report.dispatches,
+            bytes_moved: report.bytes_moved,
+            clock: report.sort.clock.name(),
+            ms: Phases {
+                upload: milliseconds(report.upload),
+                sort: milliseconds(report.sort.time),
+                download: milliseconds(report.download),
+                ..Phases::default()
+            },
+            keys_per_s: if seconds > 0.0 { n as f64 / seconds } else { 0.0 },
+            why,
+            type_assumed: false,
+        }
+    }
+
+    /// The JSON object, on one line.
+    ///
+    /// # Errors
+    ///
+    /// None in practice; the serialiser's signature has one.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+}
+
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ms = &self.ms;
+        let assumed = if self.type_assumed { " (assumed for .bin)" } else { "" };
+        write!(f, "sorted {} {}{assumed} in {} ms: ", grouped(self.n), self.element, short(ms.total))?;
+        let phases = [
+            ("read", ms.read),
+            ("parse", ms.parse),
+            ("device", ms.device),
+            ("upload", ms.upload),
+            ("sort", ms.sort),
+            ("download", ms.download),
+            ("write", ms.write),
+        ];
+        for (number, (name, time)) in phases.iter().filter(|(_, time)| *time > 0.0).enumerate() {
+            write!(f, "{}{name} {}", if number > 0 { ", " } else { "" }, short(*time))?;
+        }
+        write!(f, "; {} {}", self.algo, self.variant)?;
+        if self.dispatches > 0 {
+            write!(f, ", {} {}", grouped(self.dispatches), if self.dispatches == 1 { "pass" } else { "passes" })?;
+        }
+        write!(f, " on {}", self.device.name)?;
+        if self.device.kind != "cpu" {
+            write!(f, " ({}, {}), {} clock", self.device.backend, self.device.kind, self.clock)?;
+        }
+        Ok(())
+    }
+}
+
+/// Three significant digits or all before the point.
+fn short(ms: f64) -> String {
+    let decimals = match ms {
+        ms if ms >= 100.0 => 0,
+        ms if ms >= 10.0 => 1,
+        ms if ms >= 1.0 => 2,
+        _ => 3,
+    };
+    format!("{ms:.decimals$}")
+}
+
+/// Digits in groups of three.
+fn grouped(number: impl fmt::Display) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1000), "1,000");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!([0.0612, 1.234, 12.34, 123.4].map(short), ["0.061", "1.23", "12.3", "123"]);
+    }
+}
