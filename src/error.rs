@@ -116,7 +116,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            ErrorKind::Io { name, action, source } => write!(f, "{name}: cannot {action}: {source}"),
+            ErrorKind::Io { name, action, source } => write!(f, "{name}: cannot {action}: {}", plain(source)),
             ErrorKind::Token { place, token, expected } => write!(f, "{place}: '{token}' is not {expected}"),
             ErrorKind::Input { name, problem } => write!(f, "{name}: {problem}"),
             ErrorKind::Limit { what, needed, limit } => {
@@ -133,11 +133,11 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.kind {
-            ErrorKind::Io { source, .. } => Some(source),
-            _ => None,
-        }
-    }
+// The message has the cause in it, so there is no `source` that would say it again.
+impl std::error::Error for Error {}
+
+/// What the system said, without the number that it says it by.
+fn plain(error: &io::Error) -> String {
+    let said = error.to_string();
+    said.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -94,15 +94,20 @@ impl FromStr for ElementType {
     type Err = UnknownType;
 
     fn from_str(name: &str) -> Result<Self, UnknownType> {
-        Self::ALL.into_iter().find(|element| element.name() == name).ok_or_else(|| UnknownType(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|element| element.name() == name)
+            .ok_or_else(|| UnknownType(name.to_owned()))
     }
 }
 
 /// An unsigned word that keys are made of: `u32` for the types of four bytes, `u64` for those of eight.
 pub trait Word: Copy + Ord + Send + Sync + Default + bytemuck::Pod + fmt::Debug {
     /// The key that sorts where the element with these bits belongs.
+    #[must_use]
     fn key(self, order: Order) -> Self;
     /// The bits of the element that has this key: the inverse of [`Word::key`].
+    #[must_use]
     fn bits(self, order: Order) -> Self;
 }
 

@@ -94,7 +94,12 @@ impl Sorter {
     /// # Errors
     ///
     /// As for [`Sorter::sort`].
-    pub fn argsort(&self, keys: &Keys, method: Method, progress: Progress) -> Result<(Vec<u32>, Report), Error> {
+    pub fn argsort(
+        &self,
+        keys: &Keys,
+        method: Method,
+        progress: Progress,
+    ) -> Result<(Vec<u32>, Report), Error> {
         match (&self.0, keys) {
             (Device::Cpu, Keys::One(keys)) => argsort_on_cpu(keys, 1, method, cpu::sort_pairs, progress),
             (Device::Cpu, Keys::Two(keys)) => argsort_on_cpu(keys, 2, method, cpu::sort_pairs, progress),
@@ -171,7 +176,8 @@ fn on_cpu<T: Ord + Copy + Send + Sync>(
                 Algorithm::OddEven => Variant::Naive,
             };
             let positions = size_of::<T>() > 4 * key_words as usize;
-            let plan = Plan::new(algorithm, variant, elements.len(), Shape { key_words, positions }, &Limits::CPU)?;
+            let plan =
+                Plan::new(algorithm, variant, elements.len(), Shape { key_words, positions }, &Limits::CPU)?;
             let dispatches = plan.dispatch_count();
             network::perform(&plan, elements, |done| progress(done, dispatches));
             (algorithm.name(), "network", dispatches, plan.bytes_moved())

@@ -77,7 +77,8 @@ pub struct Phases {
 /// A duration in milliseconds.
 #[must_use]
 pub fn milliseconds(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e3
+    // From whole nanoseconds, so that no more digits are printed than were measured.
+    duration.as_nanos() as f64 / 1e6
 }
 
 impl Timing {
@@ -108,7 +109,7 @@ impl Timing {
                 download: milliseconds(report.download),
                 ..Phases::default()
             },
-            keys_per_s: if seconds > 0.0 { n as f64 / seconds } else { 0.0 },
+            keys_per_s: if seconds > 0.0 { (n as f64 / seconds).round() } else { 0.0 },
             why,
             type_assumed: false,
         }
@@ -143,7 +144,12 @@ impl fmt::Display for Timing {
         }
         write!(f, "; {} {}", self.algo, self.variant)?;
         if self.dispatches > 0 {
-            write!(f, ", {} {}", grouped(self.dispatches), if self.dispatches == 1 { "pass" } else { "passes" })?;
+            write!(
+                f,
+                ", {} {}",
+                grouped(self.dispatches),
+                if self.dispatches == 1 { "pass" } else { "passes" }
+            )?;
         }
         write!(f, " on {}", self.device.name)?;
         if self.device.kind != "cpu" {

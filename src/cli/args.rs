@@ -13,7 +13,13 @@ use gpusort::plan::{Algorithm, Variant};
 /// Integers and floats from files or standard input, text or raw binary, with the algorithm chosen by a
 /// flag. Without a GPU the CPU sorts.
 #[derive(Debug, Parser)]
-#[command(name = "gpusort", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    name = "gpusort",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
 #[command(after_help = "Examples:
   gpusort sort numbers.txt                     the whole file, sorted, on standard output
   seq 100000 | shuf | gpusort sort -a bitonic  a pipeline, by the bitonic network
@@ -73,7 +79,14 @@ pub(super) struct SortArgs {
     pub(super) files: Vec<PathBuf>,
 
     /// The algorithm
-    #[arg(short, long, value_name = "ALGO", default_value = "auto", env = "GPUSORT_ALGO", hide_env_values = true)]
+    #[arg(
+        short,
+        long,
+        value_name = "ALGO",
+        default_value = "auto",
+        env = "GPUSORT_ALGO",
+        hide_env_values = true
+    )]
     pub(super) algo: Algo,
 
     /// Which kernels of the algorithm [bitonic: local-global; odd-even: naive]
@@ -109,11 +122,24 @@ pub(super) struct SortArgs {
     pub(super) output: Option<PathBuf>,
 
     /// Where to sort: auto, cpu, gpu, a number from 'gpusort devices', or part of a name
-    #[arg(short, long, value_name = "DEVICE", default_value = "auto", env = "GPUSORT_DEVICE", hide_env_values = true)]
+    #[arg(
+        short,
+        long,
+        value_name = "DEVICE",
+        default_value = "auto",
+        env = "GPUSORT_DEVICE",
+        hide_env_values = true
+    )]
     pub(super) device: String,
 
     /// Where the timing goes; auto is standard output where no data is in the way, else stderr
-    #[arg(long, value_name = "WHERE", default_value = "auto", env = "GPUSORT_TIMING", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "WHERE",
+        default_value = "auto",
+        env = "GPUSORT_TIMING",
+        hide_env_values = true
+    )]
     pub(super) timing: TimingArg,
 
     /// The timing as a JSON object
@@ -121,7 +147,13 @@ pub(super) struct SortArgs {
     pub(super) json: bool,
 
     /// A progress bar on stderr; auto is on a terminal, for work over half a second
-    #[arg(long, value_name = "WHEN", default_value = "auto", env = "GPUSORT_PROGRESS", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        env = "GPUSORT_PROGRESS",
+        hide_env_values = true
+    )]
     pub(super) progress: Progress,
 
     /// No progress, no notes, no timing unless asked for

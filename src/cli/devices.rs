@@ -27,7 +27,8 @@ pub(super) fn run() -> anyhow::Result<()> {
 fn describe(adapter: &AdapterInfo) -> String {
     let limits = &adapter.limits;
     let (smallest, largest) = adapter.subgroup_sizes;
-    let subgroup = if smallest == largest { smallest.to_string() } else { format!("{smallest} to {largest}") };
+    let subgroup =
+        if smallest == largest { smallest.to_string() } else { format!("{smallest} to {largest}") };
     format!(
         "{}\n     {}, {}, driver {}\n     buffer {}, binding {}, workgroup memory {}, {} invocations a workgroup, \
          subgroup {subgroup}",

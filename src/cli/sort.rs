@@ -88,7 +88,8 @@ impl Options {
         let inputs: Vec<Input> = if args.files.is_empty() {
             vec![Input::Stdin]
         } else {
-            let input = |file: PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file) };
+            let input =
+                |file: PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file) };
             args.files.into_iter().map(input).collect()
         };
         let format = input_format(args.from, &inputs)?;
@@ -112,11 +113,14 @@ impl Options {
         let (mut output_format, output_element) = match (args.to, extension) {
             (Some(OutputFormatArg::Text), _) => (Format::Text, None),
             (Some(OutputFormatArg::Bin), _) => (Format::Binary, None),
-            (Some(to), _) => bail!("--to {} is not supported yet; text and bin are", name_of(to)),
+            (Some(to), _) => bail!("--to {} is not supported yet; text and bin are", name_of(&to)),
             (None, Extension::Binary(element)) => (Format::Binary, element),
             (None, Extension::Unsupported) => {
                 let output = output.unwrap_or_default();
-                bail!("{}: this output format is not supported yet; --to text or --to bin are", output.display());
+                bail!(
+                    "{}: this output format is not supported yet; --to text or --to bin are",
+                    output.display()
+                );
             }
             (None, Extension::Unknown) => (format, None),
         };
@@ -131,7 +135,9 @@ impl Options {
             TimingArg::Stderr => Some(TimingTo::Stderr),
             TimingArg::Auto if to_stdout && !io::stdout().is_terminal() => Some(TimingTo::Stderr),
             TimingArg::Auto | TimingArg::Stdout if !to_stdout => Some(TimingTo::Stdout),
-            TimingArg::Auto | TimingArg::Stdout if output_format == Format::Text => Some(TimingTo::StdoutComment),
+            TimingArg::Auto | TimingArg::Stdout if output_format == Format::Text => {
+                Some(TimingTo::StdoutComment)
+            }
             TimingArg::Auto | TimingArg::Stdout => {
                 bail!("--timing stdout would mix with the binary data there; write that to a file with -o")
             }
@@ -162,7 +168,7 @@ impl Options {
     }
 }
 
-fn name_of(value: impl clap::ValueEnum) -> String {
+fn name_of(value: &impl clap::ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
@@ -171,7 +177,7 @@ fn input_format(from: FormatArg, inputs: &[Input]) -> anyhow::Result<Format> {
         FormatArg::Text => return Ok(Format::Text),
         FormatArg::Bin => return Ok(Format::Binary),
         FormatArg::Auto => {}
-        other => bail!("--from {} is not supported yet; text and bin are", name_of(other)),
+        other => bail!("--from {} is not supported yet; text and bin are", name_of(&other)),
     }
     let mut formats = Vec::with_capacity(inputs.len());
     for input in inputs {
@@ -179,7 +185,10 @@ fn input_format(from: FormatArg, inputs: &[Input]) -> anyhow::Result<Format> {
             Extension::Binary(_) => Format::Binary,
             Extension::Unknown => Format::Text,
             Extension::Unsupported => {
-                bail!("{}: this format is not supported yet; --from text or --from bin reads it as that", input.name())
+                bail!(
+                    "{}: this format is not supported yet; --from text or --from bin reads it as that",
+                    input.name()
+                )
             }
         });
     }
@@ -207,7 +216,11 @@ fn binary_element(inputs: &[Input]) -> anyhow::Result<(Option<ElementType>, bool
         .collect();
     let (first, element) = named[0];
     if let Some((other, _)) = named.iter().find(|(_, other)| *other != element) {
-        bail!("{} and {} may be of different types; --type says which they all are", first.name(), other.name());
+        bail!(
+            "{} and {} may be of different types; --type says which they all are",
+            first.name(),
+            other.name()
+        );
     }
     Ok((Some(element.unwrap_or(ElementType::U32)), element.is_none()))
 }
@@ -267,7 +280,11 @@ pub(super) fn run(args: SortArgs) -> anyhow::Result<()> {
         && promised != order.element
     {
         let output = options.output.unwrap_or_default();
-        bail!("{}: the data is {}, not {promised}; --to bin writes it all the same", output.display(), order.element);
+        bail!(
+            "{}: the data is {}, not {promised}; --to bin writes it all the same",
+            output.display(),
+            order.element
+        );
     }
 
     let chosen = choose(&options, records.len() as u64, starting, &progress)?;
@@ -311,17 +328,17 @@ fn read(options: &Options, progress: &Progress) -> anyhow::Result<(Records, u64,
         (Format::Binary, element) => {
             let element = element.unwrap_or(ElementType::U32);
             let elements = binary::Elements::read(&options.inputs, element, |done| progress.set(done))?;
-            let read = start.elapsed();
+            let (read, start) = (start.elapsed(), Instant::now());
             let records = elements.into_records(Order { element, descending: options.descending });
             let bytes = (records.len() * element.bytes()) as u64;
-            Ok((records, bytes, read, start.elapsed() - read))
+            Ok((records, bytes, read, start.elapsed()))
         }
         (Format::Text, element) => {
             let text = Text::read(&options.inputs, |done| progress.set(done))?;
-            let (bytes, read) = (text.len(), start.elapsed());
+            let (bytes, read, start) = (text.len(), start.elapsed(), Instant::now());
             progress.phase("parse", Unit::Time, None);
             let records = text::parse(text, element, options.descending)?;
-            Ok((records, bytes, read, start.elapsed() - read))
+            Ok((records, bytes, read, start.elapsed()))
         }
     }
 }
@@ -333,14 +350,23 @@ struct Chosen {
     why: String,
 }
 
-fn choose(options: &Options, n: u64, starting: Option<Starting>, progress: &Progress) -> anyhow::Result<Chosen> {
+fn choose(
+    options: &Options,
+    n: u64,
+    starting: Option<Starting>,
+    progress: &Progress,
+) -> anyhow::Result<Chosen> {
     let on_cpu = |why: String| Chosen { sorter: Sorter::cpu(), started: Duration::ZERO, why };
     let named = options.device != Device::Auto;
     let starting = match (&options.device, starting) {
         (Device::Cpu, _) => return Ok(on_cpu("--device cpu".to_owned())),
         (_, Some(starting)) => starting,
         _ if n >= GPU_PAYS => Starting::new(Select::Hardware),
-        _ => return Ok(on_cpu(format!("fewer than {GPU_PAYS} elements: the CPU is done before a GPU has started"))),
+        _ => {
+            return Ok(on_cpu(format!(
+                "fewer than {GPU_PAYS} elements: the CPU is done before a GPU has started"
+            )));
+        }
     };
     progress.phase("device", Unit::Time, None);
     match (starting.wait(), options.method.algorithm) {

@@ -80,7 +80,9 @@ fn perform_step_in_parallel<T: Ord + Copy + Send + Sync>(step: Step, elements: &
             // The last of `low` meets the first of `high`.
             let low = &mut low[half - high.len()..];
             let part = SERIAL / 2;
-            low.par_rchunks_mut(part).zip(high.par_chunks_mut(part)).for_each(|(low, high)| compare_mirrored(low, high));
+            low.par_rchunks_mut(part)
+                .zip(high.par_chunks_mut(part))
+                .for_each(|(low, high)| compare_mirrored(low, high));
         } else {
             low.par_chunks_mut(SERIAL / 2)
                 .zip(high.par_chunks_mut(SERIAL / 2))

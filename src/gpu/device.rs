@@ -108,7 +108,9 @@ fn describe(adapter: &wgpu::Adapter) -> AdapterInfo {
         driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
         limits: Limits {
             workgroup_bytes: limits.max_compute_workgroup_storage_size.into(),
-            invocations: limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x),
+            invocations: limits
+                .max_compute_invocations_per_workgroup
+                .min(limits.max_compute_workgroup_size_x),
             workgroups_per_dimension: limits.max_compute_workgroups_per_dimension,
             // The kernels count in 32 bits: 2^30 elements and the excess of a grid fit, more do not.
             binding_bytes: limits.max_storage_buffer_binding_size.min(u32::MAX.into()),
@@ -185,7 +187,13 @@ impl Gpu {
     }
 
     /// Makes a buffer; too little memory is an error that says so.
-    pub(super) fn buffer(&self, label: &str, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Result<wgpu::Buffer, Error> {
+    pub(super) fn buffer(
+        &self,
+        label: &str,
+        size: u64,
+        usage: wgpu::BufferUsages,
+        mapped: bool,
+    ) -> Result<wgpu::Buffer, Error> {
         let scope = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some(label),
@@ -195,7 +203,9 @@ impl Gpu {
         });
         match pollster::block_on(scope.pop()) {
             None => self.check().map(|()| buffer),
-            Some(_) => Err(Error::device(format_args!("{}: no memory for {size} bytes of {label}", self.info))),
+            Some(_) => {
+                Err(Error::device(format_args!("{}: no memory for {size} bytes of {label}", self.info)))
+            }
         }
     }
 }
@@ -211,7 +221,7 @@ fn choose<'a>(adapters: &'a [wgpu::Adapter], select: &Select) -> Result<&'a wgpu
     };
     found.ok_or_else(|| {
         let wanted = match select {
-            Select::Hardware => "no GPU found".to_owned(),
+            Select::Hardware => "no hardware GPU found".to_owned(),
             Select::Index(index) => format!("no GPU has the number {index}"),
             Select::Name(name) => format!("no GPU has '{name}' in its name"),
         };
@@ -228,7 +238,9 @@ fn remedy(adapters: &[wgpu::Adapter]) -> String {
     let listed: Vec<String> = adapters
         .iter()
         .enumerate()
-        .map(|(number, adapter)| format!("{number} {} ({})", adapter.get_info().name, kind(&adapter.get_info()).name()))
+        .map(|(number, adapter)| {
+            format!("{number} {} ({})", adapter.get_info().name, kind(&adapter.get_info()).name())
+        })
         .collect();
     format!(
         "there is: {}; name one with --device N or --device NAME, install another's driver, or sort with --device cpu",

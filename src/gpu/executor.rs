@@ -52,7 +52,12 @@ pub struct Elapsed {
 /// # Panics
 ///
 /// When the plan is for another size or shape than the buffers.
-pub fn execute(gpu: &Gpu, plan: &Plan, buffers: &Buffers, mut progress: impl FnMut(u64)) -> Result<Elapsed, Error> {
+pub fn execute(
+    gpu: &Gpu,
+    plan: &Plan,
+    buffers: &Buffers,
+    mut progress: impl FnMut(u64),
+) -> Result<Elapsed, Error> {
     assert!(plan.n == buffers.n() && plan.shape == buffers.shape(), "the plan is for other buffers");
     let total = plan.dispatch_count();
     let timestamps = Timestamps::new(gpu)?;
@@ -62,7 +67,8 @@ pub fn execute(gpu: &Gpu, plan: &Plan, buffers: &Buffers, mut progress: impl FnM
     let start = Instant::now();
     while done < total {
         let submitted = Instant::now();
-        let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("sort") });
+        let mut encoder =
+            gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("sort") });
         let first = done == 0;
         let mut batch = Batch::default();
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
@@ -87,7 +93,9 @@ pub fn execute(gpu: &Gpu, plan: &Plan, buffers: &Buffers, mut progress: impl FnM
         }
         drop(pass);
         done += batch.dispatches;
-        if done == total && let Some(timestamps) = &timestamps {
+        if done == total
+            && let Some(timestamps) = &timestamps
+        {
             timestamps.resolve(&mut encoder);
         }
         gpu.queue.submit([encoder.finish()]);

@@ -58,7 +58,8 @@ impl Timestamps {
             bytemuck::pod_read_unaligned(&view)
         };
         self.readable.unmap();
-        let nanoseconds = ticks[1].wrapping_sub(ticks[0]) as f64 * f64::from(gpu.queue.get_timestamp_period());
+        let nanoseconds =
+            ticks[1].wrapping_sub(ticks[0]) as f64 * f64::from(gpu.queue.get_timestamp_period());
         Ok(Duration::from_nanos(nanoseconds as u64))
     }
 }

@@ -186,7 +186,10 @@ fn room(chunk: &[u8]) -> u64 {
     chunk.len().next_power_of_two().min(CHUNK) as u64
 }
 
-fn wait_for_first(gpu: &Gpu, under_way: &mut VecDeque<(wgpu::Buffer, Mapping)>) -> Result<wgpu::Buffer, Error> {
+fn wait_for_first(
+    gpu: &Gpu,
+    under_way: &mut VecDeque<(wgpu::Buffer, Mapping)>,
+) -> Result<wgpu::Buffer, Error> {
     let (buffer, mapping) = under_way.pop_front().expect("the ring is waited for only when it is not empty");
     mapping.finish(gpu)?;
     Ok(buffer)
@@ -211,7 +214,12 @@ struct Mapping {
 }
 
 impl Mapping {
-    fn start(buffer: &wgpu::Buffer, mode: wgpu::MapMode, bytes: u64, submission: wgpu::SubmissionIndex) -> Self {
+    fn start(
+        buffer: &wgpu::Buffer,
+        mode: wgpu::MapMode,
+        bytes: u64,
+        submission: wgpu::SubmissionIndex,
+    ) -> Self {
         let (sender, result) = mpsc::channel();
         buffer.map_async(mode, ..bytes, move |mapped| {
             // The receiver is gone only when an earlier buffer failed, which is reported already.
@@ -248,7 +256,11 @@ fn copy_to_mapped(from: &[u8], to: &wgpu::Buffer) -> Result<(), Error> {
     });
     let parts: Vec<_> = parts.collect::<Result<_, Error>>()?;
     let copy = |(from, mut to): (&[u8], wgpu::BufferViewMut)| to.copy_from_slice(from);
-    if parts.len() > 1 { parts.into_par_iter().for_each(copy) } else { parts.into_iter().for_each(copy) }
+    if parts.len() > 1 {
+        parts.into_par_iter().for_each(copy);
+    } else {
+        parts.into_iter().for_each(copy);
+    }
     Ok(())
 }
 

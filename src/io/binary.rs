@@ -44,7 +44,11 @@ impl Elements {
     }
 }
 
-fn read<W: Word>(inputs: &[Input], element: ElementType, mut progress: impl FnMut(u64)) -> Result<Vec<W>, Error> {
+fn read<W: Word>(
+    inputs: &[Input],
+    element: ElementType,
+    mut progress: impl FnMut(u64),
+) -> Result<Vec<W>, Error> {
     let size = size_of::<W>();
     let mut words: Vec<W> = Vec::new();
     let mut total = 0;
@@ -64,7 +68,8 @@ fn read<W: Word>(inputs: &[Input], element: ElementType, mut progress: impl FnMu
             }
         }
         if filled % size != 0 {
-            let problem = format!("{filled} bytes are not a whole number of {element} elements of {size} bytes");
+            let problem =
+                format!("{filled} bytes are not a whole number of {element} elements of {size} bytes");
             return Err(Error::input(input.name(), problem));
         }
         words.truncate(begin + filled / size);

@@ -151,10 +151,7 @@ pub(super) fn integer(token: &[u8]) -> Option<Integer> {
 
 /// Whether the integer that this token spells is `value` exactly.
 pub(super) fn is_exactly(token: &[u8], value: f64) -> bool {
-    let digits = match token {
-        [b'+' | b'-', digits @ ..] => digits,
-        digits => digits,
-    };
+    let ([b'+' | b'-', digits @ ..] | digits) = token;
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
     let significant = &digits[zeros.min(digits.len() - 1)..];
     // Printed without a fraction, a float of any size shows its exact value.
@@ -182,7 +179,8 @@ mod tests {
     #[test]
     fn tokens_of_lines_blanks_and_comments() {
         let text = b"# 1 2\n 3\t4\r\n\n#5\n6 # 7\x0b8";
-        let tokens: Vec<_> = Tokens::new(text).map(|(start, token)| (start, std::str::from_utf8(token).unwrap())).collect();
+        let tokens: Vec<_> =
+            Tokens::new(text).map(|(start, token)| (start, std::str::from_utf8(token).unwrap())).collect();
         assert_eq!(tokens, [(7, "3"), (9, "4"), (16, "6"), (18, "#"), (20, "7"), (22, "8")]);
     }
 

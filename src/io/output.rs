@@ -15,9 +15,15 @@ pub struct Output(Destination);
 enum Destination {
     Stdout(io::Stdout),
     /// A device or a pipe, written through.
-    Through { file: File, name: String },
+    Through {
+        file: File,
+        name: String,
+    },
     /// A new file beside the one it replaces.
-    Replacing { temporary: NamedTempFile, target: PathBuf },
+    Replacing {
+        temporary: NamedTempFile,
+        target: PathBuf,
+    },
 }
 
 /// The temporary file, so that whoever ends the process can remove it: see [`remove_temporary`].
@@ -51,30 +57,37 @@ impl Output {
     /// A folder that cannot be written to, or that does not exist; a directory in the file's place.
     pub fn file(path: &Path) -> Result<Self, Error> {
         let refused = |problem: String| {
-            Error::new(ErrorKind::Output { path: path.to_owned(), problem: format!("cannot write: {problem}") })
+            Error::new(ErrorKind::Output {
+                path: path.to_owned(),
+                problem: format!("cannot write: {problem}"),
+            })
         };
+        let failed = |error| Error::io(path.display().to_string(), "write", error);
         let existing = match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => return Err(refused("is a directory".to_owned())),
             Ok(metadata) => {
                 // A file that may not be written to is not replaced either, though its folder would allow it.
-                let file = File::options().write(true).open(path).map_err(|error| refused(error.to_string()))?;
+                let file = File::options().write(true).open(path).map_err(failed)?;
                 if !metadata.is_file() {
                     return Ok(Self(Destination::Through { file, name: path.display().to_string() }));
                 }
                 Some(metadata)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(refused(error.to_string())),
+            Err(error) => return Err(failed(error)),
         };
-        let target = follow_links(path).map_err(|error| refused(error.to_string()))?;
+        let target = follow_links(path).map_err(failed)?;
         let folder = match target.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
+        if !folder.is_dir() {
+            return Err(refused(format!("there is no folder {}", folder.display())));
+        }
         // Held until the file is registered, so that a signal cannot come between.
         let mut registered = temporary();
         let temporary = create_in(folder, existing.as_ref())
-            .map_err(|error| refused(format!("in {}: {}", folder.display(), error.kind())))?;
+            .map_err(|error| refused(format!("into {}: {}", folder.display(), error.kind())))?;
         *registered = Some(temporary.path().to_owned());
         Ok(Self(Destination::Replacing { temporary, target }))
     }
@@ -88,7 +101,9 @@ impl Output {
         self.flush().map_err(|error| self.failed(error))?;
         if let Destination::Replacing { temporary: file, target } = self.0 {
             let mut registered = temporary();
-            let kept = file.persist(&target).map_err(|error| Error::io(target.display().to_string(), "replace", error.error));
+            let kept = file
+                .persist(&target)
+                .map_err(|error| Error::io(target.display().to_string(), "replace", error.error));
             *registered = None;
             kept?;
         }

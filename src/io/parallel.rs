@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use rayon::prelude::*;
 
-
 /// Records printed by one core before the pieces are put together.
 const PIECE: usize = 1 << 14;
 
@@ -41,7 +40,8 @@ pub(super) fn write<T: Sync>(
             }
             written = (written + group).min(records.len());
             progress(written as u64);
-            next = printing.map(|printing| printing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            next = printing
+                .map(|printing| printing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         Ok(())
     })

@@ -62,7 +62,12 @@ impl Records {
 /// # Errors
 ///
 /// What the system says.
-pub fn write_text(keys: &Keys, order: Order, to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
+pub fn write_text(
+    keys: &Keys,
+    order: Order,
+    to: &mut impl Write,
+    progress: impl FnMut(u64),
+) -> io::Result<()> {
     match keys {
         Keys::One(keys) => match order.element {
             ElementType::I32 => integers(keys, to, progress, |key| key.bits(order).cast_signed()),
@@ -103,7 +108,12 @@ fn floats<W: Word, F: zmij::Float + Into<f64> + Copy>(
         } else {
             let mut buffer = zmij::Buffer::new();
             let printed = buffer.format(number);
-            line.extend_from_slice(printed.strip_suffix(".0").unwrap_or(printed).as_bytes());
+            let (mantissa, exponent) = printed.split_once("e+").unwrap_or((printed, ""));
+            line.extend_from_slice(mantissa.strip_suffix(".0").unwrap_or(mantissa).as_bytes());
+            if !exponent.is_empty() {
+                line.push(b'e');
+                line.extend_from_slice(exponent.as_bytes());
+            }
         }
         line.push(b'\n');
     })
@@ -114,7 +124,12 @@ fn floats<W: Word, F: zmij::Float + Into<f64> + Copy>(
 /// # Errors
 ///
 /// What the system says.
-pub fn write_binary(mut keys: Keys, order: Order, to: &mut impl Write, mut progress: impl FnMut(u64)) -> io::Result<()> {
+pub fn write_binary(
+    mut keys: Keys,
+    order: Order,
+    to: &mut impl Write,
+    mut progress: impl FnMut(u64),
+) -> io::Result<()> {
     match &mut keys {
         Keys::One(keys) => {
             crate::key::to_bits(keys, order);

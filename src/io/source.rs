@@ -138,10 +138,7 @@ impl Text {
             while opened.append(&mut text.bytes)? {
                 progress(text.bytes.len() as u64);
             }
-            let mark = if text.bytes[begin..].starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-            text.parts.push(Part { name: opened.name, range: begin + mark..text.bytes.len() });
-            // So that a token of one input ends before the next input begins.
-            text.bytes.push(b'\n');
+            text.end_part(opened.name, begin);
         }
         Ok(text)
     }
@@ -149,10 +146,17 @@ impl Text {
     /// Text that is in memory already.
     #[must_use]
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Self {
-        let part = Part { name: name.to_owned(), range: 0..bytes.len() };
-        let mut bytes = bytes.to_vec();
-        bytes.push(b'\n');
-        Self { bytes, parts: vec![part] }
+        let mut text = Self { bytes: bytes.to_vec(), parts: Vec::new() };
+        text.end_part(name.to_owned(), 0);
+        text
+    }
+
+    /// All bytes from `begin` on are one input's.
+    fn end_part(&mut self, name: String, begin: usize) {
+        let mark = if self.bytes[begin..].starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        self.parts.push(Part { name, range: begin + mark..self.bytes.len() });
+        // So that a token of one input ends before the next input begins.
+        self.bytes.push(b'\n');
     }
 
     /// Bytes read.

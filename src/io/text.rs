@@ -54,7 +54,11 @@ fn pieces(text: &Text) -> Vec<Range<usize>> {
 /// Reads every piece, on all cores if there are several; the results are in order.
 fn each_piece<T: Send>(text: &Text, read: impl Fn(Range<usize>) -> T + Send + Sync) -> Vec<T> {
     let pieces = pieces(text);
-    if pieces.len() < 2 { pieces.into_iter().map(read).collect() } else { pieces.into_par_iter().map(read).collect() }
+    if pieces.len() < 2 {
+        pieces.into_iter().map(read).collect()
+    } else {
+        pieces.into_par_iter().map(read).collect()
+    }
 }
 
 /// Puts the vectors of all pieces together.
@@ -94,7 +98,11 @@ fn integers(text: &Text, element: Option<ElementType>) -> Result<Option<Integers
     }
 }
 
-fn integers_in(text: &Text, piece: Range<usize>, element: Option<ElementType>) -> Result<Integers, NotIntegers> {
+fn integers_in(
+    text: &Text,
+    piece: Range<usize>,
+    element: Option<ElementType>,
+) -> Result<Integers, NotIntegers> {
     // A guess that is right for numbers of seven digits, so that most pieces grow once or never.
     let values = Vec::with_capacity(piece.len() / 8);
     let mut integers = Integers { values, least: (0, 0), greatest: (0, 0), canonical: true };
@@ -105,7 +113,9 @@ fn integers_in(text: &Text, piece: Range<usize>, element: Option<ElementType>) -
             two_complement(integer)
         });
         match (value, element) {
-            (Some((value, negative)), element) if element.is_none_or(|element| holds(element, value, negative)) => {
+            (Some((value, negative)), element)
+                if element.is_none_or(|element| holds(element, value, negative)) =>
+            {
                 if negative && value.cast_signed() < integers.least.0 {
                     integers.least = (value.cast_signed(), place);
                 } else if !negative && value > integers.greatest.0 {
@@ -148,7 +158,12 @@ impl Integers {
         };
         let (least, greatest) = extreme(&pieces);
         let canonical = pieces.iter().all(|piece| piece.canonical);
-        Self { values: concatenate(pieces.into_iter().map(|piece| piece.values).collect()), least, greatest, canonical }
+        Self {
+            values: concatenate(pieces.into_iter().map(|piece| piece.values).collect()),
+            least,
+            greatest,
+            canonical,
+        }
     }
 
     /// The first integer type that holds every value.
@@ -175,17 +190,21 @@ impl Integers {
             })
     }
 
-    fn into_records(self, text: Text, element: Option<ElementType>, descending: bool) -> Result<Records, Error> {
+    fn into_records(
+        self,
+        text: Text,
+        element: Option<ElementType>,
+        descending: bool,
+    ) -> Result<Records, Error> {
         let element = element.map_or_else(|| self.element(&text), Ok)?;
         let order = Order { element, descending };
-        let keys = match element.bytes() {
+        let keys = if element.bytes() == 4 {
             // The values fit, so the low half is the value in two's complement of 32 bits.
-            4 => Keys::One(map(&self.values, |value| (value as u32).key(order))),
-            _ => {
-                let mut keys = self.values;
-                crate::key::to_keys(&mut keys, order);
-                Keys::Two(keys)
-            }
+            Keys::One(map(&self.values, |value| (value as u32).key(order)))
+        } else {
+            let mut keys = self.values;
+            crate::key::to_keys(&mut keys, order);
+            Keys::Two(keys)
         };
         let spelling = if self.canonical { None } else { Some(spelling(text)) };
         Ok(Records { order, keys, spelling })
@@ -256,10 +275,15 @@ fn floats(text: Text, asked: Option<ElementType>, descending: bool) -> Result<Re
     Ok(Records { order, keys, spelling: Some(Spelling { text, starts }) })
 }
 
-fn floats_of<W: Float>(text: &Text, order: Order, asked: Option<ElementType>) -> Result<(Vec<W>, Vec<u64>), Error> {
+fn floats_of<W: Float>(
+    text: &Text,
+    order: Order,
+    asked: Option<ElementType>,
+) -> Result<(Vec<W>, Vec<u64>), Error> {
     let exact = asked.is_none();
-    let pieces: Vec<Floats<W>> =
-        each_piece(text, |piece| floats_in(text, piece, order, exact)).into_iter().collect::<Result<_, _>>()?;
+    let pieces: Vec<Floats<W>> = each_piece(text, |piece| floats_in(text, piece, order, exact))
+        .into_iter()
+        .collect::<Result<_, _>>()?;
     if exact {
         if !pieces.iter().any(|piece| piece.decimals)
             && let Some(place) = pieces.iter().find_map(|piece| piece.too_large)
@@ -277,7 +301,12 @@ fn floats_of<W: Float>(text: &Text, order: Order, asked: Option<ElementType>) ->
     Ok((concatenate(keys), concatenate(starts)))
 }
 
-fn floats_in<W: Float>(text: &Text, piece: Range<usize>, order: Order, exact: bool) -> Result<Floats<W>, Error> {
+fn floats_in<W: Float>(
+    text: &Text,
+    piece: Range<usize>,
+    order: Order,
+    exact: bool,
+) -> Result<Floats<W>, Error> {
     let guess = piece.len() / 16;
     let mut floats = Floats {
         keys: Vec::with_capacity(guess),

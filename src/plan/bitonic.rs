@@ -48,7 +48,13 @@ fn tile_log2(shape: Shape, limits: &Limits) -> u32 {
     (limits.workgroup_bytes / shape.bytes()).clamp(2, 4096).ilog2()
 }
 
-fn tile_dispatch(work: Work, tile_log2: u32, n: u32, shape: Shape, limits: &Limits) -> Result<Dispatch, Error> {
+fn tile_dispatch(
+    work: Work,
+    tile_log2: u32,
+    n: u32,
+    shape: Shape,
+    limits: &Limits,
+) -> Result<Dispatch, Error> {
     // A comparison to an invocation is the most that can be of use.
     let workgroup_size = limits.invocations.min(512).min(1 << (tile_log2 - 1));
     Ok(Dispatch {

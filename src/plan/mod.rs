@@ -109,7 +109,10 @@ impl FromStr for Variant {
     type Err = UnknownVariant;
 
     fn from_str(name: &str) -> Result<Self, UnknownVariant> {
-        Self::ALL.into_iter().find(|variant| variant.name() == name).ok_or_else(|| UnknownVariant(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|variant| variant.name() == name)
+            .ok_or_else(|| UnknownVariant(name.to_owned()))
     }
 }
 
@@ -284,10 +287,19 @@ impl Plan {
     ///
     /// A limit of the device, or of 32-bit positions, that `n` elements of this shape exceed; a variant
     /// that the algorithm does not have.
-    pub fn new(algorithm: Algorithm, variant: Variant, n: usize, shape: Shape, limits: &Limits) -> Result<Self, Error> {
-        let n = u32::try_from(n).map_err(|_| Error::limit("elements in one sort", n as u64, u64::from(u32::MAX)))?;
+    pub fn new(
+        algorithm: Algorithm,
+        variant: Variant,
+        n: usize,
+        shape: Shape,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let n = u32::try_from(n)
+            .map_err(|_| Error::limit("elements in one sort", n as u64, u64::from(u32::MAX)))?;
         let key_bytes = u64::from(n) * u64::from(shape.key_words) * 4;
-        for (what, limit) in [("bytes in one binding", limits.binding_bytes), ("bytes in one buffer", limits.buffer_bytes)] {
+        for (what, limit) in
+            [("bytes in one binding", limits.binding_bytes), ("bytes in one buffer", limits.buffer_bytes)]
+        {
             if key_bytes > limit {
                 return Err(Error::limit(what, key_bytes, limit));
             }
@@ -332,6 +344,3 @@ fn step_dispatch(step: Step, n: u32, shape: Shape, limits: &Limits) -> Result<Di
         bytes_moved: step.pairs(u64::from(n)) * 2 * 2 * shape.bytes(),
     })
 }
-
-#[cfg(test)]
-mod tests;

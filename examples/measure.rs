@@ -1,0 +1,310 @@
+//! Times every variant on a GPU by size and type, verifies every result, and prints a table.
+//!
+//! ```text
+//! cargo run --release --example measure -- [--device NAME] [--sizes 1024,65536,1M] [--types u32,u64]
+//!     [--algo bitonic] [--variant NAME] [--runs 15] [--limit SECONDS] [--beside FILE.csv] [--csv FILE.csv]
+//! ```
+//!
+//! A type with `+p` carries positions. Each run sorts fresh random keys. `--beside` reads times of
+//! another program, `algorithm,type,n,median_ms,…` a line, and puts the ratio to each of them in the
+//! table: `benches/peers/cub_sort.cu` prints such lines for CUB on NVIDIA GPUs. What would take longer
+//! than the limit (5 s for one size of one variant) is left out, and the table says so.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail, ensure};
+use gpusort::gpu::{Buffers, Gpu, Select, execute};
+use gpusort::plan::{Algorithm, Plan, Shape, Variant};
+use rayon::prelude::*;
+
+struct Options {
+    select: Select,
+    sizes: Vec<usize>,
+    types: Vec<String>,
+    algorithm: Option<String>,
+    variant: Option<String>,
+    runs: usize,
+    limit: Duration,
+    beside: Option<String>,
+    csv: Option<String>,
+}
+
+fn options() -> anyhow::Result<Options> {
+    let mut options = Options {
+        select: Select::Hardware,
+        sizes: [1024, 65_536, 1_000_000, 10_000_000, 1 << 24].to_vec(),
+        types: ["u32", "u32+p", "u64", "u64+p"].map(str::to_owned).to_vec(),
+        algorithm: None,
+        variant: None,
+        runs: 15,
+        limit: Duration::from_secs(5),
+        beside: None,
+        csv: None,
+    };
+    let mut args = std::env::args().skip(1);
+    while let Some(flag) = args.next() {
+        let value = args.next().with_context(|| format!("{flag} needs a value"))?;
+        match flag.as_str() {
+            "--device" => options.select = Select::Name(value),
+            "--sizes" => options.sizes = value.split(',').map(size).collect::<Result<_, _>>()?,
+            "--types" => options.types = value.split(',').map(str::to_owned).collect(),
+            "--algo" => options.algorithm = Some(value),
+            "--variant" => options.variant = Some(value),
+            "--runs" => options.runs = value.parse()?,
+            "--limit" => options.limit = Duration::from_secs_f64(value.parse()?),
+            "--beside" => options.beside = Some(value),
+            "--csv" => options.csv = Some(value),
+            _ => bail!("unknown option {flag}"),
+        }
+    }
+    Ok(options)
+}
+
+/// Digits, with `_` between them and a `K`, `M` or `G` (powers of 1024) after them.
+fn size(text: &str) -> anyhow::Result<usize> {
+    let text = text.replace('_', "");
+    let (digits, shift) = match text.as_bytes().last() {
+        Some(b'K') => (&text[..text.len() - 1], 10),
+        Some(b'M') => (&text[..text.len() - 1], 20),
+        Some(b'G') => (&text[..text.len() - 1], 30),
+        _ => (&text[..], 0),
+    };
+    Ok(digits.parse::<usize>().with_context(|| format!("'{text}' is not a size"))? << shift)
+}
+
+/// One result.
+struct Row {
+    algorithm: Algorithm,
+    variant: Variant,
+    element: String,
+    n: usize,
+    dispatches: u64,
+    bytes_moved: u64,
+    /// Rising.
+    samples_ms: Vec<f64>,
+}
+
+impl Row {
+    fn median(&self) -> f64 {
+        self.samples_ms[self.samples_ms.len() / 2]
+    }
+}
+
+/// A finaliser of SplitMix64: random keys from numbers, and fingerprints from keys.
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// What both element widths have in common here.
+trait Key: Copy + Ord + Send + Sync + bytemuck::Pod {
+    fn random(i: u64) -> Self;
+    fn wide(self) -> u64;
+}
+
+impl Key for u32 {
+    fn random(i: u64) -> Self {
+        (mix(i.wrapping_mul(0x9E37_79B9_7F4A_7C15)) >> 32) as u32
+    }
+    fn wide(self) -> u64 {
+        self.into()
+    }
+}
+
+impl Key for u64 {
+    fn random(i: u64) -> Self {
+        mix(i.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    }
+    fn wide(self) -> u64 {
+        self
+    }
+}
+
+fn fingerprint<K: Key>(keys: &[K]) -> u64 {
+    keys.par_iter().map(|key| mix(key.wide().wrapping_add(1))).reduce(|| 0, u64::wrapping_add)
+}
+
+fn verify<K: Key>(gpu: &Gpu, buffers: &Buffers, input: &[K], sorted: &mut [K]) -> anyhow::Result<()> {
+    buffers.download_keys(gpu, bytemuck::cast_slice_mut(sorted))?;
+    ensure!(sorted.par_windows(2).all(|pair| pair[0] <= pair[1]), "not sorted");
+    ensure!(fingerprint(input) == fingerprint(sorted), "not a permutation of the input");
+    if buffers.shape().positions {
+        let mut positions = vec![0; input.len()];
+        buffers.download_positions(gpu, &mut positions)?;
+        let right =
+            positions.par_iter().zip(&*sorted).all(|(&position, key)| input[position as usize] == *key);
+        ensure!(right, "a position is not its key's");
+        let stable = positions
+            .par_windows(2)
+            .zip(sorted.par_windows(2))
+            .all(|(position, key)| key[0] < key[1] || position[0] < position[1]);
+        ensure!(stable, "equal keys changed their order, or a position is there twice");
+    }
+    Ok(())
+}
+
+fn measure<K: Key>(gpu: &Gpu, plan: &Plan, options: &Options) -> anyhow::Result<Vec<f64>> {
+    let n = plan.n as usize;
+    let buffers = Buffers::new(gpu, plan.n, plan.shape)?;
+    let mut input = vec![bytemuck::Zeroable::zeroed(); n];
+    let mut sorted: Vec<K> = input.clone();
+    let mut samples = Vec::new();
+    let mut spent = Duration::ZERO;
+    let warm_up = 2;
+    for run in 0..options.runs + warm_up {
+        input.par_iter_mut().enumerate().for_each(|(i, key)| *key = K::random((run * n + i) as u64));
+        buffers.upload(gpu, bytemuck::cast_slice(&input))?;
+        let time = execute(gpu, plan, &buffers, |_| {})?.time;
+        verify(gpu, &buffers, &input, &mut sorted)?;
+        // One run longer than a second tells as much as many: three of those will do.
+        spent += time;
+        let long = time > Duration::from_secs(1);
+        if run >= warm_up || long {
+            samples.push(time.as_secs_f64() * 1e3);
+        }
+        if long && samples.len() >= 3 {
+            break;
+        }
+    }
+    samples.sort_by(f64::total_cmp);
+    Ok(samples)
+}
+
+/// `algorithm,type,n,median_ms,…` a line.
+fn read_beside(path: &str) -> anyhow::Result<Vec<(String, String, usize, f64)>> {
+    let mut reader = csv::Reader::from_path(path).with_context(|| path.to_owned())?;
+    let row = |record: csv::StringRecord| {
+        let field = |index| record.get(index).ok_or_else(|| anyhow!("{path}: a short line"));
+        Ok((field(0)?.to_owned(), field(1)?.to_owned(), field(2)?.parse()?, field(3)?.parse()?))
+    };
+    reader.records().map(|record| row(record?)).collect()
+}
+
+fn main() -> anyhow::Result<()> {
+    let options = options()?;
+    let gpu = Gpu::start(&options.select)?;
+    let beside = options.beside.as_deref().map(read_beside).transpose()?.unwrap_or_default();
+    println!("{}, driver {}", gpu.info(), gpu.info().driver);
+    let mut rows = Vec::new();
+    // The slowest of a variant's sizes so far, to know what the next would take.
+    let mut slowest: HashMap<(Algorithm, Variant, &str), (usize, f64)> = HashMap::new();
+    for &n in &options.sizes {
+        for element in &options.types {
+            for algorithm in Algorithm::ALL {
+                for &variant in algorithm.variants() {
+                    let wanted =
+                        |name: &Option<String>, this: &str| name.as_deref().is_none_or(|name| name == this);
+                    if !wanted(&options.algorithm, algorithm.name())
+                        || !wanted(&options.variant, variant.name())
+                    {
+                        continue;
+                    }
+                    let what = format!("{algorithm} {variant} {element} {n}");
+                    let exponent = if algorithm == Algorithm::OddEven { 2 } else { 1 };
+                    let expected = slowest
+                        .get(&(algorithm, variant, element.as_str()))
+                        .map_or(0.0, |&(before, ms)| ms * (n as f64 / before as f64).powi(exponent));
+                    let too_long = Duration::from_secs_f64(expected / 1e3) > options.limit;
+                    if too_long || (algorithm == Algorithm::OddEven && n > 1 << 20) {
+                        println!("{what}: left out, about {:.0} s", expected / 1e3);
+                        continue;
+                    }
+                    let positions = element.ends_with("+p");
+                    let key_words = if element.contains("64") { 2 } else { 1 };
+                    let shape = Shape { key_words, positions };
+                    let plan = match Plan::new(algorithm, variant, n, shape, &gpu.info().limits) {
+                        Ok(plan) => plan,
+                        Err(error) => {
+                            println!("{what}: {error}");
+                            continue;
+                        }
+                    };
+                    let start = Instant::now();
+                    let measured = match key_words {
+                        1 => measure::<u32>(&gpu, &plan, &options),
+                        _ => measure::<u64>(&gpu, &plan, &options),
+                    };
+                    let samples_ms = measured.with_context(|| what.clone())?;
+                    let row = Row {
+                        algorithm,
+                        variant,
+                        element: element.clone(),
+                        n,
+                        dispatches: plan.dispatch_count(),
+                        bytes_moved: plan.bytes_moved(),
+                        samples_ms,
+                    };
+                    eprintln!("{what}: {:.4} ms ({:.1?})", row.median(), start.elapsed());
+                    slowest.insert((algorithm, variant, element), (n, row.median()));
+                    rows.push(row);
+                }
+            }
+        }
+    }
+    print_table(&rows, &beside);
+    options.csv.map_or(Ok(()), |path| write_csv(&rows, &path))
+}
+
+/// The copy bandwidth of the other program's run, in bytes a millisecond, reads and writes counted.
+fn copy_bandwidth(beside: &[(String, String, usize, f64)]) -> Option<f64> {
+    beside
+        .iter()
+        .filter(|(algorithm, element, ..)| algorithm == "copy" && element == "u32")
+        .map(|(.., n, ms)| *n as f64 * 8.0 / ms)
+        .max_by(f64::total_cmp)
+}
+
+fn print_table(rows: &[Row], beside: &[(String, String, usize, f64)]) {
+    let copy = copy_bandwidth(beside);
+    println!(
+        "\n{:>11} {:6} {:9} {:12} {:>6} {:>10} {:>10} {:>10} {:>6}",
+        "n", "type", "algorithm", "variant", "passes", "median ms", "min ms", "max ms", "limit"
+    );
+    for row in rows {
+        let last = row.samples_ms.len() - 1;
+        print!(
+            "{:>11} {:6} {:9} {:12} {:>6} {:>10.4} {:>10.4} {:>10.4}",
+            row.n,
+            row.element,
+            row.algorithm.name(),
+            row.variant.name(),
+            row.dispatches,
+            row.median(),
+            row.samples_ms[0],
+            row.samples_ms[last],
+        );
+        match copy {
+            Some(copy) => print!(" {:>5.0}%", row.bytes_moved as f64 / copy / row.median() * 100.0),
+            None => print!(" {:>6}", "-"),
+        }
+        let (element, pairs) =
+            row.element.strip_suffix("+p").map_or((&row.element[..], false), |element| (element, true));
+        for (algorithm, other, n, ms) in beside {
+            let alike = algorithm.ends_with("pairs") == pairs && algorithm != "copy";
+            if alike && other == element && *n == row.n {
+                print!("  {:.2} × {algorithm}", row.median() / ms);
+            }
+        }
+        println!();
+    }
+}
+
+fn write_csv(rows: &[Row], path: &str) -> anyhow::Result<()> {
+    let mut writer = csv::Writer::from_path(path).with_context(|| path.to_owned())?;
+    writer.write_record(["algorithm", "variant", "type", "n", "dispatches", "bytes_moved", "samples_ms"])?;
+    for row in rows {
+        let samples: Vec<String> = row.samples_ms.iter().map(|sample| format!("{sample:.4}")).collect();
+        writer.write_record([
+            row.algorithm.name(),
+            row.variant.name(),
+            &row.element,
+            &row.n.to_string(),
+            &row.dispatches.to_string(),
+            &row.bytes_moved.to_string(),
+            &samples.join(" "),
+        ])?;
+    }
+    writer.flush().context("standard output")
+}

@@ -1,0 +1,566 @@
+//! The real binary, as a person or a script runs it.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use gpusort::key::ElementType;
+use serde_json::Value;
+
+use crate::device;
+use crate::inputs::{elements, random};
+use crate::oracle::compare;
+
+/// The command with these arguments, in an environment without defaults of its own.
+fn gpusort(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpusort"));
+    for default in ["DEVICE", "ALGO", "TIMING", "PROGRESS", "MEMORY", "TEMP_DIR"] {
+        command.env_remove(format!("GPUSORT_{default}"));
+    }
+    command.args(args);
+    command
+}
+
+/// Runs it with this on standard input.
+fn run_with(mut command: Command, stdin: &[u8]) -> Output {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // It may refuse its options without reading.
+        scope.spawn(move || drop(pipe.write_all(stdin)));
+        child.wait_with_output().unwrap()
+    })
+}
+
+fn run(args: &[&str], stdin: &str) -> Output {
+    run_with(gpusort(args), stdin.as_bytes())
+}
+
+/// Standard output of a run that must succeed.
+fn sorted(args: &[&str], stdin: &str) -> String {
+    let output = run(args, stdin);
+    assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A run that must be refused: exit 2, nothing on standard output, a message on stderr.
+fn refused(args: &[&str], stdin: &str) -> String {
+    let output = run(args, stdin);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
+    assert!(output.stdout.is_empty(), "{args:?}");
+    assert!(!message.is_empty(), "{args:?}");
+    message
+}
+
+/// A folder of its own for a test, and paths in it as arguments.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn arg(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        fs::write(self.path(name), bytes).unwrap();
+        self.arg(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.0.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+fn fixture(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name).to_str().unwrap().to_owned()
+}
+
+fn shuffled_lines(n: usize) -> String {
+    let mut numbers: Vec<(u64, usize)> = random(n as u64).take(n).zip(1..).collect();
+    numbers.sort_unstable();
+    numbers.iter().map(|(_, number)| format!("{number}\n")).collect()
+}
+
+fn lines_to(n: usize) -> String {
+    (1..=n).map(|number| format!("{number}\n")).collect()
+}
+
+#[test]
+fn fixtures_sort_as_expected() {
+    let read = |name: &str| fs::read(fixture(name)).unwrap();
+    for args in [
+        &["-d", "cpu"][..],
+        &["-d", "cpu", "-a", "bitonic"],
+        &["-d", "cpu", "-a", "odd-even"],
+        &["-d", &device::name(), "-a", "bitonic"],
+        &["-d", &device::name(), "-a", "odd-even"],
+    ] {
+        for (input, expected, more) in [
+            ("elevations.txt", "elevations.sorted.txt", None),
+            ("constants.txt", "constants.sorted.txt", None),
+            ("specials.f32", "specials.sorted.f32", None),
+            ("specials.f32", "specials.reversed.f32", Some("-r")),
+        ] {
+            let mut command = gpusort(&["sort", &fixture(input)]);
+            let output = run_with(
+                {
+                    command.args(args).args(more);
+                    command
+                },
+                b"",
+            );
+            assert!(output.status.success(), "{}", stderr(&output));
+            assert!(output.stdout == read(expected), "{input} {args:?}");
+        }
+    }
+}
+
+#[test]
+fn a_pipeline_of_a_hundred_thousand() {
+    let (input, expected) = (shuffled_lines(100_000), lines_to(100_000));
+    for args in [
+        &["sort"][..],
+        &["sort", "-a", "bitonic"],
+        &["sort", "-a", "bitonic", "-d", &device::name()],
+        &["sort", "-ng", "-"],
+    ] {
+        assert!(sorted(args, &input) == expected, "{args:?}");
+    }
+}
+
+#[test]
+fn spelling_order_and_directions() {
+    let input = "3\nnan\n-0\n0\n-inf\n1e3\n007\n";
+    assert_eq!(sorted(&["sort"], input), "-inf\n-0\n0\n3\n007\n1e3\nnan\n");
+    assert_eq!(sorted(&["sort", "-r"], input), "1e3\n007\n3\n0\n-0\n-inf\nnan\n");
+    assert_eq!(
+        sorted(&["sort", "-a", "bitonic", "-d", &device::name()], input),
+        "-inf\n-0\n0\n3\n007\n1e3\nnan\n"
+    );
+}
+
+#[test]
+fn nothing_in_nothing_out() {
+    assert_eq!(sorted(&["sort"], ""), "");
+    assert_eq!(sorted(&["sort", "-a", "bitonic", "-d", &device::name()], ""), "");
+    assert_eq!(sorted(&["sort", "-f", "bin"], ""), "");
+    assert_eq!(sorted(&["sort"], "7"), "7\n");
+}
+
+#[test]
+fn binary_of_every_type_both_ways_and_in_place() {
+    let folder = Folder::new();
+    for element in ElementType::ALL {
+        for descending in [false, true] {
+            let bits = elements(element, 5000, 0);
+            let bytes = |bits: &[u64]| -> Vec<u8> {
+                bits.iter().flat_map(|word| word.to_le_bytes()[..element.bytes()].to_vec()).collect()
+            };
+            let name = format!("a.{element}");
+            let file = folder.write(&name, bytes(&bits));
+            let mut args = vec!["sort", &file, "-o", &file];
+            if descending {
+                args.push("-r");
+            }
+            let timing = sorted(&args, "");
+            assert!(timing.contains(&format!("5,000 {element}")), "{timing}");
+            let mut expected = bits;
+            expected.sort_by(|&a, &b| compare(element, descending, a, b));
+            assert!(fs::read(&file).unwrap() == bytes(&expected), "{element} {descending}");
+        }
+    }
+    assert_eq!(folder.names().len(), 6, "no temporary file is left");
+}
+
+#[test]
+fn types_of_binary_files() {
+    let folder = Folder::new();
+    let bin = folder.write("a.bin", 7_u32.to_le_bytes());
+    let floats = folder.write("a.f32", 7_f32.to_le_bytes());
+    let doubles = folder.write("a.f64", 7_f64.to_le_bytes());
+    assert_eq!(sorted(&["sort", "--to", "text", &bin], ""), "7\n");
+    assert_eq!(sorted(&["sort", "--to", "text", "-t", "f32", &floats], ""), "7\n");
+    assert_eq!(sorted(&["sort", "--to", "text", &doubles], ""), "7\n");
+    let output = run(&["sort", &bin], "");
+    assert!(stderr(&output).contains("u32 (assumed for .bin)"), "{}", stderr(&output));
+    assert!(refused(&["sort", &floats, &doubles], "").contains("--type"));
+    assert!(refused(&["sort", &floats, "-"], "").contains("--from"));
+    // A type given by hand wins over the extension.
+    assert_eq!(sorted(&["sort", "--to", "text", "-t", "u32", &floats], ""), format!("{}\n", 7_f32.to_bits()));
+}
+
+#[test]
+fn formats_are_converted() {
+    let folder = Folder::new();
+    let out = folder.arg("out.i32");
+    sorted(&["sort", "-o", &out], "5\n-1\n");
+    assert_eq!(fs::read(&out).unwrap(), [(-1_i32).to_le_bytes(), 5_i32.to_le_bytes()].concat());
+    assert_eq!(sorted(&["sort", &out, "--to", "text", "-r"], ""), "5\n-1\n");
+    // The data is not what the extension promises.
+    assert!(refused(&["sort", "-o", &folder.arg("x.f64")], "1\n").contains("u32, not f64"));
+    assert_eq!(folder.names(), ["out.i32"]);
+    let output = run(&["sort", "--to", "bin"], "2 1");
+    assert_eq!(output.stdout, [1_u32.to_le_bytes(), 2_u32.to_le_bytes()].concat());
+}
+
+#[test]
+fn several_files_sort_as_one() {
+    let folder = Folder::new();
+    // Without an end of line, numbers of two files must not run together.
+    let (a, b) = (folder.write("a", "3\n1"), folder.write("b", "\u{feff}2"));
+    assert_eq!(sorted(&["sort", &a, &b, "-"], "0"), "0\n1\n2\n3\n");
+    let bad = folder.write("bad", "\u{feff}5\nx");
+    assert!(refused(&["sort", &a, &bad], "").contains("bad:2:1: 'x'"));
+}
+
+#[test]
+fn wrong_input_is_refused() {
+    let folder = Folder::new();
+    let forty = "9".repeat(40);
+    assert!(refused(&["sort"], "1\n2\n3x\n").contains("standard input:3:1: '3x' is not a number"));
+    assert!(refused(&["sort"], &forty).contains("standard input:1:1"));
+    assert!(refused(&["sort"], "-1\n18446744073709551615\n").contains("no integer type holds both"));
+    assert!(refused(&["sort", "-t", "u32"], "-1").contains("standard input:1:1: '-1'"));
+    let five = folder.write("five.bin", "12345");
+    assert!(refused(&["sort", &five], "").contains("five.bin: 5 bytes"));
+    assert!(refused(&["sort", &folder.arg("missing")], "").contains("missing: cannot open: No such file"));
+    assert!(refused(&["sort", &folder.arg("")], "").contains("is a directory"));
+    assert!(refused(&["sort", "-o", &folder.arg("no/such/folder")], "1").contains("there is no folder"));
+    assert!(refused(&["sort", "-o", &folder.arg("")], "1").contains("is a directory"));
+    assert_eq!(folder.names(), ["five.bin"]);
+}
+
+#[test]
+fn wrong_options_are_refused() {
+    for (args, expected) in [
+        (&["sort", "--no-such-option"][..], "--no-such-option"),
+        (&["sort", "-a", "quick"], "bitonic"),
+        (&["sort", "-t", "u128"], "u64"),
+        (&["sort", "-d", "no such device", "-a", "bitonic"], "no such device"),
+        (&["sort", "-d", "99"], "99"),
+        (&["sort", "-d", ""], "--device"),
+        (&["sort", "--variant", "naive"], "--algo"),
+        (&["sort", "-a", "odd-even", "--variant", "local-global"], "it has"),
+        (&["sort", "-f", "csv"], "csv"),
+        (&["sort", "--to", "npy"], "npy"),
+        (&["sort", "x.csv"], "not supported yet"),
+        (&["sort", "x.npy"], "not supported yet"),
+        (&["sort", "x.f16"], "not supported yet"),
+        (&["sort", "--to", "bin", "--timing", "stdout"], "-o"),
+        (&["sort", "a", "b.bin"], "--from"),
+        (&["frobnicate"], "frobnicate"),
+    ] {
+        let message = refused(args, "1\n");
+        assert!(message.contains(expected), "{args:?}: {message}");
+    }
+}
+
+#[test]
+fn a_machine_without_a_gpu() {
+    // No driver at all, as on a machine without a Vulkan loader's drivers.
+    let without = |args: &[&str]| {
+        let mut command = gpusort(args);
+        command.env("VK_DRIVER_FILES", "/nonexistent").env("VK_ICD_FILENAMES", "/nonexistent");
+        run_with(command, b"2\n1\n")
+    };
+    for (args, note) in [
+        (&["sort"][..], None),
+        (&["sort", "-a", "bitonic"], Some("the bitonic network runs on the CPU")),
+        (&["sort", "-a", "odd-even"], Some("the odd-even network runs on the CPU")),
+        (&["sort", "-a", "bitonic", "--variant", "local-global"], Some("the bitonic network")),
+    ] {
+        let output = without(args);
+        assert_eq!(output.stdout, b"1\n2\n", "{args:?}: {}", stderr(&output));
+        match note {
+            Some(note) => assert!(
+                stderr(&output).contains(note) && stderr(&output).contains(" network, "),
+                "{}",
+                stderr(&output)
+            ),
+            None => assert!(!stderr(&output).contains("gpusort:"), "{}", stderr(&output)),
+        }
+    }
+    assert_eq!(stderr(&without(&["sort", "-q", "-a", "bitonic"])), "");
+    let output = without(&["sort", "-d", "gpu"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--device cpu") && output.stdout.is_empty(), "{}", stderr(&output));
+    let output = without(&["devices"]);
+    assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("CPU"));
+}
+
+#[test]
+fn devices_are_listed_with_their_limits() {
+    let list = sorted(&["devices"], "");
+    assert!(list.contains(&device::gpu().info().name), "{list}");
+    for word in ["vulkan", "binding", "workgroup memory", "subgroup", "cpu"] {
+        assert!(list.contains(word), "{list}");
+    }
+}
+
+#[test]
+fn json_has_every_field() {
+    let output = run(&["sort", "--json", "-a", "bitonic", "-d", &device::name()], "3\n1\n2\n");
+    let timing: Value =
+        serde_json::from_str(&stderr(&output)).unwrap_or_else(|why| panic!("{why}: {}", stderr(&output)));
+    for field in [
+        "n",
+        "bytes",
+        "type",
+        "algo",
+        "variant",
+        "device",
+        "dispatches",
+        "bytes_moved",
+        "clock",
+        "ms",
+        "keys_per_s",
+        "why",
+    ] {
+        assert!(!timing[field].is_null(), "{field}");
+    }
+    for field in ["name", "backend", "kind"] {
+        assert!(timing["device"][field].is_string(), "{field}");
+    }
+    for field in ["read", "parse", "device", "upload", "sort", "download", "write", "total"] {
+        assert!(timing["ms"][field].is_number(), "{field}");
+    }
+    assert_eq!((&timing["n"], &timing["bytes"], &timing["type"]), (&3.into(), &6.into(), &"u32".into()));
+    assert_eq!((&timing["algo"], &timing["dispatches"]), (&"bitonic".into(), &1.into()));
+    let cpu: Value = serde_json::from_str(&stderr(&run(&["sort", "--json"], "1"))).unwrap();
+    assert_eq!(
+        (&cpu["algo"], &cpu["device"]["kind"], &cpu["clock"]),
+        (&"cpu".into(), &"cpu".into(), &"host".into())
+    );
+}
+
+#[test]
+fn the_timing_goes_where_it_should() {
+    let folder = Folder::new();
+    let out = folder.arg("out");
+    // Data piped: the timing is on stderr, and the pipe is clean.
+    let output = run(&["sort"], "1\n");
+    assert_eq!((&output.stdout[..], stderr(&output).starts_with("sorted 1 u32")), (&b"1\n"[..], true));
+    // Data in a file: it is on standard output.
+    let output = run(&["sort", "-o", &out], "1\n");
+    assert!(output.stdout.starts_with(b"sorted 1 u32") && stderr(&output).is_empty());
+    let output = run(&["sort", "--timing", "stdout"], "1\n");
+    assert!(output.stdout.starts_with(b"1\n# sorted 1 u32") && stderr(&output).is_empty());
+    for args in [
+        &["sort", "--timing", "off"][..],
+        &["sort", "-q"],
+        &["sort", "-q", "-o", &out],
+        &["sort", "--json", "--timing", "off"],
+    ] {
+        assert_eq!(stderr(&run(args, "1\n")), "", "{args:?}");
+    }
+    assert!(stderr(&run(&["sort", "-q", "--timing", "stderr"], "1\n")).starts_with("sorted"));
+    assert!(stderr(&run(&["sort", "-q", "--json"], "1\n")).starts_with('{'));
+    let mut command = gpusort(&["sort"]);
+    command.env("GPUSORT_TIMING", "off");
+    assert_eq!(stderr(&run_with(command, b"1\n")), "");
+}
+
+#[test]
+fn defaults_come_from_the_environment_and_yield_to_flags() {
+    let with = |args: &[&str]| {
+        let mut command = gpusort(args);
+        command.env("GPUSORT_DEVICE", "cpu").env("GPUSORT_ALGO", "odd-even");
+        let output = run_with(command, b"2\n1\n");
+        assert_eq!(output.stdout, b"1\n2\n");
+        stderr(&output)
+    };
+    assert!(with(&["sort"]).contains("odd-even network"));
+    assert!(with(&["sort", "-a", "bitonic"]).contains("bitonic network"));
+}
+
+#[test]
+fn help_teaches() {
+    let help = sorted(&["sort", "--help"], "");
+    for word in ["Examples:", "Order:", "NaN", "Exit codes:", "--variant", "local-global", "GPUSORT_DEVICE"] {
+        assert!(help.contains(word), "{word}");
+    }
+    assert!(sorted(&["--help"], "").contains("Examples:"));
+    assert!(sorted(&["--version"], "").starts_with("gpusort "));
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let input = shuffled_lines(2_000_000);
+    let folder = Folder::new();
+    let file = folder.write("big.txt", input);
+    let mut child =
+        gpusort(&["sort", &file, "-q"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 2];
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first).unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((first, output.status.code(), stderr(&output)), (*b"1\n", Some(0), String::new()));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_an_error() {
+    let full = || Stdio::from(fs::File::options().write(true).open("/dev/full").unwrap());
+    let output = gpusort(&["sort", &fixture("elevations.txt")]).stdout(full()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("standard output: cannot write: No space left"), "{}", stderr(&output));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_disk_that_fills_up_leaves_the_old_file_whole() {
+    let folder = Folder::new();
+    let (input, out) = (folder.write("in", shuffled_lines(100_000)), folder.write("out", "old\n"));
+    // A limit on file sizes fails a write like a full disk does, and needs no rights to set up.
+    let script = "trap '' XFSZ; ulimit -f 16; exec \"$@\"";
+    let output = Command::new("sh")
+        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_gpusort"), "sort", &input, "-o", &out])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("out: cannot write"), "{}", stderr(&output));
+    assert_eq!(fs::read(&out).unwrap(), b"old\n");
+    assert_eq!(folder.names(), ["in", "out"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn output_files_keep_what_they_are() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let folder = Folder::new();
+    let target = folder.write("target", "old\n");
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("target", folder.path("link")).unwrap();
+    symlink("nothing yet", folder.path("dangling")).unwrap();
+
+    sorted(&["sort", "-o", &folder.arg("link")], "2\n1\n");
+    assert!(fs::symlink_metadata(folder.path("link")).unwrap().is_symlink());
+    assert_eq!(fs::read(&target).unwrap(), b"1\n2\n");
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o7777, 0o640);
+
+    sorted(&["sort", "-o", &folder.arg("dangling")], "1\n");
+    assert!(fs::symlink_metadata(folder.path("dangling")).unwrap().is_symlink());
+    assert_eq!(fs::read(folder.path("nothing yet")).unwrap(), b"1\n");
+
+    sorted(&["sort", "-o", "/dev/null"], "1\n");
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+
+    // A new file has the mode that any program's would have.
+    let plain = folder.write("plain", "");
+    sorted(&["sort", "-o", &folder.arg("new")], "1\n");
+    let mode = |name: &Path| fs::metadata(name).unwrap().permissions().mode();
+    assert_eq!(mode(&folder.path("new")), mode(Path::new(&plain)));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_written_through() {
+    let folder = Folder::new();
+    let pipe = folder.arg("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read(pipe).unwrap()
+    });
+    sorted(&["sort", "-o", &pipe], "2\n1\n");
+    assert_eq!(reader.join().unwrap(), b"1\n2\n");
+    assert_eq!(folder.names(), ["pipe"]);
+}
+
+/// Waits until the folder holds a temporary file that `is_due`.
+#[cfg(unix)]
+fn wait_for_temporary(folder: &Folder, child: &mut Child, is_due: impl Fn(u64) -> bool) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(60) {
+        let temporary = folder.names().into_iter().find(|name| name.starts_with(".gpusort-"));
+        if temporary.is_some_and(|name| fs::metadata(folder.path(&name)).is_ok_and(|file| is_due(file.len())))
+        {
+            return true;
+        }
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+    }
+    panic!("no temporary file in a minute");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let (input, out) = (folder.write("in", shuffled_lines(300_000)), folder.write("out", "old\n"));
+    for signal in ["-INT", "-TERM"] {
+        // Brick sort of so many takes many seconds, all of them with the temporary file there.
+        let mut child =
+            gpusort(&["sort", &input, "-o", &out, "-q", "-a", "odd-even", "-d", "cpu"]).spawn().unwrap();
+        assert!(wait_for_temporary(&folder, &mut child, |_| true));
+        Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!(fs::read(&out).unwrap(), b"old\n");
+        assert_eq!(folder.names(), ["in", "out"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_kill_during_the_write_leaves_the_old_file_whole() {
+    let folder = Folder::new();
+    let (input, out) = (folder.write("in", shuffled_lines(3_000_000)), folder.write("out", "old\n"));
+    for _ in 0..20 {
+        let mut child = gpusort(&["sort", &input, "-o", &out, "-q"]).spawn().unwrap();
+        if wait_for_temporary(&folder, &mut child, |bytes| bytes > 0) {
+            child.kill().unwrap();
+            if child.wait().unwrap().code().is_none() {
+                assert_eq!(fs::read(&out).unwrap(), b"old\n");
+                return;
+            }
+        }
+        // It was done before it could be killed: once more.
+        fs::write(&out, "old\n").unwrap();
+    }
+    panic!("no kill came during a write");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_terminal_binary_is_text_and_the_timing_is_a_comment() {
+    let folder = Folder::new();
+    let file = folder.write("a.u32", [7_u32.to_le_bytes(), 5_u32.to_le_bytes()].concat());
+    // `script` gives it a terminal.
+    let command = format!("{} sort {file}", env!("CARGO_BIN_EXE_gpusort"));
+    let output =
+        Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()).output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+    assert!(output.status.success() && shown.starts_with("5\n7\n# sorted 2 u32"), "{shown}");
+}
+
+#[test]
+fn progress_is_shown_when_asked_for() {
+    let input = shuffled_lines(60_000);
+    let output =
+        run(&["sort", "-a", "odd-even", "-d", "cpu", "--progress", "always", "--timing", "off"], &input);
+    assert!(stderr(&output).contains("passes"), "{}", stderr(&output));
+    assert!(String::from_utf8(output.stdout).unwrap() == lines_to(60_000));
+    let output = run(&["sort", "-a", "odd-even", "-d", "cpu", "--timing", "off"], &input);
+    assert_eq!(stderr(&output), "", "none where stderr is no terminal");
+}

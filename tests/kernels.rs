@@ -1,0 +1,153 @@
+//! Each kernel against the CPU interpreter: after every dispatch of every plan, the data on the device
+//! is what the interpreter makes of the same data.
+
+use gpusort::cpu::{Pair, network};
+use gpusort::gpu::{Buffers, Clock, execute};
+use gpusort::plan::{Algorithm, Plan, Round, Shape, Variant};
+
+use crate::device::gpu;
+use crate::inputs::{PATTERNS, Pattern, random};
+use crate::networks::all;
+
+/// The sizes that kernels get wrong: none, one, a tile and its neighbours, primes, many tiles.
+const SIZES: [usize; 17] =
+    [0, 1, 2, 3, 31, 255, 256, 257, 1021, 4093, 4095, 4096, 4097, 8191, 12_289, 16_384, 20_011];
+
+/// What `plan` leaves on the device of these keys: keys, and positions where the shape has them.
+fn on_device(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
+    let buffers = Buffers::new(gpu(), plan.n, plan.shape).unwrap();
+    let mut positions = vec![0; if plan.shape.positions { keys.len() } else { 0 }];
+    let keys = if plan.shape.key_words == 1 {
+        let mut words: Vec<u32> = keys.iter().map(|&key| key as u32).collect();
+        buffers.upload(gpu(), bytemuck::cast_slice(&words)).unwrap();
+        execute(gpu(), plan, &buffers, |_| {}).unwrap();
+        buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut words)).unwrap();
+        words.into_iter().map(u64::from).collect()
+    } else {
+        let mut words = keys.to_vec();
+        buffers.upload(gpu(), bytemuck::cast_slice(&words)).unwrap();
+        execute(gpu(), plan, &buffers, |_| {}).unwrap();
+        buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut words)).unwrap();
+        words
+    };
+    if plan.shape.positions {
+        buffers.download_positions(gpu(), &mut positions).unwrap();
+    }
+    (keys, positions)
+}
+
+/// What the interpreter makes of the same.
+fn on_cpu(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
+    let keys = keys.iter().map(|&key| if plan.shape.key_words == 1 { u64::from(key as u32) } else { key });
+    if plan.shape.positions {
+        let mut pairs: Vec<Pair<u64>> = keys.zip(0..).map(|(key, position)| Pair { key, position }).collect();
+        network::perform(plan, &mut pairs, |_| {});
+        pairs.into_iter().map(|pair| (pair.key, pair.position)).unzip()
+    } else {
+        let mut keys: Vec<u64> = keys.collect();
+        network::perform(plan, &mut keys, |_| {});
+        (keys, Vec::new())
+    }
+}
+
+fn check(plan: &Plan, pattern: Pattern, what: &str) {
+    let keys = pattern.words(plan.n as usize, u64::from(plan.n));
+    let (device, cpu) = (on_device(plan, &keys), on_cpu(plan, &keys));
+    if device != cpu {
+        let at =
+            (0..keys.len()).find(|&i| device.0[i] != cpu.0[i] || device.1.get(i) != cpu.1.get(i)).unwrap();
+        panic!("{what} {:?} n {} {pattern:?}: differs first at {at}", plan.shape, plan.n);
+    }
+}
+
+#[test]
+fn kernels_leave_what_the_interpreter_leaves() {
+    for (algorithm, variant) in all() {
+        for shape in Shape::ALL {
+            for (n, pattern) in SIZES.into_iter().zip(PATTERNS.into_iter().cycle()) {
+                let plan = Plan::new(algorithm, variant, n, shape, &gpu().info().limits).unwrap();
+                // Brick sort's phases differ in nothing but parity: a dozen show as much as n.
+                let most = if algorithm == Algorithm::OddEven { 12 } else { u64::MAX };
+                let dispatches: Vec<_> = plan.dispatches().take(most as usize).copied().collect();
+                for end in 1..=dispatches.len() {
+                    let rounds = vec![Round { dispatches: dispatches[..end].to_vec(), times: 1 }];
+                    let part = Plan { rounds, ..plan.clone() };
+                    check(&part, pattern, &format!("{algorithm} {variant}, {end} dispatches"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kernel_that_does_another_step_is_noticed() {
+    // The comparison above must be able to fail.
+    let shape = Shape { key_words: 1, positions: false };
+    let plan = Plan::new(Algorithm::OddEven, Variant::Naive, 1000, shape, &gpu().info().limits).unwrap();
+    let mut other = plan.clone();
+    other.rounds[0].times -= 1;
+    let keys = Pattern::Reversed.words(1000, 1);
+    assert_ne!(on_device(&plan, &keys), on_cpu(&other, &keys));
+}
+
+#[test]
+fn brick_sort_does_not_race() {
+    // One workgroup's phase must see what its neighbours' did in the phase before, every time.
+    let n = 10_000;
+    for shape in [Shape { key_words: 1, positions: false }, Shape { key_words: 1, positions: true }] {
+        let plan = Plan::new(Algorithm::OddEven, Variant::Naive, n, shape, &gpu().info().limits).unwrap();
+        let runs = if shape.positions { 3 } else { 20 };
+        for run in 0..runs {
+            let keys: Vec<u64> = random(run).take(n).map(|key| u64::from(key as u32)).collect();
+            let mut expected: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
+            expected.sort_unstable();
+            let (sorted, positions) = on_device(&plan, &keys);
+            assert!(sorted.iter().zip(&expected).all(|(key, expected)| *key == expected.0), "run {run}");
+            assert!(
+                positions.iter().zip(&expected).all(|(position, expected)| *position == expected.1),
+                "run {run}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_sort_is_timed_by_a_named_clock() {
+    let shape = Shape { key_words: 1, positions: false };
+    let plan =
+        Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, 50_000, shape, &gpu().info().limits).unwrap();
+    let buffers = Buffers::new(gpu(), plan.n, shape).unwrap();
+    buffers
+        .upload(
+            gpu(),
+            bytemuck::cast_slice(&random(1).take(50_000).map(|key| key as u32).collect::<Vec<_>>()),
+        )
+        .unwrap();
+    let start = std::time::Instant::now();
+    let mut reported = 0;
+    let elapsed = execute(gpu(), &plan, &buffers, |done| {
+        assert!(done > reported);
+        reported = done;
+    })
+    .unwrap();
+    assert!(!elapsed.time.is_zero() && elapsed.time <= start.elapsed(), "{elapsed:?}");
+    assert!(matches!(elapsed.clock, Clock::Gpu | Clock::Host));
+    assert_eq!(reported, plan.dispatch_count());
+}
+
+#[test]
+fn transfers_larger_than_a_staging_buffer_arrive_whole() {
+    // Several rings around, and an end that is not a whole staging buffer.
+    let n = 18_000_003;
+    let shape = Shape { key_words: 1, positions: true };
+    let buffers = Buffers::new(gpu(), n, shape).unwrap();
+    let keys: Vec<u32> = random(3).take(n as usize).map(|key| key as u32).collect();
+    for _ in 0..2 {
+        buffers.upload(gpu(), bytemuck::cast_slice(&keys)).unwrap();
+        let (mut back, mut positions) = (vec![0_u32; keys.len()], vec![0; keys.len()]);
+        buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut back)).unwrap();
+        buffers.download_positions(gpu(), &mut positions).unwrap();
+        assert!(back == keys);
+        assert!(positions.into_iter().eq(0..n));
+    }
+}

@@ -1,0 +1,12 @@
+//! All tests that need more than one module, in one binary: linking the graphics stack once is enough.
+
+#![allow(clippy::unwrap_used, clippy::similar_names, clippy::format_collect, clippy::single_match_else)]
+
+mod cli;
+mod device;
+mod inputs;
+mod kernels;
+mod networks;
+mod oracle;
+mod sorting;
+mod text;

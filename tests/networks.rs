@@ -1,0 +1,214 @@
+//! Networks and plans, without a GPU: every plan sorts, every step is what it says, every cut of a
+//! network is the same network.
+
+use gpusort::cpu::network;
+use gpusort::plan::{Algorithm, Dispatch, Limits, Plan, Shape, Step, Variant};
+use gpusort::{Error, ErrorKind};
+use proptest::prelude::*;
+
+use crate::inputs::random;
+use crate::oracle::check_sorted;
+
+const KEYS: Shape = Shape { key_words: 1, positions: false };
+
+/// Every algorithm with each of its variants.
+pub fn all() -> impl Iterator<Item = (Algorithm, Variant)> {
+    Algorithm::ALL
+        .into_iter()
+        .flat_map(|algorithm| algorithm.variants().iter().map(move |&variant| (algorithm, variant)))
+}
+
+/// Limits under which tiles hold 2^`log2` elements of four bytes, so that few elements need every kind
+/// of dispatch.
+fn small_tiles(log2: u32) -> Limits {
+    Limits { workgroup_bytes: 4 << log2, invocations: 4, workgroups_per_dimension: 256, ..Limits::WEBGPU }
+}
+
+#[test]
+fn every_plan_sorts_every_sequence_of_zeros_and_ones() {
+    // By the 0/1 principle (D. E. Knuth, TAOCP 3, 5.3.4), a network that does that sorts everything.
+    for (algorithm, variant) in all() {
+        for log2 in [1, 2, 3, 12] {
+            for n in 0..=16 {
+                let plan = Plan::new(algorithm, variant, n, KEYS, &small_tiles(log2)).unwrap();
+                for bits in 0..1_u32 << n {
+                    let input: Vec<u8> = (0..n).map(|i| (bits >> i & 1) as u8).collect();
+                    let mut output = input.clone();
+                    network::perform(&plan, &mut output, |_| {});
+                    let zeros = n - bits.count_ones() as usize;
+                    let sorted = output.iter().enumerate().all(|(i, &bit)| bit == u8::from(i >= zeros));
+                    assert!(sorted, "{algorithm} {variant} n {n} tile 2^{log2}: {input:?} became {output:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_network_with_a_step_left_out_does_not_sort() {
+    // The check above must be able to fail: without any one of its dispatches, no plan for 16 sorts.
+    for (algorithm, variant) in all() {
+        let plan = Plan::new(algorithm, variant, 16, KEYS, &small_tiles(2)).unwrap();
+        let mut dispatches: Vec<Dispatch> = plan.dispatches().copied().collect();
+        dispatches.truncate(dispatches.len() - 1);
+        let mut cut = plan.clone();
+        cut.rounds.truncate(1);
+        cut.rounds[0].times = 1;
+        cut.rounds[0].dispatches = dispatches;
+        let fails = (0..1_u32 << 16).any(|bits| {
+            let mut output: Vec<u8> = (0..16).map(|i| (bits >> i & 1) as u8).collect();
+            network::perform(&cut, &mut output, |_| {});
+            !output.is_sorted()
+        });
+        assert!(fails, "{algorithm} {variant}");
+    }
+}
+
+/// The comparisons of a step, one by one, as it numbers them.
+fn perform_by_pairs(step: Step, elements: &mut [u64]) {
+    let n = elements.len() as u64;
+    let mut inside = 0;
+    for c in 0..step.comparisons(n) {
+        let pair = step.pair(c);
+        assert!(pair.low < pair.high);
+        if pair.high < n {
+            inside += 1;
+            let (low, high) = (pair.low as usize, pair.high as usize);
+            if elements[high] < elements[low] {
+                elements.swap(low, high);
+            }
+        }
+    }
+    assert_eq!(inside, step.pairs(n), "{step:?} n {n}");
+    // No pair beyond those numbered is inside.
+    assert!(
+        (step.comparisons(n)..step.comparisons(n) + 64).all(|c| step.pair(c).high >= n),
+        "{step:?} n {n}"
+    );
+}
+
+#[test]
+fn the_interpreter_performs_steps_as_their_pairs_say() {
+    // Small sizes go through the serial form, large ones through the parallel one.
+    let large = [40_000, 65_536, 70_001, 131_072 + 7, 200_000];
+    let steps = (1..=18)
+        .map(|block_log2| Step::Mirror { block_log2 })
+        .chain((0..18).map(|stride_log2| Step::Stride { stride_log2 }))
+        .chain([false, true].map(|odd| Step::Phase { odd }));
+    for step in steps {
+        for n in (0..70).chain(large) {
+            let input: Vec<u64> = random(n as u64).take(n).collect();
+            let mut expected = input.clone();
+            perform_by_pairs(step, &mut expected);
+            let mut output = input;
+            let mut plan =
+                Plan::new(Algorithm::OddEven, Variant::Naive, n.max(2), KEYS, &Limits::CPU).unwrap();
+            plan.n = n as u32;
+            plan.rounds.truncate(1);
+            plan.rounds[0].times = 1;
+            plan.rounds[0].dispatches.truncate(1);
+            plan.rounds[0].dispatches[0].work = gpusort::plan::Work::Step(step);
+            network::perform(&plan, &mut output, |_| {});
+            assert!(output == expected, "{step:?} n {n}");
+        }
+    }
+}
+
+#[test]
+fn variants_are_the_same_network_cut_differently() {
+    let steps = |variant, n| {
+        let plan = Plan::new(Algorithm::Bitonic, variant, n, KEYS, &small_tiles(3)).unwrap();
+        plan.dispatches().flat_map(|dispatch| dispatch.work.steps()).collect::<Vec<_>>()
+    };
+    for n in [2_usize, 3, 8, 9, 100, 1000] {
+        let log2 = n.next_power_of_two().ilog2() as usize;
+        let network = steps(Variant::LocalGlobal, n);
+        assert_eq!(network.len(), log2 * (log2 + 1) / 2, "n {n}");
+        for &variant in Algorithm::Bitonic.variants() {
+            assert_eq!(steps(variant, n), network, "{variant} n {n}");
+        }
+    }
+}
+
+#[test]
+fn grids_cover_the_work_and_keep_to_the_limits() {
+    let limits = Limits { binding_bytes: 1 << 31, buffer_bytes: 1 << 31, ..Limits::WEBGPU };
+    for (algorithm, variant) in all() {
+        for n in [2, 3, 1000, 1 << 24, (1 << 28) - 1, 1 << 28] {
+            if algorithm == Algorithm::OddEven && n > 1000 && variant != Variant::Naive {
+                continue;
+            }
+            let plan = Plan::new(algorithm, variant, n, KEYS, &limits).unwrap();
+            for dispatch in plan.rounds.iter().flat_map(|round| &round.dispatches) {
+                let grid = dispatch.grid;
+                assert!(
+                    grid.x <= limits.workgroups_per_dimension && grid.y <= limits.workgroups_per_dimension
+                );
+                assert!(dispatch.workgroup_size <= limits.invocations);
+                let covered = match dispatch.work.tile() {
+                    Some(tile) => (grid.workgroups() * tile as u64, n as u64),
+                    None => {
+                        let comparisons =
+                            dispatch.work.steps().map(|step| step.comparisons(n as u64)).max().unwrap();
+                        (grid.workgroups() * u64::from(dispatch.workgroup_size), comparisons)
+                    }
+                };
+                assert!(covered.0 >= covered.1, "{algorithm} {variant} n {n}: {dispatch:?}");
+                // No more than a row too many.
+                assert!(covered.0 <= covered.1 + (covered.1 / u64::from(grid.y) + 4096), "{dispatch:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_the_number_exceeded() {
+    let refused = |n, shape, limits: &Limits| {
+        let error: Error = Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, n, shape, limits).unwrap_err();
+        match *error.kind() {
+            ErrorKind::Limit { needed, limit, .. } => (needed, limit),
+            ref other => panic!("{other:?}"),
+        }
+    };
+    let two = Shape { key_words: 2, positions: true };
+    assert_eq!(refused((32 << 20) + 1, KEYS, &Limits::WEBGPU), ((128 << 20) + 4, 128 << 20));
+    assert_eq!(refused((16 << 20) + 1, two, &Limits::WEBGPU), ((128 << 20) + 8, 128 << 20));
+    assert_eq!(refused(1 << 32, KEYS, &Limits::CPU), (1 << 32, u64::from(u32::MAX)));
+    assert!(Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, 32 << 20, KEYS, &Limits::WEBGPU).is_ok());
+}
+
+#[test]
+fn bytes_moved_are_those_of_the_passes() {
+    let plan = Plan::new(Algorithm::OddEven, Variant::Naive, 10, KEYS, &Limits::WEBGPU).unwrap();
+    assert_eq!(plan.dispatch_count(), 10);
+    // Five pairs in even phases, four in odd ones; two elements a pair, read and written.
+    assert_eq!(plan.bytes_moved(), 5 * (5 + 4) * 2 * 2 * 4);
+    let plan = Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, 4096, KEYS, &Limits::WEBGPU).unwrap();
+    assert_eq!((plan.dispatch_count(), plan.bytes_moved()), (1, 4096 * 2 * 4));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn plans_sort_random_input_of_any_size(n in 0_usize..3000, log2 in 1_u32..9, seed: u64, range in 1_u64..2000) {
+        let input: Vec<u64> = random(seed).take(n).map(|word| word % range).collect();
+        for (algorithm, variant) in all() {
+            let plan = Plan::new(algorithm, variant, n, KEYS, &small_tiles(log2)).unwrap();
+            let mut output = input.clone();
+            network::perform(&plan, &mut output, |_| {});
+            check_sorted(&input, &output).map_err(|why| TestCaseError::fail(format!("{algorithm} {variant}: {why}")))?;
+        }
+    }
+}
+
+#[test]
+fn the_cpu_cut_sorts_sizes_around_its_tiles() {
+    for n in [(1 << 12) - 1, 1 << 12, (1 << 12) + 1, 50_000, (1 << 16) + 1, 300_007] {
+        let plan = Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, n, KEYS, &Limits::CPU).unwrap();
+        let input: Vec<u64> = random(n as u64).take(n).collect();
+        let mut output = input.clone();
+        network::perform(&plan, &mut output, |_| {});
+        check_sorted(&input, &output).unwrap();
+    }
+}

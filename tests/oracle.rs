@@ -1,0 +1,134 @@
+//! What is right, said independently of the code under test: by the standard library's sorts on the
+//! values themselves, never on keys.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use gpusort::key::ElementType;
+
+/// Whether `output` is `input` in ascending order, and the same multiset.
+pub fn check_sorted<T: Ord + Copy + Hash + Debug>(input: &[T], output: &[T]) -> Result<(), String> {
+    let mut expected = input.to_vec();
+    expected.sort();
+    if let Some(at) = (0..expected.len().max(output.len())).find(|&at| expected.get(at) != output.get(at)) {
+        return Err(format!(
+            "n {}: at {at} expected {:?}, got {:?}",
+            input.len(),
+            expected.get(at),
+            output.get(at)
+        ));
+    }
+    check_multiset(input, output)
+}
+
+/// Whether both hold the same elements, each as often.
+pub fn check_multiset<T: Eq + Copy + Hash + Debug>(input: &[T], output: &[T]) -> Result<(), String> {
+    let mut counts: HashMap<T, i64> = HashMap::new();
+    input.iter().for_each(|element| *counts.entry(*element).or_default() += 1);
+    output.iter().for_each(|element| *counts.entry(*element).or_default() -= 1);
+    match counts.into_iter().find(|(_, count)| *count != 0) {
+        Some((element, count)) if count > 0 => Err(format!("{element:?} was lost {count} times")),
+        Some((element, count)) => Err(format!("{element:?} appeared {} times", -count)),
+        None => Ok(()),
+    }
+}
+
+/// Whether `positions` is the stable ascending order of `keys`.
+pub fn check_argsort<T: Ord + Copy + Debug>(keys: &[T], positions: &[u32]) -> Result<(), String> {
+    let mut expected: Vec<u32> = (0..keys.len() as u32).collect();
+    expected.sort_by_key(|&position| keys[position as usize]);
+    match (0..expected.len().max(positions.len())).find(|&at| expected.get(at) != positions.get(at)) {
+        Some(at) => Err(format!(
+            "n {}: at {at} expected {:?}, got {:?}",
+            keys.len(),
+            expected.get(at),
+            positions.get(at)
+        )),
+        None => Ok(()),
+    }
+}
+
+/// How the order rules compare two elements, given by their bits.
+pub fn compare(element: ElementType, descending: bool, a: u64, b: u64) -> Ordering {
+    let numbers = match element {
+        ElementType::U32 | ElementType::U64 => a.cmp(&b),
+        ElementType::I32 => (a as u32 as i32).cmp(&(b as u32 as i32)),
+        ElementType::I64 => (a as i64).cmp(&(b as i64)),
+        ElementType::F32 => {
+            return compare_floats(
+                f32::from_bits(a as u32).into(),
+                f32::from_bits(b as u32).into(),
+                a,
+                b,
+                31,
+                descending,
+            );
+        }
+        ElementType::F64 => {
+            return compare_floats(f64::from_bits(a), f64::from_bits(b), a, b, 63, descending);
+        }
+    };
+    if descending { numbers.reverse() } else { numbers }
+}
+
+fn compare_floats(x: f64, y: f64, a: u64, b: u64, sign: u32, descending: bool) -> Ordering {
+    let negative = |bits: u64| bits >> sign == 1;
+    match (x.is_nan(), y.is_nan()) {
+        // NaN is last in both directions: positive by rising bits, then negative by falling bits.
+        (true, true) if negative(a) != negative(b) => negative(a).cmp(&negative(b)),
+        (true, true) if negative(a) => b.cmp(&a),
+        (true, true) => a.cmp(&b),
+        (true, false) => Ordering::Greater,
+        (false, true) => Ordering::Less,
+        (false, false) => {
+            // Zeros are equal as numbers; the negative one comes first.
+            let order = x.partial_cmp(&y).unwrap().then(negative(b).cmp(&negative(a)));
+            if descending { order.reverse() } else { order }
+        }
+    }
+}
+
+#[test]
+fn the_sorted_oracle_fails_where_it_must() {
+    let input = [3, 1, 2, 2];
+    assert!(check_sorted(&input, &[1, 2, 2, 3]).is_ok());
+    for wrong in [&[1, 2, 3][..], &[1, 2, 2, 3, 3], &[1, 2, 3, 2], &[1, 2, 3, 3], &[3, 1, 2, 2], &[]] {
+        assert!(check_sorted(&input, wrong).is_err(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn the_multiset_oracle_fails_where_it_must() {
+    assert!(check_multiset(&[1, 2, 2], &[2, 1, 2]).is_ok());
+    for wrong in [&[1, 2][..], &[1, 1, 2], &[1, 2, 2, 2], &[]] {
+        assert!(check_multiset(&[1, 2, 2], wrong).is_err(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn the_argsort_oracle_fails_where_it_must() {
+    let keys = [5, 1, 5, 0];
+    assert!(check_argsort(&keys, &[3, 1, 0, 2]).is_ok());
+    for wrong in [&[3, 1, 2, 0][..], &[3, 1, 0, 0], &[3, 1, 0], &[0, 1, 2, 3]] {
+        assert!(check_argsort(&keys, wrong).is_err(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn the_comparison_orders_specials_as_the_rules_say() {
+    let rising = [f32::NEG_INFINITY, -1.0, -0.0, 0.0, 1.0, f32::INFINITY].map(f32::to_bits);
+    let nans = [0x7F80_0001, 0x7FC0_0000, 0xFFC0_0000, 0xFF80_0001];
+    for (descending, numbers) in [
+        (false, rising),
+        (true, {
+            let mut r = rising;
+            r.reverse();
+            r
+        }),
+    ] {
+        let all: Vec<u64> = numbers.iter().chain(&nans).map(|&bits| bits.into()).collect();
+        assert!(all.is_sorted_by(|&a, &b| compare(ElementType::F32, descending, a, b) == Ordering::Less));
+    }
+}

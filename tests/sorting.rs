@@ -1,0 +1,131 @@
+//! The facade, from element bits to element bits: every type, direction, algorithm and device against
+//! the order rules.
+
+use gpusort::key::{ElementType, Keys, Order, to_bits, to_keys};
+use gpusort::plan::Algorithm;
+use gpusort::{Method, Sorter};
+
+use crate::device;
+use crate::inputs::{elements, random};
+use crate::networks::all;
+use crate::oracle::{check_multiset, compare};
+
+fn keys_of(bits: &[u64], order: Order) -> Keys {
+    if order.element.bytes() == 4 {
+        let mut words: Vec<u32> = bits.iter().map(|&word| word as u32).collect();
+        to_keys(&mut words, order);
+        Keys::One(words)
+    } else {
+        let mut words = bits.to_vec();
+        to_keys(&mut words, order);
+        Keys::Two(words)
+    }
+}
+
+fn bits_of(keys: Keys, order: Order) -> Vec<u64> {
+    match keys {
+        Keys::One(mut words) => {
+            to_bits(&mut words, order);
+            words.into_iter().map(u64::from).collect()
+        }
+        Keys::Two(mut words) => {
+            to_bits(&mut words, order);
+            words
+        }
+    }
+}
+
+/// Sorts these elements both ways, keys alone and as positions, and compares with the order rules.
+fn check(sorter: &Sorter, method: Method, order: Order, bits: &[u64]) {
+    let what = || format!("{method:?} {order:?} n {}", bits.len());
+    let mut expected: Vec<(u64, u32)> = bits.iter().copied().zip(0..).collect();
+    // The standard library's stable sort, by the rules on the values.
+    expected.sort_by(|a, b| compare(order.element, order.descending, a.0, b.0));
+
+    let mut keys = keys_of(bits, order);
+    let (positions, report) = sorter.argsort(&keys, method, &mut |_, _| {}).unwrap();
+    assert!(positions.iter().eq(expected.iter().map(|(_, position)| position)), "positions, {}", what());
+    assert_eq!(report.algorithm, method.algorithm.map_or("cpu", Algorithm::name));
+
+    sorter.sort(&mut keys, method, &mut |_, _| {}).unwrap();
+    let sorted = bits_of(keys, order);
+    assert!(sorted.iter().eq(expected.iter().map(|(bits, _)| bits)), "keys, {}", what());
+    check_multiset(bits, &sorted).unwrap_or_else(|why| panic!("{why}, {}", what()));
+}
+
+fn orders() -> impl Iterator<Item = Order> {
+    ElementType::ALL
+        .into_iter()
+        .flat_map(|element| [false, true].map(|descending| Order { element, descending }))
+}
+
+/// Every size to 600, and the neighbours of every tile size that a shape of element has.
+fn sizes() -> impl Iterator<Item = usize> {
+    (0..=600).chain([1024, 2048, 4096, 8192].into_iter().flat_map(|tile| [tile - 1, tile, tile + 1]))
+}
+
+#[test]
+fn gpu_bitonic_sorts_every_type_and_size() {
+    let sorter = Sorter::gpu(device::start());
+    for order in orders() {
+        for (algorithm, variant) in all().filter(|(algorithm, _)| *algorithm == Algorithm::Bitonic) {
+            let method = Method { algorithm: Some(algorithm), variant: Some(variant) };
+            sizes().for_each(|n| check(&sorter, method, order, &elements(order.element, n, n as u64)));
+        }
+    }
+}
+
+#[test]
+fn gpu_odd_even_sorts_every_type_and_size() {
+    let sorter = Sorter::gpu(device::start());
+    for order in orders() {
+        for (algorithm, variant) in all().filter(|(algorithm, _)| *algorithm == Algorithm::OddEven) {
+            let method = Method { algorithm: Some(algorithm), variant: Some(variant) };
+            let sizes = (0..=600).chain([1023, 1024, 1025]);
+            sizes.for_each(|n| check(&sorter, method, order, &elements(order.element, n, n as u64)));
+        }
+    }
+}
+
+#[test]
+fn cpu_sorts_every_type_and_size() {
+    let sorter = Sorter::cpu();
+    let methods = [None, Some(Algorithm::Bitonic), Some(Algorithm::OddEven)];
+    for order in orders() {
+        for algorithm in methods {
+            let method = Method { algorithm, variant: None };
+            let large: &[usize] =
+                if algorithm == Some(Algorithm::OddEven) { &[] } else { &[16_383, 16_384, 40_009, 100_003] };
+            for n in sizes()
+                .chain(large.iter().copied())
+                .filter(|&n| algorithm != Some(Algorithm::OddEven) || n < 2000)
+            {
+                check(&sorter, method, order, &elements(order.element, n, n as u64));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_million_keys_on_the_gpu() {
+    let sorter = Sorter::gpu(device::start());
+    for element in [ElementType::U32, ElementType::F64] {
+        let bits: Vec<u64> = random(7)
+            .take(1_000_000)
+            .map(|word| if element.bytes() == 4 { word >> 32 } else { word })
+            .collect();
+        let method = Method { algorithm: Some(Algorithm::Bitonic), variant: None };
+        check(&sorter, method, Order::ascending(element), &bits);
+    }
+}
+
+#[test]
+fn a_sorter_is_used_again_and_again() {
+    let sorter = Sorter::gpu(device::start());
+    let method = Method { algorithm: Some(Algorithm::Bitonic), variant: None };
+    for (n, element) in
+        [(5000, ElementType::U32), (0, ElementType::U32), (70_000, ElementType::I64), (3, ElementType::F32)]
+    {
+        check(&sorter, method, Order::ascending(element), &elements(element, n, 0));
+    }
+}

@@ -1,0 +1,196 @@
+//! Text into keys and back: types, spelling, comments, errors with their place.
+
+use gpusort::io::records::{Records, write_text};
+use gpusort::io::{Text, text};
+use gpusort::key::{ElementType, Keys, Order, to_keys};
+use gpusort::{Method, Sorter};
+use proptest::prelude::*;
+
+fn parse(input: &str, element: Option<ElementType>) -> Result<Records, String> {
+    text::parse(Text::from_bytes("in", input.as_bytes()), element, false).map_err(|error| error.to_string())
+}
+
+/// What `gpusort sort` prints for this input.
+fn sorted(input: &str, element: Option<ElementType>, descending: bool) -> String {
+    let text = Text::from_bytes("in", input.as_bytes());
+    let mut records = text::parse(text, element, descending).unwrap();
+    let mut out = Vec::new();
+    let sorter = Sorter::cpu();
+    match &records.spelling {
+        Some(spelling) => {
+            let (positions, _) = sorter.argsort(&records.keys, Method::default(), &mut |_, _| {}).unwrap();
+            spelling.write(&positions, &mut out, |_| {}).unwrap();
+        }
+        None => {
+            sorter.sort(&mut records.keys, Method::default(), &mut |_, _| {}).unwrap();
+            write_text(&records.keys, records.order, &mut out, |_| {}).unwrap();
+        }
+    }
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn the_type_is_the_first_that_holds_all() {
+    for (input, expected) in [
+        ("", ElementType::U32),
+        ("1 4294967295", ElementType::U32),
+        ("-0 5", ElementType::U32),
+        ("-1 2147483647", ElementType::I32),
+        ("-2147483648", ElementType::I32),
+        ("4294967296", ElementType::U64),
+        ("18446744073709551615 0", ElementType::U64),
+        ("-1 2147483648", ElementType::I64),
+        ("-2147483649", ElementType::I64),
+        ("-9223372036854775808 9223372036854775807", ElementType::I64),
+        ("1 2.", ElementType::F64),
+        ("1 inf", ElementType::F64),
+        ("nan", ElementType::F64),
+        ("1e3 18446744073709551616", ElementType::F64),
+    ] {
+        assert_eq!(parse(input, None).unwrap().order.element, expected, "{input}");
+    }
+}
+
+#[test]
+fn wrong_input_is_an_error_with_its_place() {
+    use ElementType::{F32, F64, I32, U32};
+    let digits = "9".repeat(40);
+    for (input, element, expected) in [
+        ("1\n2\nx3 4", None, "in:3:1: 'x3' is not a number".to_owned()),
+        ("1\n  2 0x10", None, "in:2:5: '0x10' is not a number".to_owned()),
+        ("1.5 1_0", None, "in:1:5: '1_0' is not a number".to_owned()),
+        ("1 # 2", None, "in:1:3: '#' is not a number".to_owned()),
+        (
+            &digits,
+            None,
+            format!(
+                "in:1:1: '{digits}' is not an integer that a 64-bit type holds; --type f64 sorts it, rounded"
+            ),
+        ),
+        ("-9223372036854775809", None, "in:1:1: '-9223372036854775809' is not an integer that".to_owned()),
+        (
+            "-1\n18446744073709551615",
+            None,
+            "in:2:1: no integer type holds both -1 (in:1:1) and 18446744073709551615 (in:2:1)".to_owned(),
+        ),
+        (
+            "9007199254740993 1.5",
+            None,
+            "in:1:1: '9007199254740993' is not an integer that f64 holds exactly".to_owned(),
+        ),
+        ("1e400", None, "in:1:1: '1e400' is not a number up to".to_owned()),
+        ("1e400", Some(F64), "in:1:1: '1e400' is not a number up to".to_owned()),
+        ("1e39", Some(F32), "in:1:1: '1e39' is not a number up to".to_owned()),
+        ("5 -1", Some(U32), "in:1:3: '-1' is not an integer from 0 to 4294967295 (u32)".to_owned()),
+        ("1 2147483648", Some(I32), "in:1:3: '2147483648' is not an integer from".to_owned()),
+        ("3.0", Some(U32), "in:1:1: '3.0' is not an integer".to_owned()),
+        ("nan", Some(U32), "in:1:1: 'nan' is not an integer".to_owned()),
+    ] {
+        let error = parse(input, element).unwrap_err();
+        assert!(error.starts_with(&expected), "{input}: {error}");
+    }
+}
+
+#[test]
+fn the_first_of_several_wrong_tokens_is_named() {
+    // Far enough apart to be read by different threads.
+    let mut input = "1\n".repeat(400_000);
+    input.insert_str(600_000, "bad\n");
+    input.push_str("worse\n");
+    assert_eq!(parse(&input, None).unwrap_err(), "in:300001:1: 'bad' is not a number");
+}
+
+#[test]
+fn types_given_by_hand_round_or_refuse() {
+    assert_eq!(
+        sorted("9007199254740993 1.5 9007199254740992", Some(ElementType::F64), false),
+        "1.5\n9007199254740993\n9007199254740992\n"
+    );
+    assert_eq!(sorted("3 16777217 16777216", Some(ElementType::F32), false), "3\n16777217\n16777216\n");
+    assert_eq!(sorted("-1 18446744073709551615", Some(ElementType::F64), true), "18446744073709551615\n-1\n");
+}
+
+#[test]
+fn spelling_is_kept_and_ties_stay_in_order() {
+    assert_eq!(sorted("3\nnan\n-0\n0\n-inf\n1e3\n007\n", None, false), "-inf\n-0\n0\n3\n007\n1e3\nnan\n");
+    assert_eq!(sorted("3\nnan\n-0\n0\n-inf\n1e3\n007\n", None, true), "1e3\n007\n3\n0\n-0\n-inf\nnan\n");
+    assert_eq!(sorted("+5 05 5 1", None, false), "1\n+5\n05\n5\n");
+    assert_eq!(sorted("+5 05 5 1", None, true), "+5\n05\n5\n1\n");
+    assert_eq!(sorted("0 -0 00", None, false), "0\n-0\n00\n");
+    assert_eq!(sorted("nan -NaN inf", None, true), "inf\nnan\n-NaN\n");
+    assert_eq!(sorted("1.10 1.1 1.100", None, false), "1.10\n1.1\n1.100\n");
+}
+
+#[test]
+fn white_space_comments_and_marks() {
+    assert_eq!(sorted("\u{feff}", None, false), "");
+    assert_eq!(sorted("2\r\n1\r\n\r\n", None, false), "1\n2\n");
+    assert_eq!(sorted("# 9\n2\t1 \x0b0\n#\n#8", None, false), "0\n1\n2\n");
+    assert_eq!(sorted("2.5\r\n01\r\n# x\r\n1", None, false), "01\n1\n2.5\n");
+}
+
+#[test]
+fn floats_print_in_the_shortest_form_that_reads_back() {
+    let numbers =
+        [f64::NEG_INFINITY, -1.5e300, -0.0, 0.0, 5e-324, 0.1, 1.0, 123_456_789.0, 1e16, 1e300, f64::INFINITY];
+    let order = Order::ascending(ElementType::F64);
+    let mut words: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
+    words.extend([f64::NAN.to_bits(), f64::NAN.to_bits() | 1 << 63]);
+    to_keys(&mut words, order);
+    let mut out = Vec::new();
+    write_text(&Keys::Two(words), order, &mut out, |_| {}).unwrap();
+    let out = String::from_utf8(out).unwrap();
+    assert_eq!(out, "-inf\n-1.5e300\n-0\n0\n5e-324\n0.1\n1\n123456789\n1e16\n1e300\ninf\nnan\n-nan\n");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn floats_written_as_text_read_back_the_same(bits: Vec<u64>) {
+        let bits: Vec<u64> = bits.into_iter().filter(|&bits| !f64::from_bits(bits).is_nan()).collect();
+        let order = Order::ascending(ElementType::F64);
+        let mut words = bits;
+        to_keys(&mut words, order);
+        let keys = Keys::Two(words);
+        let mut out = Vec::new();
+        write_text(&keys, order, &mut out, |_| {}).unwrap();
+        let back = parse(std::str::from_utf8(&out).unwrap(), Some(ElementType::F64)).unwrap();
+        prop_assert_eq!(back.keys, keys);
+    }
+
+    #[test]
+    fn singles_written_as_text_read_back_the_same(bits: Vec<u32>) {
+        let bits: Vec<u32> = bits.into_iter().filter(|&bits| !f32::from_bits(bits).is_nan()).collect();
+        let order = Order { element: ElementType::F32, descending: true };
+        let mut words = bits;
+        to_keys(&mut words, order);
+        let keys = Keys::One(words);
+        let mut out = Vec::new();
+        write_text(&keys, order, &mut out, |_| {}).unwrap();
+        let text = Text::from_bytes("in", &out);
+        let back = text::parse(text, Some(ElementType::F32), true).unwrap();
+        prop_assert_eq!(back.keys, keys);
+    }
+
+    #[test]
+    fn lines_are_a_permutation_in_numeric_order(tokens in proptest::collection::vec("[+-]?(0{0,3}[0-9]{1,12}|[0-9]{1,3}\\.[0-9]{0,4}|\\.[0-9]{1,3}(e[+-]?[0-9]{1,2})?|inf|NaN)", 0..200), separators in "[ \t\r\n\x0b\x0c]{1,3}", descending: bool) {
+        let output = sorted(&tokens.join(&separators), None, descending);
+        let lines: Vec<&str> = output.lines().collect();
+        // By the standard library's own reading of each token, stably.
+        let mut expected: Vec<&str> = tokens.iter().map(String::as_str).collect();
+        // Integers have one zero; floats have two.
+        let integers = tokens.iter().all(|token| token.bytes().all(|byte| byte.is_ascii_digit() || byte == b'+' || byte == b'-'));
+        expected.sort_by(|a, b| {
+            let (a, b): (f64, f64) = (a.parse().unwrap(), b.parse().unwrap());
+            match (a.is_nan(), b.is_nan()) {
+                (false, false) => {
+                    let order = if integers { a.partial_cmp(&b).unwrap() } else { a.total_cmp(&b) };
+                    if descending { order.reverse() } else { order }
+                }
+                (a, b) => a.cmp(&b),
+            }
+        });
+        prop_assert_eq!(lines, expected);
+    }
+}
