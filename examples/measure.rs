@@ -91,7 +91,7 @@ impl Row {
     }
 }
 
-/// A finaliser of SplitMix64: random keys from numbers, and fingerprints from keys.
+/// A finaliser of `SplitMix64`: random keys from numbers, and fingerprints from keys.
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
