@@ -3,7 +3,11 @@
 //! ```text
 //! cargo run --release --example measure -- [--device NAME] [--sizes 1024,65536,1M] [--types u32,u64]
 //!     [--algo bitonic] [--variant NAME] [--runs 15] [--limit SECONDS] [--beside FILE.csv] [--csv FILE.csv]
+//!     [--tuning 5,8,8/4,8,8]
 //! ```
+//!
+//! `--tuning` measures the fused variant with other choices than its own: elements in an invocation and
+//! invocations in a workgroup, as powers of two, and the most strided steps in a dispatch.
 //!
 //! A type with `+p` carries positions. Each run sorts fresh random keys. `--beside` reads times of
 //! another program, `algorithm,type,n,median_ms,…` a line, and puts the ratio to each of them in the
@@ -15,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use gpusort::gpu::{Buffers, Gpu, Select, execute};
-use gpusort::plan::{Algorithm, Plan, Shape, Variant};
+use gpusort::plan::{Algorithm, FusedTile, Plan, Shape, Tuning, Variant};
 use rayon::prelude::*;
 
 struct Options {
@@ -28,6 +32,7 @@ struct Options {
     limit: Duration,
     beside: Option<String>,
     csv: Option<String>,
+    tunings: Vec<Tuning>,
 }
 
 fn options() -> anyhow::Result<Options> {
@@ -41,6 +46,7 @@ fn options() -> anyhow::Result<Options> {
         limit: Duration::from_secs(5),
         beside: None,
         csv: None,
+        tunings: Vec::new(),
     };
     let mut args = std::env::args().skip(1);
     while let Some(flag) = args.next() {
@@ -54,11 +60,20 @@ fn options() -> anyhow::Result<Options> {
             "--runs" => options.runs = value.parse()?,
             "--limit" => options.limit = Duration::from_secs_f64(value.parse()?),
             "--beside" => options.beside = Some(value),
+            "--tuning" => options.tunings = value.split('/').map(tuning).collect::<Result<_, _>>()?,
             "--csv" => options.csv = Some(value),
             _ => bail!("unknown option {flag}"),
         }
     }
     Ok(options)
+}
+
+fn tuning(text: &str) -> anyhow::Result<Tuning> {
+    let numbers: Vec<u32> = text.split(',').map(str::parse).collect::<Result<_, _>>()?;
+    let [elements_log2, invocations_log2, most_strides] = numbers[..] else {
+        bail!("'{text}' is not a tuning")
+    };
+    Ok(Tuning { tile: FusedTile { elements_log2, invocations_log2 }, most_strides })
 }
 
 /// Digits, with `_` between them and a `K`, `M` or `G` (powers of 1024) after them.
@@ -76,7 +91,7 @@ fn size(text: &str) -> anyhow::Result<usize> {
 /// One result.
 struct Row {
     algorithm: Algorithm,
-    variant: Variant,
+    variant: String,
     element: String,
     n: usize,
     dispatches: u64,
@@ -214,31 +229,46 @@ fn main() -> anyhow::Result<()> {
                     let positions = element.ends_with("+p");
                     let key_words = if element.contains("64") { 2 } else { 1 };
                     let shape = Shape { key_words, positions };
-                    let plan = match Plan::new(algorithm, variant, n, shape, &gpu.info().limits) {
-                        Ok(plan) => plan,
-                        Err(error) => {
-                            println!("{what}: {error}");
-                            continue;
-                        }
-                    };
-                    let start = Instant::now();
-                    let measured = match key_words {
-                        1 => measure::<u32>(&gpu, &plan, &options),
-                        _ => measure::<u64>(&gpu, &plan, &options),
-                    };
-                    let samples_ms = measured.with_context(|| what.clone())?;
-                    let row = Row {
-                        algorithm,
-                        variant,
-                        element: element.clone(),
-                        n,
-                        dispatches: plan.dispatch_count(),
-                        bytes_moved: plan.bytes_moved(),
-                        samples_ms,
-                    };
-                    eprintln!("{what}: {:.4} ms ({:.1?})", row.median(), start.elapsed());
-                    slowest.insert((algorithm, variant, element), (n, row.median()));
-                    rows.push(row);
+                    let limits = &gpu.info().limits;
+                    let mut plans =
+                        vec![(variant.name().to_owned(), Plan::new(algorithm, variant, n, shape, limits))];
+                    if variant == Variant::Fused {
+                        plans.extend(options.tunings.iter().map(|tuning| {
+                            let tile = tuning.tile;
+                            let name = format!(
+                                "{},{},{}",
+                                tile.elements_log2, tile.invocations_log2, tuning.most_strides
+                            );
+                            (name, Plan::fused(n, shape, limits, tuning))
+                        }));
+                    }
+                    for (name, plan) in plans {
+                        let plan = match plan {
+                            Ok(plan) => plan,
+                            Err(error) => {
+                                println!("{what}: {error}");
+                                continue;
+                            }
+                        };
+                        let start = Instant::now();
+                        let measured = match key_words {
+                            1 => measure::<u32>(&gpu, &plan, &options),
+                            _ => measure::<u64>(&gpu, &plan, &options),
+                        };
+                        let samples_ms = measured.with_context(|| what.clone())?;
+                        let row = Row {
+                            algorithm,
+                            variant: name,
+                            element: element.clone(),
+                            n,
+                            dispatches: plan.dispatch_count(),
+                            bytes_moved: plan.bytes_moved(),
+                            samples_ms,
+                        };
+                        eprintln!("{what} {}: {:.4} ms ({:.1?})", row.variant, row.median(), start.elapsed());
+                        slowest.insert((algorithm, variant, element), (n, row.median()));
+                        rows.push(row);
+                    }
                 }
             }
         }
@@ -269,7 +299,7 @@ fn print_table(rows: &[Row], beside: &[(String, String, usize, f64)]) {
             row.n,
             row.element,
             row.algorithm.name(),
-            row.variant.name(),
+            row.variant,
             row.dispatches,
             row.median(),
             row.samples_ms[0],
@@ -298,7 +328,7 @@ fn write_csv(rows: &[Row], path: &str) -> anyhow::Result<()> {
         let samples: Vec<String> = row.samples_ms.iter().map(|sample| format!("{sample:.4}")).collect();
         writer.write_record([
             row.algorithm.name(),
-            row.variant.name(),
+            &row.variant,
             &row.element,
             &row.n.to_string(),
             &row.dispatches.to_string(),

@@ -5,6 +5,7 @@ struct Arguments {
     n: u32,
     // The kernel's own; see there.
     a: u32,
+    b: u32,
 }
 
 var<immediate> arguments: Arguments;

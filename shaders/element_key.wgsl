@@ -11,6 +11,28 @@ fn less(a: Element, b: Element) -> bool {
     return key_less(a, b);
 }
 
+fn lesser(a: Element, b: Element) -> Element {
+    return key_min(a, b);
+}
+
+fn greater(a: Element, b: Element) -> Element {
+    return key_max(a, b);
+}
+
+// Word k of an element.
+fn word(element: Element, k: u32) -> u32 {
+    return key_word(element, k);
+}
+
+fn with_word(element: Element, k: u32, value: u32) -> Element {
+    return key_with_word(element, k, value);
+}
+
+// The element itself for a mask of 0; all its bits flipped, which reverses the order, for one of all ones.
+fn flipped(element: Element, mask: u32) -> Element {
+    return key_flipped(element, mask);
+}
+
 fn load(i: u32) -> Element {
     return keys[i];
 }

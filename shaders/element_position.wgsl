@@ -17,6 +17,33 @@ fn less(a: Element, b: Element) -> bool {
     return key_less(a.key, b.key) || (all(a.key == b.key) && a.position < b.position);
 }
 
+fn lesser(a: Element, b: Element) -> Element {
+    let swap = less(b, a);
+    return Element(select(a.key, b.key, swap), select(a.position, b.position, swap));
+}
+
+fn greater(a: Element, b: Element) -> Element {
+    let swap = less(b, a);
+    return Element(select(b.key, a.key, swap), select(b.position, a.position, swap));
+}
+
+// Word k of an element, the position last.
+fn word(element: Element, k: u32) -> u32 {
+    return select(key_word(element.key, k), element.position, k == KEY_WORDS);
+}
+
+fn with_word(element: Element, k: u32, value: u32) -> Element {
+    if k == KEY_WORDS {
+        return Element(element.key, value);
+    }
+    return Element(key_with_word(element.key, k, value), element.position);
+}
+
+// The element itself for a mask of 0; all its bits flipped, which reverses the order, for one of all ones.
+fn flipped(element: Element, mask: u32) -> Element {
+    return Element(key_flipped(element.key, mask), element.position ^ mask);
+}
+
 fn load(i: u32) -> Element {
     return Element(keys[i], positions[i]);
 }

@@ -2,6 +2,8 @@
 
 alias Key = vec2<u32>;
 
+const KEY_WORDS: u32 = 2u;
+
 const LAST_KEY: Key = vec2(0xffffffffu, 0xffffffffu);
 
 // An array for each word: neighbours lie in neighbouring banks.
@@ -10,6 +12,26 @@ var<workgroup> tile_high_words: array<u32, TILE_SIZE>;
 
 fn key_less(a: Key, b: Key) -> bool {
     return a.y < b.y || (a.y == b.y && a.x < b.x);
+}
+
+fn key_min(a: Key, b: Key) -> Key {
+    return select(a, b, key_less(b, a));
+}
+
+fn key_max(a: Key, b: Key) -> Key {
+    return select(b, a, key_less(b, a));
+}
+
+fn key_word(key: Key, k: u32) -> u32 {
+    return select(key.y, key.x, k == 0u);
+}
+
+fn key_with_word(key: Key, k: u32, value: u32) -> Key {
+    return vec2(select(key.x, value, k == 0u), select(value, key.y, k == 0u));
+}
+
+fn key_flipped(key: Key, mask: u32) -> Key {
+    return key ^ vec2(mask);
 }
 
 fn load_tile_key(i: u32) -> Key {

@@ -27,12 +27,13 @@ pub fn perform<T: Ord + Copy + Send + Sync>(plan: &Plan, elements: &mut [T], mut
 }
 
 fn perform_dispatch<T: Ord + Copy + Send + Sync>(dispatch: &Dispatch, elements: &mut [T]) {
+    let steps = dispatch.work.steps();
     match dispatch.work.tile() {
         // Tiles are aligned, so positions within one pair up as positions of the whole do.
         Some(tile) => for_each_chunk(elements, tile, |tile| {
-            dispatch.work.steps().for_each(|step| perform_step(step, tile));
+            steps.iter().for_each(|step| perform_step(*step, tile));
         }),
-        None => dispatch.work.steps().for_each(|step| perform_step_in_parallel(step, elements)),
+        None => steps.iter().for_each(|step| perform_step_in_parallel(*step, elements)),
     }
 }
 

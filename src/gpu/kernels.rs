@@ -4,7 +4,8 @@
 //! files, as text: the constants, one of two files that say what a key is, one of two that say what an
 //! element is, and the kernel. WGSL takes declarations in any order, so that is all a preprocessor
 //! would have to do here: constants alone can't give a type a second field or leave a binding out, and
-//! a preprocessor of our own or a dependency would do more than two choices ask for.
+//! a preprocessor would be a dependency for two choices. What WGSL lacks is loops that are sure to be
+//! unrolled; [`super::unroll`] supplies them.
 //!
 //! Arguments that differ between dispatches travel as immediates, so that a sort is one list of
 //! commands over one bind group.
@@ -13,8 +14,9 @@ use std::borrow::Cow;
 use std::sync::PoisonError;
 
 use super::device::Gpu;
+use super::unroll::unroll;
 use crate::error::Error;
-use crate::plan::{Dispatch, Shape, Step, Work};
+use crate::plan::{Dispatch, FusedTile, Kernel, Shape, Step, Work};
 
 /// A kernel's arguments, as `Arguments` in `common.wgsl` has them.
 #[repr(C)]
@@ -22,16 +24,25 @@ use crate::plan::{Dispatch, Shape, Step, Work};
 pub(super) struct Arguments {
     n: u32,
     a: u32,
+    b: u32,
 }
 
 /// What distinguishes one pipeline from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PipelineKey {
-    file: &'static str,
+    source: Source,
     entry_point: &'static str,
     shape: Shape,
     workgroup_size: u32,
-    tile_size: u32,
+}
+
+/// A kernel's file and the constants that it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Source {
+    Local { tile_log2: u32 },
+    Fused(FusedTile),
+    Step,
+    Iota,
 }
 
 pub(super) type Pipeline = wgpu::ComputePipeline;
@@ -94,26 +105,38 @@ impl Kernels {
 
 /// The kernel and the arguments for this dispatch in a sort of `n` elements.
 pub(super) fn kernel(dispatch: &Dispatch, n: u32, shape: Shape) -> (PipelineKey, Arguments) {
-    const LOCAL: &str = include_str!("../../shaders/bitonic_local.wgsl");
-    const STEP: &str = include_str!("../../shaders/step.wgsl");
-    let (file, entry_point, tile_size, a) = match dispatch.work {
-        Work::TileSort { tile_log2 } => (LOCAL, "sort_tile", 1 << tile_log2, 0),
-        Work::TileMerge { tile_log2 } => (LOCAL, "merge_tile", 1 << tile_log2, 0),
-        Work::Step(Step::Mirror { block_log2 }) => (STEP, "mirror", 1, 1 << (block_log2 - 1)),
-        Work::Step(Step::Stride { stride_log2 }) => (STEP, "stride", 1, 1 << stride_log2),
-        Work::Step(Step::Phase { odd }) => (STEP, "phase", 1, u32::from(odd)),
+    let (entry_point, a, b) = match (dispatch.kernel, dispatch.work) {
+        (_, Work::TileSort { .. }) => ("sort_tile", 0, 0),
+        (_, Work::TileMerge { .. }) => ("merge_tile", 0, 0),
+        (Kernel::Fused(tile), Work::Strides { low, count, mirrored }) => {
+            let entry_point = match (mirrored, count > tile.elements_log2) {
+                (false, false) => "stride_tile",
+                (false, true) => "stride_tile_wide",
+                (true, false) => "mirror_tile",
+                (true, true) => "mirror_tile_wide",
+            };
+            (entry_point, low, count)
+        }
+        (_, Work::Strides { .. }) => unreachable!("only the fused kernels are planned for several strides"),
+        (_, Work::Step(Step::Mirror { block_log2 })) => ("mirror", 1 << (block_log2 - 1), 0),
+        (_, Work::Step(Step::Stride { stride_log2 })) => ("stride", 1 << stride_log2, 0),
+        (_, Work::Step(Step::Phase { odd })) => ("phase", u32::from(odd), 0),
     };
-    let key = PipelineKey { file, entry_point, shape, workgroup_size: dispatch.workgroup_size, tile_size };
-    (key, Arguments { n, a })
+    let source = match dispatch.kernel {
+        Kernel::Local => Source::Local { tile_log2: dispatch.work.tile().map_or(0, usize::ilog2) },
+        Kernel::Fused(tile) => Source::Fused(tile),
+        Kernel::Step => Source::Step,
+    };
+    let key = PipelineKey { source, entry_point, shape, workgroup_size: dispatch.workgroup_size };
+    (key, Arguments { n, a, b })
 }
 
 /// The kernel that numbers the positions, its arguments and its workgroup size.
 pub(super) fn iota(n: u32, key_words: u32) -> (PipelineKey, Arguments, u32) {
-    const IOTA: &str = include_str!("../../shaders/iota.wgsl");
     let shape = Shape { key_words, positions: true };
     let workgroup_size = 256;
-    let key = PipelineKey { file: IOTA, entry_point: "iota", shape, workgroup_size, tile_size: 1 };
-    (key, Arguments { n, a: 0 }, workgroup_size)
+    let key = PipelineKey { source: Source::Iota, entry_point: "iota", shape, workgroup_size };
+    (key, Arguments { n, a: 0, b: 0 }, workgroup_size)
 }
 
 impl Gpu {
@@ -155,6 +178,7 @@ impl Gpu {
     }
 }
 
+/// The whole text of a module.
 fn source(key: PipelineKey) -> String {
     let key_file = match key.shape.key_words {
         1 => include_str!("../../shaders/key_1.wgsl"),
@@ -164,9 +188,38 @@ fn source(key: PipelineKey) -> String {
         false => include_str!("../../shaders/element_key.wgsl"),
         true => include_str!("../../shaders/element_position.wgsl"),
     };
+    let mut constants = vec![("WORKGROUP_SIZE", key.workgroup_size)];
+    let file = match key.source {
+        Source::Local { tile_log2 } => {
+            constants.push(("TILE_SIZE", 1 << tile_log2));
+            include_str!("../../shaders/bitonic_local.wgsl")
+        }
+        Source::Fused(tile) => {
+            constants.extend([
+                ("TILE_SIZE", 1),
+                ("TILE_LOG2", tile.log2()),
+                ("ELEMENTS_LOG2", tile.elements_log2),
+                ("ELEMENTS", 1 << tile.elements_log2),
+                ("HALF", 1 << (tile.elements_log2 - 1)),
+                ("UPPER_LAYOUTS", tile.log2().div_ceil(tile.elements_log2) - 1),
+                ("ELEMENT_WORDS", (key.shape.bytes() / 4) as u32),
+            ]);
+            include_str!("../../shaders/fused.wgsl")
+        }
+        Source::Step => {
+            constants.push(("TILE_SIZE", 1));
+            include_str!("../../shaders/step.wgsl")
+        }
+        Source::Iota => {
+            constants.push(("TILE_SIZE", 1));
+            include_str!("../../shaders/iota.wgsl")
+        }
+    };
     let common = include_str!("../../shaders/common.wgsl");
-    format!(
-        "const WORKGROUP_SIZE: u32 = {};\nconst TILE_SIZE: u32 = {};\n{common}{key_file}{element_file}{}",
-        key.workgroup_size, key.tile_size, key.file
-    )
+    let mut source: String =
+        constants.iter().map(|(name, value)| format!("const {name}: u32 = {value}u;\n")).collect();
+    for part in [common, key_file, element_file, &unroll(file, &constants)] {
+        source.push_str(part);
+    }
+    source
 }

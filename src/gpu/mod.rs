@@ -8,6 +8,7 @@ pub mod executor;
 pub mod kernels;
 mod timestamps;
 pub mod transfer;
+mod unroll;
 
 pub use device::{AdapterInfo, Gpu, Kind, Select, adapters};
 pub use executor::{Clock, Elapsed, execute};

@@ -12,23 +12,37 @@
 //! stride 1  └─┘ └─┘ └─┘ └─┘  0-1 2-3 4-5 6-7
 //! ```
 
-use super::{Dispatch, Grid, Limits, Round, Shape, Step, Work, step_dispatch};
+use std::ops::Range;
+
+use super::{Dispatch, FusedTile, Grid, Kernel, Limits, Round, Shape, Step, Work, step_dispatch};
 use crate::error::Error;
 
 /// The steps of the stage that makes sorted blocks of 2^`block_log2`.
 pub(super) fn stage(block_log2: u32) -> impl Iterator<Item = Step> {
-    std::iter::once(Step::Mirror { block_log2 }).chain(strides_below(block_log2 - 1))
+    std::iter::once(Step::Mirror { block_log2 }).chain(strides(0..block_log2 - 1))
 }
 
-/// The steps of strides 2^(`log2`−1) … 1.
-pub(super) fn strides_below(log2: u32) -> impl Iterator<Item = Step> {
-    (0..log2).rev().map(|stride_log2| Step::Stride { stride_log2 })
+/// The steps of these strides, as powers of two, the largest first.
+pub(super) fn strides(log2: Range<u32>) -> impl Iterator<Item = Step> {
+    log2.rev().map(|stride_log2| Step::Stride { stride_log2 })
+}
+
+/// The number of stages that sort `n` elements.
+fn stages(n: u32) -> u32 {
+    n.next_power_of_two().trailing_zeros()
+}
+
+/// One dispatch for each step.
+pub(super) fn naive(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Round>, Error> {
+    let steps = (1..=stages(n)).flat_map(stage);
+    let dispatches = steps.map(|step| step_dispatch(step, n, shape, limits)).collect::<Result<_, _>>()?;
+    Ok(vec![Round { dispatches, times: 1 }])
 }
 
 /// Tiles sorted in workgroup memory; then, for each larger stage, one dispatch for each step that
 /// leaves a tile and one for all that remain inside.
 pub(super) fn local_global(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Round>, Error> {
-    let stages = n.next_power_of_two().trailing_zeros();
+    let stages = stages(n);
     let tile_log2 = tile_log2(shape, limits).min(stages);
     let tiles = |work| tile_dispatch(work, tile_log2, n, shape, limits);
 
@@ -59,8 +73,98 @@ fn tile_dispatch(
     let workgroup_size = limits.invocations.min(512).min(1 << (tile_log2 - 1));
     Ok(Dispatch {
         work,
+        kernel: Kernel::Local,
         workgroup_size,
         grid: Grid::new(u64::from(n).div_ceil(1 << tile_log2), limits)?,
         bytes_moved: u64::from(n) * 2 * shape.bytes(),
+    })
+}
+
+/// What the `fused` variant chooses by size, shape and device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// How a tile is shared out.
+    pub tile: FusedTile,
+    /// The most steps that one dispatch does on strides larger than a tile. Each further one halves the
+    /// runs in which memory is touched: 2^(tile − steps) elements.
+    pub most_strides: u32,
+}
+
+impl Tuning {
+    /// What is best for `n` elements of this shape within these limits, as far as it was measured.
+    #[must_use]
+    pub fn new(n: u32, shape: Shape, limits: &Limits) -> Self {
+        let elements_log2 = 5;
+        let mut invocations_log2 = 8.min(limits.invocations.ilog2());
+        let tile = |invocations_log2| FusedTile { invocations_log2, elements_log2 };
+        // A tile that is larger than the input is of no use.
+        while invocations_log2 > 5
+            && (tile(invocations_log2).workgroup_bytes() > limits.workgroup_bytes
+                || tile(invocations_log2 - 1).log2() >= stages(n))
+        {
+            invocations_log2 -= 1;
+        }
+        let run_log2 = if shape.key_words == 1 { 5 } else { 4 };
+        let tile = tile(invocations_log2);
+        Self { tile, most_strides: tile.log2() - run_log2 }
+    }
+}
+
+/// Tiles sorted in registers; then, for each larger stage, the steps that leave a tile, several to a
+/// dispatch, and one dispatch for all that remain inside.
+pub(super) fn fused(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Vec<Round>, Error> {
+    let tile = tuning.tile;
+    let (needed, limit) = (tile.workgroup_bytes(), limits.workgroup_bytes);
+    if needed > limit {
+        return Err(Error::limit("bytes of workgroup memory", needed, limit));
+    }
+    let (needed, limit) = (1 << tile.invocations_log2, limits.invocations);
+    if needed > limit {
+        return Err(Error::limit("invocations in a workgroup", needed.into(), limit.into()));
+    }
+    // The kernels change layouts once, so they do the steps of two layouts' registers.
+    let most_strides = tuning.most_strides.min(2 * tile.elements_log2);
+    let dispatch = |work| fused_dispatch(work, tile, n, shape, limits);
+    let tile_log2 = tile.log2();
+    let mut dispatches = vec![dispatch(Work::TileSort { tile_log2 })?];
+    for block_log2 in tile_log2 + 1..=stages(n) {
+        // Shared out evenly: an uneven share has runs shorter than they need be.
+        let steps = block_log2 - tile_log2;
+        let parts = steps.div_ceil(most_strides);
+        let mut high = block_log2;
+        for part in 0..parts {
+            let count = (high - tile_log2).div_ceil(parts - part);
+            high -= count;
+            dispatches.push(dispatch(Work::Strides { low: high, count, mirrored: part == 0 })?);
+        }
+        dispatches.push(dispatch(Work::TileMerge { tile_log2 })?);
+    }
+    Ok(vec![Round { dispatches, times: 1 }])
+}
+
+fn fused_dispatch(
+    work: Work,
+    tile: FusedTile,
+    n: u32,
+    shape: Shape,
+    limits: &Limits,
+) -> Result<Dispatch, Error> {
+    let n = u64::from(n);
+    let tiles = match work {
+        Work::Strides { low, count, mirrored } => {
+            let block = 1 << (low + count);
+            // In the last block there is something to do if it reaches past the first half, or stride.
+            let reach = if mirrored { block / 2 } else { 1 << low };
+            let blocks = n / block + u64::from(n % block > reach);
+            blocks << (low + count - tile.log2())
+        }
+        _ => n.div_ceil(1 << tile.log2()),
+    };
+    Ok(Dispatch {
+        work,
+        kernel: Kernel::Fused(tile),
+        workgroup_size: 1 << tile.invocations_log2,
+        grid: Grid::new(tiles, limits)?,
+        bytes_moved: n.min(tiles << tile.log2()) * 2 * shape.bytes(),
     })
 }

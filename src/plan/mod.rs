@@ -21,6 +21,7 @@ mod step;
 use std::fmt;
 use std::str::FromStr;
 
+pub use bitonic::Tuning;
 pub use step::{Pair, Step};
 
 use crate::error::Error;
@@ -51,7 +52,7 @@ impl Algorithm {
     #[must_use]
     pub fn variants(self) -> &'static [Variant] {
         match self {
-            Self::Bitonic => &[Variant::LocalGlobal],
+            Self::Bitonic => &[Variant::Fused, Variant::LocalGlobal, Variant::Naive],
             Self::OddEven => &[Variant::Naive],
         }
     }
@@ -67,6 +68,8 @@ impl fmt::Display for Algorithm {
 /// [`Algorithm::variants`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variant {
+    /// Tiles in registers and workgroup memory, and several of the larger strides' steps in a dispatch.
+    Fused,
     /// Tiles in workgroup memory, and one dispatch for each step whose stride exceeds a tile.
     LocalGlobal,
     /// One dispatch for each step.
@@ -75,12 +78,13 @@ pub enum Variant {
 
 impl Variant {
     /// Every variant of any algorithm.
-    pub const ALL: [Self; 2] = [Self::LocalGlobal, Self::Naive];
+    pub const ALL: [Self; 3] = [Self::Fused, Self::LocalGlobal, Self::Naive];
 
     /// The name used by flags and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Fused => "fused",
             Self::LocalGlobal => "local-global",
             Self::Naive => "naive",
         }
@@ -205,7 +209,7 @@ impl Grid {
     }
 }
 
-/// The part of the network that one dispatch performs, which is also the choice of its kernel.
+/// The part of the network that one dispatch performs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
     /// Sorts every aligned tile of 2^`tile_log2` elements: the stages of blocks up to that size.
@@ -218,23 +222,32 @@ pub enum Work {
         /// Elements in a tile, as a power of two.
         tile_log2: u32,
     },
+    /// Several steps whose strides are larger than a tile: 2^(`low`+`count`−1) … 2^`low`.
+    Strides {
+        /// The smallest stride, as a power of two.
+        low: u32,
+        /// How many steps.
+        count: u32,
+        /// Whether the first of them is the mirrored step that begins a stage.
+        mirrored: bool,
+    },
     /// One step on the whole array.
     Step(Step),
 }
 
 impl Work {
     /// The network steps performed, in order.
-    pub fn steps(self) -> impl Iterator<Item = Step> {
-        let (stages, last) = match self {
-            Self::TileSort { tile_log2 } => (1..tile_log2 + 1, None),
-            Self::TileMerge { .. } => (0..0, None),
-            Self::Step(step) => (0..0, Some(step)),
-        };
-        let merge = match self {
-            Self::TileMerge { tile_log2 } => tile_log2,
-            _ => 0,
-        };
-        stages.flat_map(bitonic::stage).chain(bitonic::strides_below(merge)).chain(last)
+    #[must_use]
+    pub fn steps(self) -> Vec<Step> {
+        match self {
+            Self::TileSort { tile_log2 } => (1..=tile_log2).flat_map(bitonic::stage).collect(),
+            Self::TileMerge { tile_log2 } => bitonic::strides(0..tile_log2).collect(),
+            Self::Strides { low, count, mirrored: false } => bitonic::strides(low..low + count).collect(),
+            Self::Strides { low, count, mirrored: true } => {
+                bitonic::stage(low + count).take(count as usize).collect()
+            }
+            Self::Step(step) => vec![step],
+        }
     }
 
     /// Elements in the aligned tiles that no comparison leaves, where the work has tiles.
@@ -242,8 +255,42 @@ impl Work {
     pub fn tile(self) -> Option<usize> {
         match self {
             Self::TileSort { tile_log2 } | Self::TileMerge { tile_log2 } => Some(1 << tile_log2),
-            Self::Step(_) => None,
+            Self::Strides { .. } | Self::Step(_) => None,
         }
+    }
+}
+
+/// Which kernel does the work. The file of that name in `shaders/` says how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kernel {
+    /// `bitonic_local`: a tile in workgroup memory.
+    Local,
+    /// `fused`: a tile in registers.
+    Fused(FusedTile),
+    /// `step`: a comparison to an invocation.
+    Step,
+}
+
+/// How the `fused` kernels share a tile out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FusedTile {
+    /// Invocations in a workgroup, as a power of two.
+    pub invocations_log2: u32,
+    /// Elements in each invocation's registers, as a power of two.
+    pub elements_log2: u32,
+}
+
+impl FusedTile {
+    /// Elements in a tile, as a power of two.
+    #[must_use]
+    pub fn log2(self) -> u32 {
+        self.invocations_log2 + self.elements_log2
+    }
+
+    /// Bytes of workgroup memory: a word of every element, and a gap after each 32.
+    #[must_use]
+    pub fn workgroup_bytes(self) -> u64 {
+        4 * (1 << self.log2()) * 33 / 32
     }
 }
 
@@ -252,6 +299,8 @@ impl Work {
 pub struct Dispatch {
     /// What is done.
     pub work: Work,
+    /// By which kernel.
+    pub kernel: Kernel,
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
     /// The workgroups launched.
@@ -306,11 +355,26 @@ impl Plan {
         }
         let rounds = match (algorithm, variant) {
             _ if n < 2 => Vec::new(),
+            (Algorithm::Bitonic, Variant::Fused) => {
+                bitonic::fused(n, shape, limits, &Tuning::new(n, shape, limits))?
+            }
+            (Algorithm::Bitonic, Variant::Naive) => bitonic::naive(n, shape, limits)?,
             (Algorithm::Bitonic, Variant::LocalGlobal) => bitonic::local_global(n, shape, limits)?,
             (Algorithm::OddEven, Variant::Naive) => odd_even::naive(n, shape, limits)?,
             _ => return Err(Error::no_variant(algorithm, variant)),
         };
         Ok(Self { n, shape, rounds })
+    }
+
+    /// A plan of the bitonic `fused` variant with a tuning of one's own, to measure what it buys.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`]; a tuning that exceeds the limits.
+    pub fn fused(n: usize, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Self, Error> {
+        let plan = Self::new(Algorithm::Bitonic, Variant::Fused, n, shape, limits)?;
+        let rounds = if n < 2 { Vec::new() } else { bitonic::fused(plan.n, shape, limits, tuning)? };
+        Ok(Self { rounds, ..plan })
     }
 
     /// Every dispatch, in order, the repeated ones each time.
@@ -339,6 +403,7 @@ fn step_dispatch(step: Step, n: u32, shape: Shape, limits: &Limits) -> Result<Di
     let comparisons = step.comparisons(u64::from(n));
     Ok(Dispatch {
         work: Work::Step(step),
+        kernel: Kernel::Step,
         workgroup_size,
         grid: Grid::new(comparisons.div_ceil(u64::from(workgroup_size)), limits)?,
         bytes_moved: step.pairs(u64::from(n)) * 2 * 2 * shape.bytes(),

@@ -1,0 +1,104 @@
+//! Unrolls the loops of a kernel that index registers.
+//!
+//! An array that lives in registers can be indexed by constants only; a loop's variable is none, and
+//! whether a driver unrolls the loop is its own choice. So the loops that must be unrolled are, here:
+//! each `for` on the line after the comment `// unroll` becomes a block for each value of its variable,
+//! with the value in the variable's place. The kernels are plain WGSL either way.
+//!
+//! The loops have one form, `for (var i = 0u; i < BOUND; i++) {`, where `BOUND` is a number or the name
+//! of a constant; they may be nested.
+
+/// `source` with every marked loop unrolled; `constants` are the names that bounds may have.
+///
+/// # Panics
+///
+/// When a marked loop does not have the form that it must: the kernels are part of this crate, and the
+/// tests compile all of them.
+pub(super) fn unroll(source: &str, constants: &[(&str, u32)]) -> String {
+    const MARK: &str = "// unroll\n";
+    let Some((before, rest)) = source.split_once(MARK) else { return source.to_owned() };
+    let (header, rest) = rest.split_once('{').expect("a marked loop has a body");
+    let (body, after) = split_at_closing_brace(rest);
+    let (variable, bound) = parse_header(header, constants);
+    let mut unrolled = before.to_owned();
+    for value in 0..bound {
+        unrolled.push('{');
+        unrolled.push_str(&unroll(&replace_word(body, variable, &format!("{value}u")), constants));
+        unrolled.push('}');
+    }
+    unrolled + &unroll(after, constants)
+}
+
+fn parse_header<'a>(header: &'a str, constants: &[(&str, u32)]) -> (&'a str, u32) {
+    let inside = header.trim().strip_prefix("for (var ").and_then(|header| header.strip_suffix(')'));
+    let parts: Vec<&str> = inside.unwrap_or_default().split("; ").collect();
+    let [start, condition, step] = parts[..] else { panic!("not the form of a marked loop: {header}") };
+    let (variable, _) = start.split_once(" = 0u").expect("a marked loop starts at 0u");
+    let bound = condition.strip_prefix(variable).and_then(|rest| rest.strip_prefix(" < "));
+    let bound = bound.expect("a marked loop has an upper bound");
+    assert_eq!(step, format!("{variable}++"), "a marked loop counts by one");
+    let value = constants.iter().find(|(name, _)| *name == bound).map(|(_, value)| *value);
+    (
+        variable,
+        value
+            .or_else(|| bound.trim_end_matches('u').parse().ok())
+            .expect("a bound is a number or a constant"),
+    )
+}
+
+/// What is before the brace that closes the block in which `text` begins, and what is after it.
+fn split_at_closing_brace(text: &str) -> (&str, &str) {
+    let mut depth = 1;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return (&text[..at], &text[at + 1..]);
+        }
+    }
+    panic!("a marked loop's body does not end")
+}
+
+/// Replaces `word` where it stands alone, not as a part of another name.
+fn replace_word(text: &str, word: &str, with: &str) -> String {
+    let part_of_name = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.');
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(word) {
+        let (before, after) = (&rest[..at], &rest[at + word.len()..]);
+        replaced.push_str(before);
+        let alone = !part_of_name(replaced.chars().next_back()) && !part_of_name(after.chars().next());
+        replaced.push_str(if alone { with } else { word });
+        rest = after;
+    }
+    replaced.push_str(rest);
+    replaced
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_become_blocks() {
+        let source = "a;\n// unroll\nfor (var i = 0u; i < N; i++) { x[i] = i_i + i; }\nb;";
+        assert_eq!(unroll(source, &[("N", 2)]), "a;\n{ x[0u] = i_i + 0u; }{ x[1u] = i_i + 1u; }\nb;");
+        assert_eq!(unroll("for (;;) {}", &[]), "for (;;) {}");
+    }
+
+    #[test]
+    fn nested_loops_become_nested_blocks() {
+        let source = "// unroll\nfor (var i = 0u; i < 2u; i++) {\n// unroll\nfor (var j = 0u; j < 2u; j++) { i, j; } }";
+        let unrolled: String = unroll(source, &[]).split_whitespace().collect();
+        assert_eq!(unrolled, "{{0u,0u;}{0u,1u;}}{{1u,0u;}{1u,1u;}}");
+    }
+
+    #[test]
+    #[should_panic(expected = "form")]
+    fn other_forms_are_refused() {
+        unroll("// unroll\nwhile true {}", &[]);
+    }
+}
