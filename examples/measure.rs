@@ -3,11 +3,13 @@
 //! ```text
 //! cargo run --release --example measure -- [--device NAME] [--sizes 1024,65536,1M] [--types u32,u64]
 //!     [--algo bitonic] [--variant NAME] [--runs 15] [--limit SECONDS] [--beside FILE.csv] [--csv FILE.csv]
-//!     [--tuning 5,8,8/4,8,8]
+//!     [--tuning 4,8,8,23/5,8,8,23] [--passes yes]
 //! ```
 //!
 //! `--tuning` measures the fused variant with other choices than its own: elements in an invocation and
-//! invocations in a workgroup, as powers of two, and the most strided steps in a dispatch.
+//! invocations in a workgroup, as powers of two, the most strided steps in a dispatch, and the elements
+//! of a region. `--passes`
+//! also tells what each kind of dispatch takes, the gap to the next one included.
 //!
 //! A type with `+p` carries positions. Each run sorts fresh random keys. `--beside` reads times of
 //! another program, `algorithm,type,n,median_ms,…` a line, and puts the ratio to each of them in the
@@ -19,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use gpusort::gpu::{Buffers, Gpu, Select, execute};
-use gpusort::plan::{Algorithm, FusedTile, Plan, Shape, Tuning, Variant};
+use gpusort::plan::{Algorithm, Dispatch, FusedTile, Plan, Round, Shape, Tuning, Variant};
 use rayon::prelude::*;
 
 struct Options {
@@ -33,6 +35,7 @@ struct Options {
     beside: Option<String>,
     csv: Option<String>,
     tunings: Vec<Tuning>,
+    passes: bool,
 }
 
 fn options() -> anyhow::Result<Options> {
@@ -47,6 +50,7 @@ fn options() -> anyhow::Result<Options> {
         beside: None,
         csv: None,
         tunings: Vec::new(),
+        passes: false,
     };
     let mut args = std::env::args().skip(1);
     while let Some(flag) = args.next() {
@@ -61,6 +65,7 @@ fn options() -> anyhow::Result<Options> {
             "--limit" => options.limit = Duration::from_secs_f64(value.parse()?),
             "--beside" => options.beside = Some(value),
             "--tuning" => options.tunings = value.split('/').map(tuning).collect::<Result<_, _>>()?,
+            "--passes" => options.passes = value == "yes",
             "--csv" => options.csv = Some(value),
             _ => bail!("unknown option {flag}"),
         }
@@ -70,10 +75,10 @@ fn options() -> anyhow::Result<Options> {
 
 fn tuning(text: &str) -> anyhow::Result<Tuning> {
     let numbers: Vec<u32> = text.split(',').map(str::parse).collect::<Result<_, _>>()?;
-    let [elements_log2, invocations_log2, most_strides] = numbers[..] else {
+    let [elements_log2, invocations_log2, most_strides, region_log2] = numbers[..] else {
         bail!("'{text}' is not a tuning")
     };
-    Ok(Tuning { tile: FusedTile { elements_log2, invocations_log2 }, most_strides })
+    Ok(Tuning { tile: FusedTile { elements_log2, invocations_log2 }, most_strides, region_log2 })
 }
 
 /// Digits, with `_` between them and a `K`, `M` or `G` (powers of 1024) after them.
@@ -165,16 +170,16 @@ fn measure<K: Key>(gpu: &Gpu, plan: &Plan, options: &Options) -> anyhow::Result<
     let buffers = Buffers::new(gpu, plan.n, plan.shape)?;
     let mut input = vec![bytemuck::Zeroable::zeroed(); n];
     let mut sorted: Vec<K> = input.clone();
+    let scratch = Buffers::new(gpu, plan.n, plan.shape)?;
     let mut samples = Vec::new();
-    let mut spent = Duration::ZERO;
     let warm_up = 2;
     for run in 0..options.runs + warm_up {
         input.par_iter_mut().enumerate().for_each(|(i, key)| *key = K::random((run * n + i) as u64));
         buffers.upload(gpu, bytemuck::cast_slice(&input))?;
+        spin_up(gpu, plan, &scratch)?;
         let time = execute(gpu, plan, &buffers, |_| {})?.time;
         verify(gpu, &buffers, &input, &mut sorted)?;
         // One run longer than a second tells as much as many: three of those will do.
-        spent += time;
         let long = time > Duration::from_secs(1);
         if run >= warm_up || long {
             samples.push(time.as_secs_f64() * 1e3);
@@ -185,6 +190,41 @@ fn measure<K: Key>(gpu: &Gpu, plan: &Plan, options: &Options) -> anyhow::Result<
     }
     samples.sort_by(f64::total_cmp);
     Ok(samples)
+}
+
+/// Keeps the device busy for a moment on elements that are of no interest: one that waits for the host
+/// to make and verify keys lowers its clock, and then it is the clock's return that is timed.
+fn spin_up(gpu: &Gpu, plan: &Plan, scratch: &Buffers) -> anyhow::Result<()> {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(40) {
+        execute(gpu, plan, scratch, |_| {})?;
+    }
+    Ok(())
+}
+
+/// What each kind of dispatch takes, done many times over.
+fn print_passes(gpu: &Gpu, plan: &Plan, name: &str) -> anyhow::Result<()> {
+    const TIMES: u64 = 50;
+    let scratch = Buffers::new(gpu, plan.n, plan.shape)?;
+    let mut kinds: Vec<(Dispatch, u32)> = Vec::new();
+    for dispatch in plan.dispatches() {
+        match kinds.iter_mut().find(|(kind, _)| kind == dispatch) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((*dispatch, 1)),
+        }
+    }
+    for (dispatch, count) in kinds {
+        let rounds = vec![Round { dispatches: vec![dispatch], times: TIMES }];
+        let many = Plan { rounds, ..plan.clone() };
+        spin_up(gpu, &many, &scratch)?;
+        let mut times = (0..5)
+            .map(|_| Ok(execute(gpu, &many, &scratch, |_| {})?.time))
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        times.sort();
+        let each = times[2].as_secs_f64() * 1e6 / TIMES as f64;
+        println!("  {name} n {}: {each:8.2} us, {count} times: {:?}", plan.n, dispatch.work);
+    }
+    Ok(())
 }
 
 /// `algorithm,type,n,median_ms,…` a line.
@@ -236,8 +276,11 @@ fn main() -> anyhow::Result<()> {
                         plans.extend(options.tunings.iter().map(|tuning| {
                             let tile = tuning.tile;
                             let name = format!(
-                                "{},{},{}",
-                                tile.elements_log2, tile.invocations_log2, tuning.most_strides
+                                "{},{},{},{}",
+                                tile.elements_log2,
+                                tile.invocations_log2,
+                                tuning.most_strides,
+                                tuning.region_log2
                             );
                             (name, Plan::fused(n, shape, limits, tuning))
                         }));
@@ -250,6 +293,9 @@ fn main() -> anyhow::Result<()> {
                                 continue;
                             }
                         };
+                        if options.passes {
+                            print_passes(&gpu, &plan, &format!("{what} {name}"))?;
+                        }
                         let start = Instant::now();
                         let measured = match key_words {
                             1 => measure::<u32>(&gpu, &plan, &options),

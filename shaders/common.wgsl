@@ -6,6 +6,7 @@ struct Arguments {
     // The kernel's own; see there.
     a: u32,
     b: u32,
+    c: u32,
 }
 
 var<immediate> arguments: Arguments;

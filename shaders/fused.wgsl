@@ -8,6 +8,10 @@
 //     index   ┌ invocation's high bits ┐┌ register ┐┌ invocation's low bits ┐
 //     bit      TILE_LOG2 − 1         …  low + …  low  …                    0
 //
+// The high bits are in order but for layouts with low < 5, where the lowest five bits of an invocation's
+// number, which tell the invocations apart that access workgroup memory together, are bits of the index
+// that decide the bank: see `padded` and `first_index`.
+//
 // Steps whose strides are register bits need no exchange. In the layout of the highest bits,
 // neighbouring invocations hold neighbouring elements, which is how tiles are loaded and stored.
 //
@@ -23,14 +27,30 @@ alias Registers = array<Element, ELEMENTS>;
 var<workgroup> exchanged: array<u32, (1u << TILE_LOG2) + (1u << TILE_LOG2) / 32u>;
 
 // Where the word of the element with this index is in `exchanged`. The sum over disjoint bits is the
-// place of the index with all of them.
+// place of the index with all of them. Of the 32 banks, bits 0 to 4 of the index choose one, and so do
+// bits 5 to 9, through the gaps.
 fn padded(index: u32) -> u32 {
     return index + (index >> 5u);
 }
 
 // The index in the tile of an invocation's first element.
 fn first_index(local: u32, low: u32) -> u32 {
-    return (local & ((1u << low) - 1u)) | ((local >> low) << (low + ELEMENTS_LOG2));
+    let low_bits = local & ((1u << low) - 1u);
+    let high_bits = local >> low;
+    if low == 0u || low >= 5u || ELEMENTS_LOG2 >= 5u || TILE_LOG2 < 10u {
+        return low_bits | (high_bits << (low + ELEMENTS_LOG2));
+    }
+    // So that 32 neighbours' indices differ in bits 0 … low − 1 and low + 5 … 9, and their banks in all
+    // bits, those bits of the index change places with the ones between the registers and them.
+    let near = high_bits & ((1u << (5u - low)) - 1u);
+    let next = (high_bits >> (5u - low)) & ((1u << (5u - ELEMENTS_LOG2)) - 1u);
+    let far = high_bits >> (10u - low - ELEMENTS_LOG2);
+    return low_bits | (next << (low + ELEMENTS_LOG2)) | (near << (low + 5u)) | (far << 10u);
+}
+
+// A dispatch may be for a part of the array that begins at tile `arguments.c`.
+fn tile_number(place: Place) -> u32 {
+    return arguments.c + workgroup_number(place);
 }
 
 fn load_or_last(i: u32) -> Element {
@@ -161,18 +181,34 @@ fn merge_tile_bits(e: ptr<function, Registers>, local: u32, bits: u32, loaded: b
 
 const LAST_LOW: u32 = TILE_LOG2 - ELEMENTS_LOG2;
 
-fn load_contiguous(e: ptr<function, Registers>, first: u32) {
-    // unroll
-    for (var r = 0u; r < ELEMENTS; r++) {
-        (*e)[r] = load_or_last(first + (r << LAST_LOW));
+fn load_contiguous(e: ptr<function, Registers>, tile: u32, local: u32) {
+    let first = tile + local;
+    if tile + (1u << TILE_LOG2) <= arguments.n {
+        // unroll
+        for (var r = 0u; r < ELEMENTS; r++) {
+            (*e)[r] = load(first + (r << LAST_LOW));
+        }
+    } else {
+        // unroll
+        for (var r = 0u; r < ELEMENTS; r++) {
+            (*e)[r] = load_or_last(first + (r << LAST_LOW));
+        }
     }
 }
 
-fn store_contiguous(e: ptr<function, Registers>, local: u32, first: u32) {
+fn store_contiguous(e: ptr<function, Registers>, tile: u32, local: u32) {
     change_layout(e, local, 0u, LAST_LOW);
-    // unroll
-    for (var r = 0u; r < ELEMENTS; r++) {
-        store_inside(first + (r << LAST_LOW), (*e)[r]);
+    let first = tile + local;
+    if tile + (1u << TILE_LOG2) <= arguments.n {
+        // unroll
+        for (var r = 0u; r < ELEMENTS; r++) {
+            store(first + (r << LAST_LOW), (*e)[r]);
+        }
+    } else {
+        // unroll
+        for (var r = 0u; r < ELEMENTS; r++) {
+            store_inside(first + (r << LAST_LOW), (*e)[r]);
+        }
     }
 }
 
@@ -182,10 +218,10 @@ fn store_contiguous(e: ptr<function, Registers>, local: u32, first: u32) {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn sort_tile(place: Place) {
     let local = place.local;
-    let first = (workgroup_number(place) << TILE_LOG2) + local;
+    let tile = tile_number(place) << TILE_LOG2;
     var e: Registers;
     // The tile's order is of no consequence yet: as loaded is as good as layout 0.
-    load_contiguous(&e, first);
+    load_contiguous(&e, tile, local);
     reverse_registers(&e, local & 1u);
     sort_registers(&e);
     for (var k = ELEMENTS_LOG2 + 1u; k <= TILE_LOG2; k++) {
@@ -194,16 +230,16 @@ fn sort_tile(place: Place) {
         reverse_registers(&e, (now ^ next) & 1u);
         merge_tile_bits(&e, local, k, false);
     }
-    store_contiguous(&e, local, first);
+    store_contiguous(&e, tile, local);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn merge_tile(place: Place) {
-    let first = (workgroup_number(place) << TILE_LOG2) + place.local;
+    let tile = tile_number(place) << TILE_LOG2;
     var e: Registers;
-    load_contiguous(&e, first);
+    load_contiguous(&e, tile, place.local);
     merge_tile_bits(&e, place.local, TILE_LOG2, true);
-    store_contiguous(&e, place.local, first);
+    store_contiguous(&e, tile, place.local);
 }
 
 // Where a tile's index lies in the array, from the tile's own place.
@@ -220,17 +256,25 @@ fn strided_pass(place: Place, mirrored: bool, wide: bool) {
     let steps = arguments.b;
     let passive = TILE_LOG2 - steps;
     let middle_mask = (1u << (arguments.a - passive)) - 1u;
-    let number = workgroup_number(place);
+    let number = tile_number(place);
     let block = (number >> (arguments.a - passive)) << (arguments.a + steps);
     let middle = (number & middle_mask) << passive;
     let flips = (middle_mask << passive) | spread(WORKGROUP_SIZE - 1u, passive);
     let lower = block | middle | spread(local, passive);
     let upper = select(lower, lower ^ flips, mirrored);
 
+    let is_whole = block + (1u << (arguments.a + steps)) <= arguments.n;
     var e: Registers;
-    // unroll
-    for (var r = 0u; r < ELEMENTS; r++) {
-        e[r] = load_or_last(select(lower, upper, r >= HALF) + spread(r << LAST_LOW, passive));
+    if is_whole {
+        // unroll
+        for (var r = 0u; r < ELEMENTS; r++) {
+            e[r] = load(select(lower, upper, r >= HALF) + spread(r << LAST_LOW, passive));
+        }
+    } else {
+        // unroll
+        for (var r = 0u; r < ELEMENTS; r++) {
+            e[r] = load_or_last(select(lower, upper, r >= HALF) + spread(r << LAST_LOW, passive));
+        }
     }
     let in_registers = min(steps, ELEMENTS_LOG2);
     if mirrored {
@@ -240,9 +284,16 @@ fn strided_pass(place: Place, mirrored: bool, wide: bool) {
         merge_registers(&e, ELEMENTS_LOG2, ELEMENTS_LOG2 - in_registers);
     }
     if !wide {
-        // unroll
-        for (var r = 0u; r < ELEMENTS; r++) {
-            store_inside(select(lower, upper, r >= HALF) + spread(r << LAST_LOW, passive), e[r]);
+        if is_whole {
+            // unroll
+            for (var r = 0u; r < ELEMENTS; r++) {
+                store(select(lower, upper, r >= HALF) + spread(r << LAST_LOW, passive), e[r]);
+            }
+        } else {
+            // unroll
+            for (var r = 0u; r < ELEMENTS; r++) {
+                store_inside(select(lower, upper, r >= HALF) + spread(r << LAST_LOW, passive), e[r]);
+            }
         }
         return;
     }
@@ -252,9 +303,16 @@ fn strided_pass(place: Place, mirrored: bool, wide: bool) {
     merge_registers(&e, steps - ELEMENTS_LOG2, 0u);
     let is_upper = mirrored && local >= WORKGROUP_SIZE / 2u;
     let first = block | (middle ^ select(0u, middle_mask << passive, is_upper)) | spread(index, passive);
-    // unroll
-    for (var r = 0u; r < ELEMENTS; r++) {
-        store_inside(first + (r << arguments.a), e[r]);
+    if is_whole {
+        // unroll
+        for (var r = 0u; r < ELEMENTS; r++) {
+            store(first + (r << arguments.a), e[r]);
+        }
+    } else {
+        // unroll
+        for (var r = 0u; r < ELEMENTS; r++) {
+            store_inside(first + (r << arguments.a), e[r]);
+        }
     }
 }
 

@@ -28,6 +28,7 @@ pub fn perform<T: Ord + Copy + Send + Sync>(plan: &Plan, elements: &mut [T], mut
 
 fn perform_dispatch<T: Ord + Copy + Send + Sync>(dispatch: &Dispatch, elements: &mut [T]) {
     let steps = dispatch.work.steps();
+    let elements = &mut elements[dispatch.first as usize..][..dispatch.count as usize];
     match dispatch.work.tile() {
         // Tiles are aligned, so positions within one pair up as positions of the whole do.
         Some(tile) => for_each_chunk(elements, tile, |tile| {

@@ -25,6 +25,7 @@ pub(super) struct Arguments {
     n: u32,
     a: u32,
     b: u32,
+    c: u32,
 }
 
 /// What distinguishes one pipeline from another.
@@ -128,7 +129,11 @@ pub(super) fn kernel(dispatch: &Dispatch, n: u32, shape: Shape) -> (PipelineKey,
         Kernel::Step => Source::Step,
     };
     let key = PipelineKey { source, entry_point, shape, workgroup_size: dispatch.workgroup_size };
-    (key, Arguments { n, a, b })
+    let c = match dispatch.kernel {
+        Kernel::Fused(tile) => dispatch.first >> tile.log2(),
+        Kernel::Local | Kernel::Step => 0,
+    };
+    (key, Arguments { n, a, b, c })
 }
 
 /// The kernel that numbers the positions, its arguments and its workgroup size.
@@ -136,7 +141,7 @@ pub(super) fn iota(n: u32, key_words: u32) -> (PipelineKey, Arguments, u32) {
     let shape = Shape { key_words, positions: true };
     let workgroup_size = 256;
     let key = PipelineKey { source: Source::Iota, entry_point: "iota", shape, workgroup_size };
-    (key, Arguments { n, a: 0, b: 0 }, workgroup_size)
+    (key, Arguments { n, a: 0, b: 0, c: 0 }, workgroup_size)
 }
 
 impl Gpu {

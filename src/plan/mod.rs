@@ -301,6 +301,10 @@ pub struct Dispatch {
     pub work: Work,
     /// By which kernel.
     pub kernel: Kernel,
+    /// On which elements: those from `first` on, `count` of them. The steps' positions count from there.
+    pub first: u32,
+    /// How many elements.
+    pub count: u32,
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
     /// The workgroups launched.
@@ -404,6 +408,8 @@ fn step_dispatch(step: Step, n: u32, shape: Shape, limits: &Limits) -> Result<Di
     Ok(Dispatch {
         work: Work::Step(step),
         kernel: Kernel::Step,
+        first: 0,
+        count: n,
         workgroup_size,
         grid: Grid::new(comparisons.div_ceil(u64::from(workgroup_size)), limits)?,
         bytes_moved: step.pairs(u64::from(n)) * 2 * 2 * shape.bytes(),
