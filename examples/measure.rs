@@ -177,7 +177,7 @@ fn measure<K: Key>(gpu: &Gpu, plan: &Plan, options: &Options) -> anyhow::Result<
         input.par_iter_mut().enumerate().for_each(|(i, key)| *key = K::random((run * n + i) as u64));
         buffers.upload(gpu, bytemuck::cast_slice(&input))?;
         spin_up(gpu, plan, &scratch)?;
-        let time = execute(gpu, plan, &buffers, |_| {})?.time;
+        let time = execute(gpu, plan, &buffers, |_| {})?.0.time;
         verify(gpu, &buffers, &input, &mut sorted)?;
         // One run longer than a second tells as much as many: three of those will do.
         let long = time > Duration::from_secs(1);
@@ -218,7 +218,7 @@ fn print_passes(gpu: &Gpu, plan: &Plan, name: &str) -> anyhow::Result<()> {
         let many = Plan { rounds, ..plan.clone() };
         spin_up(gpu, &many, &scratch)?;
         let mut times = (0..5)
-            .map(|_| Ok(execute(gpu, &many, &scratch, |_| {})?.time))
+            .map(|_| Ok(execute(gpu, &many, &scratch, |_| {})?.0.time))
             .collect::<anyhow::Result<Vec<_>>>()?;
         times.sort();
         let each = times[2].as_secs_f64() * 1e6 / TIMES as f64;

@@ -11,6 +11,22 @@ struct Arguments {
 
 var<immediate> arguments: Arguments;
 
+// One more than the number of the last phase of odd-even sort that swapped something.
+@group(0) @binding(2) var<storage, read_write> last_swap: atomic<u32>;
+
+// Whether the two phases before this one swapped nothing: then neither would this one. All invocations
+// of a dispatch agree, whenever they ask: where the two did swap, last_swap can but grow; where they
+// did not, no invocation of this one does.
+fn is_over(phase: u32) -> bool {
+    return atomicLoad(&last_swap) + 2u <= phase;
+}
+
+fn note_swap(phase: u32) {
+    if atomicLoad(&last_swap) <= phase {
+        atomicMax(&last_swap, phase + 1u);
+    }
+}
+
 struct Place {
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,

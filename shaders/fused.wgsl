@@ -161,12 +161,15 @@ fn layout_low(l: u32) -> u32 {
 }
 
 // The steps of strides 2^(bits − 1) … 1, from layout 0, or from the last layout if `loaded`, to layout
-// 0. `bits` is larger than ELEMENTS_LOG2.
-fn merge_tile_bits(e: ptr<function, Registers>, local: u32, bits: u32, loaded: bool) {
+// 0. `bits` is larger than ELEMENTS_LOG2. If loaded, the upper half of the registers is that of the
+// invocation with the bits `flip` of its number flipped.
+fn merge_tile_bits(e: ptr<function, Registers>, local: u32, bits: u32, loaded: bool, flip: u32) {
     // unroll
     for (var d = 0u; d < UPPER_LAYOUTS; d++) {
         if bits > (UPPER_LAYOUTS - d) * ELEMENTS_LOG2 {
-            if d > 0u && bits > (UPPER_LAYOUTS - d + 1u) * ELEMENTS_LOG2 {
+            if d == 1u && loaded {
+                leave_last_layout(e, local, layout_low(UPPER_LAYOUTS - d), flip);
+            } else if d > 0u && bits > (UPPER_LAYOUTS - d + 1u) * ELEMENTS_LOG2 {
                 change_layout(e, local, layout_low(UPPER_LAYOUTS - d + 1u), layout_low(UPPER_LAYOUTS - d));
             } else if !loaded {
                 change_layout(e, local, 0u, layout_low(UPPER_LAYOUTS - d));
@@ -175,8 +178,16 @@ fn merge_tile_bits(e: ptr<function, Registers>, local: u32, bits: u32, loaded: b
             merge_registers(e, bits - low, (UPPER_LAYOUTS - d) * ELEMENTS_LOG2 - low);
         }
     }
-    change_layout(e, local, layout_low(1u), 0u);
+    if UPPER_LAYOUTS == 1u && loaded {
+        leave_last_layout(e, local, 0u, flip);
+    } else {
+        change_layout(e, local, layout_low(1u), 0u);
+    }
     merge_registers(e, ELEMENTS_LOG2, 0u);
+}
+
+fn leave_last_layout(e: ptr<function, Registers>, local: u32, after: u32, flip: u32) {
+    exchange(e, padded(local), padded(local ^ flip), LAST_LOW, padded(first_index(local, after)), after);
 }
 
 const LAST_LOW: u32 = TILE_LOG2 - ELEMENTS_LOG2;
@@ -228,7 +239,7 @@ fn sort_tile(place: Place) {
         let now = local >> (k - 1u - ELEMENTS_LOG2);
         let next = select(now >> 1u, 0u, k == TILE_LOG2);
         reverse_registers(&e, (now ^ next) & 1u);
-        merge_tile_bits(&e, local, k, false);
+        merge_tile_bits(&e, local, k, false, 0u);
     }
     store_contiguous(&e, tile, local);
 }
@@ -238,8 +249,36 @@ fn merge_tile(place: Place) {
     let tile = tile_number(place) << TILE_LOG2;
     var e: Registers;
     load_contiguous(&e, tile, place.local);
-    merge_tile_bits(&e, place.local, TILE_LOG2, true);
+    merge_tile_bits(&e, place.local, TILE_LOG2, true, 0u);
     store_contiguous(&e, tile, place.local);
+}
+
+// arguments.a: where the first tile begins; arguments.b: the phase's number.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn merge_halves(place: Place) {
+    if is_over(arguments.b) {
+        return;
+    }
+    let local = place.local;
+    let flip = WORKGROUP_SIZE - 1u;
+    let tile = arguments.a + (workgroup_number(place) << TILE_LOG2);
+    var e: Registers;
+    // unroll
+    for (var r = 0u; r < ELEMENTS; r++) {
+        e[r] = load_or_last(tile + select(local, local ^ flip, r >= HALF) + (r << LAST_LOW));
+    }
+    var swaps = false;
+    // unroll
+    for (var c = 0u; c < HALF; c++) {
+        swaps = swaps || less(e[ELEMENTS - 1u - c], e[c]);
+    }
+    if swaps {
+        note_swap(arguments.b);
+    }
+    mirror_registers(&e);
+    merge_registers(&e, ELEMENTS_LOG2 - 1u, 0u);
+    merge_tile_bits(&e, local, TILE_LOG2, true, flip);
+    store_contiguous(&e, tile, local);
 }
 
 // Where a tile's index lies in the array, from the tile's own place.

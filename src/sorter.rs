@@ -132,18 +132,20 @@ fn on_gpu(
     let variant = method.variant.unwrap_or(algorithm.variants()[0]);
     let n = keys.len() / (4 * shape.key_words as usize);
     let plan = Plan::new(algorithm, variant, n, shape, &gpu.info().limits)?;
-    let dispatches = plan.dispatch_count();
+    let planned = plan.dispatch_count();
     let (upload, buffers) = timed(|| {
         let buffers = Buffers::new(gpu, plan.n, shape)?;
         buffers.upload(gpu, keys)?;
         Ok(buffers)
     })?;
-    let sort = execute(gpu, &plan, &buffers, |done| progress(done, dispatches))?;
+    let (sort, dispatches) = execute(gpu, &plan, &buffers, |done| progress(done, planned))?;
     let report = Report {
         algorithm: algorithm.name(),
         variant: variant.name(),
         dispatches,
-        bytes_moved: plan.bytes_moved(),
+        // Phases that were left out are like those that were not.
+        bytes_moved: (u128::from(plan.bytes_moved()) * u128::from(dispatches) / u128::from(planned.max(1)))
+            as u64,
         upload,
         sort,
         download: Duration::ZERO,

@@ -2,7 +2,9 @@
 //! network is the same network.
 
 use gpusort::cpu::network;
-use gpusort::plan::{Algorithm, Dispatch, Limits, Plan, Shape, Step, Variant};
+use gpusort::plan::{
+    Algorithm, Dispatch, FusedTile, Kernel, Limits, Plan, Shape, Step, Tuning, Variant, Work,
+};
 use gpusort::{Error, ErrorKind};
 use proptest::prelude::*;
 
@@ -107,7 +109,8 @@ fn the_interpreter_performs_steps_as_their_pairs_say() {
             plan.rounds.truncate(1);
             plan.rounds[0].times = 1;
             plan.rounds[0].dispatches.truncate(1);
-            plan.rounds[0].dispatches[0].work = gpusort::plan::Work::Step(step);
+            plan.rounds[0].dispatches[0].work = Work::Step(step);
+            plan.rounds[0].dispatches[0].count = n as u32;
             network::perform(&plan, &mut output, |_| {});
             assert!(output == expected, "{step:?} n {n}");
         }
@@ -125,7 +128,8 @@ fn variants_are_the_same_network_cut_differently() {
         let network = steps(Variant::LocalGlobal, n);
         assert_eq!(network.len(), log2 * (log2 + 1) / 2, "n {n}");
         for &variant in Algorithm::Bitonic.variants() {
-            assert_eq!(steps(variant, n), network, "{variant} n {n}");
+            // A tile larger than the input goes on with more stages, which find nothing to do.
+            assert!(steps(variant, n).starts_with(&network), "{variant} n {n}");
         }
     }
 }
@@ -145,17 +149,26 @@ fn grids_cover_the_work_and_keep_to_the_limits() {
                     grid.x <= limits.workgroups_per_dimension && grid.y <= limits.workgroups_per_dimension
                 );
                 assert!(dispatch.workgroup_size <= limits.invocations);
-                let covered = match dispatch.work.tile() {
-                    Some(tile) => (grid.workgroups() * tile as u64, n as u64),
-                    None => {
-                        let comparisons =
-                            dispatch.work.steps().map(|step| step.comparisons(n as u64)).max().unwrap();
-                        (grid.workgroups() * u64::from(dispatch.workgroup_size), comparisons)
-                    }
+                let count = u64::from(dispatch.count);
+                // Comparisons that the workgroups make room for, and those that there are.
+                let each = match dispatch.kernel {
+                    Kernel::Fused(tile) => 1 << (tile.log2() - 1),
+                    Kernel::Local => dispatch.work.tile().unwrap() as u64 / 2,
+                    Kernel::Step => u64::from(dispatch.workgroup_size),
                 };
-                assert!(covered.0 >= covered.1, "{algorithm} {variant} n {n}: {dispatch:?}");
-                // No more than a row too many.
-                assert!(covered.0 <= covered.1 + (covered.1 / u64::from(grid.y) + 4096), "{dispatch:?}");
+                let pairs = dispatch.work.steps().iter().map(|step| step.pairs(count)).max().unwrap();
+                let room = grid.workgroups() * each;
+                assert!(room >= pairs, "{algorithm} {variant} n {n}: {dispatch:?}");
+                // No more than half a block and a row too many.
+                let block = match dispatch.work {
+                    Work::Strides { low, count, .. } => 1 << (low + count - 1),
+                    Work::Step(Step::Mirror { block_log2 }) => 1 << (block_log2 - 1),
+                    _ => each,
+                };
+                assert!(
+                    room <= pairs + block + room / u64::from(grid.y),
+                    "{algorithm} {variant} n {n}: {dispatch:?}"
+                );
             }
         }
     }
@@ -185,6 +198,73 @@ fn bytes_moved_are_those_of_the_passes() {
     assert_eq!(plan.bytes_moved(), 5 * (5 + 4) * 2 * 2 * 4);
     let plan = Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, 4096, KEYS, &Limits::WEBGPU).unwrap();
     assert_eq!((plan.dispatch_count(), plan.bytes_moved()), (1, 4096 * 2 * 4));
+}
+
+/// The limits of a large GPU.
+const LARGE: Limits = Limits {
+    workgroup_bytes: 48 << 10,
+    invocations: 1024,
+    workgroups_per_dimension: 65_535,
+    binding_bytes: (1 << 31) - 1,
+    buffer_bytes: 4 << 30,
+};
+
+#[test]
+fn tiles_fit_what_the_device_has() {
+    let tile = |n, shape, limits: &Limits| {
+        let tuning = Tuning::new(n, shape, limits);
+        assert!(tuning.tile.workgroup_bytes() <= limits.workgroup_bytes && tuning.tile.log2() >= 5);
+        (tuning.tile.invocations_log2, tuning.tile.elements_log2)
+    };
+    assert_eq!(tile(1 << 20, KEYS, &LARGE), (8, 4));
+    assert_eq!(tile(1 << 20, KEYS, &Limits::WEBGPU), (7, 4), "16 KiB hold 2^11 words and their gaps");
+    assert_eq!(tile(1000, KEYS, &LARGE), (6, 4), "no larger than the input");
+    assert_eq!(tile(2, KEYS, &LARGE), (5, 4), "no fewer than a subgroup");
+    for shape in &Shape::ALL[1..] {
+        assert_eq!(tile(1 << 20, *shape, &LARGE), (8, 3));
+        assert_eq!(tile(1 << 20, *shape, &Limits::WEBGPU), (8, 3));
+    }
+}
+
+#[test]
+fn a_million_keys_take_few_dispatches() {
+    let count =
+        |variant| Plan::new(Algorithm::Bitonic, variant, 1_000_000, KEYS, &LARGE).unwrap().dispatch_count();
+    assert_eq!(count(Variant::Fused), 17);
+    assert_eq!(count(Variant::LocalGlobal), 45);
+    assert_eq!(count(Variant::Naive), 210);
+}
+
+#[test]
+fn regions_are_finished_one_after_another() {
+    let tile = FusedTile { invocations_log2: 5, elements_log2: 4 };
+    let tuning = Tuning { tile, most_strides: 4, region_log2: 11 };
+    let n = (1 << 13) + 5;
+    let plan = Plan::fused(n, KEYS, &LARGE, &tuning).unwrap();
+    let firsts: Vec<u32> = plan.dispatches().map(|dispatch| dispatch.first).collect();
+    // The tiles' sort and two stages of two dispatches, on four whole regions; the fifth holds five.
+    let expected: Vec<u32> = (0..4).flat_map(|region| [region << 11; 5]).collect();
+    assert_eq!(firsts[..20], expected);
+    let input: Vec<u64> = random(1).take(n).collect();
+    let mut output = input.clone();
+    network::perform(&plan, &mut output, |_| {});
+    check_sorted(&input, &output).unwrap();
+}
+
+#[test]
+fn a_tuning_that_does_not_fit_is_refused() {
+    let tile = FusedTile { invocations_log2: 8, elements_log2: 6 };
+    let tuning = Tuning { tile, most_strides: 8, region_log2: 23 };
+    let error = Plan::fused(1 << 20, KEYS, &LARGE, &tuning).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Limit { needed: 67_584, limit: 49_152, .. }), "{error}");
+}
+
+#[test]
+fn phases_end_early_on_the_cpu() {
+    let plan = Plan::new(Algorithm::OddEven, Variant::Naive, 10_000, KEYS, &Limits::CPU).unwrap();
+    let mut done = 0;
+    network::perform(&plan, &mut (0..10_000).collect::<Vec<u32>>(), |dispatches| done = dispatches);
+    assert_eq!(done, 64);
 }
 
 proptest! {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::device::{Gpu, Kind};
 use super::kernels::kernel;
 use super::timestamps::Timestamps;
-use super::transfer::Buffers;
+use super::transfer::{Buffers, STATE_BYTES, read_words};
 use crate::error::Error;
 use crate::plan::Plan;
 
@@ -43,7 +43,8 @@ pub struct Elapsed {
 }
 
 /// Performs `plan` on the elements in `buffers` and waits for it, calling `progress` after each submit
-/// with the number of dispatches done so far.
+/// with the number of dispatches done so far. Returns how long it took and how many dispatches were
+/// made: fewer than planned if phases found everything in order.
 ///
 /// # Errors
 ///
@@ -57,31 +58,36 @@ pub fn execute(
     plan: &Plan,
     buffers: &Buffers,
     mut progress: impl FnMut(u64),
-) -> Result<Elapsed, Error> {
+) -> Result<(Elapsed, u64), Error> {
     assert!(plan.n == buffers.n() && plan.shape == buffers.shape(), "the plan is for other buffers");
     let total = plan.dispatch_count();
     let timestamps = Timestamps::new(gpu)?;
     let mut pace = Pace::new(gpu.info().kind);
     let mut dispatches = plan.dispatches();
     let mut done = 0;
+    let mut over = false;
     let start = Instant::now();
-    while done < total {
+    while done < total && !over {
         let submitted = Instant::now();
         let mut encoder =
             gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("sort") });
-        let first = done == 0;
+        if done == 0 && plan.phases {
+            encoder.clear_buffer(buffers.state(), 0, None);
+        }
         let mut batch = Batch::default();
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("sort"),
-            // Where the batch will end is not known yet, so each submit ends with a timestamp; the
-            // last one stays.
-            timestamp_writes: timestamps.as_ref().map(|timestamps| timestamps.writes(first)),
+            // Which submit will be the last is not known yet, so each ends with a timestamp; the last
+            // one stays.
+            timestamp_writes: timestamps.as_ref().map(|timestamps| timestamps.writes(done == 0)),
         });
         pass.set_bind_group(0, buffers.bind_group(), &[]);
         let mut current = None;
         while !pace.is_full(&batch) {
             let Some(dispatch) = dispatches.next() else { break };
-            let (key, arguments) = kernel(dispatch, plan.n, plan.shape);
+            // There are no more phases than elements.
+            let ordinal = (done + batch.dispatches) as u32;
+            let (key, arguments) = kernel(dispatch, ordinal, plan.n, plan.shape);
             if current != Some(key) {
                 pass.set_pipeline(&gpu.pipeline(key)?);
                 current = Some(key);
@@ -93,20 +99,20 @@ pub fn execute(
         }
         drop(pass);
         done += batch.dispatches;
-        if done == total
-            && let Some(timestamps) = &timestamps
-        {
-            timestamps.resolve(&mut encoder);
-        }
         gpu.queue.submit([encoder.finish()]);
+        if plan.phases && done < total {
+            let last_swap: u32 = read_words(gpu, buffers.state(), STATE_BYTES)?[0];
+            over = u64::from(last_swap) + 2 <= done;
+        }
         gpu.wait()?;
         pace.adjust(&batch, submitted.elapsed());
         progress(done);
     }
-    match timestamps {
-        Some(timestamps) if total > 0 => Ok(Elapsed { time: timestamps.read(gpu)?, clock: Clock::Gpu }),
-        _ => Ok(Elapsed { time: start.elapsed(), clock: Clock::Host }),
-    }
+    let elapsed = match timestamps {
+        Some(timestamps) if total > 0 => Elapsed { time: timestamps.read(gpu)?, clock: Clock::Gpu },
+        _ => Elapsed { time: start.elapsed(), clock: Clock::Host },
+    };
+    Ok((elapsed, done))
 }
 
 /// What one submit holds.

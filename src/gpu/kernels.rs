@@ -48,6 +48,11 @@ enum Source {
 
 pub(super) type Pipeline = wgpu::ComputePipeline;
 
+/// The bindings, as the kernels number them.
+pub(super) const KEYS: u32 = 0;
+pub(super) const POSITIONS: u32 = 1;
+pub(super) const STATE: u32 = 2;
+
 /// What all pipelines of a device share: the layouts of their bindings.
 pub(super) struct Kernels {
     keys: Layout,
@@ -60,9 +65,10 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(device: &wgpu::Device, label: &str, buffers: u32) -> Self {
-        let entries: Vec<_> = (0..buffers)
-            .map(|binding| wgpu::BindGroupLayoutEntry {
+    fn new(device: &wgpu::Device, label: &str, bindings: &[u32]) -> Self {
+        let entries: Vec<_> = bindings
+            .iter()
+            .map(|&binding| wgpu::BindGroupLayoutEntry {
                 binding,
                 visibility: wgpu::ShaderStages::COMPUTE,
                 ty: wgpu::BindingType::Buffer {
@@ -89,8 +95,8 @@ impl Layout {
 impl Kernels {
     pub(super) fn new(device: &wgpu::Device) -> Self {
         Self {
-            keys: Layout::new(device, "keys", 1),
-            keys_and_positions: Layout::new(device, "keys and positions", 2),
+            keys: Layout::new(device, "keys", &[KEYS, STATE]),
+            keys_and_positions: Layout::new(device, "keys and positions", &[KEYS, POSITIONS, STATE]),
         }
     }
 
@@ -104,11 +110,12 @@ impl Kernels {
     }
 }
 
-/// The kernel and the arguments for this dispatch in a sort of `n` elements.
-pub(super) fn kernel(dispatch: &Dispatch, n: u32, shape: Shape) -> (PipelineKey, Arguments) {
+/// The kernel and the arguments for this dispatch, number `ordinal` in a sort of `n` elements.
+pub(super) fn kernel(dispatch: &Dispatch, ordinal: u32, n: u32, shape: Shape) -> (PipelineKey, Arguments) {
     let (entry_point, a, b) = match (dispatch.kernel, dispatch.work) {
         (_, Work::TileSort { .. }) => ("sort_tile", 0, 0),
         (_, Work::TileMerge { .. }) => ("merge_tile", 0, 0),
+        (_, Work::TileHalves { .. }) => ("merge_halves", dispatch.first, ordinal),
         (Kernel::Fused(tile), Work::Strides { low, count, mirrored }) => {
             let entry_point = match (mirrored, count > tile.elements_log2) {
                 (false, false) => "stride_tile",
@@ -121,7 +128,7 @@ pub(super) fn kernel(dispatch: &Dispatch, n: u32, shape: Shape) -> (PipelineKey,
         (_, Work::Strides { .. }) => unreachable!("only the fused kernels are planned for several strides"),
         (_, Work::Step(Step::Mirror { block_log2 })) => ("mirror", 1 << (block_log2 - 1), 0),
         (_, Work::Step(Step::Stride { stride_log2 })) => ("stride", 1 << stride_log2, 0),
-        (_, Work::Step(Step::Phase { odd })) => ("phase", u32::from(odd), 0),
+        (_, Work::Step(Step::Phase { odd })) => ("phase", u32::from(odd), ordinal),
     };
     let source = match dispatch.kernel {
         Kernel::Local => Source::Local { tile_log2: dispatch.work.tile().map_or(0, usize::ilog2) },
@@ -221,8 +228,10 @@ fn source(key: PipelineKey) -> String {
         }
     };
     let common = include_str!("../../shaders/common.wgsl");
-    let mut source: String =
-        constants.iter().map(|(name, value)| format!("const {name}: u32 = {value}u;\n")).collect();
+    let mut source = String::new();
+    for (name, value) in &constants {
+        source += &format!("const {name}: u32 = {value}u;\n");
+    }
     for part in [common, key_file, element_file, &unroll(file, &constants)] {
         source.push_str(part);
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::device::Gpu;
-use super::transfer::map_read;
+use super::transfer::read_words;
 use crate::error::Error;
 
 const BEGIN: u32 = 0;
@@ -14,7 +14,6 @@ const BYTES: u64 = 2 * size_of::<u64>() as u64;
 pub(super) struct Timestamps {
     queries: wgpu::QuerySet,
     resolved: wgpu::Buffer,
-    readable: wgpu::Buffer,
 }
 
 impl Timestamps {
@@ -30,9 +29,7 @@ impl Timestamps {
         });
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
         let resolved = gpu.buffer("timestamps", BYTES, usage, false)?;
-        let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
-        let readable = gpu.buffer("timestamps", BYTES, usage, false)?;
-        Ok(Some(Self { queries, resolved, readable }))
+        Ok(Some(Self { queries, resolved }))
     }
 
     /// Where a pass writes them; only the first writes the beginning.
@@ -44,20 +41,12 @@ impl Timestamps {
         }
     }
 
-    /// Records that they be made readable, after the last pass.
-    pub(super) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
-        encoder.resolve_query_set(&self.queries, BEGIN..END + 1, &self.resolved, 0);
-        encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.readable, 0, BYTES);
-    }
-
-    /// The time between them. The submit with [`Timestamps::resolve`] must have been made.
+    /// The time between them, once the passes are submitted.
     pub(super) fn read(&self, gpu: &Gpu) -> Result<Duration, Error> {
-        map_read(gpu, &self.readable, BYTES)?;
-        let ticks: [u64; 2] = {
-            let view = self.readable.get_mapped_range(..).map_err(Error::device)?;
-            bytemuck::pod_read_unaligned(&view)
-        };
-        self.readable.unmap();
+        let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.resolve_query_set(&self.queries, BEGIN..END + 1, &self.resolved, 0);
+        gpu.queue.submit([encoder.finish()]);
+        let ticks: Vec<u64> = read_words(gpu, &self.resolved, BYTES)?;
         let nanoseconds =
             ticks[1].wrapping_sub(ticks[0]) as f64 * f64::from(gpu.queue.get_timestamp_period());
         Ok(Duration::from_nanos(nanoseconds as u64))

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use rayon::prelude::*;
 
 use super::device::Gpu;
-use super::kernels::iota;
+use super::kernels::{KEYS, POSITIONS, STATE, iota};
 use crate::error::Error;
 use crate::plan::Shape;
 
@@ -20,6 +20,8 @@ pub struct Buffers {
     shape: Shape,
     keys: wgpu::Buffer,
     positions: Option<wgpu::Buffer>,
+    /// What phases of odd-even sort leave for those after them, a word: see `last_swap` in `common.wgsl`.
+    state: wgpu::Buffer,
     bind_group: wgpu::BindGroup,
 }
 
@@ -35,8 +37,11 @@ impl Buffers {
         let room = u64::from(n.max(1)) * 4;
         let keys = gpu.buffer("keys", room * u64::from(shape.key_words), usage, false)?;
         let positions = shape.positions.then(|| gpu.buffer("positions", room, usage, false)).transpose()?;
-        let entries: Vec<_> = (0..)
-            .zip(std::iter::once(&keys).chain(&positions))
+        let state = gpu.buffer("state", STATE_BYTES, usage, false)?;
+        let buffers = [(KEYS, Some(&keys)), (POSITIONS, positions.as_ref()), (STATE, Some(&state))];
+        let entries: Vec<_> = buffers
+            .into_iter()
+            .filter_map(|(binding, buffer)| Some((binding, buffer?)))
             .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
             .collect();
         let bind_group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
@@ -45,7 +50,7 @@ impl Buffers {
             entries: &entries,
         });
         gpu.check()?;
-        Ok(Self { n, shape, keys, positions, bind_group })
+        Ok(Self { n, shape, keys, positions, state, bind_group })
     }
 
     /// How many elements there are.
@@ -58,6 +63,10 @@ impl Buffers {
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
+    }
+
+    pub(super) fn state(&self) -> &wgpu::Buffer {
+        &self.state
     }
 
     pub(super) fn bind_group(&self) -> &wgpu::BindGroup {
@@ -116,6 +125,9 @@ impl Buffers {
         download(gpu, buffer, bytemuck::cast_slice_mut(positions))
     }
 }
+
+/// Bytes of the state.
+pub(super) const STATE_BYTES: u64 = 4;
 
 /// Bytes in one staging buffer.
 const CHUNK: usize = 16 << 20;
@@ -236,14 +248,20 @@ impl Mapping {
     }
 }
 
-/// Waits until the first `bytes` of a buffer that was submitted to can be read.
-pub(super) fn map_read(gpu: &Gpu, buffer: &wgpu::Buffer, bytes: u64) -> Result<(), Error> {
-    let (sender, result) = mpsc::channel();
-    buffer.map_async(wgpu::MapMode::Read, ..bytes, move |mapped| {
-        let _ = sender.send(mapped);
-    });
-    gpu.wait()?;
-    result.recv().map_err(Error::device)?.map_err(Error::device)
+/// The few words in a small buffer, after all that was submitted.
+pub(super) fn read_words<T: bytemuck::Pod>(
+    gpu: &Gpu,
+    from: &wgpu::Buffer,
+    bytes: u64,
+) -> Result<Vec<T>, Error> {
+    let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
+    let readable = gpu.buffer("words", bytes, usage, false)?;
+    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    encoder.copy_buffer_to_buffer(from, 0, &readable, 0, bytes);
+    let submission = gpu.queue.submit([encoder.finish()]);
+    Mapping::start(&readable, wgpu::MapMode::Read, bytes, submission).finish(gpu)?;
+    let view = readable.get_mapped_range(..bytes).map_err(Error::device)?;
+    Ok(bytemuck::pod_collect_to_vec(&view))
 }
 
 /// Copied by several cores, since one does not saturate memory.

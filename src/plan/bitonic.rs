@@ -99,20 +99,25 @@ impl Tuning {
     /// What is best for `n` elements of this shape within these limits, as far as it was measured.
     #[must_use]
     pub fn new(n: u32, shape: Shape, limits: &Limits) -> Self {
-        let elements_log2 = if shape.bytes() == 4 { 4 } else { 3 };
-        let mut invocations_log2 = 8.min(limits.invocations.ilog2());
-        let tile = |invocations_log2| FusedTile { invocations_log2, elements_log2 };
-        // A tile that is larger than the input is of no use.
-        while invocations_log2 > 5
-            && (tile(invocations_log2).workgroup_bytes() > limits.workgroup_bytes
-                || tile(invocations_log2 - 1).log2() >= stages(n))
-        {
-            invocations_log2 -= 1;
+        let mut tile =
+            FusedTile { invocations_log2: 8, elements_log2: if shape.bytes() == 4 { 4 } else { 3 } };
+        let fits = |tile: FusedTile| {
+            tile.workgroup_bytes() <= limits.workgroup_bytes
+                && 1 << tile.invocations_log2 <= limits.invocations
+        };
+        while !fits(tile) && tile.invocations_log2 > 0 {
+            tile.invocations_log2 -= 1;
+        }
+        while !fits(tile) && tile.elements_log2 > 1 {
+            tile.elements_log2 -= 1;
+        }
+        // A tile that is larger than the input is of no use, nor are fewer invocations than a subgroup's.
+        while tile.invocations_log2 > 5 && tile.log2() > stages(n) {
+            tile.invocations_log2 -= 1;
         }
         let run_log2 = if shape.key_words == 1 { 4 } else { 3 };
-        let tile = tile(invocations_log2);
         let region_log2 = (REGION_BYTES / shape.bytes()).ilog2();
-        Self { tile, most_strides: tile.log2() - run_log2, region_log2 }
+        Self { tile, most_strides: tile.log2().saturating_sub(run_log2).max(1), region_log2 }
     }
 }
 
@@ -184,13 +189,15 @@ fn stage_works(block_log2: u32, tuning: &Tuning) -> Vec<Work> {
 fn reach_log2(work: Work) -> u32 {
     match work {
         Work::Strides { low, count, .. } => low + count,
-        Work::TileSort { tile_log2 } | Work::TileMerge { tile_log2 } => tile_log2,
+        Work::TileSort { tile_log2 } | Work::TileMerge { tile_log2 } | Work::TileHalves { tile_log2 } => {
+            tile_log2
+        }
         Work::Step(_) => u32::MAX,
     }
 }
 
 /// A dispatch on `count` elements from `first` on; `None` if there is nothing to compare.
-fn fused_dispatch(
+pub(super) fn fused_dispatch(
     work: Work,
     tile: FusedTile,
     first: u32,

@@ -53,7 +53,7 @@ impl Algorithm {
     pub fn variants(self) -> &'static [Variant] {
         match self {
             Self::Bitonic => &[Variant::Fused, Variant::LocalGlobal, Variant::Naive],
-            Self::OddEven => &[Variant::Naive],
+            Self::OddEven => &[Variant::Block, Variant::Naive],
         }
     }
 }
@@ -72,13 +72,15 @@ pub enum Variant {
     Fused,
     /// Tiles in workgroup memory, and one dispatch for each step whose stride exceeds a tile.
     LocalGlobal,
+    /// Blocks merged with one neighbour and the other in turn.
+    Block,
     /// One dispatch for each step.
     Naive,
 }
 
 impl Variant {
     /// Every variant of any algorithm.
-    pub const ALL: [Self; 3] = [Self::Fused, Self::LocalGlobal, Self::Naive];
+    pub const ALL: [Self; 4] = [Self::Fused, Self::LocalGlobal, Self::Block, Self::Naive];
 
     /// The name used by flags and reports.
     #[must_use]
@@ -86,6 +88,7 @@ impl Variant {
         match self {
             Self::Fused => "fused",
             Self::LocalGlobal => "local-global",
+            Self::Block => "block",
             Self::Naive => "naive",
         }
     }
@@ -222,6 +225,12 @@ pub enum Work {
         /// Elements in a tile, as a power of two.
         tile_log2: u32,
     },
+    /// Merges the sorted halves of every tile of 2^`tile_log2` elements: the stage of blocks of that
+    /// size. A phase of odd-even sort on half tiles.
+    TileHalves {
+        /// Elements in a tile, as a power of two.
+        tile_log2: u32,
+    },
     /// Several steps whose strides are larger than a tile: 2^(`low`+`count`−1) … 2^`low`.
     Strides {
         /// The smallest stride, as a power of two.
@@ -242,6 +251,7 @@ impl Work {
         match self {
             Self::TileSort { tile_log2 } => (1..=tile_log2).flat_map(bitonic::stage).collect(),
             Self::TileMerge { tile_log2 } => bitonic::strides(0..tile_log2).collect(),
+            Self::TileHalves { tile_log2 } => bitonic::stage(tile_log2).collect(),
             Self::Strides { low, count, mirrored: false } => bitonic::strides(low..low + count).collect(),
             Self::Strides { low, count, mirrored: true } => {
                 bitonic::stage(low + count).take(count as usize).collect()
@@ -254,7 +264,9 @@ impl Work {
     #[must_use]
     pub fn tile(self) -> Option<usize> {
         match self {
-            Self::TileSort { tile_log2 } | Self::TileMerge { tile_log2 } => Some(1 << tile_log2),
+            Self::TileSort { tile_log2 } | Self::TileMerge { tile_log2 } | Self::TileHalves { tile_log2 } => {
+                Some(1 << tile_log2)
+            }
             Self::Strides { .. } | Self::Step(_) => None,
         }
     }
@@ -331,6 +343,9 @@ pub struct Plan {
     pub shape: Shape,
     /// What is done, in order.
     pub rounds: Vec<Round>,
+    /// Whether the dispatches are phases of odd-even sort: once two in a row found everything in order,
+    /// the rest would too.
+    pub phases: bool,
 }
 
 impl Plan {
@@ -364,10 +379,11 @@ impl Plan {
             }
             (Algorithm::Bitonic, Variant::Naive) => bitonic::naive(n, shape, limits)?,
             (Algorithm::Bitonic, Variant::LocalGlobal) => bitonic::local_global(n, shape, limits)?,
+            (Algorithm::OddEven, Variant::Block) => odd_even::block(n, shape, limits)?,
             (Algorithm::OddEven, Variant::Naive) => odd_even::naive(n, shape, limits)?,
             _ => return Err(Error::no_variant(algorithm, variant)),
         };
-        Ok(Self { n, shape, rounds })
+        Ok(Self { n, shape, rounds, phases: algorithm == Algorithm::OddEven })
     }
 
     /// A plan of the bitonic `fused` variant with a tuning of one's own, to measure what it buys.
