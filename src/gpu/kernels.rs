@@ -5,7 +5,7 @@
 //! element is, and the kernel. WGSL takes declarations in any order, so that is all a preprocessor
 //! would have to do here: constants alone can't give a type a second field or leave a binding out, and
 //! a preprocessor would be a dependency for two choices. What WGSL lacks is loops that are sure to be
-//! unrolled; [`super::unroll`] supplies them.
+//! unrolled; `unroll.rs` supplies them.
 //!
 //! Arguments that differ between dispatches travel as immediates, so that a sort is one list of
 //! commands over one bind group.
