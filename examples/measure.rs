@@ -167,10 +167,10 @@ fn verify<K: Key>(gpu: &Gpu, buffers: &Buffers, input: &[K], sorted: &mut [K]) -
 
 fn measure<K: Key>(gpu: &Gpu, plan: &Plan, options: &Options) -> anyhow::Result<Vec<f64>> {
     let n = plan.n as usize;
-    let buffers = Buffers::new(gpu, plan.n, plan.shape)?;
+    let buffers = Buffers::new(gpu, plan)?;
     let mut input = vec![bytemuck::Zeroable::zeroed(); n];
     let mut sorted: Vec<K> = input.clone();
-    let scratch = Buffers::new(gpu, plan.n, plan.shape)?;
+    let scratch = Buffers::new(gpu, plan)?;
     let mut samples = Vec::new();
     let warm_up = 2;
     for run in 0..options.runs + warm_up {
@@ -205,7 +205,7 @@ fn spin_up(gpu: &Gpu, plan: &Plan, scratch: &Buffers) -> anyhow::Result<()> {
 /// What each kind of dispatch takes, done many times over.
 fn print_passes(gpu: &Gpu, plan: &Plan, name: &str) -> anyhow::Result<()> {
     const TIMES: u64 = 50;
-    let scratch = Buffers::new(gpu, plan.n, plan.shape)?;
+    let scratch = Buffers::new(gpu, plan)?;
     let mut kinds: Vec<(Dispatch, u32)> = Vec::new();
     for dispatch in plan.dispatches() {
         match kinds.iter_mut().find(|(kind, _)| kind == dispatch) {

@@ -41,6 +41,13 @@ fn store(i: u32, element: Element) {
     keys[i] = element;
 }
 
+// A second array, for what cannot be done in place.
+@group(0) @binding(3) var<storage, read_write> scratch_keys: array<Key>;
+
+fn store_scratch(i: u32, element: Element) {
+    scratch_keys[i] = element;
+}
+
 fn load_tile(i: u32) -> Element {
     return load_tile_key(i);
 }

@@ -53,6 +53,15 @@ fn store(i: u32, element: Element) {
     positions[i] = element.position;
 }
 
+// A second array, for what cannot be done in place.
+@group(0) @binding(3) var<storage, read_write> scratch_keys: array<Key>;
+@group(0) @binding(4) var<storage, read_write> scratch_positions: array<u32>;
+
+fn store_scratch(i: u32, element: Element) {
+    scratch_keys[i] = element.key;
+    scratch_positions[i] = element.position;
+}
+
 fn load_tile(i: u32) -> Element {
     return Element(load_tile_key(i), tile_positions[i]);
 }

@@ -1,5 +1,6 @@
 //! The facade: keys in, sorted keys or positions out, on whichever device was chosen.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::cpu::{self, network};
@@ -44,7 +45,13 @@ pub struct Sorter(Device);
 
 enum Device {
     Cpu,
-    Gpu(Box<Gpu>),
+    Gpu(Box<OnGpu>),
+}
+
+/// A GPU and the buffers of the last sort, which the next one uses if they are large enough.
+struct OnGpu {
+    gpu: Gpu,
+    buffers: Mutex<Option<Buffers>>,
 }
 
 impl Sorter {
@@ -57,7 +64,7 @@ impl Sorter {
     /// Sorts on a GPU.
     #[must_use]
     pub fn gpu(gpu: Gpu) -> Self {
-        Self(Device::Gpu(Box::new(gpu)))
+        Self(Device::Gpu(Box::new(OnGpu { gpu, buffers: Mutex::new(None) })))
     }
 
     /// The GPU it sorts on, if it is one.
@@ -65,7 +72,7 @@ impl Sorter {
     pub fn device(&self) -> Option<&Gpu> {
         match &self.0 {
             Device::Cpu => None,
-            Device::Gpu(gpu) => Some(gpu),
+            Device::Gpu(on) => Some(&on.gpu),
         }
     }
 
@@ -79,10 +86,11 @@ impl Sorter {
         match (&self.0, &mut *keys) {
             (Device::Cpu, Keys::One(keys)) => on_cpu(keys, 1, method, cpu::sort, progress),
             (Device::Cpu, Keys::Two(keys)) => on_cpu(keys, 2, method, cpu::sort, progress),
-            (Device::Gpu(gpu), keys) => {
+            (Device::Gpu(on), keys) => {
                 let shape = Shape { key_words: keys.words(), positions: false };
-                let (buffers, mut report) = on_gpu(gpu, keys.as_bytes(), shape, method, progress)?;
-                (report.download, ()) = timed(|| buffers.download_keys(gpu, keys.as_bytes_mut()))?;
+                let (buffers, mut report) = on.sort(keys.as_bytes(), shape, method, progress)?;
+                (report.download, ()) = timed(|| buffers.download_keys(&on.gpu, keys.as_bytes_mut()))?;
+                on.keep(buffers);
                 Ok(report)
             }
         }
@@ -103,11 +111,12 @@ impl Sorter {
         match (&self.0, keys) {
             (Device::Cpu, Keys::One(keys)) => argsort_on_cpu(keys, 1, method, cpu::sort_pairs, progress),
             (Device::Cpu, Keys::Two(keys)) => argsort_on_cpu(keys, 2, method, cpu::sort_pairs, progress),
-            (Device::Gpu(gpu), keys) => {
+            (Device::Gpu(on), keys) => {
                 let shape = Shape { key_words: keys.words(), positions: true };
-                let (buffers, mut report) = on_gpu(gpu, keys.as_bytes(), shape, method, progress)?;
+                let (buffers, mut report) = on.sort(keys.as_bytes(), shape, method, progress)?;
                 let mut positions = vec![0; keys.len()];
-                (report.download, ()) = timed(|| buffers.download_positions(gpu, &mut positions))?;
+                (report.download, ()) = timed(|| buffers.download_positions(&on.gpu, &mut positions))?;
+                on.keep(buffers);
                 Ok((positions, report))
             }
         }
@@ -120,37 +129,49 @@ fn timed<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<(Duration, T), Er
     Ok((start.elapsed(), result))
 }
 
-/// Uploads and sorts; what is wanted of the result is in the buffers.
-fn on_gpu(
-    gpu: &Gpu,
-    keys: &[u8],
-    shape: Shape,
-    method: Method,
-    progress: Progress,
-) -> Result<(Buffers, Report), Error> {
-    let algorithm = method.algorithm.unwrap_or(Algorithm::Bitonic);
-    let variant = method.variant.unwrap_or(algorithm.variants()[0]);
-    let n = keys.len() / (4 * shape.key_words as usize);
-    let plan = Plan::new(algorithm, variant, n, shape, &gpu.info().limits)?;
-    let planned = plan.dispatch_count();
-    let (upload, buffers) = timed(|| {
-        let buffers = Buffers::new(gpu, plan.n, shape)?;
-        buffers.upload(gpu, keys)?;
-        Ok(buffers)
-    })?;
-    let (sort, dispatches) = execute(gpu, &plan, &buffers, |done| progress(done, planned))?;
-    let report = Report {
-        algorithm: algorithm.name(),
-        variant: variant.name(),
-        dispatches,
-        // Phases that were left out are like those that were not.
-        bytes_moved: (u128::from(plan.bytes_moved()) * u128::from(dispatches) / u128::from(planned.max(1)))
-            as u64,
-        upload,
-        sort,
-        download: Duration::ZERO,
-    };
-    Ok((buffers, report))
+impl OnGpu {
+    /// Uploads and sorts; what is wanted of the result is in the buffers.
+    fn sort(
+        &self,
+        keys: &[u8],
+        shape: Shape,
+        method: Method,
+        progress: Progress,
+    ) -> Result<(Buffers, Report), Error> {
+        let algorithm = method.algorithm.unwrap_or(Algorithm::Bitonic);
+        let variant = method.variant.unwrap_or(algorithm.variants()[0]);
+        let n = keys.len() / (4 * shape.key_words as usize);
+        let plan = Plan::new(algorithm, variant, n, shape, &self.gpu.info().limits)?;
+        let planned = plan.dispatch_count();
+        let (upload, buffers) = timed(|| {
+            let kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let mut buffers = match kept.filter(|buffers| buffers.fit(&plan)) {
+                Some(buffers) => buffers,
+                None => Buffers::new(&self.gpu, &plan)?,
+            };
+            buffers.resize(&plan);
+            buffers.upload(&self.gpu, keys)?;
+            Ok(buffers)
+        })?;
+        let (sort, dispatches) = execute(&self.gpu, &plan, &buffers, |done| progress(done, planned))?;
+        let report = Report {
+            algorithm: algorithm.name(),
+            variant: variant.name(),
+            dispatches,
+            // Phases that were left out are like those that were not.
+            bytes_moved: (u128::from(plan.bytes_moved()) * u128::from(dispatches)
+                / u128::from(planned.max(1))) as u64,
+            upload,
+            sort,
+            download: Duration::ZERO,
+        };
+        Ok((buffers, report))
+    }
+
+    /// Keeps the buffers for the next sort.
+    fn keep(&self, buffers: Buffers) {
+        *self.buffers.lock().unwrap_or_else(PoisonError::into_inner) = Some(buffers);
+    }
 }
 
 /// Sorts elements as a whole, by a network or with `fast`.

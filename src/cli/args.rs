@@ -89,7 +89,7 @@ pub(super) struct SortArgs {
     )]
     pub(super) algo: Algo,
 
-    /// Which kernels of the algorithm [bitonic: fused, local-global, naive; odd-even: block, naive]
+    /// Which kernels of the algorithm [bitonic: fused, local-global, transpose, naive; odd-even: block, naive]
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     pub(super) variant: Option<VariantArg>,
 
@@ -204,7 +204,13 @@ pub(super) struct VariantArg(pub(super) Variant);
 
 impl ValueEnum for VariantArg {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self(Variant::Fused), Self(Variant::LocalGlobal), Self(Variant::Block), Self(Variant::Naive)]
+        &[
+            Self(Variant::Fused),
+            Self(Variant::LocalGlobal),
+            Self(Variant::Transpose),
+            Self(Variant::Block),
+            Self(Variant::Naive),
+        ]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {

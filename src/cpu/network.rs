@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use crate::plan::{Dispatch, Plan, Step};
+use crate::plan::{Dispatch, Plan, Step, Work};
 
 /// Below this many elements, one core does a step sooner than others are woken.
 const SERIAL: usize = 1 << 15;
@@ -18,8 +18,40 @@ const SERIAL: usize = 1 << 15;
 /// # Panics
 ///
 /// When the plan is not for this many elements.
-pub fn perform<T: Ord + Copy + Send + Sync>(plan: &Plan, elements: &mut [T], mut progress: impl FnMut(u64)) {
+pub fn perform<T: Ord + Copy + Send + Sync>(plan: &Plan, elements: &mut [T], progress: impl FnMut(u64)) {
+    // Any element that sorts last will do as padding: the largest is as good as one larger than all.
+    match elements.iter().max().copied() {
+        Some(last) => perform_with_padding(plan, elements, last, progress),
+        None => assert_eq!(plan.n, 0, "the plan is for another size"),
+    }
+}
+
+/// [`perform`] with the element that plans which pad put past the end.
+///
+/// # Panics
+///
+/// When the plan is not for this many elements.
+pub fn perform_with_padding<T: Ord + Copy + Send + Sync>(
+    plan: &Plan,
+    elements: &mut [T],
+    last: T,
+    progress: impl FnMut(u64),
+) {
     assert_eq!(plan.n as usize, elements.len(), "the plan is for another size");
+    if plan.padded == plan.n {
+        return perform_in_place(plan, elements, progress);
+    }
+    let mut padded = elements.to_vec();
+    padded.resize(plan.padded as usize, last);
+    perform_in_place(plan, &mut padded, progress);
+    elements.copy_from_slice(&padded[..elements.len()]);
+}
+
+fn perform_in_place<T: Ord + Copy + Send + Sync>(
+    plan: &Plan,
+    elements: &mut [T],
+    mut progress: impl FnMut(u64),
+) {
     for (done, dispatch) in (1..).zip(plan.dispatches()) {
         perform_dispatch(dispatch, elements);
         progress(done);
@@ -33,6 +65,14 @@ pub fn perform<T: Ord + Copy + Send + Sync>(plan: &Plan, elements: &mut [T], mut
 fn perform_dispatch<T: Ord + Copy + Send + Sync>(dispatch: &Dispatch, elements: &mut [T]) {
     let steps = dispatch.work.steps();
     let elements = &mut elements[dispatch.first as usize..][..dispatch.count as usize];
+    if let Work::Transpose { rows_log2, columns_log2 } = dispatch.work {
+        let before = elements.to_vec();
+        let place = |(i, element): (usize, &mut T)| {
+            let (column, row) = (i >> rows_log2, i & ((1 << rows_log2) - 1));
+            *element = before[(row << columns_log2) + column];
+        };
+        return elements.par_iter_mut().enumerate().for_each(place);
+    }
     match dispatch.work.tile() {
         // Tiles are aligned, so positions within one pair up as positions of the whole do.
         Some(tile) => for_each_chunk(elements, tile, |tile| {
@@ -60,6 +100,7 @@ fn perform_step<T: Ord + Copy>(step: Step, elements: &mut [T]) {
                 compare(low, high);
             });
         }
+        Step::Alternating { .. } => perform_alternating(step, elements),
         Step::Phase { odd } => compare_neighbours(elements.get_mut(usize::from(odd)..).unwrap_or_default()),
     }
 }
@@ -72,6 +113,7 @@ fn perform_step_in_parallel<T: Ord + Copy + Send + Sync>(step: Step, elements: &
     let (half, mirrored) = match step {
         Step::Mirror { block_log2 } => (1 << (block_log2 - 1), true),
         Step::Stride { stride_log2 } => (1 << stride_log2, false),
+        Step::Alternating { .. } => return perform_alternating(step, elements),
         Step::Phase { odd } => {
             return elements[usize::from(odd)..].par_chunks_mut(SERIAL).for_each(compare_neighbours);
         }
@@ -93,6 +135,17 @@ fn perform_step_in_parallel<T: Ord + Copy + Send + Sync>(step: Step, elements: &
             low.par_chunks_mut(SERIAL / 2)
                 .zip(high.par_chunks_mut(SERIAL / 2))
                 .for_each(|(low, high)| compare(low, high));
+        }
+    }
+}
+
+/// Only plans for comparison have such steps: pair by pair is fast enough.
+fn perform_alternating<T: Ord + Copy>(step: Step, elements: &mut [T]) {
+    let n = elements.len() as u64;
+    for pair in (0..step.comparisons(n)).map(|c| step.pair(c)) {
+        let (low, high) = (pair.low as usize, pair.high as usize);
+        if low.max(high) < elements.len() && elements[high] < elements[low] {
+            elements.swap(low, high);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::device::{Gpu, Kind};
 use super::kernels::kernel;
 use super::timestamps::Timestamps;
-use super::transfer::{Buffers, STATE_BYTES, read_words};
+use super::transfer::{Buffers, STATE_BYTES, Side, read_words};
 use crate::error::Error;
 use crate::plan::Plan;
 
@@ -59,13 +59,14 @@ pub fn execute(
     buffers: &Buffers,
     mut progress: impl FnMut(u64),
 ) -> Result<(Elapsed, u64), Error> {
-    assert!(plan.n == buffers.n() && plan.shape == buffers.shape(), "the plan is for other buffers");
+    assert!(buffers.fit(plan) && buffers.n() == plan.n, "the plan is for other buffers");
     let total = plan.dispatch_count();
     let timestamps = Timestamps::new(gpu)?;
     let mut pace = Pace::new(gpu.info().kind);
     let mut dispatches = plan.dispatches();
     let mut done = 0;
     let mut over = false;
+    let mut side = Side::Front;
     let start = Instant::now();
     while done < total && !over {
         let submitted = Instant::now();
@@ -81,16 +82,19 @@ pub fn execute(
             // one stays.
             timestamp_writes: timestamps.as_ref().map(|timestamps| timestamps.writes(done == 0)),
         });
-        pass.set_bind_group(0, buffers.bind_group(), &[]);
         let mut current = None;
         while !pace.is_full(&batch) {
             let Some(dispatch) = dispatches.next() else { break };
             // There are no more phases than elements.
             let ordinal = (done + batch.dispatches) as u32;
-            let (key, arguments) = kernel(dispatch, ordinal, plan.n, plan.shape);
-            if current != Some(key) {
+            let (key, arguments) = kernel(dispatch, ordinal, plan);
+            if current != Some((key, side)) {
                 pass.set_pipeline(&gpu.pipeline(key)?);
-                current = Some(key);
+                pass.set_bind_group(0, buffers.bind_group(side, key.scratch), &[]);
+                current = Some((key, side));
+            }
+            if key.scratch {
+                side = side.other();
             }
             pass.set_immediates(0, bytemuck::bytes_of(&arguments));
             pass.dispatch_workgroups(dispatch.grid.x, dispatch.grid.y, 1);
@@ -112,6 +116,7 @@ pub fn execute(
         Some(timestamps) if total > 0 => Elapsed { time: timestamps.read(gpu)?, clock: Clock::Gpu },
         _ => Elapsed { time: start.elapsed(), clock: Clock::Host },
     };
+    assert!(side == Side::Front, "a plan transposes an even number of times");
     Ok((elapsed, done))
 }
 

@@ -11,12 +11,13 @@
 //! commands over one bind group.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::PoisonError;
 
 use super::device::Gpu;
 use super::unroll::unroll;
 use crate::error::Error;
-use crate::plan::{Dispatch, FusedTile, Kernel, Shape, Step, Work};
+use crate::plan::{Dispatch, FusedTile, Kernel, Plan, Shape, Step, Work};
 
 /// A kernel's arguments, as `Arguments` in `common.wgsl` has them.
 #[repr(C)]
@@ -34,15 +35,18 @@ pub(super) struct PipelineKey {
     source: Source,
     entry_point: &'static str,
     shape: Shape,
+    /// Whether the kernel writes to the scratch array.
+    pub(super) scratch: bool,
     workgroup_size: u32,
 }
 
 /// A kernel's file and the constants that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Source {
-    Local { tile_log2: u32 },
+    Local { tile_size: u32 },
     Fused(FusedTile),
     Step,
+    Transpose { tile_size: u32 },
     Iota,
 }
 
@@ -52,12 +56,20 @@ pub(super) type Pipeline = wgpu::ComputePipeline;
 pub(super) const KEYS: u32 = 0;
 pub(super) const POSITIONS: u32 = 1;
 pub(super) const STATE: u32 = 2;
+pub(super) const SCRATCH_KEYS: u32 = 3;
+pub(super) const SCRATCH_POSITIONS: u32 = 4;
 
-/// What all pipelines of a device share: the layouts of their bindings.
-pub(super) struct Kernels {
-    keys: Layout,
-    keys_and_positions: Layout,
+/// The bindings that there are.
+pub(super) fn bindings(positions: bool, scratch: bool) -> Vec<u32> {
+    let mut bindings = vec![KEYS, STATE];
+    bindings.extend(positions.then_some(POSITIONS));
+    bindings.extend(scratch.then_some(SCRATCH_KEYS));
+    bindings.extend((positions && scratch).then_some(SCRATCH_POSITIONS));
+    bindings
 }
+
+/// What all pipelines of a device share: the layouts of their bindings, by shape and scratch.
+pub(super) struct Kernels(HashMap<(bool, bool), Layout>);
 
 struct Layout {
     bindings: wgpu::BindGroupLayout,
@@ -65,7 +77,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(device: &wgpu::Device, label: &str, bindings: &[u32]) -> Self {
+    fn new(device: &wgpu::Device, bindings: &[u32]) -> Self {
         let entries: Vec<_> = bindings
             .iter()
             .map(|&binding| wgpu::BindGroupLayoutEntry {
@@ -80,11 +92,11 @@ impl Layout {
             })
             .collect();
         let bindings = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some(label),
+            label: Some("elements"),
             entries: &entries,
         });
         let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some(label),
+            label: Some("elements"),
             bind_group_layouts: &[Some(&bindings)],
             immediate_size: size_of::<Arguments>() as u32,
         });
@@ -94,28 +106,32 @@ impl Layout {
 
 impl Kernels {
     pub(super) fn new(device: &wgpu::Device) -> Self {
-        Self {
-            keys: Layout::new(device, "keys", &[KEYS, STATE]),
-            keys_and_positions: Layout::new(device, "keys and positions", &[KEYS, POSITIONS, STATE]),
-        }
+        let kinds = [(false, false), (false, true), (true, false), (true, true)];
+        let layout = |(positions, scratch)| Layout::new(device, &bindings(positions, scratch));
+        Self(kinds.into_iter().map(|kind| (kind, layout(kind))).collect())
     }
 
-    fn layout(&self, shape: Shape) -> &Layout {
-        if shape.positions { &self.keys_and_positions } else { &self.keys }
+    fn layout(&self, shape: Shape, scratch: bool) -> &Layout {
+        &self.0[&(shape.positions, scratch)]
     }
 
-    /// The layout of the bind group that holds an array of this shape.
-    pub(super) fn bindings(&self, shape: Shape) -> &wgpu::BindGroupLayout {
-        &self.layout(shape).bindings
+    /// The layout of the bind group that holds an array of this shape and, if so, its scratch array.
+    pub(super) fn bindings(&self, shape: Shape, scratch: bool) -> &wgpu::BindGroupLayout {
+        &self.layout(shape, scratch).bindings
     }
 }
 
-/// The kernel and the arguments for this dispatch, number `ordinal` in a sort of `n` elements.
-pub(super) fn kernel(dispatch: &Dispatch, ordinal: u32, n: u32, shape: Shape) -> (PipelineKey, Arguments) {
-    let (entry_point, a, b) = match (dispatch.kernel, dispatch.work) {
-        (_, Work::TileSort { .. }) => ("sort_tile", 0, 0),
-        (_, Work::TileMerge { .. }) => ("merge_tile", 0, 0),
-        (_, Work::TileHalves { .. }) => ("merge_halves", dispatch.first, ordinal),
+/// The kernel and the arguments for this dispatch, number `ordinal` of the plan.
+pub(super) fn kernel(dispatch: &Dispatch, ordinal: u32, plan: &Plan) -> (PipelineKey, Arguments) {
+    let (n, shape) = (plan.n, plan.shape);
+    let first_tile = match dispatch.kernel {
+        Kernel::Fused(tile) => dispatch.first >> tile.log2(),
+        _ => 0,
+    };
+    let (entry_point, a, b, c) = match (dispatch.kernel, dispatch.work) {
+        (_, Work::TileSort { .. }) => ("sort_tile", 0, 0, first_tile),
+        (_, Work::TileMerge { .. }) => ("merge_tile", 0, 0, first_tile),
+        (_, Work::TileHalves { .. }) => ("merge_halves", dispatch.first, ordinal, 0),
         (Kernel::Fused(tile), Work::Strides { low, count, mirrored }) => {
             let entry_point = match (mirrored, count > tile.elements_log2) {
                 (false, false) => "stride_tile",
@@ -123,31 +139,46 @@ pub(super) fn kernel(dispatch: &Dispatch, ordinal: u32, n: u32, shape: Shape) ->
                 (true, false) => "mirror_tile",
                 (true, true) => "mirror_tile_wide",
             };
-            (entry_point, low, count)
+            (entry_point, low, count, first_tile)
         }
         (_, Work::Strides { .. }) => unreachable!("only the fused kernels are planned for several strides"),
-        (_, Work::Step(Step::Mirror { block_log2 })) => ("mirror", 1 << (block_log2 - 1), 0),
-        (_, Work::Step(Step::Stride { stride_log2 })) => ("stride", 1 << stride_log2, 0),
-        (_, Work::Step(Step::Phase { odd })) => ("phase", u32::from(odd), ordinal),
+        (_, Work::Step(Step::Mirror { block_log2 })) => ("mirror", 1 << (block_log2 - 1), 0, 0),
+        (_, Work::Step(Step::Stride { stride_log2 })) => ("stride", 1 << stride_log2, 0, 0),
+        (_, Work::Step(Step::Phase { odd })) => ("phase", u32::from(odd), ordinal, 0),
+        (_, Work::Step(Step::Alternating { stride_log2, block_log2 })) => {
+            ("alternating", plan.padded, 1 << stride_log2, block_log2)
+        }
+        (_, Work::Pad) => ("pad", plan.padded, 0, 0),
+        (_, Work::RowSort { .. }) => ("sort_rows", plan.padded, 0, 0),
+        (_, Work::RowMerge { steps, block_log2, .. }) => ("merge_rows", plan.padded, steps, block_log2),
+        (_, Work::Transpose { rows_log2, columns_log2 }) => {
+            ("transpose", 1 << rows_log2, 1 << columns_log2, 0)
+        }
     };
-    let source = match dispatch.kernel {
-        Kernel::Local => Source::Local { tile_log2: dispatch.work.tile().map_or(0, usize::ilog2) },
-        Kernel::Fused(tile) => Source::Fused(tile),
-        Kernel::Step => Source::Step,
+    let source = match (dispatch.kernel, dispatch.work) {
+        (Kernel::Fused(tile), _) => Source::Fused(tile),
+        (Kernel::Local, work) => Source::Local { tile_size: work.tile().map_or(1, |tile| tile as u32) },
+        (Kernel::Step, _) => Source::Step,
+        (Kernel::Transpose, Work::RowSort { row_log2 } | Work::RowMerge { row_log2, .. }) => {
+            Source::Transpose { tile_size: 1 << row_log2 }
+        }
+        (Kernel::Transpose, Work::Transpose { .. }) => Source::Transpose { tile_size: SQUARE },
+        (Kernel::Transpose, _) => Source::Transpose { tile_size: 1 },
     };
-    let key = PipelineKey { source, entry_point, shape, workgroup_size: dispatch.workgroup_size };
-    let c = match dispatch.kernel {
-        Kernel::Fused(tile) => dispatch.first >> tile.log2(),
-        Kernel::Local | Kernel::Step => 0,
-    };
+    let scratch = matches!(dispatch.work, Work::Transpose { .. });
+    let key = PipelineKey { source, entry_point, shape, scratch, workgroup_size: dispatch.workgroup_size };
     (key, Arguments { n, a, b, c })
 }
+
+/// Elements of workgroup memory for a square of 16 × 16 with rows of 17: see `transpose.wgsl`.
+const SQUARE: u32 = 16 * 17;
 
 /// The kernel that numbers the positions, its arguments and its workgroup size.
 pub(super) fn iota(n: u32, key_words: u32) -> (PipelineKey, Arguments, u32) {
     let shape = Shape { key_words, positions: true };
     let workgroup_size = 256;
-    let key = PipelineKey { source: Source::Iota, entry_point: "iota", shape, workgroup_size };
+    let key =
+        PipelineKey { source: Source::Iota, entry_point: "iota", shape, scratch: false, workgroup_size };
     (key, Arguments { n, a: 0, b: 0, c: 0 }, workgroup_size)
 }
 
@@ -177,7 +208,7 @@ impl Gpu {
         };
         self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(key.entry_point),
-            layout: Some(&self.kernels.layout(key.shape).pipeline),
+            layout: Some(&self.kernels.layout(key.shape, key.scratch).pipeline),
             module: &module,
             entry_point: Some(key.entry_point),
             compilation_options: wgpu::PipelineCompilationOptions {
@@ -202,8 +233,8 @@ fn source(key: PipelineKey) -> String {
     };
     let mut constants = vec![("WORKGROUP_SIZE", key.workgroup_size)];
     let file = match key.source {
-        Source::Local { tile_log2 } => {
-            constants.push(("TILE_SIZE", 1 << tile_log2));
+        Source::Local { tile_size } => {
+            constants.push(("TILE_SIZE", tile_size));
             include_str!("../../shaders/bitonic_local.wgsl")
         }
         Source::Fused(tile) => {
@@ -221,6 +252,10 @@ fn source(key: PipelineKey) -> String {
         Source::Step => {
             constants.push(("TILE_SIZE", 1));
             include_str!("../../shaders/step.wgsl")
+        }
+        Source::Transpose { tile_size } => {
+            constants.push(("TILE_SIZE", tile_size));
+            include_str!("../../shaders/transpose.wgsl")
         }
         Source::Iota => {
             constants.push(("TILE_SIZE", 1));

@@ -4,53 +4,130 @@
 //! there are few, of a fixed size, and they are kept: while the device copies out of one, the host
 //! fills the next.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::mpsc;
 
 use rayon::prelude::*;
 
 use super::device::Gpu;
-use super::kernels::{KEYS, POSITIONS, STATE, iota};
+use super::kernels::{KEYS, POSITIONS, SCRATCH_KEYS, SCRATCH_POSITIONS, bindings, iota};
 use crate::error::Error;
-use crate::plan::Shape;
+use crate::plan::{Plan, Shape};
 
 /// An array of elements on the device.
 pub struct Buffers {
     n: u32,
+    room: u32,
     shape: Shape,
-    keys: wgpu::Buffer,
-    positions: Option<wgpu::Buffer>,
+    front: Array,
+    /// A second array of the same size, for plans that cannot work in place.
+    back: Option<Array>,
     /// What phases of odd-even sort leave for those after them, a word: see `last_swap` in `common.wgsl`.
     state: wgpu::Buffer,
-    bind_group: wgpu::BindGroup,
+    /// By side, and whether the other side is bound as scratch.
+    bind_groups: HashMap<(Side, bool), wgpu::BindGroup>,
+}
+
+/// The buffers of one array.
+struct Array {
+    keys: wgpu::Buffer,
+    positions: Option<wgpu::Buffer>,
+}
+
+/// Which of two arrays holds the elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Side {
+    /// Where they are uploaded to and downloaded from.
+    Front,
+    Back,
+}
+
+impl Side {
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Front => Self::Back,
+            Self::Back => Self::Front,
+        }
+    }
+}
+
+impl Array {
+    fn new(gpu: &Gpu, room: u32, shape: Shape) -> Result<Self, Error> {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        // A binding may not be empty.
+        let words = u64::from(room.max(1)) * 4;
+        let keys = gpu.buffer("keys", words * u64::from(shape.key_words), usage, false)?;
+        let positions = shape.positions.then(|| gpu.buffer("positions", words, usage, false)).transpose()?;
+        Ok(Self { keys, positions })
+    }
+}
+
+fn bind_group(
+    gpu: &Gpu,
+    shape: Shape,
+    array: &Array,
+    scratch: Option<&Array>,
+    state: &wgpu::Buffer,
+) -> wgpu::BindGroup {
+    let buffer = |binding| match binding {
+        KEYS => Some(&array.keys),
+        POSITIONS => array.positions.as_ref(),
+        SCRATCH_KEYS => scratch.map(|scratch| &scratch.keys),
+        SCRATCH_POSITIONS => scratch.and_then(|scratch| scratch.positions.as_ref()),
+        _ => Some(state),
+    };
+    let entries: Vec<_> = bindings(shape.positions, scratch.is_some())
+        .into_iter()
+        .filter_map(|binding| Some((binding, buffer(binding)?)))
+        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+        .collect();
+    gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("elements"),
+        layout: gpu.kernels.bindings(shape, scratch.is_some()),
+        entries: &entries,
+    })
 }
 
 impl Buffers {
-    /// Room for `n` elements of this shape.
+    /// Room for the elements of this plan.
     ///
     /// # Errors
     ///
     /// Too little memory on the device.
-    pub fn new(gpu: &Gpu, n: u32, shape: Shape) -> Result<Self, Error> {
+    pub fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
+        let front = Array::new(gpu, plan.padded, plan.shape)?;
+        let back = plan.scratch.then(|| Array::new(gpu, plan.padded, plan.shape)).transpose()?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        // A binding may not be empty.
-        let room = u64::from(n.max(1)) * 4;
-        let keys = gpu.buffer("keys", room * u64::from(shape.key_words), usage, false)?;
-        let positions = shape.positions.then(|| gpu.buffer("positions", room, usage, false)).transpose()?;
         let state = gpu.buffer("state", STATE_BYTES, usage, false)?;
-        let buffers = [(KEYS, Some(&keys)), (POSITIONS, positions.as_ref()), (STATE, Some(&state))];
-        let entries: Vec<_> = buffers
-            .into_iter()
-            .filter_map(|(binding, buffer)| Some((binding, buffer?)))
-            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
-            .collect();
-        let bind_group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("elements"),
-            layout: gpu.kernels.bindings(shape),
-            entries: &entries,
-        });
+
+        let mut arrays = vec![((Side::Front, false), &front, None)];
+        if let Some(back) = &back {
+            arrays.extend([
+                ((Side::Front, true), &front, Some(back)),
+                ((Side::Back, false), back, None),
+                ((Side::Back, true), back, Some(&front)),
+            ]);
+        }
+        let bind = |(key, array, scratch)| (key, bind_group(gpu, plan.shape, array, scratch, &state));
+        let bind_groups = arrays.into_iter().map(bind).collect();
         gpu.check()?;
-        Ok(Self { n, shape, keys, positions, state, bind_group })
+        Ok(Self { n: plan.n, room: plan.padded, shape: plan.shape, front, back, state, bind_groups })
+    }
+
+    /// Whether this plan's elements have room here.
+    #[must_use]
+    pub fn fit(&self, plan: &Plan) -> bool {
+        self.room >= plan.padded && self.shape == plan.shape && (self.back.is_some() || !plan.scratch)
+    }
+
+    /// Takes as many elements as this plan has from now on.
+    ///
+    /// # Panics
+    ///
+    /// When they do not [`fit`](Self::fit).
+    pub fn resize(&mut self, plan: &Plan) {
+        assert!(self.fit(plan), "the plan is for other buffers");
+        self.n = plan.n;
     }
 
     /// How many elements there are.
@@ -69,8 +146,9 @@ impl Buffers {
         &self.state
     }
 
-    pub(super) fn bind_group(&self) -> &wgpu::BindGroup {
-        &self.bind_group
+    /// The bind group with the elements on this side and, if so, the other side as scratch.
+    pub(super) fn bind_group(&self, side: Side, scratch: bool) -> &wgpu::BindGroup {
+        &self.bind_groups[&(side, scratch)]
     }
 
     /// Brings the keys to the device and, where there are positions, numbers them 0, 1, 2, …; returns
@@ -85,20 +163,20 @@ impl Buffers {
     /// When `keys` are not of the size of the buffer.
     pub fn upload(&self, gpu: &Gpu, keys: &[u8]) -> Result<(), Error> {
         assert_eq!(keys.len() as u64, u64::from(self.n) * u64::from(self.shape.key_words) * 4);
-        if self.positions.is_some() && self.n > 0 {
+        if self.shape.positions && self.n > 0 {
             let (key, arguments, workgroup_size) = iota(self.n, self.shape.key_words);
             let workgroups = self.n.div_ceil(workgroup_size);
             let rows = workgroups.div_ceil(gpu.info().limits.workgroups_per_dimension);
             let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             pass.set_pipeline(&gpu.pipeline(key)?);
-            pass.set_bind_group(0, &self.bind_group, &[]);
+            pass.set_bind_group(0, self.bind_group(Side::Front, false), &[]);
             pass.set_immediates(0, bytemuck::bytes_of(&arguments));
             pass.dispatch_workgroups(workgroups.div_ceil(rows), rows, 1);
             drop(pass);
             gpu.queue.submit([encoder.finish()]);
         }
-        upload(gpu, keys, &self.keys)?;
+        upload(gpu, keys, &self.front.keys)?;
         gpu.wait()
     }
 
@@ -108,7 +186,7 @@ impl Buffers {
     ///
     /// Whatever the device or its driver reports.
     pub fn download_keys(&self, gpu: &Gpu, keys: &mut [u8]) -> Result<(), Error> {
-        download(gpu, &self.keys, keys)
+        download(gpu, &self.front.keys, keys)
     }
 
     /// Brings the positions back: the input's position of the element that is now at each place.
@@ -121,7 +199,8 @@ impl Buffers {
     ///
     /// When the shape has no positions.
     pub fn download_positions(&self, gpu: &Gpu, positions: &mut [u32]) -> Result<(), Error> {
-        let buffer = self.positions.as_ref().expect("the caller asks only where the shape has positions");
+        let buffer =
+            self.front.positions.as_ref().expect("the caller asks only where the shape has positions");
         download(gpu, buffer, bytemuck::cast_slice_mut(positions))
     }
 }

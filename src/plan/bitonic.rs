@@ -192,7 +192,7 @@ fn reach_log2(work: Work) -> u32 {
         Work::TileSort { tile_log2 } | Work::TileMerge { tile_log2 } | Work::TileHalves { tile_log2 } => {
             tile_log2
         }
-        Work::Step(_) => u32::MAX,
+        _ => u32::MAX,
     }
 }
 

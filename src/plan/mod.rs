@@ -17,6 +17,7 @@
 mod bitonic;
 mod odd_even;
 mod step;
+mod transpose;
 
 use std::fmt;
 use std::str::FromStr;
@@ -52,7 +53,7 @@ impl Algorithm {
     #[must_use]
     pub fn variants(self) -> &'static [Variant] {
         match self {
-            Self::Bitonic => &[Variant::Fused, Variant::LocalGlobal, Variant::Naive],
+            Self::Bitonic => &[Variant::Fused, Variant::LocalGlobal, Variant::Transpose, Variant::Naive],
             Self::OddEven => &[Variant::Block, Variant::Naive],
         }
     }
@@ -72,6 +73,8 @@ pub enum Variant {
     Fused,
     /// Tiles in workgroup memory, and one dispatch for each step whose stride exceeds a tile.
     LocalGlobal,
+    /// Tiles in workgroup memory, and for larger strides the same on the transposed array.
+    Transpose,
     /// Blocks merged with one neighbour and the other in turn.
     Block,
     /// One dispatch for each step.
@@ -80,7 +83,7 @@ pub enum Variant {
 
 impl Variant {
     /// Every variant of any algorithm.
-    pub const ALL: [Self; 4] = [Self::Fused, Self::LocalGlobal, Self::Block, Self::Naive];
+    pub const ALL: [Self; 5] = [Self::Fused, Self::LocalGlobal, Self::Transpose, Self::Block, Self::Naive];
 
     /// The name used by flags and reports.
     #[must_use]
@@ -88,6 +91,7 @@ impl Variant {
         match self {
             Self::Fused => "fused",
             Self::LocalGlobal => "local-global",
+            Self::Transpose => "transpose",
             Self::Block => "block",
             Self::Naive => "naive",
         }
@@ -242,6 +246,29 @@ pub enum Work {
     },
     /// One step on the whole array.
     Step(Step),
+    /// Puts elements that sort last into the positions past n.
+    Pad,
+    /// Sorts every row of 2^`row_log2` elements, up and down in turn.
+    RowSort {
+        /// Elements in a row, as a power of two.
+        row_log2: u32,
+    },
+    /// The strides 2^(`steps`−1) … 1 of a stage of alternating blocks of 2^`block_log2`.
+    RowMerge {
+        /// Elements in a row, as a power of two.
+        row_log2: u32,
+        /// How many steps.
+        steps: u32,
+        /// Size of the stage's blocks, as a power of two.
+        block_log2: u32,
+    },
+    /// Takes the array for rows of 2^`columns_log2` elements and turns rows into columns.
+    Transpose {
+        /// Number of rows, as a power of two.
+        rows_log2: u32,
+        /// Number of columns, as a power of two.
+        columns_log2: u32,
+    },
 }
 
 impl Work {
@@ -257,6 +284,11 @@ impl Work {
                 bitonic::stage(low + count).take(count as usize).collect()
             }
             Self::Step(step) => vec![step],
+            Self::RowSort { row_log2 } => {
+                (1..=row_log2).flat_map(|block| transpose::steps(block, block)).collect()
+            }
+            Self::RowMerge { steps, block_log2, .. } => transpose::steps(steps, block_log2).collect(),
+            Self::Pad | Self::Transpose { .. } => Vec::new(),
         }
     }
 
@@ -267,7 +299,8 @@ impl Work {
             Self::TileSort { tile_log2 } | Self::TileMerge { tile_log2 } | Self::TileHalves { tile_log2 } => {
                 Some(1 << tile_log2)
             }
-            Self::Strides { .. } | Self::Step(_) => None,
+            // Rows pair up within themselves too, but whether up or down depends on where they are.
+            _ => None,
         }
     }
 }
@@ -281,6 +314,8 @@ pub enum Kernel {
     Fused(FusedTile),
     /// `step`: a comparison to an invocation.
     Step,
+    /// `transpose`: rows in workgroup memory, and transpositions.
+    Transpose,
 }
 
 /// How the `fused` kernels share a tile out.
@@ -339,6 +374,10 @@ pub struct Round {
 pub struct Plan {
     /// Number of elements.
     pub n: u32,
+    /// Elements that the arrays must have room for: n, or more where the plan pads.
+    pub padded: u32,
+    /// Whether a second array of that size is needed.
+    pub scratch: bool,
     /// What an element is made of.
     pub shape: Shape,
     /// What is done, in order.
@@ -364,7 +403,13 @@ impl Plan {
     ) -> Result<Self, Error> {
         let n = u32::try_from(n)
             .map_err(|_| Error::limit("elements in one sort", n as u64, u64::from(u32::MAX)))?;
-        let key_bytes = u64::from(n) * u64::from(shape.key_words) * 4;
+        let pads = variant == Variant::Transpose && n > 1;
+        let padded = if pads {
+            n.checked_next_power_of_two().ok_or(Error::limit("elements in one sort", n.into(), 1 << 31))?
+        } else {
+            n
+        };
+        let key_bytes = u64::from(padded) * u64::from(shape.key_words) * 4;
         for (what, limit) in
             [("bytes in one binding", limits.binding_bytes), ("bytes in one buffer", limits.buffer_bytes)]
         {
@@ -373,17 +418,18 @@ impl Plan {
             }
         }
         let rounds = match (algorithm, variant) {
-            _ if n < 2 => Vec::new(),
-            (Algorithm::Bitonic, Variant::Fused) => {
-                bitonic::fused(n, shape, limits, &Tuning::new(n, shape, limits))?
+            _ if !algorithm.variants().contains(&variant) => {
+                return Err(Error::no_variant(algorithm, variant));
             }
+            _ if n < 2 => Vec::new(),
+            (_, Variant::Fused) => bitonic::fused(n, shape, limits, &Tuning::new(n, shape, limits))?,
+            (_, Variant::LocalGlobal) => bitonic::local_global(n, shape, limits)?,
+            (_, Variant::Transpose) => transpose::plan(n, shape, limits)?,
+            (_, Variant::Block) => odd_even::block(n, shape, limits)?,
             (Algorithm::Bitonic, Variant::Naive) => bitonic::naive(n, shape, limits)?,
-            (Algorithm::Bitonic, Variant::LocalGlobal) => bitonic::local_global(n, shape, limits)?,
-            (Algorithm::OddEven, Variant::Block) => odd_even::block(n, shape, limits)?,
             (Algorithm::OddEven, Variant::Naive) => odd_even::naive(n, shape, limits)?,
-            _ => return Err(Error::no_variant(algorithm, variant)),
         };
-        Ok(Self { n, shape, rounds, phases: algorithm == Algorithm::OddEven })
+        Ok(Self { n, padded, scratch: pads, shape, rounds, phases: algorithm == Algorithm::OddEven })
     }
 
     /// A plan of the bitonic `fused` variant with a tuning of one's own, to measure what it buys.

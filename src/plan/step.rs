@@ -1,10 +1,10 @@
 //! One step of a sorting network: which positions are compared with which.
 //!
-//! Every comparison here is ascending: the smaller element goes to the lower position. Positions at or
-//! past n therefore count as +∞, and comparisons with them are left out; that is why no network here
-//! pads its input.
+//! But for alternating steps, every comparison is ascending: the smaller element goes to the lower
+//! position. Positions at or past n therefore count as +∞, and comparisons with them are left out; that is
+//! why no network but the alternating one pads its input.
 
-/// Two positions, the lower first.
+/// Two positions that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pair {
     /// Where the smaller element goes.
@@ -26,6 +26,14 @@ pub enum Step {
     Stride {
         /// Distance between the compared positions, as a power of two.
         stride_log2: u32,
+    },
+    /// i with i ^ 2^`stride_log2`, ascending where bit `block_log2` of i is 0 and descending elsewhere: a step
+    /// of a bitonic stage in its classic form.
+    Alternating {
+        /// Distance between the compared positions, as a power of two.
+        stride_log2: u32,
+        /// Size of the blocks that end up sorted, up and down in turn, as a power of two.
+        block_log2: u32,
     },
     /// i with i + 1, for i of this parity: a phase of odd-even sort.
     Phase {
@@ -50,6 +58,11 @@ impl Step {
                 let stride = 1 << stride_log2;
                 let low = c / stride * 2 * stride + c % stride;
                 Pair { low, high: low + stride }
+            }
+            Self::Alternating { stride_log2, block_log2 } => {
+                let pair = Self::Stride { stride_log2 }.pair(c);
+                let descending = pair.low >> block_log2 & 1 == 1;
+                if descending { Pair { low: pair.high, high: pair.low } } else { pair }
             }
             Self::Phase { odd } => {
                 let low = 2 * c + u64::from(odd);
@@ -83,7 +96,7 @@ impl Step {
     fn half_block(self) -> u64 {
         match self {
             Self::Mirror { block_log2 } => 1 << (block_log2 - 1),
-            Self::Stride { stride_log2 } => 1 << stride_log2,
+            Self::Stride { stride_log2 } | Self::Alternating { stride_log2, .. } => 1 << stride_log2,
             Self::Phase { .. } => 1,
         }
     }

@@ -1,0 +1,116 @@
+// The bitonic network with alternating directions, on rows in workgroup memory; steps with strides larger
+// than a row are done on the transposed array, where they are small. After the DirectX sample
+// "ComputeShaderSort11". The array is padded to a power of two.
+
+// arguments.a: elements with the padding.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn pad(place: Place) {
+    let i = arguments.n + invocation_number(place);
+    if i < arguments.a {
+        store(i, LAST_ELEMENT);
+    }
+}
+
+// The position of the lower of the two that comparison c is about, for this stride.
+fn lower_of(c: u32, stride: u32) -> u32 {
+    return 2u * c - (c & (stride - 1u));
+}
+
+// The steps of strides 2^(log2 − 1) … 1 on a row of TILE_SIZE elements that begins at `start`: ascending
+// where bit `block_log2` of the position is 0.
+fn merge_row(start: u32, local: u32, log2: u32, block_log2: u32) {
+    for (var s = log2; s > 0u; s--) {
+        let stride = 1u << (s - 1u);
+        workgroupBarrier();
+        for (var c = local; c < TILE_SIZE / 2u; c += WORKGROUP_SIZE) {
+            let low = lower_of(c, stride);
+            let a = load_tile(low);
+            let b = load_tile(low + stride);
+            let descending = (((start + low) >> block_log2) & 1u) == 1u;
+            if (descending && less(a, b)) || (!descending && less(b, a)) {
+                store_tile(low, b);
+                store_tile(low + stride, a);
+            }
+        }
+    }
+}
+
+fn load_row(start: u32, local: u32) {
+    for (var i = local; i < TILE_SIZE; i += WORKGROUP_SIZE) {
+        store_tile(i, load(start + i));
+    }
+}
+
+fn store_row(start: u32, local: u32) {
+    workgroupBarrier();
+    for (var i = local; i < TILE_SIZE; i += WORKGROUP_SIZE) {
+        store(start + i, load_tile(i));
+    }
+}
+
+// arguments.a: elements with the padding.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn sort_rows(place: Place) {
+    let start = workgroup_number(place) * TILE_SIZE;
+    if start < arguments.a {
+        load_row(start, place.local);
+        for (var k = 1u; (1u << k) <= TILE_SIZE; k++) {
+            merge_row(start, place.local, k, k);
+        }
+        store_row(start, place.local);
+    }
+}
+
+// arguments.a: elements with the padding; arguments.b: the steps; arguments.c: the bit that tells the
+// direction.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn merge_rows(place: Place) {
+    let start = workgroup_number(place) * TILE_SIZE;
+    if start < arguments.a {
+        load_row(start, place.local);
+        merge_row(start, place.local, arguments.b, arguments.c);
+        store_row(start, place.local);
+    }
+}
+
+// arguments.a: elements with the padding; arguments.b: the stride, a power of two; arguments.c: the bit
+// that tells the direction.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn alternating(place: Place) {
+    let low = lower_of(invocation_number(place), arguments.b);
+    let high = low + arguments.b;
+    if high < arguments.a {
+        let a = load(low);
+        let b = load(high);
+        let descending = ((low >> arguments.c) & 1u) == 1u;
+        if (descending && less(a, b)) || (!descending && less(b, a)) {
+            store(low, b);
+            store(high, a);
+        }
+    }
+}
+
+// Side of the squares that are transposed in workgroup memory, so that reads and writes of the array
+// are both in runs. A row of a square is one element longer, against bank conflicts: a square is
+// TILE_SIZE elements.
+const SIDE: u32 = 16u;
+
+// From the array to the scratch array. arguments.a: rows, arguments.b: columns, both powers of two.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn transpose(place: Place) {
+    let rows = arguments.a;
+    let columns = arguments.b;
+    let squares = (columns + SIDE - 1u) / SIDE;
+    let number = workgroup_number(place);
+    let first_row = number / squares * SIDE;
+    let first_column = number % squares * SIDE;
+    let x = place.local % SIDE;
+    let y = place.local / SIDE;
+    if first_row + y < rows && first_column + x < columns {
+        store_tile(y * (SIDE + 1u) + x, load((first_row + y) * columns + first_column + x));
+    }
+    workgroupBarrier();
+    if first_row + x < rows && first_column + y < columns {
+        store_scratch((first_column + y) * rows + first_row + x, load_tile(x * (SIDE + 1u) + y));
+    }
+}
