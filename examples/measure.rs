@@ -3,12 +3,13 @@
 //! ```text
 //! cargo run --release --example measure -- [--device NAME] [--sizes 1024,65536,1M] [--types u32,u64]
 //!     [--algo bitonic] [--variant NAME] [--runs 15] [--limit SECONDS] [--beside FILE.csv] [--csv FILE.csv]
-//!     [--tuning 4,8,8,23/5,8,8,23] [--passes yes]
+//!     [--tuning 5,4,8,8,23/4,4,8,8,23] [--passes yes]
 //! ```
 //!
-//! `--tuning` measures the fused variant with other choices than its own: elements in an invocation and
-//! invocations in a workgroup, as powers of two, the most strided steps in a dispatch, and the elements
-//! of a region. `--passes`
+//! `--tuning` measures the fused variant with other choices than its own: elements in an invocation's
+//! registers, for the tiles' sort and for the rest, and invocations in a workgroup, as powers of two;
+//! the most strided steps in a dispatch; and the elements of a region, as a power of two.
+//! `--passes`
 //! also tells what each kind of dispatch takes, the gap to the next one included.
 //!
 //! A type with `+p` carries positions. Each run sorts fresh random keys. `--beside` reads times of
@@ -75,10 +76,12 @@ fn options() -> anyhow::Result<Options> {
 
 fn tuning(text: &str) -> anyhow::Result<Tuning> {
     let numbers: Vec<u32> = text.split(',').map(str::parse).collect::<Result<_, _>>()?;
-    let [elements_log2, invocations_log2, most_strides, region_log2] = numbers[..] else {
+    let [sort_elements_log2, elements_log2, invocations_log2, most_strides, region_log2] = numbers[..] else {
         bail!("'{text}' is not a tuning")
     };
-    Ok(Tuning { tile: FusedTile { elements_log2, invocations_log2 }, most_strides, region_log2 })
+    let tile = FusedTile { elements_log2, invocations_log2 };
+    let sort_tile = FusedTile { elements_log2: sort_elements_log2, ..tile };
+    Ok(Tuning { sort_tile, tile, most_strides, region_log2 })
 }
 
 /// Digits, with `_` between them and a `K`, `M` or `G` (powers of 1024) after them.
@@ -274,13 +277,10 @@ fn main() -> anyhow::Result<()> {
                         vec![(variant.name().to_owned(), Plan::new(algorithm, variant, n, shape, limits))];
                     if variant == Variant::Fused {
                         plans.extend(options.tunings.iter().map(|tuning| {
-                            let tile = tuning.tile;
+                            let Tuning { sort_tile, tile, most_strides, region_log2 } = tuning;
                             let name = format!(
-                                "{},{},{},{}",
-                                tile.elements_log2,
-                                tile.invocations_log2,
-                                tuning.most_strides,
-                                tuning.region_log2
+                                "{},{},{},{most_strides},{region_log2}",
+                                sort_tile.elements_log2, tile.elements_log2, tile.invocations_log2
                             );
                             (name, Plan::fused(n, shape, limits, tuning))
                         }));

@@ -14,7 +14,7 @@ const LAST_ELEMENT: Element = Element(LAST_KEY, 0xffffffffu);
 var<workgroup> tile_positions: array<u32, TILE_SIZE>;
 
 fn less(a: Element, b: Element) -> bool {
-    return key_less(a.key, b.key) || (all(a.key == b.key) && a.position < b.position);
+    return key_less(a.key, b.key) | (all(a.key == b.key) & (a.position < b.position));
 }
 
 fn lesser(a: Element, b: Element) -> Element {

@@ -23,7 +23,8 @@
 alias Registers = array<Element, ELEMENTS>;
 
 // A word of every element of a tile, with a gap after each 32, so that invocations whose elements are
-// a power of two apart do not meet in one bank.
+// a power of two apart do not meet in one bank. All words at once would need fewer barriers, but the more
+// memory a workgroup takes, the fewer share a core: that is slower.
 var<workgroup> exchanged: array<u32, (1u << TILE_LOG2) + (1u << TILE_LOG2) / 32u>;
 
 // Where the word of the element with this index is in `exchanged`. The sum over disjoint bits is the
@@ -340,7 +341,7 @@ fn strided_pass(place: Place, mirrored: bool, wide: bool) {
     let write_upper_at = padded(select(local, local ^ (WORKGROUP_SIZE - 1u), mirrored));
     exchange(&e, padded(local), write_upper_at, LAST_LOW, padded(index), passive);
     merge_registers(&e, steps - ELEMENTS_LOG2, 0u);
-    let is_upper = mirrored && local >= WORKGROUP_SIZE / 2u;
+    let is_upper = mirrored && (index >> (TILE_LOG2 - 1u)) == 1u;
     let first = block | (middle ^ select(0u, middle_mask << passive, is_upper)) | spread(index, passive);
     if is_whole {
         // unroll

@@ -10,8 +10,9 @@ const LAST_KEY: Key = vec2(0xffffffffu, 0xffffffffu);
 var<workgroup> tile_low_words: array<u32, TILE_SIZE>;
 var<workgroup> tile_high_words: array<u32, TILE_SIZE>;
 
+// With | and &, which evaluate both sides, so that no branch comes of it.
 fn key_less(a: Key, b: Key) -> bool {
-    return a.y < b.y || (a.y == b.y && a.x < b.x);
+    return (a.y < b.y) | ((a.y == b.y) & (a.x < b.x));
 }
 
 fn key_min(a: Key, b: Key) -> Key {

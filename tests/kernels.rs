@@ -66,10 +66,14 @@ fn check(plan: &Plan, pattern: Pattern, what: &str) {
 fn kernels_leave_what_the_interpreter_leaves() {
     let limits = gpu().info().limits;
     // With tiles this small, these sizes take every kind of dispatch.
-    let small = Limits { workgroup_bytes: 2112, invocations: 64, ..limits };
+    let small = [2112, 4224].map(|workgroup_bytes| Limits { workgroup_bytes, invocations: 128, ..limits });
     for (algorithm, variant) in all() {
         for shape in Shape::ALL {
-            for (limits, sizes) in [(limits, &SIZES[..]), (small, &[1021, 12_289, 20_011])] {
+            for (limits, sizes) in [
+                (limits, &SIZES[..]),
+                (small[0], &[1021, 12_289, 20_011]),
+                (small[1], &[1021, 12_289, 70_001]),
+            ] {
                 for (&n, pattern) in sizes.iter().zip(PATTERNS.into_iter().cycle()) {
                     let plan = Plan::new(algorithm, variant, n, shape, &limits).unwrap();
                     check_after_every_dispatch(&plan, pattern, &format!("{algorithm} {variant}"));

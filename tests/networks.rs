@@ -222,18 +222,23 @@ const LARGE: Limits = Limits {
 
 #[test]
 fn tiles_fit_what_the_device_has() {
-    let tile = |n, shape, limits: &Limits| {
+    let tiles = |n, shape, limits: &Limits| {
         let tuning = Tuning::new(n, shape, limits);
-        assert!(tuning.tile.workgroup_bytes() <= limits.workgroup_bytes && tuning.tile.log2() >= 5);
-        (tuning.tile.invocations_log2, tuning.tile.elements_log2)
+        for tile in [tuning.sort_tile, tuning.tile] {
+            assert!(tile.workgroup_bytes() <= limits.workgroup_bytes && tile.log2() >= 5);
+        }
+        (tuning.sort_tile.log2(), tuning.tile.log2(), tuning.tile.elements_log2)
     };
-    assert_eq!(tile(1 << 20, KEYS, &LARGE), (8, 4));
-    assert_eq!(tile(1 << 20, KEYS, &Limits::WEBGPU), (7, 4), "16 KiB hold 2^11 words and their gaps");
-    assert_eq!(tile(1000, KEYS, &LARGE), (6, 4), "no larger than the input");
-    assert_eq!(tile(2, KEYS, &LARGE), (5, 4), "no fewer than a subgroup");
+    assert_eq!(tiles(1 << 16, KEYS, &LARGE), (12, 12, 4));
+    assert_eq!(tiles(1 << 20, KEYS, &LARGE), (13, 12, 4), "few tiles are sorted larger");
+    assert_eq!(tiles(1 << 24, KEYS, &LARGE), (12, 12, 4));
+    assert_eq!(tiles(1 << 20, KEYS, &Limits::WEBGPU), (11, 11, 4), "16 KiB hold 2^11 words and their gaps");
+    assert_eq!(tiles(1000, KEYS, &LARGE), (10, 10, 4), "no larger than the input");
+    assert_eq!(tiles(2, KEYS, &LARGE), (9, 9, 4), "no fewer invocations than a subgroup");
     for shape in &Shape::ALL[1..] {
-        assert_eq!(tile(1 << 20, *shape, &LARGE), (8, 3));
-        assert_eq!(tile(1 << 20, *shape, &Limits::WEBGPU), (8, 3));
+        assert_eq!(tiles(1 << 16, *shape, &LARGE), (11, 11, 3));
+        assert_eq!(tiles(1 << 20, *shape, &LARGE), (12, 12, 4));
+        assert_eq!(tiles(1 << 20, *shape, &Limits::WEBGPU), (11, 11, 4));
     }
 }
 
@@ -241,7 +246,7 @@ fn tiles_fit_what_the_device_has() {
 fn a_million_keys_take_few_dispatches() {
     let count =
         |variant| Plan::new(Algorithm::Bitonic, variant, 1_000_000, KEYS, &LARGE).unwrap().dispatch_count();
-    assert_eq!(count(Variant::Fused), 17);
+    assert_eq!(count(Variant::Fused), 15);
     assert_eq!(count(Variant::LocalGlobal), 45);
     assert_eq!(count(Variant::Naive), 210);
 }
@@ -249,7 +254,7 @@ fn a_million_keys_take_few_dispatches() {
 #[test]
 fn regions_are_finished_one_after_another() {
     let tile = FusedTile { invocations_log2: 5, elements_log2: 4 };
-    let tuning = Tuning { tile, most_strides: 4, region_log2: 11 };
+    let tuning = Tuning { sort_tile: tile, tile, most_strides: 4, region_log2: 11 };
     let n = (1 << 13) + 5;
     let plan = Plan::fused(n, KEYS, &LARGE, &tuning).unwrap();
     let firsts: Vec<u32> = plan.dispatches().map(|dispatch| dispatch.first).collect();
@@ -265,7 +270,7 @@ fn regions_are_finished_one_after_another() {
 #[test]
 fn a_tuning_that_does_not_fit_is_refused() {
     let tile = FusedTile { invocations_log2: 8, elements_log2: 6 };
-    let tuning = Tuning { tile, most_strides: 8, region_log2: 23 };
+    let tuning = Tuning { sort_tile: tile, tile, most_strides: 8, region_log2: 23 };
     let error = Plan::fused(1 << 20, KEYS, &LARGE, &tuning).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { needed: 67_584, limit: 49_152, .. }), "{error}");
 }

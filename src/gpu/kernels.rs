@@ -245,7 +245,7 @@ fn source(key: PipelineKey) -> String {
                 ("ELEMENTS", 1 << tile.elements_log2),
                 ("HALF", 1 << (tile.elements_log2 - 1)),
                 ("UPPER_LAYOUTS", tile.log2().div_ceil(tile.elements_log2) - 1),
-                ("ELEMENT_WORDS", (key.shape.bytes() / 4) as u32),
+                ("ELEMENT_WORDS", key.shape.words()),
             ]);
             include_str!("../../shaders/fused.wgsl")
         }

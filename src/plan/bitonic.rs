@@ -85,7 +85,9 @@ fn tile_dispatch(
 /// What the `fused` variant chooses by size, shape and device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// How a tile is shared out.
+    /// How a tile is shared out that is sorted.
+    pub sort_tile: FusedTile,
+    /// How a tile is shared out in all later passes; no larger than that.
     pub tile: FusedTile,
     /// The most steps that one dispatch does on strides larger than a tile. Each further one halves the
     /// runs in which memory is touched: 2^(tile − steps) elements.
@@ -99,25 +101,41 @@ impl Tuning {
     /// What is best for `n` elements of this shape within these limits, as far as it was measured.
     #[must_use]
     pub fn new(n: u32, shape: Shape, limits: &Limits) -> Self {
-        let mut tile =
-            FusedTile { invocations_log2: 8, elements_log2: if shape.bytes() == 4 { 4 } else { 3 } };
-        let fits = |tile: FusedTile| {
-            tile.workgroup_bytes() <= limits.workgroup_bytes
-                && 1 << tile.invocations_log2 <= limits.invocations
+        let tile = |elements_log2| {
+            let mut tile = FusedTile { invocations_log2: 8, elements_log2 };
+            let fits = |tile: FusedTile| {
+                tile.workgroup_bytes() <= limits.workgroup_bytes
+                    && 1 << tile.invocations_log2 <= limits.invocations
+            };
+            while !fits(tile) && tile.invocations_log2 > 0 {
+                tile.invocations_log2 -= 1;
+            }
+            while !fits(tile) && tile.elements_log2 > 1 {
+                tile.elements_log2 -= 1;
+            }
+            // A tile that is larger than the input is of no use, nor are fewer invocations than a subgroup's.
+            while tile.invocations_log2 > 5 && tile.log2() > stages(n) {
+                tile.invocations_log2 -= 1;
+            }
+            tile
         };
-        while !fits(tile) && tile.invocations_log2 > 0 {
-            tile.invocations_log2 -= 1;
-        }
-        while !fits(tile) && tile.elements_log2 > 1 {
-            tile.elements_log2 -= 1;
-        }
-        // A tile that is larger than the input is of no use, nor are fewer invocations than a subgroup's.
-        while tile.invocations_log2 > 5 && tile.log2() > stages(n) {
-            tile.invocations_log2 -= 1;
-        }
+        // Measured on an H100. More elements in an invocation's registers mean fewer passes, and fewer
+        // invocations to a core. With few tiles to a core the passes weigh more: then keys of one word are
+        // sorted in tiles of twice the size. With fewer tiles than cores it is the time of one tile that
+        // counts: then elements of several words do better in smaller ones.
+        let stages = stages(n);
+        let (sort_elements_log2, elements_log2) = match shape.words() {
+            1 if (17..22).contains(&stages) => (5, 4),
+            1 => (4, 4),
+            _ if stages < 19 => (3, 3),
+            _ => (4, 4),
+        };
+        let (larger, tile) = (tile(sort_elements_log2), tile(elements_log2));
+        // Where workgroup memory does not allow it, the larger one is none.
+        let sort_tile = if larger.log2() > tile.log2() { larger } else { tile };
         let run_log2 = if shape.key_words == 1 { 4 } else { 3 };
         let region_log2 = (REGION_BYTES / shape.bytes()).ilog2();
-        Self { tile, most_strides: tile.log2().saturating_sub(run_log2).max(1), region_log2 }
+        Self { sort_tile, tile, most_strides: tile.log2().saturating_sub(run_log2).max(1), region_log2 }
     }
 }
 
@@ -129,29 +147,33 @@ const REGION_BYTES: u64 = 32 << 20;
 /// Tiles sorted in registers; then, for each larger stage, the steps that leave a tile, several to a
 /// dispatch, and one dispatch for all that remain inside.
 pub(super) fn fused(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Vec<Round>, Error> {
-    let tile = tuning.tile;
-    let (needed, limit) = (tile.workgroup_bytes(), limits.workgroup_bytes);
-    if needed > limit {
-        return Err(Error::limit("bytes of workgroup memory", needed, limit));
+    for tile in [tuning.sort_tile, tuning.tile] {
+        let invocations = 1 << tile.invocations_log2;
+        for (what, needed, limit) in [
+            ("bytes of workgroup memory", tile.workgroup_bytes(), limits.workgroup_bytes),
+            ("invocations in a workgroup", invocations, limits.invocations.into()),
+        ] {
+            if needed > limit {
+                return Err(Error::limit(what, needed, limit));
+            }
+        }
     }
-    let (needed, limit) = (1 << tile.invocations_log2, limits.invocations);
-    if needed > limit {
-        return Err(Error::limit("invocations in a workgroup", needed.into(), limit.into()));
-    }
+    let sorted_log2 = tuning.sort_tile.log2();
     let stages = stages(n);
-    let region_log2 = tuning.region_log2.clamp(tile.log2(), stages.max(tile.log2()));
+    let region_log2 = tuning.region_log2.clamp(sorted_log2, stages.max(sorted_log2));
     let regions = (0..n).step_by(1 << region_log2).map(|first| (first, (n - first).min(1 << region_log2)));
     let regions: Vec<(u32, u32)> = regions.collect();
 
     let mut dispatches = Vec::new();
     let mut add = |works: &[Work], (first, count): (u32, u32)| -> Result<(), Error> {
         for &work in works {
+            let tile = if matches!(work, Work::TileSort { .. }) { tuning.sort_tile } else { tuning.tile };
             dispatches.extend(fused_dispatch(work, tile, first, count, shape, limits)?);
         }
         Ok(())
     };
-    let mut within: Vec<Work> = vec![Work::TileSort { tile_log2: tile.log2() }];
-    within.extend((tile.log2() + 1..=region_log2).flat_map(|block_log2| stage_works(block_log2, tuning)));
+    let mut within: Vec<Work> = vec![Work::TileSort { tile_log2: sorted_log2 }];
+    within.extend((sorted_log2 + 1..=region_log2).flat_map(|block_log2| stage_works(block_log2, tuning)));
     for &region in &regions {
         add(&within, region)?;
     }

@@ -145,10 +145,16 @@ impl Shape {
         Self { key_words: 2, positions: true },
     ];
 
+    /// 32-bit words in one element.
+    #[must_use]
+    pub fn words(self) -> u32 {
+        self.key_words + u32::from(self.positions)
+    }
+
     /// Bytes of one element: its key and, where there is one, its position.
     #[must_use]
     pub fn bytes(self) -> u64 {
-        u64::from(self.key_words) * 4 + if self.positions { 4 } else { 0 }
+        u64::from(self.words()) * 4
     }
 }
 
