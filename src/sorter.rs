@@ -29,6 +29,8 @@ pub struct Report {
     pub dispatches: u64,
     /// Bytes of memory that the passes read and wrote.
     pub bytes_moved: u64,
+    /// The time of making the kernels ready, while the keys are on their way.
+    pub prepare: Duration,
     /// The time of bringing the keys to the device, with the memory they need there.
     pub upload: Duration,
     /// The time of the sort itself, and the clock that measured it.
@@ -143,15 +145,20 @@ impl OnGpu {
         let n = keys.len() / (4 * shape.key_words as usize);
         let plan = Plan::new(algorithm, variant, n, shape, &self.gpu.info().limits)?;
         let planned = plan.dispatch_count();
-        let (upload, buffers) = timed(|| {
-            let kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let mut buffers = match kept.filter(|buffers| buffers.fit(&plan)) {
-                Some(buffers) => buffers,
-                None => Buffers::new(&self.gpu, &plan)?,
-            };
-            buffers.resize(&plan);
-            buffers.upload(&self.gpu, keys)?;
-            Ok(buffers)
+        let ((upload, buffers), prepare) = std::thread::scope(|scope| {
+            let preparing = scope.spawn(|| timed(|| self.gpu.prepare(&plan)));
+            let uploaded = timed(|| {
+                let kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let mut buffers = match kept.filter(|buffers| buffers.fit(&plan)) {
+                    Some(buffers) => buffers,
+                    None => Buffers::new(&self.gpu, &plan)?,
+                };
+                buffers.resize(&plan);
+                buffers.upload(&self.gpu, keys)?;
+                Ok(buffers)
+            });
+            let prepared = preparing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Ok((uploaded?, prepared?.0))
         })?;
         let (sort, dispatches) = execute(&self.gpu, &plan, &buffers, |done| progress(done, planned))?;
         let report = Report {
@@ -161,6 +168,7 @@ impl OnGpu {
             // Phases that were left out are like those that were not.
             bytes_moved: (u128::from(plan.bytes_moved()) * u128::from(dispatches)
                 / u128::from(planned.max(1))) as u64,
+            prepare,
             upload,
             sort,
             download: Duration::ZERO,
@@ -208,7 +216,16 @@ fn on_cpu<T: Ord + Copy + Send + Sync>(
     };
     let sort = Elapsed { time: start.elapsed(), clock: Clock::Host };
     let (upload, download) = (Duration::ZERO, Duration::ZERO);
-    Ok(Report { algorithm, variant, dispatches, bytes_moved, upload, sort, download })
+    Ok(Report {
+        algorithm,
+        variant,
+        dispatches,
+        bytes_moved,
+        prepare: Duration::ZERO,
+        upload,
+        sort,
+        download,
+    })
 }
 
 fn argsort_on_cpu<W: Word>(

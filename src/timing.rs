@@ -53,14 +53,15 @@ pub struct Device {
 }
 
 /// The time of each phase in milliseconds. `device` is how long the device took to start, which it does
-/// while the input is being read; so the phases may add up to more than `total`.
+/// while the input is being read, and the kernels to be made ready, while the keys are on their way; so the
+/// phases may add up to more than `total`.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Phases {
     /// Reading the input.
     pub read: f64,
     /// From bytes to keys.
     pub parse: f64,
-    /// Starting the device.
+    /// Starting the device and making the kernels ready.
     pub device: f64,
     /// Keys to the device.
     pub upload: f64,
@@ -104,6 +105,7 @@ impl Timing {
             bytes_moved: report.bytes_moved,
             clock: report.sort.clock.name(),
             ms: Phases {
+                device: milliseconds(report.prepare),
                 upload: milliseconds(report.upload),
                 sort: milliseconds(report.sort.time),
                 download: milliseconds(report.download),

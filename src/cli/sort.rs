@@ -305,7 +305,7 @@ pub(super) fn run(args: SortArgs) -> anyhow::Result<()> {
         timing.type_assumed = options.type_assumed;
         timing.ms.read = milliseconds(read);
         timing.ms.parse = milliseconds(parse);
-        timing.ms.device = milliseconds(chosen.started);
+        timing.ms.device += milliseconds(chosen.started);
         timing.ms.write = milliseconds(write + start.elapsed());
         timing.ms.total = milliseconds(begin.elapsed());
         tell(&timing, to, options.json)?;

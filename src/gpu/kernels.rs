@@ -11,7 +11,7 @@
 //! commands over one bind group.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::PoisonError;
 
 use super::device::Gpu;
@@ -194,18 +194,19 @@ impl Gpu {
         Ok(pipelines.entry(key).or_insert(pipeline).clone())
     }
 
+    /// Makes the pipelines of a plan, so that it need not wait for them.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device or its driver reports.
+    pub fn prepare(&self, plan: &Plan) -> Result<(), Error> {
+        let dispatches = plan.rounds.iter().flat_map(|round| &round.dispatches);
+        let keys: HashSet<PipelineKey> = dispatches.map(|dispatch| kernel(dispatch, 0, plan).0).collect();
+        keys.into_iter().try_for_each(|key| self.pipeline(key).map(drop))
+    }
+
     fn compile(&self, key: PipelineKey) -> Pipeline {
-        let source = source(key);
-        let descriptor = wgpu::ShaderModuleDescriptor {
-            label: Some(key.entry_point),
-            source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(&source)),
-        };
-        // SAFETY: the kernels of this crate, and no others, come here. Each guards its accesses to the
-        // arrays by `arguments.n`, for which the buffers are made, and to workgroup memory by
-        // TILE_SIZE; their loops are bounded by constants; they divide by constants only.
-        let module = unsafe {
-            self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
-        };
+        let module = self.module(key);
         self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(key.entry_point),
             layout: Some(&self.kernels.layout(key.shape, key.scratch).pipeline),
@@ -218,6 +219,27 @@ impl Gpu {
             },
             cache: None,
         })
+    }
+
+    /// The module with this kernel, which it may share with others.
+    fn module(&self, key: PipelineKey) -> wgpu::ShaderModule {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = PipelineKey { entry_point: "", scratch: false, ..key };
+        modules.entry(key).or_insert_with(|| self.translate(key)).clone()
+    }
+
+    fn translate(&self, key: PipelineKey) -> wgpu::ShaderModule {
+        let source = source(key);
+        let descriptor = wgpu::ShaderModuleDescriptor {
+            label: Some("kernels"),
+            source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(&source)),
+        };
+        // SAFETY: the kernels of this crate, and no others, come here. Each guards its accesses to the
+        // arrays by `arguments.n`, for which the buffers are made, and to workgroup memory by
+        // TILE_SIZE; their loops are bounded by constants; they divide by constants only.
+        unsafe {
+            self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
+        }
     }
 }
 
