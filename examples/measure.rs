@@ -8,9 +8,8 @@
 //!
 //! `--tuning` measures the fused variant with other choices than its own: elements in an invocation's
 //! registers, for the tiles' sort and for the rest, and invocations in a workgroup, as powers of two;
-//! the most strided steps in a dispatch; and the elements of a region, as a power of two.
-//! `--passes`
-//! also tells what each kind of dispatch takes, the gap to the next one included.
+//! the most strided steps in a dispatch; and the elements of a region, as a power of two. `--passes` also
+//! tells what each kind of dispatch takes, the gap to the next one included.
 //!
 //! A type with `+p` carries positions. Each run sorts fresh random keys. `--beside` reads times of
 //! another program, `algorithm,type,n,median_ms,…` a line, and puts the ratio to each of them in the

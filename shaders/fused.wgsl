@@ -15,8 +15,8 @@
 // Steps whose strides are register bits need no exchange. In the layout of the highest bits,
 // neighbouring invocations hold neighbouring elements, which is how tiles are loaded and stored.
 //
-// Tiles lie in the array in two ways. For `sort_tile` and `merge_tile` a tile is contiguous. For the
-// other kernels its index is spread: the high `arguments.b` bits are the array index's bits from
+// Tiles lie in the array in two ways. For `sort_tile`, `merge_tile` and `merge_halves` a tile is
+// contiguous. For the other kernels its index is spread: the high `arguments.b` bits are the array index's bits from
 // `arguments.a` on, the active ones, whose strides are the steps to be done; the low bits are the array
 // index's low bits, so that memory is touched in runs.
 
@@ -254,10 +254,16 @@ fn merge_tile(place: Place) {
     store_contiguous(&e, tile, place.local);
 }
 
+var<workgroup> over: u32;
+
 // arguments.a: where the first tile begins; arguments.b: the phase's number.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn merge_halves(place: Place) {
-    if is_over(arguments.b) {
+    // Asked once, so that a whole workgroup leaves or stays.
+    if place.local == 0u {
+        over = u32(is_over(arguments.b));
+    }
+    if workgroupUniformLoad(&over) != 0u {
         return;
     }
     let local = place.local;

@@ -36,7 +36,7 @@ pub struct Timing {
     pub keys_per_s: f64,
     /// Why this device and algorithm.
     pub why: String,
-    /// Whether the type was assumed from the extension `.bin`.
+    /// Whether the type was assumed, as for `.bin`.
     #[serde(skip)]
     pub type_assumed: bool,
 }
@@ -130,7 +130,7 @@ impl Timing {
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ms = &self.ms;
-        let assumed = if self.type_assumed { " (assumed for .bin)" } else { "" };
+        let assumed = if self.type_assumed { " (assumed)" } else { "" };
         write!(f, "sorted {} {}{assumed} in {} ms: ", grouped(self.n), self.element, short(ms.total))?;
         let phases = [
             ("read", ms.read),

@@ -202,7 +202,7 @@ fn types_of_binary_files() {
     assert_eq!(sorted(&["sort", "--to", "text", "-t", "f32", &floats], ""), "7\n");
     assert_eq!(sorted(&["sort", "--to", "text", &doubles], ""), "7\n");
     let output = run(&["sort", &bin], "");
-    assert!(stderr(&output).contains("u32 (assumed for .bin)"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("u32 (assumed)"), "{}", stderr(&output));
     assert!(refused(&["sort", &floats, &doubles], "").contains("--type"));
     assert!(refused(&["sort", &floats, "-"], "").contains("--from"));
     // A type given by hand wins over the extension.
@@ -485,6 +485,77 @@ fn a_pipe_is_written_through() {
     sorted(&["sort", "-o", &pipe], "2\n1\n");
     assert_eq!(reader.join().unwrap(), b"1\n2\n");
     assert_eq!(folder.names(), ["pipe"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn descriptors_are_written_through() {
+    let folder = Folder::new();
+    let (input, log) = (folder.write("in", "2\n1\n"), folder.write("log", "keep\n"));
+    // What standard output is redirected to belongs to the shell: it is not replaced.
+    for path in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        let open = fs::File::options().append(true).open(&log).unwrap();
+        let output = gpusort(&["sort", &input, "-q", "-o", path]).stdout(open).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    assert_eq!(fs::read(&log).unwrap(), b"keep\n1\n2\n1\n2\n1\n2\n");
+    // The timing keeps out of the data there as it does for standard output.
+    let output = run(&["sort", &input, "-o", "/dev/stdout"], "");
+    assert_eq!((&output.stdout[..], stderr(&output).starts_with("sorted")), (&b"1\n2\n"[..], true));
+    // One that cannot be written to is an error, not silence.
+    let readable = fs::File::open("/dev/null").unwrap();
+    let output = gpusort(&["sort", &input]).stdout(readable).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert_eq!(folder.names(), ["in", "log"]);
+}
+
+#[test]
+fn extensions_of_the_output() {
+    let folder = Folder::new();
+    let (binary, text) = (folder.write("a.i32", (-7_i32).to_le_bytes()), folder.arg("out.txt"));
+    sorted(&["sort", &binary, "-o", &text], "");
+    assert_eq!(fs::read(&text).unwrap(), b"-7\n");
+    // Nothing has no type that could be wrong.
+    let empty = folder.arg("empty.f64");
+    sorted(&["sort", "-o", &empty], "");
+    assert_eq!(fs::read(&empty).unwrap(), b"");
+    assert!(refused(&["sort", "-o", &folder.arg("no/")], "1").contains("names a folder"));
+}
+
+#[test]
+fn habits_from_other_tools() {
+    assert_eq!(sorted(&["sort", "-n", "-n", "-rr", "-d", "cpu", "-d", "auto"], "1 2"), "2\n1\n");
+    // An empty default is none; a default of the environment is not asked for.
+    let with = |args: &[&str], name: &str, value: &str| {
+        let mut command = gpusort(args);
+        command.env(name, value);
+        let output = run_with(command, b"1\n");
+        assert!(output.status.success(), "{name}={value}: {}", stderr(&output));
+        stderr(&output)
+    };
+    for name in ["GPUSORT_ALGO", "GPUSORT_DEVICE", "GPUSORT_TIMING", "GPUSORT_PROGRESS"] {
+        with(&["sort"], name, "");
+    }
+    assert_eq!(with(&["sort", "-q"], "GPUSORT_TIMING", "stderr"), "");
+    assert_eq!(with(&["sort", "-q"], "GPUSORT_PROGRESS", "always"), "");
+    assert!(with(&["sort", "--to", "bin"], "GPUSORT_TIMING", "stdout").starts_with("sorted"));
+}
+
+#[cfg(unix)]
+#[test]
+fn ignored_signals_stay_ignored() {
+    let folder = Folder::new();
+    let (input, out) = (folder.write("in", shuffled_lines(40_000)), folder.arg("out"));
+    let script = "trap '' HUP; exec \"$@\"";
+    let mut child = Command::new("sh")
+        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_gpusort")])
+        .args(["sort", &input, "-q", "-a", "odd-even", "-d", "cpu", "-o", &out])
+        .spawn()
+        .unwrap();
+    assert!(wait_for_temporary(&folder, &mut child, |_| true));
+    Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(fs::read_to_string(&out).unwrap() == lines_to(40_000));
 }
 
 /// Waits until the folder holds a temporary file that `is_due`.

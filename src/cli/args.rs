@@ -41,6 +41,7 @@ pub(super) enum Command {
 
 /// Sort numbers from files or standard input.
 #[derive(Args, Debug)]
+#[command(args_override_self = true)]
 #[command(after_help = "See 'gpusort sort --help' for examples, order rules and exit codes.")]
 #[command(after_long_help = "\
 Examples:
@@ -159,6 +160,14 @@ pub(super) struct SortArgs {
     /// No progress, no notes, no timing unless asked for
     #[arg(short, long)]
     pub(super) quiet: bool,
+
+    /// Whether `--timing` was typed and is not the environment's.
+    #[arg(skip)]
+    pub(super) timing_typed: bool,
+
+    /// Likewise for `--progress`.
+    #[arg(skip)]
+    pub(super) progress_typed: bool,
 }
 
 /// An enumeration of the library as clap sees it: `auto`, then each value by its name.

@@ -3,12 +3,31 @@
 use anyhow::Context;
 
 /// From here on SIGINT, SIGTERM and SIGHUP remove the output under way and end the process.
+/// Those that are ignored, as by `nohup`, stay so.
 pub(super) fn install() -> anyhow::Result<()> {
+    #[cfg(unix)]
+    let ignored =
+        [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].map(|signal| is_ignored(signal).then_some(signal));
     ctrlc::set_handler(|| {
         gpusort::io::output::remove_temporary();
         exit();
     })
-    .context("cannot handle interrupts")
+    .context("cannot handle interrupts")?;
+    #[cfg(unix)]
+    for signal in ignored.into_iter().flatten() {
+        // SAFETY: the signal is a valid one, and no handler of ours is needed for it.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn is_ignored(signal: libc::c_int) -> bool {
+    // SAFETY: a `sigaction` of zeros is a valid value for the call to overwrite.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: a null action only asks, and `action` is there to be written to.
+    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
+    asked == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
 /// Ends the process at once: the exit handlers of a graphics driver must not run while other threads

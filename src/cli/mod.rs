@@ -10,15 +10,16 @@ mod sort;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches};
 
 /// Runs the command that the arguments name.
 ///
 /// Exit codes: 0 done, or the reader of the output went away; 2 any error (clap's own too); 130
 /// interrupted.
 pub(crate) fn main() -> ExitCode {
-    skip_mesa_device_select();
-    let cli = args::Cli::parse();
+    prepare_environment();
+    let cli = parse();
     let result = interrupt::install().and_then(|()| match cli.command {
         args::Command::Sort(args) => sort::run(args),
         args::Command::Devices => devices::run(),
@@ -34,11 +35,30 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-/// Mesa's device-select layer asks the display server which GPU it prefers, which takes a fifth of a
-/// second and complains on stderr where there is none. gpusort orders the devices itself.
-fn skip_mesa_device_select() {
+/// The arguments, with what only clap knows: which of them were typed.
+fn parse() -> args::Cli {
+    let matches = args::Cli::command().get_matches();
+    let mut cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    if let (args::Command::Sort(args), Some(matches)) = (&mut cli.command, matches.subcommand_matches("sort"))
+    {
+        let typed = |option| matches.value_source(option) == Some(ValueSource::CommandLine);
+        args.timing_typed = typed("timing");
+        args.progress_typed = typed("progress");
+    }
+    cli
+}
+
+fn prepare_environment() {
+    for name in ["GPUSORT_DEVICE", "GPUSORT_ALGO", "GPUSORT_TIMING", "GPUSORT_PROGRESS"] {
+        if std::env::var_os(name).is_some_and(|value| value.is_empty()) {
+            // SAFETY: this is the first thing the process does, so no other thread reads the environment.
+            unsafe { std::env::remove_var(name) };
+        }
+    }
+    // Mesa's device-select layer asks the display server which GPU it prefers, which takes a fifth of a
+    // second and complains on stderr where there is none. gpusort orders the devices itself.
     if cfg!(target_os = "linux") {
-        // SAFETY: this is the first thing the process does, so no other thread reads the environment.
+        // SAFETY: as above.
         unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
     }
 }

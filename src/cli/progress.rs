@@ -1,6 +1,6 @@
 //! The progress bar: one line on stderr, once the work has lasted long enough for a person to wonder.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use console::Term;
@@ -24,17 +24,22 @@ pub(super) enum Unit {
 /// The progress of one command, phase by phase. Dropping it removes the bar.
 pub(super) struct Progress(Option<ProgressBar>);
 
+/// Before the first phase there is nothing to say.
+const EMPTY: &str = "";
+
 impl Progress {
-    pub(super) fn new(when: When, quiet: bool) -> Self {
+    pub(super) fn new(when: When) -> Self {
         let terminal = io::stderr().is_terminal();
         let patience = match when {
             When::Always => Duration::ZERO,
-            When::Auto if terminal && !quiet => PATIENCE,
+            When::Auto if terminal => PATIENCE,
             When::Auto | When::Never => return Self(None),
         };
         let line = Line { term: Term::stderr(), terminal, visible_from: Instant::now() + patience };
         let target = ProgressDrawTarget::term_like_with_hz(Box::new(line), if terminal { 10 } else { 2 });
-        let bar = ProgressBar::with_draw_target(None, target);
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        bar.set_style(ProgressStyle::with_template(EMPTY).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_draw_target(target);
         // So that phases that do not report are seen to go on.
         bar.enable_steady_tick(Duration::from_millis(100));
         Self(Some(bar))
@@ -42,7 +47,7 @@ impl Progress {
 
     /// Begins a phase of `total` units, or of unknown length.
     pub(super) fn phase(&self, name: &'static str, unit: Unit, total: Option<u64>) {
-        let Some(bar) = &self.0 else { return };
+        let Some(bar) = self.0.as_ref().filter(|bar| !bar.is_finished()) else { return };
         let count = match (unit, total) {
             (Unit::Bytes, Some(_)) => "{bytes}/{total_bytes}",
             (Unit::Bytes, None) => "{bytes}",
@@ -67,17 +72,32 @@ impl Progress {
 
     /// How far the phase is.
     pub(super) fn set(&self, done: u64) {
-        if let Some(bar) = &self.0 {
+        if let Some(bar) = self.0.as_ref().filter(|bar| !bar.is_finished()) {
             bar.set_position(done);
+        }
+    }
+
+    /// Removes the bar for good, so that data can be written to the same terminal.
+    pub(super) fn end(&self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Says something on stderr, above the bar.
+    pub(super) fn note(&self, text: &str) {
+        // A note that cannot be written is no reason to fail.
+        let say = || drop(writeln!(io::stderr(), "gpusort: {text}"));
+        match &self.0 {
+            Some(bar) => bar.suspend(say),
+            None => say(),
         }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
-        }
+        self.end();
     }
 }
 

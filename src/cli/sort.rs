@@ -10,6 +10,7 @@ use gpusort::gpu::{Gpu, Select};
 use gpusort::io::records::{write_binary, write_text};
 use gpusort::io::{Input, Output, Records, Text, binary, text};
 use gpusort::key::{ElementType, Keys, Order};
+use gpusort::plan::{Algorithm, Plan, Shape};
 use gpusort::timing::{Timing, milliseconds};
 use gpusort::{ErrorKind, Method, Report, Sorter};
 
@@ -72,6 +73,7 @@ enum TimingTo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extension {
     Binary(Option<ElementType>),
+    Text,
     /// Known, but not to be read or written yet.
     Unsupported,
     Unknown,
@@ -82,6 +84,7 @@ impl Extension {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         match extension.to_ascii_lowercase().as_str() {
             "bin" => Self::Binary(None),
+            "txt" => Self::Text,
             "csv" | "tsv" | "npy" | "u8" | "i8" | "u16" | "i16" | "f16" => Self::Unsupported,
             other => other.parse().map_or(Self::Unknown, |element| Self::Binary(Some(element))),
         }
@@ -113,10 +116,11 @@ impl Options {
             _ => {}
         }
 
-        let output = args.output.filter(|output| output.as_os_str() != "-");
+        let stdout = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].map(Path::new);
+        let output = args.output.filter(|output| !stdout.contains(&output.as_path()));
         let extension = output.as_deref().map_or(Extension::Unknown, Extension::of);
         let (mut output_format, output_element) = match (args.to, extension) {
-            (Some(OutputFormatArg::Text), _) => (Format::Text, None),
+            (Some(OutputFormatArg::Text), _) | (None, Extension::Text) => (Format::Text, None),
             (Some(OutputFormatArg::Bin), _) => (Format::Binary, None),
             (Some(to), _) => bail!("--to {} is not supported yet; text and bin are", name_of(&to)),
             (None, Extension::Binary(element)) => (Format::Binary, element),
@@ -136,7 +140,11 @@ impl Options {
 
         let timing = match args.timing {
             TimingArg::Off => None,
-            TimingArg::Auto if args.quiet && !args.json => None,
+            _ if args.quiet && !args.json && !args.timing_typed => None,
+            // A default of the environment's must not make an error of what is none without it.
+            TimingArg::Stdout if !args.timing_typed && to_stdout && output_format == Format::Binary => {
+                Some(TimingTo::Stderr)
+            }
             TimingArg::Stderr => Some(TimingTo::Stderr),
             TimingArg::Auto if to_stdout && !io::stdout().is_terminal() => Some(TimingTo::Stderr),
             TimingArg::Auto | TimingArg::Stdout if !to_stdout => Some(TimingTo::Stdout),
@@ -161,7 +169,11 @@ impl Options {
             timing,
             json: args.json,
             quiet: args.quiet,
-            progress: args.progress,
+            progress: if args.quiet && !args.progress_typed {
+                super::args::Progress::Never
+            } else {
+                args.progress
+            },
         })
     }
 
@@ -188,7 +200,7 @@ fn input_format(from: FormatArg, inputs: &[Input]) -> anyhow::Result<Format> {
     for input in inputs {
         formats.push(match input.path().map_or(Extension::Unknown, Extension::of) {
             Extension::Binary(_) => Format::Binary,
-            Extension::Unknown => Format::Text,
+            Extension::Text | Extension::Unknown => Format::Text,
             Extension::Unsupported => {
                 bail!(
                     "{}: this format is not supported yet; --from text or --from bin reads it as that",
@@ -274,15 +286,16 @@ impl Drop for Starting {
 pub(super) fn run(args: SortArgs) -> anyhow::Result<()> {
     let begin = Instant::now();
     let options = Options::new(args)?;
-    let progress = Progress::new(options.progress, options.quiet);
+    let progress = Progress::new(options.progress);
     let starting = starts_early(&options).map(Starting::new);
     // Opened before the work, so that a place that can't be written to is found out now.
-    let mut output = options.output.as_deref().map_or_else(|| Ok(Output::stdout()), Output::file)?;
+    let mut output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
 
     let (records, bytes, read, parse) = read(&options, &progress)?;
     let order = records.order;
     if let Some(promised) = options.output_element
         && promised != order.element
+        && !records.is_empty()
     {
         let output = options.output.unwrap_or_default();
         bail!(
@@ -292,7 +305,9 @@ pub(super) fn run(args: SortArgs) -> anyhow::Result<()> {
         );
     }
 
-    let chosen = choose(&options, records.len() as u64, starting, &progress)?;
+    let positions = options.output_format == Format::Text && records.spelling.is_some();
+    let shape = Shape { key_words: records.keys.words(), positions };
+    let chosen = choose(&options, records.len() as u64, shape, starting, &progress)?;
     let n = records.len();
     let (report, write) = sort_and_write(&options, records, &chosen.sorter, &mut output, &progress)?;
     let start = Instant::now();
@@ -303,6 +318,9 @@ pub(super) fn run(args: SortArgs) -> anyhow::Result<()> {
         let mut timing = Timing::new(n, order.element, &chosen.sorter, &report, chosen.why);
         timing.bytes = bytes;
         timing.type_assumed = options.type_assumed;
+        if options.type_assumed {
+            timing.why.push_str("; the type is assumed");
+        }
         timing.ms.read = milliseconds(read);
         timing.ms.parse = milliseconds(parse);
         timing.ms.device += milliseconds(chosen.started);
@@ -355,9 +373,17 @@ struct Chosen {
     why: String,
 }
 
+/// Whether the GPU takes so many elements in one sort.
+fn takes(gpu: &Gpu, n: u64, shape: Shape) -> bool {
+    let variant = Algorithm::Bitonic.variants()[0];
+    let n = usize::try_from(n).unwrap_or(usize::MAX);
+    Plan::new(Algorithm::Bitonic, variant, n, shape, &gpu.info().limits).is_ok()
+}
+
 fn choose(
     options: &Options,
     n: u64,
+    shape: Shape,
     starting: Option<Starting>,
     progress: &Progress,
 ) -> anyhow::Result<Chosen> {
@@ -371,6 +397,9 @@ fn choose(
     };
     progress.phase("device", Unit::Time, None);
     match (starting.wait(), options.method.algorithm) {
+        ((Ok(gpu), _), None) if !named && !takes(&gpu, n, shape) => {
+            Ok(on_cpu(format!("{n} elements: more than the GPU takes at once")))
+        }
         ((Ok(gpu), started), algorithm) => {
             let why = match algorithm {
                 _ if named => "--device names it".to_owned(),
@@ -383,17 +412,14 @@ fn choose(
             if let Some(algorithm) = algorithm
                 && !options.quiet
             {
-                note(&format!("no hardware GPU found; the {algorithm} network runs on the CPU"));
+                progress.note(&format!("no hardware GPU found; the {algorithm} network runs on the CPU"));
             }
             Ok(on_cpu("no hardware GPU found".to_owned()))
         }
+        // Nobody asked for a GPU, so nobody need hear of one that does not start.
+        ((Err(error), _), None) if !named => Ok(on_cpu(error.to_string())),
         ((Err(error), _), _) => Err(error.into()),
     }
-}
-
-fn note(text: &str) {
-    // A note that cannot be written is no reason to fail.
-    let _ = writeln!(io::stderr(), "gpusort: {text}");
 }
 
 /// Sorts, and writes what comes of it; returns also how long the writing took.
@@ -418,17 +444,26 @@ fn sort_and_write(
         (Format::Text, Some(spelling)) => {
             let (positions, report) = sorter.argsort(&records.keys, options.method, &mut passes)?;
             start = Instant::now();
+            before_writing(options, progress);
             progress.phase("write", Unit::Records, Some(positions.len() as u64));
             (report, spelling.write(&positions, output, |done| progress.set(done)))
         }
         (format, _) => {
             let report = sorter.sort(&mut records.keys, options.method, &mut passes)?;
             start = Instant::now();
+            before_writing(options, progress);
             (report, write_keys(format, records.keys, records.order, output, progress))
         }
     };
     written.map_err(|error| output.failed(error))?;
     Ok((report, start.elapsed()))
+}
+
+/// The bar must not come between numbers on a terminal.
+fn before_writing(options: &Options, progress: &Progress) {
+    if options.output.is_none() && io::stdout().is_terminal() {
+        progress.end();
+    }
 }
 
 fn write_keys(

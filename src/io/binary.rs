@@ -59,11 +59,15 @@ fn read<W: Word>(
         let mut filled = 0;
         loop {
             let end = words.len();
-            words.resize(end + BLOCK / size, W::default());
+            // No more than expected and one element, by which the end is seen.
+            let expected = opened.size.and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX);
+            let block = (expected.saturating_sub(filled) / size + 1).min(BLOCK / size);
+            opened.grow(&mut words, block)?;
+            words.resize(end + block, W::default());
             let count = opened.fill(bytemuck::cast_slice_mut(&mut words[end..]))?;
             filled += count;
             progress(total + filled as u64);
-            if count < BLOCK {
+            if count < block * size {
                 break;
             }
         }

@@ -13,17 +13,13 @@ use crate::error::{Error, ErrorKind};
 pub struct Output(Destination);
 
 enum Destination {
+    /// Standard output where it is no file descriptor.
+    #[cfg(not(unix))]
     Stdout(io::Stdout),
-    /// A device or a pipe, written through.
-    Through {
-        file: File,
-        name: String,
-    },
+    /// A device, a pipe or standard output, written through.
+    Through { file: File, name: String },
     /// A new file beside the one it replaces.
-    Replacing {
-        temporary: NamedTempFile,
-        target: PathBuf,
-    },
+    Replacing { temporary: NamedTempFile, target: PathBuf },
 }
 
 /// The temporary file, so that whoever ends the process can remove it: see [`remove_temporary`].
@@ -44,9 +40,26 @@ pub fn remove_temporary() {
 
 impl Output {
     /// Standard output.
-    #[must_use]
-    pub fn stdout() -> Self {
-        Self(Destination::Stdout(io::stdout()))
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn stdout() -> Result<Self, Error> {
+        let name = "standard output".to_owned();
+        // A file of its own, because the standard library's takes a descriptor that cannot be written to
+        // for one that swallows everything.
+        #[cfg(unix)]
+        {
+            use std::os::fd::AsFd;
+            let file = io::stdout().as_fd().try_clone_to_owned();
+            let file = file.map_err(|error| Error::io(&name, "write", error))?.into();
+            Ok(Self(Destination::Through { file, name }))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = name;
+            Ok(Self(Destination::Stdout(io::stdout())))
+        }
     }
 
     /// A file. A regular one, or one that does not exist, is written beside its place and put there by
@@ -63,6 +76,12 @@ impl Output {
             })
         };
         let failed = |error| Error::io(path.display().to_string(), "write", error);
+        let target = follow_links(path).map_err(failed)?;
+        if is_descriptor(&target) {
+            // Whatever it is, even a regular file, it is somebody's who has it open.
+            let file = File::options().append(true).open(path).map_err(failed)?;
+            return Ok(Self(Destination::Through { file, name: path.display().to_string() }));
+        }
         let existing = match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => return Err(refused("is a directory".to_owned())),
             Ok(metadata) => {
@@ -73,10 +92,14 @@ impl Output {
                 }
                 Some(metadata)
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+                    return Err(refused("names a folder".to_owned()));
+                }
+                None
+            }
             Err(error) => return Err(failed(error)),
         };
-        let target = follow_links(path).map_err(failed)?;
         let folder = match target.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
@@ -114,6 +137,7 @@ impl Output {
     #[must_use]
     pub fn failed(&self, error: io::Error) -> Error {
         let name = match &self.0 {
+            #[cfg(not(unix))]
             Destination::Stdout(_) => "standard output".to_owned(),
             Destination::Through { name, .. } => name.clone(),
             Destination::Replacing { target, .. } => target.display().to_string(),
@@ -125,6 +149,7 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.0 {
+            #[cfg(not(unix))]
             Destination::Stdout(stdout) => stdout.write(bytes),
             Destination::Through { file, .. } => file.write(bytes),
             Destination::Replacing { temporary, .. } => temporary.as_file_mut().write(bytes),
@@ -133,6 +158,7 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
+            #[cfg(not(unix))]
             Destination::Stdout(stdout) => stdout.flush(),
             Destination::Through { file, .. } => file.flush(),
             Destination::Replacing { temporary, .. } => temporary.as_file_mut().flush(),
@@ -140,12 +166,23 @@ impl Write for Output {
     }
 }
 
-/// The path at the end of a chain of symbolic links, which need not exist.
+/// Whether this path stands for a file descriptor: a link that is not to be followed, since what it
+/// leads to is what the process that opened it has open.
+fn is_descriptor(path: &Path) -> bool {
+    let parts: Vec<&str> = path.iter().map(|part| part.to_str().unwrap_or_default()).collect();
+    matches!(parts[..], ["/", "proc", _, "fd", _] | ["/", "dev", "fd", _])
+}
+
+/// The path at the end of a chain of symbolic links, which need not exist; or the first on the way that
+/// is a file descriptor.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
     // As many as Linux follows.
     const MOST: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..MOST {
+        if is_descriptor(&path) {
+            return Ok(path);
+        }
         match fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_symlink() => {
                 let link = fs::read_link(&path)?;

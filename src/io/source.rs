@@ -77,7 +77,12 @@ impl Opened {
     /// end is seen without growing.
     pub(super) fn reserve<T>(&self, to: &mut Vec<T>, unit: u64) -> Result<(), Error> {
         let room = usize::try_from(self.size.unwrap_or(0) / unit + 1).unwrap_or(usize::MAX);
-        to.try_reserve(room).map_err(|error| self.failed(io::Error::new(io::ErrorKind::OutOfMemory, error)))
+        self.grow(to, room)
+    }
+
+    /// Makes room for `more`.
+    pub(super) fn grow<T>(&self, to: &mut Vec<T>, more: usize) -> Result<(), Error> {
+        to.try_reserve(more).map_err(|error| self.failed(io::Error::new(io::ErrorKind::OutOfMemory, error)))
     }
 
     /// Appends a block; false at the end.

@@ -29,7 +29,7 @@ pub(super) fn strides(log2: Range<u32>) -> impl Iterator<Item = Step> {
 
 /// The number of stages that sort `n` elements.
 fn stages(n: u32) -> u32 {
-    n.next_power_of_two().trailing_zeros()
+    u64::from(n).next_power_of_two().trailing_zeros()
 }
 
 /// One dispatch for each step.

@@ -9,6 +9,7 @@
 //! network      step step step step step step step step step …
 //! naive        [──] [──] [──] [──] [──] [──] [──] [──] [──] one pass over the data each
 //! local-global [──────────────────────] [──] [──] [───────] a tile's steps stay in workgroup memory
+//! fused        [──────────────────────] [───────] [───────] … and so do several steps between tiles
 //! ```
 //!
 //! Nothing here names a GPU API. [`crate::cpu::network`] performs the steps of any plan, which is both

@@ -19,7 +19,7 @@ pub(super) fn steps(steps: u32, block_log2: u32) -> impl Iterator<Item = Step> {
 }
 
 pub(super) fn plan(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Round>, Error> {
-    let log2 = n.next_power_of_two().trailing_zeros();
+    let log2 = u64::from(n).next_power_of_two().trailing_zeros();
     let row_log2 = (limits.workgroup_bytes / shape.bytes()).clamp(2, 2048).ilog2().min(log2);
     // In rows and columns: what is above both is left to single steps.
     let both = (2 * row_log2).min(log2);
