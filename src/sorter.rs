@@ -18,6 +18,18 @@ pub struct Method {
     pub variant: Option<Variant>,
 }
 
+impl Method {
+    /// What it means on a GPU.
+    ///
+    /// # Errors
+    ///
+    /// A variant that the algorithm lacks.
+    pub fn on_gpu(self) -> Result<(Algorithm, Variant), Error> {
+        let algorithm = self.algorithm.unwrap_or(Algorithm::Bitonic);
+        Ok((algorithm, algorithm.variant(self.variant)?))
+    }
+}
+
 /// How a sort went.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
@@ -140,8 +152,7 @@ impl OnGpu {
         method: Method,
         progress: Progress,
     ) -> Result<(Buffers, Report), Error> {
-        let algorithm = method.algorithm.unwrap_or(Algorithm::Bitonic);
-        let variant = method.variant.unwrap_or(algorithm.variants()[0]);
+        let (algorithm, variant) = method.on_gpu()?;
         let n = keys.len() / (4 * shape.key_words as usize);
         let plan = Plan::new(algorithm, variant, n, shape, &self.gpu.info().limits)?;
         let planned = plan.dispatch_count();
@@ -197,10 +208,7 @@ fn on_cpu<T: Ord + Copy + Send + Sync>(
             ("cpu", "radix", 0, 0)
         }
         Some(algorithm) => {
-            let variants = algorithm.variants();
-            if let Some(variant) = method.variant.filter(|variant| !variants.contains(variant)) {
-                return Err(Error::no_variant(algorithm, variant));
-            }
+            algorithm.variant(method.variant)?;
             // Whichever variant is asked for, the network is the same; this cut of it suits caches.
             let variant = match algorithm {
                 Algorithm::Bitonic => Variant::LocalGlobal,

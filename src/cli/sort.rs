@@ -10,7 +10,7 @@ use gpusort::gpu::{Gpu, Select};
 use gpusort::io::records::{write_binary, write_text};
 use gpusort::io::{Input, Output, Records, Text, binary, text};
 use gpusort::key::{ElementType, Keys, Order};
-use gpusort::plan::{Algorithm, Plan, Shape};
+use gpusort::plan::{Plan, Shape};
 use gpusort::timing::{Timing, milliseconds};
 use gpusort::{ErrorKind, Method, Report, Sorter};
 
@@ -107,14 +107,10 @@ impl Options {
         };
 
         let method = Method { algorithm: args.algo.0, variant: args.variant.map(|variant| variant.0) };
-        match (method.algorithm, method.variant) {
-            (None, Some(variant)) => bail!("--variant {variant} needs --algo, which it is a variant of"),
-            (Some(algorithm), Some(variant)) if !algorithm.variants().contains(&variant) => {
-                let names: Vec<&str> = algorithm.variants().iter().map(|variant| variant.name()).collect();
-                bail!("--algo {algorithm} has no variant '{variant}'; it has {}", names.join(", "));
-            }
-            _ => {}
+        if let (None, Some(variant)) = (method.algorithm, method.variant) {
+            bail!("--variant {variant} needs --algo, which it is a variant of");
         }
+        method.on_gpu()?;
 
         let stdout = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].map(Path::new);
         let output = args.output.filter(|output| !stdout.contains(&output.as_path()));
@@ -374,10 +370,10 @@ struct Chosen {
 }
 
 /// Whether the GPU takes so many elements in one sort.
-fn takes(gpu: &Gpu, n: u64, shape: Shape) -> bool {
-    let variant = Algorithm::Bitonic.variants()[0];
+fn takes(gpu: &Gpu, method: Method, n: u64, shape: Shape) -> bool {
     let n = usize::try_from(n).unwrap_or(usize::MAX);
-    Plan::new(Algorithm::Bitonic, variant, n, shape, &gpu.info().limits).is_ok()
+    let plan = |(algorithm, variant)| Plan::new(algorithm, variant, n, shape, &gpu.info().limits);
+    method.on_gpu().and_then(plan).is_ok()
 }
 
 fn choose(
@@ -397,7 +393,7 @@ fn choose(
     };
     progress.phase("device", Unit::Time, None);
     match (starting.wait(), options.method.algorithm) {
-        ((Ok(gpu), _), None) if !named && !takes(&gpu, n, shape) => {
+        ((Ok(gpu), _), None) if !named && !takes(&gpu, options.method, n, shape) => {
             Ok(on_cpu(format!("{n} elements: more than the GPU takes at once")))
         }
         ((Ok(gpu), started), algorithm) => {

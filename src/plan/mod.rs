@@ -58,6 +58,16 @@ impl Algorithm {
             Self::OddEven => &[Variant::Block, Variant::Naive],
         }
     }
+
+    /// The variant asked for, or the default.
+    ///
+    /// # Errors
+    ///
+    /// A variant that this algorithm does not have.
+    pub fn variant(self, asked: Option<Variant>) -> Result<Variant, Error> {
+        let variant = asked.unwrap_or(self.variants()[0]);
+        if self.variants().contains(&variant) { Ok(variant) } else { Err(Error::no_variant(self, variant)) }
+    }
 }
 
 impl fmt::Display for Algorithm {
@@ -410,6 +420,7 @@ impl Plan {
     ) -> Result<Self, Error> {
         let n = u32::try_from(n)
             .map_err(|_| Error::limit("elements in one sort", n as u64, u64::from(u32::MAX)))?;
+        let variant = algorithm.variant(Some(variant))?;
         let pads = variant == Variant::Transpose && n > 1;
         let padded = if pads {
             n.checked_next_power_of_two().ok_or(Error::limit("elements in one sort", n.into(), 1 << 31))?
@@ -425,9 +436,6 @@ impl Plan {
             }
         }
         let rounds = match (algorithm, variant) {
-            _ if !algorithm.variants().contains(&variant) => {
-                return Err(Error::no_variant(algorithm, variant));
-            }
             _ if n < 2 => Vec::new(),
             (_, Variant::Fused) => bitonic::fused(n, shape, limits, &Tuning::new(n, shape, limits))?,
             (_, Variant::LocalGlobal) => bitonic::local_global(n, shape, limits)?,
