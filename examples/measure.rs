@@ -3,13 +3,13 @@
 //! ```text
 //! cargo run --release --example measure -- [--device NAME] [--sizes 1024,65536,1M] [--types u32,u64]
 //!     [--algo bitonic] [--variant NAME] [--runs 15] [--limit SECONDS] [--beside FILE.csv] [--csv FILE.csv]
-//!     [--tuning 5,4,8,8,23/4,4,8,8,23] [--passes yes]
+//!     [--tuning 5,8,0,4,8,0,4,23/5,8,0,5,8,0,4,23] [--passes yes]
 //! ```
 //!
-//! `--tuning` measures the fused variant with other choices than its own: elements in an invocation's
-//! registers, for the tiles' sort and for the rest, and invocations in a workgroup, as powers of two;
-//! the most strided steps in a dispatch; and the elements of a region, as a power of two. `--passes` also
-//! tells what each kind of dispatch takes, the gap to the next one included.
+//! `--tuning` measures the fused variant with other choices than its own, all as powers of two: elements
+//! in an invocation's registers, invocations in a workgroup and parts of a tile, first for the tiles'
+//! sort, then for the passes; elements in the shortest run of memory; elements in a region. `--passes`
+//! also tells what each kind of dispatch takes, the gap to the next one included.
 //!
 //! A type with `+p` carries positions. Each run sorts fresh random keys. `--beside` reads times of
 //! another program, `algorithm,type,n,median_ms,…` a line, and puts the ratio to each of them in the
@@ -75,12 +75,19 @@ fn options() -> anyhow::Result<Options> {
 
 fn tuning(text: &str) -> anyhow::Result<Tuning> {
     let numbers: Vec<u32> = text.split(',').map(str::parse).collect::<Result<_, _>>()?;
-    let [sort_elements_log2, elements_log2, invocations_log2, most_strides, region_log2] = numbers[..] else {
-        bail!("'{text}' is not a tuning")
+    let [a, b, c, d, e, f, run_log2, region_log2] = numbers[..] else { bail!("'{text}' is not a tuning") };
+    let tile = |(elements_log2, invocations_log2, parts_log2)| FusedTile {
+        elements_log2,
+        invocations_log2,
+        parts_log2,
     };
-    let tile = FusedTile { elements_log2, invocations_log2 };
-    let sort_tile = FusedTile { elements_log2: sort_elements_log2, ..tile };
-    Ok(Tuning { sort_tile, tile, most_strides, region_log2 })
+    Ok(Tuning { sort_tile: tile((a, b, c)), tile: tile((d, e, f)), run_log2, region_log2 })
+}
+
+fn tuning_name(tuning: &Tuning) -> String {
+    let tile =
+        |tile: FusedTile| format!("{},{},{}", tile.elements_log2, tile.invocations_log2, tile.parts_log2);
+    format!("{},{},{},{}", tile(tuning.sort_tile), tile(tuning.tile), tuning.run_log2, tuning.region_log2)
 }
 
 /// Digits, with `_` between them and a `K`, `M` or `G` (powers of 1024) after them.
@@ -275,14 +282,12 @@ fn main() -> anyhow::Result<()> {
                     let mut plans =
                         vec![(variant.name().to_owned(), Plan::new(algorithm, variant, n, shape, limits))];
                     if variant == Variant::Fused {
-                        plans.extend(options.tunings.iter().map(|tuning| {
-                            let Tuning { sort_tile, tile, most_strides, region_log2 } = tuning;
-                            let name = format!(
-                                "{},{},{},{most_strides},{region_log2}",
-                                sort_tile.elements_log2, tile.elements_log2, tile.invocations_log2
-                            );
-                            (name, Plan::fused(n, shape, limits, tuning))
-                        }));
+                        plans.extend(
+                            options
+                                .tunings
+                                .iter()
+                                .map(|tuning| (tuning_name(tuning), Plan::fused(n, shape, limits, tuning))),
+                        );
                     }
                     for (name, plan) in plans {
                         let plan = match plan {
@@ -334,13 +339,13 @@ fn copy_bandwidth(beside: &[(String, String, usize, f64)]) -> Option<f64> {
 fn print_table(rows: &[Row], beside: &[(String, String, usize, f64)]) {
     let copy = copy_bandwidth(beside);
     println!(
-        "\n{:>11} {:6} {:9} {:12} {:>6} {:>10} {:>10} {:>10} {:>6}",
+        "\n{:>11} {:6} {:9} {:21} {:>6} {:>10} {:>10} {:>10} {:>6}",
         "n", "type", "algorithm", "variant", "passes", "median ms", "min ms", "max ms", "limit"
     );
     for row in rows {
         let last = row.samples_ms.len() - 1;
         print!(
-            "{:>11} {:6} {:9} {:12} {:>6} {:>10.4} {:>10.4} {:>10.4}",
+            "{:>11} {:6} {:9} {:21} {:>6} {:>10.4} {:>10.4} {:>10.4}",
             row.n,
             row.element,
             row.algorithm.name(),

@@ -3,7 +3,7 @@
 
 use gpusort::cpu::{Pair, network};
 use gpusort::gpu::{Buffers, Clock, execute};
-use gpusort::plan::{Algorithm, Limits, Plan, Round, Shape, Variant, Work};
+use gpusort::plan::{Algorithm, FusedTile, Limits, Plan, Round, Shape, Tuning, Variant, Work};
 
 use crate::device::gpu;
 use crate::inputs::{PATTERNS, Pattern, random};
@@ -80,6 +80,24 @@ fn kernels_leave_what_the_interpreter_leaves() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn tiles_of_every_cut_leave_what_the_interpreter_leaves() {
+    let limits = gpu().info().limits;
+    let cuts = [(2, 6, 0), (3, 5, 1), (4, 5, 0), (4, 7, 0), (5, 5, 0), (5, 5, 1), (6, 5, 1)];
+    for ((elements_log2, invocations_log2, parts_log2), shape) in
+        cuts.into_iter().zip(Shape::ALL.into_iter().cycle())
+    {
+        let tile = FusedTile { invocations_log2, elements_log2, parts_log2 };
+        let tuning = Tuning { sort_tile: tile, tile, run_log2: 3, region_log2: 14 };
+        let start = std::time::Instant::now();
+        for (n, pattern) in [(1021, Pattern::FewDistinct), (35_001, Pattern::Random)] {
+            let plan = Plan::fused(n, shape, &limits, &tuning).unwrap();
+            check_after_every_dispatch(&plan, pattern, &format!("{tuning:?}"));
+        }
+        eprintln!("{tile:?} {shape:?} {:?}", start.elapsed());
     }
 }
 

@@ -127,7 +127,6 @@ pub struct Gpu {
     pub(super) kernels: Kernels,
     pub(super) pipelines: Mutex<HashMap<PipelineKey, Pipeline>>,
     /// By the key of any of their pipelines, without what differs between those.
-    pub(super) modules: Mutex<HashMap<PipelineKey, wgpu::ShaderModule>>,
     pub(super) staging: Mutex<Staging>,
     info: AdapterInfo,
     failure: Arc<Mutex<Option<String>>>,
@@ -164,7 +163,6 @@ impl Gpu {
             queue,
             kernels,
             pipelines: Mutex::default(),
-            modules: Mutex::default(),
             staging: Mutex::default(),
             info,
             failure,

@@ -14,10 +14,12 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::PoisonError;
 
+use rayon::prelude::*;
+
 use super::device::Gpu;
 use super::unroll::unroll;
 use crate::error::Error;
-use crate::plan::{Dispatch, FusedTile, Kernel, Plan, Shape, Step, Work};
+use crate::plan::{Dispatch, FusedTile, Kernel, Layout, Plan, Shape, Step, Work};
 
 /// A kernel's arguments, as `Arguments` in `common.wgsl` has them.
 #[repr(C)]
@@ -43,10 +45,18 @@ pub(super) struct PipelineKey {
 /// A kernel's file and the constants that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Source {
-    Local { tile_size: u32 },
-    Fused(FusedTile),
+    Local {
+        tile_size: u32,
+    },
+    /// The work is without its place in the array: that is an argument.
+    Fused {
+        tile: FusedTile,
+        work: Work,
+    },
     Step,
-    Transpose { tile_size: u32 },
+    Transpose {
+        tile_size: u32,
+    },
     Iota,
 }
 
@@ -69,14 +79,14 @@ pub(super) fn bindings(positions: bool, scratch: bool) -> Vec<u32> {
 }
 
 /// What all pipelines of a device share: the layouts of their bindings, by shape and scratch.
-pub(super) struct Kernels(HashMap<(bool, bool), Layout>);
+pub(super) struct Kernels(HashMap<(bool, bool), Layouts>);
 
-struct Layout {
+struct Layouts {
     bindings: wgpu::BindGroupLayout,
     pipeline: wgpu::PipelineLayout,
 }
 
-impl Layout {
+impl Layouts {
     fn new(device: &wgpu::Device, bindings: &[u32]) -> Self {
         let entries: Vec<_> = bindings
             .iter()
@@ -107,11 +117,11 @@ impl Layout {
 impl Kernels {
     pub(super) fn new(device: &wgpu::Device) -> Self {
         let kinds = [(false, false), (false, true), (true, false), (true, true)];
-        let layout = |(positions, scratch)| Layout::new(device, &bindings(positions, scratch));
+        let layout = |(positions, scratch)| Layouts::new(device, &bindings(positions, scratch));
         Self(kinds.into_iter().map(|kind| (kind, layout(kind))).collect())
     }
 
-    fn layout(&self, shape: Shape, scratch: bool) -> &Layout {
+    fn layout(&self, shape: Shape, scratch: bool) -> &Layouts {
         &self.0[&(shape.positions, scratch)]
     }
 
@@ -124,24 +134,17 @@ impl Kernels {
 /// The kernel and the arguments for this dispatch, number `ordinal` of the plan.
 pub(super) fn kernel(dispatch: &Dispatch, ordinal: u32, plan: &Plan) -> (PipelineKey, Arguments) {
     let (n, shape) = (plan.n, plan.shape);
-    let first_tile = match dispatch.kernel {
-        Kernel::Fused(tile) => dispatch.first >> tile.log2(),
-        _ => 0,
-    };
     let (entry_point, a, b, c) = match (dispatch.kernel, dispatch.work) {
-        (_, Work::TileSort { .. }) => ("sort_tile", 0, 0, first_tile),
-        (_, Work::TileMerge { .. }) => ("merge_tile", 0, 0, first_tile),
-        (_, Work::TileHalves { .. }) => ("merge_halves", dispatch.first, ordinal, 0),
-        (Kernel::Fused(tile), Work::Strides { low, count, mirrored }) => {
-            let entry_point = match (mirrored, count > tile.elements_log2) {
-                (false, false) => "stride_tile",
-                (false, true) => "stride_tile_wide",
-                (true, false) => "mirror_tile",
-                (true, true) => "mirror_tile_wide",
-            };
-            (entry_point, low, count, first_tile)
+        (Kernel::Fused(_), Work::TileSort { tile_log2 }) => ("sort_tile", tile_log2, 0, dispatch.first),
+        (Kernel::Fused(_), Work::Strides { low, .. }) => ("do_steps", low, 0, dispatch.first),
+        (Kernel::Fused(_), Work::TileHalves { tile_log2 }) => {
+            ("do_steps", tile_log2, ordinal, dispatch.first)
         }
-        (_, Work::Strides { .. }) => unreachable!("only the fused kernels are planned for several strides"),
+        (_, Work::TileSort { .. }) => ("sort_tile", 0, 0, 0),
+        (_, Work::TileMerge { .. }) => ("merge_tile", 0, 0, 0),
+        (_, Work::TileHalves { .. } | Work::Strides { .. }) => {
+            unreachable!("only the fused kernels are planned for this")
+        }
         (_, Work::Step(Step::Mirror { block_log2 })) => ("mirror", 1 << (block_log2 - 1), 0, 0),
         (_, Work::Step(Step::Stride { stride_log2 })) => ("stride", 1 << stride_log2, 0, 0),
         (_, Work::Step(Step::Phase { odd })) => ("phase", u32::from(odd), ordinal, 0),
@@ -156,7 +159,10 @@ pub(super) fn kernel(dispatch: &Dispatch, ordinal: u32, plan: &Plan) -> (Pipelin
         }
     };
     let source = match (dispatch.kernel, dispatch.work) {
-        (Kernel::Fused(tile), _) => Source::Fused(tile),
+        (Kernel::Fused(tile), Work::Strides { tail, count, mirrored, .. }) => {
+            Source::Fused { tile, work: Work::Strides { tail, low: 0, count, mirrored } }
+        }
+        (Kernel::Fused(tile), work) => Source::Fused { tile, work },
         (Kernel::Local, work) => Source::Local { tile_size: work.tile().map_or(1, |tile| tile as u32) },
         (Kernel::Step, _) => Source::Step,
         (Kernel::Transpose, Work::RowSort { row_log2 } | Work::RowMerge { row_log2, .. }) => {
@@ -185,16 +191,18 @@ pub(super) fn iota(n: u32, key_words: u32) -> (PipelineKey, Arguments, u32) {
 impl Gpu {
     /// The pipeline for `key`, made when it is first asked for.
     pub(super) fn pipeline(&self, key: PipelineKey) -> Result<Pipeline, Error> {
-        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pipeline) = pipelines.get(&key) {
+        let pipelines = || self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = pipelines().get(&key) {
             return Ok(pipeline.clone());
         }
+        // Not while the map is locked: several may be compiled at once.
         let pipeline = self.compile(key);
         self.check()?;
-        Ok(pipelines.entry(key).or_insert(pipeline).clone())
+        Ok(pipelines().entry(key).or_insert(pipeline).clone())
     }
 
-    /// Makes the pipelines of a plan, so that it need not wait for them.
+    /// Makes the pipelines of a plan, so that it need not wait for them: on all cores, since a driver
+    /// that has not seen them before takes its time.
     ///
     /// # Errors
     ///
@@ -202,15 +210,14 @@ impl Gpu {
     pub fn prepare(&self, plan: &Plan) -> Result<(), Error> {
         let dispatches = plan.rounds.iter().flat_map(|round| &round.dispatches);
         let keys: HashSet<PipelineKey> = dispatches.map(|dispatch| kernel(dispatch, 0, plan).0).collect();
-        keys.into_iter().try_for_each(|key| self.pipeline(key).map(drop))
+        keys.into_par_iter().try_for_each(|key| self.pipeline(key).map(drop))
     }
 
     fn compile(&self, key: PipelineKey) -> Pipeline {
-        let module = self.module(key);
         self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(key.entry_point),
             layout: Some(&self.kernels.layout(key.shape, key.scratch).pipeline),
-            module: &module,
+            module: &self.translate(key),
             entry_point: Some(key.entry_point),
             compilation_options: wgpu::PipelineCompilationOptions {
                 // Every kernel writes its tile before it reads it.
@@ -219,13 +226,6 @@ impl Gpu {
             },
             cache: None,
         })
-    }
-
-    /// The module with this kernel, which it may share with others.
-    fn module(&self, key: PipelineKey) -> wgpu::ShaderModule {
-        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = PipelineKey { entry_point: "", scratch: false, ..key };
-        modules.entry(key).or_insert_with(|| self.translate(key)).clone()
     }
 
     fn translate(&self, key: PipelineKey) -> wgpu::ShaderModule {
@@ -257,31 +257,27 @@ fn source(key: PipelineKey) -> String {
     let file = match key.source {
         Source::Local { tile_size } => {
             constants.push(("TILE_SIZE", tile_size));
-            include_str!("../../shaders/bitonic_local.wgsl")
+            include_str!("../../shaders/bitonic_local.wgsl").to_owned()
         }
-        Source::Fused(tile) => {
-            constants.extend([
-                ("TILE_SIZE", 1),
-                ("TILE_LOG2", tile.log2()),
-                ("ELEMENTS_LOG2", tile.elements_log2),
-                ("ELEMENTS", 1 << tile.elements_log2),
-                ("HALF", 1 << (tile.elements_log2 - 1)),
-                ("UPPER_LAYOUTS", tile.log2().div_ceil(tile.elements_log2) - 1),
-                ("ELEMENT_WORDS", key.shape.words()),
-            ]);
-            include_str!("../../shaders/fused.wgsl")
+        Source::Fused { tile, work } => {
+            constants.extend(fused_constants(tile, work, key.shape));
+            let kernel = match work {
+                Work::TileSort { .. } => include_str!("../../shaders/fused_sort.wgsl").to_owned(),
+                _ => fused_pass(tile, work),
+            };
+            include_str!("../../shaders/fused.wgsl").to_owned() + &kernel
         }
         Source::Step => {
             constants.push(("TILE_SIZE", 1));
-            include_str!("../../shaders/step.wgsl")
+            include_str!("../../shaders/step.wgsl").to_owned()
         }
         Source::Transpose { tile_size } => {
             constants.push(("TILE_SIZE", tile_size));
-            include_str!("../../shaders/transpose.wgsl")
+            include_str!("../../shaders/transpose.wgsl").to_owned()
         }
         Source::Iota => {
             constants.push(("TILE_SIZE", 1));
-            include_str!("../../shaders/iota.wgsl")
+            include_str!("../../shaders/iota.wgsl").to_owned()
         }
     };
     let common = include_str!("../../shaders/common.wgsl");
@@ -289,8 +285,69 @@ fn source(key: PipelineKey) -> String {
     for (name, value) in &constants {
         source += &format!("const {name}: u32 = {value}u;\n");
     }
-    for part in [common, key_file, element_file, &unroll(file, &constants)] {
+    for part in [common, key_file, element_file, &unroll(&file, &constants)] {
         source.push_str(part);
     }
     source
+}
+
+fn fused_constants(tile: FusedTile, work: Work, shape: Shape) -> Vec<(&'static str, u32)> {
+    let part_log2 = tile.elements_log2 - tile.parts_log2;
+    let (run_log2, mirrored) = match work {
+        Work::Strides { count, mirrored, .. } => (tile.log2() - count, mirrored),
+        _ => (tile.log2(), false),
+    };
+    vec![
+        ("TILE_SIZE", 1),
+        ("TILE_LOG2", tile.log2()),
+        ("ELEMENTS_LOG2", tile.elements_log2),
+        ("ELEMENTS", 1 << tile.elements_log2),
+        ("HALF", 1 << (tile.elements_log2 - 1)),
+        ("PARTS", 1 << tile.parts_log2),
+        ("PART_LOG2", part_log2),
+        ("PART", 1 << part_log2),
+        ("RUN_LOG2", run_log2),
+        ("MIRRORED", mirrored.into()),
+        ("UPPER_LAYOUTS", (tile.log2() - tile.parts_log2).div_ceil(part_log2) - 1),
+        ("ELEMENT_WORDS", shape.words()),
+    ]
+}
+
+/// A kernel that goes through the layouts of this work, one after another. A loop over them would need
+/// numbers known only when it runs where the compiler needs constants.
+fn fused_pass(tile: FusedTile, work: Work) -> String {
+    let is_phase = matches!(work, Work::TileHalves { .. });
+    let layouts = tile.layouts(work);
+    let mut body = String::new();
+    let mut line = |text: String| body += &format!("    {text}\n");
+    line("let local = place.local;".to_owned());
+    if is_phase {
+        line("if workgroup_is_over(local) { return; }".to_owned());
+    }
+    line("let tile = tile_at(place);".to_owned());
+    line("var e: Registers;".to_owned());
+    let mut before: Option<&Layout> = None;
+    for layout in &layouts {
+        let Layout { low, steps, mirrored } = layout;
+        line(match before {
+            None => format!("load_registers(&e, tile, local, {low}u, {mirrored});"),
+            Some(before) => {
+                format!("change_layout(&e, local, {}u, {}, {low}u, {mirrored});", before.low, before.mirrored)
+            }
+        });
+        let (mut top, bottom) = (steps.end.saturating_sub(*low), steps.start.saturating_sub(*low));
+        if *mirrored {
+            if is_phase {
+                line("note_swaps(&e);".to_owned());
+            }
+            line("mirror_registers(&e);".to_owned());
+            top -= 1;
+        }
+        line(format!("merge_registers(&e, {top}u, {bottom}u);"));
+        before = Some(layout);
+    }
+    if let Some(Layout { low, mirrored, .. }) = before {
+        line(format!("store_registers(&e, tile, local, {low}u, {mirrored});"));
+    }
+    format!("@compute @workgroup_size(WORKGROUP_SIZE)\nfn do_steps(place: Place) {{\n{body}}}\n")
 }

@@ -16,6 +16,7 @@
 //! how every variant is tested without a GPU and how the CPU runs a network.
 
 mod bitonic;
+mod fused;
 mod odd_even;
 mod step;
 mod transpose;
@@ -23,7 +24,7 @@ mod transpose;
 use std::fmt;
 use std::str::FromStr;
 
-pub use bitonic::Tuning;
+pub use fused::{FusedTile, Layout, Tuning};
 pub use step::{Pair, Step};
 
 use crate::error::Error;
@@ -252,11 +253,14 @@ pub enum Work {
         /// Elements in a tile, as a power of two.
         tile_log2: u32,
     },
-    /// Several steps whose strides are larger than a tile: 2^(`low`+`count`−1) … 2^`low`.
+    /// Several steps one after another: those that end a stage, the strides 2^(`tail`−1) … 1; then
+    /// `count` steps of strides 2^(`low`+`count`−1) … 2^`low`.
     Strides {
+        /// How many steps end a stage.
+        tail: u32,
         /// The smallest stride, as a power of two.
         low: u32,
-        /// How many steps.
+        /// How many steps there are of these.
         count: u32,
         /// Whether the first of them is the mirrored step that begins a stage.
         mirrored: bool,
@@ -296,9 +300,13 @@ impl Work {
             Self::TileSort { tile_log2 } => (1..=tile_log2).flat_map(bitonic::stage).collect(),
             Self::TileMerge { tile_log2 } => bitonic::strides(0..tile_log2).collect(),
             Self::TileHalves { tile_log2 } => bitonic::stage(tile_log2).collect(),
-            Self::Strides { low, count, mirrored: false } => bitonic::strides(low..low + count).collect(),
-            Self::Strides { low, count, mirrored: true } => {
-                bitonic::stage(low + count).take(count as usize).collect()
+            Self::Strides { tail, low, count, mirrored } => {
+                let tail = bitonic::strides(0..tail);
+                if mirrored {
+                    tail.chain(bitonic::stage(low + count).take(count as usize)).collect()
+                } else {
+                    tail.chain(bitonic::strides(low..low + count)).collect()
+                }
             }
             Self::Step(step) => vec![step],
             Self::RowSort { row_log2 } => {
@@ -333,29 +341,6 @@ pub enum Kernel {
     Step,
     /// `transpose`: rows in workgroup memory, and transpositions.
     Transpose,
-}
-
-/// How the `fused` kernels share a tile out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FusedTile {
-    /// Invocations in a workgroup, as a power of two.
-    pub invocations_log2: u32,
-    /// Elements in each invocation's registers, as a power of two.
-    pub elements_log2: u32,
-}
-
-impl FusedTile {
-    /// Elements in a tile, as a power of two.
-    #[must_use]
-    pub fn log2(self) -> u32 {
-        self.invocations_log2 + self.elements_log2
-    }
-
-    /// Bytes of workgroup memory: a word of every element, and a gap after each 32.
-    #[must_use]
-    pub fn workgroup_bytes(self) -> u64 {
-        4 * (1 << self.log2()) * 33 / 32
-    }
 }
 
 /// One launch of a kernel: one pass over the data.
@@ -437,7 +422,7 @@ impl Plan {
         }
         let rounds = match (algorithm, variant) {
             _ if n < 2 => Vec::new(),
-            (_, Variant::Fused) => bitonic::fused(n, shape, limits, &Tuning::new(n, shape, limits))?,
+            (_, Variant::Fused) => fused::plan(n, shape, limits, &Tuning::new(n, shape, limits))?,
             (_, Variant::LocalGlobal) => bitonic::local_global(n, shape, limits)?,
             (_, Variant::Transpose) => transpose::plan(n, shape, limits)?,
             (_, Variant::Block) => odd_even::block(n, shape, limits)?,
@@ -454,7 +439,7 @@ impl Plan {
     /// As for [`Plan::new`]; a tuning that exceeds the limits.
     pub fn fused(n: usize, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Self, Error> {
         let plan = Self::new(Algorithm::Bitonic, Variant::Fused, n, shape, limits)?;
-        let rounds = if n < 2 { Vec::new() } else { bitonic::fused(plan.n, shape, limits, tuning)? };
+        let rounds = if n < 2 { Vec::new() } else { fused::plan(plan.n, shape, limits, tuning)? };
         Ok(Self { rounds, ..plan })
     }
 

@@ -1,7 +1,7 @@
 //! Odd-even transposition (brick) sort: n phases that compare neighbours, starting at odd and at even
 //! positions in turn (N. Haberman, "Parallel neighbor-sort", 1972).
 
-use super::bitonic::{Tuning, fused_dispatch};
+use super::fused::{self, Tuning};
 use super::{Limits, Round, Shape, Step, Work, step_dispatch};
 use crate::error::Error;
 
@@ -24,7 +24,7 @@ pub(super) fn block(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Round>,
     let tile = Tuning::new(n, shape, limits).tile;
     let tile_log2 = tile.log2();
     let half = 1 << (tile_log2 - 1);
-    let dispatch = |work, first| fused_dispatch(work, tile, first, n - first, shape, limits);
+    let dispatch = |work, first| fused::dispatch(work, tile, first, n - first, shape, limits);
     // The first phase sorts the blocks too.
     let sort = dispatch(Work::TileSort { tile_log2 }, 0)?;
     let mut rounds = vec![Round { dispatches: sort.into_iter().collect(), times: 1 }];

@@ -1,0 +1,317 @@
+//! The bitonic network cut for the `fused` kernels: tiles that stay in registers, passes that do as many
+//! consecutive steps as a tile's bits allow.
+//!
+//! A tile is chosen by bits of the array's index: of 2^t elements that differ in t of those bits a
+//! workgroup can do every step whose stride is one of the bits. The network is one sequence of strides,
+//!
+//! ```text
+//! stage 15: 14 13 12 … 1 0   stage 16: 15 14 13 … 1 0   stage 17: 16 15 …
+//! ```
+//!
+//! and a pass takes from it as long a run as has no more than t different bits. That its run may end one
+//! stage and begin the next is what saves a fifth of the passes: a tile of the lowest bits and of some
+//! high ones does `… 3 2 1 0 | 17 16 15 14 …`. The lowest few bits are always among a tile's, so that memory
+//! is touched in runs.
+
+use std::ops::Range;
+
+use super::bitonic::stages;
+use super::{Dispatch, Grid, Kernel, Limits, Round, Shape, Work};
+use crate::error::Error;
+
+/// How the `fused` kernels share a tile out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FusedTile {
+    /// Invocations in a workgroup, as a power of two.
+    pub invocations_log2: u32,
+    /// Elements in each invocation's registers, as a power of two.
+    pub elements_log2: u32,
+    /// Parts of the tile that take turns in workgroup memory, as a power of two: 0 or 1.
+    pub parts_log2: u32,
+}
+
+impl FusedTile {
+    /// Elements in a tile, as a power of two.
+    #[must_use]
+    pub fn log2(self) -> u32 {
+        self.invocations_log2 + self.elements_log2
+    }
+
+    /// Bytes of workgroup memory: a word of every element of a part, and a gap after each 32.
+    #[must_use]
+    pub fn workgroup_bytes(self) -> u64 {
+        4 * (1 << (self.log2() - self.parts_log2)) * 33 / 32
+    }
+
+    /// How a workgroup does the steps of this work: its layouts, in order.
+    ///
+    /// # Panics
+    ///
+    /// When no kernel on tiles does such work on tiles of this size.
+    #[must_use]
+    pub fn layouts(self, work: Work) -> Vec<Layout> {
+        let tile_log2 = self.log2();
+        // In the highest layout neighbouring invocations hold neighbouring elements, or at least runs.
+        let highest = tile_log2 - self.elements_log2;
+        let plain = |steps: Range<u32>, low| Layout { low, steps, mirrored: false };
+        let mut layouts = Vec::new();
+        let (tail, count, mirrored) = match work {
+            Work::Strides { tail, count, mirrored, .. } => (tail, count, mirrored),
+            Work::TileHalves { .. } => (0, tile_log2, true),
+            work => panic!("{work:?} is not a sequence of layouts"),
+        };
+        // The strides of a stage's end, in layouts the last of which has the lowest bits. The first is the
+        // one loaded: it must not have the bits of a run, and may have no steps.
+        if tail > 0 {
+            let moved = self.elements_log2 - self.parts_log2;
+            let more = tail.saturating_sub(moved).max(LOADED_RUN_LOG2).div_ceil(moved);
+            let first = (more * moved).min(highest);
+            layouts.push(if first < tail { plain(first..tail, first) } else { plain(tail..tail, highest) });
+            self.descend(0..first.min(tail), &mut layouts);
+        }
+        let first_count = count.min(self.elements_log2);
+        if count > 0 {
+            let steps = tile_log2 - first_count..tile_log2;
+            layouts.push(Layout { low: highest, steps, mirrored });
+            self.descend(tile_log2 - count..tile_log2 - first_count, &mut layouts);
+        }
+        // Stored must not be with the bits of a run in registers, either.
+        if count == 0 || count == tile_log2 {
+            layouts.push(plain(0..0, highest));
+        }
+        layouts
+    }
+
+    /// Layouts for these steps, from the highest down.
+    fn descend(self, steps: Range<u32>, layouts: &mut Vec<Layout>) {
+        let moved = self.elements_log2 - self.parts_log2;
+        let mut high = steps.end;
+        while high > steps.start {
+            let low = high.saturating_sub(moved).max(steps.start);
+            layouts.push(Layout { low, steps: low..high, mirrored: false });
+            high = low;
+        }
+    }
+}
+
+/// Elements in the shortest run of memory that neighbouring invocations load, as a power of two.
+const LOADED_RUN_LOG2: u32 = 3;
+
+/// Which elements an invocation holds for some steps: those whose index in the tile differs in the bits
+/// from `low` on. See `shaders/fused.wgsl`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The lowest of the registers' bits.
+    pub low: u32,
+    /// The bits whose strides are done, from the highest down.
+    pub steps: Range<u32>,
+    /// Whether the first of them is the mirrored step that begins a stage.
+    pub mirrored: bool,
+}
+
+/// What the `fused` variant chooses by size, shape and device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// How a tile is shared out that is sorted.
+    pub sort_tile: FusedTile,
+    /// How a tile is shared out in all later passes; no larger than that.
+    pub tile: FusedTile,
+    /// Elements in the shortest run of memory that a pass touches, as a power of two. Shorter ones leave
+    /// more of a tile's bits for steps.
+    pub run_log2: u32,
+    /// Elements in a region, as a power of two: all dispatches that stay within a region are done on one
+    /// region before the next, so that they find it in the device's cache.
+    pub region_log2: u32,
+}
+
+impl Tuning {
+    /// What is best for `n` elements of this shape within these limits, as far as it was measured.
+    #[must_use]
+    pub fn new(n: u32, shape: Shape, limits: &Limits) -> Self {
+        let tile = |elements_log2| {
+            let mut tile = FusedTile { invocations_log2: 8, elements_log2, parts_log2: 0 };
+            let fits = |tile: FusedTile| {
+                tile.workgroup_bytes() <= limits.workgroup_bytes
+                    && 1 << tile.invocations_log2 <= limits.invocations
+            };
+            while !fits(tile) && tile.invocations_log2 > 0 {
+                tile.invocations_log2 -= 1;
+            }
+            while !fits(tile) && tile.elements_log2 > 1 {
+                tile.elements_log2 -= 1;
+            }
+            // A tile that is larger than the input is of no use, nor are fewer invocations than a subgroup's.
+            while tile.invocations_log2 > 5 && tile.log2() > stages(n) {
+                tile.invocations_log2 -= 1;
+            }
+            tile
+        };
+        // Measured on an H100. More elements in an invocation's registers mean fewer passes, and fewer
+        // invocations to a core. With few tiles to a core the passes weigh more: then keys of one word are
+        // sorted in tiles of twice the size. With fewer tiles than cores it is the time of one tile that
+        // counts: then elements of several words do better in smaller ones.
+        let stages = stages(n);
+        let (sort_elements_log2, elements_log2) = match shape.words() {
+            1 if (17..22).contains(&stages) => (5, 4),
+            1 => (4, 4),
+            _ if stages < 19 => (3, 3),
+            _ => (4, 4),
+        };
+        let (larger, tile) = (tile(sort_elements_log2), tile(elements_log2));
+        // Where workgroup memory does not allow it, the larger one is none.
+        let sort_tile = if larger.log2() > tile.log2() { larger } else { tile };
+        let run_log2 = if shape.key_words == 1 { 4 } else { 3 };
+        let region_log2 = (REGION_BYTES / shape.bytes()).ilog2();
+        Self { sort_tile, tile, run_log2, region_log2 }
+    }
+
+    /// # Errors
+    ///
+    /// A limit that a tile exceeds.
+    fn check(&self, limits: &Limits) -> Result<(), Error> {
+        for tile in [self.sort_tile, self.tile] {
+            let invocations = 1 << tile.invocations_log2;
+            for (what, needed, limit) in [
+                ("bytes of workgroup memory", tile.workgroup_bytes(), limits.workgroup_bytes),
+                ("invocations in a workgroup", invocations, limits.invocations.into()),
+            ] {
+                if needed > limit {
+                    return Err(Error::limit(what, needed, limit));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A region of this size stays in the second-level cache of a large GPU (an H100's holds 50 MiB; passes
+/// over 32 MiB took 0.7 of their time by element over 64 MiB). On a GPU with a smaller one nothing is
+/// lost but the time of more dispatches.
+const REGION_BYTES: u64 = 32 << 20;
+
+/// Tiles sorted in registers, then the passes of all larger stages.
+pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Vec<Round>, Error> {
+    tuning.check(limits)?;
+    let sorted_log2 = tuning.sort_tile.log2();
+    let region_log2 = tuning.region_log2.clamp(sorted_log2, stages(n).max(sorted_log2));
+    let regions: Vec<(u32, u32)> =
+        (0..n).step_by(1 << region_log2).map(|first| (first, (n - first).min(1 << region_log2))).collect();
+    let mut works = vec![(Work::TileSort { tile_log2: sorted_log2 }, sorted_log2)];
+    works.extend(passes(sorted_log2, stages(n), tuning));
+
+    let mut dispatches = Vec::new();
+    let is_within = |(_, reach_log2): &(Work, u32)| *reach_log2 <= region_log2;
+    for works in works.chunk_by(|a, b| is_within(a) == is_within(b)) {
+        let parts = if is_within(&works[0]) { &regions[..] } else { &[(0, n)] };
+        for &(first, count) in parts {
+            for &(work, _) in works {
+                let sorts = matches!(work, Work::TileSort { .. });
+                let tile = if sorts { tuning.sort_tile } else { tuning.tile };
+                dispatches.extend(dispatch(work, tile, first, count, shape, limits)?);
+            }
+        }
+    }
+    Ok(vec![Round { dispatches, times: 1 }])
+}
+
+/// The passes of the stages after that of blocks of 2^`sorted_log2`, each with the size of the blocks
+/// that no comparison leaves, as a power of two: of all ways to cut them the one that is expected to
+/// take the least time.
+fn passes(sorted_log2: u32, stages: u32, tuning: &Tuning) -> Vec<(Work, u32)> {
+    let (tile, tile_log2) = (tuning.tile, tuning.tile.log2());
+    assert!(sorted_log2 >= tile_log2, "what is not sorted yet is larger than a tile");
+    let run_log2 = tuning.run_log2.min(tile_log2 - 1);
+    // By stage and by how many of its steps are still to be done: the least cost from there on, and
+    // the pass to begin with. The end of a stage is the beginning of the next.
+    let mut best: Vec<Vec<(u32, Option<Work>)>> = vec![vec![]; stages as usize + 1];
+    for stage in (sorted_log2 + 1..=stages).rev() {
+        let end = if stage == stages { 0 } else { best[stage as usize + 1][stage as usize + 1].0 };
+        best[stage as usize].push((end, None));
+        for left in 1..=stage {
+            let mut options = Vec::new();
+            if left <= tile_log2 {
+                let rest = Work::Strides { tail: left, low: tile_log2, count: 0, mirrored: false };
+                options.push((rest, end));
+                let most = if stage < stages { tile_log2 - left.max(run_log2).min(tile_log2) } else { 0 };
+                options.extend((1..=most).rev().map(|count| {
+                    let low = stage + 1 - count;
+                    let turn = Work::Strides { tail: left, low, count, mirrored: true };
+                    (turn, best[stage as usize + 1][low as usize].0)
+                }));
+            }
+            if left >= tile_log2 {
+                let most = (tile_log2 - run_log2).min(left);
+                options.extend((1..=most).rev().map(|count| {
+                    let low = left - count;
+                    let strides = Work::Strides { tail: 0, low, count, mirrored: left == stage };
+                    (strides, best[stage as usize][low as usize].0)
+                }));
+            }
+            let cost = |&(work, after): &(Work, u32)| after + PASS_COST + tile.layouts(work).len() as u32;
+            let chosen = options.iter().min_by_key(|option| cost(option)).expect("some pass fits a tile");
+            best[stage as usize].push((cost(chosen), Some(chosen.0)));
+        }
+    }
+
+    let mut passes = Vec::new();
+    let (mut stage, mut left) = (sorted_log2 + 1, sorted_log2 + 1);
+    while stage <= stages {
+        match best[stage as usize][left as usize].1 {
+            Some(work) => {
+                let Work::Strides { low, count, mirrored, .. } = work else { unreachable!("no other") };
+                passes.push((work, low + count));
+                if mirrored && left < stage {
+                    stage += 1;
+                }
+                left = if count > 0 { low } else { 0 };
+            }
+            None => (stage, left) = (stage + 1, stage + 1),
+        }
+    }
+    passes
+}
+
+/// What a pass costs beside its layouts, in layouts.
+const PASS_COST: u32 = 8;
+
+/// A dispatch on `count` elements from `first` on; `None` if there is nothing to compare.
+pub(super) fn dispatch(
+    work: Work,
+    tile: FusedTile,
+    first: u32,
+    count: u32,
+    shape: Shape,
+    limits: &Limits,
+) -> Result<Option<Dispatch>, Error> {
+    let n = u64::from(count);
+    let tiles = match work {
+        Work::Strides { tail, low, count, mirrored } if count > 0 => {
+            let run_log2 = tile.log2() - count;
+            let (blocks, rest) = (n >> (low + count), n & ((1 << (low + count)) - 1));
+            let all = 1 << (low - run_log2);
+            // In the last block there is something to do if it reaches past the first half, or stride.
+            let reach = if mirrored { 1 << (low + count - 1) } else { 1 << low };
+            let last = if rest > reach {
+                all
+            } else if tail > 0 {
+                rest.div_ceil(1 << run_log2).min(all)
+            } else {
+                0
+            };
+            blocks * all + last
+        }
+        _ => n.div_ceil(1 << tile.log2()),
+    };
+    if tiles == 0 {
+        return Ok(None);
+    }
+    Ok(Some(Dispatch {
+        work,
+        kernel: Kernel::Fused(tile),
+        first,
+        count,
+        workgroup_size: 1 << tile.invocations_log2,
+        grid: Grid::new(tiles, limits)?,
+        bytes_moved: n.min(tiles << tile.log2()) * 2 * shape.bytes(),
+    }))
+}
