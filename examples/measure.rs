@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo run --release --example measure -- [--device NAME] [--sizes 1024,65536,1M] [--types u32,u64]
-//!     [--algo bitonic] [--variant NAME] [--runs 15] [--limit SECONDS] [--beside FILE.csv] [--csv FILE.csv]
+//!     [--algo bitonic] [--variant NAME] [--inputs uniform,sorted] [--runs 15] [--limit SECONDS]
+//!     [--beside FILE.csv] [--csv FILE.csv]
 //!     [--tuning 5,8,0,4,8,0,4,23/5,8,0,5,8,0,4,23] [--passes yes]
 //! ```
 //!
@@ -11,7 +12,9 @@
 //! sort, then for the passes; elements in the shortest run of memory; elements in a region. `--passes`
 //! also tells what each kind of dispatch takes, the gap to the next one included.
 //!
-//! A type with `+p` carries positions. Each run sorts fresh random keys. `--beside` reads times of
+//! A type with `+p` carries positions. Each run sorts fresh keys: `uniform` over the whole range (floats:
+//! finite ones of every size), `sorted`, `reversed`, `nearly-sorted` (one in a hundred somewhere else),
+//! `equal`, `few-distinct` (sixteen) or `sycl`, N − i·(1 + [3∣i] + [5∣i] + [7∣i] + [11∣i]). `--beside` reads times of
 //! another program, `algorithm,type,n,median_ms,…` a line, and puts the ratio to each of them in the
 //! table: `benches/peers/cub_sort.cu` prints such lines for CUB on NVIDIA GPUs. What would take longer
 //! than the limit (5 s for one size of one variant) is left out, and the table says so.
@@ -30,6 +33,7 @@ struct Options {
     types: Vec<String>,
     algorithm: Option<String>,
     variant: Option<String>,
+    inputs: Vec<Input>,
     runs: usize,
     limit: Duration,
     beside: Option<String>,
@@ -45,6 +49,7 @@ fn options() -> anyhow::Result<Options> {
         types: ["u32", "u32+p", "u64", "u64+p"].map(str::to_owned).to_vec(),
         algorithm: None,
         variant: None,
+        inputs: vec![Input::Uniform],
         runs: 15,
         limit: Duration::from_secs(5),
         beside: None,
@@ -61,6 +66,7 @@ fn options() -> anyhow::Result<Options> {
             "--types" => options.types = value.split(',').map(str::to_owned).collect(),
             "--algo" => options.algorithm = Some(value),
             "--variant" => options.variant = Some(value),
+            "--inputs" => options.inputs = value.split(',').map(Input::named).collect::<Result<_, _>>()?,
             "--runs" => options.runs = value.parse()?,
             "--limit" => options.limit = Duration::from_secs_f64(value.parse()?),
             "--beside" => options.beside = Some(value),
@@ -75,13 +81,18 @@ fn options() -> anyhow::Result<Options> {
 
 fn tuning(text: &str) -> anyhow::Result<Tuning> {
     let numbers: Vec<u32> = text.split(',').map(str::parse).collect::<Result<_, _>>()?;
-    let [a, b, c, d, e, f, run_log2, region_log2] = numbers[..] else { bail!("'{text}' is not a tuning") };
-    let tile = |(elements_log2, invocations_log2, parts_log2)| FusedTile {
-        elements_log2,
-        invocations_log2,
-        parts_log2,
+    let tile = |numbers: &[u32]| FusedTile {
+        elements_log2: numbers[0],
+        invocations_log2: numbers[1],
+        parts_log2: numbers[2],
     };
-    Ok(Tuning { sort_tile: tile((a, b, c)), tile: tile((d, e, f)), run_log2, region_log2 })
+    ensure!(numbers.len() == 8, "'{text}' is not a tuning");
+    Ok(Tuning {
+        sort_tile: tile(&numbers[..3]),
+        tile: tile(&numbers[3..6]),
+        run_log2: numbers[6],
+        region_log2: numbers[7],
+    })
 }
 
 fn tuning_name(tuning: &Tuning) -> String {
@@ -107,6 +118,7 @@ struct Row {
     algorithm: Algorithm,
     variant: String,
     element: String,
+    input: Input,
     n: usize,
     dispatches: u64,
     bytes_moved: u64,
@@ -127,15 +139,73 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// What a sort is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Input {
+    Uniform,
+    Sorted,
+    Reversed,
+    NearlySorted,
+    Equal,
+    FewDistinct,
+    Sycl,
+}
+
+impl Input {
+    const ALL: [(&str, Self); 7] = [
+        ("uniform", Self::Uniform),
+        ("sorted", Self::Sorted),
+        ("reversed", Self::Reversed),
+        ("nearly-sorted", Self::NearlySorted),
+        ("equal", Self::Equal),
+        ("few-distinct", Self::FewDistinct),
+        ("sycl", Self::Sycl),
+    ];
+
+    fn named(name: &str) -> anyhow::Result<Self> {
+        let known = Self::ALL.iter().find(|(this, _)| *this == name);
+        known.map(|(_, input)| *input).with_context(|| format!("'{name}' is not an input"))
+    }
+
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, input)| *input == self).map_or("", |(name, _)| name)
+    }
+
+    /// Element `i` of the `n` of a run, as an integer whose order is that of the keys made of it.
+    fn element(self, i: u64, n: u64, run: u64) -> u64 {
+        // Rising with i, over the whole range.
+        let rising = |i: u64| (u128::from(i) * (u128::from(u64::MAX) / u128::from(n))) as u64;
+        let random = mix((run * n + i).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        match self {
+            Self::Uniform => random,
+            Self::Sorted => rising(i),
+            Self::Reversed => rising(n - 1 - i),
+            Self::NearlySorted => rising(if random.is_multiple_of(100) { random / 100 % n } else { i }),
+            Self::Equal => mix(run),
+            Self::FewDistinct => rising(random % 16 * (n / 16)),
+            Self::Sycl => {
+                let factor =
+                    1 + [3, 5, 7, 11].into_iter().filter(|divisor| i.is_multiple_of(*divisor)).count() as i64;
+                // A signed 32-bit integer there.
+                let element = (n as i64 - i as i64 * factor) as i32;
+                u64::from(element as u32 ^ 1 << 31) << 32
+            }
+        }
+    }
+}
+
 /// What both element widths have in common here.
 trait Key: Copy + Ord + Send + Sync + bytemuck::Pod {
-    fn random(i: u64) -> Self;
+    /// A key from the high bits of this; for floats, that of a finite one.
+    fn new(element: u64, is_float: bool) -> Self;
     fn wide(self) -> u64;
 }
 
 impl Key for u32 {
-    fn random(i: u64) -> Self {
-        (mix(i.wrapping_mul(0x9E37_79B9_7F4A_7C15)) >> 32) as u32
+    fn new(element: u64, is_float: bool) -> Self {
+        let key = (element >> 32) as u32;
+        // Infinities and NaN have the keys at both ends.
+        if is_float { key.clamp(0x0080_0000, 0xff7f_ffff) } else { key }
     }
     fn wide(self) -> u64 {
         self.into()
@@ -143,8 +213,8 @@ impl Key for u32 {
 }
 
 impl Key for u64 {
-    fn random(i: u64) -> Self {
-        mix(i.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    fn new(element: u64, is_float: bool) -> Self {
+        if is_float { element.clamp(0x0010 << 48, 0xffef_ffff_ffff_ffff) } else { element }
     }
     fn wide(self) -> u64 {
         self
@@ -174,18 +244,23 @@ fn verify<K: Key>(gpu: &Gpu, buffers: &Buffers, input: &[K], sorted: &mut [K]) -
     Ok(())
 }
 
-fn measure<K: Key>(gpu: &Gpu, plan: &Plan, options: &Options) -> anyhow::Result<Vec<f64>> {
+fn measure<K: Key>(
+    gpu: &Gpu,
+    plan: &Plan,
+    make: impl Fn(u64, u64) -> K + Sync,
+    options: &Options,
+) -> anyhow::Result<Vec<f64>> {
     let n = plan.n as usize;
     let buffers = Buffers::new(gpu, plan)?;
     let mut input = vec![bytemuck::Zeroable::zeroed(); n];
     let mut sorted: Vec<K> = input.clone();
-    let scratch = Buffers::new(gpu, plan)?;
+    let mut spin_up = SpinUp::new(gpu, plan)?;
     let mut samples = Vec::new();
     let warm_up = 2;
     for run in 0..options.runs + warm_up {
-        input.par_iter_mut().enumerate().for_each(|(i, key)| *key = K::random((run * n + i) as u64));
+        input.par_iter_mut().enumerate().for_each(|(i, key)| *key = make(i as u64, run as u64));
         buffers.upload(gpu, bytemuck::cast_slice(&input))?;
-        spin_up(gpu, plan, &scratch)?;
+        spin_up.again(gpu)?;
         let time = execute(gpu, plan, &buffers, |_| {})?.0.time;
         verify(gpu, &buffers, &input, &mut sorted)?;
         // One run longer than a second tells as much as many: three of those will do.
@@ -201,20 +276,56 @@ fn measure<K: Key>(gpu: &Gpu, plan: &Plan, options: &Options) -> anyhow::Result<
     Ok(samples)
 }
 
-/// Keeps the device busy for a moment on elements that are of no interest: one that waits for the host
-/// to make and verify keys lowers its clock, and then it is the clock's return that is timed.
-fn spin_up(gpu: &Gpu, plan: &Plan, scratch: &Buffers) -> anyhow::Result<()> {
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_millis(40) {
-        execute(gpu, plan, scratch, |_| {})?;
+/// Keeps the device busy on elements that are of no interest: one that waits for the host to make and
+/// verify keys lowers its clock, and then it is the clock's return that is timed.
+struct SpinUp {
+    /// The plan, so often in one submit that the device is not idle between two of them.
+    plan: Plan,
+    elements: Buffers,
+    /// What that took at best: the sign that the clock is up.
+    fastest: Duration,
+}
+
+impl SpinUp {
+    /// Runs until it has not become faster for a while.
+    fn new(gpu: &Gpu, plan: &Plan) -> anyhow::Result<Self> {
+        let elements = Buffers::new(gpu, plan)?;
+        let once = execute(gpu, plan, &elements, |_| {})?.0.time;
+        let times = (Duration::from_millis(10).as_secs_f64() / once.as_secs_f64()).clamp(1.0, 200.0) as u64;
+        let rounds: Vec<Round> = (0..times).flat_map(|_| plan.rounds.clone()).collect();
+        let mut spin_up = Self { plan: Plan { rounds, ..plan.clone() }, elements, fastest: Duration::MAX };
+        let (start, mut improved) = (Instant::now(), Instant::now());
+        while improved.elapsed() < Duration::from_millis(300) && start.elapsed() < Duration::from_secs(3) {
+            let before = spin_up.fastest;
+            if spin_up.once(gpu)? < before.mul_f64(0.97) {
+                improved = Instant::now();
+            }
+        }
+        Ok(spin_up)
     }
-    Ok(())
+
+    fn once(&mut self, gpu: &Gpu) -> anyhow::Result<Duration> {
+        let time = execute(gpu, &self.plan, &self.elements, |_| {})?.0.time;
+        self.fastest = self.fastest.min(time);
+        Ok(time)
+    }
+
+    /// Runs until it is about as fast as ever.
+    fn again(&mut self, gpu: &Gpu) -> anyhow::Result<()> {
+        let start = Instant::now();
+        while self.once(gpu)? > self.fastest.mul_f64(1.03) || start.elapsed() < Duration::from_millis(30) {
+            if start.elapsed() > Duration::from_secs(1) {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What each kind of dispatch takes, done many times over.
 fn print_passes(gpu: &Gpu, plan: &Plan, name: &str) -> anyhow::Result<()> {
     const TIMES: u64 = 50;
-    let scratch = Buffers::new(gpu, plan)?;
+    let mut spin_up = SpinUp::new(gpu, plan)?;
     let mut kinds: Vec<(Dispatch, u32)> = Vec::new();
     for dispatch in plan.dispatches() {
         match kinds.iter_mut().find(|(kind, _)| kind == dispatch) {
@@ -225,9 +336,9 @@ fn print_passes(gpu: &Gpu, plan: &Plan, name: &str) -> anyhow::Result<()> {
     for (dispatch, count) in kinds {
         let rounds = vec![Round { dispatches: vec![dispatch], times: TIMES }];
         let many = Plan { rounds, ..plan.clone() };
-        spin_up(gpu, &many, &scratch)?;
+        spin_up.again(gpu)?;
         let mut times = (0..5)
-            .map(|_| Ok(execute(gpu, &many, &scratch, |_| {})?.0.time))
+            .map(|_| Ok(execute(gpu, &many, &spin_up.elements, |_| {})?.0.time))
             .collect::<anyhow::Result<Vec<_>>>()?;
         times.sort();
         let each = times[2].as_secs_f64() * 1e6 / TIMES as f64;
@@ -289,7 +400,9 @@ fn main() -> anyhow::Result<()> {
                                 .map(|tuning| (tuning_name(tuning), Plan::fused(n, shape, limits, tuning))),
                         );
                     }
-                    for (name, plan) in plans {
+                    let cases =
+                        plans.iter().flat_map(|plan| options.inputs.iter().map(move |&input| (plan, input)));
+                    for ((name, plan), input) in cases {
                         let plan = match plan {
                             Ok(plan) => plan,
                             Err(error) => {
@@ -298,24 +411,28 @@ fn main() -> anyhow::Result<()> {
                             }
                         };
                         if options.passes {
-                            print_passes(&gpu, &plan, &format!("{what} {name}"))?;
+                            print_passes(&gpu, plan, &format!("{what} {name}"))?;
                         }
                         let start = Instant::now();
+                        let is_float = element.starts_with('f');
+                        let number = |i, run| input.element(i, n as u64, run);
                         let measured = match key_words {
-                            1 => measure::<u32>(&gpu, &plan, &options),
-                            _ => measure::<u64>(&gpu, &plan, &options),
+                            1 => measure(&gpu, plan, |i, run| u32::new(number(i, run), is_float), &options),
+                            _ => measure(&gpu, plan, |i, run| u64::new(number(i, run), is_float), &options),
                         };
                         let samples_ms = measured.with_context(|| what.clone())?;
                         let row = Row {
                             algorithm,
-                            variant: name,
+                            variant: name.clone(),
                             element: element.clone(),
+                            input,
                             n,
                             dispatches: plan.dispatch_count(),
                             bytes_moved: plan.bytes_moved(),
                             samples_ms,
                         };
-                        eprintln!("{what} {}: {:.4} ms ({:.1?})", row.variant, row.median(), start.elapsed());
+                        let took = start.elapsed();
+                        eprintln!("{what} {name} {}: {:.4} ms ({took:.1?})", input.name(), row.median());
                         slowest.insert((algorithm, variant, element), (n, row.median()));
                         rows.push(row);
                     }
@@ -339,15 +456,16 @@ fn copy_bandwidth(beside: &[(String, String, usize, f64)]) -> Option<f64> {
 fn print_table(rows: &[Row], beside: &[(String, String, usize, f64)]) {
     let copy = copy_bandwidth(beside);
     println!(
-        "\n{:>11} {:6} {:9} {:21} {:>6} {:>10} {:>10} {:>10} {:>6}",
-        "n", "type", "algorithm", "variant", "passes", "median ms", "min ms", "max ms", "limit"
+        "\n{:>11} {:6} {:13} {:9} {:21} {:>6} {:>10} {:>10} {:>10} {:>6}",
+        "n", "type", "input", "algorithm", "variant", "passes", "median ms", "min ms", "max ms", "limit"
     );
     for row in rows {
         let last = row.samples_ms.len() - 1;
         print!(
-            "{:>11} {:6} {:9} {:21} {:>6} {:>10.4} {:>10.4} {:>10.4}",
+            "{:>11} {:6} {:13} {:9} {:21} {:>6} {:>10.4} {:>10.4} {:>10.4}",
             row.n,
             row.element,
+            row.input.name(),
             row.algorithm.name(),
             row.variant,
             row.dispatches,
@@ -373,13 +491,23 @@ fn print_table(rows: &[Row], beside: &[(String, String, usize, f64)]) {
 
 fn write_csv(rows: &[Row], path: &str) -> anyhow::Result<()> {
     let mut writer = csv::Writer::from_path(path).with_context(|| path.to_owned())?;
-    writer.write_record(["algorithm", "variant", "type", "n", "dispatches", "bytes_moved", "samples_ms"])?;
+    writer.write_record([
+        "algorithm",
+        "variant",
+        "type",
+        "input",
+        "n",
+        "dispatches",
+        "bytes_moved",
+        "samples_ms",
+    ])?;
     for row in rows {
         let samples: Vec<String> = row.samples_ms.iter().map(|sample| format!("{sample:.4}")).collect();
         writer.write_record([
             row.algorithm.name(),
             &row.variant,
             &row.element,
+            row.input.name(),
             &row.n.to_string(),
             &row.dispatches.to_string(),
             &row.bytes_moved.to_string(),

@@ -33,6 +33,10 @@ fn flipped(element: Element, mask: u32) -> Element {
     return key_flipped(element, mask);
 }
 
+fn element_or_last(element: Element, is_element: bool) -> Element {
+    return select(LAST_ELEMENT, element, is_element);
+}
+
 fn load(i: u32) -> Element {
     return keys[i];
 }

@@ -44,6 +44,13 @@ fn flipped(element: Element, mask: u32) -> Element {
     return Element(key_flipped(element.key, mask), element.position ^ mask);
 }
 
+fn element_or_last(element: Element, is_element: bool) -> Element {
+    return Element(
+        select(LAST_KEY, element.key, is_element),
+        select(0xffffffffu, element.position, is_element),
+    );
+}
+
 fn load(i: u32) -> Element {
     return Element(keys[i], positions[i]);
 }

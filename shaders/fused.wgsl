@@ -12,12 +12,12 @@
 // number, which tell the invocations apart that access workgroup memory together, are bits of the index
 // that decide the bank: see `padded` and `first_index`.
 //
-// Where a tile has two PARTS, its highest index bit is the registers' highest in every layout, and
-// `low` places the other PART_LOG2 bits. Nothing but a step on that bit goes from one part to the other,
+// Where a tile has several PARTS, its highest index bits are the registers' highest in every layout, and
+// `low` places the other PART_LOG2 bits. Nothing but steps on those bits goes from one part to another,
 // so workgroup memory need only hold one part at a time.
 //
 // Steps whose strides are register bits need no exchange. The layout of the highest bits is the same
-// with one part and with two; only there are steps mirrored.
+// whatever the number of parts; only there are steps mirrored.
 
 alias Registers = array<Element, ELEMENTS>;
 
@@ -39,7 +39,7 @@ fn padded(index: u32) -> u32 {
 fn first_index(local: u32, low: u32) -> u32 {
     let low_bits = local & ((1u << low) - 1u);
     let high_bits = local >> low;
-    if low == 0u || low >= 5u || PART_LOG2 >= 5u || TILE_LOG2 < 10u + PARTS - 1u {
+    if low == 0u || low >= 5u || PART_LOG2 >= 5u || TILE_LOG2 < 10u + PARTS_LOG2 {
         return low_bits | (high_bits << (low + PART_LOG2));
     }
     // So that 32 neighbours' indices differ in bits 0 … low − 1 and low + 5 … 9, and their banks in all
@@ -158,11 +158,16 @@ fn place_in_array(tile: Tile, index: u32) -> u32 {
 // Where this invocation's first element lies, and that of the upper half of its registers.
 fn places(tile: Tile, local: u32, low: u32, is_mirrored: bool) -> vec2<u32> {
     let upper_local = select(local, local ^ (WORKGROUP_SIZE - 1u), is_mirrored);
-    let upper_bit = select(HALF << low, 1u << (TILE_LOG2 - 1u), PARTS == 2u);
+    let upper_bit = select(1u << (TILE_LOG2 - 1u), HALF << low, PARTS == 1u);
     return vec2(
         place_in_array(tile, first_index(local, low)),
         place_in_array(tile, first_index(upper_local, low) | upper_bit),
     );
+}
+
+// How far beyond that another register's element lies.
+fn distance(r: u32, low: u32) -> u32 {
+    return spread(((r % PART) << low) | ((r / PART) << (TILE_LOG2 - PARTS_LOG2)));
 }
 
 fn load_registers(e: ptr<function, Registers>, tile: Tile, local: u32, low: u32, is_mirrored: bool) {
@@ -170,14 +175,14 @@ fn load_registers(e: ptr<function, Registers>, tile: Tile, local: u32, low: u32,
     if tile.is_whole {
         // unroll
         for (var r = 0u; r < HALF; r++) {
-            (*e)[r] = load(at.x + spread(r << low));
-            (*e)[HALF + r] = load(at.y + spread(r << low));
+            (*e)[r] = load(at.x + distance(r, low));
+            (*e)[HALF + r] = load(at.y + distance(r, low));
         }
     } else {
         // unroll
         for (var r = 0u; r < HALF; r++) {
-            (*e)[r] = load_or_last(at.x + spread(r << low));
-            (*e)[HALF + r] = load_or_last(at.y + spread(r << low));
+            (*e)[r] = load_or_last(at.x + distance(r, low));
+            (*e)[HALF + r] = load_or_last(at.y + distance(r, low));
         }
     }
 }
@@ -187,24 +192,21 @@ fn store_registers(e: ptr<function, Registers>, tile: Tile, local: u32, low: u32
     if tile.is_whole {
         // unroll
         for (var r = 0u; r < HALF; r++) {
-            store(at.x + spread(r << low), (*e)[r]);
-            store(at.y + spread(r << low), (*e)[HALF + r]);
+            store(at.x + distance(r, low), (*e)[r]);
+            store(at.y + distance(r, low), (*e)[HALF + r]);
         }
     } else {
         // unroll
         for (var r = 0u; r < HALF; r++) {
-            store_inside(at.x + spread(r << low), (*e)[r]);
-            store_inside(at.y + spread(r << low), (*e)[HALF + r]);
+            store_inside(at.x + distance(r, low), (*e)[r]);
+            store_inside(at.y + distance(r, low), (*e)[HALF + r]);
         }
     }
 }
 
+// Without a branch, so that all loads of an invocation are under way together.
 fn load_or_last(i: u32) -> Element {
-    var element = LAST_ELEMENT;
-    if i < arguments.n {
-        element = load(i);
-    }
-    return element;
+    return element_or_last(load(min(i, arguments.n - 1u)), i < arguments.n);
 }
 
 fn store_inside(i: u32, element: Element) {

@@ -60,7 +60,7 @@ fn merge_bits(e: ptr<function, Registers>, local: u32, bits: u32) {
 }
 
 // Bits of an index in a part.
-const PART_BITS: u32 = TILE_LOG2 - (PARTS - 1u);
+const PART_BITS: u32 = TILE_LOG2 - PARTS_LOG2;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn sort_tile(place: Place) {
@@ -83,9 +83,13 @@ fn sort_tile(place: Place) {
         }
         merge_bits(&e, local, k);
     }
-    if PARTS == 2u {
-        reverse_part(&e, 1u, 1u);
-        merge_registers(&e, ELEMENTS_LOG2, PART_LOG2);
+    // unroll
+    for (var j = 0u; j < PARTS_LOG2; j++) {
+        // unroll
+        for (var p = 0u; p < PARTS; p++) {
+            reverse_part(&e, p, ((p >> j) ^ (p >> (j + 1u))) & 1u);
+        }
+        merge_registers(&e, PART_LOG2 + j + 1u, PART_LOG2);
         merge_bits(&e, local, PART_BITS);
     }
     exchange(&e, local, 0u, LAST_LOW);

@@ -222,23 +222,42 @@ const LARGE: Limits = Limits {
 
 #[test]
 fn tiles_fit_what_the_device_has() {
-    let tiles = |n, shape, limits: &Limits| {
-        let tuning = Tuning::new(n, shape, limits);
+    let tiles = |log2: u32, shape, limits: &Limits| {
+        let tuning = Tuning::new(1 << log2, shape, limits);
         for tile in [tuning.sort_tile, tuning.tile] {
             assert!(tile.workgroup_bytes() <= limits.workgroup_bytes && tile.log2() >= 5);
+            assert!(1 << tile.invocations_log2 <= limits.invocations);
         }
-        (tuning.sort_tile.log2(), tuning.tile.log2(), tuning.tile.elements_log2)
+        let numbers = |tile: FusedTile| (tile.elements_log2, tile.invocations_log2, tile.parts_log2);
+        (numbers(tuning.sort_tile), numbers(tuning.tile))
     };
-    assert_eq!(tiles(1 << 16, KEYS, &LARGE), (12, 12, 4));
-    assert_eq!(tiles(1 << 20, KEYS, &LARGE), (13, 12, 4), "few tiles are sorted larger");
-    assert_eq!(tiles(1 << 24, KEYS, &LARGE), (12, 12, 4));
-    assert_eq!(tiles(1 << 20, KEYS, &Limits::WEBGPU), (11, 11, 4), "16 KiB hold 2^11 words and their gaps");
-    assert_eq!(tiles(1000, KEYS, &LARGE), (10, 10, 4), "no larger than the input");
-    assert_eq!(tiles(2, KEYS, &LARGE), (9, 9, 4), "no fewer invocations than a subgroup");
-    for shape in &Shape::ALL[1..] {
-        assert_eq!(tiles(1 << 16, *shape, &LARGE), (11, 11, 3));
-        assert_eq!(tiles(1 << 20, *shape, &LARGE), (12, 12, 4));
-        assert_eq!(tiles(1 << 20, *shape, &Limits::WEBGPU), (11, 11, 4));
+    assert_eq!(tiles(16, KEYS, &LARGE), ((4, 8, 0), (3, 9, 0)));
+    assert_eq!(tiles(20, KEYS, &LARGE), ((5, 8, 0), (3, 9, 0)), "few tiles are sorted larger");
+    assert_eq!(tiles(24, KEYS, &LARGE), ((5, 8, 1), (4, 8, 1)), "many workgroups share a core's memory");
+    assert_eq!(tiles(28, KEYS, &LARGE), ((5, 9, 2), (5, 9, 2)), "beyond the cache, passes count");
+    assert_eq!(tiles(20, KEYS, &Limits::WEBGPU), ((5, 8, 2), (3, 8, 0)), "16 KiB hold 2^11 words, or parts");
+    assert_eq!(tiles(10, KEYS, &LARGE), ((4, 6, 0), (3, 7, 0)), "no larger than the input");
+    assert_eq!(tiles(1, KEYS, &LARGE), ((4, 5, 0), (3, 5, 0)), "no fewer invocations than a subgroup");
+    for shape in &Shape::ALL[1..3] {
+        assert_eq!(tiles(16, *shape, &LARGE), ((3, 8, 0), (3, 8, 0)));
+        assert_eq!(tiles(20, *shape, &LARGE), ((4, 8, 0), (4, 8, 0)));
+        assert_eq!(tiles(20, *shape, &Limits::WEBGPU), ((4, 8, 1), (4, 8, 1)));
+        assert_eq!(tiles(26, *shape, &LARGE), ((4, 9, 2), (4, 9, 2)));
+    }
+    // Any limits, however odd, get tiles that fit them, no larger in passes than those sorted.
+    for workgroup_bytes in [16, 100, 1000, 5000, 16 << 10, 20_000, 32 << 10, 64 << 10] {
+        for invocations in [1, 7, 64, 256, 1024] {
+            let limits = Limits { workgroup_bytes, invocations, ..LARGE };
+            for log2 in 1..=26 {
+                for shape in Shape::ALL {
+                    let tuning = Tuning::new(1 << log2, shape, &limits);
+                    assert!(
+                        Plan::fused(1 << log2, shape, &limits, &tuning).is_ok(),
+                        "{limits:?} {log2} {tuning:?}"
+                    );
+                }
+            }
+        }
     }
 }
 
@@ -258,9 +277,9 @@ fn regions_are_finished_one_after_another() {
     let n = (1 << 13) + 5;
     let plan = Plan::fused(n, KEYS, &LARGE, &tuning).unwrap();
     let firsts: Vec<u32> = plan.dispatches().map(|dispatch| dispatch.first).collect();
-    // The tiles' sort and two passes, on four whole regions; the fifth holds five.
-    let expected: Vec<u32> = (0..4).flat_map(|region| [region << 11; 3]).collect();
-    assert_eq!(firsts[..12], expected);
+    // The tiles' sort and three passes, on four whole regions; the fifth holds five.
+    let expected: Vec<u32> = (0..4).flat_map(|region| [region << 11; 4]).collect();
+    assert_eq!(firsts[..16], expected);
     let input: Vec<u64> = random(1).take(n).collect();
     let mut output = input.clone();
     network::perform(&plan, &mut output, |_| {});
@@ -271,9 +290,9 @@ fn regions_are_finished_one_after_another() {
 fn layouts_do_the_steps_of_their_work_and_touch_memory_in_runs() {
     for elements_log2 in 2..=6 {
         for invocations_log2 in 5..=9 {
-            for parts_log2 in 0..=1 {
+            for parts_log2 in 0..=3 {
                 let tile = FusedTile { invocations_log2, elements_log2, parts_log2 };
-                if elements_log2 - parts_log2 < 2 {
+                if elements_log2 < parts_log2 + 2 {
                     continue;
                 }
                 check_layouts(tile);
@@ -283,7 +302,7 @@ fn layouts_do_the_steps_of_their_work_and_touch_memory_in_runs() {
 }
 
 fn check_layouts(tile: FusedTile) {
-    let tile_log2 = tile.log2();
+    let (tile_log2, parts_log2) = (tile.log2(), tile.parts_log2);
     for tail in 0..=tile_log2 {
         let run = tail.max(3);
         for count in 0..=tile_log2.saturating_sub(run) {
@@ -298,7 +317,7 @@ fn check_layouts(tile: FusedTile) {
                 let in_registers = if highest {
                     layout.low..tile_log2
                 } else {
-                    layout.low..layout.low + tile.elements_log2 - tile.parts_log2
+                    layout.low..layout.low + tile.elements_log2 - parts_log2
                 };
                 let steps = &layout.steps;
                 assert!(

@@ -1,6 +1,7 @@
 //! The facade, from element bits to element bits: every type, direction, algorithm and device against
 //! the order rules.
 
+use gpusort::gpu::Kind;
 use gpusort::key::{ElementType, Keys, Order, to_bits, to_keys};
 use gpusort::plan::Algorithm;
 use gpusort::{Method, Sorter};
@@ -103,6 +104,24 @@ fn cpu_sorts_every_type_and_size() {
                 check(&sorter, method, order, &elements(order.element, n, n as u64));
             }
         }
+    }
+}
+
+#[test]
+fn gpu_sorts_random_sizes() {
+    // Sizes as likely to be small as large; a software driver has time for few and for none that is huge.
+    let sorter = Sorter::gpu(device::start());
+    let is_hardware = device::gpu().info().kind != Kind::Software;
+    let (draws, largest_log2) = if is_hardware { (300, 22.0) } else { (100, 17.0) };
+    let orders: Vec<Order> = orders().collect();
+    let variants: Vec<_> = all().filter(|(algorithm, _)| *algorithm == Algorithm::Bitonic).collect();
+    let mut words = random(2026);
+    let mut draw = |below: usize| (words.next().unwrap() >> 16) as usize % below;
+    for seed in 0..draws {
+        let n = 2_f64.powf(draw(1000) as f64 / 1000.0 * largest_log2) as usize;
+        let (order, (algorithm, variant)) = (orders[draw(orders.len())], variants[draw(variants.len())]);
+        let method = Method { algorithm: Some(algorithm), variant: Some(variant) };
+        check(&sorter, method, order, &elements(order.element, n, seed));
     }
 }
 

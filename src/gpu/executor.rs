@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::device::{Gpu, Kind};
 use super::kernels::kernel;
-use super::timestamps::Timestamps;
-use super::transfer::{Buffers, STATE_BYTES, Side, read_words};
+use super::transfer::{Buffers, Side};
 use crate::error::Error;
 use crate::plan::Plan;
 
@@ -61,7 +60,7 @@ pub fn execute(
 ) -> Result<(Elapsed, u64), Error> {
     assert!(buffers.fit(plan) && buffers.n() == plan.n, "the plan is for other buffers");
     let total = plan.dispatch_count();
-    let timestamps = Timestamps::new(gpu)?;
+    let timestamps = buffers.timestamps();
     let mut pace = Pace::new(gpu.info().kind);
     let mut dispatches = plan.dispatches();
     let mut done = 0;
@@ -80,7 +79,7 @@ pub fn execute(
             label: Some("sort"),
             // Which submit will be the last is not known yet, so each ends with a timestamp; the last
             // one stays.
-            timestamp_writes: timestamps.as_ref().map(|timestamps| timestamps.writes(done == 0)),
+            timestamp_writes: timestamps.map(|timestamps| timestamps.writes(done == 0)),
         });
         let mut current = None;
         while !pace.is_full(&batch) {
@@ -105,8 +104,7 @@ pub fn execute(
         done += batch.dispatches;
         gpu.queue.submit([encoder.finish()]);
         if plan.phases && done < total {
-            let last_swap: u32 = read_words(gpu, buffers.state(), STATE_BYTES)?[0];
-            over = u64::from(last_swap) + 2 <= done;
+            over = u64::from(buffers.read_state(gpu)?) + 2 <= done;
         }
         gpu.wait()?;
         pace.adjust(&batch, submitted.elapsed());

@@ -303,6 +303,7 @@ fn fused_constants(tile: FusedTile, work: Work, shape: Shape) -> Vec<(&'static s
         ("ELEMENTS_LOG2", tile.elements_log2),
         ("ELEMENTS", 1 << tile.elements_log2),
         ("HALF", 1 << (tile.elements_log2 - 1)),
+        ("PARTS_LOG2", tile.parts_log2),
         ("PARTS", 1 << tile.parts_log2),
         ("PART_LOG2", part_log2),
         ("PART", 1 << part_log2),

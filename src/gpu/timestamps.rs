@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::device::Gpu;
-use super::transfer::read_words;
+use super::transfer::Words;
 use crate::error::Error;
 
 const BEGIN: u32 = 0;
@@ -14,6 +14,7 @@ const BYTES: u64 = 2 * size_of::<u64>() as u64;
 pub(super) struct Timestamps {
     queries: wgpu::QuerySet,
     resolved: wgpu::Buffer,
+    words: Words,
 }
 
 impl Timestamps {
@@ -29,7 +30,7 @@ impl Timestamps {
         });
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
         let resolved = gpu.buffer("timestamps", BYTES, usage, false)?;
-        Ok(Some(Self { queries, resolved }))
+        Ok(Some(Self { queries, resolved, words: Words::new(gpu, BYTES)? }))
     }
 
     /// Where a pass writes them; only the first writes the beginning.
@@ -45,8 +46,7 @@ impl Timestamps {
     pub(super) fn read(&self, gpu: &Gpu) -> Result<Duration, Error> {
         let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         encoder.resolve_query_set(&self.queries, BEGIN..END + 1, &self.resolved, 0);
-        gpu.queue.submit([encoder.finish()]);
-        let ticks: Vec<u64> = read_words(gpu, &self.resolved, BYTES)?;
+        let ticks: Vec<u64> = self.words.read(gpu, encoder, &self.resolved)?;
         let nanoseconds =
             ticks[1].wrapping_sub(ticks[0]) as f64 * f64::from(gpu.queue.get_timestamp_period());
         Ok(Duration::from_nanos(nanoseconds as u64))

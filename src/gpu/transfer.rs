@@ -11,10 +11,11 @@ use rayon::prelude::*;
 
 use super::device::Gpu;
 use super::kernels::{KEYS, POSITIONS, SCRATCH_KEYS, SCRATCH_POSITIONS, bindings, iota};
+use super::timestamps::Timestamps;
 use crate::error::Error;
 use crate::plan::{Plan, Shape};
 
-/// An array of elements on the device.
+/// An array of elements on the device, and what else a sort of it needs there: all is made once.
 pub struct Buffers {
     n: u32,
     room: u32,
@@ -24,6 +25,8 @@ pub struct Buffers {
     back: Option<Array>,
     /// What phases of odd-even sort leave for those after them, a word: see `last_swap` in `common.wgsl`.
     state: wgpu::Buffer,
+    state_words: Words,
+    timestamps: Option<Timestamps>,
     /// By side, and whether the other side is bound as scratch.
     bind_groups: HashMap<(Side, bool), wgpu::BindGroup>,
 }
@@ -111,7 +114,17 @@ impl Buffers {
         let bind = |(key, array, scratch)| (key, bind_group(gpu, plan.shape, array, scratch, &state));
         let bind_groups = arrays.into_iter().map(bind).collect();
         gpu.check()?;
-        Ok(Self { n: plan.n, room: plan.padded, shape: plan.shape, front, back, state, bind_groups })
+        Ok(Self {
+            n: plan.n,
+            room: plan.padded,
+            shape: plan.shape,
+            front,
+            back,
+            state,
+            state_words: Words::new(gpu, STATE_BYTES)?,
+            timestamps: Timestamps::new(gpu)?,
+            bind_groups,
+        })
     }
 
     /// Whether this plan's elements have room here.
@@ -144,6 +157,16 @@ impl Buffers {
 
     pub(super) fn state(&self) -> &wgpu::Buffer {
         &self.state
+    }
+
+    /// What the state is, after all that was submitted.
+    pub(super) fn read_state(&self, gpu: &Gpu) -> Result<u32, Error> {
+        let encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        Ok(self.state_words.read(gpu, encoder, &self.state)?[0])
+    }
+
+    pub(super) fn timestamps(&self) -> Option<&Timestamps> {
+        self.timestamps.as_ref()
     }
 
     /// The bind group with the elements on this side and, if so, the other side as scratch.
@@ -206,7 +229,7 @@ impl Buffers {
 }
 
 /// Bytes of the state.
-pub(super) const STATE_BYTES: u64 = 4;
+const STATE_BYTES: u64 = 4;
 
 /// Bytes in one staging buffer.
 const CHUNK: usize = 16 << 20;
@@ -327,20 +350,32 @@ impl Mapping {
     }
 }
 
-/// The few words in a small buffer, after all that was submitted.
-pub(super) fn read_words<T: bytemuck::Pod>(
-    gpu: &Gpu,
-    from: &wgpu::Buffer,
-    bytes: u64,
-) -> Result<Vec<T>, Error> {
-    let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
-    let readable = gpu.buffer("words", bytes, usage, false)?;
-    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    encoder.copy_buffer_to_buffer(from, 0, &readable, 0, bytes);
-    let submission = gpu.queue.submit([encoder.finish()]);
-    Mapping::start(&readable, wgpu::MapMode::Read, bytes, submission).finish(gpu)?;
-    let view = readable.get_mapped_range(..bytes).map_err(Error::device)?;
-    Ok(bytemuck::pod_collect_to_vec(&view))
+/// A small buffer through which the host reads a few words.
+pub(super) struct Words(wgpu::Buffer);
+
+impl Words {
+    pub(super) fn new(gpu: &Gpu, bytes: u64) -> Result<Self, Error> {
+        let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
+        Ok(Self(gpu.buffer("words", bytes, usage, false)?))
+    }
+
+    /// The words in `from`, after all that was submitted and what is in `encoder`.
+    pub(super) fn read<T: bytemuck::Pod>(
+        &self,
+        gpu: &Gpu,
+        mut encoder: wgpu::CommandEncoder,
+        from: &wgpu::Buffer,
+    ) -> Result<Vec<T>, Error> {
+        let bytes = self.0.size();
+        encoder.copy_buffer_to_buffer(from, 0, &self.0, 0, bytes);
+        let submission = gpu.queue.submit([encoder.finish()]);
+        Mapping::start(&self.0, wgpu::MapMode::Read, bytes, submission).finish(gpu)?;
+        let view = self.0.get_mapped_range(..bytes).map_err(Error::device)?;
+        let words = bytemuck::pod_collect_to_vec(&view);
+        drop(view);
+        self.0.unmap();
+        Ok(words)
+    }
 }
 
 /// Copied by several cores, since one does not saturate memory.

@@ -26,7 +26,7 @@ pub struct FusedTile {
     pub invocations_log2: u32,
     /// Elements in each invocation's registers, as a power of two.
     pub elements_log2: u32,
-    /// Parts of the tile that take turns in workgroup memory, as a power of two: 0 or 1.
+    /// Parts of the tile that take turns in workgroup memory, as a power of two.
     pub parts_log2: u32,
 }
 
@@ -41,6 +41,29 @@ impl FusedTile {
     #[must_use]
     pub fn workgroup_bytes(self) -> u64 {
         4 * (1 << (self.log2() - self.parts_log2)) * 33 / 32
+    }
+
+    /// This tile or one more modest that these limits allow, no larger than `stages` make use of.
+    fn fitted(mut self, stages: u32, limits: &Limits) -> Self {
+        let fits = |tile: Self| {
+            tile.workgroup_bytes() <= limits.workgroup_bytes
+                && 1 << tile.invocations_log2 <= limits.invocations
+        };
+        // With few elements in a part, there are more exchanges than memory is worth.
+        while self.workgroup_bytes() > limits.workgroup_bytes && self.parts_log2 + 3 < self.elements_log2 {
+            self.parts_log2 += 1;
+        }
+        while !fits(self) && self.invocations_log2 > 0 {
+            self.invocations_log2 -= 1;
+        }
+        while !fits(self) && self.elements_log2 > self.parts_log2 + 1 {
+            self.elements_log2 -= 1;
+        }
+        // Fewer invocations than a subgroup's are of no use.
+        while self.invocations_log2 > 5 && self.log2() > stages {
+            self.invocations_log2 -= 1;
+        }
+        self
     }
 
     /// How a workgroup does the steps of this work: its layouts, in order.
@@ -125,43 +148,33 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// What is best for `n` elements of this shape within these limits, as far as it was measured.
+    /// What is best for `n` elements of this shape within these limits, as far as it was measured: on an
+    /// H100, whose driver gives the workgroups on a core 48 KiB of memory together.
     #[must_use]
     pub fn new(n: u32, shape: Shape, limits: &Limits) -> Self {
-        let tile = |elements_log2| {
-            let mut tile = FusedTile { invocations_log2: 8, elements_log2, parts_log2: 0 };
-            let fits = |tile: FusedTile| {
-                tile.workgroup_bytes() <= limits.workgroup_bytes
-                    && 1 << tile.invocations_log2 <= limits.invocations
-            };
-            while !fits(tile) && tile.invocations_log2 > 0 {
-                tile.invocations_log2 -= 1;
-            }
-            while !fits(tile) && tile.elements_log2 > 1 {
-                tile.elements_log2 -= 1;
-            }
-            // A tile that is larger than the input is of no use, nor are fewer invocations than a subgroup's.
-            while tile.invocations_log2 > 5 && tile.log2() > stages(n) {
-                tile.invocations_log2 -= 1;
-            }
-            tile
-        };
-        // Measured on an H100. More elements in an invocation's registers mean fewer passes, and fewer
-        // invocations to a core. With few tiles to a core the passes weigh more: then keys of one word are
-        // sorted in tiles of twice the size. With fewer tiles than cores it is the time of one tile that
-        // counts: then elements of several words do better in smaller ones.
         let stages = stages(n);
-        let (sort_elements_log2, elements_log2) = match shape.words() {
-            1 if (17..22).contains(&stages) => (5, 4),
-            1 => (4, 4),
-            _ if stages < 19 => (3, 3),
-            _ => (4, 4),
+        // (elements, invocations, parts), all as powers of two, of a tile to be sorted and of one in a pass.
+        // With fewer tiles than cores it is the time of one tile that counts, up to 2^21 keys or so the number of
+        // passes, and a whole tile in workgroup memory saves barriers. Beyond, workgroups should be many
+        // to a core, so that some compute while others wait for memory: then tiles have parts.
+        let ((sort_tile, tile), run_log2, region_bytes) = match (shape.words(), stages) {
+            (1, ..=16) => (((4, 8, 0), (3, 9, 0)), 4, REGION_BYTES),
+            (1, 17..=21) => (((5, 8, 0), (3, 9, 0)), 4, REGION_BYTES),
+            (1, 22..=25) => (((5, 8, 1), (4, 8, 1)), 4, REGION_BYTES),
+            (1, _) => (((5, 9, 2), (5, 9, 2)), 3, u64::MAX),
+            (2, 19..=21) => (((4, 8, 0), (4, 8, 0)), 4, REGION_BYTES),
+            (2, 22..=25) => (((4, 8, 1), (4, 8, 1)), 4, REGION_BYTES),
+            (2, 26..) => (((4, 9, 2), (4, 9, 2)), 3, u64::MAX),
+            _ => (((3, 8, 0), (3, 8, 0)), 4, REGION_BYTES),
         };
-        let (larger, tile) = (tile(sort_elements_log2), tile(elements_log2));
-        // Where workgroup memory does not allow it, the larger one is none.
-        let sort_tile = if larger.log2() > tile.log2() { larger } else { tile };
-        let run_log2 = if shape.key_words == 1 { 4 } else { 3 };
-        let region_log2 = (REGION_BYTES / shape.bytes()).ilog2();
+        let fitted = |(elements_log2, invocations_log2, parts_log2)| {
+            FusedTile { invocations_log2, elements_log2, parts_log2 }.fitted(stages, limits)
+        };
+        let (sort_tile, tile) = (fitted(sort_tile), fitted(tile));
+        let tile = if tile.log2() > sort_tile.log2() { sort_tile } else { tile };
+        // Keys of two words make runs of as many bytes with half as many elements.
+        let run_log2 = run_log2.min(if shape.key_words == 1 { 4 } else { 3 });
+        let region_log2 = (region_bytes / shape.bytes()).ilog2();
         Self { sort_tile, tile, run_log2, region_log2 }
     }
 
@@ -169,6 +182,10 @@ impl Tuning {
     ///
     /// A limit that a tile exceeds.
     fn check(&self, limits: &Limits) -> Result<(), Error> {
+        let (sorted, tile) = (self.sort_tile.log2(), self.tile.log2());
+        if tile > sorted {
+            return Err(Error::limit("elements in a tile, when those sorted", 1 << tile, 1 << sorted));
+        }
         for tile in [self.sort_tile, self.tile] {
             let invocations = 1 << tile.invocations_log2;
             for (what, needed, limit) in [
@@ -196,19 +213,27 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
     let region_log2 = tuning.region_log2.clamp(sorted_log2, stages(n).max(sorted_log2));
     let regions: Vec<(u32, u32)> =
         (0..n).step_by(1 << region_log2).map(|first| (first, (n - first).min(1 << region_log2))).collect();
-    let mut works = vec![(Work::TileSort { tile_log2: sorted_log2 }, sorted_log2)];
-    works.extend(passes(sorted_log2, stages(n), tuning));
 
     let mut dispatches = Vec::new();
+    let mut add = |work, (first, count): (u32, u32)| -> Result<(), Error> {
+        let sorts = matches!(work, Work::TileSort { .. });
+        let tile = if sorts { tuning.sort_tile } else { tuning.tile };
+        dispatches.extend(dispatch(work, tile, first, count, shape, limits)?);
+        Ok(())
+    };
+    for &region in &regions {
+        add(Work::TileSort { tile_log2: sorted_log2 }, region)?;
+        // The last region may be smaller: stages of larger blocks would find nothing to do there.
+        for (work, _) in passes(sorted_log2, stages(region.1), tuning) {
+            add(work, region)?;
+        }
+    }
+    let across = passes(region_log2, stages(n), tuning);
     let is_within = |(_, reach_log2): &(Work, u32)| *reach_log2 <= region_log2;
-    for works in works.chunk_by(|a, b| is_within(a) == is_within(b)) {
+    for works in across.chunk_by(|a, b| is_within(a) == is_within(b)) {
         let parts = if is_within(&works[0]) { &regions[..] } else { &[(0, n)] };
-        for &(first, count) in parts {
-            for &(work, _) in works {
-                let sorts = matches!(work, Work::TileSort { .. });
-                let tile = if sorts { tuning.sort_tile } else { tuning.tile };
-                dispatches.extend(dispatch(work, tile, first, count, shape, limits)?);
-            }
+        for &part in parts {
+            works.iter().try_for_each(|&(work, _)| add(work, part))?;
         }
     }
     Ok(vec![Round { dispatches, times: 1 }])
@@ -219,57 +244,57 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
 /// take the least time.
 fn passes(sorted_log2: u32, stages: u32, tuning: &Tuning) -> Vec<(Work, u32)> {
     let (tile, tile_log2) = (tuning.tile, tuning.tile.log2());
-    assert!(sorted_log2 >= tile_log2, "what is not sorted yet is larger than a tile");
     let run_log2 = tuning.run_log2.min(tile_log2 - 1);
-    // By stage and by how many of its steps are still to be done: the least cost from there on, and
-    // the pass to begin with. The end of a stage is the beginning of the next.
-    let mut best: Vec<Vec<(u32, Option<Work>)>> = vec![vec![]; stages as usize + 1];
+    if sorted_log2 >= stages {
+        return Vec::new();
+    }
+    // By stage and by how many of its steps are still to be done: the least cost from there on, the pass
+    // to begin with, and what it leaves to be done.
+    let mut best: Vec<Vec<(u32, Option<Choice>)>> = vec![Vec::new(); stages as usize + 2];
+    best[stages as usize + 1] = vec![(0, None); stages as usize + 2];
     for stage in (sorted_log2 + 1..=stages).rev() {
-        let end = if stage == stages { 0 } else { best[stage as usize + 1][stage as usize + 1].0 };
-        best[stage as usize].push((end, None));
+        // A stage's end is the next one's beginning.
+        let next = best[stage as usize + 1][stage as usize + 1];
+        best[stage as usize].push(next);
         for left in 1..=stage {
             let mut options = Vec::new();
             if left <= tile_log2 {
                 let rest = Work::Strides { tail: left, low: tile_log2, count: 0, mirrored: false };
-                options.push((rest, end));
+                options.push((rest, (stage, 0)));
                 let most = if stage < stages { tile_log2 - left.max(run_log2).min(tile_log2) } else { 0 };
                 options.extend((1..=most).rev().map(|count| {
                     let low = stage + 1 - count;
-                    let turn = Work::Strides { tail: left, low, count, mirrored: true };
-                    (turn, best[stage as usize + 1][low as usize].0)
+                    (Work::Strides { tail: left, low, count, mirrored: true }, (stage + 1, low))
                 }));
             }
             if left >= tile_log2 {
                 let most = (tile_log2 - run_log2).min(left);
                 options.extend((1..=most).rev().map(|count| {
                     let low = left - count;
-                    let strides = Work::Strides { tail: 0, low, count, mirrored: left == stage };
-                    (strides, best[stage as usize][low as usize].0)
+                    (Work::Strides { tail: 0, low, count, mirrored: left == stage }, (stage, low))
                 }));
             }
-            let cost = |&(work, after): &(Work, u32)| after + PASS_COST + tile.layouts(work).len() as u32;
-            let chosen = options.iter().min_by_key(|option| cost(option)).expect("some pass fits a tile");
-            best[stage as usize].push((cost(chosen), Some(chosen.0)));
+            let cost = |&(work, (stage, left)): &Choice| {
+                best[stage as usize][left as usize].0 + PASS_COST + tile.layouts(work).len() as u32
+            };
+            let chosen = options.into_iter().min_by_key(cost).expect("a pass of one step fits any tile");
+            let state = (cost(&chosen), Some(chosen));
+            best[stage as usize].push(state);
         }
     }
 
     let mut passes = Vec::new();
-    let (mut stage, mut left) = (sorted_log2 + 1, sorted_log2 + 1);
-    while stage <= stages {
-        match best[stage as usize][left as usize].1 {
-            Some(work) => {
-                let Work::Strides { low, count, mirrored, .. } = work else { unreachable!("no other") };
-                passes.push((work, low + count));
-                if mirrored && left < stage {
-                    stage += 1;
-                }
-                left = if count > 0 { low } else { 0 };
-            }
-            None => (stage, left) = (stage + 1, stage + 1),
-        }
+    let mut place = (sorted_log2 + 1, sorted_log2 + 1);
+    while let Some((work, next)) = best[place.0 as usize].get(place.1 as usize).and_then(|state| state.1) {
+        let Work::Strides { low, count, .. } = work else { unreachable!("no pass does other work") };
+        passes.push((work, low + count));
+        place = next;
     }
     passes
 }
+
+/// A pass; and what is to be done after it: a stage, and how many of its steps.
+type Choice = (Work, (u32, u32));
 
 /// What a pass costs beside its layouts, in layouts.
 const PASS_COST: u32 = 8;
