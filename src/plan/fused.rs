@@ -154,13 +154,17 @@ impl Tuning {
     pub fn new(n: u32, shape: Shape, limits: &Limits) -> Self {
         let stages = stages(n);
         // (elements, invocations, parts), all as powers of two, of a tile to be sorted and of one in a pass.
-        // With fewer tiles than cores it is the time of one tile that counts, up to 2^21 keys or so the number of
-        // passes, and a whole tile in workgroup memory saves barriers. Beyond, workgroups should be many
-        // to a core, so that some compute while others wait for memory: then tiles have parts.
+        // With fewer tiles than cores it is the time of one tile that counts; up to 2^20 keys or so, the
+        // number of passes, and a whole tile in workgroup memory saves barriers. Beyond, workgroups should be
+        // many to a core, so that some compute while others wait for memory: then tiles have parts.
+        // What does not fit the second-level cache by regions is bound by the device's memory: then fewer
+        // passes are worth more of everything else.
         let ((sort_tile, tile), run_log2, region_bytes) = match (shape.words(), stages) {
-            (1, ..=16) => (((4, 8, 0), (3, 9, 0)), 4, REGION_BYTES),
-            (1, 17..=21) => (((5, 8, 0), (3, 9, 0)), 4, REGION_BYTES),
-            (1, 22..=25) => (((5, 8, 1), (4, 8, 1)), 4, REGION_BYTES),
+            (1, ..=10) => (((3, 8, 0), (3, 8, 0)), 3, REGION_BYTES),
+            (1, 11..=15) => (((4, 8, 0), (3, 9, 0)), 3, REGION_BYTES),
+            (1, 16..=20) => (((5, 8, 0), (3, 9, 0)), 3, REGION_BYTES),
+            (1, 21..=24) => (((5, 8, 1), (4, 8, 1)), 4, REGION_BYTES),
+            (1, 25) => (((5, 8, 2), (5, 8, 2)), 4, REGION_BYTES),
             (1, _) => (((5, 9, 2), (5, 9, 2)), 3, u64::MAX),
             (2, 19..=21) => (((4, 8, 0), (4, 8, 0)), 4, REGION_BYTES),
             (2, 22..=25) => (((4, 8, 1), (4, 8, 1)), 4, REGION_BYTES),
