@@ -169,6 +169,7 @@ impl Tuning {
             (2, 19..=21) => (((4, 8, 0), (4, 8, 0)), 4, REGION_BYTES),
             (2, 22..=25) => (((4, 8, 1), (4, 8, 1)), 4, REGION_BYTES),
             (2, 26..) => (((4, 9, 2), (4, 9, 2)), 3, u64::MAX),
+            (3.., 26..) => (((3, 8, 0), (3, 8, 0)), 4, u64::MAX),
             _ => (((3, 8, 0), (3, 8, 0)), 4, REGION_BYTES),
         };
         let fitted = |(elements_log2, invocations_log2, parts_log2)| {
