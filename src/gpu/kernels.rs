@@ -234,9 +234,10 @@ impl Gpu {
             label: Some("kernels"),
             source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(&source)),
         };
-        // SAFETY: the kernels of this crate, and no others, come here. Each guards its accesses to the
-        // arrays by `arguments.n`, for which the buffers are made, and to workgroup memory by
-        // TILE_SIZE; their loops are bounded by constants; they divide by constants only.
+        // SAFETY: the kernels of this crate, and no others, come here. Their accesses to the arrays are
+        // guarded by `arguments.n`, for which the buffers are made: each by itself, or all of a tile's by a look
+        // whether the whole tile is inside. Those to workgroup memory are bounded by its size, their
+        // loops by constants; they divide by constants only.
         unsafe {
             self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
         }
