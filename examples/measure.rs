@@ -7,23 +7,25 @@
 //!     [--tuning 5,8,0,4,8,0,4,23/5,8,0,5,8,0,4,23] [--passes yes]
 //! ```
 //!
+//! A type with `+p` carries positions. Each run sorts fresh keys, distributed as `gpusort gen --dist`
+//! has it. What would take longer than the limit (5 s for one size of one variant) is left out, and the
+//! table says so.
+//!
+//! `--beside` reads times of another program, `algorithm,type,n,median_ms,…` a line, and puts the ratio to
+//! each of them in the table: `benches/peers/cub_sort.cu` prints such lines for CUB on NVIDIA GPUs.
+//!
 //! `--tuning` measures the fused variant with other choices than its own, all as powers of two: elements
 //! in an invocation's registers, invocations in a workgroup and parts of a tile, first for the tiles'
 //! sort, then for the passes; elements in the shortest run of memory; elements in a region. `--passes`
 //! also tells what each kind of dispatch takes, the gap to the next one included.
-//!
-//! A type with `+p` carries positions. Each run sorts fresh keys: `uniform` over the whole range (floats:
-//! finite ones of every size), `sorted`, `reversed`, `nearly-sorted` (one in a hundred somewhere else),
-//! `equal`, `few-distinct` (sixteen) or `sycl`, N − i·(1 + [3∣i] + [5∣i] + [7∣i] + [11∣i]). `--beside` reads times of
-//! another program, `algorithm,type,n,median_ms,…` a line, and puts the ratio to each of them in the
-//! table: `benches/peers/cub_sort.cu` prints such lines for CUB on NVIDIA GPUs. What would take longer
-//! than the limit (5 s for one size of one variant) is left out, and the table says so.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail, ensure};
+use gpusort::generate::{Distribution, Sequence};
 use gpusort::gpu::{Buffers, Gpu, Select, execute};
+use gpusort::key::{ElementType, Keys};
 use gpusort::plan::{Algorithm, Dispatch, FusedTile, Plan, Round, Shape, Tuning, Variant};
 use rayon::prelude::*;
 
@@ -33,7 +35,7 @@ struct Options {
     types: Vec<String>,
     algorithm: Option<String>,
     variant: Option<String>,
-    inputs: Vec<Input>,
+    inputs: Vec<Distribution>,
     runs: usize,
     limit: Duration,
     beside: Option<String>,
@@ -49,7 +51,7 @@ fn options() -> anyhow::Result<Options> {
         types: ["u32", "u32+p", "u64", "u64+p"].map(str::to_owned).to_vec(),
         algorithm: None,
         variant: None,
-        inputs: vec![Input::Uniform],
+        inputs: vec![Distribution::Uniform],
         runs: 15,
         limit: Duration::from_secs(5),
         beside: None,
@@ -66,7 +68,7 @@ fn options() -> anyhow::Result<Options> {
             "--types" => options.types = value.split(',').map(str::to_owned).collect(),
             "--algo" => options.algorithm = Some(value),
             "--variant" => options.variant = Some(value),
-            "--inputs" => options.inputs = value.split(',').map(Input::named).collect::<Result<_, _>>()?,
+            "--inputs" => options.inputs = value.split(',').map(str::parse).collect::<Result<_, _>>()?,
             "--runs" => options.runs = value.parse()?,
             "--limit" => options.limit = Duration::from_secs_f64(value.parse()?),
             "--beside" => options.beside = Some(value),
@@ -95,22 +97,14 @@ fn tuning(text: &str) -> anyhow::Result<Tuning> {
     })
 }
 
+fn size(text: &str) -> anyhow::Result<usize> {
+    Ok(usize::try_from(gpusort::size::parse(text)?)?)
+}
+
 fn tuning_name(tuning: &Tuning) -> String {
     let tile =
         |tile: FusedTile| format!("{},{},{}", tile.elements_log2, tile.invocations_log2, tile.parts_log2);
     format!("{},{},{},{}", tile(tuning.sort_tile), tile(tuning.tile), tuning.run_log2, tuning.region_log2)
-}
-
-/// Digits, with `_` between them and a `K`, `M` or `G` (powers of 1024) after them.
-fn size(text: &str) -> anyhow::Result<usize> {
-    let text = text.replace('_', "");
-    let (digits, shift) = match text.as_bytes().last() {
-        Some(b'K') => (&text[..text.len() - 1], 10),
-        Some(b'M') => (&text[..text.len() - 1], 20),
-        Some(b'G') => (&text[..text.len() - 1], 30),
-        _ => (&text[..], 0),
-    };
-    Ok(digits.parse::<usize>().with_context(|| format!("'{text}' is not a size"))? << shift)
 }
 
 /// One result.
@@ -118,7 +112,7 @@ struct Row {
     algorithm: Algorithm,
     variant: String,
     element: String,
-    input: Input,
+    input: Distribution,
     n: usize,
     dispatches: u64,
     bytes_moved: u64,
@@ -132,97 +126,20 @@ impl Row {
     }
 }
 
-/// A finaliser of `SplitMix64`: random keys from numbers, and fingerprints from keys.
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
-/// What a sort is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Input {
-    Uniform,
-    Sorted,
-    Reversed,
-    NearlySorted,
-    Equal,
-    FewDistinct,
-    Sycl,
-}
-
-impl Input {
-    const ALL: [(&str, Self); 7] = [
-        ("uniform", Self::Uniform),
-        ("sorted", Self::Sorted),
-        ("reversed", Self::Reversed),
-        ("nearly-sorted", Self::NearlySorted),
-        ("equal", Self::Equal),
-        ("few-distinct", Self::FewDistinct),
-        ("sycl", Self::Sycl),
-    ];
-
-    fn named(name: &str) -> anyhow::Result<Self> {
-        let known = Self::ALL.iter().find(|(this, _)| *this == name);
-        known.map(|(_, input)| *input).with_context(|| format!("'{name}' is not an input"))
-    }
-
-    fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, input)| *input == self).map_or("", |(name, _)| name)
-    }
-
-    /// Element `i` of the `n` of a run, as an integer whose order is that of the keys made of it.
-    fn element(self, i: u64, n: u64, run: u64) -> u64 {
-        // Rising with i, over the whole range.
-        let rising = |i: u64| (u128::from(i) * (u128::from(u64::MAX) / u128::from(n))) as u64;
-        let random = mix((run * n + i).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        match self {
-            Self::Uniform => random,
-            Self::Sorted => rising(i),
-            Self::Reversed => rising(n - 1 - i),
-            Self::NearlySorted => rising(if random.is_multiple_of(100) { random / 100 % n } else { i }),
-            Self::Equal => mix(run),
-            Self::FewDistinct => rising(random % 16 * (n / 16)),
-            Self::Sycl => {
-                let factor =
-                    1 + [3, 5, 7, 11].into_iter().filter(|divisor| i.is_multiple_of(*divisor)).count() as i64;
-                // A signed 32-bit integer there.
-                let element = (n as i64 - i as i64 * factor) as i32;
-                u64::from(element as u32 ^ 1 << 31) << 32
-            }
-        }
-    }
-}
-
 /// What both element widths have in common here.
-trait Key: Copy + Ord + Send + Sync + bytemuck::Pod {
-    /// A key from the high bits of this; for floats, that of a finite one.
-    fn new(element: u64, is_float: bool) -> Self;
-    fn wide(self) -> u64;
-}
+trait Key: Copy + Ord + Send + Sync + bytemuck::Pod + Into<u64> {}
+impl Key for u32 {}
+impl Key for u64 {}
 
-impl Key for u32 {
-    fn new(element: u64, is_float: bool) -> Self {
-        let key = (element >> 32) as u32;
-        // Infinities and NaN have the keys at both ends.
-        if is_float { key.clamp(0x0080_0000, 0xff7f_ffff) } else { key }
-    }
-    fn wide(self) -> u64 {
-        self.into()
-    }
-}
-
-impl Key for u64 {
-    fn new(element: u64, is_float: bool) -> Self {
-        if is_float { element.clamp(0x0010 << 48, 0xffef_ffff_ffff_ffff) } else { element }
-    }
-    fn wide(self) -> u64 {
-        self
-    }
-}
-
+/// A sum over what a finaliser of `SplitMix64` makes of each key: the same for all permutations.
 fn fingerprint<K: Key>(keys: &[K]) -> u64 {
-    keys.par_iter().map(|key| mix(key.wide().wrapping_add(1))).reduce(|| 0, u64::wrapping_add)
+    let mix = |&key: &K| {
+        let z = key.into().wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    };
+    keys.par_iter().map(mix).reduce(|| 0, u64::wrapping_add)
 }
 
 fn verify<K: Key>(gpu: &Gpu, buffers: &Buffers, input: &[K], sorted: &mut [K]) -> anyhow::Result<()> {
@@ -244,25 +161,28 @@ fn verify<K: Key>(gpu: &Gpu, buffers: &Buffers, input: &[K], sorted: &mut [K]) -
     Ok(())
 }
 
-fn measure<K: Key>(
+/// The times of sorts of what `keys` makes for each run, in ms, rising.
+fn measure(
     gpu: &Gpu,
     plan: &Plan,
-    make: impl Fn(u64, u64) -> K + Sync,
+    keys: impl Fn(u64) -> Keys,
     options: &Options,
 ) -> anyhow::Result<Vec<f64>> {
-    let n = plan.n as usize;
     let buffers = Buffers::new(gpu, plan)?;
-    let mut input = vec![bytemuck::Zeroable::zeroed(); n];
-    let mut sorted: Vec<K> = input.clone();
+    let mut sorted = keys(0);
     let mut spin_up = SpinUp::new(gpu, plan)?;
     let mut samples = Vec::new();
     let warm_up = 2;
     for run in 0..options.runs + warm_up {
-        input.par_iter_mut().enumerate().for_each(|(i, key)| *key = make(i as u64, run as u64));
-        buffers.upload(gpu, bytemuck::cast_slice(&input))?;
+        let input = keys(run as u64);
+        buffers.upload(gpu, input.as_bytes())?;
         spin_up.again(gpu)?;
         let time = execute(gpu, plan, &buffers, |_| {})?.0.time;
-        verify(gpu, &buffers, &input, &mut sorted)?;
+        match (&input, &mut sorted) {
+            (Keys::One(input), Keys::One(sorted)) => verify(gpu, &buffers, input, sorted)?,
+            (Keys::Two(input), Keys::Two(sorted)) => verify(gpu, &buffers, input, sorted)?,
+            _ => bail!("keys changed their width between two runs"),
+        }
         // One run longer than a second tells as much as many: three of those will do.
         let long = time > Duration::from_secs(1);
         if run >= warm_up || long {
@@ -387,7 +307,8 @@ fn main() -> anyhow::Result<()> {
                         continue;
                     }
                     let positions = element.ends_with("+p");
-                    let key_words = if element.contains("64") { 2 } else { 1 };
+                    let number: ElementType = element.trim_end_matches("+p").parse()?;
+                    let key_words = number.bytes() as u32 / 4;
                     let shape = Shape { key_words, positions };
                     let limits = &gpu.info().limits;
                     let mut plans =
@@ -414,12 +335,9 @@ fn main() -> anyhow::Result<()> {
                             print_passes(&gpu, plan, &format!("{what} {name}"))?;
                         }
                         let start = Instant::now();
-                        let is_float = element.starts_with('f');
-                        let number = |i, run| input.element(i, n as u64, run);
-                        let measured = match key_words {
-                            1 => measure(&gpu, plan, |i, run| u32::new(number(i, run), is_float), &options),
-                            _ => measure(&gpu, plan, |i, run| u64::new(number(i, run), is_float), &options),
-                        };
+                        let sequence =
+                            |seed| Sequence { element: number, distribution: input, count: n as u64, seed };
+                        let measured = measure(&gpu, plan, |seed| sequence(seed).keys(0, n), &options);
                         let samples_ms = measured.with_context(|| what.clone())?;
                         let row = Row {
                             algorithm,

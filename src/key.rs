@@ -232,7 +232,7 @@ impl Keys {
         self.len() == 0
     }
 
-    /// Their size in memory.
+    /// The memory that they are in.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         match self {

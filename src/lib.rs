@@ -30,10 +30,12 @@
 
 pub mod cpu;
 mod error;
+pub mod generate;
 pub mod gpu;
 pub mod io;
 pub mod key;
 pub mod plan;
+pub mod size;
 mod sorter;
 pub mod timing;
 

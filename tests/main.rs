@@ -4,6 +4,7 @@
 
 mod cli;
 mod device;
+mod generate;
 mod inputs;
 mod kernels;
 mod networks;

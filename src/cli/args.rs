@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use gpusort::generate::Distribution;
 use gpusort::key::ElementType;
 use gpusort::plan::{Algorithm, Variant};
 
@@ -24,6 +25,7 @@ use gpusort::plan::{Algorithm, Variant};
   gpusort sort numbers.txt                     the whole file, sorted, on standard output
   seq 100000 | shuf | gpusort sort -a bitonic  a pipeline, by the bitonic network
   gpusort devices                              what can sort here
+  gpusort gen --count 1M -o random.u32         something to sort
 
 'gpusort sort --help' has the order rules and all options.")]
 pub(super) struct Cli {
@@ -37,6 +39,62 @@ pub(super) enum Command {
     Sort(SortArgs),
     /// List what can sort here: GPUs with their numbers, drivers and limits, and the CPU
     Devices,
+    /// Make test data
+    Gen(GenArgs),
+}
+
+/// Make test data: the same bytes on every machine for the same options.
+#[derive(Args, Debug)]
+#[command(args_override_self = true)]
+#[command(after_help = "\
+Examples:
+  gpusort gen --count 10 -t f64                       ten numbers, as text
+  gpusort gen --count 1G --dist zipf -o zipf.u32      a billion, as binary; takes no memory
+  gpusort gen --to bin | gpusort sort -f bin -q --to text | head
+
+Distributions:
+  uniform        evenly over the whole range of an integer type; from -1 to 1 for floats
+  sorted         rising evenly over that range
+  reversed       falling evenly over it
+  nearly-sorted  as sorted, but one in a hundred is that of a random place
+  equal          all the same
+  few-distinct   sixteen different numbers
+  zipf           1, 2, 3 ... in proportion to 1, 1/2, 1/3 ...
+  sycl           n - i*(1 + [3|i] + [5|i] + [7|i] + [11|i]), as a SYCL example has it")]
+pub(super) struct GenArgs {
+    /// How many numbers; K, M and G are powers of 1024
+    #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = gpusort::size::parse)]
+    pub(super) count: u64,
+
+    /// Element type [default: that of the output's extension, else u32]
+    #[arg(
+        short = 't',
+        long = "type",
+        value_name = "TYPE",
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    pub(super) element: TypeArg,
+
+    /// How the numbers are distributed
+    #[arg(long, value_name = "DIST", default_value = "uniform", hide_possible_values = true)]
+    pub(super) dist: DistributionArg,
+
+    /// Another seed, other numbers
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(super) seed: u64,
+
+    /// Output format [default: the extension of -o if known, else text]
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) to: Option<OutputFormatArg>,
+
+    /// Where to write; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+
+    /// No progress
+    #[arg(short, long)]
+    pub(super) quiet: bool,
 }
 
 /// Sort numbers from files or standard input.
@@ -219,6 +277,29 @@ impl ValueEnum for VariantArg {
             Self(Variant::Transpose),
             Self(Variant::Block),
             Self(Variant::Naive),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()))
+    }
+}
+
+/// `--dist`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DistributionArg(pub(super) Distribution);
+
+impl ValueEnum for DistributionArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self(Distribution::Uniform),
+            Self(Distribution::Sorted),
+            Self(Distribution::Reversed),
+            Self(Distribution::NearlySorted),
+            Self(Distribution::Equal),
+            Self(Distribution::FewDistinct),
+            Self(Distribution::Zipf),
+            Self(Distribution::Sycl),
         ]
     }
 

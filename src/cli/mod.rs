@@ -3,6 +3,8 @@
 
 mod args;
 mod devices;
+mod format;
+mod generate;
 mod interrupt;
 mod progress;
 mod sort;
@@ -23,6 +25,7 @@ pub(crate) fn main() -> ExitCode {
     let result = interrupt::install().and_then(|()| match cli.command {
         args::Command::Sort(args) => sort::run(args),
         args::Command::Devices => devices::run(),
+        args::Command::Gen(args) => generate::run(args),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,7 +1,7 @@
 //! `gpusort sort`: from what was typed to what is meant, then read, sort, write, tell.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,8 @@ use gpusort::plan::{Plan, Shape};
 use gpusort::timing::{Timing, milliseconds};
 use gpusort::{ErrorKind, Method, Report, Sorter};
 
-use super::args::{FormatArg, OutputFormatArg, SortArgs, TimingArg};
+use super::args::{FormatArg, SortArgs, TimingArg};
+use super::format::{self, Extension, Format, name_of};
 use super::progress::{Progress, Unit};
 
 /// From this many elements on, a GPU that starts while they are read sorts them sooner than the CPU,
@@ -48,12 +49,6 @@ struct Options {
     progress: super::args::Progress,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
-    Text,
-    Binary,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Device {
     Auto,
@@ -67,28 +62,6 @@ enum TimingTo {
     /// On standard output below text data, as a comment.
     StdoutComment,
     Stderr,
-}
-
-/// What a file's extension says of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Extension {
-    Binary(Option<ElementType>),
-    Text,
-    /// Known, but not to be read or written yet.
-    Unsupported,
-    Unknown,
-}
-
-impl Extension {
-    fn of(path: &Path) -> Self {
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        match extension.to_ascii_lowercase().as_str() {
-            "bin" => Self::Binary(None),
-            "txt" => Self::Text,
-            "csv" | "tsv" | "npy" | "u8" | "i8" | "u16" | "i16" | "f16" => Self::Unsupported,
-            other => other.parse().map_or(Self::Unknown, |element| Self::Binary(Some(element))),
-        }
-    }
 }
 
 impl Options {
@@ -112,23 +85,9 @@ impl Options {
         }
         method.on_gpu()?;
 
-        let stdout = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].map(Path::new);
-        let output = args.output.filter(|output| !stdout.contains(&output.as_path()));
-        let extension = output.as_deref().map_or(Extension::Unknown, Extension::of);
-        let (mut output_format, output_element) = match (args.to, extension) {
-            (Some(OutputFormatArg::Text), _) | (None, Extension::Text) => (Format::Text, None),
-            (Some(OutputFormatArg::Bin), _) => (Format::Binary, None),
-            (Some(to), _) => bail!("--to {} is not supported yet; text and bin are", name_of(&to)),
-            (None, Extension::Binary(element)) => (Format::Binary, element),
-            (None, Extension::Unsupported) => {
-                let output = output.unwrap_or_default();
-                bail!(
-                    "{}: this output format is not supported yet; --to text or --to bin are",
-                    output.display()
-                );
-            }
-            (None, Extension::Unknown) => (format, None),
-        };
+        let output = format::unless_stdout(args.output);
+        let (mut output_format, output_element) =
+            format::of_output(args.to, output.as_deref())?.unwrap_or((format, None));
         let to_stdout = output.is_none();
         if to_stdout && io::stdout().is_terminal() {
             output_format = Format::Text;
@@ -179,10 +138,6 @@ impl Options {
         let sizes: Option<u64> = self.inputs.iter().map(Input::size).sum();
         Some(sizes? / element.bytes() as u64)
     }
-}
-
-fn name_of(value: &impl clap::ValueEnum) -> String {
-    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 fn input_format(from: FormatArg, inputs: &[Input]) -> anyhow::Result<Format> {

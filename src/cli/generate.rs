@@ -1,0 +1,54 @@
+//! `gpusort gen`: test data, made as it is written.
+
+use std::io::{self, IsTerminal};
+
+use anyhow::bail;
+use gpusort::generate::Sequence;
+use gpusort::io::Output;
+use gpusort::io::records::{write_binary, write_text};
+use gpusort::key::{ElementType, Order};
+
+use super::args::{GenArgs, Progress as When};
+use super::format::{self, Format};
+use super::progress::{Progress, Unit};
+
+/// Elements made at once: few enough to stay in a cache, enough for many cores to share.
+const BLOCK: u64 = 1 << 20;
+
+pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
+    let path = format::unless_stdout(args.output);
+    let (mut format, promised) = format::of_output(args.to, path.as_deref())?.unwrap_or((Format::Text, None));
+    let to_terminal = path.is_none() && io::stdout().is_terminal();
+    if to_terminal {
+        format = Format::Text;
+    }
+    let element = args.element.0.or(promised).unwrap_or(ElementType::U32);
+    if let (Some(path), Some(promised)) = (&path, promised)
+        && promised != element
+    {
+        bail!(
+            "{}: {promised} by its name, but --type is {element}; --to bin writes it all the same",
+            path.display()
+        );
+    }
+    let sequence = Sequence { element, distribution: args.dist.0, count: args.count, seed: args.seed };
+    let order = Order::ascending(element);
+
+    let progress = Progress::new(if args.quiet || to_terminal { When::Never } else { When::Auto });
+    progress.phase("generate", Unit::Records, Some(args.count));
+    let mut output = path.as_deref().map_or_else(Output::stdout, Output::file)?;
+    let mut done = 0;
+    while done < args.count {
+        let count = BLOCK.min(args.count - done);
+        let keys = sequence.keys(done, count as usize);
+        let written = match format {
+            Format::Text => write_text(&keys, order, &mut output, |_| {}),
+            Format::Binary => write_binary(keys, order, &mut output, |_| {}),
+        };
+        written.map_err(|error| output.failed(error))?;
+        done += count;
+        progress.set(done);
+    }
+    output.finish()?;
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! Test data: pseudo-random and other sequences, the same on every machine.
+//!
+//! Element i of a sequence is a function of i, the count and the seed, computed with integers and with
+//! float operations that IEEE 754 defines to the bit. So any part can be made on its own, on any core,
+//! and a sequence of any length takes no memory.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rayon::prelude::*;
+
+use crate::key::{ElementType, Keys, Order, Word};
+
+/// How the elements of a sequence are distributed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Distribution {
+    /// Evenly over the whole range of an integer type, or from −1 (included) to 1 (excluded) for floats.
+    Uniform,
+    /// Rising evenly over that range.
+    Sorted,
+    /// Falling evenly over it.
+    Reversed,
+    /// As sorted, but one element in a hundred is that of a random place.
+    NearlySorted,
+    /// All the same.
+    Equal,
+    /// Sixteen different elements, evenly distributed.
+    FewDistinct,
+    /// 1, 2, 3, … with probabilities in proportion to 1, 1/2, 1/3, … up to about the count (Zipf's law).
+    Zipf,
+    /// Element i of n is n − i·(1 + [3∣i] + [5∣i] + [7∣i] + [11∣i]), cut to the type's bits.
+    Sycl,
+}
+
+impl Distribution {
+    /// Every distribution.
+    pub const ALL: [Self; 8] = [
+        Self::Uniform,
+        Self::Sorted,
+        Self::Reversed,
+        Self::NearlySorted,
+        Self::Equal,
+        Self::FewDistinct,
+        Self::Zipf,
+        Self::Sycl,
+    ];
+
+    /// The name used by flags and reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Sorted => "sorted",
+            Self::Reversed => "reversed",
+            Self::NearlySorted => "nearly-sorted",
+            Self::Equal => "equal",
+            Self::FewDistinct => "few-distinct",
+            Self::Zipf => "zipf",
+            Self::Sycl => "sycl",
+        }
+    }
+}
+
+impl fmt::Display for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The name is not that of a distribution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownDistribution(String);
+
+impl fmt::Display for UnknownDistribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown distribution '{}'", self.0)
+    }
+}
+
+impl std::error::Error for UnknownDistribution {}
+
+impl FromStr for Distribution {
+    type Err = UnknownDistribution;
+
+    fn from_str(name: &str) -> Result<Self, UnknownDistribution> {
+        let known = Self::ALL.into_iter().find(|distribution| distribution.name() == name);
+        known.ok_or_else(|| UnknownDistribution(name.to_owned()))
+    }
+}
+
+/// A sequence of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sequence {
+    /// Their type.
+    pub element: ElementType,
+    /// How they are distributed.
+    pub distribution: Distribution,
+    /// How many there are.
+    pub count: u64,
+    /// Which of the sequences of this kind it is.
+    pub seed: u64,
+}
+
+/// An element as a distribution gives it.
+enum Value {
+    /// Of 2^64 steps from the lowest to the highest element of the type's range.
+    Rank(u64),
+    /// A whole number.
+    Number(i64),
+}
+
+impl Sequence {
+    /// The keys, in ascending order's terms, of the elements from number `first` on, `count` of them.
+    #[must_use]
+    pub fn keys(&self, first: u64, count: usize) -> Keys {
+        let order = Order::ascending(self.element);
+        let numbers = (0..count).into_par_iter().map(|i| first + i as u64);
+        match self.element.bytes() {
+            4 => Keys::One(numbers.map(|i| (self.bits(i) as u32).key(order)).collect()),
+            _ => Keys::Two(numbers.map(|i| self.bits(i).key(order)).collect()),
+        }
+    }
+
+    /// The bits of element `i`; those of a 32-bit type are the low ones.
+    #[must_use]
+    pub fn bits(&self, i: u64) -> u64 {
+        match (self.value(i), self.element) {
+            (Value::Rank(rank), ElementType::U32) => rank >> 32,
+            (Value::Rank(rank), ElementType::I32) => rank >> 32 ^ 1 << 31,
+            (Value::Rank(rank), ElementType::U64) => rank,
+            (Value::Rank(rank), ElementType::I64) => rank ^ 1 << 63,
+            // As many bits as a mantissa holds, so that nothing is rounded.
+            (Value::Rank(rank), ElementType::F32) => {
+                let steps = (rank >> 40) as i32 - (1 << 23);
+                (steps as f32 / (1_u32 << 23) as f32).to_bits().into()
+            }
+            (Value::Rank(rank), ElementType::F64) => {
+                let steps = (rank >> 11) as i64 - (1 << 52);
+                (steps as f64 / (1_u64 << 52) as f64).to_bits()
+            }
+            (Value::Number(number), ElementType::U32 | ElementType::I32) => u64::from(number as u32),
+            (Value::Number(number), ElementType::U64 | ElementType::I64) => number as u64,
+            (Value::Number(number), ElementType::F32) => (number as f32).to_bits().into(),
+            (Value::Number(number), ElementType::F64) => (number as f64).to_bits(),
+        }
+    }
+
+    fn value(&self, i: u64) -> Value {
+        let n = self.count.max(1);
+        let rising = |i: u64| Value::Rank((u128::from(i) * u128::from(u64::MAX) / u128::from(n)) as u64);
+        match self.distribution {
+            Distribution::Uniform => Value::Rank(self.random(i, 0)),
+            Distribution::Sorted => rising(i),
+            Distribution::Reversed => rising(n - 1 - i),
+            Distribution::NearlySorted => {
+                let random = self.random(i, 0);
+                rising(if random.is_multiple_of(100) { random / 100 % n } else { i })
+            }
+            Distribution::Equal => Value::Rank(self.random(0, 0)),
+            Distribution::FewDistinct => Value::Rank(self.random(i, 0) >> 60 << 60),
+            Distribution::Zipf => Value::Number(self.zipf(i)),
+            Distribution::Sycl => {
+                let factor = 1 + [3, 5, 7, 11].into_iter().filter(|d| i.is_multiple_of(*d)).count() as u64;
+                Value::Number(n.wrapping_sub(i.wrapping_mul(factor)) as i64)
+            }
+        }
+    }
+
+    /// Draws from a distribution that is simple and nowhere smaller, and rejects in proportion: a power of
+    /// two with equal probability, then evenly a number from there to the next one. That has each number
+    /// with a probability of 1/power, times 1/powers; 1/number is at most that and at least half of it.
+    fn zipf(&self, i: u64) -> i64 {
+        // So that the largest number fits the signed type of 32 bits.
+        let powers = (self.count.max(1).ilog2() + 1).min(31);
+        let mut attempt = 0;
+        loop {
+            let power_log2 = ((u128::from(self.random(i, attempt)) * u128::from(powers)) >> 64) as u32;
+            let draw = self.random(i, attempt + 1);
+            let power = 1_u64 << power_log2;
+            let number = power | (draw & (power - 1));
+            let chance = self.random(i, attempt + 2);
+            if u128::from(chance) * u128::from(number) < u128::from(power) << 64 {
+                return number as i64;
+            }
+            attempt += 3;
+        }
+    }
+
+    /// Random numbers for element `i`: `SplitMix64` (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable
+    /// pseudorandom number generators", 2014), a generator for each attempt.
+    fn random(&self, i: u64, attempt: u64) -> u64 {
+        const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
+        let state = mix(self.seed.wrapping_add(mix(attempt)));
+        mix(state.wrapping_add(i.wrapping_add(1).wrapping_mul(GAMMA)))
+    }
+}
+
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,81 @@
+//! Sizes as people write them: `1M`, `64K`, `1_000_000`.
+
+use std::fmt;
+
+/// The text is not a size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotASize(String);
+
+impl fmt::Display for NotASize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "'{}' is not a size: digits, with _ between them and K, M or G (powers of 1024) after them",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for NotASize {}
+
+/// A number of digits, which may have `_` between them and `K`, `M` or `G`, a power of 1024, after them.
+///
+/// # Errors
+///
+/// Any other text; a size of 2^64 or more.
+pub fn parse(text: &str) -> Result<u64, NotASize> {
+    let refused = || NotASize(text.to_owned());
+    let (digits, unit_log2) = match text.strip_suffix(|c: char| c.is_ascii_alphabetic()) {
+        None => (text, 0),
+        Some(digits) => match &text[digits.len()..] {
+            "K" | "k" => (digits, 10),
+            "M" | "m" => (digits, 20),
+            "G" | "g" => (digits, 30),
+            _ => return Err(refused()),
+        },
+    };
+    let between_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits.split('_').all(between_digits) {
+        return Err(refused());
+    }
+    let number: u64 = digits.replace('_', "").parse().map_err(|_| refused())?;
+    number.checked_mul(1 << unit_log2).ok_or_else(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn sizes_are_read_as_written() {
+        for (text, size) in
+            [("0", 0), ("256", 256), ("1K", 1024), ("64k", 65_536), ("1M", 1 << 20), ("3G", 3 << 30)]
+        {
+            assert_eq!(parse(text), Ok(size), "{text}");
+        }
+        assert_eq!(parse("1_000_000"), Ok(1_000_000));
+        assert_eq!(parse("18446744073709551615"), Ok(u64::MAX));
+    }
+
+    #[test]
+    fn what_is_no_size_is_refused_by_name() {
+        for text in [
+            "",
+            "K",
+            "-1",
+            "1.5K",
+            "1KB",
+            "1 K",
+            "_1",
+            "1_",
+            "1__0",
+            "1T",
+            "0x10",
+            "18446744073709551616",
+            "17179869184G",
+        ] {
+            let message = parse(text).unwrap_err().to_string();
+            assert!(message.starts_with(&format!("'{text}' is not a size")), "{message}");
+        }
+    }
+}
