@@ -1,7 +1,7 @@
 // What every kernel has: its arguments, and the number of its invocation or workgroup in a 2-D grid.
 
 struct Arguments {
-    // Elements in the array.
+    // Where the elements end that the dispatch is for.
     n: u32,
     // The kernel's own; see there.
     a: u32,

@@ -8,7 +8,7 @@
 //     index   ┌ invocation's high bits ┐┌ register ┐┌ invocation's low bits ┐
 //     bit      TILE_LOG2 − 1         …  low + …  low  …                    0
 //
-// The high bits are in order but for layouts with low < 5, where the lowest five bits of an invocation's
+// The high bits are in order but for layouts with 0 < low < 5, where the lowest five bits of an invocation's
 // number, which tell the invocations apart that access workgroup memory together, are bits of the index
 // that decide the bank: see `padded` and `first_index`.
 //
@@ -128,7 +128,7 @@ struct Tile {
     first: u32,
     middle: u32,
     upper_middle: u32,
-    // Whether all of its elements are inside the array.
+    // Whether the whole block that its elements are of is inside the array.
     is_whole: bool,
 }
 
@@ -140,7 +140,7 @@ fn tile_at(place: Place) -> Tile {
     let first = arguments.c + ((number >> middle_log2) << block_log2);
     let middle = (number << RUN_LOG2) & middle_mask;
     let upper_middle = middle ^ select(0u, middle_mask, MIRRORED == 1u);
-    // In two shifts, for blocks of 2^32.
+    // In two shifts: one by 32 would be one by 0.
     let is_whole = first < arguments.n && ((arguments.n - first) >> (block_log2 - 1u)) >= 2u;
     return Tile(first, middle, upper_middle, is_whole);
 }

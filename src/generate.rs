@@ -111,6 +111,10 @@ enum Value {
 
 impl Sequence {
     /// The keys, in ascending order's terms, of the elements from number `first` on, `count` of them.
+    ///
+    /// # Panics
+    ///
+    /// When there are not so many.
     #[must_use]
     pub fn keys(&self, first: u64, count: usize) -> Keys {
         let order = Order::ascending(self.element);
@@ -122,8 +126,13 @@ impl Sequence {
     }
 
     /// The bits of element `i`; those of a 32-bit type are the low ones.
+    ///
+    /// # Panics
+    ///
+    /// When there is no element `i`.
     #[must_use]
     pub fn bits(&self, i: u64) -> u64 {
+        assert!(i < self.count, "there is no element {i} of {}", self.count);
         match (self.value(i), self.element) {
             (Value::Rank(rank), ElementType::U32) => rank >> 32,
             (Value::Rank(rank), ElementType::I32) => rank >> 32 ^ 1 << 31,
@@ -172,25 +181,25 @@ impl Sequence {
     fn zipf(&self, i: u64) -> i64 {
         // So that the largest number fits the signed type of 32 bits.
         let powers = (self.count.max(1).ilog2() + 1).min(31);
-        let mut attempt = 0;
+        let mut draws = (0..).map(|draw| self.random(i, draw));
+        let mut draw = move || draws.next().unwrap_or_default();
         loop {
-            let power_log2 = ((u128::from(self.random(i, attempt)) * u128::from(powers)) >> 64) as u32;
-            let draw = self.random(i, attempt + 1);
+            let power_log2 = ((u128::from(draw()) * u128::from(powers)) >> 64) as u32;
             let power = 1_u64 << power_log2;
-            let number = power | (draw & (power - 1));
-            let chance = self.random(i, attempt + 2);
+            let number = power | (draw() & (power - 1));
+            let chance = draw();
             if u128::from(chance) * u128::from(number) < u128::from(power) << 64 {
                 return number as i64;
             }
-            attempt += 3;
         }
     }
 
     /// Random numbers for element `i`: `SplitMix64` (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable
-    /// pseudorandom number generators", 2014), a generator for each attempt.
-    fn random(&self, i: u64, attempt: u64) -> u64 {
+    /// pseudorandom number generators", 2014), a stream for each draw that an
+    /// element takes.
+    fn random(&self, i: u64, draw: u64) -> u64 {
         const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
-        let state = mix(self.seed.wrapping_add(mix(attempt)));
+        let state = mix(self.seed.wrapping_add(mix(draw)));
         mix(state.wrapping_add(i.wrapping_add(1).wrapping_mul(GAMMA)))
     }
 }

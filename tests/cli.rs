@@ -669,6 +669,11 @@ fn gen_has_defaults_and_refuses_what_makes_no_sense() {
     assert_eq!(bytes(&named).len(), 4096);
     assert_eq!(bytes(&["gen", "--to", "bin"]).len(), 4 << 20, "a million");
     assert!(run(&["gen", "--count", "0"], "").stdout.is_empty());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.f64");
+    let file = file.to_str().unwrap();
+    assert!(run(&["gen", "--count", "3", "--to", "bin", "-o", file], "").status.success());
+    assert_eq!(fs::read(file).unwrap().len(), 24, "the type by the name, whatever the format");
     assert!(refused(&["gen", "--count", "1.5M"], "").contains("'1.5M' is not a size"));
     assert!(refused(&["gen", "--dist", "normal"], "").contains("few-distinct"));
     assert!(refused(&["gen", "-t", "u64", "-o", "x.f32"], "").contains("x.f32: f32 by its name"));

@@ -334,6 +334,40 @@ fn check_layouts(tile: FusedTile) {
 }
 
 #[test]
+fn as_many_elements_as_positions_number_are_planned_for() {
+    let limits = Limits { invocations: 256, ..Limits::CPU };
+    for n in [1 << 31, (1 << 31) + 1, u32::MAX as usize] {
+        let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, n, KEYS, &limits).unwrap();
+        let first = plan.dispatches().next().unwrap();
+        assert_eq!((first.first, first.count as usize), (0, n));
+        let steps: usize = plan.dispatches().map(|dispatch| dispatch.work.steps().len()).sum();
+        let stages = n.next_power_of_two().ilog2() as usize;
+        assert_eq!(steps, stages * (stages + 1) / 2);
+    }
+}
+
+#[test]
+fn tunings_that_no_kernel_has_are_refused() {
+    let tile = |elements_log2, invocations_log2, parts_log2| FusedTile {
+        invocations_log2,
+        elements_log2,
+        parts_log2,
+    };
+    let fine = tile(4, 8, 1);
+    for wrong in [tile(0, 8, 0), tile(2, 8, 2), tile(2, 8, 3), tile(4, 0, 1)] {
+        for (sort_tile, tile) in [(wrong, wrong), (fine, wrong)] {
+            let tuning = Tuning { sort_tile, tile, run_log2: 4, region_log2: 23 };
+            assert!(Plan::fused(1 << 20, KEYS, &LARGE, &tuning).is_err(), "{tuning:?}");
+        }
+    }
+    let smaller = Tuning { sort_tile: tile(3, 8, 0), tile: fine, run_log2: 4, region_log2: 23 };
+    assert!(
+        Plan::fused(1 << 20, KEYS, &LARGE, &smaller).is_err(),
+        "passes on tiles larger than those sorted"
+    );
+}
+
+#[test]
 fn a_tuning_that_does_not_fit_is_refused() {
     let tile = FusedTile { invocations_log2: 8, elements_log2: 6, parts_log2: 0 };
     let tuning = Tuning { sort_tile: tile, tile, run_log2: 4, region_log2: 23 };

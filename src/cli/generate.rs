@@ -9,7 +9,7 @@ use gpusort::io::records::{write_binary, write_text};
 use gpusort::key::{ElementType, Order};
 
 use super::args::{GenArgs, Progress as When};
-use super::format::{self, Format};
+use super::format::{self, Extension, Format};
 use super::progress::{Progress, Unit};
 
 /// Elements made at once: few enough to stay in a cache, enough for many cores to share.
@@ -18,11 +18,16 @@ const BLOCK: u64 = 1 << 20;
 pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
     let path = format::unless_stdout(args.output);
     let (mut format, promised) = format::of_output(args.to, path.as_deref())?.unwrap_or((Format::Text, None));
+    // The type by the name, whatever the format.
+    let named = match path.as_deref().map(Extension::of) {
+        Some(Extension::Binary(element)) => element,
+        _ => None,
+    };
     let to_terminal = path.is_none() && io::stdout().is_terminal();
     if to_terminal {
         format = Format::Text;
     }
-    let element = args.element.0.or(promised).unwrap_or(ElementType::U32);
+    let element = args.element.0.or(named).unwrap_or(ElementType::U32);
     if let (Some(path), Some(promised)) = (&path, promised)
         && promised != element
     {

@@ -126,7 +126,6 @@ pub struct Gpu {
     pub(super) queue: wgpu::Queue,
     pub(super) kernels: Kernels,
     pub(super) pipelines: Mutex<HashMap<PipelineKey, Pipeline>>,
-    /// By the key of any of their pipelines, without what differs between those.
     pub(super) staging: Mutex<Staging>,
     info: AdapterInfo,
     failure: Arc<Mutex<Option<String>>>,

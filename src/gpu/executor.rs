@@ -10,14 +10,15 @@ use super::device::{Gpu, Kind};
 use super::kernels::kernel;
 use super::transfer::{Buffers, Side};
 use crate::error::Error;
-use crate::plan::Plan;
+use crate::plan::{Dispatch, Plan, Work};
 
 /// Where a time comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// Timestamps that the device wrote before the first and after the last dispatch.
     Gpu,
-    /// The host's clock, from the first submit until the device reported the last one done.
+    /// The host's clock, from before the first submit was put together until the device reported the last
+    /// one done.
     Host,
 }
 
@@ -59,6 +60,8 @@ pub fn execute(
     mut progress: impl FnMut(u64),
 ) -> Result<(Elapsed, u64), Error> {
     assert!(buffers.fit(plan) && buffers.n() == plan.n, "the plan is for other buffers");
+    let dispatches = plan.rounds.iter().flat_map(|round| &round.dispatches);
+    assert!(dispatches.into_iter().all(|dispatch| keeps_inside(dispatch, plan)), "the plan leaves its array");
     let total = plan.dispatch_count();
     let timestamps = buffers.timestamps();
     let mut pace = Pace::new(gpu.info().kind);
@@ -116,6 +119,18 @@ pub fn execute(
     };
     assert!(side == Side::Front, "a plan transposes an even number of times");
     Ok((elapsed, done))
+}
+
+/// Whether a dispatch stays within the plan's array, which the kernels do not check.
+fn keeps_inside(dispatch: &Dispatch, plan: &Plan) -> bool {
+    let all_log2 = plan.padded.max(1).ilog2();
+    let inside = match dispatch.work {
+        Work::Transpose { rows_log2, columns_log2 } => rows_log2 + columns_log2 == all_log2,
+        Work::RowSort { row_log2 } => row_log2 <= all_log2,
+        Work::RowMerge { row_log2, steps, .. } => row_log2 <= all_log2 && steps <= row_log2,
+        _ => true,
+    };
+    inside && u64::from(dispatch.first) + u64::from(dispatch.count) <= u64::from(plan.padded)
 }
 
 /// What one submit holds.

@@ -5,7 +5,8 @@
 //! element is, and the kernel. WGSL takes declarations in any order, so that is all a preprocessor
 //! would have to do here: constants alone can't give a type a second field or leave a binding out, and
 //! a preprocessor would be a dependency for two choices. What WGSL lacks is loops that are sure to be
-//! unrolled; `unroll.rs` supplies them.
+//! unrolled; `unroll.rs` supplies them. A `fused` pass is put together here too, a call for each of its
+//! layouts: see [`fused_pass`].
 //!
 //! Arguments that differ between dispatches travel as immediates, so that a sort is one list of
 //! commands over one bind group.
@@ -133,7 +134,12 @@ impl Kernels {
 
 /// The kernel and the arguments for this dispatch, number `ordinal` of the plan.
 pub(super) fn kernel(dispatch: &Dispatch, ordinal: u32, plan: &Plan) -> (PipelineKey, Arguments) {
-    let (n, shape) = (plan.n, plan.shape);
+    let shape = plan.shape;
+    // For a part of the array, what is after it is not there.
+    let n = match dispatch.kernel {
+        Kernel::Fused(_) => dispatch.first + dispatch.count,
+        _ => plan.n,
+    };
     let (entry_point, a, b, c) = match (dispatch.kernel, dispatch.work) {
         (Kernel::Fused(_), Work::TileSort { tile_log2 }) => ("sort_tile", tile_log2, 0, dispatch.first),
         (Kernel::Fused(_), Work::Strides { low, .. }) => ("do_steps", low, 0, dispatch.first),
@@ -235,9 +241,11 @@ impl Gpu {
             source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(&source)),
         };
         // SAFETY: the kernels of this crate, and no others, come here. Their accesses to the arrays are
-        // guarded by `arguments.n`, for which the buffers are made: each by itself, or all of a tile's by a look
-        // whether the whole tile is inside. Those to workgroup memory are bounded by its size, their
-        // loops by constants; they divide by constants only.
+        // guarded by the number of elements, or of those with the padding, for which the buffers are made: each
+        // by itself, or all of a tile's by a look whether its block is inside. `execute` makes sure that
+        // a plan's dispatches and transpositions keep to those numbers. Accesses to workgroup memory are
+        // bounded by its size; loops end after as many turns as a number has bits; what is divided by is
+        // never 0.
         unsafe {
             self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
         }

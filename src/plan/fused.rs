@@ -8,10 +8,10 @@
 //! stage 15: 14 13 12 … 1 0   stage 16: 15 14 13 … 1 0   stage 17: 16 15 …
 //! ```
 //!
-//! and a pass takes from it as long a run as has no more than t different bits. That its run may end one
-//! stage and begin the next is what saves a fifth of the passes: a tile of the lowest bits and of some
-//! high ones does `… 3 2 1 0 | 17 16 15 14 …`. The lowest few bits are always among a tile's, so that memory
-//! is touched in runs.
+//! and a pass takes from it a run that has no more than t different bits. That its run may end one stage
+//! and begin the next is what saves a fifth of the passes: a tile of the lowest bits and of some high
+//! ones does `… 3 2 1 0 | 17 16 15 14 …`. Of all ways to cut the sequence the cheapest is taken. The lowest few
+//! bits are always among a tile's, so that memory is touched in runs.
 
 use std::ops::Range;
 
@@ -53,11 +53,18 @@ impl FusedTile {
         while self.workgroup_bytes() > limits.workgroup_bytes && self.parts_log2 + 3 < self.elements_log2 {
             self.parts_log2 += 1;
         }
-        while !fits(self) && self.invocations_log2 > 0 {
+        // A tile in parts needs somebody to exchange with.
+        if limits.invocations < 2 {
+            self.parts_log2 = 0;
+        }
+        while !fits(self) && self.invocations_log2 > self.parts_log2.min(1) {
             self.invocations_log2 -= 1;
         }
         while !fits(self) && self.elements_log2 > self.parts_log2 + 1 {
             self.elements_log2 -= 1;
+        }
+        if !fits(self) {
+            self = Self { invocations_log2: 0, elements_log2: 1, parts_log2: 0 };
         }
         // Fewer invocations than a subgroup's are of no use.
         while self.invocations_log2 > 5 && self.log2() > stages {
@@ -187,6 +194,20 @@ impl Tuning {
     ///
     /// A limit that a tile exceeds.
     fn check(&self, limits: &Limits) -> Result<(), Error> {
+        for tile in [self.sort_tile, self.tile] {
+            // A part is of two elements an invocation or more, and there must be others to exchange them with.
+            let least = tile.parts_log2 + 1;
+            if tile.elements_log2 < least {
+                let what = "(as a power of two) elements in an invocation's registers";
+                return Err(Error::limit(what, least.into(), tile.elements_log2.into()));
+            }
+            if tile.parts_log2 > 0 && tile.invocations_log2 == 0 {
+                return Err(Error::limit("invocations, for a tile in parts,", 2, 1));
+            }
+            if tile.log2() >= 32 {
+                return Err(Error::limit("(as a power of two) elements in a tile", tile.log2().into(), 31));
+            }
+        }
         let (sorted, tile) = (self.sort_tile.log2(), self.tile.log2());
         if tile > sorted {
             return Err(Error::limit("elements in a tile, when those sorted", 1 << tile, 1 << sorted));
@@ -208,7 +229,8 @@ impl Tuning {
 
 /// A region of this size stays in the second-level cache of a large GPU (an H100's holds 50 MiB; passes
 /// over 32 MiB took 0.7 of their time by element over 64 MiB). On a GPU with a smaller one nothing is
-/// lost but the time of more dispatches.
+/// lost but the time of more dispatches. Of more than 2^25 elements most passes leave a region anyway: then
+/// there is but one.
 const REGION_BYTES: u64 = 32 << 20;
 
 /// Tiles sorted in registers, then the passes of all larger stages.
@@ -216,8 +238,12 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
     tuning.check(limits)?;
     let sorted_log2 = tuning.sort_tile.log2();
     let region_log2 = tuning.region_log2.clamp(sorted_log2, stages(n).max(sorted_log2));
-    let regions: Vec<(u32, u32)> =
-        (0..n).step_by(1 << region_log2).map(|first| (first, (n - first).min(1 << region_log2))).collect();
+    // Of 2^32 elements where there is but one.
+    let region = 1_u64 << region_log2;
+    let regions: Vec<(u32, u32)> = (0..u64::from(n).div_ceil(region))
+        .map(|number| (number * region, (u64::from(n) - number * region).min(region)))
+        .map(|(first, count)| (first as u32, count as u32))
+        .collect();
 
     let mut dispatches = Vec::new();
     let mut add = |work, (first, count): (u32, u32)| -> Result<(), Error> {

@@ -206,7 +206,7 @@ impl Limits {
 }
 
 /// The workgroups of a dispatch, in two dimensions because one holds too few. Workgroup (x, y) has the
-/// number y·`x` + x; those numbered past the work do nothing.
+/// number y·`x` + x; those numbered past the work find nothing there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Workgroups in a row.
@@ -258,7 +258,7 @@ pub enum Work {
     Strides {
         /// How many steps end a stage.
         tail: u32,
-        /// The smallest stride, as a power of two.
+        /// The smallest stride, as a power of two; a tile's size where there are none.
         low: u32,
         /// How many steps there are of these.
         count: u32,
