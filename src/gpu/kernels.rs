@@ -6,7 +6,7 @@
 //! would have to do here: constants alone can't give a type a second field or leave a binding out, and
 //! a preprocessor would be a dependency for two choices. What WGSL lacks is loops that are sure to be
 //! unrolled; `unroll.rs` supplies them. A `fused` pass is put together here too, a call for each of its
-//! layouts: see [`fused_pass`].
+//! layouts: see `fused_pass`.
 //!
 //! Arguments that differ between dispatches travel as immediates, so that a sort is one list of
 //! commands over one bind group.
