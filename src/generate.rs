@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use rayon::prelude::*;
 
+use crate::error::UnknownName;
 use crate::key::{ElementType, Keys, Order, Word};
 
 /// How the elements of a sequence are distributed.
@@ -67,24 +68,11 @@ impl fmt::Display for Distribution {
     }
 }
 
-/// The name is not that of a distribution.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownDistribution(String);
-
-impl fmt::Display for UnknownDistribution {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown distribution '{}'", self.0)
-    }
-}
-
-impl std::error::Error for UnknownDistribution {}
-
 impl FromStr for Distribution {
-    type Err = UnknownDistribution;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, UnknownDistribution> {
-        let known = Self::ALL.into_iter().find(|distribution| distribution.name() == name);
-        known.ok_or_else(|| UnknownDistribution(name.to_owned()))
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        UnknownName::unless_of(&Self::ALL, Self::name, "distribution", name)
     }
 }
 
@@ -181,22 +169,20 @@ impl Sequence {
     fn zipf(&self, i: u64) -> i64 {
         // So that the largest number fits the signed type of 32 bits.
         let powers = (self.count.max(1).ilog2() + 1).min(31);
-        let mut draws = (0..).map(|draw| self.random(i, draw));
-        let mut draw = move || draws.next().unwrap_or_default();
+        let mut draw = 0;
         loop {
-            let power_log2 = ((u128::from(draw()) * u128::from(powers)) >> 64) as u32;
-            let power = 1_u64 << power_log2;
-            let number = power | (draw() & (power - 1));
-            let chance = draw();
+            let [which, inside, chance] = [0, 1, 2].map(|more| self.random(i, draw + more));
+            let power = 1_u64 << ((u128::from(which) * u128::from(powers)) >> 64);
+            let number = power | (inside & (power - 1));
             if u128::from(chance) * u128::from(number) < u128::from(power) << 64 {
                 return number as i64;
             }
+            draw += 3;
         }
     }
 
     /// Random numbers for element `i`: `SplitMix64` (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable
-    /// pseudorandom number generators", 2014), a stream for each draw that an
-    /// element takes.
+    /// pseudorandom number generators", 2014), a stream for each draw that an element takes.
     fn random(&self, i: u64, draw: u64) -> u64 {
         const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
         let state = mix(self.seed.wrapping_add(mix(draw)));

@@ -22,6 +22,8 @@ use std::str::FromStr;
 
 use rayon::prelude::*;
 
+use crate::error::UnknownName;
+
 /// The type of the numbers being sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ElementType {
@@ -78,26 +80,11 @@ impl fmt::Display for ElementType {
     }
 }
 
-/// The name is not that of an element type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownType(String);
-
-impl fmt::Display for UnknownType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown element type '{}'", self.0)
-    }
-}
-
-impl std::error::Error for UnknownType {}
-
 impl FromStr for ElementType {
-    type Err = UnknownType;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, UnknownType> {
-        Self::ALL
-            .into_iter()
-            .find(|element| element.name() == name)
-            .ok_or_else(|| UnknownType(name.to_owned()))
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        UnknownName::unless_of(&Self::ALL, Self::name, "element type", name)
     }
 }
 

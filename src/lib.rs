@@ -39,5 +39,5 @@ pub mod size;
 mod sorter;
 pub mod timing;
 
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, UnknownName};
 pub use sorter::{Method, Progress, Report, Sorter};

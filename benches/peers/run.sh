@@ -13,14 +13,7 @@ cargo build --release --manifest-path benches/peers/Cargo.toml
 benches/peers/target/release/gpusort-peers $sizes > "$work/beside.csv"
 if command -v nvcc > /dev/null; then
     nvcc -O3 -arch=native --extended-lambda -o "$work/cub_sort" benches/peers/cub_sort.cu
-    plain="$(for size in $sizes; do
-        case $size in
-            *K) echo $((${size%K} << 10)) ;;
-            *M) echo $((${size%M} << 20)) ;;
-            *G) echo $((${size%G} << 30)) ;;
-            *) echo "$size" ;;
-        esac
-    done)"
+    plain="$(tail -n +2 "$work/beside.csv" | cut -d , -f 3 | sort -nu)"
     # shellcheck disable=SC2086
     "$work/cub_sort" $plain | tail -n +2 | cut -d , -f 1-5 >> "$work/beside.csv"
 fi

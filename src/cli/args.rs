@@ -2,8 +2,9 @@
 //! of these what is meant.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gpusort::generate::Distribution;
 use gpusort::key::ElementType;
@@ -77,8 +78,14 @@ pub(super) struct GenArgs {
     pub(super) element: TypeArg,
 
     /// How the numbers are distributed
-    #[arg(long, value_name = "DIST", default_value = "uniform", hide_possible_values = true)]
-    pub(super) dist: DistributionArg,
+    #[arg(
+        long,
+        value_name = "DIST",
+        default_value = "uniform",
+        hide_possible_values = true,
+        value_parser = by_name::<Distribution>(Distribution::ALL.map(Distribution::name))
+    )]
+    pub(super) dist: Distribution,
 
     /// Another seed, other numbers
     #[arg(long, value_name = "N", default_value = "1")]
@@ -149,8 +156,13 @@ pub(super) struct SortArgs {
     pub(super) algo: Algo,
 
     /// Which kernels of the algorithm [bitonic: fused, local-global, transpose, naive; odd-even: block, naive]
-    #[arg(long, value_name = "NAME", hide_possible_values = true)]
-    pub(super) variant: Option<VariantArg>,
+    #[arg(
+        long,
+        value_name = "NAME",
+        hide_possible_values = true,
+        value_parser = by_name::<Variant>(Variant::ALL.map(Variant::name))
+    )]
+    pub(super) variant: Option<Variant>,
 
     /// Element type; auto finds it in text, and for binary takes it from the extension
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto")]
@@ -265,47 +277,12 @@ value_or_auto! {
     ]
 }
 
-/// `--variant`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct VariantArg(pub(super) Variant);
-
-impl ValueEnum for VariantArg {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[
-            Self(Variant::Fused),
-            Self(Variant::LocalGlobal),
-            Self(Variant::Transpose),
-            Self(Variant::Block),
-            Self(Variant::Naive),
-        ]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name()))
-    }
-}
-
-/// `--dist`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DistributionArg(pub(super) Distribution);
-
-impl ValueEnum for DistributionArg {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[
-            Self(Distribution::Uniform),
-            Self(Distribution::Sorted),
-            Self(Distribution::Reversed),
-            Self(Distribution::NearlySorted),
-            Self(Distribution::Equal),
-            Self(Distribution::FewDistinct),
-            Self(Distribution::Zipf),
-            Self(Distribution::Sycl),
-        ]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name()))
-    }
+/// Reads one of these names as the value that it is the name of.
+fn by_name<T>(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err: std::error::Error + Send + Sync + 'static> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
 /// `--from`

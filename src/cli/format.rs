@@ -33,6 +33,14 @@ impl Extension {
             other => other.parse().map_or(Self::Unknown, |element| Self::Binary(Some(element))),
         }
     }
+
+    /// The element type that it names.
+    pub(super) fn element(self) -> Option<ElementType> {
+        match self {
+            Self::Binary(element) => element,
+            Self::Text | Self::Unsupported | Self::Unknown => None,
+        }
+    }
 }
 
 /// The output file, or `None` where it is standard output under another name.

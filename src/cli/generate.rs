@@ -19,10 +19,7 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
     let path = format::unless_stdout(args.output);
     let (mut format, promised) = format::of_output(args.to, path.as_deref())?.unwrap_or((Format::Text, None));
     // The type by the name, whatever the format.
-    let named = match path.as_deref().map(Extension::of) {
-        Some(Extension::Binary(element)) => element,
-        _ => None,
-    };
+    let named = path.as_deref().and_then(|path| Extension::of(path).element());
     let to_terminal = path.is_none() && io::stdout().is_terminal();
     if to_terminal {
         format = Format::Text;
@@ -36,7 +33,7 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
             path.display()
         );
     }
-    let sequence = Sequence { element, distribution: args.dist.0, count: args.count, seed: args.seed };
+    let sequence = Sequence { element, distribution: args.dist, count: args.count, seed: args.seed };
     let order = Order::ascending(element);
 
     let progress = Progress::new(if args.quiet || to_terminal { When::Never } else { When::Auto });

@@ -79,7 +79,7 @@ impl Options {
             (element, _) => (element, false),
         };
 
-        let method = Method { algorithm: args.algo.0, variant: args.variant.map(|variant| variant.0) };
+        let method = Method { algorithm: args.algo.0, variant: args.variant };
         if let (None, Some(variant)) = (method.algorithm, method.variant) {
             bail!("--variant {variant} needs --algo, which it is a variant of");
         }
@@ -177,10 +177,7 @@ fn input_format(from: FormatArg, inputs: &[Input]) -> anyhow::Result<Format> {
 fn binary_element(inputs: &[Input]) -> anyhow::Result<(Option<ElementType>, bool)> {
     let named: Vec<(&Input, Option<ElementType>)> = inputs
         .iter()
-        .map(|input| match input.path().map_or(Extension::Unknown, Extension::of) {
-            Extension::Binary(element) => (input, element),
-            _ => (input, None),
-        })
+        .map(|input| (input, input.path().and_then(|path| Extension::of(path).element())))
         .collect();
     let (first, element) = named[0];
     if let Some((other, _)) = named.iter().find(|(_, other)| *other != element) {

@@ -60,8 +60,8 @@ pub fn execute(
     mut progress: impl FnMut(u64),
 ) -> Result<(Elapsed, u64), Error> {
     assert!(buffers.fit(plan) && buffers.n() == plan.n, "the plan is for other buffers");
-    let dispatches = plan.rounds.iter().flat_map(|round| &round.dispatches);
-    assert!(dispatches.into_iter().all(|dispatch| keeps_inside(dispatch, plan)), "the plan leaves its array");
+    let mut planned = plan.rounds.iter().flat_map(|round| &round.dispatches);
+    assert!(planned.all(|dispatch| keeps_inside(dispatch, plan)), "the plan leaves its array");
     let total = plan.dispatch_count();
     let timestamps = buffers.timestamps();
     let mut pace = Pace::new(gpu.info().kind);

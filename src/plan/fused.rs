@@ -43,12 +43,36 @@ impl FusedTile {
         4 * (1 << (self.log2() - self.parts_log2)) * 33 / 32
     }
 
+    /// # Errors
+    ///
+    /// What of this tile no kernel has; the limit that it exceeds.
+    fn check(self, limits: &Limits) -> Result<(), Error> {
+        let Self { invocations_log2, elements_log2, parts_log2 } = self;
+        // A part is of two elements an invocation or more, and there must be others to exchange them with.
+        if elements_log2 <= parts_log2 {
+            let what = "(as a power of two) elements in an invocation's registers";
+            return Err(Error::limit(what, u64::from(parts_log2) + 1, elements_log2.into()));
+        }
+        if parts_log2 > 0 && invocations_log2 == 0 {
+            return Err(Error::limit("invocations, for a tile in parts,", 2, 1));
+        }
+        if self.log2() >= 32 {
+            return Err(Error::limit("(as a power of two) elements in a tile", self.log2().into(), 31));
+        }
+        for (what, needed, limit) in [
+            ("bytes of workgroup memory", self.workgroup_bytes(), limits.workgroup_bytes),
+            ("invocations in a workgroup", 1 << invocations_log2, limits.invocations.into()),
+        ] {
+            if needed > limit {
+                return Err(Error::limit(what, needed, limit));
+            }
+        }
+        Ok(())
+    }
+
     /// This tile or one more modest that these limits allow, no larger than `stages` make use of.
     fn fitted(mut self, stages: u32, limits: &Limits) -> Self {
-        let fits = |tile: Self| {
-            tile.workgroup_bytes() <= limits.workgroup_bytes
-                && 1 << tile.invocations_log2 <= limits.invocations
-        };
+        let fits = |tile: Self| tile.check(limits).is_ok();
         // With few elements in a part, there are more exchanges than memory is worth.
         while self.workgroup_bytes() > limits.workgroup_bytes && self.parts_log2 + 3 < self.elements_log2 {
             self.parts_log2 += 1;
@@ -192,36 +216,13 @@ impl Tuning {
 
     /// # Errors
     ///
-    /// A limit that a tile exceeds.
+    /// What is wrong with a tile; tiles of passes that are larger than those sorted.
     fn check(&self, limits: &Limits) -> Result<(), Error> {
-        for tile in [self.sort_tile, self.tile] {
-            // A part is of two elements an invocation or more, and there must be others to exchange them with.
-            let least = tile.parts_log2 + 1;
-            if tile.elements_log2 < least {
-                let what = "(as a power of two) elements in an invocation's registers";
-                return Err(Error::limit(what, least.into(), tile.elements_log2.into()));
-            }
-            if tile.parts_log2 > 0 && tile.invocations_log2 == 0 {
-                return Err(Error::limit("invocations, for a tile in parts,", 2, 1));
-            }
-            if tile.log2() >= 32 {
-                return Err(Error::limit("(as a power of two) elements in a tile", tile.log2().into(), 31));
-            }
-        }
+        self.sort_tile.check(limits)?;
+        self.tile.check(limits)?;
         let (sorted, tile) = (self.sort_tile.log2(), self.tile.log2());
         if tile > sorted {
             return Err(Error::limit("elements in a tile, when those sorted", 1 << tile, 1 << sorted));
-        }
-        for tile in [self.sort_tile, self.tile] {
-            let invocations = 1 << tile.invocations_log2;
-            for (what, needed, limit) in [
-                ("bytes of workgroup memory", tile.workgroup_bytes(), limits.workgroup_bytes),
-                ("invocations in a workgroup", invocations, limits.invocations.into()),
-            ] {
-                if needed > limit {
-                    return Err(Error::limit(what, needed, limit));
-                }
-            }
         }
         Ok(())
     }

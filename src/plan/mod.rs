@@ -27,7 +27,7 @@ use std::str::FromStr;
 pub use fused::{FusedTile, Layout, Tuning};
 pub use step::{Pair, Step};
 
-use crate::error::Error;
+use crate::error::{Error, UnknownName};
 
 /// A way to sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,26 +116,11 @@ impl fmt::Display for Variant {
     }
 }
 
-/// The name is not that of a variant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownVariant(String);
-
-impl fmt::Display for UnknownVariant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown variant '{}'", self.0)
-    }
-}
-
-impl std::error::Error for UnknownVariant {}
-
 impl FromStr for Variant {
-    type Err = UnknownVariant;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, UnknownVariant> {
-        Self::ALL
-            .into_iter()
-            .find(|variant| variant.name() == name)
-            .ok_or_else(|| UnknownVariant(name.to_owned()))
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        UnknownName::unless_of(&Self::ALL, Self::name, "variant", name)
     }
 }
 
