@@ -10,6 +10,8 @@ use crate::plan::{Algorithm, Variant};
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
+    /// What it is about, where that is not in the kind.
+    about: Option<String>,
 }
 
 /// The kinds of [`Error`].
@@ -66,6 +68,22 @@ pub enum ErrorKind {
     },
     /// The device or its driver failed.
     Device(String),
+    /// The device has too little memory left.
+    NoMemory {
+        /// The device.
+        device: String,
+        /// What the memory is for.
+        what: String,
+        /// How much was asked for.
+        bytes: u64,
+    },
+    /// A sort was verified and is wrong.
+    WrongResult {
+        /// The seed that makes the same input again.
+        seed: u64,
+        /// What is wrong.
+        problem: String,
+    },
     /// The output cannot be written to where it should go.
     Output {
         /// Where it should go.
@@ -77,7 +95,12 @@ pub enum ErrorKind {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind) -> Self {
-        Self { kind }
+        Self { kind, about: None }
+    }
+
+    /// The same error, with what it is about before it.
+    pub(crate) fn about(self, what: String) -> Self {
+        Self { about: Some(what), ..self }
     }
 
     pub(crate) fn io(name: impl Into<String>, action: &'static str, source: io::Error) -> Self {
@@ -115,6 +138,9 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(what) = &self.about {
+            write!(f, "{what}: ")?;
+        }
         match &self.kind {
             ErrorKind::Io { name, action, source } => write!(f, "{name}: cannot {action}: {}", plain(source)),
             ErrorKind::Token { place, token, expected } => write!(f, "{place}: '{token}' is not {expected}"),
@@ -128,6 +154,12 @@ impl fmt::Display for Error {
             }
             ErrorKind::NoDevice { wanted, remedy } => write!(f, "{wanted}\n{remedy}"),
             ErrorKind::Device(problem) => write!(f, "the device failed: {problem}"),
+            ErrorKind::NoMemory { device, what, bytes } => {
+                write!(f, "{device}: no memory for {bytes} bytes of {what}")
+            }
+            ErrorKind::WrongResult { seed, problem } => {
+                write!(f, "WRONG RESULT with seed {seed}: {problem}")
+            }
             ErrorKind::Output { path, problem } => write!(f, "{}: {problem}", path.display()),
         }
     }

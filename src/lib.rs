@@ -28,10 +28,12 @@
 //! Numeric and total: −inf … −0, +0 … +inf, then NaN; [`key`] has the details. The result never depends
 //! on the device or the algorithm. [`Sorter::argsort`] keeps the input order of equal keys.
 
+pub mod bench;
 pub mod cpu;
 mod error;
 pub mod generate;
 pub mod gpu;
+pub mod human;
 pub mod io;
 pub mod key;
 pub mod plan;

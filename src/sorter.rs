@@ -176,9 +176,7 @@ impl OnGpu {
             algorithm: algorithm.name(),
             variant: variant.name(),
             dispatches,
-            // Phases that were left out are like those that were not.
-            bytes_moved: (u128::from(plan.bytes_moved()) * u128::from(dispatches)
-                / u128::from(planned.max(1))) as u64,
+            bytes_moved: plan.bytes_moved_by(dispatches),
             prepare,
             upload,
             sort,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::human::{grouped, short};
 use crate::key::ElementType;
 use crate::sorter::{Report, Sorter};
 
@@ -158,43 +159,5 @@ impl fmt::Display for Timing {
             write!(f, " ({}, {}), {} clock", self.device.backend, self.device.kind, self.clock)?;
         }
         Ok(())
-    }
-}
-
-/// Three significant digits or all before the point.
-fn short(ms: f64) -> String {
-    let decimals = match ms {
-        ms if ms >= 100.0 => 0,
-        ms if ms >= 10.0 => 1,
-        ms if ms >= 1.0 => 2,
-        _ => 3,
-    };
-    format!("{ms:.decimals$}")
-}
-
-/// Digits in groups of three.
-fn grouped(number: impl fmt::Display) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_for_people() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1000), "1,000");
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!([0.0612, 1.234, 12.34, 123.4].map(short), ["0.061", "1.23", "12.3", "123"]);
     }
 }

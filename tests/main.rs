@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::similar_names, clippy::format_collect, clippy::single_match_else)]
 
+mod bench;
 mod cli;
 mod device;
 mod generate;

@@ -3,9 +3,12 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use gpusort::UnknownName;
+use gpusort::bench::{Pace, Sizes};
 use gpusort::generate::Distribution;
 use gpusort::key::ElementType;
 use gpusort::plan::{Algorithm, Variant};
@@ -26,6 +29,7 @@ use gpusort::plan::{Algorithm, Variant};
   gpusort sort numbers.txt                     the whole file, sorted, on standard output
   seq 100000 | shuf | gpusort sort -a bitonic  a pipeline, by the bitonic network
   gpusort devices                              what can sort here
+  gpusort bench --sizes 256..1M                who sorts how fast here
   gpusort gen --count 1M -o random.u32         something to sort
 
 'gpusort sort --help' has the order rules and all options.")]
@@ -42,6 +46,153 @@ pub(super) enum Command {
     Devices,
     /// Make test data
     Gen(GenArgs),
+    /// Time the algorithms on this machine's devices beside the fastest CPU sort
+    Bench(BenchArgs),
+}
+
+/// Time the algorithms on this machine's devices, every result verified, beside the fastest CPU sort.
+#[derive(Args, Debug)]
+#[command(args_override_self = true)]
+#[command(after_help = "\
+Examples:
+  gpusort bench --sizes 256..1M                          256, 1K, 4K ... 1M
+  gpusort bench --sizes 1M --variant all -t u32,u64      what each way of cutting the network buys
+  gpusort bench --device 0,1 --sizes 1K..64M             two GPUs beside each other
+  gpusort bench --sizes 1K..256M*2 --plot times.svg --export-json times.json
+
+Each run sorts fresh keys, those of 'gpusort gen' with the seeds --seed, --seed + 1, ... A GPU is kept busy
+between runs, so that its clock is up. Without a hardware GPU the networks run on the CPU.")]
+pub(super) struct BenchArgs {
+    /// How many elements: sizes and ranges, with commas between; A..B goes in steps of 4, A..B*F of F
+    #[arg(short, long, value_name = "SIZES", default_value = "256..1M")]
+    pub(super) sizes: Sizes,
+
+    /// Algorithms [default: all]
+    #[arg(
+        short,
+        long,
+        value_name = "ALGO",
+        value_delimiter = ',',
+        value_parser = by_name::<Algorithm>(Algorithm::ALL.map(Algorithm::name))
+    )]
+    pub(super) algo: Vec<Algorithm>,
+
+    /// Variants, or all of them [default: each algorithm's default]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = by_name::<VariantArg>(Variant::ALL.map(Variant::name).into_iter().chain([ALL]))
+    )]
+    pub(super) variant: Vec<VariantArg>,
+
+    /// Element types
+    #[arg(
+        short = 't',
+        long = "type",
+        value_name = "TYPE",
+        value_delimiter = ',',
+        default_value = "u32",
+        value_parser = by_name::<ElementType>(ElementType::ALL.map(ElementType::name))
+    )]
+    pub(super) element: Vec<ElementType>,
+
+    /// How the elements are distributed
+    #[arg(
+        long,
+        value_name = "DIST",
+        value_delimiter = ',',
+        default_value = "uniform",
+        value_parser = by_name::<Distribution>(Distribution::ALL.map(Distribution::name))
+    )]
+    pub(super) dist: Vec<Distribution>,
+
+    /// Carry positions, which make the sort stable
+    #[arg(long)]
+    pub(super) with_positions: bool,
+
+    /// Another seed, other elements
+    #[arg(long, value_name = "N", default_value_t = Pace::default().seed)]
+    pub(super) seed: u64,
+
+    /// Timed runs of each case
+    #[arg(long, value_name = "N", default_value_t = Pace::default().runs as u64, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) runs: u64,
+
+    /// Runs before them
+    #[arg(long, value_name = "N", default_value_t = Pace::default().warm_up)]
+    pub(super) warmup: usize,
+
+    /// What all runs of one size of one algorithm may take; fewer are made where they would take more,
+    /// and none where three would
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
+    pub(super) time_limit: Duration,
+
+    /// Where to sort: auto, cpu, gpu, numbers from 'gpusort devices', or parts of names
+    #[arg(
+        short,
+        long,
+        value_name = "DEVICE",
+        value_delimiter = ',',
+        default_value = "auto",
+        env = "GPUSORT_DEVICE",
+        hide_env_values = true
+    )]
+    pub(super) device: Vec<String>,
+
+    /// Every sample, the machine and the devices as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(super) export_json: Option<PathBuf>,
+
+    /// The results as CSV
+    #[arg(long, value_name = "FILE")]
+    pub(super) export_csv: Option<PathBuf>,
+
+    /// The results as Markdown tables
+    #[arg(long, value_name = "FILE")]
+    pub(super) export_markdown: Option<PathBuf>,
+
+    /// Time by size as an SVG picture; - draws it on the terminal
+    #[arg(long, value_name = "FILE")]
+    pub(super) plot: Option<PathBuf>,
+
+    /// What is being measured, on stderr; auto is on a terminal
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        env = "GPUSORT_PROGRESS",
+        hide_env_values = true
+    )]
+    pub(super) progress: Progress,
+
+    /// No progress, no notes
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+}
+
+/// The name that stands for all variants.
+const ALL: &str = "all";
+
+/// `bench --variant`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum VariantArg {
+    All,
+    One(Variant),
+}
+
+impl FromStr for VariantArg {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        if name == ALL { Ok(Self::All) } else { name.parse().map(Self::One) }
+    }
+}
+
+/// A time in seconds, more than none.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.filter(|time| !time.is_zero()).ok_or_else(|| "not a number of seconds above 0".to_owned())
 }
 
 /// Make test data: the same bytes on every machine for the same options.

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::Context;
 use gpusort::gpu::{AdapterInfo, adapters};
+use gpusort::human::bytes;
 
 pub(super) fn run() -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
@@ -41,13 +42,4 @@ fn describe(adapter: &AdapterInfo) -> String {
         bytes(limits.workgroup_bytes),
         limits.invocations,
     )
-}
-
-/// A size in the largest unit that leaves a number a person can read.
-fn bytes(bytes: u64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let unit = (bytes.max(1).ilog2() / 10).min(4);
-    let value = bytes as f64 / f64::from(1 << (10 * unit.min(3))) / if unit == 4 { 1024.0 } else { 1.0 };
-    let decimals = usize::from(value.fract() >= 0.005);
-    format!("{value:.decimals$} {}", units[unit as usize])
 }

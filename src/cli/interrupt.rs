@@ -1,6 +1,22 @@
 //! Ctrl-C and its kin: leave nothing behind, exit 130.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use anyhow::Context;
+
+/// What a command does before an interrupt ends the process.
+type LastWords = Box<dyn FnOnce() + Send>;
+
+static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
+
+fn last_words() -> MutexGuard<'static, Option<LastWords>> {
+    LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From here on an interrupt says this before it ends the process.
+pub(super) fn say_at_last(words: impl FnOnce() + Send + 'static) {
+    *last_words() = Some(Box::new(words));
+}
 
 /// From here on SIGINT, SIGTERM and SIGHUP remove the output under way and end the process.
 /// Those that are ignored, as by `nohup`, stay so.
@@ -9,6 +25,10 @@ pub(super) fn install() -> anyhow::Result<()> {
     let ignored =
         [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].map(|signal| is_ignored(signal).then_some(signal));
     ctrlc::set_handler(|| {
+        let words = last_words().take();
+        if let Some(words) = words {
+            words();
+        }
         gpusort::io::output::remove_temporary();
         exit();
     })

@@ -2,6 +2,8 @@
 //! anyhow and indicatif.
 
 mod args;
+mod bench;
+mod device;
 mod devices;
 mod format;
 mod generate;
@@ -24,6 +26,7 @@ pub(crate) fn main() -> ExitCode {
     let cli = parse();
     let result = interrupt::install().and_then(|()| match cli.command {
         args::Command::Sort(args) => sort::run(args),
+        args::Command::Bench(args) => bench::run(args),
         args::Command::Devices => devices::run(),
         args::Command::Gen(args) => generate::run(args),
     });

@@ -1,5 +1,6 @@
 //! The progress bar: one line on stderr, once the work has lasted long enough for a person to wonder.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -17,11 +18,13 @@ pub(super) enum Unit {
     Bytes,
     Passes,
     Records,
+    Runs,
     /// Nothing: only its time is told.
     Time,
 }
 
 /// The progress of one command, phase by phase. Dropping it removes the bar.
+#[derive(Clone)]
 pub(super) struct Progress(Option<ProgressBar>);
 
 /// Before the first phase there is nothing to say.
@@ -46,13 +49,14 @@ impl Progress {
     }
 
     /// Begins a phase of `total` units, or of unknown length.
-    pub(super) fn phase(&self, name: &'static str, unit: Unit, total: Option<u64>) {
+    pub(super) fn phase(&self, name: impl Into<Cow<'static, str>>, unit: Unit, total: Option<u64>) {
         let Some(bar) = self.0.as_ref().filter(|bar| !bar.is_finished()) else { return };
         let count = match (unit, total) {
             (Unit::Bytes, Some(_)) => "{bytes}/{total_bytes}",
             (Unit::Bytes, None) => "{bytes}",
             (Unit::Passes, _) => "{human_pos}/{human_len} passes",
             (Unit::Records, _) => "{human_pos}/{human_len} records",
+            (Unit::Runs, _) => "{pos}/{len} runs",
             (Unit::Time, _) => "",
         };
         let template = match total {
@@ -87,10 +91,14 @@ impl Progress {
     /// Says something on stderr, above the bar.
     pub(super) fn note(&self, text: &str) {
         // A note that cannot be written is no reason to fail.
-        let say = || drop(writeln!(io::stderr(), "gpusort: {text}"));
+        self.suspend(|| drop(writeln!(io::stderr(), "gpusort: {text}")));
+    }
+
+    /// Does what may print to the terminal that the bar is on.
+    pub(super) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         match &self.0 {
-            Some(bar) => bar.suspend(say),
-            None => say(),
+            Some(bar) => bar.suspend(print),
+            None => print(),
         }
     }
 }

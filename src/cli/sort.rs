@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use gpusort::gpu::{Gpu, Select};
 use gpusort::io::records::{write_binary, write_text};
 use gpusort::io::{Input, Output, Records, Text, binary, text};
@@ -15,6 +15,7 @@ use gpusort::timing::{Timing, milliseconds};
 use gpusort::{ErrorKind, Method, Report, Sorter};
 
 use super::args::{FormatArg, SortArgs, TimingArg};
+use super::device::Device;
 use super::format::{self, Extension, Format, name_of};
 use super::progress::{Progress, Unit};
 
@@ -47,13 +48,6 @@ struct Options {
     json: bool,
     quiet: bool,
     progress: super::args::Progress,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Device {
-    Auto,
-    Cpu,
-    Gpu(Select),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +111,7 @@ impl Options {
             type_assumed,
             descending: args.reverse,
             method,
-            device: device(&args.device)?,
+            device: Device::named(&args.device)?,
             output,
             output_format,
             output_element,
@@ -188,19 +182,6 @@ fn binary_element(inputs: &[Input]) -> anyhow::Result<(Option<ElementType>, bool
         );
     }
     Ok((Some(element.unwrap_or(ElementType::U32)), element.is_none()))
-}
-
-fn device(name: &str) -> anyhow::Result<Device> {
-    Ok(match name.to_ascii_lowercase().as_str() {
-        "auto" => Device::Auto,
-        "cpu" => Device::Cpu,
-        "gpu" => Device::Gpu(Select::Hardware),
-        "" => bail!("--device needs auto, cpu, gpu, a number or a part of a name"),
-        digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Device::Gpu(Select::Index(digits.parse().map_err(|_| anyhow!("no GPU has the number {digits}"))?))
-        }
-        _ => Device::Gpu(Select::Name(name.to_owned())),
-    })
 }
 
 /// A device that is being started while the input is read.

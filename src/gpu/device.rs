@@ -203,9 +203,11 @@ impl Gpu {
         });
         match pollster::block_on(scope.pop()) {
             None => self.check().map(|()| buffer),
-            Some(_) => {
-                Err(Error::device(format_args!("{}: no memory for {size} bytes of {label}", self.info)))
-            }
+            Some(_) => Err(Error::new(ErrorKind::NoMemory {
+                device: self.info.to_string(),
+                what: label.to_owned(),
+                bytes: size,
+            })),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! [`Gpu`] is a device that was chosen and started. [`Buffers`] hold the elements on it, [`transfer`]
 //! brings them there and back, [`executor`] performs a plan on them with the kernels of [`kernels`].
 
+mod bandwidth;
 pub mod device;
 pub mod executor;
 pub mod kernels;

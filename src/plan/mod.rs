@@ -71,6 +71,14 @@ impl Algorithm {
     }
 }
 
+impl FromStr for Algorithm {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        UnknownName::unless_of(&Self::ALL, Self::name, "algorithm", name)
+    }
+}
+
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -444,6 +452,14 @@ impl Plan {
     pub fn bytes_moved(&self) -> u64 {
         let round = |round: &Round| round.dispatches.iter().map(|dispatch| dispatch.bytes_moved).sum::<u64>();
         self.rounds.iter().map(|r| r.times * round(r)).sum()
+    }
+
+    /// Those of the first so many dispatches, where a sort ended early.
+    #[must_use]
+    pub fn bytes_moved_by(&self, dispatches: u64) -> u64 {
+        // Phases that were left out are like those that were not.
+        let planned = u128::from(self.dispatch_count().max(1));
+        (u128::from(self.bytes_moved()) * u128::from(dispatches) / planned) as u64
     }
 }
 

@@ -1,0 +1,211 @@
+//! What is measured: things that sort keys, each with a place to put them.
+
+use std::time::{Duration, Instant};
+
+use super::spin_up::SpinUp;
+use crate::cpu;
+use crate::error::Error;
+use crate::gpu::{Buffers, Clock, Elapsed, Gpu, execute};
+use crate::key::{Keys, Word};
+use crate::plan::Plan;
+use crate::sorter::{Method, Sorter};
+
+/// Something that sorts.
+pub trait Contender {
+    /// Sorts a copy of `input` and says how long it took.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the device.
+    fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error>;
+}
+
+/// A result, to be verified.
+#[derive(Clone, Copy, Debug)]
+pub enum Sorted<'a> {
+    /// The keys in order.
+    Keys(&'a Keys),
+    /// Where the keys in order stood in the input.
+    Positions(&'a [u32]),
+}
+
+/// What one sort took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// The sort itself.
+    pub sort: Elapsed,
+    /// The keys' way to the device.
+    pub upload: Duration,
+    /// The result's way back.
+    pub download: Duration,
+    /// From keys in the host's memory to the result there.
+    pub end_to_end: Duration,
+    /// Passes over the data that were made.
+    pub dispatches: u64,
+    /// Bytes of memory that they read and wrote.
+    pub bytes_moved: u64,
+}
+
+/// Keys and positions in memory that is kept from one run to the next, so that no run is the first to
+/// touch it.
+struct Memory {
+    keys: Keys,
+    positions: Option<Vec<u32>>,
+}
+
+impl Memory {
+    fn new(positions: bool) -> Self {
+        Self { keys: Keys::One(Vec::new()), positions: positions.then(Vec::new) }
+    }
+
+    /// Takes the keys over.
+    fn begin(&mut self, input: &Keys) {
+        match (&mut self.keys, input) {
+            (Keys::One(keys), Keys::One(input)) => keys.clone_from(input),
+            (Keys::Two(keys), Keys::Two(input)) => keys.clone_from(input),
+            (keys, input) => *keys = input.clone(),
+        }
+        if let Some(positions) = &mut self.positions {
+            positions.resize(input.len(), 0);
+        }
+    }
+
+    fn sorted(&self) -> Sorted<'_> {
+        self.positions.as_deref().map_or(Sorted::Keys(&self.keys), Sorted::Positions)
+    }
+}
+
+/// The CPU: its fast sort or a network.
+pub struct OnCpu {
+    method: Method,
+    result: Memory,
+}
+
+impl OnCpu {
+    /// Sorts by this method; with positions, argsorts.
+    #[must_use]
+    pub fn new(method: Method, positions: bool) -> Self {
+        Self { method, result: Memory::new(positions) }
+    }
+}
+
+impl Contender for OnCpu {
+    fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error> {
+        self.result.begin(input);
+        let (sorter, quiet) = (Sorter::cpu(), &mut |_, _| {});
+        let start = Instant::now();
+        let report = match &mut self.result.positions {
+            None => sorter.sort(&mut self.result.keys, self.method, quiet)?,
+            Some(positions) => {
+                let (order, report) = sorter.argsort(&self.result.keys, self.method, quiet)?;
+                *positions = order;
+                report
+            }
+        };
+        let sample = Sample {
+            sort: report.sort,
+            upload: Duration::ZERO,
+            download: Duration::ZERO,
+            end_to_end: start.elapsed(),
+            dispatches: report.dispatches,
+            bytes_moved: report.bytes_moved,
+        };
+        Ok((sample, self.result.sorted()))
+    }
+}
+
+/// The standard library's `sort_unstable` on one core; with positions, of pairs.
+pub struct OneCore {
+    result: Memory,
+}
+
+impl OneCore {
+    /// Sorts keys; with positions, argsorts.
+    #[must_use]
+    pub fn new(positions: bool) -> Self {
+        Self { result: Memory::new(positions) }
+    }
+}
+
+impl Contender for OneCore {
+    fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error> {
+        fn argsort<W: Word>(keys: &[W], positions: &mut Vec<u32>) {
+            let mut pairs: Vec<_> =
+                keys.iter().zip(0..).map(|(&key, position)| cpu::Pair { key, position }).collect();
+            pairs.sort_unstable();
+            positions.clear();
+            positions.extend(pairs.iter().map(|pair| pair.position));
+        }
+        self.result.begin(input);
+        let start = Instant::now();
+        match (&mut self.result.keys, &mut self.result.positions) {
+            (Keys::One(keys), None) => keys.sort_unstable(),
+            (Keys::Two(keys), None) => keys.sort_unstable(),
+            (Keys::One(keys), Some(positions)) => argsort(keys, positions),
+            (Keys::Two(keys), Some(positions)) => argsort(keys, positions),
+        }
+        let time = start.elapsed();
+        let sample = Sample {
+            sort: Elapsed { time, clock: Clock::Host },
+            upload: Duration::ZERO,
+            download: Duration::ZERO,
+            end_to_end: time,
+            dispatches: 0,
+            bytes_moved: 0,
+        };
+        Ok((sample, self.result.sorted()))
+    }
+}
+
+/// A plan on a GPU.
+pub struct OnGpu<'a> {
+    gpu: &'a Gpu,
+    spin_up: Option<&'a SpinUp>,
+    plan: Plan,
+    buffers: Buffers,
+    result: Memory,
+}
+
+impl<'a> OnGpu<'a> {
+    /// Makes the kernels and the memory that the plan needs.
+    ///
+    /// # Errors
+    ///
+    /// Too little memory on the device, or another failure of it.
+    pub fn new(gpu: &'a Gpu, spin_up: Option<&'a SpinUp>, plan: Plan) -> Result<Self, Error> {
+        gpu.prepare(&plan)?;
+        let buffers = Buffers::new(gpu, &plan)?;
+        let result = Memory::new(plan.shape.positions);
+        Ok(Self { gpu, spin_up, plan, buffers, result })
+    }
+}
+
+impl Contender for OnGpu<'_> {
+    fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error> {
+        self.result.begin(input);
+        let start = Instant::now();
+        self.buffers.upload(self.gpu, input.as_bytes())?;
+        let upload = start.elapsed();
+        if let Some(spin_up) = self.spin_up {
+            spin_up.again(self.gpu)?;
+        }
+        let start = Instant::now();
+        let (sort, dispatches) = execute(self.gpu, &self.plan, &self.buffers, |_| {})?;
+        let executed = start.elapsed();
+        let start = Instant::now();
+        match &mut self.result.positions {
+            None => self.buffers.download_keys(self.gpu, self.result.keys.as_bytes_mut())?,
+            Some(positions) => self.buffers.download_positions(self.gpu, positions)?,
+        }
+        let download = start.elapsed();
+        let sample = Sample {
+            sort,
+            upload,
+            download,
+            end_to_end: upload + executed + download,
+            dispatches,
+            bytes_moved: self.plan.bytes_moved_by(dispatches),
+        };
+        Ok((sample, self.result.sorted()))
+    }
+}

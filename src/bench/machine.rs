@@ -1,0 +1,47 @@
+//! The machine and the program that a benchmark ran on and was.
+
+use serde::Serialize;
+use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
+
+/// Where a benchmark ran, and what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Machine {
+    /// The operating system with its version.
+    pub os: String,
+    /// The processor's architecture.
+    pub arch: &'static str,
+    /// The processor's name.
+    pub cpu: String,
+    /// Cores that threads may run on.
+    pub cores: usize,
+    /// Bytes of memory.
+    pub memory_bytes: u64,
+    /// gpusort's version.
+    pub version: &'static str,
+    /// The revision of its sources, where they were a repository when it was built.
+    pub revision: Option<&'static str>,
+    /// The compiler that built it.
+    pub compiler: &'static str,
+}
+
+impl Machine {
+    /// This one.
+    #[must_use]
+    pub fn here() -> Self {
+        let kinds = RefreshKind::nothing()
+            .with_cpu(CpuRefreshKind::nothing())
+            .with_memory(MemoryRefreshKind::nothing().with_ram());
+        let system = System::new_with_specifics(kinds);
+        let brand = system.cpus().first().map(|cpu| cpu.brand().trim()).unwrap_or_default();
+        Self {
+            os: System::long_os_version().unwrap_or_else(|| std::env::consts::OS.to_owned()),
+            arch: std::env::consts::ARCH,
+            cpu: if brand.is_empty() { "unknown CPU".to_owned() } else { brand.to_owned() },
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_bytes: system.total_memory(),
+            version: env!("CARGO_PKG_VERSION"),
+            revision: option_env!("GPUSORT_REVISION").filter(|revision| !revision.is_empty()),
+            compiler: env!("GPUSORT_COMPILER"),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Results as Markdown: a table for each kind of keys.
+
+use std::io::{self, Write};
+
+use super::report::Report;
+use super::table::{cells, titles};
+use crate::human::{bytes, grouped};
+
+/// Writes the results to `out`.
+///
+/// # Errors
+///
+/// What `out` says.
+pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let machine = &report.machine;
+    let revision = machine.revision.map(|revision| format!(" ({revision})")).unwrap_or_default();
+    writeln!(out, "gpusort {}{revision}, {}, {}  ", machine.version, machine.os, machine.arch)?;
+    write!(out, "CPU: {}, {} cores, {}", machine.cpu, machine.cores, bytes(machine.memory_bytes))?;
+    for device in report.devices.iter().filter(|device| device.is_gpu()) {
+        let driver = device.driver.as_deref().unwrap_or("unknown");
+        write!(out, "  \nGPU: {} ({}, {}), driver {driver}", device.name, device.backend, device.kind)?;
+    }
+    writeln!(out)?;
+    for kind in report.kinds() {
+        write!(out, "\n## {}, {}\n\n| n | sort | device |", kind.type_name(), kind.distribution)?;
+        titles().try_for_each(|title| write!(out, " {title} |"))?;
+        write!(out, "\n|---:|---|---|")?;
+        titles().try_for_each(|_| write!(out, "---:|"))?;
+        writeln!(out)?;
+        for result in report.of_kind(kind) {
+            let case = &result.case;
+            write!(out, "| {} | {} | {} |", grouped(case.n), case.method(), case.device.replace('|', "\\|"))?;
+            cells(report, result).iter().try_for_each(|cell| write!(out, " {cell} |"))?;
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! Results as a plot: time by size, both on logarithmic scales, a line for each method and device.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use kuva::backend::svg::SvgBackend;
+use kuva::backend::terminal::TerminalBackend;
+use kuva::plot::{LegendPosition, LinePlot, LineStyle, MarkerShape, ScatterPlot};
+use kuva::render::annotations::TextAnnotation;
+use kuva::render::layout::{Layout, TickFormat};
+use kuva::render::plots::Plot;
+use kuva::render::render::{Scene, render_multiple};
+
+use super::report::{ALL_CORES, Case, Report};
+use super::statistics::Crossover;
+use super::table::rounded;
+use crate::human;
+
+/// Colours that people who take red for green can tell apart too (M. Okabe, K. Ito, 2008), those that are
+/// faint on white left out.
+const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+const MARKS: [MarkerShape; 4] =
+    [MarkerShape::Circle, MarkerShape::Square, MarkerShape::Triangle, MarkerShape::Diamond];
+/// The colour of the CPU's own sorts.
+const BASELINE: &str = "#555555";
+
+/// Pixels of the SVG.
+const SIZE: (f64, f64) = (960.0, 600.0);
+
+/// The plot as an SVG file's text; `None` if there are no results.
+#[must_use]
+pub fn svg(report: &Report) -> Option<String> {
+    let (plots, layout, legend) = plots(report)?;
+    let (width, height) = if legend.is_inside() { SIZE } else { legend.beside(SIZE) };
+    let layout = layout
+        .with_width(width)
+        .with_height(height)
+        .with_x_label("number of elements")
+        .with_y_label("time of the sort alone, median");
+    Some(SvgBackend::new().render_scene(&render_multiple(plots, layout)))
+}
+
+/// The plot in so many columns and rows of characters; `None` if there are no results.
+#[must_use]
+pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> {
+    const BLACK: &str = "\x1b[38;2;0;0;0m";
+    const FOREGROUND: &str = "\x1b[39m";
+    let (plots, layout, _) = plots(report)?;
+    let layout = layout.with_show_grid(false).with_legend_box(false);
+    let scene: Scene = render_multiple(plots, layout);
+    // Text is black on white paper, but on a terminal of any colour.
+    Some(TerminalBackend::new(columns, rows).render_scene(&scene).replace(BLACK, FOREGROUND))
+}
+
+/// Lines and marks, and the axes that they are drawn in: the powers of two that sizes are and the powers of
+/// ten that times in milliseconds are.
+fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
+    let lines = lines(report);
+    let labels: Vec<String> = lines.iter().map(|(case, _)| label(report, case)).collect();
+    let mut plots = Vec::new();
+    // Once the colours are used up, the marks tell the lines apart.
+    let mut looks = MARKS.iter().flat_map(|&mark| COLOURS.map(|colour| (colour, mark))).cycle();
+    for ((case, points), label) in lines.iter().zip(&labels) {
+        let style = match case.variant {
+            _ if !case.is_baseline() => LineStyle::Solid,
+            ALL_CORES => LineStyle::Dashed,
+            _ => LineStyle::Dotted,
+        };
+        let baseline = (BASELINE, MarkerShape::Circle);
+        let (colour, mark) = if case.is_baseline() { baseline } else { looks.next().unwrap_or(baseline) };
+        let line = LinePlot::new()
+            .with_data(points.iter().copied())
+            .with_color(colour)
+            .with_stroke_width(2.0)
+            .with_line_style(style)
+            .with_legend(label);
+        let marks = ScatterPlot::new()
+            .with_data(points.iter().copied())
+            .with_color(colour)
+            .with_marker(mark)
+            .with_size(3.0);
+        plots.extend([Plot::Line(line), Plot::Scatter(marks)]);
+    }
+    let crossovers = crossovers(report);
+    if !crossovers.is_empty() {
+        let mark = ScatterPlot::new()
+            .with_data(crossovers.iter().map(|&(x, y, _)| (x, y)))
+            .with_color("black")
+            .with_marker(MarkerShape::Diamond)
+            .with_size(6.0);
+        plots.push(Plot::Scatter(mark));
+    }
+
+    let points = || lines.iter().flat_map(|(_, points)| points);
+    let bound = |values: &dyn Fn() -> Vec<f64>| {
+        let (least, most) =
+            values().into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
+                (least.min(value), most.max(value))
+            });
+        let (least, most) = (least.floor(), most.ceil());
+        if least < most { (least, most) } else { (least - 1.0, most + 1.0) }
+    };
+    if plots.is_empty() {
+        return None;
+    }
+    let (left, right) = bound(&|| points().map(|&(x, _)| x).collect());
+    let (bottom, top) = bound(&|| points().map(|&(_, y)| y).collect());
+    let legend = Legend::new(&labels);
+    let top =
+        if legend.is_inside() { top.max(legend.top(&lines, (left, right), bottom).ceil()) } else { top };
+    let mut layout = Layout::auto_from_plots(&plots)
+        .with_title(title(report))
+        .with_x_axis_min(left)
+        .with_x_axis_max(right)
+        .with_y_axis_min(bottom)
+        .with_y_axis_max(top)
+        .with_x_tick_step(((right - left) / 10.0).ceil().max(1.0))
+        .with_y_tick_step(1.0)
+        .with_x_tick_format(TickFormat::Custom(Arc::new(size)))
+        .with_y_tick_format(TickFormat::Custom(Arc::new(|y| time(10_f64.powf(y)))))
+        .with_legend_position(if legend.is_inside() {
+            LegendPosition::InsideTopLeft
+        } else {
+            LegendPosition::OutsideRightTop
+        });
+    for (x, y, size) in crossovers {
+        // Below the lines, where there is room, and towards the middle.
+        let aside = (right - left) * if x < f64::midpoint(left, right) { 0.06 } else { -0.06 };
+        let annotation = TextAnnotation::new(size, x + aside, (y - 0.55).max(bottom + 0.1)).with_arrow(x, y);
+        layout = layout.with_annotation(annotation);
+    }
+    Some((plots, layout, legend))
+}
+
+/// The legend's width and height in pixels of the SVG; on a terminal it takes about the same part of the picture.
+struct Legend {
+    width: f64,
+    height: f64,
+}
+
+impl Legend {
+    fn new(labels: &[String]) -> Self {
+        let letters = labels.iter().map(|label| label.chars().count()).max().unwrap_or_default();
+        Self { width: letters as f64 * 7.5 + 70.0, height: labels.len() as f64 * 18.0 + 40.0 }
+    }
+
+    /// Whether it is small enough for a corner of the picture.
+    fn is_inside(&self) -> bool {
+        self.height < SIZE.1 / 3.0
+    }
+
+    /// A picture with room for it on the right.
+    fn beside(&self, (width, height): (f64, f64)) -> (f64, f64) {
+        (width + self.width, height.max(self.height + 100.0))
+    }
+
+    /// How high the axis must reach for it, in the upper left, to be above the lines there.
+    fn top(&self, lines: &[(&Case, Vec<(f64, f64)>)], (left, right): (f64, f64), bottom: f64) -> f64 {
+        const AXES: f64 = 100.0;
+        let (width, height) = (self.width / (SIZE.0 - AXES), self.height / (SIZE.1 - AXES));
+        let edge = left + width * (right - left);
+        let highest = lines
+            .iter()
+            .flat_map(|(_, points)| {
+                // The first point beyond the edge too, since a line leads there.
+                let beyond =
+                    points.iter().position(|&(x, _)| x > edge).map_or(points.len(), |first| first + 1);
+                points[..beyond].iter().map(|&(_, y)| y)
+            })
+            .fold(f64::NEG_INFINITY, f64::max);
+        (highest - height * bottom) / (1.0 - height)
+    }
+}
+
+/// Each method of each device, in the order of the results, with its points.
+fn lines(report: &Report) -> Vec<(&Case, Vec<(f64, f64)>)> {
+    let mut lines: Vec<(&Case, Vec<(f64, f64)>)> = Vec::new();
+    for result in &report.results {
+        let case = &result.case;
+        let point = ((case.n as f64).log2(), result.median_ms().max(1e-6).log10());
+        match lines.iter_mut().find(|(of, _)| Case { n: case.n, ..(*of).clone() } == *case) {
+            Some((_, points)) => points.push(point),
+            None => lines.push((case, vec![point])),
+        }
+    }
+    lines
+}
+
+/// Where each GPU overtakes the CPU, and at how many elements about.
+fn crossovers(report: &Report) -> Vec<(f64, f64, String)> {
+    let devices = report.devices.iter().filter(|device| device.is_gpu());
+    let both = devices.flat_map(|device| report.kinds().into_iter().map(move |kind| (device, kind)));
+    both.filter_map(|(device, kind)| match report.crossovers(kind, &device.name)?[0] {
+        Crossover::Between { about, time, .. } => {
+            Some((about.log2(), time.log10(), format!("{} elements", rounded(about))))
+        }
+        _ => None,
+    })
+    .collect()
+}
+
+/// What tells a line from the others.
+fn label(report: &Report, case: &Case) -> String {
+    let mut label = case.method();
+    if case.is_baseline() {
+        label.push_str(if case.variant == ALL_CORES { ", all cores" } else { ", 1 core" });
+    } else if report.devices.len() > 1 {
+        let _ = write!(label, ", {}", case.device);
+    }
+    if report.kinds().len() > 1 {
+        let _ = write!(label, ", {} {}", case.type_name(), case.distribution);
+    }
+    label
+}
+
+fn title(report: &Report) -> String {
+    let what = match &report.kinds()[..] {
+        [kind] => {
+            let positions = if kind.positions { " with positions" } else { "" };
+            format!("Sorting {} {}{positions}", kind.distribution, kind.element)
+        }
+        _ => "Sorting".to_owned(),
+    };
+    // Where there are several, the lines name them.
+    match &report.devices[..] {
+        [device] if device.is_gpu() => format!("{what}: {}", device.name),
+        [_] => format!("{what}: {}", report.machine.cpu),
+        _ => what,
+    }
+}
+
+/// A power of two as options have it.
+fn size(log2: f64) -> String {
+    let (unit, name) = match log2 {
+        log2 if log2 >= 30.0 => (30.0, "G"),
+        log2 if log2 >= 20.0 => (20.0, "M"),
+        log2 if log2 >= 10.0 => (10.0, "K"),
+        _ => (0.0, ""),
+    };
+    format!("{:.0}{name}", (log2 - unit).exp2())
+}
+
+/// A power of ten, without the digits that would say that it is none.
+fn time(milliseconds: f64) -> String {
+    human::time(milliseconds).replace(".00 ", " ").replace(".0 ", " ")
+}

@@ -1,0 +1,108 @@
+//! The sizes of inputs, as `--sizes` has them: `256..1M`, `1K..256M*2`, `1K,64K,1000000`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::size;
+
+/// Sizes of inputs: rising, each once, none zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes(pub Vec<usize>);
+
+/// The text names no sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotSizes(String);
+
+impl fmt::Display for NotSizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotSizes {}
+
+/// What a range's sizes are multiplied with from one to the next, where nothing else is said.
+const FACTOR: u64 = 4;
+
+impl FromStr for Sizes {
+    type Err = NotSizes;
+
+    /// A list, separated by commas, of sizes and ranges. `A..B` is A, four times A, and so on up to B;
+    /// `A..B*F` goes in steps of F. Both ends are in it.
+    fn from_str(text: &str) -> Result<Self, NotSizes> {
+        let mut sizes = Vec::new();
+        for part in text.split(',') {
+            match part.split_once("..") {
+                None => sizes.push(size(part)?),
+                Some((first, rest)) => {
+                    let (last, factor) = match rest.split_once('*') {
+                        None => (rest, FACTOR),
+                        Some((last, factor)) => (last, size(factor)? as u64),
+                    };
+                    let (first, last) = (size(first)?, size(last)?);
+                    if first > last {
+                        return Err(NotSizes(format!("'{part}' ends before it begins")));
+                    }
+                    if factor < 2 {
+                        return Err(NotSizes(format!("'{part}' does not grow: the factor is at least 2")));
+                    }
+                    let grow = |size: &usize| {
+                        size.checked_mul(usize::try_from(factor).ok()?).filter(|&next| next < last)
+                    };
+                    sizes.extend(std::iter::successors(Some(first), grow));
+                    sizes.push(last);
+                }
+            }
+        }
+        sizes.sort_unstable();
+        sizes.dedup();
+        Ok(Self(sizes))
+    }
+}
+
+fn size(text: &str) -> Result<usize, NotSizes> {
+    let size = size::parse(text).map_err(|error| NotSizes(error.to_string()))?;
+    match usize::try_from(size) {
+        Ok(0) => Err(NotSizes(format!("'{text}' is nothing to sort"))),
+        Ok(size) => Ok(size),
+        Err(_) => Err(NotSizes(format!("'{text}' is more than this machine's memory could hold"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(text: &str) -> Vec<usize> {
+        text.parse::<Sizes>().map(|sizes| sizes.0).unwrap_or_default()
+    }
+
+    #[test]
+    fn sizes_are_read_as_written() {
+        assert_eq!(sizes("256..1M"), [256, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20]);
+        assert_eq!(sizes("1K..8K*2"), [1 << 10, 2 << 10, 4 << 10, 8 << 10]);
+        assert_eq!(sizes("1..10*3"), [1, 3, 9, 10], "the end is in it");
+        assert_eq!(sizes("5..5"), [5]);
+        assert_eq!(sizes("64K,1K,1000000,1K"), [1 << 10, 1 << 16, 1_000_000], "rising, each once");
+        assert_eq!(sizes("10,1..4"), [1, 4, 10]);
+        assert_eq!(sizes("18446744073709551615").len(), 1);
+        assert_eq!(sizes("1..18446744073709551615*2").len(), 65);
+    }
+
+    #[test]
+    fn what_names_no_sizes_is_refused() {
+        for (text, said) in [
+            ("", "'' is not a size"),
+            ("1K,", "'' is not a size"),
+            ("1..", "'' is not a size"),
+            ("x..1K", "'x' is not a size"),
+            ("1M..1K", "'1M..1K' ends before it begins"),
+            ("1..8*1", "'1..8*1' does not grow"),
+            ("0..8", "'0' is nothing to sort"),
+            ("1..8*", "'' is not a size"),
+        ] {
+            let message = text.parse::<Sizes>().unwrap_err().to_string();
+            assert!(message.starts_with(said), "{text}: {message}");
+        }
+    }
+}

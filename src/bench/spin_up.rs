@@ -1,0 +1,70 @@
+//! Keeping a GPU's clock up while the host is at work.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::error::Error;
+use crate::gpu::{Buffers, Gpu, execute};
+use crate::plan::{Algorithm, Plan, Round, Shape, Variant};
+
+/// Work that is of no interest, done until the device is as fast as it was at its fastest.
+pub struct SpinUp {
+    plan: Plan,
+    elements: Buffers,
+    /// What the work took at best: the sign that the clock is up.
+    fastest: Mutex<Duration>,
+}
+
+impl SpinUp {
+    /// Works until that has not become faster for a while.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the device.
+    pub fn new(gpu: &Gpu) -> Result<Self, Error> {
+        let shape = Shape { key_words: 1, positions: false };
+        let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, 1 << 20, shape, &gpu.info().limits)?;
+        gpu.prepare(&plan)?;
+        let elements = Buffers::new(gpu, &plan)?;
+        let once = execute(gpu, &plan, &elements, |_| {})?.0.time;
+        // So often in one submit that the device is not idle between two of them.
+        let times = (Duration::from_millis(10).as_secs_f64() / once.as_secs_f64()).clamp(1.0, 200.0) as u64;
+        let rounds: Vec<Round> = (0..times).flat_map(|_| plan.rounds.clone()).collect();
+        let spin_up = Self { plan: Plan { rounds, ..plan }, elements, fastest: Mutex::new(Duration::MAX) };
+        let (start, mut improved) = (Instant::now(), Instant::now());
+        while improved.elapsed() < Duration::from_millis(300) && start.elapsed() < Duration::from_secs(3) {
+            let before = spin_up.fastest();
+            if spin_up.once(gpu)? < before.mul_f64(0.97) {
+                improved = Instant::now();
+            }
+        }
+        Ok(spin_up)
+    }
+
+    /// Works until that is about as fast as ever.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the device.
+    pub fn again(&self, gpu: &Gpu) -> Result<(), Error> {
+        let start = Instant::now();
+        loop {
+            let is_fast = self.once(gpu)? <= self.fastest().mul_f64(1.03);
+            let elapsed = start.elapsed();
+            if is_fast && elapsed >= Duration::from_millis(30) || elapsed > Duration::from_secs(1) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn fastest(&self) -> Duration {
+        *self.fastest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn once(&self, gpu: &Gpu) -> Result<Duration, Error> {
+        let time = execute(gpu, &self.plan, &self.elements, |_| {})?.0.time;
+        let mut fastest = self.fastest.lock().unwrap_or_else(PoisonError::into_inner);
+        *fastest = fastest.min(time);
+        Ok(time)
+    }
+}

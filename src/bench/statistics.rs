@@ -1,0 +1,85 @@
+//! What many times say together.
+
+/// The middle of the values, or the mean of the two in the middle.
+///
+/// # Panics
+///
+/// Without values.
+#[must_use]
+pub fn median(values: &[f64]) -> f64 {
+    let mut rising = values.to_vec();
+    rising.sort_by(f64::total_cmp);
+    let middle = rising.len() / 2;
+    if rising.len() % 2 == 1 { rising[middle] } else { f64::midpoint(rising[middle - 1], rising[middle]) }
+}
+
+/// From which size on one thing is faster than another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Crossover {
+    /// At every size that was measured.
+    Always,
+    /// At the largest size that was measured it is not.
+    Never,
+    /// From a size between these two on.
+    Between {
+        /// The largest size that was measured and at which it is not faster.
+        below: usize,
+        /// The next.
+        above: usize,
+        /// Where lines through the times of both, on logarithmic scales, meet.
+        about: f64,
+        /// The time there.
+        time: f64,
+    },
+}
+
+/// From which size on the first time is the smaller one; `points` are size, first and second time, sizes rising.
+/// `None` where there are no points.
+#[must_use]
+pub fn crossover(points: &[(usize, f64, f64)]) -> Option<Crossover> {
+    let last = points.len().checked_sub(1)?;
+    let excess = |&(_, first, second): &(usize, f64, f64)| (first / second).ln();
+    Some(match points.iter().rposition(|&(_, first, second)| first >= second) {
+        None => Crossover::Always,
+        Some(below) if below == last => Crossover::Never,
+        Some(below) => {
+            let (a, b) = (&points[below], &points[below + 1]);
+            let part = excess(a) / (excess(a) - excess(b));
+            let between = |a: f64, b: f64| (a.ln() + part * (b.ln() - a.ln())).exp();
+            Crossover::Between {
+                below: a.0,
+                above: b.0,
+                about: between(a.0 as f64, b.0 as f64),
+                time: between(a.1, b.1),
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        for (values, expected) in [(&[3.0][..], 3.0), (&[3.0, 1.0, 2.0], 2.0), (&[4.0, 1.0, 2.0, 3.0], 2.5)] {
+            assert!((median(values) - expected).abs() < 1e-12, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn crossovers() {
+        assert_eq!(crossover(&[]), None);
+        assert_eq!(crossover(&[(1, 1.0, 2.0), (2, 2.0, 3.0)]), Some(Crossover::Always));
+        assert_eq!(crossover(&[(1, 1.0, 2.0), (2, 3.0, 3.0)]), Some(Crossover::Never));
+        // A constant time of 8 meets one that is the size.
+        let found = crossover(&[(1, 8.0, 1.0), (4, 8.0, 4.0), (16, 8.0, 16.0), (64, 8.0, 64.0)]);
+        let Some(Crossover::Between { below: 4, above: 16, about, time }) = found else {
+            panic!("{found:?}")
+        };
+        assert!((about - 8.0).abs() < 1e-9 && (time - 8.0).abs() < 1e-9, "{about} {time}");
+        // Faster, slower and faster again: it counts from where it stays so.
+        let found = crossover(&[(1, 1.0, 2.0), (2, 4.0, 2.0), (4, 1.0, 2.0)]);
+        assert!(matches!(found, Some(Crossover::Between { below: 2, above: 4, .. })), "{found:?}");
+    }
+}

@@ -1,0 +1,108 @@
+//! Whether a result is the sorted input, told by what being sorted means and not by another sort.
+
+use rayon::prelude::*;
+
+use super::contender::Sorted;
+use crate::key::{Keys, Word};
+
+/// Says what is wrong with `sorted` as the result of sorting `input`, if anything is.
+///
+/// Keys must rise and be the input's, each as often. Positions must be a permutation that makes the keys
+/// rise, and those of equal keys must rise themselves.
+///
+/// # Errors
+///
+/// What is wrong.
+pub fn verify(input: &Keys, sorted: Sorted) -> Result<(), String> {
+    match (input, sorted) {
+        (Keys::One(input), Sorted::Keys(Keys::One(sorted))) => verify_keys(input, sorted),
+        (Keys::Two(input), Sorted::Keys(Keys::Two(sorted))) => verify_keys(input, sorted),
+        (Keys::One(input), Sorted::Positions(positions)) => verify_positions(input, positions),
+        (Keys::Two(input), Sorted::Positions(positions)) => verify_positions(input, positions),
+        _ => Err("the keys changed their width".to_owned()),
+    }
+}
+
+fn verify_keys<W: Word + Into<u64>>(input: &[W], sorted: &[W]) -> Result<(), String> {
+    same_count(input.len(), sorted.len())?;
+    let disorder = sorted.par_windows(2).position_first(|pair| pair[0] > pair[1]);
+    if let Some(place) = disorder {
+        return Err(format!("the keys at {place} and {} are not in order", place + 1));
+    }
+    if fingerprint(input) == fingerprint(sorted) {
+        Ok(())
+    } else {
+        Err("the keys are not those of the input".to_owned())
+    }
+}
+
+fn verify_positions<W: Word>(input: &[W], positions: &[u32]) -> Result<(), String> {
+    same_count(input.len(), positions.len())?;
+    if let Some(place) = positions.par_iter().position_first(|&position| position as usize >= input.len()) {
+        return Err(format!("at {place} is a position that the input lacks"));
+    }
+    // Rising strictly by (key, position), none can be there twice, so each is there once.
+    let element = |position: u32| (input[position as usize], position);
+    let disorder = positions.par_windows(2).position_first(|pair| element(pair[0]) >= element(pair[1]));
+    match disorder {
+        Some(place) => Err(format!("the records at {place} and {} are not in order", place + 1)),
+        None => Ok(()),
+    }
+}
+
+fn same_count(input: usize, sorted: usize) -> Result<(), String> {
+    if input == sorted { Ok(()) } else { Err(format!("{input} went in and {sorted} came out")) }
+}
+
+/// The same for all permutations, and for other keys another but for a chance of one in 2^64: a sum over what
+/// a finaliser of `SplitMix64` makes of each key.
+fn fingerprint<W: Word + Into<u64>>(keys: &[W]) -> u64 {
+    let mix = |&key: &W| {
+        let z = key.into().wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    };
+    keys.par_iter().map(mix).reduce(|| 0, u64::wrapping_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(input: &[u32], sorted: &[u32]) -> Result<(), String> {
+        let wide = |keys: &[u32]| Keys::Two(keys.iter().map(|&key| u64::from(key) << 32).collect());
+        let narrow = |keys: &[u32]| Keys::One(keys.to_vec());
+        let both = [
+            verify(&narrow(input), Sorted::Keys(&narrow(sorted))),
+            verify(&wide(input), Sorted::Keys(&wide(sorted))),
+        ];
+        assert_eq!(both[0], both[1]);
+        both[0].clone()
+    }
+
+    #[test]
+    fn wrong_keys_are_found() {
+        let input = [3, 1, 2, 2];
+        assert_eq!(keys(&input, &[1, 2, 2, 3]), Ok(()));
+        assert_eq!(keys(&[], &[]), Ok(()));
+        let said = |sorted: &[u32]| keys(&input, sorted).unwrap_err();
+        assert_eq!(said(&[1, 2, 3]), "4 went in and 3 came out");
+        assert_eq!(said(&[1, 2, 3, 2]), "the keys at 2 and 3 are not in order");
+        for altered in [[1, 2, 2, 4], [1, 2, 3, 3], [1, 1, 2, 3], [0, 0, 0, 0], [2, 2, 2, 2]] {
+            assert_eq!(said(&altered), "the keys are not those of the input", "{altered:?}");
+        }
+        let other_width = verify(&Keys::One(vec![1]), Sorted::Keys(&Keys::Two(vec![1])));
+        assert!(other_width.is_err());
+    }
+
+    #[test]
+    fn wrong_positions_are_found() {
+        let input = Keys::One(vec![5, 1, 5, 0]);
+        let verify = |positions: &[u32]| verify(&input, Sorted::Positions(positions));
+        assert_eq!(verify(&[3, 1, 0, 2]), Ok(()));
+        for wrong in [&[3, 1, 2, 0][..], &[3, 1, 0, 0], &[3, 1, 0], &[0, 1, 2, 3], &[3, 1, 0, 4]] {
+            assert!(verify(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! `gpusort bench`: from what was typed to what is measured; results as they come, exports at the end.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use console::Term;
+use gpusort::bench::machine::Machine;
+use gpusort::bench::table::Table;
+use gpusort::bench::{Case, Event, Pace, Report, Suite, csv, json, markdown, plot};
+use gpusort::gpu::{Gpu, Select};
+use gpusort::io::Output;
+use gpusort::plan::{Algorithm, Variant};
+use gpusort::{ErrorKind, bench};
+
+use super::args::{BenchArgs, Progress as When, VariantArg};
+use super::device::Device;
+use super::format::unless_stdout;
+use super::interrupt;
+use super::progress::{Progress, Unit};
+
+/// What is meant: every option resolved against the others.
+struct Options {
+    suite: Suite,
+    devices: Vec<Device>,
+    exports: Vec<Export>,
+    progress: When,
+    quiet: bool,
+}
+
+/// A file to be made of the results; without a path it goes to standard output.
+struct Export {
+    format: Format,
+    path: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Json,
+    Csv,
+    Markdown,
+    Plot,
+}
+
+impl Export {
+    /// Whether what goes to standard output is for a program to read, so that nothing else may be there.
+    fn is_data_on_stdout(&self) -> bool {
+        self.path.is_none() && self.format != Format::Plot
+    }
+
+    fn write(&self, report: &Report) -> anyhow::Result<()> {
+        let mut output = self.path.as_deref().map_or_else(Output::stdout, Output::file)?;
+        let mut text = Vec::new();
+        match (self.format, &self.path) {
+            (Format::Json, _) => json::write(report, &mut text)?,
+            (Format::Csv, _) => csv::write(report, &mut text)?,
+            (Format::Markdown, _) => markdown::write(report, &mut text)?,
+            (Format::Plot, Some(_)) => {
+                text.extend(plot::svg(report).unwrap_or_default().into_bytes());
+            }
+            (Format::Plot, None) => text.extend(terminal_plot(report).into_bytes()),
+        }
+        output.write_all(&text).map_err(|error| output.failed(error))?;
+        Ok(output.finish()?)
+    }
+}
+
+/// Whether standard output is to have colours. <https://no-color.org>
+fn has_colours() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    io::stdout().is_terminal() && !set("NO_COLOR") && !dumb
+}
+
+fn terminal_plot(report: &Report) -> String {
+    let (rows, columns) = Term::stdout().size();
+    let (columns, rows) = (usize::from(columns).clamp(60, 120), usize::from(rows).clamp(20, 32) - 2);
+    let plot = plot::terminal(report, columns, rows).unwrap_or_default();
+    if has_colours() { plot } else { console::strip_ansi_codes(&plot).into_owned() }
+}
+
+impl Options {
+    fn new(args: BenchArgs) -> anyhow::Result<Self> {
+        let exports = [
+            (Format::Json, args.export_json),
+            (Format::Csv, args.export_csv),
+            (Format::Markdown, args.export_markdown),
+            (Format::Plot, args.plot),
+        ];
+        let exports: Vec<Export> = exports
+            .into_iter()
+            .filter_map(|(format, path)| Some(Export { format, path: unless_stdout(Some(path?)) }))
+            .collect();
+        if exports.iter().filter(|export| export.path.is_none()).count() > 1 {
+            bail!("only one export can go to standard output");
+        }
+        for path in exports.iter().filter_map(|export| export.path.as_deref()) {
+            check_place(path)?;
+        }
+        let suite = Suite {
+            sizes: args.sizes,
+            methods: methods(&args.algo, &args.variant)?,
+            elements: distinct(args.element),
+            distributions: distinct(args.dist),
+            positions: args.with_positions,
+            pace: Pace {
+                runs: usize::try_from(args.runs)?,
+                warm_up: args.warmup,
+                limit: args.time_limit,
+                seed: args.seed,
+            },
+        };
+        let devices: Vec<Device> =
+            distinct(args.device).iter().map(|name| Device::named(name)).collect::<Result<_, _>>()?;
+        let progress = if args.quiet { When::Never } else { args.progress };
+        Ok(Self { suite, devices, exports, progress, quiet: args.quiet })
+    }
+}
+
+/// Finds out before the work whether a file can be put there.
+fn check_place(path: &Path) -> anyhow::Result<()> {
+    // Opening a pipe, even to close it at once, would end it for its reader.
+    if path.metadata().map_or(true, |metadata| metadata.is_file() || metadata.is_dir()) {
+        drop(Output::file(path)?);
+    }
+    Ok(())
+}
+
+fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
+    let mut distinct = Vec::with_capacity(values.len());
+    for value in values {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    distinct
+}
+
+/// Each algorithm with each of these variants that it has.
+fn methods(algorithms: &[Algorithm], variants: &[VariantArg]) -> anyhow::Result<Vec<(Algorithm, Variant)>> {
+    let algorithms = if algorithms.is_empty() { &Algorithm::ALL } else { algorithms };
+    let asked = |variant: &Variant| {
+        variants.iter().any(|asked| *asked == VariantArg::All || *asked == VariantArg::One(*variant))
+    };
+    let mut methods = Vec::new();
+    for &algorithm in algorithms {
+        match variants {
+            [] => methods.push((algorithm, algorithm.variant(None)?)),
+            _ => methods.extend(algorithm.variants().iter().copied().filter(asked).map(|v| (algorithm, v))),
+        }
+    }
+    for variant in variants {
+        if let VariantArg::One(variant) = variant
+            && !methods.iter().any(|(_, has)| has == variant)
+        {
+            // For the message.
+            algorithms[0].variant(Some(*variant))?;
+        }
+    }
+    Ok(distinct(methods))
+}
+
+fn start(options: &Options, progress: &Progress) -> anyhow::Result<Vec<bench::Device>> {
+    let gpu = |select: &Select| {
+        let begin = Instant::now();
+        let gpu = Gpu::start(select)?;
+        let started = begin.elapsed();
+        bench::Device::gpu(gpu, started)
+    };
+    let mut devices = Vec::with_capacity(options.devices.len());
+    for device in &options.devices {
+        progress.phase("starting the device", Unit::Time, None);
+        devices.push(match device {
+            Device::Cpu => bench::Device::cpu(),
+            Device::Gpu(select) => gpu(select)?,
+            Device::Auto => match gpu(&Select::Hardware) {
+                Ok(device) => device,
+                Err(error) if matches!(error.kind(), ErrorKind::NoDevice { .. }) => {
+                    if !options.quiet {
+                        progress.note("no hardware GPU found; the networks run on the CPU");
+                    }
+                    bench::Device::cpu()
+                }
+                Err(error) => return Err(error.into()),
+            },
+        });
+    }
+    bench::Device::number(&mut devices);
+    Ok(devices)
+}
+
+/// The results so far, and what has been said of them.
+struct Live {
+    report: Report,
+    table: Table,
+    to_stderr: bool,
+    exports: Vec<Export>,
+    /// The kind of keys that the table is at.
+    kind: Option<Case>,
+    results_told: usize,
+    skipped_told: usize,
+    is_over: bool,
+}
+
+impl Live {
+    fn print(&self, text: &str) -> anyhow::Result<()> {
+        if self.to_stderr {
+            return io::stderr().write_all(text.as_bytes()).context("standard error");
+        }
+        let mut output = Output::stdout()?;
+        output.write_all(text.as_bytes()).map_err(|error| output.failed(error).into())
+    }
+
+    /// Prints what is new as one group.
+    fn tell(&mut self) -> anyhow::Result<()> {
+        let results = &self.report.results[self.results_told..];
+        let skipped = &self.report.skipped[self.skipped_told..];
+        let case =
+            results.first().map(|result| &result.case).or(skipped.first().map(|skipped| &skipped.case));
+        let Some(case) = case else { return Ok(()) };
+        let mut text = String::new();
+        if !self.kind.as_ref().is_some_and(|kind| kind.same_kind(case)) {
+            text = self.table.heading(case);
+            self.kind = Some(case.clone());
+        }
+        text.push_str(&self.table.group(&self.report, results, skipped));
+        self.print(&text)?;
+        (self.results_told, self.skipped_told) = (self.report.results.len(), self.report.skipped.len());
+        Ok(())
+    }
+
+    /// Says the rest: what has not been told yet, what follows from all of it, and the exports. Once.
+    fn end(&mut self) -> anyhow::Result<()> {
+        if std::mem::replace(&mut self.is_over, true) {
+            return Ok(());
+        }
+        self.tell()?;
+        self.print(&self.table.conclusion(&self.report))?;
+        self.exports.iter().try_for_each(|export| export.write(&self.report))
+    }
+}
+
+fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
+    live.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
+    let options = Options::new(args)?;
+    let progress = Progress::new(options.progress);
+    let devices = start(&options, &progress)?;
+    let report = Report {
+        machine: Machine::here(),
+        devices: devices.iter().map(|device| device.report().clone()).collect(),
+        results: Vec::new(),
+        skipped: Vec::new(),
+    };
+    let suite = options.suite;
+    let live = Live {
+        table: Table::new(&report, &suite.methods_on(&devices), has_colours()),
+        report,
+        to_stderr: options.exports.iter().any(Export::is_data_on_stdout),
+        exports: options.exports,
+        kind: None,
+        results_told: 0,
+        skipped_told: 0,
+        is_over: false,
+    };
+    let introduction = live.table.introduction(&live.report);
+    progress.suspend(|| live.print(&introduction))?;
+
+    let live = Arc::new(Mutex::new(live));
+    let (last, bar) = (Arc::clone(&live), progress.clone());
+    interrupt::say_at_last(move || {
+        // Before the lock, which is waited for while the bar is suspended.
+        bar.end();
+        let mut live = lock(&last);
+        if let Err(error) = live.end() {
+            // The process ends either way.
+            let _ = writeln!(io::stderr(), "gpusort: {error:#}");
+        }
+    });
+    let measured = suite.run(&devices, &mut |event| tell(event, &live, &progress));
+    let mut live = lock(&live);
+    progress.end();
+    // What was measured before a failure is told all the same.
+    let ended = live.end();
+    measured.and(ended)
+}
+
+fn tell(event: Event, live: &Mutex<Live>, progress: &Progress) -> anyhow::Result<()> {
+    match event {
+        Event::Begins(case, runs) => {
+            let n = gpusort::human::grouped(case.n);
+            let name = format!("{n} {} {}, {}", case.type_name(), case.distribution, case.method());
+            progress.phase(name, Unit::Runs, Some(runs as u64));
+        }
+        Event::Ran(runs) => progress.set(runs as u64),
+        Event::Measured(result) => lock(live).report.results.push(result),
+        Event::Skipped(skipped) => lock(live).report.skipped.push(skipped),
+        Event::SizeDone => progress.suspend(|| lock(live).tell())?,
+    }
+    Ok(())
+}

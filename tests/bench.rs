@@ -1,0 +1,279 @@
+//! Benchmarks: what is counted, what is refused, and that no wrong result passes.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use gpusort::bench::contender::{Contender, OnCpu, OnGpu, OneCore, Sample, Sorted};
+use gpusort::bench::statistics::median;
+use gpusort::bench::{Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp, Suite, measure};
+use gpusort::generate::{Distribution, Sequence};
+use gpusort::gpu::{Buffers, Clock, Elapsed, Kind, execute};
+use gpusort::key::{ElementType, Keys};
+use gpusort::plan::{Algorithm, Plan, Round, Shape, Variant};
+use gpusort::{Error, ErrorKind, Method};
+
+use crate::device;
+
+fn keys(n: usize) -> impl Fn(u64) -> Keys {
+    move |seed| {
+        let (element, distribution) = (ElementType::U32, Distribution::Uniform);
+        Sequence { element, distribution, count: n as u64, seed }.keys(0, n)
+    }
+}
+
+/// A sort that takes as long as it is told and makes of its result what it is told.
+struct Mock<F: FnMut(usize, &mut Vec<u32>)> {
+    times: fn(usize) -> Duration,
+    spoil: F,
+    runs: usize,
+    keys: Keys,
+}
+
+impl<F: FnMut(usize, &mut Vec<u32>)> Mock<F> {
+    fn new(times: fn(usize) -> Duration, spoil: F) -> Self {
+        Self { times, spoil, runs: 0, keys: Keys::One(Vec::new()) }
+    }
+}
+
+impl<F: FnMut(usize, &mut Vec<u32>)> Contender for Mock<F> {
+    fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error> {
+        self.keys = input.clone();
+        let Keys::One(keys) = &mut self.keys else { panic!("u32 keys are of one word") };
+        keys.sort_unstable();
+        (self.spoil)(self.runs, keys);
+        let time = (self.times)(self.runs);
+        self.runs += 1;
+        let sample = Sample {
+            sort: Elapsed { time: time / 2, clock: Clock::Host },
+            upload: Duration::ZERO,
+            download: Duration::ZERO,
+            end_to_end: time,
+            dispatches: 0,
+            bytes_moved: 0,
+        };
+        Ok((sample, Sorted::Keys(&self.keys)))
+    }
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
+}
+
+/// What a wrong sort might do to sorted keys.
+type Spoil = fn(&mut Vec<u32>);
+
+#[test]
+fn a_wrong_result_of_any_run_ends_the_bench() {
+    let spoils: [(&str, Spoil); 6] = [
+        ("lost", |keys| keys.truncate(999)),
+        ("swapped", |keys| keys.swap(499, 500)),
+        ("altered", |keys| keys[999] = u32::MAX),
+        ("a bit", |keys| keys[0] ^= 1),
+        ("doubled", |keys| keys[500] = keys[499]),
+        ("none at all", Vec::clear),
+    ];
+    let pace = Pace { runs: 4, warm_up: 1, seed: 7, ..Pace::default() };
+    for (what, spoil) in spoils {
+        for wrong_run in 0..5 {
+            let spoil = |run, keys: &mut Vec<u32>| {
+                if run == wrong_run {
+                    spoil(keys);
+                }
+            };
+            let mut mock = Mock::new(|_| seconds(0.001), spoil);
+            let error = measure(&mut mock, &keys(1000), &pace, &mut |_| {}).unwrap_err();
+            let ErrorKind::WrongResult { seed, .. } = error.kind() else { panic!("{what}: {error}") };
+            assert_eq!(*seed, 7 + wrong_run as u64, "{what}: the seed that makes the input again");
+        }
+    }
+    let right = measure(&mut Mock::new(|_| seconds(0.001), |_, _| {}), &keys(1000), &pace, &mut |_| {});
+    assert!(right.is_ok());
+}
+
+#[test]
+fn runs_are_as_many_as_asked_for_and_as_the_time_allows() {
+    let runs = |pace: Pace, times: fn(usize) -> Duration| {
+        let told = Cell::new(0);
+        let mut mock = Mock::new(times, |_, _| {});
+        match measure(&mut mock, &keys(10), &pace, &mut |runs| told.set(runs)).unwrap() {
+            Outcome::Measured(samples) => {
+                assert_eq!(told.get(), mock.runs);
+                (mock.runs, samples.len())
+            }
+            Outcome::TooLong(_) => (mock.runs, 0),
+        }
+    };
+    let pace = Pace { runs: 15, warm_up: 2, limit: seconds(5.0), seed: 1 };
+    assert_eq!(runs(pace, |_| seconds(0.1)), (17, 15));
+    assert_eq!(runs(pace, |_| seconds(0.5)), (10, 8), "what would pass the limit is left out");
+    assert_eq!(runs(pace, |_| seconds(1.5)), (3, 3), "long runs are their own warm-up");
+    assert_eq!(runs(pace, |_| seconds(1.7)), (1, 0), "three do not fit");
+    assert_eq!(runs(Pace { runs: 1, ..pace }, |_| seconds(4.0)), (1, 1), "one was asked for, and fits");
+    assert_eq!(runs(Pace { warm_up: 0, runs: 2, ..pace }, |_| seconds(0.1)), (2, 2));
+    // A first run that warms up a lot counts as no sample.
+    assert_eq!(runs(pace, |run| seconds(if run == 0 { 0.9 } else { 0.1 })), (17, 15));
+}
+
+/// Every event of a suite.
+fn run(suite: &Suite, devices: &[Device]) -> (Vec<Measurement>, Vec<Skipped>, usize) {
+    let (mut measured, mut skipped, mut sizes) = (Vec::new(), Vec::new(), 0);
+    suite
+        .run::<Error>(devices, &mut |event| {
+            match event {
+                Event::Measured(measurement) => measured.push(measurement),
+                Event::Skipped(case) => skipped.push(case),
+                Event::SizeDone => sizes += 1,
+                Event::Begins(..) | Event::Ran(_) => {}
+            }
+            Ok(())
+        })
+        .unwrap();
+    (measured, skipped, sizes)
+}
+
+#[test]
+fn a_suite_measures_everything_with_everything() {
+    let start = Instant::now();
+    let gpu = Device::gpu(device::start(), start.elapsed()).unwrap();
+    assert!(gpu.report().copy_bytes_per_s.unwrap() > 1e8);
+    let devices = [gpu, Device::cpu()];
+    let methods: Vec<(Algorithm, Variant)> = Algorithm::ALL
+        .into_iter()
+        .flat_map(|algorithm| algorithm.variants().iter().map(move |&variant| (algorithm, variant)))
+        .collect();
+    for positions in [false, true] {
+        let suite = Suite {
+            sizes: "1,2,100".parse().unwrap(),
+            methods: methods.clone(),
+            elements: vec![ElementType::F32, ElementType::I64],
+            distributions: vec![Distribution::Uniform, Distribution::Equal],
+            positions,
+            pace: Pace { runs: 2, warm_up: 1, ..Pace::default() },
+        };
+        let (measured, skipped, sizes) = run(&suite, &devices);
+        assert_eq!(skipped, []);
+        assert_eq!(sizes, 3 * 2 * 2);
+        // Two sorts of the CPU, its two networks, and every variant on the GPU.
+        assert_eq!(suite.methods_on(&devices).len(), 4 + methods.len());
+        assert_eq!(measured.len(), sizes * (4 + methods.len()));
+        assert!(
+            measured.iter().all(|result| result.samples.len() == 2 && result.case.positions == positions)
+        );
+        let fused = measured.iter().find(|result| result.case.variant == "fused" && result.case.n == 100);
+        let fused = fused.unwrap();
+        let shape = Shape { key_words: 1, positions };
+        let plan =
+            Plan::new(Algorithm::Bitonic, Variant::Fused, 100, shape, &device::gpu().info().limits).unwrap();
+        assert_eq!(fused.dispatches(), plan.dispatch_count());
+        assert_eq!(fused.bytes_moved(), plan.bytes_moved());
+        assert!(fused.samples.iter().all(|sample| {
+            sample.end_to_end >= sample.upload + sample.download && !sample.sort.time.is_zero()
+        }));
+    }
+}
+
+#[test]
+fn what_would_take_too_long_is_skipped_before_it_is_run() {
+    let suite = Suite {
+        sizes: "64,4M".parse().unwrap(),
+        methods: vec![(Algorithm::OddEven, Variant::Naive)],
+        elements: vec![ElementType::U32],
+        distributions: vec![Distribution::Uniform],
+        positions: false,
+        pace: Pace { runs: 3, warm_up: 0, limit: seconds(0.3), seed: 1 },
+    };
+    // 4M elements in 4M phases would take an hour or more.
+    let (measured, skipped, _) = run(&suite, &[Device::cpu()]);
+    assert!(skipped.iter().any(|skipped| skipped.case.algorithm == "odd-even" && skipped.case.n == 4 << 20));
+    assert!(measured.iter().any(|result| result.case.algorithm == "odd-even" && result.case.n == 64));
+}
+
+#[test]
+fn what_the_device_refuses_is_skipped_with_its_reason() {
+    let limits = device::gpu().info().limits;
+    let n = usize::try_from(limits.binding_bytes.min(limits.buffer_bytes)).unwrap() / 8 + 1;
+    let suite = Suite {
+        sizes: n.to_string().parse().unwrap(),
+        methods: vec![(Algorithm::Bitonic, Variant::Fused)],
+        elements: vec![ElementType::U64],
+        distributions: vec![Distribution::Equal],
+        positions: false,
+        pace: Pace { runs: 1, warm_up: 0, limit: seconds(1e-3), seed: 1 },
+    };
+    let gpu = Device::gpu(device::start(), Duration::ZERO).unwrap();
+    let (_, skipped, _) = run(&suite, &[gpu]);
+    let of_gpu = skipped.iter().find(|skipped| skipped.case.variant == "fused").unwrap();
+    assert!(
+        of_gpu.why.starts_with("too large") || of_gpu.why.contains("a run, and it must fit"),
+        "{of_gpu:?}"
+    );
+}
+
+#[test]
+fn contenders_sort_keys_and_positions_of_both_widths() {
+    let gpu = device::gpu();
+    let pace = Pace { runs: 2, warm_up: 0, ..Pace::default() };
+    for element in [ElementType::U32, ElementType::F64] {
+        for positions in [false, true] {
+            let n = 3001;
+            let shape = Shape { key_words: element.bytes() as u32 / 4, positions };
+            let plan =
+                |algorithm, variant| Plan::new(algorithm, variant, n, shape, &gpu.info().limits).unwrap();
+            let contenders: [Box<dyn Contender>; 5] = [
+                Box::new(OnCpu::new(Method::default(), positions)),
+                Box::new(OnCpu::new(
+                    Method { algorithm: Some(Algorithm::Bitonic), variant: None },
+                    positions,
+                )),
+                Box::new(OneCore::new(positions)),
+                Box::new(OnGpu::new(gpu, None, plan(Algorithm::Bitonic, Variant::Fused)).unwrap()),
+                Box::new(OnGpu::new(gpu, None, plan(Algorithm::OddEven, Variant::Block)).unwrap()),
+            ];
+            let keys = |seed| {
+                let distribution = Distribution::FewDistinct;
+                Sequence { element, distribution, count: n as u64, seed }.keys(0, n)
+            };
+            for mut contender in contenders {
+                measure(contender.as_mut(), &keys, &pace, &mut |_| {}).unwrap();
+            }
+        }
+    }
+}
+
+/// The same sort timed independently: by the host's clock, so many in one submit that submitting does not
+/// count, the difference between once and twice as many.
+#[test]
+fn the_median_agrees_with_the_hosts_clock() {
+    let gpu = device::gpu();
+    let is_software = gpu.info().kind == Kind::Software;
+    let (n, times) = if is_software { (1 << 13, 16) } else { (1_000_000, 500) };
+    let shape = Shape { key_words: 1, positions: false };
+    let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, n, shape, &gpu.info().limits).unwrap();
+    let spin_up = (!is_software).then(|| SpinUp::new(gpu).unwrap());
+    let mut contender = OnGpu::new(gpu, spin_up.as_ref(), plan.clone()).unwrap();
+    let Outcome::Measured(samples) =
+        measure(&mut contender, &keys(n), &Pace::default(), &mut |_| {}).unwrap()
+    else {
+        panic!("a sort of {n} elements takes milliseconds")
+    };
+    let bench: Vec<f64> = samples.iter().map(|sample| sample.sort.time.as_secs_f64()).collect();
+
+    let elements = Buffers::new(gpu, &plan).unwrap();
+    let host = |times: usize| {
+        let rounds: Vec<Round> = (0..times).flat_map(|_| plan.rounds.clone()).collect();
+        let many = Plan { rounds, ..plan.clone() };
+        if let Some(spin_up) = &spin_up {
+            spin_up.again(gpu).unwrap();
+        }
+        let start = Instant::now();
+        execute(gpu, &many, &elements, |_| {}).unwrap();
+        start.elapsed().as_secs_f64()
+    };
+    host(times);
+    let independent: Vec<f64> = (0..9).map(|_| (host(2 * times) - host(times)) / times as f64).collect();
+    let (bench, independent) = (median(&bench), median(&independent));
+    println!("{n} elements: {:.4} ms by the bench, {:.4} ms by the host", bench * 1e3, independent * 1e3);
+    // A software driver shares its cores with whatever else runs.
+    let tolerance = if is_software { 3.0 } else { 1.1 };
+    assert!(bench < independent * tolerance && independent < bench * tolerance);
+}
