@@ -119,7 +119,9 @@ impl Error {
         Self::new(ErrorKind::NoVariant { algorithm, variant })
     }
 
-    pub(crate) fn device(problem: impl fmt::Display) -> Self {
+    /// A failure of a device or its driver.
+    #[must_use]
+    pub fn device(problem: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Device(problem.to_string()))
     }
 

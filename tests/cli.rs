@@ -14,7 +14,7 @@ use crate::inputs::{elements, random};
 use crate::oracle::compare;
 
 /// The command with these arguments, in an environment without defaults of its own.
-fn gpusort(args: &[&str]) -> Command {
+pub fn gpusort(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpusort"));
     for default in ["DEVICE", "ALGO", "TIMING", "PROGRESS", "MEMORY", "TEMP_DIR"] {
         command.env_remove(format!("GPUSORT_{default}"));
@@ -40,18 +40,18 @@ fn run(args: &[&str], stdin: &str) -> Output {
 }
 
 /// Standard output of a run that must succeed.
-fn sorted(args: &[&str], stdin: &str) -> String {
+pub fn sorted(args: &[&str], stdin: &str) -> String {
     let output = run(args, stdin);
     assert!(output.status.success(), "{args:?}: {}", stderr(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn stderr(output: &Output) -> String {
+pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// A run that must be refused: exit 2, nothing on standard output, a message on stderr.
-fn refused(args: &[&str], stdin: &str) -> String {
+pub fn refused(args: &[&str], stdin: &str) -> String {
     let output = run(args, stdin);
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
@@ -61,10 +61,10 @@ fn refused(args: &[&str], stdin: &str) -> String {
 }
 
 /// A folder of its own for a test, and paths in it as arguments.
-struct Folder(tempfile::TempDir);
+pub struct Folder(tempfile::TempDir);
 
 impl Folder {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
@@ -72,7 +72,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    fn arg(&self, name: &str) -> String {
+    pub fn arg(&self, name: &str) -> String {
         self.path(name).to_str().unwrap().to_owned()
     }
 
@@ -81,7 +81,7 @@ impl Folder {
         self.arg(name)
     }
 
-    fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.0.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

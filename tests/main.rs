@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::similar_names, clippy::format_collect, clippy::single_match_else)]
 
 mod bench;
+mod bench_cli;
 mod cli;
 mod device;
 mod generate;

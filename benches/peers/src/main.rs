@@ -1,95 +1,226 @@
-//! Times other wgpu sorts of resident data and prints `algorithm,type,n,median_ms,min_ms` lines, which
-//! `cargo run --example measure -- --beside FILE` puts beside gpusort's:
+//! Times other wgpu sorts of resident data beside gpusort, all on one GPU and with the same keys, and prints a
+//! table in Markdown:
 //!
 //! ```text
-//! cargo run --release --manifest-path benches/peers/Cargo.toml -- [SIZE]... > peers.csv
+//! cargo run --release --manifest-path benches/peers/Cargo.toml -- [--beside FILE.csv] [--csv FILE.csv] [SIZE]...
 //! ```
 //!
-//! Times are the GPU's, from timestamps around all that a sort records. Each run sorts the fresh keys
-//! that gpusort would be given, and its result is verified: sorted, and of pairs the positions of a
-//! stable sort. A peer that refuses a size or the device is left out with a note on stderr.
+//! `--beside` puts the lines of another program, `algorithm,type,n,median_ms,min_ms,samples_ms`, into the
+//! table and in front of those that `--csv` writes; `cub_sort.cu` prints such lines.
+//!
+//! Times are the GPU's, from timestamps around all that a sort records. Each run sorts fresh keys, and its
+//! result is verified: sorted, and of pairs the positions of a stable sort. A peer that refuses a size or
+//! the device is left out with a note on stderr.
 
 use std::num::NonZeroU32;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
+use gpusort::Error;
+use gpusort::bench::contender::{Contender, OnGpu, Sample, Sorted};
+use gpusort::bench::verify::verify;
+use gpusort::bench::{Outcome, Pace, SpinUp, measure, statistics};
 use gpusort::generate::{Distribution, Sequence};
+use gpusort::gpu::{Clock, Elapsed, Gpu, Select};
 use gpusort::key::{ElementType, Keys};
-use rayon::prelude::*;
+use gpusort::plan::{Algorithm, Plan, Shape, Variant};
 
-const RUNS: usize = 15;
-const WARM_UP: usize = 2;
+/// What stands in the table's columns beside the size: a title, and the algorithm's name in the lines.
+const COLUMNS: [(&str, &str); 8] = [
+    ("gpusort", "gpusort"),
+    ("lampshade", "lampshade"),
+    ("CUB radix", "cub-radix"),
+    ("CUB merge", "cub-merge"),
+    ("gpusort with positions", "gpusort-pairs"),
+    ("lampshade pairs", "lampshade-pairs"),
+    ("wgpu_sort pairs", "wgpu_sort-pairs"),
+    ("CUB radix pairs", "cub-radix-pairs"),
+];
+
+struct Options {
+    beside: Option<String>,
+    csv: Option<String>,
+    sizes: Vec<u64>,
+}
+
+fn options() -> anyhow::Result<Options> {
+    let mut options = Options { beside: None, csv: None, sizes: Vec::new() };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--beside" => options.beside = Some(args.next().context("--beside needs a file")?),
+            "--csv" => options.csv = Some(args.next().context("--csv needs a file")?),
+            size => options.sizes.push(gpusort::size::parse(size)?),
+        }
+    }
+    ensure!(!options.sizes.is_empty(), "which sizes?");
+    Ok(options)
+}
+
+/// The times of one algorithm at one size.
+struct Line {
+    algorithm: String,
+    n: u64,
+    median_ms: f64,
+    /// As it is written.
+    text: String,
+}
+
+/// The u32 lines of another program, and all of them as they are.
+fn read_lines(path: &str) -> anyhow::Result<Vec<Line>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.to_owned())?;
+    let line = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [algorithm, _, n, median, ..] = fields[..] else { bail!("{path}: '{line}' is too short") };
+        let (n, median_ms) = (n.parse()?, median.parse()?);
+        Ok(Line { algorithm: algorithm.to_owned(), n, median_ms, text: line.to_owned() })
+    };
+    text.lines().skip(1).filter(|line| line.contains(",u32,")).map(line).collect()
+}
 
 fn main() -> anyhow::Result<()> {
-    let sizes: Result<Vec<u64>, _> =
-        std::env::args().skip(1).map(|size| gpusort::size::parse(&size)).collect();
-    let sizes = sizes?;
-    println!("algorithm,type,n,median_ms,min_ms");
+    let options = options()?;
+    let mut lines = options.beside.as_deref().map(read_lines).transpose()?.unwrap_or_default();
+
+    // As the command has it; the others take the GPU that they would.
+    let gpu = Gpu::start(&std::env::var("GPUSORT_DEVICE").map_or(Select::Hardware, Select::Name))?;
+    let spin_up = SpinUp::new(&gpu)?;
+    let ours = Ours { gpu: &gpu, spin_up: &spin_up };
     let lampshade = Lampshade::new()?;
-    for &n in &sizes {
-        report("lampshade", n, || lampshade.keys(n));
-        report("lampshade-pairs", n, || lampshade.pairs(n));
+    ensure!(lampshade.info.name == gpu.info().name, "lampshade has another GPU: {}", lampshade.info.name);
+    let wgpu_sort = WgpuSort::new();
+    if let Err(error) = &wgpu_sort {
+        eprintln!("wgpu_sort: {error:#}");
     }
-    match WgpuSort::new() {
-        Ok(wgpu_sort) => sizes.iter().for_each(|&n| report("wgpu_sort-pairs", n, || wgpu_sort.pairs(n))),
-        Err(error) => eprintln!("wgpu_sort: {error:#}"),
+    for &n in &options.sizes {
+        let mut add = |algorithm: &str, contender: anyhow::Result<Box<dyn Contender + '_>>| match contender
+            .and_then(|mut contender| times(n, contender.as_mut()))
+        {
+            Ok(times) => {
+                let line = line(algorithm, n, times);
+                eprintln!("{algorithm} {n}: {} ms", line.median_ms);
+                lines.push(line);
+            }
+            Err(error) => eprintln!("{algorithm} {n}: {error:#}"),
+        };
+        add("gpusort", ours.sort(n, false));
+        add("gpusort-pairs", ours.sort(n, true));
+        add("lampshade", lampshade.keys(n, ours));
+        add("lampshade-pairs", lampshade.pairs(n, ours));
+        if let Ok(wgpu_sort) = &wgpu_sort {
+            add("wgpu_sort-pairs", wgpu_sort.pairs(n, ours));
+        }
     }
+
+    if let Some(path) = options.csv {
+        let text: String = lines.iter().map(|line| format!("{}\n", line.text)).collect();
+        let header = "algorithm,type,n,median_ms,min_ms,samples_ms\n";
+        std::fs::write(&path, header.to_owned() + &text).context(path)?;
+    }
+    print_table(&gpu, &options.sizes, &lines);
     Ok(())
 }
 
-fn report(algorithm: &str, n: u64, measure: impl FnOnce() -> anyhow::Result<Vec<f64>>) {
-    match measure() {
-        Ok(times) => println!("{algorithm},u32,{n},{:.4},{:.4}", times[times.len() / 2], times[0]),
-        Err(error) => eprintln!("{algorithm} {n}: {error:#}"),
-    }
+fn line(algorithm: &str, n: u64, mut times: Vec<f64>) -> Line {
+    times.sort_by(f64::total_cmp);
+    let median_ms = statistics::median(&times);
+    let samples: Vec<String> = times.iter().map(|ms| format!("{ms:.4}")).collect();
+    let text = format!("{algorithm},u32,{n},{median_ms:.4},{:.4},{}", times[0], samples.join(" "));
+    Line { algorithm: algorithm.to_owned(), n, median_ms, text }
 }
 
-fn keys(n: u64, seed: u64) -> Vec<u32> {
-    let sequence =
-        Sequence { element: ElementType::U32, distribution: Distribution::Uniform, count: n, seed };
-    match sequence.keys(0, n as usize) {
-        Keys::One(keys) => keys,
-        Keys::Two(_) => unreachable!("u32 keys are of one word"),
-    }
-}
-
-/// Times, in ms and rising, of what `sort` does with fresh keys: it returns the GPU's time, the keys and,
-/// of pairs, the values, which went in as 0, 1, 2, …
-fn measure(
-    n: u64,
-    mut spin: impl FnMut() -> anyhow::Result<()>,
-    mut sort: impl FnMut(&[u32]) -> anyhow::Result<(f64, Vec<u32>, Option<Vec<u32>>)>,
-) -> anyhow::Result<Vec<f64>> {
-    let mut times = Vec::new();
-    let mut fastest = Duration::MAX;
-    for run in 0..RUNS + WARM_UP {
-        let input = keys(n, run as u64);
-        // The clock falls while the host works: it is up again when sorts are about as fast as ever.
-        let start = Instant::now();
-        let least = Duration::from_millis(if run == 0 { 1000 } else { 50 });
-        loop {
-            let begin = Instant::now();
-            spin()?;
-            let took = begin.elapsed();
-            fastest = fastest.min(took);
-            let is_fast = took < fastest.mul_f64(1.25) && start.elapsed() > least;
-            if is_fast || start.elapsed() > Duration::from_secs(1) {
-                break;
+fn print_table(gpu: &Gpu, sizes: &[u64], lines: &[Line]) {
+    println!("{}, driver {}: ms, medians\n", gpu.info(), gpu.info().driver);
+    let has = |name: &str| lines.iter().any(|line| line.algorithm == name);
+    let columns: Vec<_> = COLUMNS.into_iter().filter(|(_, name)| has(name)).collect();
+    let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
+    println!("| n | {} |\n|---:|{}", titles.join(" | "), "---:|".repeat(columns.len()));
+    for &n in sizes {
+        print!("| {} |", gpusort::human::grouped(n));
+        for (_, name) in &columns {
+            match lines.iter().find(|line| line.algorithm == *name && line.n == n) {
+                Some(Line { median_ms: ms, .. }) if *ms < 0.1 => print!(" {ms:.4} |"),
+                Some(Line { median_ms: ms, .. }) => print!(" {ms:.3} |"),
+                None => print!(" |"),
             }
         }
-        let (ms, sorted, values) = sort(&input)?;
-        let mut expected: Vec<(u32, u32)> = input.into_iter().zip(0..).collect();
-        expected.par_sort_unstable();
-        ensure!(sorted.iter().zip(&expected).all(|(key, expected)| *key == expected.0), "not sorted");
-        if let Some(values) = values {
-            ensure!(values.iter().zip(&expected).all(|(value, expected)| *value == expected.1), "not stable");
-        }
-        if run >= WARM_UP {
-            times.push(ms);
-        }
+        println!();
     }
-    times.sort_by(f64::total_cmp);
-    Ok(times)
+}
+
+/// The times of fifteen sorts, in ms.
+fn times(n: u64, contender: &mut dyn Contender) -> anyhow::Result<Vec<f64>> {
+    let keys = |seed| {
+        let (element, distribution) = (ElementType::U32, Distribution::Uniform);
+        Sequence { element, distribution, count: n, seed }.keys(0, n as usize)
+    };
+    let pace = Pace { limit: Duration::from_secs(60), ..Pace::default() };
+    match measure(contender, &keys, &pace, &mut |_| {})? {
+        Outcome::Measured(samples) => {
+            Ok(samples.iter().map(|sample| sample.sort.time.as_secs_f64() * 1e3).collect())
+        }
+        Outcome::TooLong(time) => bail!("one run takes {time:?}"),
+    }
+}
+
+/// gpusort on its device, which also keeps the GPU's clock up for the others.
+#[derive(Clone, Copy)]
+struct Ours<'a> {
+    gpu: &'a Gpu,
+    spin_up: &'a SpinUp,
+}
+
+impl<'a> Ours<'a> {
+    fn sort(self, n: u64, positions: bool) -> anyhow::Result<Box<dyn Contender + 'a>> {
+        let shape = Shape { key_words: 1, positions };
+        let limits = &self.gpu.info().limits;
+        let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, n as usize, shape, limits)?;
+        Ok(Box::new(OnGpu::new(self.gpu, Some(self.spin_up), plan)?))
+    }
+}
+
+/// What a peer's sort gives: the time that its device says it took, the keys and, of pairs, the values.
+type Times = (Duration, Vec<u32>, Option<Vec<u32>>);
+
+/// A peer as gpusort's bench measures it. `sort` takes keys and what is to be called just before the timed sort.
+struct Peer<'a, F> {
+    ours: Ours<'a>,
+    sort: F,
+    keys: Keys,
+    values: Option<Vec<u32>>,
+}
+
+impl<'a, F> Peer<'a, F>
+where
+    F: FnMut(&[u32], &dyn Fn() -> anyhow::Result<()>) -> anyhow::Result<Times> + 'a,
+{
+    fn boxed(ours: Ours<'a>, sort: F) -> Box<dyn Contender + 'a> {
+        Box::new(Self { ours, sort, keys: Keys::One(Vec::new()), values: None })
+    }
+}
+
+impl<F> Contender for Peer<'_, F>
+where
+    F: FnMut(&[u32], &dyn Fn() -> anyhow::Result<()>) -> anyhow::Result<Times>,
+{
+    fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error> {
+        let Keys::One(words) = input else { unreachable!("keys here are u32") };
+        let spin_up = || Ok(self.ours.spin_up.again(self.ours.gpu)?);
+        let result = (self.sort)(words, &spin_up).map_err(|error| Error::device(format!("{error:#}")))?;
+        let (time, keys, values) = result;
+        (self.keys, self.values) = (Keys::One(keys), values);
+        // Of pairs both are verified: the keys here, the values by the caller.
+        verify(input, Sorted::Keys(&self.keys)).map_err(Error::device)?;
+        let sorted = self.values.as_deref().map_or(Sorted::Keys(&self.keys), Sorted::Positions);
+        let (upload, download) = (Duration::ZERO, Duration::ZERO);
+        let sort = Elapsed { time, clock: Clock::Gpu };
+        Ok((Sample { sort, upload, download, end_to_end: time, dispatches: 0, bytes_moved: 0 }, sorted))
+    }
+}
+
+/// The time between two timestamps.
+fn elapsed(ticks: &[u64], period: f32) -> Duration {
+    Duration::from_secs_f64((ticks[1] - ticks[0]) as f64 * f64::from(period) / 1e9)
 }
 
 /// lampshade, and a device that it has made its choices for.
@@ -120,29 +251,28 @@ impl Lampshade {
         Ok(Self { device, queue, info: adapter.get_info() })
     }
 
-    fn keys(&self, n: u64) -> anyhow::Result<Vec<f64>> {
+    fn keys<'a>(&'a self, n: u64, ours: Ours<'a>) -> anyhow::Result<Box<dyn Contender + 'a>> {
         let mut sorter = lampshade::Sorter::new_for_adapter(&self.device, &self.queue, &self.info);
-        let mut record = |encoder: &mut wgpu::CommandEncoder, from: &wgpu::Buffer, to: &wgpu::Buffer| {
-            sorter.record_sort(encoder, from, to, n as u32).map_err(|error| anyhow::anyhow!("{error:?}"))
-        };
-        self.measure(n, 1, &mut record)
+        self.contender(n, 1, ours, move |encoder, from, to| {
+            sorter.record_sort(encoder, from, to, n as u32).map_err(|error| anyhow!("{error:?}"))
+        })
     }
 
-    fn pairs(&self, n: u64) -> anyhow::Result<Vec<f64>> {
+    fn pairs<'a>(&'a self, n: u64, ours: Ours<'a>) -> anyhow::Result<Box<dyn Contender + 'a>> {
         let mut sorter = lampshade::KeyValueSorter::new_for_adapter(&self.device, &self.queue, &self.info);
-        let mut record = |encoder: &mut wgpu::CommandEncoder, from: &wgpu::Buffer, to: &wgpu::Buffer| {
-            sorter.record_sort(encoder, from, to, n as u32).map_err(|error| anyhow::anyhow!("{error:?}"))
-        };
-        self.measure(n, 2, &mut record)
+        self.contender(n, 2, ours, move |encoder, from, to| {
+            sorter.record_sort(encoder, from, to, n as u32).map_err(|error| anyhow!("{error:?}"))
+        })
     }
 
-    fn measure(
-        &self,
+    fn contender<'a>(
+        &'a self,
         n: u64,
         words: u64,
-        record: &mut dyn FnMut(&mut wgpu::CommandEncoder, &wgpu::Buffer, &wgpu::Buffer) -> anyhow::Result<()>,
-    ) -> anyhow::Result<Vec<f64>> {
-        let buffer = |size, usage| {
+        ours: Ours<'a>,
+        mut record: impl FnMut(&mut wgpu::CommandEncoder, &wgpu::Buffer, &wgpu::Buffer) -> anyhow::Result<()> + 'a,
+    ) -> anyhow::Result<Box<dyn Contender + 'a>> {
+        let buffer = move |size, usage| {
             let usage = usage | wgpu::BufferUsages::COPY_DST;
             self.device.create_buffer(&wgpu::BufferDescriptor {
                 label: None,
@@ -160,7 +290,7 @@ impl Lampshade {
             ty: wgpu::QueryType::Timestamp,
             count: 2,
         });
-        let read = |from: &wgpu::Buffer| -> anyhow::Result<Vec<u8>> {
+        let read = move |from: &wgpu::Buffer| -> anyhow::Result<Vec<u8>> {
             let readable = buffer(from.size(), wgpu::BufferUsages::MAP_READ);
             let mut encoder = self.device.create_command_encoder(&Default::default());
             encoder.copy_buffer_to_buffer(from, 0, &readable, 0, from.size());
@@ -169,35 +299,33 @@ impl Lampshade {
             self.device.poll(wgpu::PollType::wait_indefinitely())?;
             Ok(readable.get_mapped_range(..)?.to_vec())
         };
-        let record = std::cell::RefCell::new(record);
-        let run = || -> anyhow::Result<()> {
-            let mut encoder = self.device.create_command_encoder(&Default::default());
-            encoder.write_timestamp(&queries, 0);
-            (record.borrow_mut())(&mut encoder, &from, &to)?;
-            encoder.write_timestamp(&queries, 1);
-            encoder.resolve_query_set(&queries, 0..2, &ticks, 0);
-            self.queue.submit([encoder.finish()]);
-            self.device.poll(wgpu::PollType::wait_indefinitely())?;
-            Ok(())
-        };
-        measure(n, run, |input| {
+        Ok(Peer::boxed(ours, move |input: &[u32], spin_up: &dyn Fn() -> anyhow::Result<()>| {
             let elements: Vec<u32> = match words {
                 1 => input.to_vec(),
                 _ => input.iter().zip(0..).flat_map(|(&key, value)| [key, value]).collect(),
             };
             self.queue.write_buffer(&from, 0, bytemuck::cast_slice(&elements));
-            run()?;
-            let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(&read(&ticks)?);
-            let ms = (ticks[1] - ticks[0]) as f64 * f64::from(self.queue.get_timestamp_period()) / 1e6;
+            self.queue.submit([]);
+            self.device.poll(wgpu::PollType::wait_indefinitely())?;
+            spin_up()?;
+            let mut encoder = self.device.create_command_encoder(&Default::default());
+            encoder.write_timestamp(&queries, 0);
+            record(&mut encoder, &from, &to)?;
+            encoder.write_timestamp(&queries, 1);
+            encoder.resolve_query_set(&queries, 0..2, &ticks, 0);
+            self.queue.submit([encoder.finish()]);
+            self.device.poll(wgpu::PollType::wait_indefinitely())?;
+            let time =
+                elapsed(&bytemuck::pod_collect_to_vec(&read(&ticks)?), self.queue.get_timestamp_period());
             let sorted: Vec<u32> = bytemuck::pod_collect_to_vec(&read(&to)?);
             Ok(match words {
-                1 => (ms, sorted, None),
+                1 => (time, sorted, None),
                 _ => {
                     let (keys, values) = sorted.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();
-                    (ms, keys, Some(values))
+                    (time, keys, Some(values))
                 }
             })
-        })
+        }))
     }
 }
 
@@ -230,7 +358,7 @@ impl WgpuSort {
         Ok(Self { device, queue, sorter })
     }
 
-    fn pairs(&self, n: u64) -> anyhow::Result<Vec<f64>> {
+    fn pairs<'a>(&'a self, n: u64, ours: Ours<'a>) -> anyhow::Result<Box<dyn Contender + 'a>> {
         let length = NonZeroU32::new(n as u32).context("nothing to sort")?;
         let buffers = self.sorter.create_sort_buffers(&self.device, length);
         let queries = self.device.create_query_set(&wgpu_0_19::QuerySetDescriptor {
@@ -244,7 +372,19 @@ impl WgpuSort {
             usage: wgpu_0_19::BufferUsages::QUERY_RESOLVE | wgpu_0_19::BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         });
-        let run = || {
+        let values: Vec<u32> = (0..n as u32).collect();
+        let read = move |buffer: &wgpu_0_19::Buffer, bytes: u64| -> Vec<u8> {
+            let download = wgpu_sort::utils::download_buffer(buffer, &self.device, &self.queue, 0..bytes);
+            pollster::block_on(download)
+        };
+        Ok(Peer::boxed(ours, move |input: &[u32], spin_up: &dyn Fn() -> anyhow::Result<()>| {
+            let mut encoder = self.device.create_command_encoder(&Default::default());
+            for (buffer, words) in [(buffers.keys(), input), (buffers.values(), &values[..])] {
+                wgpu_sort::utils::upload_to_buffer(&mut encoder, buffer, &self.device, words);
+            }
+            self.queue.submit([encoder.finish()]);
+            self.device.poll(wgpu_0_19::Maintain::Wait);
+            spin_up()?;
             let mut encoder = self.device.create_command_encoder(&Default::default());
             encoder.write_timestamp(&queries, 0);
             self.sorter.sort(&mut encoder, &self.queue, &buffers, None);
@@ -252,25 +392,11 @@ impl WgpuSort {
             encoder.resolve_query_set(&queries, 0..2, &ticks, 0);
             self.queue.submit([encoder.finish()]);
             self.device.poll(wgpu_0_19::Maintain::Wait);
-            Ok(())
-        };
-        let values: Vec<u32> = (0..n as u32).collect();
-        let read = |buffer: &wgpu_0_19::Buffer, bytes: u64| -> Vec<u8> {
-            let download = wgpu_sort::utils::download_buffer(buffer, &self.device, &self.queue, 0..bytes);
-            pollster::block_on(download)
-        };
-        measure(n, run, |input| {
-            let mut encoder = self.device.create_command_encoder(&Default::default());
-            for (buffer, words) in [(buffers.keys(), input), (buffers.values(), &values[..])] {
-                wgpu_sort::utils::upload_to_buffer(&mut encoder, buffer, &self.device, words);
-            }
-            self.queue.submit([encoder.finish()]);
-            run()?;
-            let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(&read(&ticks, 16));
-            let ms = (ticks[1] - ticks[0]) as f64 * f64::from(self.queue.get_timestamp_period()) / 1e6;
+            let time =
+                elapsed(&bytemuck::pod_collect_to_vec(&read(&ticks, 16)), self.queue.get_timestamp_period());
             let [keys, values] = [buffers.keys(), buffers.values()]
                 .map(|buffer| bytemuck::pod_collect_to_vec::<u8, u32>(&read(buffer, n * 4)));
-            Ok((ms, keys, Some(values)))
-        })
+            Ok((time, keys, Some(values)))
+        }))
     }
 }

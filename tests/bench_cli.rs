@@ -1,0 +1,253 @@
+//! `gpusort bench` as a person or a script runs it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::cli::{Folder, gpusort, refused, sorted, stderr};
+use crate::device;
+
+/// The columns that the specification lists, in its order.
+const COLUMNS: [&str; 15] = [
+    "device",
+    "algo",
+    "variant",
+    "type",
+    "dist",
+    "n",
+    "runs",
+    "dispatches",
+    "bytes_moved",
+    "median_ms",
+    "min_ms",
+    "max_ms",
+    "end_to_end_ms",
+    "keys_per_s",
+    "vs_cpu",
+];
+
+const QUICK: [&str; 5] = ["bench", "--runs", "3", "--warmup", "0"];
+
+fn quick(more: &[&str]) -> Vec<String> {
+    QUICK.iter().chain(more).map(|&arg| arg.to_owned()).collect()
+}
+
+/// Standard output of a quick bench that must succeed.
+fn bench(more: &[&str]) -> String {
+    let args = quick(more);
+    sorted(&args.iter().map(String::as_str).collect::<Vec<_>>(), "")
+}
+
+#[test]
+fn every_size_and_method_has_its_line() {
+    let table = bench(&["-d", &format!("{},cpu", device::name()), "--sizes", "16..256", "-t", "u32,f64"]);
+    for kind in ["u32, uniform", "f64, uniform"] {
+        let section = table.split(&format!("\n{kind}\n")).nth(1).unwrap_or_else(|| panic!("{kind}: {table}"));
+        let section = section.split("\n\n").next().unwrap();
+        let lines: Vec<&str> = section.lines().skip(1).collect();
+        let methods = [
+            "cpu radix",
+            "cpu sort_unstable, 1 core",
+            "bitonic fused [1]",
+            "odd-even block [1]",
+            "bitonic network [2]",
+            "odd-even network [2]",
+        ];
+        assert_eq!(lines.len(), 3 * methods.len(), "{section}");
+        for (group, n) in lines.chunks(methods.len()).zip(["16", "64", "256"]) {
+            assert!(group[0].trim_start().starts_with(&format!("{n}  ")), "{}", group[0]);
+            for (line, method) in group.iter().zip(methods) {
+                assert!(line.contains(method), "{line}");
+            }
+        }
+    }
+    assert!(!table.contains('\x1b'), "no colours but for a terminal");
+    assert!(table.contains("u32 uniform on "), "the crossover is named: {table}");
+}
+
+#[test]
+fn exports_hold_the_fields_of_the_specification() {
+    let folder = Folder::new();
+    let [json, csv, markdown, plot] = ["x.json", "x.csv", "x.md", "x.svg"].map(|name| folder.arg(name));
+    let args = ["-d", &device::name(), "--sizes", "100,10K", "--with-positions", "--dist", "zipf,sorted"];
+    let exports =
+        ["--export-json", &json, "--export-csv", &csv, "--export-markdown", &markdown, "--plot", &plot];
+    bench(&[&args[..], &exports].concat());
+
+    let mut reader = csv::Reader::from_path(&csv).unwrap();
+    assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>(), COLUMNS);
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 2 * 2 * 4, "two distributions, two sizes, four methods");
+
+    let whole: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let machine = &whole["machine"];
+    assert_eq!(machine["version"], env!("CARGO_PKG_VERSION"));
+    assert!(machine["cores"].as_u64().unwrap() > 0 && machine["memory_bytes"].as_u64().unwrap() > 0);
+    let device = &machine["devices"][0];
+    assert!(device["start_ms"].as_f64().unwrap() > 0.0 && device["copy_bytes_per_s"].as_f64().unwrap() > 0.0);
+    let results = whole["results"].as_array().unwrap();
+    assert_eq!(results.len(), rows.len());
+    for (result, row) in results.iter().zip(&rows) {
+        for (column, field) in COLUMNS.iter().zip(row) {
+            match &result[*column] {
+                Value::String(text) => assert_eq!(text, field, "{column}"),
+                Value::Number(number) => {
+                    let difference = (number.as_f64().unwrap() - field.parse::<f64>().unwrap()).abs();
+                    assert!(difference <= number.as_f64().unwrap() * 1e-12, "{column}: {number} {field}");
+                }
+                other => panic!("{column}: {other}"),
+            }
+        }
+        assert_eq!(result["type"], "u32+p");
+        let samples: Vec<f64> =
+            result["samples_ms"].as_array().unwrap().iter().map(|ms| ms.as_f64().unwrap()).collect();
+        assert_eq!(samples.len(), 3);
+        let mut rising = samples.clone();
+        rising.sort_by(f64::total_cmp);
+        let told = ["min_ms", "median_ms", "max_ms"].map(|name| result[name].as_f64().unwrap());
+        assert_eq!(rising, told);
+        let speed = result["n"].as_f64().unwrap() / rising[1] * 1e3;
+        assert!((result["keys_per_s"].as_f64().unwrap() / speed - 1.0).abs() < 1e-6);
+        assert!(result["end_to_end_ms"].as_f64().unwrap() > 0.0);
+        if result["algo"] == "bitonic" {
+            assert!(
+                result["dispatches"].as_u64().unwrap() > 0 && result["bytes_moved"].as_u64().unwrap() > 0
+            );
+            assert!(result["upload_ms"].as_f64().unwrap() > 0.0 && result["part_of_copy"].as_f64().is_some());
+        }
+    }
+
+    let markdown = fs::read_to_string(&markdown).unwrap();
+    let tables: Vec<&str> = markdown.lines().filter(|line| line.starts_with('|')).collect();
+    assert_eq!(tables.len(), rows.len() + 2 * 2, "a title and a rule for each distribution");
+    let columns = |line: &str| line.replace("\\|", "").matches('|').count();
+    assert!(tables.iter().all(|line| columns(line) == columns(tables[0])), "{markdown}");
+
+    let picture = fs::read_to_string(&plot).unwrap();
+    assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+    for text in ["bitonic fused", "odd-even block", "cpu radix", "number of elements", "128", "8K"] {
+        assert!(picture.contains(text), "{text}");
+    }
+    assert_eq!(folder.names(), ["x.csv", "x.json", "x.md", "x.svg"], "nothing else is left");
+}
+
+#[test]
+fn an_export_to_standard_output_is_all_there_is() {
+    let csv = bench(&["-d", "cpu", "--sizes", "16,32", "--export-csv", "-"]);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    assert_eq!(reader.headers().unwrap().len(), COLUMNS.len());
+    assert_eq!(reader.records().map(Result::unwrap).count(), 2 * 4);
+    let json: Value =
+        serde_json::from_str(&bench(&["-d", "cpu", "--sizes", "16", "--export-json", "-"])).unwrap();
+    assert_eq!(json["results"].as_array().unwrap().len(), 4);
+    let plot = bench(&["-d", "cpu", "--sizes", "16..1K", "--plot", "-"]);
+    assert!(plot.contains("u32, uniform") && plot.contains("╶┤") && plot.contains("256"), "{plot}");
+    assert!(!plot.contains('\x1b'));
+}
+
+#[test]
+fn what_is_asked_for_wrongly_is_refused() {
+    for (args, said) in [
+        (&["--sizes", "1M..1K"][..], "ends before it begins"),
+        (&["--sizes", "1..8*1"], "does not grow"),
+        (&["--sizes", "many"], "is not a size"),
+        (&["--runs", "0"], "0 is not in 1.."),
+        (&["--time-limit", "0"], "not a number of seconds above 0"),
+        (&["--algo", "quick"], "possible values: bitonic, odd-even"),
+        (&["--algo", "odd-even", "--variant", "fused"], "odd-even has no variant 'fused'"),
+        (&["--dist", "normal"], "possible values"),
+        (&["--device", "no such device"], "no GPU has 'no such device' in its name"),
+        (&["--export-csv", "/no/such/folder/x.csv"], "there is no folder /no/such/folder"),
+        (&["--export-csv", "-", "--export-json", "-"], "only one export"),
+        (&["numbers.txt"], "unexpected argument"),
+    ] {
+        let message = refused(&[&["bench"], args].concat(), "");
+        assert!(message.contains(said), "{args:?}: {message}");
+    }
+}
+
+#[test]
+fn variants_are_those_that_were_asked_for() {
+    let columns = |args: &[&str]| {
+        let csv = bench(&[&["-d", &device::name(), "--sizes", "64", "--export-csv", "-"], args].concat());
+        let mut reader = csv::Reader::from_reader(csv.as_bytes());
+        let method = |row: csv::StringRecord| format!("{} {}", &row[1], &row[2]);
+        reader.records().map(Result::unwrap).map(method).skip(2).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(columns(&[]), "bitonic fused, odd-even block");
+    assert_eq!(columns(&["--variant", "naive"]), "bitonic naive, odd-even naive");
+    assert_eq!(columns(&["--variant", "transpose,block"]), "bitonic transpose, odd-even block");
+    assert_eq!(
+        columns(&["-a", "bitonic", "--variant", "all"]),
+        "bitonic fused, bitonic local-global, bitonic transpose, bitonic naive"
+    );
+}
+
+#[test]
+fn what_passes_the_time_limit_is_skipped_with_a_line() {
+    let table = bench(&["-d", "cpu", "--sizes", "64,1M", "--time-limit", "0.5", "-a", "odd-even"]);
+    let line =
+        table.lines().find(|line| line.contains("odd-even network") && line.contains("skipped: about"));
+    assert!(line.is_some_and(|line| line.contains("a run, and three must fit into 500 ms")), "{table}");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupt_tells_what_there_is() {
+    let folder = Folder::new();
+    let csv = folder.arg("x.csv");
+    // A first size that is soon done, and one that takes long.
+    let args = ["bench", "-d", "cpu", "--sizes", "64,1M", "--runs", "1000", "--time-limit", "100"];
+    let mut child = gpusort(&[&args[..], &["--export-csv", &csv]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    // The first size's last line comes when the next has begun.
+    assert!(lines.any(|line| line.unwrap().contains("odd-even network")));
+    // SAFETY: a signal to a child that has not been waited for.
+    unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
+    let sent = Instant::now();
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(sent.elapsed() < Duration::from_secs(2), "at once");
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(said, "");
+    let rows = csv::Reader::from_path(&csv).unwrap().into_records().map(Result::unwrap).count();
+    assert!(rows >= 4, "the results of the first size are exported: {rows}, {rest:?}");
+    assert_eq!(folder.names(), ["x.csv"]);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_it_quietly() {
+    let args = quick(&["-d", "cpu", "--sizes", "16..4K"]);
+    let mut child = gpusort(&args.iter().map(String::as_str).collect::<Vec<_>>())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut first).unwrap();
+    drop(stdout);
+    assert!(first.starts_with("gpusort "), "{first}");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn progress_says_what_is_being_measured() {
+    let output = gpusort(&["bench", "-d", "cpu", "--sizes", "4K", "-a", "odd-even", "--progress", "always"])
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let said = stderr(&output);
+    assert!(said.contains("4,096 u32 uniform, odd-even network") && said.contains("/17 runs"), "{said}");
+    let quiet = gpusort(&["bench", "-d", "cpu", "--sizes", "16", "-q"]).output().unwrap();
+    assert_eq!(stderr(&quiet), "");
+}
