@@ -240,13 +240,14 @@ fn contenders_sort_keys_and_positions_of_both_widths() {
     }
 }
 
-/// The same sort timed independently: by the host's clock, so many in one submit that submitting does not
-/// count, the difference between once and twice as many.
+/// The same sort timed independently: by the host's clock, many of them one after another, the difference
+/// between so many and twice as many.
 #[test]
 fn the_median_agrees_with_the_hosts_clock() {
     let gpu = device::gpu();
     let is_software = gpu.info().kind == Kind::Software;
-    let (n, times) = if is_software { (1 << 13, 16) } else { (1_000_000, 500) };
+    // On hardware a sort so long that recording its dispatches does not count.
+    let (n, times) = if is_software { (1 << 13, 16) } else { (1 << 26, 8) };
     let shape = Shape { key_words: 1, positions: false };
     let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, n, shape, &gpu.info().limits).unwrap();
     let spin_up = (!is_software).then(|| SpinUp::new(gpu).unwrap());
@@ -260,13 +261,11 @@ fn the_median_agrees_with_the_hosts_clock() {
 
     let elements = Buffers::new(gpu, &plan).unwrap();
     let host = |times: usize| {
-        let rounds: Vec<Round> = (0..times).flat_map(|_| plan.rounds.clone()).collect();
-        let many = Plan { rounds, ..plan.clone() };
         if let Some(spin_up) = &spin_up {
             spin_up.again(gpu).unwrap();
         }
         let start = Instant::now();
-        execute(gpu, &many, &elements, |_| {}).unwrap();
+        (0..times).for_each(|_| drop(execute(gpu, &plan, &elements, |_| {}).unwrap()));
         start.elapsed().as_secs_f64()
     };
     host(times);
@@ -274,6 +273,6 @@ fn the_median_agrees_with_the_hosts_clock() {
     let (bench, independent) = (median(&bench), median(&independent));
     println!("{n} elements: {:.4} ms by the bench, {:.4} ms by the host", bench * 1e3, independent * 1e3);
     // A software driver shares its cores with whatever else runs.
-    let tolerance = if is_software { 3.0 } else { 1.1 };
+    let tolerance = if is_software { 5.0 } else { 1.1 };
     assert!(bench < independent * tolerance && independent < bench * tolerance);
 }

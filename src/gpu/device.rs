@@ -90,6 +90,11 @@ fn enumerate() -> Vec<wgpu::Adapter> {
 /// What the kernels cannot do without; every Vulkan, Metal and DirectX 12 adapter has it.
 const REQUIRED: wgpu::Features = wgpu::Features::IMMEDIATES;
 
+/// Every buffer of a megabyte or more has an allocation to itself. Where keys shared one with other buffers, sorts
+/// of 4 to 64 MB took 2 to 4 % longer on an H100 (10,000,000 u32: 0.731 ms, not 0.706), wherever in it they were.
+const OWN_MEMORY: wgpu::MemoryHints =
+    wgpu::MemoryHints::Manual { suballocated_device_memory_block_size: 1 << 20..1 << 20 };
+
 fn kind(info: &wgpu::AdapterInfo) -> Kind {
     match info.device_type {
         wgpu::DeviceType::DiscreteGpu => Kind::Discrete,
@@ -147,6 +152,7 @@ impl Gpu {
             label: Some("gpusort"),
             required_features: REQUIRED | (features & wgpu::Features::TIMESTAMP_QUERY),
             required_limits: adapter.limits(),
+            memory_hints: OWN_MEMORY,
             ..Default::default()
         }))
         .map_err(|error| Error::device(format_args!("{info}: {error}")))?;
