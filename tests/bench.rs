@@ -154,7 +154,7 @@ fn a_suite_measures_everything_with_everything() {
         assert_eq!(skipped, []);
         assert_eq!(sizes, 3 * 2 * 2);
         // Two sorts of the CPU, its two networks, and every variant on the GPU.
-        assert_eq!(suite.methods_on(&devices).len(), 4 + methods.len());
+        assert_eq!(suite.cases(&devices, ElementType::F32, Distribution::Equal, 1).len(), 4 + methods.len());
         assert_eq!(measured.len(), sizes * (4 + methods.len()));
         assert!(
             measured.iter().all(|result| result.samples.len() == 2 && result.case.positions == positions)

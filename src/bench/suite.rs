@@ -143,7 +143,11 @@ impl Device {
             kind: info.kind.name(),
             driver: Some(info.driver.clone()),
             start_ms: Some(milliseconds(start)),
-            copy_bytes_per_s: Some(gpu.copy_bandwidth()?),
+            copy_bytes_per_s: match gpu.copy_bandwidth() {
+                // A device that is full can sort all the same.
+                Err(error) if refuses(&error) => None,
+                bandwidth => Some(bandwidth?),
+            },
         };
         Ok(Self { report, gpu: Some((gpu, spin_up)) })
     }
@@ -223,11 +227,17 @@ impl Entrant {
 type Known = (usize, Duration);
 
 impl Suite {
-    /// The results' labels in the order in which a size's cases are measured.
+    /// The cases of one size and one kind of keys, in the order in which they are measured.
     #[must_use]
-    pub fn methods_on(&self, devices: &[Device]) -> Vec<(String, String)> {
-        let case = |entrant| self.case(entrant, devices, self.elements[0], self.distributions[0], 0);
-        self.entrants(devices).into_iter().map(case).map(|case| (case.method(), case.device)).collect()
+    pub fn cases(
+        &self,
+        devices: &[Device],
+        element: ElementType,
+        distribution: Distribution,
+        n: usize,
+    ) -> Vec<Case> {
+        let case = |entrant| self.case(entrant, devices, element, distribution, n);
+        self.entrants(devices).into_iter().map(case).collect()
     }
 
     fn entrants(&self, devices: &[Device]) -> Vec<Entrant> {

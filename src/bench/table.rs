@@ -46,15 +46,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of such methods, each with the name of its device; with colours, if the terminal has them.
+    /// A table of such cases; with colours, if the terminal has them.
     #[must_use]
-    pub fn new(report: &Report, methods: &[(String, String)], colour: bool) -> Self {
+    pub fn new(report: &Report, cases: &[Case], colour: bool) -> Self {
         let devices = report.devices.iter().map(|device| device.name.clone()).collect();
         let mut table = Self { devices, method_width: 0, colour };
-        let width = |(method, device): &(String, String)| method.len() + table.mark(device).len();
-        let one_core = ONE_CORE_NOTE.len();
-        table.method_width =
-            methods.iter().map(width).max().unwrap_or_default().max("cpu ".len() + ONE_CORE.len() + one_core);
+        table.method_width = cases.iter().map(|case| table.method(case).len()).max().unwrap_or_default();
         table
     }
 

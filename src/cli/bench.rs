@@ -257,8 +257,9 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
         skipped: Vec::new(),
     };
     let suite = options.suite;
+    let cases = suite.cases(&devices, suite.elements[0], suite.distributions[0], suite.sizes.0[0]);
     let live = Live {
-        table: Table::new(&report, &suite.methods_on(&devices), has_colours()),
+        table: Table::new(&report, &cases, has_colours()),
         report,
         to_stderr: options.exports.iter().any(Export::is_data_on_stdout),
         exports: options.exports,
