@@ -60,8 +60,8 @@ Examples:
   gpusort bench --device 0,1 --sizes 1K..64M             two GPUs beside each other
   gpusort bench --sizes 1K..256M*2 --plot times.svg --export-json times.json
 
-Each run sorts fresh keys, those of 'gpusort gen' with the seeds --seed, --seed + 1, ... A GPU is kept busy
-between runs, so that its clock is up. Without a hardware GPU the networks run on the CPU.")]
+Each run sorts fresh keys, those of 'gpusort gen' with the seeds --seed, --seed + 1, ... A GPU is
+kept busy between runs, so that its clock is up. Without a hardware GPU the networks run on the CPU.")]
 pub(super) struct BenchArgs {
     /// How many elements: sizes and ranges, with commas between; A..B goes in steps of 4, A..B*F of F
     #[arg(short, long, value_name = "SIZES", default_value = "256..1M")]
