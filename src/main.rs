@@ -7,3 +7,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     cli::main()
 }
+
+mod memory;
+
+#[global_allocator]
+static ALLOCATOR: memory::LargePages = memory::LargePages;

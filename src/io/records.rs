@@ -1,5 +1,6 @@
 //! What was read: keys, and where each record's bytes are if they must come out as they went in.
 
+use std::hint::black_box;
 use std::io::{self, Write};
 
 use rayon::prelude::*;
@@ -34,12 +35,58 @@ impl Spelling {
     ///
     /// What the system says.
     pub fn write(&self, positions: &[u32], to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
-        parallel::write(positions, to, progress, |&position, line| {
-            // The widening is lossless wherever this crate runs: a text in memory has such a length.
-            line.extend_from_slice(token_at(&self.text.bytes, self.starts[position as usize] as usize));
-            line.push(b'\n');
-        })
+        parallel::write(positions, to, progress, |positions, lines| self.gather(positions, lines))
     }
+
+    /// Prints these records, a line each.
+    ///
+    /// They are all over the text, so each costs a miss of the caches, and many of them must be under way at
+    /// once: first where a batch of them begins is looked up, then each is touched, and then
+    /// they are copied.
+    fn gather(&self, positions: &[u32], lines: &mut Vec<u8>) {
+        const BATCH: usize = 64;
+        let text = &self.text.bytes[..];
+        let mut starts = [0; BATCH];
+        for batch in positions.chunks(BATCH) {
+            for (start, &position) in starts.iter_mut().zip(batch) {
+                // The widening is lossless wherever this crate runs: a text in memory has such a length.
+                *start = self.starts[position as usize] as usize;
+            }
+            let starts = &starts[..batch.len()];
+            black_box(starts.iter().fold(0, |touched, &start| touched ^ text[start]));
+            starts.iter().for_each(|&start| push_line(text, start, lines));
+        }
+    }
+}
+
+/// Appends the number that begins at `start`, and ends the line.
+#[inline]
+fn push_line(text: &[u8], start: usize, lines: &mut Vec<u8>) {
+    // Most numbers are shorter than this, and so much at once is copied by a few instructions.
+    const WINDOW: usize = 32;
+    if let Some(window) = text[start..].first_chunk::<WINDOW>()
+        && let Some(length) = number_length(window)
+    {
+        let end = lines.len() + length;
+        lines.extend_from_slice(window);
+        lines.truncate(end);
+    } else {
+        lines.extend_from_slice(token_at(text, start));
+    }
+    lines.push(b'\n');
+}
+
+/// How long the number at the beginning of the window is, if it ends there. No byte of a number is a space or
+/// below, and what ends it is.
+#[inline]
+fn number_length(window: &[u8; 32]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    window.as_chunks::<8>().0.iter().zip((0..).step_by(8)).find_map(|(&word, offset)| {
+        let word = u64::from_le_bytes(word);
+        // The top bit of each byte below 0x21, if it is the lowest such byte.
+        let ends = word.wrapping_sub(ONES * 0x21) & !word & (ONES << 7);
+        (ends != 0).then(|| offset + ends.trailing_zeros() as usize / 8)
+    })
 }
 
 impl Records {
@@ -88,9 +135,11 @@ fn integers<W: Word, I: itoa::Integer>(
     progress: impl FnMut(u64),
     value: impl Fn(W) -> I + Sync,
 ) -> io::Result<()> {
-    parallel::write(keys, to, progress, |&key, line| {
-        line.extend_from_slice(itoa::Buffer::new().format(value(key)).as_bytes());
-        line.push(b'\n');
+    parallel::write(keys, to, progress, |keys, lines| {
+        for &key in keys {
+            lines.extend_from_slice(itoa::Buffer::new().format(value(key)).as_bytes());
+            lines.push(b'\n');
+        }
     })
 }
 
@@ -100,23 +149,27 @@ fn floats<W: Word, F: zmij::Float + Into<f64> + Copy>(
     progress: impl FnMut(u64),
     value: impl Fn(W) -> F + Sync,
 ) -> io::Result<()> {
-    parallel::write(keys, to, progress, |&key, line| {
-        let number = value(key);
-        let wide: f64 = number.into();
-        if wide.is_nan() {
-            line.extend_from_slice(if wide.is_sign_negative() { b"-nan" } else { b"nan" });
-        } else {
-            let mut buffer = zmij::Buffer::new();
-            let printed = buffer.format(number);
-            let (mantissa, exponent) = printed.split_once("e+").unwrap_or((printed, ""));
-            line.extend_from_slice(mantissa.strip_suffix(".0").unwrap_or(mantissa).as_bytes());
-            if !exponent.is_empty() {
-                line.push(b'e');
-                line.extend_from_slice(exponent.as_bytes());
-            }
-        }
-        line.push(b'\n');
+    parallel::write(keys, to, progress, |keys, lines| {
+        keys.iter().for_each(|&key| push_float(value(key), lines));
     })
+}
+
+/// Appends a float in the shortest form that reads back the same, and ends the line.
+fn push_float<F: zmij::Float + Into<f64> + Copy>(number: F, lines: &mut Vec<u8>) {
+    let wide: f64 = number.into();
+    if wide.is_nan() {
+        lines.extend_from_slice(if wide.is_sign_negative() { b"-nan" } else { b"nan" });
+    } else {
+        let mut buffer = zmij::Buffer::new();
+        let printed = buffer.format(number);
+        let (mantissa, exponent) = printed.split_once("e+").unwrap_or((printed, ""));
+        lines.extend_from_slice(mantissa.strip_suffix(".0").unwrap_or(mantissa).as_bytes());
+        if !exponent.is_empty() {
+            lines.push(b'e');
+            lines.extend_from_slice(exponent.as_bytes());
+        }
+    }
+    lines.push(b'\n');
 }
 
 /// Turns keys back into the bits of their elements and writes those, little-endian.
