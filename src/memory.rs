@@ -42,7 +42,9 @@ fn advised(block: *mut u8, size: usize) -> *mut u8 {
         let skipped = block.align_offset(PAGE);
         // SAFETY: these are bytes of the block that was just made. Whether the advice is taken makes no difference
         // to what they hold.
-        unsafe { libc::madvise(block.add(skipped).cast(), (size - skipped) & !(PAGE - 1), libc::MADV_HUGEPAGE) };
+        unsafe {
+            libc::madvise(block.add(skipped).cast(), (size - skipped) & !(PAGE - 1), libc::MADV_HUGEPAGE)
+        };
     }
     #[cfg(not(target_os = "linux"))]
     let _ = size >= LARGE;

@@ -29,11 +29,10 @@ impl<'a> Tokens<'a> {
     }
 }
 
-impl<'a> Iterator for Tokens<'a> {
-    type Item = (usize, &'a [u8]);
-
+impl Tokens<'_> {
+    /// Where the next token begins.
     #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
+    fn find(&mut self) -> Option<usize> {
         loop {
             let start = self.next;
             match *self.bytes.get(start)? {
@@ -42,13 +41,33 @@ impl<'a> Iterator for Tokens<'a> {
                     self.next += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
                 }
                 byte if is_space(byte) => self.next += 1,
-                _ => {
-                    let token = token_at(self.bytes, start);
-                    self.next += token.len();
-                    return Some((start, token));
-                }
+                _ => return Some(start),
             }
         }
+    }
+
+    /// The next token as an integer, with where it begins; the integer is `None` where [`integer`] gives none.
+    #[inline]
+    pub(super) fn next_integer(&mut self) -> Option<(usize, Option<Integer>)> {
+        let start = self.find()?;
+        let (integer, length) = short_integer(&self.bytes[start..]).unwrap_or_else(|| {
+            let token = token_at(self.bytes, start);
+            (integer(token), token.len())
+        });
+        self.next += length;
+        Some((start, integer))
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = (usize, &'a [u8]);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let start = self.find()?;
+        let token = token_at(self.bytes, start);
+        self.next += token.len();
+        Some((start, token))
     }
 }
 
@@ -147,6 +166,52 @@ pub(super) fn integer(token: &[u8]) -> Option<Integer> {
     let negative = sign == Some(b'-') && magnitude != Some(0);
     let canonical = !leading_zero && (sign.is_none() || negative);
     Some(Integer { negative, magnitude, canonical })
+}
+
+/// The integer that is spelled at the beginning of `rest`, with its length, where it is one of up to sixteen digits without a
+/// plus; `None` says nothing.
+///
+/// Eight digits are found and read at once, as the parts of one word.
+#[inline]
+fn short_integer(rest: &[u8]) -> Option<(Option<Integer>, usize)> {
+    const POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+    let minus = rest[0] == b'-';
+    // The byte after sixteen digits too.
+    let digits: &[u8; 17] = rest[usize::from(minus)..].first_chunk()?;
+    let word = |first: usize| u64::from_le_bytes(digits[first..first + 8].try_into().unwrap_or_default());
+    let (mut value, mut count) = leading_digits(word(0));
+    if count == 8 {
+        let (more, digits) = leading_digits(word(8));
+        (value, count) = (value * POWERS[digits] + more, 8 + digits);
+    }
+    if count == 0 || !is_space(digits[count]) {
+        return None;
+    }
+    let leading_zero = digits[0] == b'0' && count > 1;
+    let negative = minus && value != 0;
+    let canonical = !leading_zero && negative == minus;
+    Some((Some(Integer { negative, magnitude: Some(value), canonical }), usize::from(minus) + count))
+}
+
+/// The number that the digits at the beginning of eight bytes spell, the first in the lowest, and how many they
+/// are.
+#[inline]
+fn leading_digits(bytes: u64) -> (u64, usize) {
+    const ONES: u64 = u64::MAX / 255;
+    let values = bytes ^ (ONES * u64::from(b'0'));
+    // The top bit of each byte above 9, if it is the lowest such byte: a sum of a byte below does not carry.
+    let others = (values.wrapping_add(ONES * (0x80 - 10)) | values) & (ONES << 7);
+    let count = others.trailing_zeros() as usize / 8;
+    if count == 0 {
+        return (0, 0);
+    }
+    // With zeros before them, as if they were eight; then neighbours are put together: digits to pairs, pairs to
+    // fours, fours to eight.
+    let eight = values << (64 - 8 * count);
+    let pairs = eight.wrapping_mul(10).wrapping_add(eight >> 8) & 0x00FF_00FF_00FF_00FF;
+    let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
+    let eights = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF;
+    (eights, count)
 }
 
 /// Whether the integer that this token spells is `value` exactly.
@@ -262,6 +327,16 @@ mod tests {
             prop_assert_eq!(parsed.negative, value < 0);
             prop_assert!(parsed.canonical);
             prop_assert_eq!(spelled(token.as_bytes()), Some(Spelled::Integer));
+        }
+
+        #[test]
+        fn integers_are_read_alike_short_and_long(text in "[-+]?[0-9]{0,20}[ \n\t.e:/x#é-]?[0-9a# \n]{0,30}") {
+            let bytes = text.as_bytes();
+            let mut tokens = Tokens::new(bytes);
+            for (start, token) in Tokens::new(bytes) {
+                prop_assert_eq!(tokens.next_integer(), Some((start, integer(token))), "{:?}", text);
+            }
+            prop_assert_eq!(tokens.next_integer(), None);
         }
 
         #[test]

@@ -25,7 +25,57 @@ pub struct Records {
 #[derive(Debug)]
 pub struct Spelling {
     pub(super) text: Text,
-    pub(super) starts: Vec<u64>,
+    pub(super) starts: Starts,
+}
+
+/// Where records begin, in as many bits as the length of their text needs.
+#[derive(Debug)]
+pub(super) enum Starts {
+    Short(Vec<u32>),
+    Long(Vec<u64>),
+}
+
+/// Where a record begins.
+pub(super) trait Start: Copy + Default + Send + Sync {
+    /// Whether this holds every place in the text.
+    fn holds_all(text: &Text) -> bool;
+    /// A place that it holds.
+    fn of(place: usize) -> Self;
+    /// The place.
+    fn place(self) -> usize;
+}
+
+impl Start for u32 {
+    fn holds_all(text: &Text) -> bool {
+        Self::try_from(text.bytes.len()).is_ok()
+    }
+
+    #[inline]
+    fn of(place: usize) -> Self {
+        place as Self
+    }
+
+    #[inline]
+    fn place(self) -> usize {
+        self as usize
+    }
+}
+
+impl Start for u64 {
+    fn holds_all(_: &Text) -> bool {
+        true
+    }
+
+    #[inline]
+    fn of(place: usize) -> Self {
+        place as Self
+    }
+
+    #[inline]
+    fn place(self) -> usize {
+        // Lossless wherever this crate runs: a text in memory has such a length.
+        self as usize
+    }
 }
 
 impl Spelling {
@@ -35,27 +85,33 @@ impl Spelling {
     ///
     /// What the system says.
     pub fn write(&self, positions: &[u32], to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
-        parallel::write(positions, to, progress, |positions, lines| self.gather(positions, lines))
-    }
-
-    /// Prints these records, a line each.
-    ///
-    /// They are all over the text, so each costs a miss of the caches, and many of them must be under way at
-    /// once: first where a batch of them begins is looked up, then each is touched, and then
-    /// they are copied.
-    fn gather(&self, positions: &[u32], lines: &mut Vec<u8>) {
-        const BATCH: usize = 64;
         let text = &self.text.bytes[..];
-        let mut starts = [0; BATCH];
-        for batch in positions.chunks(BATCH) {
-            for (start, &position) in starts.iter_mut().zip(batch) {
-                // The widening is lossless wherever this crate runs: a text in memory has such a length.
-                *start = self.starts[position as usize] as usize;
-            }
-            let starts = &starts[..batch.len()];
-            black_box(starts.iter().fold(0, |touched, &start| touched ^ text[start]));
-            starts.iter().for_each(|&start| push_line(text, start, lines));
+        match &self.starts {
+            Starts::Short(starts) => parallel::write(positions, to, progress, |positions, lines| {
+                gather(text, starts, positions, lines);
+            }),
+            Starts::Long(starts) => parallel::write(positions, to, progress, |positions, lines| {
+                gather(text, starts, positions, lines);
+            }),
         }
+    }
+}
+
+/// Prints the records at these positions, a line each.
+///
+/// They are all over the text, so each costs a miss of the caches, and many of them must be under way at
+/// once: first where a batch of them begins is looked up, then each is touched, and then
+/// they are copied.
+fn gather<S: Start>(text: &[u8], starts: &[S], positions: &[u32], lines: &mut Vec<u8>) {
+    const BATCH: usize = 64;
+    let mut places = [0; BATCH];
+    for batch in positions.chunks(BATCH) {
+        for (place, &position) in places.iter_mut().zip(batch) {
+            *place = starts[position as usize].place();
+        }
+        let places = &places[..batch.len()];
+        black_box(places.iter().fold(0, |touched, &place| touched ^ text[place]));
+        places.iter().for_each(|&place| push_line(text, place, lines));
     }
 }
 

@@ -10,13 +10,14 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::number::{Integer, Spelled, Tokens, integer, is_exactly, printable, spelled};
-use super::records::{Records, Spelling};
+use super::records::{Records, Spelling, Start, Starts};
 use super::source::Text;
 use crate::error::Error;
 use crate::key::{ElementType, Keys, Order, Word};
 
-/// Bytes that one core reads at a time.
-const PIECE: usize = 1 << 18;
+/// Bytes that one core reads at a time: few enough for all cores to end together, many enough for what becomes
+/// of them to be in large pages.
+const PIECE: Range<usize> = 1 << 18..8 << 20;
 
 /// Reads `text` as numbers of this type, or of the first of u32, i32, u64, i64 and f64 that holds them
 /// all.
@@ -29,7 +30,7 @@ pub fn parse(text: Text, element: Option<ElementType>, descending: bool) -> Resu
     match element {
         Some(element) if element.is_float() => floats(text, Some(element), descending),
         _ => match integers(&text, element)? {
-            Some(integers) => integers.into_records(text, element, descending),
+            Some(pieces) => Integers::into_records(pieces, text, element, descending),
             None => floats(text, None, descending),
         },
     }
@@ -38,10 +39,11 @@ pub fn parse(text: Text, element: Option<ElementType>, descending: bool) -> Resu
 /// The text in pieces of whole lines.
 fn pieces(text: &Text) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
+    let size = (text.bytes.len() / rayon::current_num_threads() / 4).clamp(PIECE.start, PIECE.end);
     for part in text.parts() {
         let mut start = part.range.start;
         while start < part.range.end {
-            let earliest = (start + PIECE).min(part.range.end);
+            let earliest = (start + size).min(part.range.end);
             let newline = memchr::memchr(b'\n', &text.bytes[earliest..part.range.end]);
             let end = newline.map_or(part.range.end, |newline| earliest + newline + 1);
             pieces.push(start..end);
@@ -61,21 +63,45 @@ fn each_piece<T: Send>(text: &Text, read: impl Fn(Range<usize>) -> T + Send + Sy
     }
 }
 
-/// Puts the vectors of all pieces together.
-fn concatenate<T: Copy>(mut pieces: Vec<Vec<T>>) -> Vec<T> {
-    if pieces.len() == 1 { pieces.swap_remove(0) } else { pieces.concat() }
+/// Puts what is of all pieces together: `fill` puts one piece's in its place, on all cores if there are several.
+fn join<P: Send, T: Default + Copy + Send>(
+    pieces: Vec<P>,
+    length: impl Fn(&P) -> usize,
+    fill: impl Fn(P, &mut [T]) + Sync + Send,
+) -> Vec<T> {
+    let mut all = vec![T::default(); pieces.iter().map(&length).sum()];
+    let mut rest = &mut all[..];
+    let mut places = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let (place, after) = std::mem::take(&mut rest).split_at_mut(length(&piece));
+        places.push((piece, place));
+        rest = after;
+    }
+    if places.len() < 2 {
+        places.into_iter().for_each(|(piece, place)| fill(piece, place));
+    } else {
+        places.into_par_iter().for_each(|(piece, place)| fill(piece, place));
+    }
+    all
 }
 
-/// All tokens as integers, and what is known of them.
+/// The tokens of a piece as integers, and what is known of them.
 struct Integers {
-    /// In two's complement, modulo 2^64.
-    values: Vec<u64>,
+    values: Values,
     /// The least negative value and where it stands; 0 if there is none.
     least: (i64, usize),
     /// The greatest value and where it stands; 0 if there is none.
     greatest: (u64, usize),
     /// Whether every token is spelled as its value would be printed.
     canonical: bool,
+}
+
+/// Integers in two's complement.
+enum Values {
+    /// Modulo 2^32; either u32 or i32 holds them all.
+    Narrow(Vec<u32>),
+    /// Modulo 2^64.
+    Wide(Vec<u64>),
 }
 
 /// Why a reading as integers ended.
@@ -85,48 +111,66 @@ enum NotIntegers {
     Other,
     /// The token at this byte is not what was asked for.
     Refused(usize, ElementType),
+    /// Neither u32 nor i32 holds all values of the piece.
+    Wide,
 }
 
-/// All tokens as integers; `None` if no type was asked for and they are not all integers of 64 bits.
-fn integers(text: &Text, element: Option<ElementType>) -> Result<Option<Integers>, Error> {
-    let pieces: Result<Vec<Integers>, NotIntegers> =
-        each_piece(text, |piece| integers_in(text, piece, element)).into_iter().collect();
+/// All tokens as integers, by pieces; `None` if no type was asked for and they are not all integers of 64 bits.
+fn integers(text: &Text, element: Option<ElementType>) -> Result<Option<Vec<Integers>>, Error> {
+    let pieces: Result<Vec<Integers>, NotIntegers> = each_piece(text, |piece| {
+        match integers_in(text, piece.clone(), element, |value| value as u32, Values::Narrow) {
+            Err(NotIntegers::Wide) => integers_in(text, piece, element, |value| value, Values::Wide),
+            narrow => narrow,
+        }
+    })
+    .into_iter()
+    .collect();
     match pieces {
-        Ok(pieces) => Ok(Some(Integers::concatenate(pieces))),
-        Err(NotIntegers::Other) => Ok(None),
+        Ok(pieces) => Ok(Some(pieces)),
         Err(NotIntegers::Refused(place, element)) => Err(text.token_error(place, expected(element))),
+        Err(NotIntegers::Other | NotIntegers::Wide) => Ok(None),
     }
 }
 
-fn integers_in(
+/// The piece's integers, cut to what `values` holds.
+fn integers_in<T>(
     text: &Text,
     piece: Range<usize>,
     element: Option<ElementType>,
+    cut: impl Fn(u64) -> T,
+    values: impl Fn(Vec<T>) -> Values,
 ) -> Result<Integers, NotIntegers> {
+    let narrow = size_of::<T>() == size_of::<u32>();
     // A guess that is right for numbers of seven digits, so that most pieces grow once or never.
-    let values = Vec::with_capacity(piece.len() / 8);
-    let mut integers = Integers { values, least: (0, 0), greatest: (0, 0), canonical: true };
-    for (start, token) in Tokens::new(&text.bytes[piece.clone()]) {
+    let mut cuts = Vec::with_capacity(piece.len() / 8);
+    let mut integers =
+        Integers { values: Values::Wide(Vec::new()), least: (0, 0), greatest: (0, 0), canonical: true };
+    let mut tokens = Tokens::new(&text.bytes[piece.clone()]);
+    while let Some((start, integer)) = tokens.next_integer() {
         let place = piece.start + start;
-        let value = integer(token).and_then(|integer| {
+        let value = integer.and_then(|integer| {
             integers.canonical &= integer.canonical;
             two_complement(integer)
         });
-        match (value, element) {
-            (Some((value, negative)), element)
-                if element.is_none_or(|element| holds(element, value, negative)) =>
-            {
-                if negative && value.cast_signed() < integers.least.0 {
-                    integers.least = (value.cast_signed(), place);
-                } else if !negative && value > integers.greatest.0 {
-                    integers.greatest = (value, place);
-                }
-                integers.values.push(value);
+        let Some((value, negative)) =
+            value.filter(|&(value, negative)| element.is_none_or(|element| holds(element, value, negative)))
+        else {
+            return Err(element.map_or(NotIntegers::Other, |element| NotIntegers::Refused(place, element)));
+        };
+        let is_extreme =
+            if negative { value.cast_signed() < integers.least.0 } else { value > integers.greatest.0 };
+        if is_extreme {
+            match negative {
+                true => integers.least = (value.cast_signed(), place),
+                false => integers.greatest = (value, place),
             }
-            (_, None) => return Err(NotIntegers::Other),
-            (_, Some(element)) => return Err(NotIntegers::Refused(place, element)),
+            if narrow && ![ElementType::U32, ElementType::I32].into_iter().any(|it| integers.fit(it)) {
+                return Err(NotIntegers::Wide);
+            }
         }
+        cuts.push(cut(value));
     }
+    integers.values = values(cuts);
     Ok(integers)
 }
 
@@ -149,20 +193,29 @@ fn holds(element: ElementType, value: u64, negative: bool) -> bool {
 }
 
 impl Integers {
-    fn concatenate(pieces: Vec<Self>) -> Self {
-        let extreme = |pieces: &[Self]| {
-            let least = pieces.iter().map(|piece| piece.least).min_by_key(|least| least.0);
-            // The first of several, as a person would look for it.
-            let greatest = pieces.iter().rev().map(|piece| piece.greatest).max_by_key(|greatest| greatest.0);
-            (least.unwrap_or_default(), greatest.unwrap_or_default())
-        };
-        let (least, greatest) = extreme(&pieces);
-        let canonical = pieces.iter().all(|piece| piece.canonical);
+    fn len(&self) -> usize {
+        match &self.values {
+            Values::Narrow(values) => values.len(),
+            Values::Wide(values) => values.len(),
+        }
+    }
+
+    /// Whether the type holds all values.
+    fn fit(&self, element: ElementType) -> bool {
+        let least = self.least.0 == 0 || holds(element, self.least.0.cast_unsigned(), true);
+        least && holds(element, self.greatest.0, false)
+    }
+
+    /// What is known of all pieces, without their values.
+    fn summary(pieces: &[Self]) -> Self {
+        let least = pieces.iter().map(|piece| piece.least).min_by_key(|least| least.0);
+        // The first of several, as a person would look for it.
+        let greatest = pieces.iter().rev().map(|piece| piece.greatest).max_by_key(|greatest| greatest.0);
         Self {
-            values: concatenate(pieces.into_iter().map(|piece| piece.values).collect()),
-            least,
-            greatest,
-            canonical,
+            values: Values::Narrow(Vec::new()),
+            least: least.unwrap_or_default(),
+            greatest: greatest.unwrap_or_default(),
+            canonical: pieces.iter().all(|piece| piece.canonical),
         }
     }
 
@@ -170,10 +223,7 @@ impl Integers {
     fn element(&self, text: &Text) -> Result<ElementType, Error> {
         [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64]
             .into_iter()
-            .find(|&element| {
-                let least = self.least.0 == 0 || holds(element, self.least.0.cast_unsigned(), true);
-                least && holds(element, self.greatest.0, false)
-            })
+            .find(|&element| self.fit(element))
             .ok_or_else(|| {
                 let (least, greatest) = (self.least.1, self.greatest.1);
                 let shown = |place| printable(text.token(place));
@@ -190,42 +240,56 @@ impl Integers {
             })
     }
 
+    /// The keys of the values; `cut` takes what the word holds of them.
+    fn keys<W: Word>(pieces: Vec<Self>, order: Order, cut: impl Fn(u64) -> W + Sync + Send) -> Vec<W> {
+        join(pieces, Self::len, |piece, keys| match piece.values {
+            Values::Narrow(values) => {
+                // Of a type that has negative values, or of one that has none.
+                let signed = piece.least.0 < 0;
+                for (key, value) in keys.iter_mut().zip(values) {
+                    let wide =
+                        if signed { i64::from(value.cast_signed()).cast_unsigned() } else { value.into() };
+                    *key = cut(wide).key(order);
+                }
+            }
+            Values::Wide(values) => {
+                keys.iter_mut().zip(values).for_each(|(key, value)| *key = cut(value).key(order));
+            }
+        })
+    }
+
     fn into_records(
-        self,
+        pieces: Vec<Self>,
         text: Text,
         element: Option<ElementType>,
         descending: bool,
     ) -> Result<Records, Error> {
-        let element = element.map_or_else(|| self.element(&text), Ok)?;
+        let summary = Self::summary(&pieces);
+        let element = element.map_or_else(|| summary.element(&text), Ok)?;
         let order = Order { element, descending };
         let keys = if element.bytes() == 4 {
             // The values fit, so the low half is the value in two's complement of 32 bits.
-            Keys::One(map(&self.values, |value| (value as u32).key(order)))
+            Keys::One(Self::keys(pieces, order, |value| value as u32))
         } else {
-            let mut keys = self.values;
-            crate::key::to_keys(&mut keys, order);
-            Keys::Two(keys)
+            Keys::Two(Self::keys(pieces, order, |value| value))
         };
-        let spelling = if self.canonical { None } else { Some(spelling(text)) };
+        let spelling = if summary.canonical { None } else { Some(spelling(text)) };
         Ok(Records { order, keys, spelling })
-    }
-}
-
-fn map<T: Copy + Sync, U: Send>(values: &[T], map: impl Fn(T) -> U + Sync + Send) -> Vec<U> {
-    if values.len() < PIECE {
-        values.iter().map(|&value| map(value)).collect()
-    } else {
-        values.par_iter().map(|&value| map(value)).collect()
     }
 }
 
 /// Where every token begins.
 fn spelling(text: Text) -> Spelling {
-    let starts = each_piece(&text, |piece| {
-        let starts = Tokens::new(&text.bytes[piece.clone()]).map(|(start, _)| (piece.start + start) as u64);
-        starts.collect::<Vec<u64>>()
-    });
-    Spelling { starts: concatenate(starts), text }
+    fn starts<S: Start>(text: &Text) -> Vec<S> {
+        let pieces = each_piece(text, |piece| {
+            let starts = Tokens::new(&text.bytes[piece.clone()]).map(|(start, _)| S::of(piece.start + start));
+            starts.collect::<Vec<S>>()
+        });
+        join(pieces, Vec::len, |piece, starts| starts.copy_from_slice(&piece))
+    }
+    let starts =
+        if u32::holds_all(&text) { Starts::Short(starts(&text)) } else { Starts::Long(starts(&text)) };
+    Spelling { starts, text }
 }
 
 /// A float type's keys, read from tokens.
@@ -251,9 +315,9 @@ impl Float for u64 {
 }
 
 /// The tokens of a piece as floats.
-struct Floats<W> {
+struct Floats<W, S> {
     keys: Vec<W>,
-    starts: Vec<u64>,
+    starts: Vec<S>,
     /// Whether there is a token with a point or an exponent, inf or nan.
     decimals: bool,
     /// The first integer that f64 does not hold exactly.
@@ -265,23 +329,34 @@ struct Floats<W> {
 fn floats(text: Text, asked: Option<ElementType>, descending: bool) -> Result<Records, Error> {
     let element = asked.unwrap_or(ElementType::F64);
     let order = Order { element, descending };
-    let (keys, starts) = if element == ElementType::F32 {
-        let (keys, starts) = floats_of::<u32>(&text, order, asked)?;
-        (Keys::One(keys), starts)
-    } else {
-        let (keys, starts) = floats_of::<u64>(&text, order, asked)?;
-        (Keys::Two(keys), starts)
+    let (keys, starts) = match (element, u32::holds_all(&text)) {
+        (ElementType::F32, true) => {
+            let (keys, starts) = floats_of::<u32, u32>(&text, order, asked)?;
+            (Keys::One(keys), Starts::Short(starts))
+        }
+        (ElementType::F32, false) => {
+            let (keys, starts) = floats_of::<u32, u64>(&text, order, asked)?;
+            (Keys::One(keys), Starts::Long(starts))
+        }
+        (_, true) => {
+            let (keys, starts) = floats_of::<u64, u32>(&text, order, asked)?;
+            (Keys::Two(keys), Starts::Short(starts))
+        }
+        (_, false) => {
+            let (keys, starts) = floats_of::<u64, u64>(&text, order, asked)?;
+            (Keys::Two(keys), Starts::Long(starts))
+        }
     };
     Ok(Records { order, keys, spelling: Some(Spelling { text, starts }) })
 }
 
-fn floats_of<W: Float>(
+fn floats_of<W: Float, S: Start>(
     text: &Text,
     order: Order,
     asked: Option<ElementType>,
-) -> Result<(Vec<W>, Vec<u64>), Error> {
+) -> Result<(Vec<W>, Vec<S>), Error> {
     let exact = asked.is_none();
-    let pieces: Vec<Floats<W>> = each_piece(text, |piece| floats_in(text, piece, order, exact))
+    let pieces: Vec<Floats<W, S>> = each_piece(text, |piece| floats_in(text, piece, order, exact))
         .into_iter()
         .collect::<Result<_, _>>()?;
     if exact {
@@ -298,15 +373,17 @@ fn floats_of<W: Float>(
         }
     }
     let (keys, starts): (Vec<_>, Vec<_>) = pieces.into_iter().map(|piece| (piece.keys, piece.starts)).unzip();
-    Ok((concatenate(keys), concatenate(starts)))
+    let keys = join(keys, Vec::len, |piece, keys| keys.copy_from_slice(&piece));
+    let starts = join(starts, Vec::len, |piece, starts| starts.copy_from_slice(&piece));
+    Ok((keys, starts))
 }
 
-fn floats_in<W: Float>(
+fn floats_in<W: Float, S: Start>(
     text: &Text,
     piece: Range<usize>,
     order: Order,
     exact: bool,
-) -> Result<Floats<W>, Error> {
+) -> Result<Floats<W, S>, Error> {
     let guess = piece.len() / 16;
     let mut floats = Floats {
         keys: Vec::with_capacity(guess),
@@ -334,7 +411,7 @@ fn floats_in<W: Float>(
             Spelled::Decimal | Spelled::Infinity | Spelled::Nan => floats.decimals = true,
         }
         floats.keys.push(key);
-        floats.starts.push(place as u64);
+        floats.starts.push(S::of(place));
     }
     Ok(floats)
 }
