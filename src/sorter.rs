@@ -118,7 +118,7 @@ impl Sorter {
     /// As for [`Sorter::sort`].
     pub fn argsort(
         &self,
-        keys: &Keys,
+        keys: Keys,
         method: Method,
         progress: Progress,
     ) -> Result<(Vec<u32>, Report), Error> {
@@ -128,7 +128,9 @@ impl Sorter {
             (Device::Gpu(on), keys) => {
                 let shape = Shape { key_words: keys.words(), positions: true };
                 let (buffers, mut report) = on.sort(keys.as_bytes(), shape, method, progress)?;
-                let mut positions = vec![0; keys.len()];
+                let n = keys.len();
+                drop(keys);
+                let mut positions = vec![0; n];
                 (report.download, ()) = timed(|| buffers.download_positions(&on.gpu, &mut positions))?;
                 on.keep(buffers);
                 Ok((positions, report))
@@ -235,7 +237,7 @@ fn on_cpu<T: Ord + Copy + Send + Sync>(
 }
 
 fn argsort_on_cpu<W: Word>(
-    keys: &[W],
+    keys: Vec<W>,
     key_words: u32,
     method: Method,
     fast: impl FnOnce(&mut [cpu::Pair<W>]),
@@ -244,7 +246,9 @@ fn argsort_on_cpu<W: Word>(
     if u32::try_from(keys.len()).is_err() {
         return Err(Error::limit("records in one sort", keys.len() as u64, u32::MAX.into()));
     }
-    let (build, mut pairs) = timed(|| Ok(cpu::pairs(keys)))?;
+    let (build, mut pairs) = timed(|| Ok(cpu::pairs(&keys)))?;
+    // The pairs have them, and the sort needs memory of its own.
+    drop(keys);
     let mut report = on_cpu(&mut pairs, key_words, method, fast, progress)?;
     let (extract, positions) = timed(|| Ok(cpu::positions(&pairs)))?;
     report.sort.time += build + extract;

@@ -44,7 +44,7 @@ fn check(sorter: &Sorter, method: Method, order: Order, bits: &[u64]) {
     expected.sort_by(|a, b| compare(order.element, order.descending, a.0, b.0));
 
     let mut keys = keys_of(bits, order);
-    let (positions, report) = sorter.argsort(&keys, method, &mut |_, _| {}).unwrap();
+    let (positions, report) = sorter.argsort(keys.clone(), method, &mut |_, _| {}).unwrap();
     assert!(positions.iter().eq(expected.iter().map(|(_, position)| position)), "positions, {}", what());
     assert_eq!(report.algorithm, method.algorithm.map_or("cpu", Algorithm::name));
 

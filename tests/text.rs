@@ -18,7 +18,7 @@ fn sorted(input: &str, element: Option<ElementType>, descending: bool) -> String
     let sorter = Sorter::cpu();
     match &records.spelling {
         Some(spelling) => {
-            let (positions, _) = sorter.argsort(&records.keys, Method::default(), &mut |_, _| {}).unwrap();
+            let (positions, _) = sorter.argsort(records.keys.clone(), Method::default(), &mut |_, _| {}).unwrap();
             spelling.write(&positions, &mut out, |_| {}).unwrap();
         }
         None => {

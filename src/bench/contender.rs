@@ -97,7 +97,8 @@ impl Contender for OnCpu {
         let report = match &mut self.result.positions {
             None => sorter.sort(&mut self.result.keys, self.method, quiet)?,
             Some(positions) => {
-                let (order, report) = sorter.argsort(&self.result.keys, self.method, quiet)?;
+                let keys = std::mem::replace(&mut self.result.keys, Keys::One(Vec::new()));
+                let (order, report) = sorter.argsort(keys, self.method, quiet)?;
                 *positions = order;
                 report
             }

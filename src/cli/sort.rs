@@ -371,7 +371,7 @@ fn sort_and_write(
     let start;
     let (report, written) = match (options.output_format, records.spelling.take()) {
         (Format::Text, Some(spelling)) => {
-            let (positions, report) = sorter.argsort(&records.keys, options.method, &mut passes)?;
+            let (positions, report) = sorter.argsort(records.keys, options.method, &mut passes)?;
             start = Instant::now();
             before_writing(options, progress);
             progress.phase("write", Unit::Records, Some(positions.len() as u64));

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use rayon::prelude::*;
 
 /// Records printed by one core before the pieces are put together.
-const PIECE: usize = 1 << 14;
+const PIECE: usize = 1 << 17;
 
 /// Prints pieces of the records with `print` and writes the results in order, calling `progress` with the number
 /// of records written so far. The next pieces are printed while those before are being written.
@@ -26,7 +26,7 @@ pub(super) fn write<T: Sync>(
         progress(records.len() as u64);
         return Ok(());
     }
-    let group = PIECE * rayon::current_num_threads() * 4;
+    let group = PIECE * rayon::current_num_threads();
     let print_group = |group: &[T]| group.par_chunks(PIECE).map(print_piece).collect::<Vec<_>>();
     std::thread::scope(|scope| {
         let mut groups = records.chunks(group);
