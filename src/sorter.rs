@@ -198,14 +198,14 @@ fn on_cpu<T: Ord + Copy + Send + Sync>(
     elements: &mut [T],
     key_words: u32,
     method: Method,
-    fast: impl FnOnce(&mut [T]),
+    fast: impl FnOnce(&mut [T]) -> cpu::Done,
     progress: Progress,
 ) -> Result<Report, Error> {
     let start = Instant::now();
     let (algorithm, variant, dispatches, bytes_moved) = match method.algorithm {
         None => {
-            fast(elements);
-            ("cpu", "radix", 0, 0)
+            let done = fast(elements);
+            ("cpu", done.name(), 0, 0)
         }
         Some(algorithm) => {
             algorithm.variant(method.variant)?;
@@ -240,7 +240,7 @@ fn argsort_on_cpu<W: Word>(
     keys: Vec<W>,
     key_words: u32,
     method: Method,
-    fast: impl FnOnce(&mut [cpu::Pair<W>]),
+    fast: impl FnOnce(&mut [cpu::Pair<W>]) -> cpu::Done,
     progress: Progress,
 ) -> Result<(Vec<u32>, Report), Error> {
     if u32::try_from(keys.len()).is_err() {

@@ -18,7 +18,8 @@ fn sorted(input: &str, element: Option<ElementType>, descending: bool) -> String
     let sorter = Sorter::cpu();
     match &records.spelling {
         Some(spelling) => {
-            let (positions, _) = sorter.argsort(records.keys.clone(), Method::default(), &mut |_, _| {}).unwrap();
+            let (positions, _) =
+                sorter.argsort(records.keys.clone(), Method::default(), &mut |_, _| {}).unwrap();
             spelling.write(&positions, &mut out, |_| {}).unwrap();
         }
         None => {
@@ -98,6 +99,51 @@ fn the_first_of_several_wrong_tokens_is_named() {
     input.insert_str(600_000, "bad\n");
     input.push_str("worse\n");
     assert_eq!(parse(&input, None).unwrap_err(), "in:300001:1: 'bad' is not a number");
+}
+
+#[test]
+fn pieces_of_different_width_and_sign_come_together() {
+    // Each part is longer than what one thread reads, and of other numbers than the next.
+    let narrow: Vec<i128> = (0..60_000).map(|i| i * 71_399 % 4_294_967_296).collect();
+    let negative: Vec<i128> = (0..60_000).map(|i| -(i * 35_729 % 2_147_483_649)).collect();
+    let wide: Vec<i128> = (0..30_000).map(|i| 9_223_372_036_854_775_807 - i * 274_177_000_001).collect();
+    let wider: Vec<i128> = (0..30_000).map(|i| 18_446_744_073_709_551_615 - i * 67_280_421).collect();
+    for parts in [
+        vec![&narrow],
+        vec![&negative],
+        vec![&narrow, &negative],
+        vec![&negative, &narrow, &negative],
+        vec![&narrow, &wide],
+        vec![&wide, &negative, &narrow],
+        vec![&wider, &narrow, &wide],
+    ] {
+        let numbers: Vec<i128> = parts.into_iter().flatten().copied().collect();
+        let input: String = numbers.iter().map(|number| format!("{number}\n")).collect();
+        // Twice with other spellings, so that the places of tokens are needed too.
+        for (input, prefix) in [(input.clone(), ""), (input + "+0\n", "+")] {
+            let output = sorted(&input, None, false);
+            let mut expected = numbers.clone();
+            if !prefix.is_empty() {
+                expected.push(0);
+            }
+            expected.sort_unstable();
+            let found: Vec<i128> = output.lines().map(|line| line.parse().unwrap()).collect();
+            assert!(found == expected, "the numbers in order");
+            assert_eq!(output.matches('+').count(), prefix.len());
+        }
+    }
+}
+
+#[test]
+fn tokens_of_every_length_come_out_whole() {
+    for length in 1..80 {
+        for space in [" ", "\n", "\t", "\r\n", "\x0c", "\n# a comment\n"] {
+            let zeros = "0".repeat(length);
+            let input = format!("{zeros}2{space}{zeros}1.5{space}-{zeros}1{space}3");
+            let expected = format!("-{zeros}1\n{zeros}1.5\n{zeros}2\n3\n");
+            assert_eq!(sorted(&input, None, false), expected);
+        }
+    }
 }
 
 #[test]

@@ -3,4 +3,4 @@
 pub mod network;
 mod sort;
 
-pub use sort::{Pair, pairs, positions, sort, sort_pairs};
+pub use sort::{Done, Pair, pairs, positions, sort, sort_pairs};

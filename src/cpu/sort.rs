@@ -56,15 +56,113 @@ pub fn positions<W: Word>(pairs: &[Pair<W>]) -> Vec<u32> {
     }
 }
 
+/// What it took to sort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// Nothing: they were in order.
+    InOrder,
+    /// Turning them round: they were in falling order.
+    Reversed,
+    /// Sorting.
+    Sorted,
+}
+
+impl Done {
+    /// The name used in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InOrder => "in-order",
+            Self::Reversed => "reversed",
+            Self::Sorted => "radix",
+        }
+    }
+}
+
 /// Sorts keys, ascending.
-pub fn sort<W: Word + RadixKey>(keys: &mut [W]) {
-    if keys.len() < SMALL { keys.sort_unstable() } else { keys.radix_sort_unstable() }
+pub fn sort<W: Word + RadixKey>(keys: &mut [W]) -> Done {
+    unless_in_order(
+        keys,
+        |keys| {
+            if keys.len() < SMALL { keys.sort_unstable() } else { keys.radix_sort_unstable() }
+        },
+    )
 }
 
 /// Sorts keys with their positions, ascending: by key, then by position.
-pub fn sort_pairs<W: Word>(pairs: &mut [Pair<W>])
+pub fn sort_pairs<W: Word>(pairs: &mut [Pair<W>]) -> Done
 where
     Pair<W>: RadixKey,
 {
-    if pairs.len() < SMALL { pairs.sort_unstable() } else { pairs.radix_sort_unstable() }
+    unless_in_order(pairs, |pairs| {
+        if pairs.len() < SMALL { pairs.sort_unstable() } else { pairs.radix_sort_unstable() }
+    })
+}
+
+/// Sorts with `sort` what is in neither rising nor falling order. To find that out takes a look at a few elements, or
+/// else it was worth it.
+fn unless_in_order<T: Ord + Send + Sync>(elements: &mut [T], sort: impl FnOnce(&mut [T])) -> Done {
+    let all = |holds: fn(&[T]) -> bool| {
+        let (first, rest) = elements.split_at(elements.len().min(SMALL));
+        // From the last of the first on, so that no two neighbours are left out.
+        let rest = if rest.is_empty() { rest } else { &elements[first.len() - 1..] };
+        first.windows(2).all(holds) && rest.par_windows(2).with_min_len(SMALL).all(holds)
+    };
+    if all(|pair| pair[0] <= pair[1]) {
+        Done::InOrder
+    } else if all(|pair| pair[0] >= pair[1]) {
+        elements.reverse();
+        Done::Reversed
+    } else {
+        sort(elements);
+        Done::Sorted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sizes around which the work is cut.
+    const SIZES: [usize; 8] = [0, 1, 2, 3, SMALL - 1, SMALL, SMALL + 1, 3 * SMALL + 1];
+
+    #[test]
+    fn order_is_recognised_only_where_it_is() {
+        for n in SIZES {
+            let rising: Vec<u32> = (0..n as u32).map(|i| i / 2).collect();
+            let mut keys = rising.clone();
+            assert_eq!(sort(&mut keys), Done::InOrder, "{n}");
+            assert_eq!(keys, rising);
+            keys.reverse();
+            assert_eq!(sort(&mut keys), if n < 3 { Done::InOrder } else { Done::Reversed }, "{n}");
+            assert_eq!(keys, rising);
+            // Two neighbours out of order, everywhere that the look might not reach.
+            for place in [0, 1, n / 2, SMALL - 2, SMALL - 1, SMALL, n.saturating_sub(2)] {
+                let strict: Vec<u32> = (0..n as u32).collect();
+                for mut keys in [strict.clone(), strict.iter().rev().copied().collect()] {
+                    if place + 1 < n && n > 2 {
+                        keys.swap(place, place + 1);
+                        assert_eq!(sort(&mut keys), Done::Sorted, "{n} {place}");
+                        assert_eq!(keys, strict);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn equal_keys_that_fall_are_not_turned_round() {
+        for n in [5, 3 * SMALL] {
+            let keys: Vec<u64> = (0..n as u64).rev().map(|i| i / 2).collect();
+            let mut sorted = pairs(&keys);
+            assert_eq!(sort_pairs(&mut sorted), Done::Sorted);
+            let mut expected: Vec<u32> = (0..n as u32).collect();
+            expected.sort_by_key(|&position| keys[position as usize]);
+            assert_eq!(positions(&sorted), expected);
+            let strict: Vec<u64> = (0..n as u64).rev().collect();
+            let mut sorted = pairs(&strict);
+            assert_eq!(sort_pairs(&mut sorted), Done::Reversed);
+            assert_eq!(positions(&sorted), (0..n as u32).rev().collect::<Vec<_>>());
+        }
+    }
 }

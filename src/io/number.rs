@@ -317,7 +317,33 @@ mod tests {
         assert_eq!(printable(b"a\x1b[31m\xff"), "a\\u{1b}[31m\u{fffd}");
     }
 
+    /// That the crate which reads floats reads this one as the standard library does.
+    fn read_alike(token: &str) -> Result<(), TestCaseError> {
+        let [double, standard] =
+            [fast_float2::parse::<f64, _>(token).ok(), token.parse().ok()].map(|it| it.map(f64::to_bits));
+        prop_assert_eq!(double, standard, "{}", token);
+        let [single, standard] =
+            [fast_float2::parse::<f32, _>(token).ok(), token.parse().ok()].map(|it| it.map(f32::to_bits));
+        prop_assert_eq!(single, standard, "{}", token);
+        Ok(())
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn floats_are_read_as_the_standard_library_reads_them(
+            bits: u64,
+            digits in "[0-9]{1,40}\\.?[0-9]{0,40}",
+            exponent in -400..400,
+        ) {
+            let number = f64::from_bits(bits);
+            prop_assume!(!number.is_nan());
+            read_alike(&format!("{number}"))?;
+            read_alike(&format!("{number:.17e}"))?;
+            read_alike(&format!("{digits}e{exponent}"))?;
+        }
+
         #[test]
         fn agrees_with_the_standard_library_on_integers(value: i128) {
             let value = value >> (value.unsigned_abs() % 128) as u32;
@@ -343,6 +369,7 @@ mod tests {
         fn whatever_is_spelled_the_standard_library_reads(token in "[+-]?[0-9.eEinfaty+-]{0,9}") {
             if spelled(token.as_bytes()).is_some() {
                 prop_assert!(token.parse::<f64>().is_ok(), "{}", token);
+                read_alike(&token)?;
             } else {
                 prop_assert!(token.parse::<f64>().is_err(), "{}", token);
             }

@@ -261,3 +261,25 @@ pub fn write_binary(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_and_long_places_gather_alike() {
+        let text = b"5 40 300 2000 10000 -6e300 0.1 22222222222222222222222222222222222 ";
+        let starts: Vec<usize> = (0..text.len()).filter(|&i| i == 0 || text[i - 1] == b' ').collect();
+        let (short, long): (Vec<u32>, Vec<u64>) = starts.iter().map(|&i| (i as u32, i as u64)).unzip();
+        // More than a batch of them.
+        let positions: Vec<u32> = (0..200).map(|i| i * 7 % starts.len() as u32).collect();
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        gather(text, &short, &positions, &mut a);
+        gather(text, &long, &positions, &mut b);
+        let tokens: Vec<&[u8]> = text.split(|&byte| byte == b' ').collect();
+        let expected: Vec<u8> =
+            positions.iter().flat_map(|&i| [tokens[i as usize], b"\n"].concat()).collect();
+        assert_eq!(a, expected);
+        assert_eq!(b, expected);
+    }
+}

@@ -289,7 +289,7 @@ fn spelling(text: Text) -> Spelling {
     }
     let starts =
         if u32::holds_all(&text) { Starts::Short(starts(&text)) } else { Starts::Long(starts(&text)) };
-    Spelling { starts, text }
+    Spelling { text, starts }
 }
 
 /// A float type's keys, read from tokens.
@@ -300,7 +300,7 @@ trait Float: Word {
 
 impl Float for u32 {
     fn read(token: &[u8], order: Order) -> Option<(Self, f64)> {
-        let value: f32 = std::str::from_utf8(token).ok()?.parse().ok()?;
+        let value: f32 = fast_float2::parse(token).ok()?;
         let value = if value.is_nan() { f32::NAN } else { value };
         Some((value.to_bits().key(order), value.into()))
     }
@@ -308,7 +308,7 @@ impl Float for u32 {
 
 impl Float for u64 {
     fn read(token: &[u8], order: Order) -> Option<(Self, f64)> {
-        let value: f64 = std::str::from_utf8(token).ok()?.parse().ok()?;
+        let value: f64 = fast_float2::parse(token).ok()?;
         let value = if value.is_nan() { f64::NAN } else { value };
         Some((value.to_bits().key(order), value))
     }

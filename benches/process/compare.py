@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Times whole processes, from files to files: gpusort beside GNU sort, DuckDB, Polars and numpy.
+
+    cargo build --release
+    python3 -m venv .venv && .venv/bin/pip install numpy polars duckdb
+    .venv/bin/python benches/process/compare.py [--rounds 7] [--scale 1.0] [--json FILE]
+
+Every round runs each program once, one after the other, beginning with another one each time; what is
+compared is the times of one round, so that a machine that is slower for a while slows both. Each
+program's output is checked against an independent sort of the same data: byte for byte where it keeps
+the spelling, as numbers where it does not. What is not installed is left out with a line that says so.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+GPUSORT = str(ROOT / "target/release/gpusort")
+
+POLARS = """
+import polars as pl, sys
+t, source, target = sys.argv[1:]
+t = pl.Int64 if t == 'i' else pl.Float64
+data = pl.read_csv(source, has_header=False, new_columns=['x'], schema_overrides={'x': t})
+data.sort('x').write_csv(target, include_header=False)
+"""
+DUCKDB = """
+import duckdb, sys
+t, source, target = sys.argv[1:]
+t = 'BIGINT' if t == 'i' else 'DOUBLE'
+duckdb.sql(f"copy (select x from read_csv('{source}', header=false, columns={{'x': '{t}'}}) order by x) "
+           f"to '{target}' (header false)")
+"""
+NUMPY = """
+import numpy, sys
+source, target = sys.argv[1:]
+data = numpy.fromfile(source, 'i4')
+data.sort()
+data.tofile(target)
+"""
+
+
+def has(module):
+    return subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True).returncode == 0
+
+
+def python(code, *args):
+    return [sys.executable, "-c", code, *args]
+
+
+def gnu(option, source, target):
+    return ["sort", option, "-s", source, "-o", target]
+
+
+class Task:
+    """What is to be done: a name, the input, the programs with their command lines, and the check."""
+
+    def __init__(self, name, source, programs, expected, seldom=()):
+        self.name, self.source, self.programs, self.expected = name, source, programs, expected
+        # Programs that take so long that one round has to do.
+        self.seldom = seldom
+
+
+def tasks(folder, scale):
+    file = lambda name: str(folder / name)
+    ten, five = int(10_000_000 * scale), int(5_000_000 * scale)
+    ints, floats, binary, few = file("ints.txt"), file("floats.txt"), file("ints.i32"), file("few.txt")
+    for count, name in [(ten, ints), (ten, binary), (1000, few)]:
+        subprocess.run([GPUSORT, "gen", "-q", "--count", str(count), "-t", "i32", "-o", name], check=True)
+    make_floats(five, floats)
+
+    text = {"gpusort": lambda s, t: [GPUSORT, "sort", "-q", s, "-o", t]}
+    if shutil.which("sort"):
+        text["GNU sort"] = None
+    for name, module, code in [("Polars", "polars", POLARS), ("DuckDB", "duckdb", DUCKDB)]:
+        if has(module):
+            text[name] = code
+        else:
+            print(f"{name} is not installed and left out", file=sys.stderr)
+
+    def commands(kind):
+        def command(name):
+            if name == "gpusort":
+                return text[name]
+            if name == "GNU sort":
+                return lambda s, t: gnu("-n" if kind == "i" else "-g", s, t)
+            return lambda s, t: python(text[name], kind, s, t)
+
+        return {name: command(name) for name in text}
+
+    yield Task(f"{ten:,} i32 as text", ints, commands("i"), numbers_in_order(int), {"GNU sort"})
+    yield Task(f"{five:,} f64 as text", floats, commands("f"), numbers_in_order(float), {"GNU sort"})
+    yield Task("1,000 i32 as text", few, {n: c for n, c in commands("i").items() if n in ("gpusort", "GNU sort")}, numbers_in_order(int))
+    raw = {"gpusort": text["gpusort"]}
+    if has("numpy"):
+        raw["numpy"] = lambda s, t: python(NUMPY, s, t)
+    yield Task(f"{ten:,} i32, binary", binary, raw, words_in_order)
+
+
+def make_floats(count, path):
+    import random
+
+    rng = random.Random(1)
+    with open(path, "w") as out:
+        for _ in range(0, count, 100_000):
+            out.writelines(f"{rng.gauss(0, 1e3):.17g}\n" for _ in range(min(count, 100_000)))
+
+
+def numbers_in_order(number):
+    """The lines of the input by Python's own stable sort; outputs in another spelling as numbers."""
+
+    def check(source, outputs):
+        lines = open(source, "rb").read().split()
+        lines.sort(key=number)
+        expected = b"\n".join(lines) + b"\n"
+        for name, output in outputs.items():
+            found = open(output, "rb").read()
+            if found == expected:
+                continue
+            if name in ("gpusort", "GNU sort"):
+                sys.exit(f"{name}: not the input's lines in order")
+            if list(map(number, found.split())) != list(map(number, lines)):
+                sys.exit(f"{name}: not the input's numbers in order")
+
+    return check
+
+
+def words_in_order(source, outputs):
+    import array
+
+    def read(path):
+        words = array.array("i")
+        words.frombytes(open(path, "rb").read())
+        return words
+
+    expected = array.array("i", sorted(read(source)))
+    for name, output in outputs.items():
+        if read(output) != expected:
+            sys.exit(f"{name}: not the input's words in order")
+
+
+def run(command):
+    """Wall time in seconds and peak memory in bytes."""
+    begin = time.perf_counter()
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"})
+    _, status, usage = os.wait4(process.pid, 0)
+    took = time.perf_counter() - begin
+    if status:
+        sys.exit(f"{command[0]} failed")
+    return took, usage.ru_maxrss * 1024
+
+
+def measure(task, folder, rounds):
+    times = {name: [] for name in task.programs}
+    peaks = dict.fromkeys(task.programs, 0)
+    outputs = {name: str(folder / f"out-{number}{Path(task.source).suffix}") for number, name in enumerate(times)}
+    names = list(times)
+    for turn in range(rounds + 1):
+        for name in names[turn % len(names):] + names[: turn % len(names)]:
+            if name in task.seldom and turn > 1:
+                continue
+            took, peak = run(task.programs[name](task.source, outputs[name]))
+            # The first round fills caches.
+            if turn > 0:
+                times[name].append(took)
+                peaks[name] = max(peaks[name], peak)
+    task.expected(task.source, outputs)
+    for output in outputs.values():
+        os.remove(output)
+    return times, peaks
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--scale", type=float, default=1.0, help="of the numbers of numbers")
+    parser.add_argument("--json", help="where all times go")
+    options = parser.parse_args()
+    record = []
+    print("| task | program | median s | least s | ratio to gpusort | peak MB | of the input |\n|---|---|---:|---:|---:|---:|---:|")
+    with tempfile.TemporaryDirectory() as folder:
+        for task in tasks(Path(folder), options.scale):
+            times, peaks = measure(task, Path(folder), options.rounds)
+            for name, took in times.items():
+                ratio = statistics.median(other / own for other, own in zip(took, times["gpusort"]))
+                size = os.path.getsize(task.source)
+                print(f"| {task.name} | {name} | {statistics.median(took):.4g} | {min(took):.4g} | {ratio:.2f} | "
+                      f"{peaks[name] / 1e6:.0f} | {peaks[name] / size:.2f} |", flush=True)
+                record.append({"task": task.name, "program": name, "seconds": took, "peak_bytes": peaks[name],
+                               "input_bytes": size})
+    if options.json:
+        with open(options.json, "w") as out:
+            json.dump(record, out, indent=1)
+
+
+main()
