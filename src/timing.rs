@@ -12,6 +12,9 @@ use crate::sorter::{Report, Sorter};
 /// What a sort took and what it was.
 #[derive(Clone, Debug, Serialize)]
 pub struct Timing {
+    /// The file, where each of several was sorted on its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Elements sorted.
     pub n: usize,
     /// Bytes of input.
@@ -96,6 +99,7 @@ impl Timing {
         };
         let seconds = report.sort.time.as_secs_f64();
         Self {
+            file: None,
             n,
             bytes: 0,
             element: element.name(),
@@ -132,6 +136,9 @@ impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ms = &self.ms;
         let assumed = if self.type_assumed { " (assumed)" } else { "" };
+        if let Some(file) = &self.file {
+            write!(f, "{file}: ")?;
+        }
         write!(f, "sorted {} {}{assumed} in {} ms: ", grouped(self.n), self.element, short(ms.total))?;
         let phases = [
             ("read", ms.read),

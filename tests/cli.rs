@@ -702,3 +702,75 @@ fn gen_takes_no_more_memory_for_more_numbers() {
     assert_eq!(rest.len(), 12 << 20);
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn each_file_is_sorted_on_its_own() {
+    let folder = Folder::new();
+    let text = folder.write("a.txt", "3\n01\n2\n");
+    let other = folder.write("b.txt", "2.5\n-1\n");
+    let words = elements(ElementType::I64, 1000, 8);
+    let binary: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let binary = folder.write("c.i64", binary);
+    let mut expected = words;
+    expected.sort_by(|&a, &b| compare(ElementType::I64, false, a, b));
+    let expected: Vec<u8> = expected.iter().flat_map(|word| word.to_le_bytes()).collect();
+
+    let before = fs::read(&text).unwrap();
+    for device in ["cpu", &device::name()] {
+        let out = folder.arg(&format!("out-{device}"));
+        let args = ["sort", "--each", "-a", "bitonic", "-d", device, &text, &other, &binary, "-o", &out];
+        let told = sorted(&args, "");
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(lines.len(), 3, "{told}");
+        assert!(lines[0].starts_with(&format!("{text}: sorted 3 u32")), "{told}");
+        let read = |name: &str| fs::read(Path::new(&out).join(name)).unwrap();
+        assert_eq!(read("a.txt"), b"01\n2\n3\n");
+        assert_eq!(read("b.txt"), b"-1\n2.5\n");
+        assert_eq!(read("c.i64"), expected);
+        assert_eq!(fs::read(&text).unwrap(), before, "inputs stay as they are");
+    }
+
+    // In place, one of them wrong: it stays as it is, and the others are sorted.
+    let wrong = folder.write("wrong.txt", "2\nx\n1\n");
+    let output = run(&["sort", "--each", "--in-place", "--json", &text, &wrong, &binary], "");
+    assert_eq!(output.status.code(), Some(2));
+    let message = stderr(&output);
+    assert!(message.contains(&format!("{wrong}:2:1: 'x' is not a number")), "{message}");
+    assert!(message.contains("1 of 3 files not sorted"), "{message}");
+    let told = String::from_utf8(output.stdout).unwrap();
+    let files: Vec<String> = told
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["file"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(files, [text.clone(), binary.clone()]);
+    assert_eq!(fs::read(&wrong).unwrap(), b"2\nx\n1\n");
+    assert_eq!(fs::read(&text).unwrap(), b"01\n2\n3\n");
+    assert_eq!(fs::read(&binary).unwrap(), expected);
+    assert!(!folder.names().iter().any(|name| name.starts_with(".gpusort")), "no temporary is left");
+}
+
+#[test]
+fn each_refuses_what_would_lose_a_file() {
+    let folder = Folder::new();
+    let file = folder.write("x.txt", "2\n1\n");
+    fs::create_dir(folder.path("sub")).unwrap();
+    let same = folder.write("sub/x.txt", "2\n1\n");
+    let out = folder.arg("out");
+    let here = folder.0.path().to_str().unwrap().to_owned();
+    for (args, said) in [
+        (&["--each", &file][..], "--each needs --in-place"),
+        (&["--each", "-o", &out], "--each needs files"),
+        (&["--each", &file, "-", "-o", &out], "--each sorts files"),
+        (&["--each", &file, &same, "-o", &out], "would both become"),
+        (&["--each", &file, &file, "--in-place"], "would both become"),
+        (&["--each", &file, "-o", &here], "--in-place sorts it there"),
+        (&["--each", &file, "-o", &file], "no folder for the sorted files"),
+        (&["--each", &file, "-o", &out, "--to", "bin"], "keeps a file's format"),
+        (&["--in-place", &file], "--each"),
+    ] {
+        let message = refused(&[&["sort"], args].concat(), "");
+        assert!(message.contains(said), "{args:?}: {message}");
+    }
+    assert_eq!(fs::read(&file).unwrap(), b"2\n1\n");
+    assert_eq!(folder.names(), ["sub", "x.txt"], "nothing was made");
+}

@@ -256,7 +256,7 @@ pub(super) struct GenArgs {
 }
 
 /// Sort numbers from files or standard input.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(args_override_self = true)]
 #[command(after_help = "See 'gpusort sort --help' for examples, order rules and exit codes.")]
 #[command(after_long_help = "\
@@ -268,6 +268,8 @@ Examples:
   gpusort sort --algo odd-even small.txt        the brick sort: n phases
   gpusort sort --to text data.i64               binary in, text out
   gpusort sort --json big.txt -o /dev/null      how long does it take?
+  gpusort sort --each *.txt -o sorted           every file on its own, into the folder sorted
+  gpusort sort --each --in-place *.u32          ... or back into each
 
 Order:
   Numeric and total: -inf ... -0, +0 ... +inf, then NaN; integers have one zero. With --reverse the
@@ -339,9 +341,17 @@ pub(super) struct SortArgs {
     #[arg(short, long)]
     pub(super) general_numeric_sort: bool,
 
-    /// Where to write; the file may be an input, - is standard output
+    /// Where to write; the file may be an input, - is standard output; with --each a folder
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+
+    /// Sort every file on its own, into the folder that -o names
+    #[arg(long)]
+    pub(super) each: bool,
+
+    /// With --each: back into each file
+    #[arg(long, requires = "each", conflicts_with = "output")]
+    pub(super) in_place: bool,
 
     /// Where to sort: auto, cpu, gpu, a number from 'gpusort devices', or part of a name
     #[arg(

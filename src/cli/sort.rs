@@ -1,32 +1,23 @@
 //! `gpusort sort`: from what was typed to what is meant, then read, sort, write, tell.
 
+mod each;
+
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
-use std::thread::JoinHandle;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use gpusort::gpu::{Gpu, Select};
 use gpusort::io::records::{write_binary, write_text};
 use gpusort::io::{Input, Output, Records, Text, binary, text};
 use gpusort::key::{ElementType, Keys, Order};
-use gpusort::plan::{Plan, Shape};
+use gpusort::plan::Shape;
 use gpusort::timing::{Timing, milliseconds};
-use gpusort::{ErrorKind, Method, Report, Sorter};
+use gpusort::{Method, Report, Sorter};
 
 use super::args::{FormatArg, SortArgs, TimingArg};
-use super::device::Device;
+use super::device::{Device, Devices};
 use super::format::{self, Extension, Format, name_of};
 use super::progress::{Progress, Unit};
-
-/// From this many elements on, a GPU that starts while they are read sorts them sooner than the CPU,
-/// the way there and back counted. Measured with u32 on an H100 beside 16 cores: at 2^26, 60 ms
-/// against 116 ms.
-const GPU_PAYS: u64 = 1 << 26;
-
-/// The same where it is known only after the input was read, so that the start (0.15 to 0.2 s) counts
-/// too. There, at 2^28, 0.37 s against 0.47 s; at 2^27, 0.28 s against 0.21 s.
-const GPU_PAYS_WITH_START: u64 = 1 << 28;
 
 /// What is meant: every option resolved against the others, nothing opened yet.
 struct Options {
@@ -126,6 +117,10 @@ impl Options {
         })
     }
 
+    fn devices(&self) -> Devices {
+        Devices::new(self.device.clone(), self.method, !self.quiet)
+    }
+
     /// How many elements there will be, where the files tell.
     fn expected_elements(&self) -> Option<u64> {
         let element = self.element.filter(|_| self.format == Format::Binary)?;
@@ -184,95 +179,80 @@ fn binary_element(inputs: &[Input]) -> anyhow::Result<(Option<ElementType>, bool
     Ok((Some(element.unwrap_or(ElementType::U32)), element.is_none()))
 }
 
-/// A device that is being started while the input is read.
-struct Starting(Option<JoinHandle<(Result<Gpu, gpusort::Error>, Duration)>>);
-
-impl Starting {
-    fn new(select: Select) -> Self {
-        Self(Some(std::thread::spawn(move || {
-            let start = Instant::now();
-            let gpu = Gpu::start(&select);
-            (gpu, start.elapsed())
-        })))
-    }
-
-    fn wait(mut self) -> (Result<Gpu, gpusort::Error>, Duration) {
-        let thread = self.0.take().expect("taken here only, and by drop");
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    }
-}
-
-impl Drop for Starting {
-    /// A process that ends while a driver is starting up may crash in it.
-    fn drop(&mut self) {
-        if let Some(thread) = self.0.take() {
-            // Its result is no longer wanted.
-            let _ = thread.join();
-        }
-    }
-}
-
 pub(super) fn run(args: SortArgs) -> anyhow::Result<()> {
+    if args.each {
+        return each::run(&args);
+    }
     let begin = Instant::now();
     let options = Options::new(args)?;
     let progress = Progress::new(options.progress);
-    let starting = starts_early(&options).map(Starting::new);
+    let mut devices = options.devices();
+    devices.expect(options.expected_elements());
     // Opened before the work, so that a place that can't be written to is found out now.
-    let mut output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
+    let output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
+    let input = read(&options, &progress)?;
+    if let Some(timing) = sort_one(&options, input, output, &mut devices, &progress, begin)? {
+        drop(progress);
+        tell(&timing, &options)?;
+    }
+    Ok(())
+}
 
-    let (records, bytes, read, parse) = read(&options, &progress)?;
+/// What was read, and how long that took.
+struct Read {
+    records: Records,
+    bytes: u64,
+    reading: Duration,
+    parsing: Duration,
+}
+
+/// Sorts what was read into an output; returns the timing if it is wanted.
+fn sort_one(
+    options: &Options,
+    input: Read,
+    mut output: Output,
+    devices: &mut Devices,
+    progress: &Progress,
+    begin: Instant,
+) -> anyhow::Result<Option<Timing>> {
+    let Read { records, bytes, reading, parsing } = input;
     let order = records.order;
     if let Some(promised) = options.output_element
         && promised != order.element
         && !records.is_empty()
     {
-        let output = options.output.unwrap_or_default();
         bail!(
             "{}: the data is {}, not {promised}; --to bin writes it all the same",
-            output.display(),
+            options.output.as_deref().unwrap_or(Path::new("")).display(),
             order.element
         );
     }
 
     let positions = options.output_format == Format::Text && records.spelling.is_some();
     let shape = Shape { key_words: records.keys.words(), positions };
-    let chosen = choose(&options, records.len() as u64, shape, starting, &progress)?;
     let n = records.len();
-    let (report, write) = sort_and_write(&options, records, &chosen.sorter, &mut output, &progress)?;
+    let chosen = devices.choose(n as u64, shape, progress)?;
+    let (report, write) = sort_and_write(options, records, &chosen.sorter, &mut output, progress)?;
     let start = Instant::now();
     output.finish()?;
-    drop(progress);
-
-    if let Some(to) = options.timing {
-        let mut timing = Timing::new(n, order.element, &chosen.sorter, &report, chosen.why);
-        timing.bytes = bytes;
-        timing.type_assumed = options.type_assumed;
-        if options.type_assumed {
-            timing.why.push_str("; the type is assumed");
-        }
-        timing.ms.read = milliseconds(read);
-        timing.ms.parse = milliseconds(parse);
-        timing.ms.device += milliseconds(chosen.started);
-        timing.ms.write = milliseconds(write + start.elapsed());
-        timing.ms.total = milliseconds(begin.elapsed());
-        tell(&timing, to, options.json)?;
+    if options.timing.is_none() {
+        return Ok(None);
     }
-    Ok(())
+    let mut timing = Timing::new(n, order.element, &chosen.sorter, &report, chosen.why);
+    timing.bytes = bytes;
+    timing.type_assumed = options.type_assumed;
+    if options.type_assumed {
+        timing.why.push_str("; the type is assumed");
+    }
+    timing.ms.read = milliseconds(reading);
+    timing.ms.parse = milliseconds(parsing);
+    timing.ms.device += milliseconds(chosen.started);
+    timing.ms.write = milliseconds(write + start.elapsed());
+    timing.ms.total = milliseconds(begin.elapsed());
+    Ok(Some(timing))
 }
 
-/// The device to start before the input is read: one that was asked for, or that will pay.
-fn starts_early(options: &Options) -> Option<Select> {
-    match &options.device {
-        Device::Cpu => None,
-        Device::Gpu(select) => Some(select.clone()),
-        Device::Auto => {
-            let pays = options.method.algorithm.is_some() || options.expected_elements() >= Some(GPU_PAYS);
-            pays.then_some(Select::Hardware)
-        }
-    }
-}
-
-fn read(options: &Options, progress: &Progress) -> anyhow::Result<(Records, u64, Duration, Duration)> {
+fn read(options: &Options, progress: &Progress) -> anyhow::Result<Read> {
     let size: Option<u64> = options.inputs.iter().map(Input::size).sum();
     progress.phase("read", Unit::Bytes, size);
     let start = Instant::now();
@@ -280,74 +260,18 @@ fn read(options: &Options, progress: &Progress) -> anyhow::Result<(Records, u64,
         (Format::Binary, element) => {
             let element = element.unwrap_or(ElementType::U32);
             let elements = binary::Elements::read(&options.inputs, element, |done| progress.set(done))?;
-            let (read, start) = (start.elapsed(), Instant::now());
+            let (reading, start) = (start.elapsed(), Instant::now());
             let records = elements.into_records(Order { element, descending: options.descending });
             let bytes = (records.len() * element.bytes()) as u64;
-            Ok((records, bytes, read, start.elapsed()))
+            Ok(Read { records, bytes, reading, parsing: start.elapsed() })
         }
         (Format::Text, element) => {
             let text = Text::read(&options.inputs, |done| progress.set(done))?;
-            let (bytes, read, start) = (text.len(), start.elapsed(), Instant::now());
+            let (bytes, reading, start) = (text.len(), start.elapsed(), Instant::now());
             progress.phase("parse", Unit::Time, None);
             let records = text::parse(text, element, options.descending)?;
-            Ok((records, bytes, read, start.elapsed()))
+            Ok(Read { records, bytes, reading, parsing: start.elapsed() })
         }
-    }
-}
-
-/// Where the sort will run, and why there.
-struct Chosen {
-    sorter: Sorter,
-    started: Duration,
-    why: String,
-}
-
-/// Whether the GPU takes so many elements in one sort.
-fn takes(gpu: &Gpu, method: Method, n: u64, shape: Shape) -> bool {
-    let n = usize::try_from(n).unwrap_or(usize::MAX);
-    let plan = |(algorithm, variant)| Plan::new(algorithm, variant, n, shape, &gpu.info().limits);
-    method.on_gpu().and_then(plan).is_ok()
-}
-
-fn choose(
-    options: &Options,
-    n: u64,
-    shape: Shape,
-    starting: Option<Starting>,
-    progress: &Progress,
-) -> anyhow::Result<Chosen> {
-    let on_cpu = |why: String| Chosen { sorter: Sorter::cpu(), started: Duration::ZERO, why };
-    let named = options.device != Device::Auto;
-    let starting = match (&options.device, starting) {
-        (Device::Cpu, _) => return Ok(on_cpu("--device cpu".to_owned())),
-        (_, Some(starting)) => starting,
-        _ if n >= GPU_PAYS_WITH_START => Starting::new(Select::Hardware),
-        _ => return Ok(on_cpu(format!("{n} elements: the CPU is done before a GPU would be"))),
-    };
-    progress.phase("device", Unit::Time, None);
-    match (starting.wait(), options.method.algorithm) {
-        ((Ok(gpu), _), None) if !named && !takes(&gpu, options.method, n, shape) => {
-            Ok(on_cpu(format!("{n} elements: more than the GPU takes at once")))
-        }
-        ((Ok(gpu), started), algorithm) => {
-            let why = match algorithm {
-                _ if named => "--device names it".to_owned(),
-                Some(algorithm) => format!("--algo {algorithm} is named and there is a hardware GPU"),
-                None => format!("{n} elements: a GPU is done before the CPU would be"),
-            };
-            Ok(Chosen { sorter: Sorter::gpu(gpu), started, why })
-        }
-        ((Err(error), _), algorithm) if !named && matches!(error.kind(), ErrorKind::NoDevice { .. }) => {
-            if let Some(algorithm) = algorithm
-                && !options.quiet
-            {
-                progress.note(&format!("no hardware GPU found; the {algorithm} network runs on the CPU"));
-            }
-            Ok(on_cpu("no hardware GPU found".to_owned()))
-        }
-        // Nobody asked for a GPU, so nobody need hear of one that does not start.
-        ((Err(error), _), None) if !named => Ok(on_cpu(error.to_string())),
-        ((Err(error), _), _) => Err(error.into()),
     }
 }
 
@@ -414,8 +338,9 @@ fn write_keys(
     }
 }
 
-fn tell(timing: &Timing, to: TimingTo, json: bool) -> anyhow::Result<()> {
-    let line = if json { timing.to_json()? } else { timing.to_string() };
+fn tell(timing: &Timing, options: &Options) -> anyhow::Result<()> {
+    let line = if options.json { timing.to_json()? } else { timing.to_string() };
+    let Some(to) = options.timing else { return Ok(()) };
     match to {
         TimingTo::Stdout => writeln!(io::stdout(), "{line}").context("standard output"),
         TimingTo::StdoutComment => writeln!(io::stdout(), "# {line}").context("standard output"),

@@ -1,0 +1,116 @@
+//! `gpusort sort --each`: every file on its own, the next one read while this one is sorted, all on one
+//! device.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use std::{fs, io, thread};
+
+use anyhow::{bail, ensure};
+use gpusort::io::Output;
+
+use super::{Options, Read, read, sort_one, tell};
+use crate::cli::args::{Progress as When, SortArgs};
+use crate::cli::device::Devices;
+use crate::cli::is_broken_pipe;
+use crate::cli::progress::Progress;
+
+/// One file, and all that is meant for it.
+struct Job {
+    name: String,
+    options: Options,
+    /// What it becomes.
+    target: PathBuf,
+}
+
+/// Sorts every file. One that cannot be sorted is named on stderr, and the others are sorted all the same.
+pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
+    let jobs = jobs(args)?;
+    // There is at least one.
+    let first = &jobs[0];
+    let progress = Progress::new(first.options.progress);
+    let mut devices = first.options.devices();
+    devices.expect(jobs.iter().filter_map(|job| job.options.expected_elements()).max());
+    thread::scope(|scope| {
+        let ahead =
+            |job: &'_ Job| -> anyhow::Result<Read> { read(&job.options, &Progress::new(When::Never)) };
+        let mut next = Some(scope.spawn(move || ahead(first)));
+        let mut failed = 0;
+        for (number, job) in jobs.iter().enumerate() {
+            let begin = Instant::now();
+            let Some(reading) = next.take() else { break };
+            let input = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            next = jobs.get(number + 1).map(|job| scope.spawn(move || ahead(job)));
+            match input.and_then(|input| sort_file(job, input, &mut devices, &progress, begin)) {
+                Err(error) if is_broken_pipe(&error) => return Err(error),
+                Err(error) => {
+                    progress.note(&format!("{error:#}"));
+                    failed += 1;
+                }
+                Ok(()) => {}
+            }
+        }
+        ensure!(failed == 0, "{failed} of {} files not sorted", jobs.len());
+        Ok(())
+    })
+}
+
+fn sort_file(
+    job: &Job,
+    input: Read,
+    devices: &mut Devices,
+    progress: &Progress,
+    begin: Instant,
+) -> anyhow::Result<()> {
+    let output = Output::file(&job.target)?;
+    let timing = sort_one(&job.options, input, output, devices, progress, begin)?;
+    timing.map_or(Ok(()), |mut timing| {
+        timing.file = Some(job.name.clone());
+        progress.suspend(|| tell(&timing, &job.options))
+    })
+}
+
+/// What is meant for every file, at least one, found out before any of them is touched.
+fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
+    let folder = match (&args.output, args.in_place) {
+        (_, true) => None,
+        (Some(folder), false) => Some(folder.clone()),
+        (None, false) => bail!("--each needs --in-place, or a folder for the sorted files with -o"),
+    };
+    ensure!(!args.files.is_empty(), "--each needs files to sort");
+    let mut jobs = Vec::with_capacity(args.files.len());
+    let mut targets: HashMap<PathBuf, PathBuf> = HashMap::new();
+    for file in &args.files {
+        let Some(name) = file.file_name().filter(|name| *name != "-") else {
+            bail!("{}: --each sorts files, each under its name", file.display());
+        };
+        let target = folder.as_ref().map_or_else(|| file.clone(), |folder| folder.join(name));
+        if folder.is_some() && is_same(&target, file) {
+            bail!("{}: is there already; --in-place sorts it there", target.display());
+        }
+        if let Some(other) = targets.insert(target.clone(), file.clone()) {
+            bail!("{} and {} would both become {}", other.display(), file.display(), target.display());
+        }
+        let one =
+            SortArgs { files: vec![file.clone()], output: Some(target.clone()), each: false, ..args.clone() };
+        let options = Options::new(one)?;
+        ensure!(
+            options.output_format == options.format,
+            "{}: --each keeps a file's format, which is not what --to names",
+            file.display()
+        );
+        jobs.push(Job { name: file.display().to_string(), options, target });
+    }
+    if let Some(folder) = folder {
+        match fs::create_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
+            Err(error) => bail!("{}: no folder for the sorted files: {}", folder.display(), error.kind()),
+            Ok(()) => {}
+        }
+    }
+    Ok(jobs)
+}
+
+fn is_same(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
