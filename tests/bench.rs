@@ -198,15 +198,12 @@ fn what_the_device_refuses_is_skipped_with_its_reason() {
         elements: vec![ElementType::U64],
         distributions: vec![Distribution::Equal],
         positions: false,
-        pace: Pace { runs: 1, warm_up: 0, limit: seconds(1e-3), seed: 1 },
+        pace: Pace { runs: 1, warm_up: 0, limit: seconds(1e4), seed: 1 },
     };
     let gpu = Device::gpu(device::start(), Duration::ZERO).unwrap();
     let (_, skipped, _) = run(&suite, &[gpu]);
     let of_gpu = skipped.iter().find(|skipped| skipped.case.variant == "fused").unwrap();
-    assert!(
-        of_gpu.why.starts_with("too large") || of_gpu.why.contains("a run, and it must fit"),
-        "{of_gpu:?}"
-    );
+    assert!(of_gpu.why.starts_with("too large"), "{of_gpu:?}");
 }
 
 #[test]
@@ -247,7 +244,7 @@ fn the_median_agrees_with_the_hosts_clock() {
     let gpu = device::gpu();
     let is_software = gpu.info().kind == Kind::Software;
     // On hardware a sort so long that recording its dispatches does not count.
-    let (n, times) = if is_software { (1 << 13, 16) } else { (1 << 26, 8) };
+    let (n, times) = if is_software { (1 << 13, 16) } else { (1 << 27, 8) };
     let shape = Shape { key_words: 1, positions: false };
     let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, n, shape, &gpu.info().limits).unwrap();
     let spin_up = (!is_software).then(|| SpinUp::new(gpu).unwrap());
@@ -275,6 +272,6 @@ fn the_median_agrees_with_the_hosts_clock() {
     let (bench, independent) = (median(&bench), median(&independent));
     println!("{n} elements: {:.4} ms by the bench, {:.4} ms by the host", bench * 1e3, independent * 1e3);
     // A software driver shares its cores with whatever else runs.
-    let tolerance = if is_software { 5.0 } else { 1.1 };
+    let tolerance = if is_software { 5.0 } else { 1.05 };
     assert!(bench < independent * tolerance && independent < bench * tolerance);
 }

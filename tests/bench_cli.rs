@@ -49,7 +49,7 @@ fn every_size_and_method_has_its_line() {
         let section = section.split("\n\n").next().unwrap();
         let lines: Vec<&str> = section.lines().skip(1).collect();
         let methods = [
-            "cpu radix",
+            "cpu auto",
             "cpu sort_unstable, 1 core",
             "bitonic fused [1]",
             "odd-even block [1]",
@@ -129,7 +129,7 @@ fn exports_hold_the_fields_of_the_specification() {
 
     let picture = fs::read_to_string(&plot).unwrap();
     assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
-    for text in ["bitonic fused", "odd-even block", "cpu radix", "number of elements", "128", "8K"] {
+    for text in ["bitonic fused", "odd-even block", "cpu auto", "number of elements", "128", "8K"] {
         assert!(picture.contains(text), "{text}");
     }
     assert_eq!(folder.names(), ["x.csv", "x.json", "x.md", "x.svg"], "nothing else is left");
@@ -150,6 +150,80 @@ fn an_export_to_standard_output_is_all_there_is() {
 }
 
 #[test]
+fn exports_are_made_whatever_happens_to_others() {
+    let folder = Folder::new();
+    let [json, csv] = ["x.json", "x.csv"].map(|name| folder.arg(name));
+    // The reader of the table has seen enough after a line.
+    let args = ["bench", "-d", "cpu", "--sizes", "16..1K", "--runs", "3", "--export-json", &json];
+    let mut child = gpusort(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+    let whole: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    assert_eq!(whole["results"].as_array().unwrap().len(), 4 * 4);
+    // One export fails; the other is made all the same.
+    if cfg!(target_os = "linux") {
+        let args = quick(&["-d", "cpu", "--sizes", "16", "--export-json", "/dev/full", "--export-csv", &csv]);
+        let output = gpusort(&args.iter().map(String::as_str).collect::<Vec<_>>()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("/dev/full"), "{}", stderr(&output));
+        assert_eq!(csv::Reader::from_path(&csv).unwrap().into_records().count(), 4);
+    }
+}
+
+#[test]
+fn nothing_measured_replaces_no_picture() {
+    let folder = Folder::new();
+    let plot = folder.write("x.svg", "<svg/>");
+    let args = ["bench", "-d", "cpu", "--sizes", "1M", "--time-limit", "0.000001", "--plot", &plot];
+    let output = gpusort(&args).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("nothing to plot"), "{}", stderr(&output));
+    assert_eq!(fs::read(&plot).unwrap(), b"<svg/>");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupt_ends_it_even_where_nobody_reads() {
+    let folder = Folder::new();
+    let pipe = folder.arg("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let args = ["bench", "-d", "cpu", "--sizes", "1", "--runs", "1", "--export-csv", &pipe];
+    let mut child = gpusort(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    // All is measured, and it waits for a reader of the export.
+    assert!(lines.map(Result::unwrap).any(|line| line.contains("odd-even network")));
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(child.try_wait().unwrap().is_none(), "it waits");
+    // SAFETY: a signal to a child that has not been waited for.
+    unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
+    let sent = Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(sent.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn devices_are_each_measured_once() {
+    let csv = bench(&["-d", "cpu, CPU,cpu", "--sizes", "16", "--export-csv", "-"]);
+    assert_eq!(csv.lines().count(), 1 + 4, "{csv}");
+    // One element is nothing to do for a GPU, so nothing to be faster at.
+    let csv = bench(&[
+        "-d",
+        &device::name(),
+        "--sizes",
+        "1",
+        "--export-csv",
+        "-",
+        "-a",
+        "bitonic",
+        "--variant",
+        "fused",
+    ]);
+    assert!(csv.lines().last().unwrap().ends_with(','), "{csv}");
+}
+
+#[test]
 fn what_is_asked_for_wrongly_is_refused() {
     for (args, said) in [
         (&["--sizes", "1M..1K"][..], "ends before it begins"),
@@ -163,6 +237,7 @@ fn what_is_asked_for_wrongly_is_refused() {
         (&["--device", "no such device"], "no GPU has 'no such device' in its name"),
         (&["--export-csv", "/no/such/folder/x.csv"], "there is no folder /no/such/folder"),
         (&["--export-csv", "-", "--export-json", "-"], "only one export"),
+        (&["--export-csv", "x", "--export-json", "x"], "two exports"),
         (&["numbers.txt"], "unexpected argument"),
     ] {
         let message = refused(&[&["bench"], args].concat(), "");
@@ -192,7 +267,7 @@ fn what_passes_the_time_limit_is_skipped_with_a_line() {
     let table = bench(&["-d", "cpu", "--sizes", "64,1M", "--time-limit", "0.5", "-a", "odd-even"]);
     let line =
         table.lines().find(|line| line.contains("odd-even network") && line.contains("skipped: about"));
-    assert!(line.is_some_and(|line| line.contains("a run, and three must fit into 500 ms")), "{table}");
+    assert!(line.is_some_and(|line| line.contains("and three must fit into 500 ms")), "{table}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Folder {
         self.path(name).to_str().unwrap().to_owned()
     }
 
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
         fs::write(self.path(name), bytes).unwrap();
         self.arg(name)
     }

@@ -11,6 +11,9 @@
 //! verifies keys, and a GPU that waits for it lowers its clock; so it is kept busy with work of no
 //! interest until it is as fast as ever, and only then timed. The clock of a process's first sort is a
 //! matter of chance; this one is not.
+//!
+//! With positions, the CPU's sorts are those of pairs: making them and taking the positions from them is a part of
+//! the time, as it is when `gpusort sort` does it. A GPU numbers its elements while they are uploaded.
 
 pub mod contender;
 pub mod csv;

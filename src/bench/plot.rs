@@ -58,7 +58,7 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
     let lines = lines(report);
     let labels: Vec<String> = lines.iter().map(|(case, _)| label(report, case)).collect();
     let mut plots = Vec::new();
-    // Once the colours are used up, the marks tell the lines apart.
+    // Once the colours are used up, other marks come with them.
     let mut looks = MARKS.iter().flat_map(|&mark| COLOURS.map(|colour| (colour, mark))).cycle();
     for ((case, points), label) in lines.iter().zip(&labels) {
         let style = match case.variant {

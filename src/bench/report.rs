@@ -11,8 +11,9 @@ use crate::timing::milliseconds;
 
 /// The `algo` of the CPU's own sorts, which networks are compared with.
 pub(super) const CPU: &str = "cpu";
-/// The `variant` of the fast sort on all cores.
-pub(super) const ALL_CORES: &str = "radix";
+/// The `variant` of what `--device cpu` sorts with: by radixes on all cores, or as few elements and those in order
+/// allow.
+pub(super) const ALL_CORES: &str = "auto";
 /// The `variant` of the standard library's sort on one.
 pub(super) const ONE_CORE: &str = "sort_unstable";
 
@@ -108,6 +109,11 @@ impl Measurement {
         statistics::median(&self.sort_ms())
     }
 
+    /// The medians of the sorts and of the times from end to end, in ms.
+    fn medians(&self) -> [f64; 2] {
+        [self.median_ms(), statistics::median(&self.end_to_end_ms())]
+    }
+
     /// The most passes that a run made.
     #[must_use]
     pub fn dispatches(&self) -> u64 {
@@ -192,7 +198,7 @@ pub struct Row {
     pub end_to_end_ms: f64,
     /// Elements by the median.
     pub keys_per_s: f64,
-    /// How many times as fast as the CPU's fast sort on all cores, by the medians.
+    /// How many times as fast as the faster of the CPU's own sorts, by the medians.
     pub vs_cpu: Option<f64>,
 }
 
@@ -202,7 +208,8 @@ impl Report {
     pub fn row(&self, result: &Measurement) -> Row {
         let (case, times) = (&result.case, result.sort_ms());
         let median_ms = result.median_ms();
-        let vs_cpu = self.baseline(case).map(|cpu| cpu.median_ms() / median_ms);
+        let cpu = self.baseline(case).filter(|_| !self.is_nothing(result));
+        let vs_cpu = cpu.map(|cpu| cpu[0] / median_ms);
         Row {
             device: case.device.clone(),
             algo: case.algorithm,
@@ -217,17 +224,22 @@ impl Report {
             min_ms: times.iter().copied().fold(f64::INFINITY, f64::min),
             max_ms: times.iter().copied().fold(0.0, f64::max),
             end_to_end_ms: statistics::median(&result.end_to_end_ms()),
-            keys_per_s: (case.n as f64 / median_ms * 1e3).round(),
-            // More digits than were measured help nobody.
-            vs_cpu: vs_cpu.filter(|ratio| ratio.is_finite()).map(|ratio| (ratio * 1e4).round() / 1e4),
+            // A clock may be too coarse to see anything.
+            keys_per_s: if median_ms > 0.0 { (case.n as f64 / median_ms * 1e3).round() } else { 0.0 },
+            vs_cpu: vs_cpu.filter(|ratio| ratio.is_finite()).map(four_digits),
         }
     }
 
-    /// The CPU's fast sort of the same keys.
-    fn baseline(&self, case: &Case) -> Option<&Measurement> {
-        self.results.iter().find(|result| {
-            result.case.is_baseline() && result.case.variant == ALL_CORES && result.case.same_keys(case)
-        })
+    /// The times of the faster of the CPU's own sorts of the same keys: of the sort alone, and from end to end.
+    fn baseline(&self, case: &Case) -> Option<[f64; 2]> {
+        let of_cpu = |result: &&Measurement| result.case.is_baseline() && result.case.same_keys(case);
+        self.results.iter().filter(of_cpu).map(Measurement::medians).reduce(least)
+    }
+
+    /// Whether a GPU had nothing to do, which is no time to compare with.
+    fn is_nothing(&self, result: &Measurement) -> bool {
+        let is_gpu = |device: &DeviceReport| device.is_gpu() && device.name == result.case.device;
+        result.dispatches() == 0 && self.devices.iter().any(is_gpu)
     }
 
     /// The bandwidth that the passes reached as a part of what the device's copies reach.
@@ -254,21 +266,19 @@ impl Report {
         self.results.iter().filter(|result| result.case.same_kind(kind))
     }
 
-    /// From which size on the best of a GPU's sorts of such keys is faster than the CPU's fast sort: by the time of
+    /// From which size on the best of a GPU's sorts of such keys is faster than the faster of the CPU's: by the time of
     /// the sort itself, and by that from end to end.
     #[must_use]
     pub fn crossovers(&self, kind: &Case, device: &str) -> Option<[Crossover; 2]> {
         let mut points: Vec<(usize, [f64; 2], [f64; 2])> = Vec::new();
-        let times = |result: &Measurement| [result.median_ms(), statistics::median(&result.end_to_end_ms())];
-        let of_device = |result: &&Measurement| result.case.device == device && !result.case.is_baseline();
+        let of_device = |result: &&Measurement| {
+            result.case.device == device && !result.case.is_baseline() && !self.is_nothing(result)
+        };
         for result in self.of_kind(kind).filter(of_device) {
             let Some(cpu) = self.baseline(&result.case) else { continue };
             match points.iter_mut().find(|(n, ..)| *n == result.case.n) {
-                Some((_, best, _)) => {
-                    let times = times(result);
-                    *best = [best[0].min(times[0]), best[1].min(times[1])];
-                }
-                None => points.push((result.case.n, times(result), times(cpu))),
+                Some((_, best, _)) => *best = least(*best, result.medians()),
+                None => points.push((result.case.n, result.medians(), cpu)),
             }
         }
         points.sort_by_key(|(n, ..)| *n);
@@ -278,6 +288,20 @@ impl Report {
         };
         Some([crossover(0)?, crossover(1)?])
     }
+}
+
+/// The smaller of each.
+fn least(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+    [a[0].min(b[0]), a[1].min(b[1])]
+}
+
+/// More digits than were measured help nobody.
+fn four_digits(ratio: f64) -> f64 {
+    if ratio <= 0.0 {
+        return ratio;
+    }
+    let unit = 10_f64.powi(3 - ratio.log10().floor() as i32);
+    (ratio * unit).round() / unit
 }
 
 impl DeviceReport {

@@ -84,10 +84,13 @@ pub fn measure(
         if samples.is_empty() && pace.is_exceeded_by(sample.end_to_end) {
             return Ok(Outcome::TooLong(sample.end_to_end));
         }
-        if warm_up > 0 && sample.end_to_end < LONG {
+        // As long as there is time for the runs that count.
+        let is_free = spent + sample.end_to_end.mul_f64(pace.least() as f64) < pace.limit;
+        if warm_up > 0 && sample.end_to_end < LONG && is_free {
             warm_up -= 1;
             continue;
         }
+        warm_up = 0;
         samples.push(sample);
         let is_over = spent + sample.end_to_end > pace.limit && samples.len() >= pace.least();
         if samples.len() >= pace.runs || is_over {
@@ -156,6 +159,12 @@ impl Device {
     #[must_use]
     pub fn report(&self) -> &DeviceReport {
         &self.report
+    }
+
+    /// Whether it is a GPU, be it of software.
+    #[must_use]
+    pub fn is_gpu(&self) -> bool {
+        self.gpu.is_some()
     }
 
     /// Tells devices of one name apart.
@@ -311,7 +320,7 @@ impl Suite {
         known: &mut HashMap<Entrant, Known>,
         tell: &mut dyn FnMut(Event) -> Result<(), E>,
     ) -> Result<(), E> {
-        tell(Event::Begins(&case, self.pace.warm_up + self.pace.runs))?;
+        tell(Event::Begins(&case, self.pace.warm_up.saturating_add(self.pace.runs)))?;
         let mut ran = |runs| {
             // Progress that cannot be told is no reason to stop.
             let _ = tell(Event::Ran(runs));
@@ -324,7 +333,9 @@ impl Suite {
             Ok((Outcome::TooLong(run), _)) => {
                 let runs = if self.pace.least() == 1 { "it" } else { "three" };
                 let [run, limit] = [run, self.pace.limit].map(|time| human::time(milliseconds(time)));
-                let why = format!("about {run} a run, and {runs} must fit into {limit}");
+                let by = known.get(&entrant).map(|&(n, _)| n).filter(|&n| n != case.n);
+                let by = by.map_or_else(String::new, |n| format!(" by one of {}", human::grouped(n)));
+                let why = format!("about {run} a run{by}, and {runs} must fit into {limit}");
                 tell(Event::Skipped(Skipped { case, why }))
             }
             Err(error) if refuses(&error) => tell(Event::Skipped(Skipped { case, why: error.to_string() })),
@@ -341,6 +352,7 @@ impl Suite {
         known: &mut HashMap<Entrant, Known>,
         ran: &mut dyn FnMut(usize),
     ) -> Result<(Outcome, Duration), Error> {
+        self.plan(entrant, devices, case.element, case.n)?;
         if let Some(found) = self.expect(entrant, devices, case, known.get(&entrant).copied())? {
             known.insert(entrant, found);
             let run = grown(found, entrant, case.n);
@@ -393,6 +405,20 @@ impl Suite {
         Ok(last)
     }
 
+    /// What a GPU would do, if it takes so many.
+    fn plan(
+        &self,
+        entrant: Entrant,
+        devices: &[Device],
+        element: ElementType,
+        n: usize,
+    ) -> Result<Option<Plan>, Error> {
+        let Entrant::Network { device, algorithm, variant } = entrant else { return Ok(None) };
+        let Some((gpu, _)) = &devices[device].gpu else { return Ok(None) };
+        let shape = Shape { key_words: element.bytes() as u32 / 4, positions: self.positions };
+        Plan::new(algorithm, variant, n, shape, &gpu.info().limits).map(Some)
+    }
+
     fn contender<'a>(
         &self,
         entrant: Entrant,
@@ -401,17 +427,13 @@ impl Suite {
         n: usize,
     ) -> Result<Box<dyn Contender + 'a>, Error> {
         let on_cpu = |method| Box::new(OnCpu::new(method, self.positions));
+        let plan = self.plan(entrant, devices, element, n)?;
         Ok(match entrant {
             Entrant::AllCores => on_cpu(Method::default()),
             Entrant::OneCore => Box::new(OneCore::new(self.positions)),
-            Entrant::Network { device, algorithm, variant } => match &devices[device].gpu {
-                None => on_cpu(Method { algorithm: Some(algorithm), variant: None }),
-                Some((gpu, spin_up)) => {
-                    let key_words = element.bytes() as u32 / 4;
-                    let shape = Shape { key_words, positions: self.positions };
-                    let plan = Plan::new(algorithm, variant, n, shape, &gpu.info().limits)?;
-                    Box::new(OnGpu::new(gpu, spin_up.as_ref(), plan)?)
-                }
+            Entrant::Network { device, algorithm, .. } => match (&devices[device].gpu, plan) {
+                (Some((gpu, spin_up)), Some(plan)) => Box::new(OnGpu::new(gpu, spin_up.as_ref(), plan)?),
+                _ => on_cpu(Method { algorithm: Some(algorithm), variant: None }),
             },
         })
     }

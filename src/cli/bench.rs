@@ -51,17 +51,18 @@ impl Export {
     }
 
     fn write(&self, report: &Report) -> anyhow::Result<()> {
-        let mut output = self.path.as_deref().map_or_else(Output::stdout, Output::file)?;
         let mut text = Vec::new();
         match (self.format, &self.path) {
             (Format::Json, _) => json::write(report, &mut text)?,
             (Format::Csv, _) => csv::write(report, &mut text)?,
             (Format::Markdown, _) => markdown::write(report, &mut text)?,
-            (Format::Plot, Some(_)) => {
-                text.extend(plot::svg(report).unwrap_or_default().into_bytes());
-            }
+            (Format::Plot, Some(_)) => match plot::svg(report) {
+                Some(svg) => text.extend(svg.into_bytes()),
+                None => bail!("nothing was measured, so there is nothing to plot"),
+            },
             (Format::Plot, None) => text.extend(terminal_plot(report).into_bytes()),
         }
+        let mut output = self.path.as_deref().map_or_else(Output::stdout, Output::file)?;
         output.write_all(&text).map_err(|error| output.failed(error))?;
         Ok(output.finish()?)
     }
@@ -96,7 +97,11 @@ impl Options {
         if exports.iter().filter(|export| export.path.is_none()).count() > 1 {
             bail!("only one export can go to standard output");
         }
-        for path in exports.iter().filter_map(|export| export.path.as_deref()) {
+        for (number, export) in exports.iter().enumerate() {
+            let Some(path) = export.path.as_deref() else { continue };
+            if exports[..number].iter().any(|other| other.path == export.path) {
+                bail!("{}: two exports would be written there", path.display());
+            }
             check_place(path)?;
         }
         let suite = Suite {
@@ -112,8 +117,9 @@ impl Options {
                 seed: args.seed,
             },
         };
-        let devices: Vec<Device> =
-            distinct(args.device).iter().map(|name| Device::named(name)).collect::<Result<_, _>>()?;
+        let devices: Result<Vec<Device>, _> =
+            args.device.iter().map(|name| Device::named(name.trim())).collect();
+        let devices = distinct(devices?);
         let progress = if args.quiet { When::Never } else { args.progress };
         Ok(Self { suite, devices, exports, progress, quiet: args.quiet })
     }
@@ -172,7 +178,7 @@ fn start(options: &Options, progress: &Progress) -> anyhow::Result<Vec<bench::De
     let mut devices = Vec::with_capacity(options.devices.len());
     for device in &options.devices {
         progress.phase("starting the device", Unit::Time, None);
-        devices.push(match device {
+        let device = match device {
             Device::Cpu => bench::Device::cpu(),
             Device::Gpu(select) => gpu(select)?,
             Device::Auto => match gpu(&Select::Hardware) {
@@ -185,7 +191,11 @@ fn start(options: &Options, progress: &Progress) -> anyhow::Result<Vec<bench::De
                 }
                 Err(error) => return Err(error.into()),
             },
-        });
+        };
+        // There is only one CPU, whether it was asked for or there was no GPU.
+        if device.is_gpu() || devices.iter().all(bench::Device::is_gpu) {
+            devices.push(device);
+        }
     }
     bench::Device::number(&mut devices);
     Ok(devices)
@@ -201,16 +211,28 @@ struct Live {
     kind: Option<Case>,
     results_told: usize,
     skipped_told: usize,
+    /// Whether standard output has no reader any more.
+    is_unheard: bool,
     is_over: bool,
 }
 
 impl Live {
-    fn print(&self, text: &str) -> anyhow::Result<()> {
+    fn print(&mut self, text: &str) -> anyhow::Result<()> {
         if self.to_stderr {
             return io::stderr().write_all(text.as_bytes()).context("standard error");
         }
+        if self.is_unheard {
+            return Ok(());
+        }
         let mut output = Output::stdout()?;
-        output.write_all(text.as_bytes()).map_err(|error| output.failed(error).into())
+        match output.write_all(text.as_bytes()).map_err(|error| output.failed(error)) {
+            // There are still the exports to be made.
+            Err(error) if error.is_broken_pipe() && !self.exports.is_empty() => {
+                self.is_unheard = true;
+                Ok(())
+            }
+            printed => Ok(printed?),
+        }
     }
 
     /// Prints what is new as one group.
@@ -236,9 +258,11 @@ impl Live {
         if std::mem::replace(&mut self.is_over, true) {
             return Ok(());
         }
-        self.tell()?;
-        self.print(&self.table.conclusion(&self.report))?;
-        self.exports.iter().try_for_each(|export| export.write(&self.report))
+        let conclusion = self.table.conclusion(&self.report);
+        let told = self.tell().and_then(|()| self.print(&conclusion));
+        // Each for itself: one that fails is no reason to lose the others.
+        let exported: Vec<_> = self.exports.iter().map(|export| export.write(&self.report)).collect();
+        exported.into_iter().fold(told, anyhow::Result::and)
     }
 }
 
@@ -258,14 +282,16 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
     };
     let suite = options.suite;
     let cases = suite.cases(&devices, suite.elements[0], suite.distributions[0], suite.sizes.0[0]);
-    let live = Live {
-        table: Table::new(&report, &cases, has_colours()),
+    let to_stderr = options.exports.iter().any(Export::is_data_on_stdout);
+    let mut live = Live {
+        table: Table::new(&report, &cases, !to_stderr && has_colours()),
         report,
-        to_stderr: options.exports.iter().any(Export::is_data_on_stdout),
+        to_stderr,
         exports: options.exports,
         kind: None,
         results_told: 0,
         skipped_told: 0,
+        is_unheard: false,
         is_over: false,
     };
     let introduction = live.table.introduction(&live.report);

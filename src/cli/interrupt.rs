@@ -1,11 +1,15 @@
 //! Ctrl-C and its kin: leave nothing behind, exit 130.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
 
 use anyhow::Context;
 
 /// What a command does before an interrupt ends the process.
 type LastWords = Box<dyn FnOnce() + Send>;
+
+/// How long they may take.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
 
@@ -27,7 +31,14 @@ pub(super) fn install() -> anyhow::Result<()> {
     ctrlc::set_handler(|| {
         let words = last_words().take();
         if let Some(words) = words {
-            words();
+            // On a thread of their own, since whoever reads what they say may never do so.
+            let (said, heard) = mpsc::channel();
+            std::thread::spawn(move || {
+                words();
+                // Nobody waits any more if it took too long.
+                let _ = said.send(());
+            });
+            let _ = heard.recv_timeout(PATIENCE);
         }
         gpusort::io::output::remove_temporary();
         exit();

@@ -65,8 +65,10 @@ pub enum Done {
     InOrder,
     /// Turning them round: they were in falling order.
     Reversed,
-    /// Sorting.
-    Sorted,
+    /// Comparing, on one core: they were few.
+    Compared,
+    /// Sorting by radixes, on all cores.
+    Radix,
 }
 
 impl Done {
@@ -76,19 +78,15 @@ impl Done {
         match self {
             Self::InOrder => "in-order",
             Self::Reversed => "reversed",
-            Self::Sorted => "radix",
+            Self::Compared => "sort_unstable",
+            Self::Radix => "radix",
         }
     }
 }
 
 /// Sorts keys, ascending.
 pub fn sort<W: Word + RadixKey>(keys: &mut [W]) -> Done {
-    unless_in_order(
-        keys,
-        |keys| {
-            if keys.len() < SMALL { keys.sort_unstable() } else { keys.radix_sort_unstable() }
-        },
-    )
+    unless_in_order(keys, <[W]>::radix_sort_unstable)
 }
 
 /// Sorts keys with their positions, ascending: by key, then by position.
@@ -96,28 +94,30 @@ pub fn sort_pairs<W: Word>(pairs: &mut [Pair<W>]) -> Done
 where
     Pair<W>: RadixKey,
 {
-    unless_in_order(pairs, |pairs| {
-        if pairs.len() < SMALL { pairs.sort_unstable() } else { pairs.radix_sort_unstable() }
-    })
+    unless_in_order(pairs, <[Pair<W>]>::radix_sort_unstable)
 }
 
-/// Sorts with `sort` what is in neither rising nor falling order. To find that out takes a look at a few elements, or
-/// else it was worth it.
+/// Sorts what is in neither rising nor falling order: few elements by comparing them, others with `sort`.
+/// Mostly a look at the first elements tells; where it takes a look at all of them, that is a small part of a
+/// sort.
 fn unless_in_order<T: Ord + Send + Sync>(elements: &mut [T], sort: impl FnOnce(&mut [T])) -> Done {
-    let all = |holds: fn(&[T]) -> bool| {
-        let (first, rest) = elements.split_at(elements.len().min(SMALL));
-        // From the last of the first on, so that no two neighbours are left out.
-        let rest = if rest.is_empty() { rest } else { &elements[first.len() - 1..] };
-        first.windows(2).all(holds) && rest.par_windows(2).with_min_len(SMALL).all(holds)
+    let all = |is_sorted: fn(&[T]) -> bool| {
+        // Each part with the first of the next, so that no two neighbours are left out.
+        let part = |start: usize| &elements[start..elements.len().min(start + SMALL + 1)];
+        let parts = elements.len().div_ceil(SMALL);
+        is_sorted(part(0)) && (1..parts).into_par_iter().all(|number| is_sorted(part(number * SMALL)))
     };
-    if all(|pair| pair[0] <= pair[1]) {
+    if all(<[T]>::is_sorted) {
         Done::InOrder
-    } else if all(|pair| pair[0] >= pair[1]) {
+    } else if all(|part| part.is_sorted_by(|a, b| a >= b)) {
         elements.reverse();
         Done::Reversed
+    } else if elements.len() < SMALL {
+        elements.sort_unstable();
+        Done::Compared
     } else {
         sort(elements);
-        Done::Sorted
+        Done::Radix
     }
 }
 
@@ -144,7 +144,8 @@ mod tests {
                 for mut keys in [strict.clone(), strict.iter().rev().copied().collect()] {
                     if place + 1 < n && n > 2 {
                         keys.swap(place, place + 1);
-                        assert_eq!(sort(&mut keys), Done::Sorted, "{n} {place}");
+                        let expected = if n < SMALL { Done::Compared } else { Done::Radix };
+                        assert_eq!(sort(&mut keys), expected, "{n} {place}");
                         assert_eq!(keys, strict);
                     }
                 }
@@ -157,7 +158,7 @@ mod tests {
         for n in [5, 3 * SMALL] {
             let keys: Vec<u64> = (0..n as u64).rev().map(|i| i / 2).collect();
             let mut sorted = pairs(&keys);
-            assert_eq!(sort_pairs(&mut sorted), Done::Sorted);
+            assert_eq!(sort_pairs(&mut sorted), if n < SMALL { Done::Compared } else { Done::Radix });
             let mut expected: Vec<u32> = (0..n as u32).collect();
             expected.sort_by_key(|&position| keys[position as usize]);
             assert_eq!(positions(&sorted), expected);

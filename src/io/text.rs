@@ -1,8 +1,8 @@
 //! Text into keys: one type for the whole input, and the spelling kept where it matters.
 //!
 //! Text is cut at line ends into pieces that all cores read at once. The first reading takes every
-//! token for an integer, which is the common case and the fast one: 64 bits a token and the extremes
-//! tell the type. Any token that is something else ends it, and the second reading takes all tokens
+//! token for an integer, which is the common case and the fast one: 32 bits a token, or 64 where they are not
+//! enough, and the extremes tell the type. Any token that is something else ends it, and the second reading takes all tokens
 //! for floats.
 
 use std::ops::Range;

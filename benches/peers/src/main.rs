@@ -82,7 +82,7 @@ fn main() -> anyhow::Result<()> {
     let options = options()?;
     let mut lines = options.beside.as_deref().map(read_lines).transpose()?.unwrap_or_default();
 
-    // As the command has it; the others take the GPU that they would.
+    // The first, or one by a part of its name; the others take the GPU that they would.
     let gpu = Gpu::start(&std::env::var("GPUSORT_DEVICE").map_or(Select::Hardware, Select::Name))?;
     let spin_up = SpinUp::new(&gpu)?;
     let ours = Ours { gpu: &gpu, spin_up: &spin_up };
