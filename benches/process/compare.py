@@ -6,8 +6,8 @@
     .venv/bin/python benches/process/compare.py [--rounds 7] [--scale 1.0] [--json FILE]
 
 Every round runs each program once, one after the other, beginning with another one each time; what is
-compared is the times of one round, so that a machine that is slower for a while slows both. Each
-program's output is checked against an independent sort of the same data: byte for byte where it keeps
+compared is the times of one round, so that a machine that is slower for a while slows both. Each writes a
+new file, which is checked against an independent sort of the same data: byte for byte where a program keeps
 the spelling, as numbers where it does not. What is not installed is left out with a line that says so.
 """
 
@@ -147,6 +147,21 @@ def words_in_order(source, outputs):
             sys.exit(f"{name}: not the input's words in order")
 
 
+def in_a_child(check, *args):
+    """Checks in a process of its own: a program's peak memory counts from that of the process which starts it."""
+    child = os.fork()
+    if child == 0:
+        try:
+            check(*args)
+            os._exit(0)
+        except SystemExit as wrong:
+            print(wrong, file=sys.stderr)
+        finally:
+            os._exit(1)
+    if os.waitpid(child, 0)[1]:
+        sys.exit(f"{args[0]}: an output is wrong")
+
+
 def run(command):
     """Wall time in seconds and peak memory in bytes."""
     begin = time.perf_counter()
@@ -167,12 +182,15 @@ def measure(task, folder, rounds):
         for name in names[turn % len(names):] + names[: turn % len(names)]:
             if name in task.seldom and turn > 1:
                 continue
+            # Into a new file, and without a disk that is still busy with the output of the program before.
+            Path(outputs[name]).unlink(missing_ok=True)
+            os.sync()
             took, peak = run(task.programs[name](task.source, outputs[name]))
             # The first round fills caches.
             if turn > 0:
                 times[name].append(took)
                 peaks[name] = max(peaks[name], peak)
-    task.expected(task.source, outputs)
+    in_a_child(task.expected, task.source, outputs)
     for output in outputs.values():
         os.remove(output)
     return times, peaks
