@@ -156,15 +156,8 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) plot: Option<PathBuf>,
 
-    /// What is being measured, on stderr; auto is on a terminal
-    #[arg(
-        long,
-        value_name = "WHEN",
-        default_value = "auto",
-        env = "GPUSORT_PROGRESS",
-        hide_env_values = true
-    )]
-    pub(super) progress: Progress,
+    #[command(flatten)]
+    pub(super) progress: ProgressArgs,
 
     /// No progress, no notes
     #[arg(short, long)]
@@ -378,15 +371,8 @@ pub(super) struct SortArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// A progress bar on stderr; auto is on a terminal, for work over half a second
-    #[arg(
-        long,
-        value_name = "WHEN",
-        default_value = "auto",
-        env = "GPUSORT_PROGRESS",
-        hide_env_values = true
-    )]
-    pub(super) progress: Progress,
+    #[command(flatten)]
+    pub(super) progress: ProgressArgs,
 
     /// No progress, no notes, no timing unless asked for
     #[arg(short, long)]
@@ -474,6 +460,20 @@ pub(super) enum TimingArg {
     Stdout,
     Stderr,
     Off,
+}
+
+/// Whether there is progress to be seen.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct ProgressArgs {
+    /// Progress on stderr; auto is on a terminal, for work over half a second
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        env = "GPUSORT_PROGRESS",
+        hide_env_values = true
+    )]
+    pub(super) progress: Progress,
 }
 
 /// `--progress`

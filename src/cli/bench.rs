@@ -120,7 +120,7 @@ impl Options {
         let devices: Result<Vec<Device>, _> =
             args.device.iter().map(|name| Device::named(name.trim())).collect();
         let devices = distinct(devices?);
-        let progress = if args.quiet { When::Never } else { args.progress };
+        let progress = if args.quiet { When::Never } else { args.progress.progress };
         Ok(Self { suite, devices, exports, progress, quiet: args.quiet })
     }
 }

@@ -112,7 +112,7 @@ impl Options {
             progress: if args.quiet && !args.progress_typed {
                 super::args::Progress::Never
             } else {
-                args.progress
+                args.progress.progress
             },
         })
     }

@@ -45,38 +45,29 @@ pub(super) trait Start: Copy + Default + Send + Sync {
     fn place(self) -> usize;
 }
 
-impl Start for u32 {
-    fn holds_all(text: &Text) -> bool {
-        Self::try_from(text.bytes.len()).is_ok()
-    }
+macro_rules! start {
+    ($word:ty) => {
+        impl Start for $word {
+            fn holds_all(text: &Text) -> bool {
+                Self::try_from(text.bytes.len()).is_ok()
+            }
 
-    #[inline]
-    fn of(place: usize) -> Self {
-        place as Self
-    }
+            #[inline]
+            fn of(place: usize) -> Self {
+                place as Self
+            }
 
-    #[inline]
-    fn place(self) -> usize {
-        self as usize
-    }
+            #[inline]
+            fn place(self) -> usize {
+                // Lossless wherever this crate runs: a text in memory has such a length.
+                self as usize
+            }
+        }
+    };
 }
 
-impl Start for u64 {
-    fn holds_all(_: &Text) -> bool {
-        true
-    }
-
-    #[inline]
-    fn of(place: usize) -> Self {
-        place as Self
-    }
-
-    #[inline]
-    fn place(self) -> usize {
-        // Lossless wherever this crate runs: a text in memory has such a length.
-        self as usize
-    }
-}
+start!(u32);
+start!(u64);
 
 impl Spelling {
     /// Writes the records at these positions, in this order, a line each.
