@@ -65,9 +65,6 @@ impl Memory {
             (Keys::Two(keys), Keys::Two(input)) => keys.clone_from(input),
             (keys, input) => *keys = input.clone(),
         }
-        if let Some(positions) = &mut self.positions {
-            positions.resize(input.len(), 0);
-        }
     }
 
     fn sorted(&self) -> Sorted<'_> {
@@ -184,6 +181,9 @@ impl<'a> OnGpu<'a> {
 impl Contender for OnGpu<'_> {
     fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error> {
         self.result.begin(input);
+        if let Some(positions) = &mut self.result.positions {
+            positions.resize(input.len(), 0);
+        }
         let start = Instant::now();
         self.buffers.upload(self.gpu, input.as_bytes())?;
         let upload = start.elapsed();

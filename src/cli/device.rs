@@ -125,10 +125,8 @@ impl Devices {
         let named = self.wanted != Device::Auto;
         let algorithm = self.method.algorithm;
         let least = match &self.gpu {
-            // Where it was expected to pay, what it was started for has been thought of already.
-            Started::Soon(_) => 0,
             _ if named || algorithm.is_some() => 0,
-            Started::Yes(_) => GPU_PAYS,
+            Started::Soon(_) | Started::Yes(_) => GPU_PAYS,
             Started::No | Started::Never(_) => GPU_PAYS_WITH_START,
         };
         if n < least {

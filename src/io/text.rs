@@ -39,7 +39,11 @@ pub fn parse(text: Text, element: Option<ElementType>, descending: bool) -> Resu
 /// The text in pieces of whole lines.
 fn pieces(text: &Text) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
-    let size = (text.bytes.len() / rayon::current_num_threads() / 4).clamp(PIECE.start, PIECE.end);
+    let size = match text.bytes.len() {
+        // Asking how many threads there are would start them.
+        few if few <= PIECE.start => PIECE.start,
+        many => (many / rayon::current_num_threads() / 4).clamp(PIECE.start, PIECE.end),
+    };
     for part in text.parts() {
         let mut start = part.range.start;
         while start < part.range.end {
