@@ -89,7 +89,7 @@ impl FromStr for ElementType {
 }
 
 /// An unsigned word that keys are made of: `u32` for the types of four bytes, `u64` for those of eight.
-pub trait Word: Copy + Ord + Send + Sync + Default + bytemuck::Pod + fmt::Debug {
+pub trait Word: Copy + Ord + Send + Sync + Default + Into<u64> + bytemuck::Pod + fmt::Debug {
     /// The key that sorts where the element with these bits belongs.
     #[must_use]
     fn key(self, order: Order) -> Self;
@@ -242,6 +242,84 @@ impl Keys {
         match self {
             Self::One(_) => 1,
             Self::Two(_) => 2,
+        }
+    }
+}
+
+/// The keys of one input in pieces, in order: as they were read, and not put together yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pieces {
+    /// Keys of `u32`, `i32` or `f32`.
+    One(Vec<Vec<u32>>),
+    /// Keys of `u64`, `i64` or `f64`.
+    Two(Vec<Vec<u64>>),
+}
+
+impl Pieces {
+    /// How many keys there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::One(pieces) => pieces.iter().map(Vec::len).sum(),
+            Self::Two(pieces) => pieces.iter().map(Vec::len).sum(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Words of 32 bits in one key: 1 or 2.
+    #[must_use]
+    pub fn words(&self) -> u32 {
+        match self {
+            Self::One(_) => 1,
+            Self::Two(_) => 2,
+        }
+    }
+}
+
+impl Pieces {
+    /// How many keys each piece has.
+    pub(crate) fn lengths(&self) -> Vec<usize> {
+        match self {
+            Self::One(pieces) => pieces.iter().map(Vec::len).collect(),
+            Self::Two(pieces) => pieces.iter().map(Vec::len).collect(),
+        }
+    }
+
+    /// The memory of each piece.
+    pub(crate) fn slices(&self) -> impl Iterator<Item = &[u8]> {
+        let (one, two) = match self {
+            Self::One(pieces) => (Some(pieces), None),
+            Self::Two(pieces) => (None, Some(pieces)),
+        };
+        let one = one.into_iter().flatten().map(|piece| bytemuck::cast_slice(piece));
+        one.chain(two.into_iter().flatten().map(|piece| bytemuck::cast_slice(piece)))
+    }
+
+    /// Room for as many keys in one array: memory that was in use already, where there is one piece.
+    pub(crate) fn into_room(self) -> Keys {
+        fn room<W: Word>(mut pieces: Vec<Vec<W>>) -> Vec<W> {
+            match &mut pieces[..] {
+                [piece] => std::mem::take(piece),
+                pieces => vec![W::default(); pieces.iter().map(Vec::len).sum()],
+            }
+        }
+        match self {
+            Self::One(pieces) => Keys::One(room(pieces)),
+            Self::Two(pieces) => Keys::Two(room(pieces)),
+        }
+    }
+}
+
+impl From<Keys> for Pieces {
+    fn from(keys: Keys) -> Self {
+        match keys {
+            Keys::One(keys) => Self::One(vec![keys]),
+            Keys::Two(keys) => Self::Two(vec![keys]),
         }
     }
 }

@@ -15,8 +15,7 @@
 //! let order = Order::ascending(ElementType::F32);
 //! let mut words = [2.5_f32, -1.0, f32::NAN, -0.0, 0.0].map(f32::to_bits).to_vec();
 //! to_keys(&mut words, order);
-//! let mut keys = Keys::One(words);
-//! Sorter::cpu().sort(&mut keys, Method::default(), &mut |_, _| {})?;
+//! let (keys, _) = Sorter::cpu().sort(Keys::One(words), Method::default(), &mut |_, _| {})?;
 //! let Keys::One(mut words) = keys else { unreachable!() };
 //! to_bits(&mut words, order);
 //! assert_eq!(words[..4], [-1.0_f32, -0.0, 0.0, 2.5].map(f32::to_bits));

@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 pub(crate) struct LargePages;
 
 /// Smaller blocks are not worth a system call.
-const LARGE: usize = 4 << 20;
+const LARGE: usize = 2 << 20;
 
 // SAFETY: all memory is the system allocator's, and what is asked of it is passed on as it is; advice does not
 // change what memory holds.

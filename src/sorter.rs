@@ -3,10 +3,12 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::cpu::{self, network};
+use rayon::prelude::*;
+
+use crate::cpu::{self, Item, network};
 use crate::error::Error;
 use crate::gpu::{Buffers, Clock, Elapsed, Gpu, execute};
-use crate::key::{Keys, Word};
+use crate::key::{Keys, Pieces, Word};
 use crate::plan::{Algorithm, Limits, Plan, Shape, Variant};
 
 /// What to sort with. Left open, both are the device's best.
@@ -90,22 +92,34 @@ impl Sorter {
         }
     }
 
-    /// Sorts keys, ascending, in place.
+    /// Sorts keys, ascending.
     ///
     /// # Errors
     ///
     /// More keys than the device takes in one sort, refused before anything is done; a variant that the
     /// algorithm lacks; a failure of the device.
-    pub fn sort(&self, keys: &mut Keys, method: Method, progress: Progress) -> Result<Report, Error> {
-        match (&self.0, &mut *keys) {
-            (Device::Cpu, Keys::One(keys)) => on_cpu(keys, 1, method, cpu::sort, progress),
-            (Device::Cpu, Keys::Two(keys)) => on_cpu(keys, 2, method, cpu::sort, progress),
+    pub fn sort(
+        &self,
+        keys: impl Into<Pieces>,
+        method: Method,
+        progress: Progress,
+    ) -> Result<(Keys, Report), Error> {
+        match (&self.0, keys.into()) {
+            (Device::Cpu, Pieces::One(keys)) => {
+                let (keys, report) = on_cpu(keys, 1, method, progress)?;
+                Ok((Keys::One(keys), report))
+            }
+            (Device::Cpu, Pieces::Two(keys)) => {
+                let (keys, report) = on_cpu(keys, 2, method, progress)?;
+                Ok((Keys::Two(keys), report))
+            }
             (Device::Gpu(on), keys) => {
                 let shape = Shape { key_words: keys.words(), positions: false };
-                let (buffers, mut report) = on.sort(keys.as_bytes(), shape, method, progress)?;
+                let (buffers, mut report) = on.sort(&keys, shape, method, progress)?;
+                let mut keys = keys.into_room();
                 (report.download, ()) = timed(|| buffers.download_keys(&on.gpu, keys.as_bytes_mut()))?;
                 on.keep(buffers);
-                Ok(report)
+                Ok((keys, report))
             }
         }
     }
@@ -118,22 +132,64 @@ impl Sorter {
     /// As for [`Sorter::sort`].
     pub fn argsort(
         &self,
-        keys: Keys,
+        keys: impl Into<Pieces>,
         method: Method,
         progress: Progress,
     ) -> Result<(Vec<u32>, Report), Error> {
-        match (&self.0, keys) {
-            (Device::Cpu, Keys::One(keys)) => argsort_on_cpu(keys, 1, method, cpu::sort_pairs, progress),
-            (Device::Cpu, Keys::Two(keys)) => argsort_on_cpu(keys, 2, method, cpu::sort_pairs, progress),
-            (Device::Gpu(on), keys) => {
+        let keys = keys.into();
+        match &self.0 {
+            Device::Cpu => {
+                let n = keys.len() as u64;
+                let n =
+                    u32::try_from(n).map_err(|_| Error::limit("records in one sort", n, u32::MAX.into()))?;
+                let mut next = 0..n;
+                let positions = keys.lengths().into_iter().map(|length| next.by_ref().take(length).collect());
+                let positions = positions.collect();
+                self.sort_records(keys, positions, method, progress)
+            }
+            Device::Gpu(on) => {
                 let shape = Shape { key_words: keys.words(), positions: true };
-                let (buffers, mut report) = on.sort(keys.as_bytes(), shape, method, progress)?;
+                let (buffers, mut report) = on.sort(&keys, shape, method, progress)?;
                 let n = keys.len();
                 drop(keys);
                 let mut positions = vec![0; n];
                 (report.download, ()) = timed(|| buffers.download_positions(&on.gpu, &mut positions))?;
                 on.keep(buffers);
                 Ok((positions, report))
+            }
+        }
+    }
+
+    /// The records in the ascending order of their keys; those of equal keys keep their order. Records rise, like
+    /// places in the input do, and are in pieces as the keys are.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::sort`].
+    ///
+    /// # Panics
+    ///
+    /// When the pieces of records are not of the same lengths as those of keys.
+    pub fn sort_records<R: Word>(
+        &self,
+        keys: impl Into<Pieces>,
+        records: Vec<Vec<R>>,
+        method: Method,
+        progress: Progress,
+    ) -> Result<(Vec<R>, Report), Error> {
+        let keys = keys.into();
+        assert!(keys.lengths().into_iter().eq(records.iter().map(Vec::len)), "each record has its key");
+        match (&self.0, keys) {
+            (Device::Cpu, Pieces::One(keys)) => records_on_cpu(keys, records, 1, method, progress),
+            (Device::Cpu, Pieces::Two(keys)) => records_on_cpu(keys, records, 2, method, progress),
+            (Device::Gpu(_), keys) => {
+                let (positions, mut report) = self.argsort(keys, method, progress)?;
+                let (find, records) = timed(|| {
+                    let records = cpu::join(&records);
+                    Ok(positions.par_iter().map(|&position| records[position as usize]).collect())
+                })?;
+                report.download += find;
+                Ok((records, report))
             }
         }
     }
@@ -149,14 +205,13 @@ impl OnGpu {
     /// Uploads and sorts; what is wanted of the result is in the buffers.
     fn sort(
         &self,
-        keys: &[u8],
+        keys: &Pieces,
         shape: Shape,
         method: Method,
         progress: Progress,
     ) -> Result<(Buffers, Report), Error> {
         let (algorithm, variant) = method.on_gpu()?;
-        let n = keys.len() / (4 * shape.key_words as usize);
-        let plan = Plan::new(algorithm, variant, n, shape, &self.gpu.info().limits)?;
+        let plan = Plan::new(algorithm, variant, keys.len(), shape, &self.gpu.info().limits)?;
         let planned = plan.dispatch_count();
         let ((upload, buffers), prepare) = std::thread::scope(|scope| {
             let preparing = scope.spawn(|| timed(|| self.gpu.prepare(&plan)));
@@ -167,7 +222,9 @@ impl OnGpu {
                     None => Buffers::new(&self.gpu, &plan)?,
                 };
                 buffers.resize(&plan);
-                buffers.upload(&self.gpu, keys)?;
+                let mut upload = buffers.begin_upload(&self.gpu)?;
+                keys.slices().try_for_each(|slice| upload.push(slice))?;
+                upload.finish()?;
                 Ok(buffers)
             });
             let prepared = preparing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -193,19 +250,18 @@ impl OnGpu {
     }
 }
 
-/// Sorts elements as a whole, by a network or with `fast`.
-fn on_cpu<T: Ord + Copy + Send + Sync>(
-    elements: &mut [T],
+/// Sorts elements by a network, as a whole, or by the fast sort.
+fn on_cpu<P: cpu::Piece<Item: Ord>>(
+    pieces: Vec<P>,
     key_words: u32,
     method: Method,
-    fast: impl FnOnce(&mut [T]) -> cpu::Done,
     progress: Progress,
-) -> Result<Report, Error> {
+) -> Result<(Vec<P::Item>, Report), Error> {
     let start = Instant::now();
-    let (algorithm, variant, dispatches, bytes_moved) = match method.algorithm {
+    let (sorted, algorithm, variant, dispatches, bytes_moved) = match method.algorithm {
         None => {
-            let done = fast(elements);
-            ("cpu", done.name(), 0, 0)
+            let (sorted, done) = cpu::sort(pieces);
+            (sorted, "cpu", done.name(), 0, 0)
         }
         Some(algorithm) => {
             algorithm.variant(method.variant)?;
@@ -214,17 +270,19 @@ fn on_cpu<T: Ord + Copy + Send + Sync>(
                 Algorithm::Bitonic => Variant::LocalGlobal,
                 Algorithm::OddEven => Variant::Naive,
             };
-            let positions = size_of::<T>() > 4 * key_words as usize;
-            let plan =
-                Plan::new(algorithm, variant, elements.len(), Shape { key_words, positions }, &Limits::CPU)?;
+            let positions = !P::Item::KEY_ONLY;
+            let n = pieces.iter().map(P::count).sum();
+            let plan = Plan::new(algorithm, variant, n, Shape { key_words, positions }, &Limits::CPU)?;
             let dispatches = plan.dispatch_count();
-            network::perform(&plan, elements, |done| progress(done, dispatches));
-            (algorithm.name(), "network", dispatches, plan.bytes_moved())
+            let mut elements = cpu::join(&pieces);
+            drop(pieces);
+            network::perform(&plan, &mut elements, |done| progress(done, dispatches));
+            (elements, algorithm.name(), "network", dispatches, plan.bytes_moved())
         }
     };
     let sort = Elapsed { time: start.elapsed(), clock: Clock::Host };
     let (upload, download) = (Duration::ZERO, Duration::ZERO);
-    Ok(Report {
+    let report = Report {
         algorithm,
         variant,
         dispatches,
@@ -233,24 +291,20 @@ fn on_cpu<T: Ord + Copy + Send + Sync>(
         upload,
         sort,
         download,
-    })
+    };
+    Ok((sorted, report))
 }
 
-fn argsort_on_cpu<W: Word>(
-    keys: Vec<W>,
+fn records_on_cpu<W: Word, R: Word>(
+    keys: Vec<Vec<W>>,
+    records: Vec<Vec<R>>,
     key_words: u32,
     method: Method,
-    fast: impl FnOnce(&mut [cpu::Pair<W>]) -> cpu::Done,
     progress: Progress,
-) -> Result<(Vec<u32>, Report), Error> {
-    if u32::try_from(keys.len()).is_err() {
-        return Err(Error::limit("records in one sort", keys.len() as u64, u32::MAX.into()));
-    }
-    let (build, mut pairs) = timed(|| Ok(cpu::pairs(&keys)))?;
-    // The pairs have them, and the sort needs memory of its own.
-    drop(keys);
-    let mut report = on_cpu(&mut pairs, key_words, method, fast, progress)?;
-    let (extract, positions) = timed(|| Ok(cpu::positions(&pairs)))?;
-    report.sort.time += build + extract;
-    Ok((positions, report))
+) -> Result<(Vec<R>, Report), Error> {
+    let pieces: Vec<(Vec<W>, Vec<R>)> = keys.into_iter().zip(records).collect();
+    let (pairs, mut report) = on_cpu(pieces, key_words, method, progress)?;
+    let (extract, records) = timed(|| Ok(cpu::records(&pairs)))?;
+    report.sort.time += extract;
+    Ok((records, report))
 }

@@ -1,10 +1,12 @@
 //! Text into keys and back: types, spelling, comments, errors with their place.
 
-use gpusort::io::records::{Records, write_text};
-use gpusort::io::{Text, text};
-use gpusort::key::{ElementType, Keys, Order, to_keys};
+use gpusort::io::records::{Records, write_records, write_text};
+use gpusort::io::{Input, Spelling, Starts, Text, text};
+use gpusort::key::{ElementType, Keys, Order, Pieces, to_keys};
 use gpusort::{Method, Sorter};
 use proptest::prelude::*;
+
+use crate::inputs::random;
 
 fn parse(input: &str, element: Option<ElementType>) -> Result<Records, String> {
     text::parse(Text::from_bytes("in", input.as_bytes()), element, false).map_err(|error| error.to_string())
@@ -13,18 +15,19 @@ fn parse(input: &str, element: Option<ElementType>) -> Result<Records, String> {
 /// What `gpusort sort` prints for this input.
 fn sorted(input: &str, element: Option<ElementType>, descending: bool) -> String {
     let text = Text::from_bytes("in", input.as_bytes());
-    let mut records = text::parse(text, element, descending).unwrap();
+    let records = text::parse(text, element, descending).unwrap();
     let mut out = Vec::new();
     let sorter = Sorter::cpu();
-    match &records.spelling {
-        Some(spelling) => {
-            let (positions, _) =
-                sorter.argsort(records.keys.clone(), Method::default(), &mut |_, _| {}).unwrap();
-            spelling.write(&positions, &mut out, |_| {}).unwrap();
+    match records.spelling {
+        Some(Spelling { text, starts: Starts::Short(starts) }) => {
+            let (starts, _) =
+                sorter.sort_records(records.keys, starts, Method::default(), &mut |_, _| {}).unwrap();
+            write_records(&text, &starts, &mut out, |_| {}).unwrap();
         }
+        Some(_) => panic!("such a short text has short places"),
         None => {
-            sorter.sort(&mut records.keys, Method::default(), &mut |_, _| {}).unwrap();
-            write_text(&records.keys, records.order, &mut out, |_| {}).unwrap();
+            let (keys, _) = sorter.sort(records.keys, Method::default(), &mut |_, _| {}).unwrap();
+            write_text(&keys, records.order, &mut out, |_| {}).unwrap();
         }
     }
     String::from_utf8(out).unwrap()
@@ -50,6 +53,75 @@ fn the_type_is_the_first_that_holds_all() {
     ] {
         assert_eq!(parse(input, None).unwrap().order.element, expected, "{input}");
     }
+}
+
+/// All keys of these pieces, widened.
+fn joined(pieces: Pieces) -> Vec<u64> {
+    match pieces {
+        Pieces::One(pieces) => pieces.into_iter().flatten().map(u64::from).collect(),
+        Pieces::Two(pieces) => pieces.concat(),
+    }
+}
+
+/// Reads files with these contents both ways, straight and as a whole text; whether the first was possible.
+fn both_ways(contents: &[&str], element: Option<ElementType>) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let inputs: Vec<Input> = contents
+        .iter()
+        .enumerate()
+        .map(|(number, content)| {
+            let path = folder.path().join(number.to_string());
+            std::fs::write(&path, content).unwrap();
+            Input::File(path)
+        })
+        .collect();
+    let Some(straight) = text::integers_from_files(&inputs, element, true, |_| {}).unwrap() else {
+        return false;
+    };
+    let whole = text::parse(Text::read(&inputs, |_| {}).unwrap(), element, true).unwrap();
+    assert!(whole.spelling.is_none() && straight.records.spelling.is_none());
+    assert_eq!(straight.records.order, whole.order);
+    assert!(joined(straight.records.keys) == joined(whole.keys));
+    assert_eq!(straight.bytes, contents.iter().map(|content| content.len() as u64).sum::<u64>());
+    true
+}
+
+#[test]
+fn files_of_integers_are_read_straight_where_that_changes_nothing() {
+    let lines = |n: usize, line: &str| line.repeat(n);
+    let many = lines(100_000, "123456\n");
+    // Some of these cross all cuts of the file, which are at least 256 KiB apart.
+    let comment = format!("#{}\n", "9 x".repeat(200_000));
+    let long_line = "7 ".repeat(300_000);
+    let blank = "\r\n \n".repeat(100_000);
+    for (name, contents) in [
+        ("lines", vec![many.as_str()]),
+        ("no last line end", vec![&many, "\n5"]),
+        ("several files", vec!["3\n", &many, "", "4"]),
+        ("comment", vec![&many, &comment, &many]),
+        ("long line", vec![&long_line]),
+        ("blank lines", vec![&many, &blank, "-5"]),
+        ("mark", vec!["\u{feff}5\n", &many]),
+    ] {
+        assert!(both_ways(&contents, None), "{name}, files");
+        let one = contents.concat();
+        assert!(
+            both_ways(&[&one], Some(ElementType::I64)) != (name == "mark" && !one.starts_with('\u{feff}')),
+            "{name}"
+        );
+    }
+    let endless = "7 ".repeat(5 << 20);
+    for (name, content) in [
+        ("a decimal at the end", format!("{many}1.5\n")),
+        ("leading zeros", format!("{many}007\n")),
+        ("no number", format!("{many}x\n{many}")),
+        ("no type for all", format!("{many}-1\n18446744073709551615\n")),
+        ("few", "1\n2\n".to_owned()),
+        ("one line of many megabytes", endless),
+    ] {
+        assert!(!both_ways(&[&content], None), "{name}");
+    }
+    assert!(!both_ways(&[&format!("{many}-1\n")], Some(ElementType::U32)), "not of the type asked for");
 }
 
 #[test]
@@ -190,6 +262,39 @@ fn floats_print_in_the_shortest_form_that_reads_back() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn files_are_read_straight_as_they_are_as_a_whole(
+        seed: u64,
+        bits in 1_u32..=64,
+        signed: bool,
+        separators in "[ \n\r\t]{1,40}",
+        end in "[ \n]{0,2}",
+    ) {
+        // Values that need ever more bits on the way, or ever fewer, so that pieces differ.
+        let n = 200_000;
+        let mut content = String::new();
+        for (i, value) in random(seed).take(n).enumerate() {
+            let bits = (u64::from(bits) * (i as u64 + 1)).div_ceil(n as u64) as u32;
+            let value = value >> (64 - bits);
+            let value = if signed { i128::from((value << (64 - bits)).cast_signed() >> (64 - bits)) } else { value.into() };
+            content += &value.to_string();
+            let at = i % separators.len();
+            content += &separators[at..=at];
+            if i % 1000 == 0 {
+                content += "\n# 0x5\n";
+            }
+        }
+        content.truncate(content.trim_end().len());
+        content += &end;
+        prop_assert!(both_ways(&[&content], None));
+        let reversed: String = content.lines().rev().map(|line| format!("{line}\n")).collect();
+        prop_assert!(both_ways(&[&reversed], None));
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
@@ -202,7 +307,7 @@ proptest! {
         let mut out = Vec::new();
         write_text(&keys, order, &mut out, |_| {}).unwrap();
         let back = parse(std::str::from_utf8(&out).unwrap(), Some(ElementType::F64)).unwrap();
-        prop_assert_eq!(back.keys, keys);
+        prop_assert_eq!(joined(back.keys), joined(keys.into()));
     }
 
     #[test]
@@ -216,7 +321,7 @@ proptest! {
         write_text(&keys, order, &mut out, |_| {}).unwrap();
         let text = Text::from_bytes("in", &out);
         let back = text::parse(text, Some(ElementType::F32), true).unwrap();
-        prop_assert_eq!(back.keys, keys);
+        prop_assert_eq!(joined(back.keys), joined(keys.into()));
     }
 
     #[test]

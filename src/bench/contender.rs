@@ -90,11 +90,15 @@ impl Contender for OnCpu {
     fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error> {
         self.result.begin(input);
         let (sorter, quiet) = (Sorter::cpu(), &mut |_, _| {});
+        let keys = std::mem::replace(&mut self.result.keys, Keys::One(Vec::new()));
         let start = Instant::now();
         let report = match &mut self.result.positions {
-            None => sorter.sort(&mut self.result.keys, self.method, quiet)?,
+            None => {
+                let done = sorter.sort(keys, self.method, quiet)?;
+                self.result.keys = done.0;
+                done.1
+            }
             Some(positions) => {
-                let keys = std::mem::replace(&mut self.result.keys, Keys::One(Vec::new()));
                 let (order, report) = sorter.argsort(keys, self.method, quiet)?;
                 *positions = order;
                 report

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use gpusort::io::records::{write_binary, write_text};
-use gpusort::io::{Input, Output, Records, Text, binary, text};
+use gpusort::io::records::{write_binary, write_records, write_text};
+use gpusort::io::{Input, Output, Records, Spelling, Start, Starts, Text, binary, text};
 use gpusort::key::{ElementType, Keys, Order};
 use gpusort::plan::Shape;
 use gpusort::timing::{Timing, milliseconds};
@@ -266,6 +266,13 @@ fn read(options: &Options, progress: &Progress) -> anyhow::Result<Read> {
             Ok(Read { records, bytes, reading, parsing: start.elapsed() })
         }
         (Format::Text, element) => {
+            let read = text::integers_from_files(&options.inputs, element, options.descending, |done| {
+                progress.set(done);
+            })?;
+            if let Some(text::FromFiles { records, bytes, reading }) = read {
+                let parsing = start.elapsed().saturating_sub(reading);
+                return Ok(Read { records, bytes, reading, parsing });
+            }
             let text = Text::read(&options.inputs, |done| progress.set(done))?;
             let (bytes, reading, start) = (text.len(), start.elapsed(), Instant::now());
             progress.phase("parse", Unit::Time, None);
@@ -294,22 +301,37 @@ fn sort_and_write(
     };
     let start;
     let (report, written) = match (options.output_format, records.spelling.take()) {
-        (Format::Text, Some(spelling)) => {
-            let (positions, report) = sorter.argsort(records.keys, options.method, &mut passes)?;
+        (Format::Text, Some(Spelling { text, starts: Starts::Short(starts) })) => {
+            let (starts, report) = sorter.sort_records(records.keys, starts, options.method, &mut passes)?;
             start = Instant::now();
-            before_writing(options, progress);
-            progress.phase("write", Unit::Records, Some(positions.len() as u64));
-            (report, spelling.write(&positions, output, |done| progress.set(done)))
+            (report, write_lines(&text, &starts, options, output, progress))
+        }
+        (Format::Text, Some(Spelling { text, starts: Starts::Long(starts) })) => {
+            let (starts, report) = sorter.sort_records(records.keys, starts, options.method, &mut passes)?;
+            start = Instant::now();
+            (report, write_lines(&text, &starts, options, output, progress))
         }
         (format, _) => {
-            let report = sorter.sort(&mut records.keys, options.method, &mut passes)?;
+            let (keys, report) = sorter.sort(records.keys, options.method, &mut passes)?;
             start = Instant::now();
             before_writing(options, progress);
-            (report, write_keys(format, records.keys, records.order, output, progress))
+            (report, write_keys(format, keys, records.order, output, progress))
         }
     };
     written.map_err(|error| output.failed(error))?;
     Ok((report, start.elapsed()))
+}
+
+fn write_lines<S: Start>(
+    text: &Text,
+    starts: &[S],
+    options: &Options,
+    output: &mut Output,
+    progress: &Progress,
+) -> io::Result<()> {
+    before_writing(options, progress);
+    progress.phase("write", Unit::Records, Some(starts.len() as u64));
+    write_records(text, starts, output, |done| progress.set(done))
 }
 
 /// The bar must not come between numbers on a terminal.

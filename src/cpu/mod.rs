@@ -1,6 +1,8 @@
 //! Sorting without a GPU: the networks themselves, and the fast sort that `auto` uses.
 
 pub mod network;
+mod radix;
 mod sort;
 
-pub use sort::{Done, Pair, pairs, positions, sort, sort_pairs};
+pub use sort::Pair;
+pub(crate) use sort::{Item, Piece, join, records, sort};

@@ -1,66 +1,107 @@
-//! The fast CPU sort: a radix sort on all cores, and for few elements the standard library's sort.
+//! The fast CPU sort: by radixes on all cores, few elements by comparing them, and none that are in order already.
 
+use std::ops::Range;
+
+use bytemuck::Zeroable;
 use rayon::prelude::*;
-use rdst::{RadixKey, RadixSort};
 
+use super::radix;
 use crate::key::Word;
 
 /// Below this many elements a comparison sort on one core is sooner done.
 const SMALL: usize = 1 << 14;
 
-/// A key and the position it came from, ordered as a whole: equal keys keep the order of positions. Without the gap
-/// that aligning a key of eight bytes would leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(C, packed(4))]
-pub struct Pair<W: Copy> {
-    /// The key.
-    pub key: W,
-    /// Where it stood in the input.
-    pub position: u32,
+/// What is sorted: something with a key.
+pub(crate) trait Item: Copy + Send + Sync + Zeroable {
+    /// Whether elements of the same key are the same.
+    const KEY_ONLY: bool;
+    /// The key, in the widest word.
+    fn key(self) -> u64;
 }
 
-macro_rules! radix_pair {
-    ($word:ty) => {
-        impl RadixKey for Pair<$word> {
-            const LEVELS: usize = size_of::<u32>() + size_of::<$word>();
+impl<W: Word> Item for W {
+    const KEY_ONLY: bool = true;
 
-            #[inline]
-            fn get_level(&self, level: usize) -> u8 {
-                match level.checked_sub(size_of::<u32>()) {
-                    None => { self.position }.get_level(level),
-                    Some(level) => { self.key }.get_level(level),
-                }
-            }
-        }
-    };
-}
-
-radix_pair!(u32);
-radix_pair!(u64);
-
-/// Each key with its position. There are at most 2^32 of them.
-pub fn pairs<W: Word>(keys: &[W]) -> Vec<Pair<W>> {
-    // Positions that the caller promised to fit.
-    let pair = |(position, &key): (usize, &W)| Pair { key, position: position as u32 };
-    if keys.len() < SMALL {
-        keys.iter().enumerate().map(pair).collect()
-    } else {
-        keys.par_iter().enumerate().map(pair).collect()
+    #[inline]
+    fn key(self) -> u64 {
+        self.into()
     }
 }
 
-/// The positions of these pairs, in order.
-pub fn positions<W: Word>(pairs: &[Pair<W>]) -> Vec<u32> {
-    if pairs.len() < SMALL {
-        pairs.iter().map(|pair| pair.position).collect()
-    } else {
-        pairs.par_iter().map(|pair| pair.position).collect()
+/// A key and the position it came from, or another word that stands for its record; ordered as a whole. Without the gap
+/// that aligning a key of eight bytes would leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(C, packed(4))]
+pub struct Pair<W: Copy, R: Copy = u32> {
+    /// The key.
+    pub key: W,
+    /// Where it stood in the input.
+    pub position: R,
+}
+
+// SAFETY: both are words, and words are zeroable; there is nothing else in a pair.
+unsafe impl<W: Word, R: Word> Zeroable for Pair<W, R> {}
+
+impl<W: Word, R: Word> Item for Pair<W, R> {
+    const KEY_ONLY: bool = false;
+
+    #[inline]
+    fn key(self) -> u64 {
+        { self.key }.into()
+    }
+}
+
+/// Elements that were read together, in their order.
+pub(crate) trait Piece: Send + Sync {
+    /// What they are.
+    type Item: Item;
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// Some of them.
+    fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item>;
+}
+
+impl<T: Item> Piece for &[T] {
+    type Item = T;
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn items(&self, range: Range<usize>) -> impl Iterator<Item = T> {
+        self[range].iter().copied()
+    }
+}
+
+impl<T: Item> Piece for Vec<T> {
+    type Item = T;
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn items(&self, range: Range<usize>) -> impl Iterator<Item = T> {
+        self[range].iter().copied()
+    }
+}
+
+/// Keys, and a word for the record of each.
+impl<W: Word, R: Word> Piece for (Vec<W>, Vec<R>) {
+    type Item = Pair<W, R>;
+
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item> {
+        let (keys, records) = (&self.0[range.clone()], &self.1[range]);
+        keys.iter().zip(records).map(|(&key, &position)| Pair { key, position })
     }
 }
 
 /// What it took to sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Done {
+pub(crate) enum Done {
     /// Nothing: they were in order.
     InOrder,
     /// Turning them round: they were in falling order.
@@ -73,51 +114,93 @@ pub enum Done {
 
 impl Done {
     /// The name used in reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::InOrder => "in-order",
             Self::Reversed => "reversed",
-            Self::Compared => "sort_unstable",
+            Self::Compared => "comparison",
             Self::Radix => "radix",
         }
     }
 }
 
-/// Sorts keys, ascending.
-pub fn sort<W: Word + RadixKey>(keys: &mut [W]) -> Done {
-    unless_in_order(keys, <[W]>::radix_sort_unstable)
-}
-
-/// Sorts keys with their positions, ascending: by key, then by position.
-pub fn sort_pairs<W: Word>(pairs: &mut [Pair<W>]) -> Done
-where
-    Pair<W>: RadixKey,
-{
-    unless_in_order(pairs, <[Pair<W>]>::radix_sort_unstable)
-}
-
-/// Sorts what is in neither rising nor falling order: few elements by comparing them, others with `sort`.
-/// Mostly a look at the first elements tells; where it takes a look at all of them, that is a small part of a
-/// sort.
-fn unless_in_order<T: Ord + Send + Sync>(elements: &mut [T], sort: impl FnOnce(&mut [T])) -> Done {
-    let all = |is_sorted: fn(&[T]) -> bool| {
-        // Each part with the first of the next, so that no two neighbours are left out.
-        let part = |start: usize| &elements[start..elements.len().min(start + SMALL + 1)];
-        let parts = elements.len().div_ceil(SMALL);
-        is_sorted(part(0)) && (1..parts).into_par_iter().all(|number| is_sorted(part(number * SMALL)))
-    };
-    if all(<[T]>::is_sorted) {
-        Done::InOrder
-    } else if all(|part| part.is_sorted_by(|a, b| a >= b)) {
-        elements.reverse();
-        Done::Reversed
-    } else if elements.len() < SMALL {
-        elements.sort_unstable();
-        Done::Compared
+/// All elements of these pieces in the order of their keys, ascending; those of equal keys keep their order.
+///
+/// Mostly a look at the first elements tells that they are not in order; where it takes a look at all of them,
+/// that is a small part of a sort.
+pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Done) {
+    if all(&pieces, |a, b| a <= b) {
+        (join(&pieces), Done::InOrder)
+    } else if all(&pieces, |a, b| if P::Item::KEY_ONLY { a >= b } else { a > b }) {
+        let mut items = join(&pieces);
+        items.reverse();
+        (items, Done::Reversed)
+    } else if pieces.iter().map(Piece::count).sum::<usize>() < SMALL {
+        let mut items = join(&pieces);
+        items.sort_by_key(|item| item.key());
+        (items, Done::Compared)
     } else {
-        sort(elements);
-        Done::Radix
+        (radix::sort(pieces), Done::Radix)
+    }
+}
+
+/// Whether this holds of the keys of all neighbours.
+fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
+    let range = |piece: &P, start: usize| start..piece.count().min(start + SMALL);
+    // Each part with the last element before it, so that no two neighbours are left out.
+    let mut before: Option<&P> = None;
+    let mut parts = Vec::new();
+    for piece in pieces.iter().filter(|piece| piece.count() > 0) {
+        for start in (0..piece.count()).step_by(SMALL) {
+            let last = match (start, before) {
+                (0, None) => None,
+                (0, Some(before)) => Some((before, before.count() - 1)),
+                _ => Some((piece, start - 1)),
+            };
+            parts.push((piece, range(piece, start), last));
+        }
+        before = Some(piece);
+    }
+    let one = |(piece, range, last): &(&P, Range<usize>, Option<(&P, usize)>)| {
+        let before = last.iter().flat_map(|&(piece, last)| piece.items(last..last + 1));
+        before.chain(piece.items(range.clone())).map(Item::key).is_sorted_by(|&a, &b| holds(a, b))
+    };
+    match &parts[..] {
+        [] => true,
+        [first, rest @ ..] => one(first) && (rest.is_empty() || rest.par_iter().all(one)),
+    }
+}
+
+/// All elements in one array, in their order.
+pub(crate) fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
+    let mut all = bytemuck::zeroed_vec(pieces.iter().map(Piece::count).sum());
+    let mut rest = &mut all[..];
+    let mut places = Vec::new();
+    for piece in pieces {
+        for start in (0..piece.count()).step_by(SMALL) {
+            let range = start..piece.count().min(start + SMALL);
+            let (place, after) = std::mem::take(&mut rest).split_at_mut(range.len());
+            places.push((piece, range, place));
+            rest = after;
+        }
+    }
+    let fill = |(piece, range, place): (&P, Range<usize>, &mut [P::Item])| {
+        place.iter_mut().zip(piece.items(range)).for_each(|(place, item)| *place = item);
+    };
+    if places.len() < 2 {
+        places.into_iter().for_each(fill);
+    } else {
+        places.into_par_iter().for_each(fill);
+    }
+    all
+}
+
+/// The records of these pairs, in order.
+pub(crate) fn records<W: Word, R: Word>(pairs: &[Pair<W, R>]) -> Vec<R> {
+    if pairs.len() < SMALL {
+        pairs.iter().map(|pair| pair.position).collect()
+    } else {
+        pairs.par_iter().map(|pair| pair.position).collect()
     }
 }
 
@@ -128,25 +211,40 @@ mod tests {
     /// Sizes around which the work is cut.
     const SIZES: [usize; 8] = [0, 1, 2, 3, SMALL - 1, SMALL, SMALL + 1, 3 * SMALL + 1];
 
+    /// The elements in pieces of uneven sizes, some of them empty.
+    fn in_pieces<T: Copy>(elements: &[T]) -> Vec<Vec<T>> {
+        let mut rest = elements;
+        let mut pieces = vec![Vec::new()];
+        for size in [1, 0, 7, SMALL, 1, SMALL + 1, usize::MAX] {
+            let (piece, after) = rest.split_at(size.min(rest.len()));
+            pieces.push(piece.to_vec());
+            rest = after;
+        }
+        pieces
+    }
+
+    /// Keys and the records 0, 1, 2, … in pieces.
+    fn records_in_pieces(keys: &[u64]) -> Vec<(Vec<u64>, Vec<u32>)> {
+        let records: Vec<u32> = (0..keys.len() as u32).collect();
+        in_pieces(keys).into_iter().zip(in_pieces(&records)).collect()
+    }
+
     #[test]
     fn order_is_recognised_only_where_it_is() {
         for n in SIZES {
             let rising: Vec<u32> = (0..n as u32).map(|i| i / 2).collect();
-            let mut keys = rising.clone();
-            assert_eq!(sort(&mut keys), Done::InOrder, "{n}");
-            assert_eq!(keys, rising);
-            keys.reverse();
-            assert_eq!(sort(&mut keys), if n < 3 { Done::InOrder } else { Done::Reversed }, "{n}");
-            assert_eq!(keys, rising);
+            assert_eq!(sort(in_pieces(&rising)), (rising.clone(), Done::InOrder), "{n}");
+            let falling: Vec<u32> = rising.iter().rev().copied().collect();
+            let expected = if n < 3 { Done::InOrder } else { Done::Reversed };
+            assert_eq!(sort(in_pieces(&falling)), (rising, expected), "{n}");
             // Two neighbours out of order, everywhere that the look might not reach.
-            for place in [0, 1, n / 2, SMALL - 2, SMALL - 1, SMALL, n.saturating_sub(2)] {
+            for place in [0, 1, 7, 8, n / 2, SMALL - 2, SMALL - 1, SMALL, SMALL + 8, n.saturating_sub(2)] {
                 let strict: Vec<u32> = (0..n as u32).collect();
                 for mut keys in [strict.clone(), strict.iter().rev().copied().collect()] {
                     if place + 1 < n && n > 2 {
                         keys.swap(place, place + 1);
                         let expected = if n < SMALL { Done::Compared } else { Done::Radix };
-                        assert_eq!(sort(&mut keys), expected, "{n} {place}");
-                        assert_eq!(keys, strict);
+                        assert_eq!(sort(in_pieces(&keys)), (strict.clone(), expected), "{n} {place}");
                     }
                 }
             }
@@ -157,15 +255,56 @@ mod tests {
     fn equal_keys_that_fall_are_not_turned_round() {
         for n in [5, 3 * SMALL] {
             let keys: Vec<u64> = (0..n as u64).rev().map(|i| i / 2).collect();
-            let mut sorted = pairs(&keys);
-            assert_eq!(sort_pairs(&mut sorted), if n < SMALL { Done::Compared } else { Done::Radix });
+            let (sorted, done) = sort(records_in_pieces(&keys));
+            assert_eq!(done, if n < SMALL { Done::Compared } else { Done::Radix });
             let mut expected: Vec<u32> = (0..n as u32).collect();
             expected.sort_by_key(|&position| keys[position as usize]);
-            assert_eq!(positions(&sorted), expected);
+            assert_eq!(records(&sorted), expected);
             let strict: Vec<u64> = (0..n as u64).rev().collect();
-            let mut sorted = pairs(&strict);
-            assert_eq!(sort_pairs(&mut sorted), Done::Reversed);
-            assert_eq!(positions(&sorted), (0..n as u32).rev().collect::<Vec<_>>());
+            let (sorted, done) = sort(records_in_pieces(&strict));
+            assert_eq!(done, Done::Reversed);
+            assert_eq!(records(&sorted), (0..n as u32).rev().collect::<Vec<_>>());
+        }
+    }
+
+    /// Keys of every spread and skew: they decide how often elements are dealt, and by how many bits.
+    #[test]
+    fn radixes_sort_every_spread_of_keys_and_keep_equal_ones_in_order() {
+        let mut state = 1_u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state ^ state >> 32
+        };
+        for n in [SMALL, 100_000, 700_000] {
+            let mut spreads: Vec<(String, Vec<u64>)> = Vec::new();
+            for bits in [1, 2, 5, 11, 13, 14, 22, 23, 33, 40, 63, 64] {
+                let keys = (0..n).map(|_| random() >> (64 - bits)).collect();
+                spreads.push((format!("{bits} bits"), keys));
+                let offset = random();
+                let keys = (0..n).map(|_| offset.wrapping_add(random() >> (64 - bits))).collect();
+                spreads.push((format!("{bits} bits, from an offset"), keys));
+            }
+            let keys = (0..n).map(|_| 1 << (random() % 64)).collect();
+            spreads.push(("powers of two".to_owned(), keys));
+            let keys = (0..n).map(|_| u64::MAX / (random() % (1 << 20) + 1)).collect();
+            spreads.push(("a few large, most small".to_owned(), keys));
+            let keys = (0..n).map(|i| if i == n / 2 { u64::MAX } else { random() % 3 }).collect();
+            spreads.push(("one far away".to_owned(), keys));
+            let keys = (0..n).map(|_| if random() % 2 == 0 { 5 } else { random() }).collect();
+            spreads.push(("half of them equal".to_owned(), keys));
+            for (name, keys) in spreads {
+                let mut expected: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
+                expected.sort_by_key(|pair| pair.0);
+                let (sorted, _) = sort(records_in_pieces(&keys));
+                let same = sorted.iter().map(|pair| (pair.key, pair.position)).eq(expected.iter().copied());
+                assert!(same, "{n}, {name}, records");
+                let (sorted, _) = sort(in_pieces(&keys));
+                assert!(sorted.into_iter().eq(expected.iter().map(|pair| pair.0)), "{n}, {name}");
+                let narrow: Vec<u32> = keys.iter().map(|&key| (key >> 32) as u32).collect();
+                let mut expected = narrow.clone();
+                expected.sort_unstable();
+                assert!(sort(in_pieces(&narrow)).0 == expected, "{n}, {name}, 32 bits");
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::kernels::{Kernels, Pipeline, PipelineKey};
 use super::transfer::Staging;
@@ -132,7 +132,7 @@ pub struct Gpu {
     pub(super) queue: wgpu::Queue,
     pub(super) kernels: Kernels,
     pub(super) pipelines: Mutex<HashMap<PipelineKey, Pipeline>>,
-    pub(super) staging: Mutex<Staging>,
+    staging: Mutex<Staging>,
     info: AdapterInfo,
     failure: Arc<Mutex<Option<String>>>,
 }
@@ -179,6 +179,11 @@ impl Gpu {
     #[must_use]
     pub fn info(&self) -> &AdapterInfo {
         &self.info
+    }
+
+    /// Staging buffers that are not in use.
+    pub(super) fn staging(&self) -> MutexGuard<'_, Staging> {
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The error that wgpu reported since the last call, if any.

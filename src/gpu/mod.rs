@@ -13,4 +13,4 @@ mod unroll;
 
 pub use device::{AdapterInfo, Gpu, Kind, Select, adapters};
 pub use executor::{Clock, Elapsed, execute};
-pub use transfer::Buffers;
+pub use transfer::{Buffers, Upload};

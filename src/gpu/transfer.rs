@@ -174,18 +174,12 @@ impl Buffers {
         &self.bind_groups[&(side, scratch)]
     }
 
-    /// Brings the keys to the device and, where there are positions, numbers them 0, 1, 2, …; returns
-    /// when that is done.
+    /// Begins to bring keys to the device, and numbers them 0, 1, 2, … where there are positions.
     ///
     /// # Errors
     ///
     /// Whatever the device or its driver reports.
-    ///
-    /// # Panics
-    ///
-    /// When `keys` are not of the size of the buffer.
-    pub fn upload(&self, gpu: &Gpu, keys: &[u8]) -> Result<(), Error> {
-        assert_eq!(keys.len() as u64, u64::from(self.n) * u64::from(self.shape.key_words) * 4);
+    pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
         if self.shape.positions && self.n > 0 {
             let (key, arguments, workgroup_size) = iota(self.n, self.shape.key_words);
             let workgroups = self.n.div_ceil(workgroup_size);
@@ -199,8 +193,23 @@ impl Buffers {
             drop(pass);
             gpu.queue.submit([encoder.finish()]);
         }
-        upload(gpu, keys, &self.front.keys)?;
-        gpu.wait()
+        let room = u64::from(self.n) * u64::from(self.shape.key_words) * 4;
+        Ok(Upload::new(gpu, &self.front.keys, room))
+    }
+
+    /// Brings keys to the device that are all there, as [`Buffers::begin_upload`] does; returns when that is done.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device or its driver reports.
+    ///
+    /// # Panics
+    ///
+    /// When `keys` are not of the size of the buffer.
+    pub fn upload(&self, gpu: &Gpu, keys: &[u8]) -> Result<(), Error> {
+        let mut upload = self.begin_upload(gpu)?;
+        upload.push(keys)?;
+        upload.finish()
     }
 
     /// Brings the keys back.
@@ -245,40 +254,108 @@ pub(super) struct Staging {
     down: Vec<wgpu::Buffer>,
 }
 
-fn upload(gpu: &Gpu, from: &[u8], to: &wgpu::Buffer) -> Result<(), Error> {
-    let mut staging = gpu.staging.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut under_way: VecDeque<(wgpu::Buffer, Mapping)> = VecDeque::new();
-    for (number, chunk) in from.chunks(CHUNK).enumerate() {
+/// Keys on their way to the device, as they come.
+pub struct Upload<'a> {
+    gpu: &'a Gpu,
+    to: &'a wgpu::Buffer,
+    /// Bytes that are still to come.
+    room: u64,
+    /// Bytes that were submitted.
+    submitted: u64,
+    /// Mapped, with so many bytes filled.
+    filling: Option<(wgpu::Buffer, usize)>,
+    under_way: VecDeque<(wgpu::Buffer, Mapping)>,
+    /// How many buffers this upload has made or taken.
+    buffers: usize,
+}
+
+impl<'a> Upload<'a> {
+    fn new(gpu: &'a Gpu, to: &'a wgpu::Buffer, room: u64) -> Self {
+        Self { gpu, to, room, submitted: 0, filling: None, under_way: VecDeque::new(), buffers: 0 }
+    }
+
+    /// Sends the next keys, as bytes. They are copied, so that they may go once this returns.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device or its driver reports.
+    ///
+    /// # Panics
+    ///
+    /// When they are more than the buffers are for.
+    pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
+        self.room = self.room.checked_sub(bytes.len() as u64).expect("no more keys than the plan is for");
+        while !bytes.is_empty() {
+            let (buffer, filled) = match self.filling.take() {
+                Some(filling) => filling,
+                None => (self.buffer(self.room + bytes.len() as u64)?, 0),
+            };
+            let room = buffer.size() as usize - filled;
+            let (now, later) = bytes.split_at(bytes.len().min(room));
+            copy_to_mapped(now, &buffer, filled)?;
+            if now.len() == room {
+                self.submit(buffer, filled + now.len());
+            } else {
+                self.filling = Some((buffer, filled + now.len()));
+            }
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    /// A mapped buffer, which is to take this many bytes or a part of them.
+    fn buffer(&mut self, bytes: u64) -> Result<wgpu::Buffer, Error> {
+        let bytes = room(bytes);
         let usage = wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC;
-        let buffer = match staging.up.pop() {
-            Some(buffer) if buffer.size() >= chunk.len() as u64 => buffer,
-            _ if under_way.len() < RING => gpu.buffer("staging", room(chunk), usage, true)?,
-            _ => wait_for_first(gpu, &mut under_way)?,
-        };
-        copy_to_mapped(chunk, &buffer)?;
+        if self.buffers < RING {
+            self.buffers += 1;
+            let kept = self.gpu.staging().up.pop().filter(|buffer| buffer.size() >= bytes);
+            return kept.map_or_else(|| self.gpu.buffer("staging", bytes, usage, true), Ok);
+        }
+        wait_for_first(self.gpu, &mut self.under_way)
+    }
+
+    fn submit(&mut self, buffer: wgpu::Buffer, bytes: usize) {
         buffer.unmap();
-        let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        encoder.copy_buffer_to_buffer(&buffer, 0, to, (number * CHUNK) as u64, chunk.len() as u64);
-        let submission = gpu.queue.submit([encoder.finish()]);
+        let mut encoder = self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.copy_buffer_to_buffer(&buffer, 0, self.to, self.submitted, bytes as u64);
+        self.submitted += bytes as u64;
+        let submission = self.gpu.queue.submit([encoder.finish()]);
         let mapping = Mapping::start(&buffer, wgpu::MapMode::Write, buffer.size(), submission);
-        under_way.push_back((buffer, mapping));
+        self.under_way.push_back((buffer, mapping));
     }
-    while !under_way.is_empty() {
-        let buffer = wait_for_first(gpu, &mut under_way)?;
-        staging.up.push(buffer);
+
+    /// Waits until all keys are there.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device or its driver reports.
+    ///
+    /// # Panics
+    ///
+    /// When they are fewer than the buffers are for.
+    pub fn finish(mut self) -> Result<(), Error> {
+        assert_eq!(self.room, 0, "as many keys as the plan is for");
+        if let Some((buffer, filled)) = self.filling.take() {
+            self.submit(buffer, filled);
+        }
+        while !self.under_way.is_empty() {
+            let buffer = wait_for_first(self.gpu, &mut self.under_way)?;
+            self.gpu.staging().up.push(buffer);
+        }
+        self.gpu.wait()
     }
-    Ok(())
 }
 
 fn download(gpu: &Gpu, from: &wgpu::Buffer, to: &mut [u8]) -> Result<(), Error> {
-    let mut staging = gpu.staging.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut staging = gpu.staging();
     let mut under_way: VecDeque<(wgpu::Buffer, Mapping)> = VecDeque::new();
     let mut arrived: VecDeque<&mut [u8]> = VecDeque::new();
     for (number, chunk) in to.chunks_mut(CHUNK).enumerate() {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let buffer = match staging.down.pop() {
             Some(buffer) if buffer.size() >= chunk.len() as u64 => buffer,
-            _ if under_way.len() < RING => gpu.buffer("staging", room(chunk), usage, false)?,
+            _ if under_way.len() < RING => gpu.buffer("staging", room(chunk.len() as u64), usage, false)?,
             _ => take_first(gpu, &mut under_way, &mut arrived)?,
         };
         let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -295,9 +372,9 @@ fn download(gpu: &Gpu, from: &wgpu::Buffer, to: &mut [u8]) -> Result<(), Error> 
     gpu.check()
 }
 
-/// What a staging buffer for this chunk should hold: all of a large transfer's chunks the same.
-fn room(chunk: &[u8]) -> u64 {
-    chunk.len().next_power_of_two().min(CHUNK) as u64
+/// What a staging buffer should hold for so many bytes, or for some of them: all of a large transfer's the same.
+fn room(bytes: u64) -> u64 {
+    bytes.next_power_of_two().min(CHUNK as u64)
 }
 
 fn wait_for_first(
@@ -381,13 +458,21 @@ impl Words {
 /// Copied by several cores, since one does not saturate memory.
 const COPY_PART: usize = 1 << 20;
 
-fn copy_to_mapped(from: &[u8], to: &wgpu::Buffer) -> Result<(), Error> {
-    let parts = from.chunks(COPY_PART).enumerate().map(|(number, part)| {
-        let start = (number * COPY_PART) as u64;
-        Ok((part, to.get_mapped_range_mut(start..start + part.len() as u64).map_err(Error::device)?))
+/// Copies whole words to this offset.
+fn copy_to_mapped(from: &[u8], to: &wgpu::Buffer, offset: usize) -> Result<(), Error> {
+    // A view begins at a multiple of this, which a word may not do.
+    const ALIGNMENT: usize = wgpu::MAP_ALIGNMENT as usize;
+    let (first, rest) = from.split_at(from.len().min(COPY_PART - offset % COPY_PART));
+    let starts = std::iter::once(offset).chain((offset + first.len()..).step_by(COPY_PART));
+    let parts = std::iter::once(first).chain(rest.chunks(COPY_PART)).zip(starts).map(|(part, start)| {
+        let skipped = start % ALIGNMENT;
+        let range = (start - skipped) as u64..(start + part.len()) as u64;
+        Ok((part, skipped, to.get_mapped_range_mut(range).map_err(Error::device)?))
     });
     let parts: Vec<_> = parts.collect::<Result<_, Error>>()?;
-    let copy = |(from, mut to): (&[u8], wgpu::BufferViewMut)| to.copy_from_slice(from);
+    let copy = |(from, skipped, mut to): (&[u8], usize, wgpu::BufferViewMut)| {
+        to.slice(skipped..).copy_from_slice(from);
+    };
     if parts.len() > 1 {
         parts.into_par_iter().for_each(copy);
     } else {

@@ -40,7 +40,7 @@ impl Elements {
                 to_keys(words, order);
             }
         }
-        Records { order, keys: self.0, spelling: None }
+        Records { order, keys: self.0.into(), spelling: None }
     }
 }
 

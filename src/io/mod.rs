@@ -9,5 +9,5 @@ pub mod source;
 pub mod text;
 
 pub use output::Output;
-pub use records::{Records, Spelling};
+pub use records::{Records, Spelling, Start, Starts};
 pub use source::{Input, Text};

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::number::token_at;
 use super::parallel;
 use super::source::Text;
-use crate::key::{ElementType, Keys, Order, Word};
+use crate::key::{ElementType, Keys, Order, Pieces, Word};
 
 /// The records of an input and their keys, in input order.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Records {
     /// The type and direction that the keys are for.
     pub order: Order,
     /// One key a record.
-    pub keys: Keys,
+    pub keys: Pieces,
     /// How each record was spelled, where printing its number would not give the same bytes.
     pub spelling: Option<Spelling>,
 }
@@ -24,19 +24,23 @@ pub struct Records {
 /// The text that records came from, and where in it each begins.
 #[derive(Debug)]
 pub struct Spelling {
-    pub(super) text: Text,
-    pub(super) starts: Starts,
+    /// The text.
+    pub text: Text,
+    /// Where records begin, in pieces as their keys are.
+    pub starts: Starts,
 }
 
 /// Where records begin, in as many bits as the length of their text needs.
 #[derive(Debug)]
-pub(super) enum Starts {
-    Short(Vec<u32>),
-    Long(Vec<u64>),
+pub enum Starts {
+    /// In a text of less than 4 GiB.
+    Short(Vec<Vec<u32>>),
+    /// In a longer one.
+    Long(Vec<Vec<u64>>),
 }
 
 /// Where a record begins.
-pub(super) trait Start: Copy + Default + Send + Sync {
+pub trait Start: Word {
     /// Whether this holds every place in the text.
     fn holds_all(text: &Text) -> bool;
     /// A place that it holds.
@@ -69,40 +73,29 @@ macro_rules! start {
 start!(u32);
 start!(u64);
 
-impl Spelling {
-    /// Writes the records at these positions, in this order, a line each.
-    ///
-    /// # Errors
-    ///
-    /// What the system says.
-    pub fn write(&self, positions: &[u32], to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
-        let text = &self.text.bytes[..];
-        match &self.starts {
-            Starts::Short(starts) => parallel::write(positions, to, progress, |positions, lines| {
-                gather(text, starts, positions, lines);
-            }),
-            Starts::Long(starts) => parallel::write(positions, to, progress, |positions, lines| {
-                gather(text, starts, positions, lines);
-            }),
-        }
-    }
+/// Writes the records that begin at these places of the text, in this order, a line each.
+///
+/// # Errors
+///
+/// What the system says.
+pub fn write_records<S: Start>(
+    text: &Text,
+    starts: &[S],
+    to: &mut impl Write,
+    progress: impl FnMut(u64),
+) -> io::Result<()> {
+    parallel::write(starts, to, progress, |starts, lines| gather(&text.bytes, starts, lines))
 }
 
-/// Prints the records at these positions, a line each.
+/// Prints the records that begin at these places, a line each.
 ///
 /// They are all over the text, so each costs a miss of the caches, and many of them must be under way at
-/// once: first where a batch of them begins is looked up, then each is touched, and then
-/// they are copied.
-fn gather<S: Start>(text: &[u8], starts: &[S], positions: &[u32], lines: &mut Vec<u8>) {
+/// once: first each of a batch is touched, and then they are copied.
+fn gather<S: Start>(text: &[u8], starts: &[S], lines: &mut Vec<u8>) {
     const BATCH: usize = 64;
-    let mut places = [0; BATCH];
-    for batch in positions.chunks(BATCH) {
-        for (place, &position) in places.iter_mut().zip(batch) {
-            *place = starts[position as usize].place();
-        }
-        let places = &places[..batch.len()];
-        black_box(places.iter().fold(0, |touched, &place| touched ^ text[place]));
-        places.iter().for_each(|&place| push_line(text, place, lines));
+    for batch in starts.chunks(BATCH) {
+        black_box(batch.iter().fold(0, |touched, &start| touched ^ text[start.place()]));
+        batch.iter().for_each(|&start| push_line(text, start.place(), lines));
     }
 }
 
@@ -261,15 +254,15 @@ mod tests {
     fn short_and_long_places_gather_alike() {
         let text = b"5 40 300 2000 10000 -6e300 0.1 22222222222222222222222222222222222 ";
         let starts: Vec<usize> = (0..text.len()).filter(|&i| i == 0 || text[i - 1] == b' ').collect();
-        let (short, long): (Vec<u32>, Vec<u64>) = starts.iter().map(|&i| (i as u32, i as u64)).unzip();
         // More than a batch of them.
-        let positions: Vec<u32> = (0..200).map(|i| i * 7 % starts.len() as u32).collect();
+        let positions: Vec<usize> = (0..200).map(|i| i * 7 % starts.len()).collect();
+        let (short, long): (Vec<u32>, Vec<u64>) =
+            positions.iter().map(|&i| (starts[i] as u32, starts[i] as u64)).unzip();
         let (mut a, mut b) = (Vec::new(), Vec::new());
-        gather(text, &short, &positions, &mut a);
-        gather(text, &long, &positions, &mut b);
+        gather(text, &short, &mut a);
+        gather(text, &long, &mut b);
         let tokens: Vec<&[u8]> = text.split(|&byte| byte == b' ').collect();
-        let expected: Vec<u8> =
-            positions.iter().flat_map(|&i| [tokens[i as usize], b"\n"].concat()).collect();
+        let expected: Vec<u8> = positions.iter().flat_map(|&i| [tokens[i], b"\n"].concat()).collect();
         assert_eq!(a, expected);
         assert_eq!(b, expected);
     }

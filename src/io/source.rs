@@ -43,6 +43,19 @@ impl Input {
         metadata.is_file().then_some(metadata.len())
     }
 
+    /// Opens it to be read at any place, if it is a regular file.
+    pub(super) fn open_regular(&self) -> Result<Option<RegularFile>, Error> {
+        let Some(path) = self.path() else { return Ok(None) };
+        let failed = |error| Error::io(self.name(), "open", error);
+        // Opening a pipe would take it from its writer.
+        if !std::fs::metadata(path).map_err(failed)?.is_file() {
+            return Ok(None);
+        }
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        Ok(metadata.is_file().then(|| RegularFile { name: self.name(), file, size: metadata.len() }))
+    }
+
     /// Opens it.
     ///
     /// # Errors
@@ -62,6 +75,46 @@ impl Input {
         };
         Ok(Opened { name: self.name(), reader, size: self.size() })
     }
+}
+
+/// A regular file that is open, to be read at any place, by several cores at once.
+pub(super) struct RegularFile {
+    name: String,
+    file: File,
+    /// Its size when it was opened.
+    pub(super) size: u64,
+}
+
+impl RegularFile {
+    /// Fills as much of `room` as there is from this place on.
+    pub(super) fn read_at(&self, room: &mut [u8], place: u64) -> Result<usize, Error> {
+        let mut filled = 0;
+        while filled < room.len() {
+            match read_at(&self.file, &mut room[filled..], place + filled as u64) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::io(&self.name, "read", error)),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Its size as it is now.
+    pub(super) fn size_now(&self) -> Result<u64, Error> {
+        let metadata = self.file.metadata().map_err(|error| Error::io(&self.name, "read", error))?;
+        Ok(metadata.len())
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, room, place)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, room, place)
 }
 
 /// An input that is open.
@@ -113,6 +166,9 @@ impl Opened {
 /// How much is read between two reports of progress.
 pub(super) const BLOCK: usize = 4 << 20;
 
+/// What some programs put before text in UTF-8: the byte order mark.
+pub(super) const MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// Text that was read, of one input after another.
 #[derive(Debug, Default)]
 pub struct Text {
@@ -158,7 +214,7 @@ impl Text {
 
     /// All bytes from `begin` on are one input's.
     fn end_part(&mut self, name: String, begin: usize) {
-        let mark = if self.bytes[begin..].starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        let mark = if self.bytes[begin..].starts_with(MARK) { MARK.len() } else { 0 };
         self.parts.push(Part { name, range: begin + mark..self.bytes.len() });
         // So that a token of one input ends before the next input begins.
         self.bytes.push(b'\n');

@@ -1,0 +1,166 @@
+//! Tokens as floats, each with its place.
+
+use std::ops::Range;
+
+use super::integers::two_complement;
+use super::{each_piece, expected};
+use crate::error::Error;
+use crate::io::number::{Spelled, Tokens, integer, is_exactly, spelled};
+use crate::io::records::{Records, Spelling, Start, Starts};
+use crate::io::source::Text;
+use crate::key::{ElementType, Order, Pieces, Word};
+
+/// A float type's keys, read from tokens.
+trait Float: Word {
+    /// The number that is spelled at the beginning of these bytes: its key, the number as f64, and how many
+    /// bytes spell it. NaN is one key.
+    fn read(bytes: &[u8], order: Order) -> Option<(Self, f64, usize)>;
+}
+
+impl Float for u32 {
+    #[inline]
+    fn read(bytes: &[u8], order: Order) -> Option<(Self, f64, usize)> {
+        let (value, length): (f32, usize) = fast_float2::parse_partial(bytes).ok()?;
+        let value = if value.is_nan() { f32::NAN } else { value };
+        Some((value.to_bits().key(order), value.into(), length))
+    }
+}
+
+impl Float for u64 {
+    #[inline]
+    fn read(bytes: &[u8], order: Order) -> Option<(Self, f64, usize)> {
+        let (value, length): (f64, usize) = fast_float2::parse_partial(bytes).ok()?;
+        let value = if value.is_nan() { f64::NAN } else { value };
+        Some((value.to_bits().key(order), value, length))
+    }
+}
+
+/// Words in pieces.
+type Pieced<T> = Vec<Vec<T>>;
+
+/// The tokens of a piece as floats.
+struct Floats<W, S> {
+    keys: Vec<W>,
+    starts: Vec<S>,
+    /// Whether there is a token with a point or an exponent, inf or nan.
+    decimals: bool,
+    /// The first integer that f64 does not hold exactly.
+    inexact: Option<usize>,
+    /// The first integer that no 64-bit type holds.
+    too_large: Option<usize>,
+}
+
+/// Reads `text` as numbers of this float type, or as f64 where that changes nothing.
+pub(super) fn parse(text: Text, asked: Option<ElementType>, descending: bool) -> Result<Records, Error> {
+    let element = asked.unwrap_or(ElementType::F64);
+    let order = Order { element, descending };
+    let (keys, starts) = match (element, u32::holds_all(&text)) {
+        (ElementType::F32, true) => {
+            let (keys, starts) = floats_of::<u32, u32>(&text, order, asked)?;
+            (Pieces::One(keys), Starts::Short(starts))
+        }
+        (ElementType::F32, false) => {
+            let (keys, starts) = floats_of::<u32, u64>(&text, order, asked)?;
+            (Pieces::One(keys), Starts::Long(starts))
+        }
+        (_, true) => {
+            let (keys, starts) = floats_of::<u64, u32>(&text, order, asked)?;
+            (Pieces::Two(keys), Starts::Short(starts))
+        }
+        (_, false) => {
+            let (keys, starts) = floats_of::<u64, u64>(&text, order, asked)?;
+            (Pieces::Two(keys), Starts::Long(starts))
+        }
+    };
+    Ok(Records { order, keys, spelling: Some(Spelling { text, starts }) })
+}
+
+fn floats_of<W: Float, S: Start>(
+    text: &Text,
+    order: Order,
+    asked: Option<ElementType>,
+) -> Result<(Pieced<W>, Pieced<S>), Error> {
+    let exact = asked.is_none();
+    let pieces: Vec<Floats<W, S>> = each_piece(text, |piece| floats_in(text, piece, order, exact))
+        .into_iter()
+        .collect::<Result<_, _>>()?;
+    if exact {
+        if !pieces.iter().any(|piece| piece.decimals)
+            && let Some(place) = pieces.iter().find_map(|piece| piece.too_large)
+        {
+            let expected = "an integer that a 64-bit type holds; --type f64 sorts it, rounded";
+            return Err(text.token_error(place, expected));
+        }
+        if let Some(place) = pieces.iter().find_map(|piece| piece.inexact) {
+            let expected = "an integer that f64 holds exactly, as it must be beside decimals; \
+                            --type f64 sorts it, rounded";
+            return Err(text.token_error(place, expected));
+        }
+    }
+    Ok(pieces.into_iter().map(|piece| (piece.keys, piece.starts)).unzip())
+}
+
+fn floats_in<W: Float, S: Start>(
+    text: &Text,
+    piece: Range<usize>,
+    order: Order,
+    exact: bool,
+) -> Result<Floats<W, S>, Error> {
+    let guess = piece.len() / 16;
+    let mut floats = Floats {
+        keys: Vec::with_capacity(guess),
+        starts: Vec::with_capacity(guess),
+        decimals: false,
+        inexact: None,
+        too_large: None,
+    };
+    let bytes = &text.bytes[piece.clone()];
+    let mut tokens = Tokens::new(bytes);
+    while let Some(start) = tokens.find() {
+        let place = piece.start + start;
+        let read = W::read(&bytes[start..], order);
+        // What has a fraction is spelled with a point or an exponent; others take a closer look.
+        let key = match read.filter(|&(_, value, _)| has_fraction(value)) {
+            Some((key, _, length)) if tokens.pass(length) => {
+                floats.decimals = true;
+                key
+            }
+            _ => {
+                let token = tokens.take_token();
+                let spelled = spelled(token).ok_or_else(|| text.token_error(place, "a number"))?;
+                let refused = || text.token_error(place, expected(order.element));
+                let (key, value, _) = read.ok_or_else(refused)?;
+                match spelled {
+                    Spelled::Integer | Spelled::Decimal if value.is_infinite() => return Err(refused()),
+                    Spelled::Integer if exact => floats.note_integer(token, value, place),
+                    Spelled::Integer => {}
+                    Spelled::Decimal | Spelled::Infinity | Spelled::Nan => floats.decimals = true,
+                }
+                key
+            }
+        };
+        floats.keys.push(key);
+        floats.starts.push(S::of(place));
+    }
+    Ok(floats)
+}
+
+impl<W, S> Floats<W, S> {
+    /// Takes note of what an integer beside decimals must not be.
+    fn note_integer(&mut self, token: &[u8], value: f64, place: usize) {
+        if self.inexact.is_none() && !is_exactly(token, value) {
+            self.inexact = Some(place);
+        }
+        if self.too_large.is_none() && integer(token).and_then(two_complement).is_none() {
+            self.too_large = Some(place);
+        }
+    }
+}
+
+/// Whether it is finite and no integer.
+#[inline]
+fn has_fraction(value: f64) -> bool {
+    // From here on all are integers.
+    const FRACTIONS_END: f64 = (1_u64 << 52) as f64;
+    value.abs() < FRACTIONS_END && ((value as i64) as f64 - value).abs() > 0.0
+}
