@@ -22,7 +22,7 @@ use std::str::FromStr;
 
 use rayon::prelude::*;
 
-use crate::error::UnknownName;
+use crate::error::{Error, UnknownName};
 
 /// The type of the numbers being sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,6 +96,12 @@ pub trait Word: Copy + Ord + Send + Sync + Default + Into<u64> + bytemuck::Pod +
     /// The bits of the element that has this key: the inverse of [`Word::key`].
     #[must_use]
     fn bits(self, order: Order) -> Self;
+    /// From the byte order of files to this machine's.
+    #[must_use]
+    fn from_le(word: Self) -> Self;
+    /// From this machine's byte order to that of files.
+    #[must_use]
+    fn to_le(self) -> Self;
 }
 
 /// How elements are ordered: their type and the direction.
@@ -113,11 +119,25 @@ impl Order {
     pub fn ascending(element: ElementType) -> Self {
         Self { element, descending: false }
     }
+
+    /// Whether each key has the bits of its element, as they are on the disk: nothing is to be mapped.
+    pub(crate) fn is_bits(self) -> bool {
+        let unsigned = matches!(self.element, ElementType::U32 | ElementType::U64);
+        unsigned && !self.descending && cfg!(target_endian = "little")
+    }
 }
 
 macro_rules! word {
     ($word:ty, $signed:ident, $float:ident, $primitive:ty) => {
         impl Word for $word {
+            fn from_le(word: Self) -> Self {
+                Self::from_le(word)
+            }
+
+            fn to_le(self) -> Self {
+                self.to_le()
+            }
+
             #[inline]
             fn key(self, order: Order) -> Self {
                 let key = match order.element {
@@ -244,6 +264,24 @@ impl Keys {
             Self::Two(_) => 2,
         }
     }
+
+    /// The same, borrowed.
+    #[must_use]
+    pub fn borrowed(&self) -> KeysRef<'_> {
+        match self {
+            Self::One(keys) => KeysRef::One(keys),
+            Self::Two(keys) => KeysRef::Two(keys),
+        }
+    }
+}
+
+/// Some keys, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub enum KeysRef<'a> {
+    /// Keys of `u32`, `i32` or `f32`.
+    One(&'a [u32]),
+    /// Keys of `u64`, `i64` or `f64`.
+    Two(&'a [u64]),
 }
 
 /// The keys of one input in pieces, in order: as they were read, and not put together yet.
@@ -255,7 +293,46 @@ pub enum Pieces {
     Two(Vec<Vec<u64>>),
 }
 
+impl KeysRef<'_> {
+    /// How many keys there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::One(keys) => keys.len(),
+            Self::Two(keys) => keys.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 impl Pieces {
+    /// None yet, of the width of this type.
+    #[must_use]
+    pub fn new(element: ElementType) -> Self {
+        match element.bytes() {
+            4 => Self::One(Vec::new()),
+            _ => Self::Two(Vec::new()),
+        }
+    }
+
+    /// Adds a piece.
+    ///
+    /// # Panics
+    ///
+    /// When it is of another width.
+    pub fn push(&mut self, piece: Keys) {
+        match (self, piece) {
+            (Self::One(pieces), Keys::One(piece)) => pieces.push(piece),
+            (Self::Two(pieces), Keys::Two(piece)) => pieces.push(piece),
+            _ => panic!("the keys of one input are of one width"),
+        }
+    }
+
     /// How many keys there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -289,29 +366,67 @@ impl Pieces {
             Self::Two(pieces) => pieces.iter().map(Vec::len).collect(),
         }
     }
+}
 
-    /// The memory of each piece.
-    pub(crate) fn slices(&self) -> impl Iterator<Item = &[u8]> {
-        let (one, two) = match self {
-            Self::One(pieces) => (Some(pieces), None),
-            Self::Two(pieces) => (None, Some(pieces)),
-        };
-        let one = one.into_iter().flatten().map(|piece| bytemuck::cast_slice(piece));
-        one.chain(two.into_iter().flatten().map(|piece| bytemuck::cast_slice(piece)))
+/// Keys that come piece by piece, and how many they will be.
+pub struct Incoming<'a> {
+    /// Their number.
+    pub(crate) n: usize,
+    /// Words of 32 bits in a key.
+    pub(crate) words: u32,
+    pub(crate) pieces: Box<dyn Iterator<Item = Result<Keys, Error>> + Send + 'a>,
+}
+
+impl<'a> Incoming<'a> {
+    /// How many they will be.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> usize {
+        self.n
     }
 
-    /// Room for as many keys in one array: memory that was in use already, where there is one piece.
-    pub(crate) fn into_room(self) -> Keys {
-        fn room<W: Word>(mut pieces: Vec<Vec<W>>) -> Vec<W> {
-            match &mut pieces[..] {
-                [piece] => std::mem::take(piece),
-                pieces => vec![W::default(); pieces.iter().map(Vec::len).sum()],
-            }
+    /// Words of 32 bits in a key: 1 or 2.
+    #[must_use]
+    pub fn words(&self) -> u32 {
+        self.words
+    }
+
+    /// `n` keys of so many words, 1 or 2, which come while they are being taken to a device already.
+    #[must_use]
+    pub fn new(n: usize, words: u32, pieces: impl Iterator<Item = Result<Keys, Error>> + Send + 'a) -> Self {
+        Self { n, words, pieces: Box::new(pieces) }
+    }
+
+    /// All of them.
+    ///
+    /// # Errors
+    ///
+    /// Whatever kept them from coming.
+    pub fn collect(self) -> Result<Pieces, Error> {
+        let mut all = match self.words {
+            1 => Pieces::One(Vec::new()),
+            _ => Pieces::Two(Vec::new()),
+        };
+        for piece in self.pieces {
+            all.push(piece?);
         }
-        match self {
-            Self::One(pieces) => Keys::One(room(pieces)),
-            Self::Two(pieces) => Keys::Two(room(pieces)),
+        Ok(all)
+    }
+}
+
+impl From<Pieces> for Incoming<'_> {
+    fn from(pieces: Pieces) -> Self {
+        let (n, words) = (pieces.len(), pieces.words());
+        match pieces {
+            Pieces::One(pieces) => Self::new(n, words, pieces.into_iter().map(|piece| Ok(Keys::One(piece)))),
+            Pieces::Two(pieces) => Self::new(n, words, pieces.into_iter().map(|piece| Ok(Keys::Two(piece)))),
         }
+    }
+}
+
+impl From<Keys> for Incoming<'_> {
+    fn from(keys: Keys) -> Self {
+        Pieces::from(keys).into()
     }
 }
 

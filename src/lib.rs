@@ -28,6 +28,7 @@
 //! on the device or the algorithm. [`Sorter::argsort`] keeps the input order of equal keys.
 
 pub mod bench;
+pub mod cost;
 pub mod cpu;
 mod error;
 pub mod generate;

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::cpu::{self, Item, network};
 use crate::error::Error;
 use crate::gpu::{Buffers, Clock, Elapsed, Gpu, execute};
-use crate::key::{Keys, Pieces, Word};
+use crate::key::{Incoming, Keys, KeysRef, Pieces, Word};
 use crate::plan::{Algorithm, Limits, Plan, Shape, Variant};
 
 /// What to sort with. Left open, both are the device's best.
@@ -98,28 +98,62 @@ impl Sorter {
     ///
     /// More keys than the device takes in one sort, refused before anything is done; a variant that the
     /// algorithm lacks; a failure of the device.
-    pub fn sort(
+    pub fn sort<'a>(
         &self,
-        keys: impl Into<Pieces>,
+        keys: impl Into<Incoming<'a>>,
         method: Method,
         progress: Progress,
     ) -> Result<(Keys, Report), Error> {
-        match (&self.0, keys.into()) {
-            (Device::Cpu, Pieces::One(keys)) => {
-                let (keys, report) = on_cpu(keys, 1, method, progress)?;
-                Ok((Keys::One(keys), report))
-            }
-            (Device::Cpu, Pieces::Two(keys)) => {
-                let (keys, report) = on_cpu(keys, 2, method, progress)?;
-                Ok((Keys::Two(keys), report))
-            }
-            (Device::Gpu(on), keys) => {
-                let shape = Shape { key_words: keys.words(), positions: false };
-                let (buffers, mut report) = on.sort(&keys, shape, method, progress)?;
-                let mut keys = keys.into_room();
+        let keys = keys.into();
+        match &self.0 {
+            Device::Cpu => keys_on_cpu(keys, method, progress),
+            Device::Gpu(on) => {
+                let (n, words) = (keys.n, keys.words);
+                let (buffers, mut report) = on.sort(keys, false, method, progress)?;
+                let mut keys = if words == 1 { Keys::One(vec![0; n]) } else { Keys::Two(vec![0; n]) };
                 (report.download, ()) = timed(|| buffers.download_keys(&on.gpu, keys.as_bytes_mut()))?;
                 on.keep(buffers);
                 Ok((keys, report))
+            }
+        }
+    }
+
+    /// Sorts keys, ascending, and gives them to `take` in order, block by block: those that a GPU has sorted while
+    /// later ones are still coming down.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::sort`]; what `take` says, with which it ends.
+    pub fn sort_to<'a, E: From<Error>>(
+        &self,
+        keys: impl Into<Incoming<'a>>,
+        method: Method,
+        progress: Progress,
+        mut take: impl FnMut(KeysRef) -> Result<(), E>,
+    ) -> Result<Report, E> {
+        let keys = keys.into();
+        match &self.0 {
+            Device::Cpu => {
+                let (keys, report) = keys_on_cpu(keys, method, progress)?;
+                take(keys.borrowed())?;
+                Ok(report)
+            }
+            Device::Gpu(on) => {
+                let words = keys.words;
+                let (buffers, mut report) = on.sort(keys, false, method, progress)?;
+                let (start, mut taking) = (Instant::now(), Duration::ZERO);
+                buffers.take_keys(&on.gpu, |block| {
+                    let start = Instant::now();
+                    let taken = match words {
+                        1 => take(KeysRef::One(bytemuck::cast_slice(block))),
+                        _ => take(KeysRef::Two(bytemuck::cast_slice(block))),
+                    };
+                    taking += start.elapsed();
+                    taken
+                })?;
+                report.download = start.elapsed().saturating_sub(taking);
+                on.keep(buffers);
+                Ok(report)
             }
         }
     }
@@ -148,10 +182,8 @@ impl Sorter {
                 self.sort_records(keys, positions, method, progress)
             }
             Device::Gpu(on) => {
-                let shape = Shape { key_words: keys.words(), positions: true };
-                let (buffers, mut report) = on.sort(&keys, shape, method, progress)?;
                 let n = keys.len();
-                drop(keys);
+                let (buffers, mut report) = on.sort(keys.into(), true, method, progress)?;
                 let mut positions = vec![0; n];
                 (report.download, ()) = timed(|| buffers.download_positions(&on.gpu, &mut positions))?;
                 on.keep(buffers);
@@ -205,35 +237,31 @@ impl OnGpu {
     /// Uploads and sorts; what is wanted of the result is in the buffers.
     fn sort(
         &self,
-        keys: &Pieces,
-        shape: Shape,
+        keys: Incoming,
+        positions: bool,
         method: Method,
         progress: Progress,
     ) -> Result<(Buffers, Report), Error> {
         let (algorithm, variant) = method.on_gpu()?;
-        let plan = Plan::new(algorithm, variant, keys.len(), shape, &self.gpu.info().limits)?;
+        let shape = Shape { key_words: keys.words, positions };
+        let plan = Plan::new(algorithm, variant, keys.n, shape, &self.gpu.info().limits)?;
         let planned = plan.dispatch_count();
-        let ((upload, buffers), prepare) = std::thread::scope(|scope| {
+        let ((upload, (buffers, in_order)), prepare) = std::thread::scope(|scope| {
             let preparing = scope.spawn(|| timed(|| self.gpu.prepare(&plan)));
-            let uploaded = timed(|| {
-                let kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).take();
-                let mut buffers = match kept.filter(|buffers| buffers.fit(&plan)) {
-                    Some(buffers) => buffers,
-                    None => Buffers::new(&self.gpu, &plan)?,
-                };
-                buffers.resize(&plan);
-                let mut upload = buffers.begin_upload(&self.gpu)?;
-                keys.slices().try_for_each(|slice| upload.push(slice))?;
-                upload.finish()?;
-                Ok(buffers)
-            });
+            let uploaded = self.upload(keys, &plan);
             let prepared = preparing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             Ok((uploaded?, prepared?.0))
         })?;
-        let (sort, dispatches) = execute(&self.gpu, &plan, &buffers, |done| progress(done, planned))?;
+        // Whoever names an algorithm wants to see it at work.
+        let skip = in_order && method.algorithm.is_none();
+        let (sort, dispatches) = if skip {
+            (Elapsed { time: Duration::ZERO, clock: Clock::Host }, 0)
+        } else {
+            execute(&self.gpu, &plan, &buffers, |done| progress(done, planned))?
+        };
         let report = Report {
             algorithm: algorithm.name(),
-            variant: variant.name(),
+            variant: if skip { cpu::IN_ORDER } else { variant.name() },
             dispatches,
             bytes_moved: plan.bytes_moved_by(dispatches),
             prepare,
@@ -244,10 +272,55 @@ impl OnGpu {
         Ok((buffers, report))
     }
 
+    /// Brings the keys into buffers as they come; says how long that took without waiting for them, and whether they
+    /// are in order already.
+    fn upload(&self, keys: Incoming, plan: &Plan) -> Result<(Duration, (Buffers, bool)), Error> {
+        let start = Instant::now();
+        let kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut buffers = match kept.filter(|buffers| buffers.fit(plan)) {
+            Some(buffers) => buffers,
+            None => Buffers::new(&self.gpu, plan)?,
+        };
+        buffers.resize(plan);
+        let mut upload = buffers.begin_upload(&self.gpu)?;
+        let mut order = cpu::InOrder::default();
+        let (mut n, mut waiting) = (0, Duration::ZERO);
+        let mut pieces = keys.pieces;
+        loop {
+            let asked = Instant::now();
+            let Some(piece) = pieces.next().transpose()? else { break };
+            waiting += asked.elapsed();
+            n += piece.len();
+            if n > plan.n as usize {
+                break;
+            }
+            order.goes_on_with(&piece);
+            upload.push(piece.as_bytes())?;
+        }
+        if n != plan.n as usize {
+            return Err(Error::input("input", "is not of the size that it had when it was opened"));
+        }
+        upload.finish()?;
+        Ok((start.elapsed().saturating_sub(waiting), (buffers, order.holds())))
+    }
+
     /// Keeps the buffers for the next sort.
     fn keep(&self, buffers: Buffers) {
         *self.buffers.lock().unwrap_or_else(PoisonError::into_inner) = Some(buffers);
     }
+}
+
+fn keys_on_cpu(keys: Incoming, method: Method, progress: Progress) -> Result<(Keys, Report), Error> {
+    Ok(match keys.collect()? {
+        Pieces::One(keys) => {
+            let (keys, report) = on_cpu(keys, 1, method, progress)?;
+            (Keys::One(keys), report)
+        }
+        Pieces::Two(keys) => {
+            let (keys, report) = on_cpu(keys, 2, method, progress)?;
+            (Keys::Two(keys), report)
+        }
+    })
 }
 
 /// Sorts elements by a network, as a whole, or by the fast sort.

@@ -165,6 +165,7 @@ impl fmt::Display for Timing {
         if self.device.kind != "cpu" {
             write!(f, " ({}, {}), {} clock", self.device.backend, self.device.kind, self.clock)?;
         }
+        write!(f, "; {}", self.why)?;
         Ok(())
     }
 }

@@ -19,7 +19,8 @@ pub fn gpusort(args: &[&str]) -> Command {
     for default in ["DEVICE", "ALGO", "TIMING", "PROGRESS", "MEMORY", "TEMP_DIR"] {
         command.env_remove(format!("GPUSORT_{default}"));
     }
-    command.args(args);
+    // Nor with costs that were measured here.
+    command.env("XDG_CONFIG_HOME", "/nowhere").args(args);
     command
 }
 
@@ -68,7 +69,7 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 

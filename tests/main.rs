@@ -13,3 +13,4 @@ mod networks;
 mod oracle;
 mod sorting;
 mod text;
+mod tune;

@@ -2,7 +2,7 @@
 //! the order rules.
 
 use gpusort::gpu::Kind;
-use gpusort::key::{ElementType, Keys, Order, to_bits, to_keys};
+use gpusort::key::{ElementType, Incoming, Keys, KeysRef, Order, Pieces, to_bits, to_keys};
 use gpusort::plan::Algorithm;
 use gpusort::{Method, Sorter};
 
@@ -147,4 +147,74 @@ fn a_sorter_is_used_again_and_again() {
     {
         check(&sorter, method, Order::ascending(element), &elements(element, n, 0));
     }
+}
+
+/// Keys in pieces of odd numbers, so that some begin in the middle of what a device maps.
+fn in_pieces(keys: &[u32]) -> Pieces {
+    let (mut pieces, mut rest, mut size) = (Vec::new(), keys, 1);
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(size.min(rest.len()));
+        pieces.push(piece.to_vec());
+        (rest, size) = (after, size * 3 + 2);
+    }
+    Pieces::One(pieces)
+}
+
+#[test]
+fn keys_that_come_in_pieces_arrive_whole() {
+    for sorter in [Sorter::cpu(), Sorter::gpu(device::start())] {
+        // More than a staging buffer takes.
+        for n in [0, 1, 2, 1001, 300_000, 5_000_003] {
+            let keys: Vec<u32> = random(n).take(n as usize).map(|key| key as u32).collect();
+            let mut expected = keys.clone();
+            expected.sort_unstable();
+            let (sorted, _) = sorter.sort(in_pieces(&keys), Method::default(), &mut |_, _| {}).unwrap();
+            assert!(sorted == Keys::One(expected.clone()), "{n}");
+            let mut taken = Vec::new();
+            let take = |block: KeysRef| {
+                let KeysRef::One(block) = block else { panic!("keys of one word") };
+                taken.extend_from_slice(block);
+                Ok::<_, gpusort::Error>(())
+            };
+            sorter.sort_to(in_pieces(&keys), Method::default(), &mut |_, _| {}, take).unwrap();
+            assert!(taken == expected, "{n}, block by block");
+        }
+    }
+}
+
+#[test]
+fn a_gpu_does_not_sort_what_is_in_order() {
+    let sorter = Sorter::gpu(device::start());
+    let sort = |keys: &[u32], method| sorter.sort(in_pieces(keys), method, &mut |_, _| {}).unwrap();
+    let mut keys: Vec<u32> = (0..100_000).map(|i| i / 3).collect();
+    let (sorted, report) = sort(&keys, Method::default());
+    assert_eq!((sorted, report.variant, report.dispatches), (Keys::One(keys.clone()), "in-order", 0));
+    let named = Method { algorithm: Some(Algorithm::Bitonic), variant: None };
+    assert!(sort(&keys, named).1.dispatches > 0, "an algorithm that is named is seen at work");
+    let (positions, _) = sorter.argsort(in_pieces(&keys), Method::default(), &mut |_, _| {}).unwrap();
+    assert!(positions.into_iter().eq(0..100_000));
+    // Out of order within a piece, and between two.
+    for place in [3, 5, 50_000, 99_998] {
+        keys.swap(place, place - 3);
+        let (sorted, report) = sort(&keys, Method::default());
+        assert!(report.dispatches > 0, "{place}");
+        keys.swap(place, place - 3);
+        assert_eq!(sorted, Keys::One(keys.clone()), "{place}");
+    }
+}
+
+#[test]
+fn an_input_that_ends_early_or_late_or_fails_is_an_error() {
+    let sorter = Sorter::gpu(device::start());
+    for told in [999, 1001] {
+        let pieces = [400, 600].into_iter().map(|n| Ok(Keys::One(vec![5; n])));
+        let keys = Incoming::new(told, 1, pieces);
+        let error = sorter.sort(keys, Method::default(), &mut |_, _| {}).unwrap_err();
+        assert!(error.to_string().contains("size"), "{error}");
+    }
+    // And the sorter is as good as before.
+    assert!(
+        sorter.sort(in_pieces(&[3, 1]), Method::default(), &mut |_, _| {}).unwrap().0
+            == Keys::One(vec![1, 3])
+    );
 }

@@ -2,7 +2,7 @@
 
 use gpusort::io::records::{Records, write_records, write_text};
 use gpusort::io::{Input, Spelling, Starts, Text, text};
-use gpusort::key::{ElementType, Keys, Order, Pieces, to_keys};
+use gpusort::key::{ElementType, Keys, KeysRef, Order, Pieces, to_keys};
 use gpusort::{Method, Sorter};
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ fn sorted(input: &str, element: Option<ElementType>, descending: bool) -> String
         Some(_) => panic!("such a short text has short places"),
         None => {
             let (keys, _) = sorter.sort(records.keys, Method::default(), &mut |_, _| {}).unwrap();
-            write_text(&keys, records.order, &mut out, |_| {}).unwrap();
+            write_text(keys.borrowed(), records.order, &mut out, |_| {}).unwrap();
         }
     }
     String::from_utf8(out).unwrap()
@@ -256,7 +256,7 @@ fn floats_print_in_the_shortest_form_that_reads_back() {
     words.extend([f64::NAN.to_bits(), f64::NAN.to_bits() | 1 << 63]);
     to_keys(&mut words, order);
     let mut out = Vec::new();
-    write_text(&Keys::Two(words), order, &mut out, |_| {}).unwrap();
+    write_text(KeysRef::Two(&words), order, &mut out, |_| {}).unwrap();
     let out = String::from_utf8(out).unwrap();
     assert_eq!(out, "-inf\n-1.5e300\n-0\n0\n5e-324\n0.1\n1\n123456789\n1e16\n1e300\ninf\nnan\n-nan\n");
 }
@@ -305,7 +305,7 @@ proptest! {
         to_keys(&mut words, order);
         let keys = Keys::Two(words);
         let mut out = Vec::new();
-        write_text(&keys, order, &mut out, |_| {}).unwrap();
+        write_text(keys.borrowed(), order, &mut out, |_| {}).unwrap();
         let back = parse(std::str::from_utf8(&out).unwrap(), Some(ElementType::F64)).unwrap();
         prop_assert_eq!(joined(back.keys), joined(keys.into()));
     }
@@ -318,7 +318,7 @@ proptest! {
         to_keys(&mut words, order);
         let keys = Keys::One(words);
         let mut out = Vec::new();
-        write_text(&keys, order, &mut out, |_| {}).unwrap();
+        write_text(keys.borrowed(), order, &mut out, |_| {}).unwrap();
         let text = Text::from_bytes("in", &out);
         let back = text::parse(text, Some(ElementType::F32), true).unwrap();
         prop_assert_eq!(joined(back.keys), joined(keys.into()));

@@ -48,6 +48,26 @@ pub(super) enum Command {
     Gen(GenArgs),
     /// Time the algorithms on this machine's devices beside the fastest CPU sort
     Bench(BenchArgs),
+    /// Measure this machine once, so that 'sort' chooses well between CPU and GPU
+    Tune(TuneArgs),
+}
+
+/// Measure how long the CPU and the GPU take for sorts of some sizes, with the GPU's start and the way there and
+/// back, and keep that: 'gpusort sort' then takes the sooner one for as many elements as there are. Some tens of
+/// seconds; to be run again after a change of the hardware or its driver.
+#[derive(Args, Debug)]
+#[command(args_override_self = true)]
+pub(super) struct TuneArgs {
+    /// The GPU that is to be chosen where it is the sooner one [default: the first that is hardware]
+    #[arg(short, long, value_name = "N|NAME", default_value = "auto", hide_default_value = true)]
+    pub(super) device: String,
+
+    /// The most elements to measure with
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = gpusort::size::parse)]
+    pub(super) largest: u64,
+
+    #[command(flatten)]
+    pub(super) progress: ProgressArgs,
 }
 
 /// Time the algorithms on this machine's devices, every result verified, beside the fastest CPU sort.

@@ -1,24 +1,20 @@
 //! What `--device` names, and which of the devices sorts.
 
+use std::cell::OnceCell;
+use std::io::{self, Write};
 use std::rc::Rc;
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
-use gpusort::gpu::{Gpu, Select};
+use gpusort::cost::{self, Choice, Costs};
+use gpusort::gpu::{Gpu, Kind, Select};
+use gpusort::human::grouped;
 use gpusort::plan::{Plan, Shape};
 use gpusort::{ErrorKind, Method, Sorter};
 
 use super::progress::{Progress, Unit};
-
-/// From this many elements on, a GPU that starts while they are read sorts them sooner than the CPU,
-/// the way there and back counted. Measured with u32 on an H100 beside 16 cores: at 2^26, 60 ms
-/// against 116 ms.
-const GPU_PAYS: u64 = 1 << 26;
-
-/// The same where it is known only after the input was read, so that the start (0.15 to 0.2 s) counts
-/// too. There, at 2^28, 0.37 s against 0.47 s; at 2^27, 0.28 s against 0.21 s.
-const GPU_PAYS_WITH_START: u64 = 1 << 28;
+use super::tune;
 
 /// Where to sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,19 +41,29 @@ impl Device {
 }
 
 /// A device that is being started while the input is read.
-struct Starting(Option<JoinHandle<(Result<Gpu, gpusort::Error>, Duration)>>);
+struct Starting {
+    thread: Option<JoinHandle<(Result<Gpu, gpusort::Error>, Duration)>>,
+    since: Instant,
+}
 
 impl Starting {
     fn new(select: Select) -> Self {
-        Self(Some(std::thread::spawn(move || {
-            let start = Instant::now();
+        let since = Instant::now();
+        let thread = std::thread::spawn(move || {
             let gpu = Gpu::start(&select);
-            (gpu, start.elapsed())
-        })))
+            (gpu, since.elapsed())
+        });
+        Self { thread: Some(thread), since }
+    }
+
+    /// How much is left of a start that takes so long in all.
+    fn left(&self, of: Duration) -> Duration {
+        let done = self.thread.as_ref().is_none_or(JoinHandle::is_finished);
+        if done { Duration::ZERO } else { of.saturating_sub(self.since.elapsed()) }
     }
 
     fn wait(mut self) -> (Result<Gpu, gpusort::Error>, Duration) {
-        let thread = self.0.take().expect("taken here only, and by drop");
+        let thread = self.thread.take().expect("taken here only, and by drop");
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
@@ -65,7 +71,7 @@ impl Starting {
 impl Drop for Starting {
     /// A process that ends while a driver is starting up may crash in it.
     fn drop(&mut self) {
-        if let Some(thread) = self.0.take() {
+        if let Some(thread) = self.thread.take() {
             // Its result is no longer wanted.
             let _ = thread.join();
         }
@@ -79,6 +85,18 @@ pub(super) struct Devices {
     /// Whether to say that there is no GPU.
     notes: bool,
     gpu: Started,
+    /// Read when they are first needed.
+    costs: OnceCell<Costs>,
+}
+
+/// What is known of an input before it is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expected {
+    /// Elements, or about as many.
+    pub(super) n: u64,
+    pub(super) shape: Shape,
+    pub(super) bytes: u64,
+    pub(super) text: bool,
 }
 
 enum Started {
@@ -99,24 +117,66 @@ pub(super) struct Chosen {
 
 impl Devices {
     pub(super) fn new(wanted: Device, method: Method, notes: bool) -> Self {
-        Self { wanted, method, notes, gpu: Started::No }
+        Self { wanted, method, notes, gpu: Started::No, costs: OnceCell::new() }
     }
 
-    /// Begins to start the device that so many elements will be sorted on, if that is known already: one that was
-    /// asked for, or that will pay.
-    pub(super) fn expect(&mut self, elements: Option<u64>) {
-        let pays = self.method.algorithm.is_some() || elements >= Some(GPU_PAYS);
-        match (&self.gpu, &self.wanted) {
-            (Started::No, Device::Gpu(select)) => self.gpu = Started::Soon(Starting::new(select.clone())),
-            (Started::No, Device::Auto) if pays => {
-                self.gpu = Started::Soon(Starting::new(Select::Hardware));
-            }
-            _ => {}
+    /// Whether the choice is free: neither a device nor an algorithm is named.
+    fn is_free(&self) -> bool {
+        self.wanted == Device::Auto && self.method.algorithm.is_none()
+    }
+
+    /// Begins to start the device that this input will be sorted on, if it is one that takes a start: one that was
+    /// asked for, or one that is done sooner though it starts while the input is being read.
+    pub(super) fn expect(&mut self, input: Option<Expected>) {
+        let pays = |input: Expected| {
+            let left = |start: Duration| start.saturating_sub(self.costs().reading(input.bytes, input.text));
+            input.n >= cost::FEWEST && self.compare(input.n, input.shape, left).is_gpu()
+        };
+        let starts = match (&self.gpu, &self.wanted) {
+            (Started::No, Device::Auto) if self.is_free() => input.is_some_and(pays),
+            (Started::No, Device::Auto | Device::Gpu(_)) => true,
+            _ => false,
+        };
+        if starts {
+            self.gpu = Started::Soon(Starting::new(self.select()));
         }
     }
 
-    /// Chooses a device for `n` elements, and waits until it has started.
-    pub(super) fn choose(&mut self, n: u64, shape: Shape, progress: &Progress) -> anyhow::Result<Chosen> {
+    /// What sorting costs here.
+    fn costs(&self) -> &Costs {
+        self.costs.get_or_init(|| {
+            tune::kept()
+                .unwrap_or_else(|error| {
+                    if self.notes {
+                        // Also where the sort does not depend on it, since it will not go away by itself.
+                        let _ = writeln!(io::stderr(), "gpusort: {error:#}");
+                    }
+                    None
+                })
+                .unwrap_or_else(Costs::built_in)
+        })
+    }
+
+    /// Where so many elements are sorted sooner, if so much is left of the GPU's start.
+    fn compare(&self, n: u64, shape: Shape, left: impl Fn(Duration) -> Duration) -> Choice {
+        let costs = self.costs();
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        costs.choose(n, shape, cores, costs.start().map_or(Duration::ZERO, left))
+    }
+
+    /// Whether a device is being started.
+    pub(super) fn is_starting(&self) -> bool {
+        matches!(self.gpu, Started::Soon(_))
+    }
+
+    /// Chooses a device for `n` elements, of which so many bytes are still to be read, and waits until it has started.
+    pub(super) fn choose(
+        &mut self,
+        n: u64,
+        shape: Shape,
+        unread: u64,
+        progress: &Progress,
+    ) -> anyhow::Result<Chosen> {
         let on_cpu =
             |why: String| Ok(Chosen { sorter: Rc::new(Sorter::cpu()), started: Duration::ZERO, why });
         if self.wanted == Device::Cpu {
@@ -124,13 +184,27 @@ impl Devices {
         }
         let named = self.wanted != Device::Auto;
         let algorithm = self.method.algorithm;
-        let least = match &self.gpu {
-            _ if named || algorithm.is_some() => 0,
-            Started::Soon(_) | Started::Yes(_) => GPU_PAYS,
-            Started::No | Started::Never(_) => GPU_PAYS_WITH_START,
+        let is_free = self.is_free();
+        let mut why = match algorithm {
+            _ if named => "--device names it".to_owned(),
+            Some(algorithm) => format!("--algo {algorithm} is named and there is a hardware GPU"),
+            None => String::new(),
         };
-        if n < least {
-            return on_cpu(format!("{n} elements: the CPU is done before a GPU would be"));
+        if is_free {
+            if n < cost::FEWEST {
+                return on_cpu(format!("{} elements are too few for a GPU", grouped(n)));
+            }
+            let choice = self.compare(n, shape, |start| match &self.gpu {
+                Started::Yes(_) => Duration::ZERO,
+                Started::Soon(starting) => {
+                    starting.left(start).saturating_sub(self.costs().reading(unread, false))
+                }
+                Started::No | Started::Never(_) => start,
+            });
+            why = choice.to_string();
+            if !choice.is_gpu() {
+                return on_cpu(why);
+            }
         }
         let (sorter, started) = match std::mem::replace(&mut self.gpu, Started::No) {
             Started::Yes(sorter) => (sorter, Duration::ZERO),
@@ -166,21 +240,27 @@ impl Devices {
             }
         };
         self.gpu = Started::Yes(Rc::clone(&sorter));
-        let is_free = !named && algorithm.is_none();
-        if is_free && sorter.device().is_some_and(|gpu| !takes(gpu, self.method, n, shape)) {
-            return on_cpu(format!("{n} elements: more than the GPU takes at once"));
+        if let Some(gpu) = sorter.device().filter(|_| is_free) {
+            if !takes(gpu, self.method, n, shape) {
+                return on_cpu(format!("{} elements are more than the GPU takes at once", grouped(n)));
+            }
+            let costs = self.costs();
+            if !costs.measured_here && gpu.info().kind != Kind::Discrete {
+                return on_cpu(
+                    "nothing is known of such a GPU's speed before gpusort tune has measured it".to_owned(),
+                );
+            }
         }
-        let why = match algorithm {
-            _ if named => "--device names it".to_owned(),
-            Some(algorithm) => format!("--algo {algorithm} is named and there is a hardware GPU"),
-            None => format!("{n} elements: a GPU is done before the CPU would be"),
-        };
         Ok(Chosen { sorter, started, why })
     }
 
     fn select(&self) -> Select {
         match &self.wanted {
             Device::Gpu(select) => select.clone(),
+            // The one that was measured may be another than the first.
+            Device::Auto if self.is_free() && self.costs().measured_here => {
+                self.costs().gpu.as_ref().map_or(Select::Hardware, |gpu| Select::Name(gpu.name.clone()))
+            }
             Device::Auto | Device::Cpu => Select::Hardware,
         }
     }

@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal};
 
 use anyhow::bail;
 use gpusort::generate::Sequence;
-use gpusort::io::Output;
-use gpusort::io::records::{write_binary, write_text};
+use gpusort::io::records::write_text;
+use gpusort::io::{Output, binary};
 use gpusort::key::{ElementType, Order};
 
 use super::args::{GenArgs, Progress as When};
@@ -44,8 +44,8 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
         let count = BLOCK.min(args.count - done);
         let keys = sequence.keys(done, count as usize);
         let written = match format {
-            Format::Text => write_text(&keys, order, &mut output, |_| {}),
-            Format::Binary => write_binary(keys, order, &mut output, |_| {}),
+            Format::Text => write_text(keys.borrowed(), order, &mut output, |_| {}),
+            Format::Binary => binary::write(keys.borrowed(), order, &mut output, |_| {}),
         };
         written.map_err(|error| output.failed(error))?;
         done += count;

@@ -10,6 +10,7 @@ mod generate;
 mod interrupt;
 mod progress;
 mod sort;
+mod tune;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ pub(crate) fn main() -> ExitCode {
         args::Command::Bench(args) => bench::run(args),
         args::Command::Devices => devices::run(),
         args::Command::Gen(args) => generate::run(args),
+        args::Command::Tune(args) => tune::run(&args),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -54,8 +56,11 @@ fn parse() -> args::Cli {
     cli
 }
 
+/// What sets defaults of options.
+const ENVIRONMENT: [&str; 4] = ["GPUSORT_DEVICE", "GPUSORT_ALGO", "GPUSORT_TIMING", "GPUSORT_PROGRESS"];
+
 fn prepare_environment() {
-    for name in ["GPUSORT_DEVICE", "GPUSORT_ALGO", "GPUSORT_TIMING", "GPUSORT_PROGRESS"] {
+    for name in ENVIRONMENT {
         if std::env::var_os(name).is_some_and(|value| value.is_empty()) {
             // SAFETY: this is the first thing the process does, so no other thread reads the environment.
             unsafe { std::env::remove_var(name) };

@@ -4,20 +4,28 @@ mod each;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use gpusort::io::records::{write_binary, write_records, write_text};
+use gpusort::io::records::{write_records, write_text};
 use gpusort::io::{Input, Output, Records, Spelling, Start, Starts, Text, binary, text};
-use gpusort::key::{ElementType, Keys, Order};
+use gpusort::key::{ElementType, Incoming, Order, Pieces};
 use gpusort::plan::Shape;
 use gpusort::timing::{Timing, milliseconds};
 use gpusort::{Method, Report, Sorter};
 
 use super::args::{FormatArg, SortArgs, TimingArg};
-use super::device::{Device, Devices};
+use super::device::{Device, Devices, Expected};
 use super::format::{self, Extension, Format, name_of};
 use super::progress::{Progress, Unit};
+
+/// Bytes of a number in text with what separates it from the next, about.
+const BYTES_OF_TOKEN: u64 = 10;
+
+/// Bytes that a number is printed in, at least: a digit and what ends its line.
+const LEAST_PRINTED: usize = 2;
 
 /// What is meant: every option resolved against the others, nothing opened yet.
 struct Options {
@@ -117,15 +125,24 @@ impl Options {
         })
     }
 
+    /// The order of binary data.
+    fn order(&self) -> Order {
+        Order { element: self.element.unwrap_or(ElementType::U32), descending: self.descending }
+    }
+
     fn devices(&self) -> Devices {
         Devices::new(self.device.clone(), self.method, !self.quiet)
     }
 
-    /// How many elements there will be, where the files tell.
-    fn expected_elements(&self) -> Option<u64> {
-        let element = self.element.filter(|_| self.format == Format::Binary)?;
-        let sizes: Option<u64> = self.inputs.iter().map(Input::size).sum();
-        Some(sizes? / element.bytes() as u64)
+    /// What the files tell of the input; `None` if it is not all in files.
+    fn expected(&self) -> Option<Expected> {
+        let bytes = self.inputs.iter().map(Input::size).sum::<Option<u64>>()?;
+        let element = self.element.unwrap_or(ElementType::U32);
+        let text = self.format == Format::Text;
+        // As if all were integers: numbers that turn out to be decimals are longer, but dearer to sort too.
+        let n = bytes / if text { BYTES_OF_TOKEN } else { element.bytes() as u64 };
+        let shape = Shape { key_words: element.bytes() as u32 / 4, positions: text && element.is_float() };
+        Some(Expected { n, shape, bytes, text })
     }
 }
 
@@ -187,23 +204,80 @@ pub(super) fn run(args: SortArgs) -> anyhow::Result<()> {
     let options = Options::new(args)?;
     let progress = Progress::new(options.progress);
     let mut devices = options.devices();
-    devices.expect(options.expected_elements());
+    let expected = options.expected();
+    devices.expect(expected);
     // Opened before the work, so that a place that can't be written to is found out now.
     let output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
-    let input = read(&options, &progress)?;
-    if let Some(timing) = sort_one(&options, input, output, &mut devices, &progress, begin)? {
+    let timing = match expected {
+        Some(expected) if options.format == Format::Binary && devices.is_starting() => {
+            sort_while_reading(&options, expected, output, &mut devices, &progress, begin)?
+        }
+        _ => {
+            let input = read(&options, &progress)?;
+            sort_one(&options, input, output, &mut devices, &progress, begin)?
+        }
+    };
+    if let Some(timing) = timing {
         drop(progress);
         tell(&timing, &options)?;
     }
     Ok(())
 }
 
-/// What was read, and how long that took.
-struct Read {
-    records: Records,
+/// What was read, or is coming, and how long that took.
+struct Read<'a> {
+    order: Order,
+    keys: Incoming<'a>,
+    spelling: Option<Spelling>,
     bytes: u64,
+    /// Bytes that are still to be read.
+    unread: u64,
     reading: Duration,
     parsing: Duration,
+}
+
+/// Sorts binary files that are read by a thread of its own, so that keys are on their way to the device before the last
+/// are read.
+fn sort_while_reading(
+    options: &Options,
+    expected: Expected,
+    output: Output,
+    devices: &mut Devices,
+    progress: &Progress,
+    begin: Instant,
+) -> anyhow::Result<Option<Timing>> {
+    let order = options.order();
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        let reader = scope.spawn(move || {
+            let start = Instant::now();
+            let gone = || gpusort::Error::device("nothing more is read for it");
+            let take = |keys| sender.send(Ok(keys)).map_err(|_| gone());
+            if let Err(error) = binary::read(&options.inputs, order, |done| progress.set(done), take) {
+                // Where nobody receives it, another error has ended the sort.
+                let _ = sender.send(Err(error));
+            }
+            start.elapsed()
+        });
+        let keys =
+            Incoming::new(usize::try_from(expected.n)?, expected.shape.key_words, receiver.into_iter());
+        let input = Read {
+            order,
+            keys,
+            spelling: None,
+            bytes: expected.bytes,
+            unread: expected.bytes,
+            reading: Duration::ZERO,
+            parsing: Duration::ZERO,
+        };
+        progress.phase("read", Unit::Bytes, Some(expected.bytes));
+        let timing = sort_one(options, input, output, devices, progress, begin)?;
+        let reading = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok(timing.map(|mut timing| {
+            timing.ms.read = milliseconds(reading);
+            timing
+        }))
+    })
 }
 
 /// Sorts what was read into an output; returns the timing if it is wanted.
@@ -215,11 +289,11 @@ fn sort_one(
     progress: &Progress,
     begin: Instant,
 ) -> anyhow::Result<Option<Timing>> {
-    let Read { records, bytes, reading, parsing } = input;
-    let order = records.order;
+    let Read { order, keys, spelling, bytes, unread, reading, parsing } = input;
+    let n = keys.len();
     if let Some(promised) = options.output_element
         && promised != order.element
-        && !records.is_empty()
+        && n > 0
     {
         bail!(
             "{}: the data is {}, not {promised}; --to bin writes it all the same",
@@ -228,11 +302,17 @@ fn sort_one(
         );
     }
 
-    let positions = options.output_format == Format::Text && records.spelling.is_some();
-    let shape = Shape { key_words: records.keys.words(), positions };
-    let n = records.len();
-    let chosen = devices.choose(n as u64, shape, progress)?;
-    let (report, write) = sort_and_write(options, records, &chosen.sorter, &mut output, progress)?;
+    let spelling = spelling.filter(|_| options.output_format == Format::Text);
+    let shape = Shape { key_words: keys.words(), positions: spelling.is_some() };
+    output.expect(match options.output_format {
+        // Printed as they were, or shorter.
+        Format::Text if options.format == Format::Text => bytes,
+        Format::Text => (n * LEAST_PRINTED) as u64,
+        Format::Binary => (n * order.element.bytes()) as u64,
+    });
+    let chosen = devices.choose(n as u64, shape, unread, progress)?;
+    let (report, write) =
+        sort_and_write(options, order, keys, spelling, &chosen.sorter, &mut output, progress)?;
     let start = Instant::now();
     output.finish()?;
     if options.timing.is_none() {
@@ -252,40 +332,53 @@ fn sort_one(
     Ok(Some(timing))
 }
 
-fn read(options: &Options, progress: &Progress) -> anyhow::Result<Read> {
+fn read<'a>(options: &Options, progress: &Progress) -> anyhow::Result<Read<'a>> {
     let size: Option<u64> = options.inputs.iter().map(Input::size).sum();
     progress.phase("read", Unit::Bytes, size);
     let start = Instant::now();
-    match (options.format, options.element) {
-        (Format::Binary, element) => {
-            let element = element.unwrap_or(ElementType::U32);
-            let elements = binary::Elements::read(&options.inputs, element, |done| progress.set(done))?;
-            let (reading, start) = (start.elapsed(), Instant::now());
-            let records = elements.into_records(Order { element, descending: options.descending });
-            let bytes = (records.len() * element.bytes()) as u64;
-            Ok(Read { records, bytes, reading, parsing: start.elapsed() })
+    let (records, bytes, reading) = match options.format {
+        Format::Binary => {
+            let order = options.order();
+            let mut keys = Pieces::new(order.element);
+            let bytes = binary::read(
+                &options.inputs,
+                order,
+                |done| progress.set(done),
+                |piece| {
+                    keys.push(piece);
+                    Ok(())
+                },
+            )?;
+            (Records { order, keys, spelling: None }, bytes, start.elapsed())
         }
-        (Format::Text, element) => {
-            let read = text::integers_from_files(&options.inputs, element, options.descending, |done| {
-                progress.set(done);
-            })?;
-            if let Some(text::FromFiles { records, bytes, reading }) = read {
-                let parsing = start.elapsed().saturating_sub(reading);
-                return Ok(Read { records, bytes, reading, parsing });
+        Format::Text => {
+            let (element, descending) = (options.element, options.descending);
+            let straight =
+                text::integers_from_files(&options.inputs, element, descending, |done| progress.set(done))?;
+            if let Some(text::FromFiles { records, bytes, reading }) = straight {
+                (records, bytes, reading)
+            } else {
+                let text = Text::read(&options.inputs, |done| progress.set(done))?;
+                let (bytes, reading) = (text.len(), start.elapsed());
+                progress.phase("parse", Unit::Time, None);
+                (text::parse(text, element, descending)?, bytes, reading)
             }
-            let text = Text::read(&options.inputs, |done| progress.set(done))?;
-            let (bytes, reading, start) = (text.len(), start.elapsed(), Instant::now());
-            progress.phase("parse", Unit::Time, None);
-            let records = text::parse(text, element, options.descending)?;
-            Ok(Read { records, bytes, reading, parsing: start.elapsed() })
         }
-    }
+    };
+    let Records { order, keys, spelling } = records;
+    let parsing = match options.format {
+        Format::Binary => Duration::ZERO,
+        Format::Text => start.elapsed().saturating_sub(reading),
+    };
+    Ok(Read { order, keys: keys.into(), spelling, bytes, unread: 0, reading, parsing })
 }
 
 /// Sorts, and writes what comes of it; returns also how long the writing took.
 fn sort_and_write(
     options: &Options,
-    mut records: Records,
+    order: Order,
+    keys: Incoming,
+    spelling: Option<Spelling>,
     sorter: &Sorter,
     output: &mut Output,
     progress: &Progress,
@@ -299,64 +392,58 @@ fn sort_and_write(
         }
         progress.set(done);
     };
-    let start;
-    let (report, written) = match (options.output_format, records.spelling.take()) {
-        (Format::Text, Some(Spelling { text, starts: Starts::Short(starts) })) => {
-            let (starts, report) = sorter.sort_records(records.keys, starts, options.method, &mut passes)?;
-            start = Instant::now();
-            (report, write_lines(&text, &starts, options, output, progress))
+    match spelling {
+        Some(Spelling { text, starts: Starts::Short(starts) }) => {
+            let done = sorter.sort_records(keys.collect()?, starts, options.method, &mut passes)?;
+            write_lines(&text, done, options, output, progress)
         }
-        (Format::Text, Some(Spelling { text, starts: Starts::Long(starts) })) => {
-            let (starts, report) = sorter.sort_records(records.keys, starts, options.method, &mut passes)?;
-            start = Instant::now();
-            (report, write_lines(&text, &starts, options, output, progress))
+        Some(Spelling { text, starts: Starts::Long(starts) }) => {
+            let done = sorter.sort_records(keys.collect()?, starts, options.method, &mut passes)?;
+            write_lines(&text, done, options, output, progress)
         }
-        (format, _) => {
-            let (keys, report) = sorter.sort(records.keys, options.method, &mut passes)?;
-            start = Instant::now();
-            before_writing(options, progress);
-            (report, write_keys(format, keys, records.order, output, progress))
+        None => {
+            let n = keys.len() as u64;
+            let (mut written, mut writing) = (0, Duration::ZERO);
+            let report = sorter.sort_to(keys, options.method, &mut passes, |block| {
+                let start = Instant::now();
+                if written == 0 {
+                    before_writing(options, progress);
+                    progress.phase("write", Unit::Records, Some(n));
+                }
+                let done = |done| progress.set(written + done);
+                match options.output_format {
+                    Format::Text => write_text(block, order, output, done),
+                    Format::Binary => binary::write(block, order, output, done),
+                }
+                .map_err(|error| output.failed(error))?;
+                written += block.len() as u64;
+                writing += start.elapsed();
+                Ok::<_, anyhow::Error>(())
+            })?;
+            Ok((report, writing))
         }
-    };
-    written.map_err(|error| output.failed(error))?;
-    Ok((report, start.elapsed()))
+    }
 }
 
 fn write_lines<S: Start>(
     text: &Text,
-    starts: &[S],
+    (starts, report): (Vec<S>, Report),
     options: &Options,
     output: &mut Output,
     progress: &Progress,
-) -> io::Result<()> {
+) -> anyhow::Result<(Report, Duration)> {
+    let start = Instant::now();
     before_writing(options, progress);
     progress.phase("write", Unit::Records, Some(starts.len() as u64));
-    write_records(text, starts, output, |done| progress.set(done))
+    let written = write_records(text, &starts, output, |done| progress.set(done));
+    written.map_err(|error| output.failed(error))?;
+    Ok((report, start.elapsed()))
 }
 
 /// The bar must not come between numbers on a terminal.
 fn before_writing(options: &Options, progress: &Progress) {
     if options.output.is_none() && io::stdout().is_terminal() {
         progress.end();
-    }
-}
-
-fn write_keys(
-    format: Format,
-    keys: Keys,
-    order: Order,
-    output: &mut Output,
-    progress: &Progress,
-) -> io::Result<()> {
-    match format {
-        Format::Text => {
-            progress.phase("write", Unit::Records, Some(keys.len() as u64));
-            write_text(&keys, order, output, |done| progress.set(done))
-        }
-        Format::Binary => {
-            progress.phase("write", Unit::Bytes, Some(keys.as_bytes().len() as u64));
-            write_binary(keys, order, output, |done| progress.set(done))
-        }
     }
 }
 

@@ -5,4 +5,4 @@ mod radix;
 mod sort;
 
 pub use sort::Pair;
-pub(crate) use sort::{Item, Piece, join, records, sort};
+pub(crate) use sort::{IN_ORDER, InOrder, Item, Piece, join, records, sort};

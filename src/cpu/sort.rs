@@ -6,7 +6,7 @@ use bytemuck::Zeroable;
 use rayon::prelude::*;
 
 use super::radix;
-use crate::key::Word;
+use crate::key::{Keys, Word};
 
 /// Below this many elements a comparison sort on one core is sooner done.
 const SMALL: usize = 1 << 14;
@@ -116,11 +116,42 @@ impl Done {
     /// The name used in reports.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::InOrder => "in-order",
+            Self::InOrder => IN_ORDER,
             Self::Reversed => "reversed",
             Self::Compared => "comparison",
             Self::Radix => "radix",
         }
+    }
+}
+
+/// What a report says of elements that were in order.
+pub(crate) const IN_ORDER: &str = "in-order";
+
+/// Whether keys that come piece by piece are in order.
+#[derive(Debug, Default)]
+pub(crate) struct InOrder {
+    is_lost: bool,
+    last: u64,
+}
+
+impl InOrder {
+    /// Looks at the next piece.
+    pub(crate) fn goes_on_with(&mut self, piece: &Keys) {
+        match piece {
+            Keys::One(keys) => self.look(keys),
+            Keys::Two(keys) => self.look(keys),
+        }
+    }
+
+    fn look<W: Word>(&mut self, keys: &[W]) {
+        let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else { return };
+        self.is_lost = self.is_lost || self.last > first.into() || !all(&[keys], |a, b| a <= b);
+        self.last = last.into();
+    }
+
+    /// Whether all were.
+    pub(crate) fn holds(&self) -> bool {
+        !self.is_lost
     }
 }
 

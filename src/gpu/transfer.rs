@@ -218,7 +218,22 @@ impl Buffers {
     ///
     /// Whatever the device or its driver reports.
     pub fn download_keys(&self, gpu: &Gpu, keys: &mut [u8]) -> Result<(), Error> {
-        download(gpu, &self.front.keys, keys)
+        download_to(gpu, &self.front.keys, keys)
+    }
+
+    /// Brings the keys back block by block, the next ones on their way while `take` has one; `take` gets them as
+    /// bytes of mapped memory, in order.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device or its driver reports; what `take` says, with which it ends.
+    pub fn take_keys<E: From<Error>>(
+        &self,
+        gpu: &Gpu,
+        take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let bytes = u64::from(self.n) * u64::from(self.shape.key_words) * 4;
+        download(gpu, &self.front.keys, bytes, take)
     }
 
     /// Brings the positions back: the input's position of the element that is now at each place.
@@ -233,7 +248,7 @@ impl Buffers {
     pub fn download_positions(&self, gpu: &Gpu, positions: &mut [u32]) -> Result<(), Error> {
         let buffer =
             self.front.positions.as_ref().expect("the caller asks only where the shape has positions");
-        download(gpu, buffer, bytemuck::cast_slice_mut(positions))
+        download_to(gpu, buffer, bytemuck::cast_slice_mut(positions))
     }
 }
 
@@ -347,29 +362,57 @@ impl<'a> Upload<'a> {
     }
 }
 
-fn download(gpu: &Gpu, from: &wgpu::Buffer, to: &mut [u8]) -> Result<(), Error> {
-    let mut staging = gpu.staging();
-    let mut under_way: VecDeque<(wgpu::Buffer, Mapping)> = VecDeque::new();
-    let mut arrived: VecDeque<&mut [u8]> = VecDeque::new();
-    for (number, chunk) in to.chunks_mut(CHUNK).enumerate() {
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let buffer = match staging.down.pop() {
-            Some(buffer) if buffer.size() >= chunk.len() as u64 => buffer,
-            _ if under_way.len() < RING => gpu.buffer("staging", room(chunk.len() as u64), usage, false)?,
-            _ => take_first(gpu, &mut under_way, &mut arrived)?,
+/// Brings all of `to` from the beginning of a buffer.
+fn download_to(gpu: &Gpu, from: &wgpu::Buffer, to: &mut [u8]) -> Result<(), Error> {
+    let mut rest = &mut to[..];
+    let bytes = rest.len() as u64;
+    download(gpu, from, bytes, |block| {
+        let (place, after) = std::mem::take(&mut rest).split_at_mut(block.len());
+        copy(block, place);
+        rest = after;
+        Ok(())
+    })
+}
+
+/// Brings so many bytes of a buffer, block by block.
+fn download<E: From<Error>>(
+    gpu: &Gpu,
+    from: &wgpu::Buffer,
+    bytes: u64,
+    mut take: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut under_way: VecDeque<(wgpu::Buffer, Mapping, u64)> = VecDeque::new();
+    let mut take_first = |under_way: &mut VecDeque<(wgpu::Buffer, Mapping, u64)>| {
+        let Some((buffer, mapping, length)) = under_way.pop_front() else { return Ok(None) };
+        mapping.finish(gpu)?;
+        let view = buffer.get_mapped_range(..length).map_err(Error::device)?;
+        take(&view)?;
+        drop(view);
+        buffer.unmap();
+        Ok::<_, E>(Some(buffer))
+    };
+    let mut buffers = 0;
+    for start in (0..bytes).step_by(CHUNK) {
+        let length = (bytes - start).min(CHUNK as u64);
+        let buffer = if buffers < RING { None } else { take_first(&mut under_way)? };
+        let buffer = if let Some(buffer) = buffer {
+            buffer
+        } else {
+            buffers += 1;
+            let kept = gpu.staging().down.pop().filter(|buffer| buffer.size() >= length);
+            let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+            kept.map_or_else(|| gpu.buffer("staging", room(length), usage, false), Ok)?
         };
         let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        encoder.copy_buffer_to_buffer(from, (number * CHUNK) as u64, &buffer, 0, chunk.len() as u64);
+        encoder.copy_buffer_to_buffer(from, start, &buffer, 0, length);
         let submission = gpu.queue.submit([encoder.finish()]);
-        let mapping = Mapping::start(&buffer, wgpu::MapMode::Read, chunk.len() as u64, submission);
-        under_way.push_back((buffer, mapping));
-        arrived.push_back(chunk);
+        let mapping = Mapping::start(&buffer, wgpu::MapMode::Read, length, submission);
+        under_way.push_back((buffer, mapping, length));
     }
-    while !under_way.is_empty() {
-        let buffer = take_first(gpu, &mut under_way, &mut arrived)?;
-        staging.down.push(buffer);
+    while let Some(buffer) = take_first(&mut under_way)? {
+        gpu.staging().down.push(buffer);
     }
-    gpu.check()
+    Ok(gpu.check()?)
 }
 
 /// What a staging buffer should hold for so many bytes, or for some of them: all of a large transfer's the same.
@@ -383,18 +426,6 @@ fn wait_for_first(
 ) -> Result<wgpu::Buffer, Error> {
     let (buffer, mapping) = under_way.pop_front().expect("the ring is waited for only when it is not empty");
     mapping.finish(gpu)?;
-    Ok(buffer)
-}
-
-fn take_first(
-    gpu: &Gpu,
-    under_way: &mut VecDeque<(wgpu::Buffer, Mapping)>,
-    arrived: &mut VecDeque<&mut [u8]>,
-) -> Result<wgpu::Buffer, Error> {
-    let buffer = wait_for_first(gpu, under_way)?;
-    let chunk = arrived.pop_front().expect("each buffer under way has its chunk");
-    copy_from_mapped(&buffer, chunk)?;
-    buffer.unmap();
     Ok(buffer)
 }
 
@@ -481,14 +512,12 @@ fn copy_to_mapped(from: &[u8], to: &wgpu::Buffer, offset: usize) -> Result<(), E
     Ok(())
 }
 
-fn copy_from_mapped(from: &wgpu::Buffer, to: &mut [u8]) -> Result<(), Error> {
-    let view = from.get_mapped_range(..to.len() as u64).map_err(Error::device)?;
+fn copy(from: &[u8], to: &mut [u8]) {
     let parts = to.len().div_ceil(COPY_PART);
     let copy = |(to, from): (&mut [u8], &[u8])| to.copy_from_slice(from);
     if parts > 1 {
-        to.par_chunks_mut(COPY_PART).zip(view.par_chunks(COPY_PART)).for_each(copy);
+        to.par_chunks_mut(COPY_PART).zip(from.par_chunks(COPY_PART)).for_each(copy);
     } else {
-        copy((to, &view));
+        copy((to, from));
     }
-    Ok(())
 }

@@ -1,83 +1,161 @@
 //! Raw binary: little-endian elements, one after another, no header.
 
+use std::io::{self, Write};
+
 use rayon::prelude::*;
 
-use super::records::Records;
-use super::source::{BLOCK, Input};
+use super::source::{BLOCK, Input, RegularFile};
 use crate::error::Error;
-use crate::key::{ElementType, Keys, Order, Word, to_keys};
+use crate::key::{Keys, KeysRef, Order, Word};
 
-/// Elements that were read but not yet mapped to keys; [`Elements::into_records`] does that.
-pub struct Elements(Keys);
+/// Bytes of a file that one core reads at a time: as many as some of the system's large pages.
+const PIECE: usize = 8 << 20;
 
-impl Elements {
-    /// Reads all inputs, in order, calling `progress` with the number of bytes read so far.
-    ///
-    /// # Errors
-    ///
-    /// What the system says; an input that is not a whole number of elements.
-    pub fn read(inputs: &[Input], element: ElementType, progress: impl FnMut(u64)) -> Result<Self, Error> {
-        Ok(Self(match element.bytes() {
-            4 => Keys::One(read(inputs, element, progress)?),
-            _ => Keys::Two(read(inputs, element, progress)?),
-        }))
-    }
-
-    /// Maps the elements to keys.
-    #[must_use]
-    pub fn into_records(mut self, order: Order) -> Records {
-        match &mut self.0 {
-            Keys::One(words) => {
-                if cfg!(target_endian = "big") {
-                    words.par_iter_mut().for_each(|word| *word = u32::from_le(*word));
-                }
-                to_keys(words, order);
-            }
-            Keys::Two(words) => {
-                if cfg!(target_endian = "big") {
-                    words.par_iter_mut().for_each(|word| *word = u64::from_le(*word));
-                }
-                to_keys(words, order);
-            }
+/// Reads all inputs as keys of this order and gives them to `take`, piece by piece, in order, calling `progress` with
+/// the number of bytes read so far. Regular files are read by all cores. Returns the number of bytes.
+///
+/// # Errors
+///
+/// What the system says; an input that is not a whole number of elements; a file that changes its size meanwhile; what
+/// `take` says, with which it ends.
+pub fn read(
+    inputs: &[Input],
+    order: Order,
+    progress: impl Fn(u64),
+    mut take: impl FnMut(Keys) -> Result<(), Error>,
+) -> Result<u64, Error> {
+    let mut total = 0;
+    for input in inputs {
+        let before = total;
+        let mut count = |bytes: usize| {
+            total += bytes as u64;
+            progress(total);
+        };
+        match order.element.bytes() {
+            4 => read_one::<u32>(input, order, &mut count, |keys| take(Keys::One(keys)))?,
+            _ => read_one::<u64>(input, order, &mut count, |keys| take(Keys::Two(keys)))?,
         }
-        Records { order, keys: self.0.into(), spelling: None }
+        let (bytes, element) = (total - before, order.element);
+        let size = element.bytes();
+        if bytes % size as u64 != 0 {
+            let problem =
+                format!("{bytes} bytes are not a whole number of {element} elements of {size} bytes");
+            return Err(Error::input(input.name(), problem));
+        }
+    }
+    Ok(total)
+}
+
+fn read_one<W: Word>(
+    input: &Input,
+    order: Order,
+    count: &mut impl FnMut(usize),
+    mut take: impl FnMut(Vec<W>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let file = input.open_regular()?.filter(|file| file.size > BLOCK as u64);
+    if let Some(file) = file {
+        return read_file(&file, order, count, take);
+    }
+    let mut opened = input.open()?;
+    let mut left = opened.size;
+    loop {
+        // No more than expected and one element, by which the end is seen.
+        let expected = left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+        let room = (expected / size_of::<W>() + 1).min(BLOCK / size_of::<W>()) * size_of::<W>();
+        let (keys, bytes) = read_keys(room, order, |bytes| opened.fill(bytes))?;
+        count(bytes);
+        take(keys)?;
+        if bytes < room {
+            return Ok(());
+        }
+        left = left.map(|left| left.saturating_sub(bytes as u64));
     }
 }
 
-fn read<W: Word>(
-    inputs: &[Input],
-    element: ElementType,
-    mut progress: impl FnMut(u64),
-) -> Result<Vec<W>, Error> {
-    let size = size_of::<W>();
-    let mut words: Vec<W> = Vec::new();
-    let mut total = 0;
-    for input in inputs {
-        let mut opened = input.open()?;
-        opened.reserve(&mut words, size as u64)?;
-        let begin = words.len();
-        let mut filled = 0;
-        loop {
-            let end = words.len();
-            // No more than expected and one element, by which the end is seen.
-            let expected = opened.size.and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX);
-            let block = (expected.saturating_sub(filled) / size + 1).min(BLOCK / size);
-            opened.grow(&mut words, block)?;
-            words.resize(end + block, W::default());
-            let count = opened.fill(bytemuck::cast_slice_mut(&mut words[end..]))?;
-            filled += count;
-            progress(total + filled as u64);
-            if count < block * size {
-                break;
-            }
+/// Reads a file of a known size by all cores.
+fn read_file<W: Word>(
+    file: &RegularFile,
+    order: Order,
+    count: &mut impl FnMut(usize),
+    mut take: impl FnMut(Vec<W>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let starts: Vec<u64> = (0..file.size).step_by(PIECE).collect();
+    // A piece for each core at a time, so that no more than that waits for those before it.
+    for starts in starts.chunks(rayon::current_num_threads()) {
+        let pieces: Vec<_> = starts
+            .par_iter()
+            .map(|&start| {
+                let room = (file.size - start).min(PIECE as u64) as usize;
+                let (keys, bytes) = read_keys(room, order, |bytes| file.read_at(bytes, start))?;
+                if bytes < room { Err(file.has_changed()) } else { Ok((keys, bytes)) }
+            })
+            .collect();
+        for piece in pieces {
+            let (keys, bytes) = piece?;
+            count(bytes);
+            take(keys)?;
         }
-        if filled % size != 0 {
-            let problem =
-                format!("{filled} bytes are not a whole number of {element} elements of {size} bytes");
-            return Err(Error::input(input.name(), problem));
-        }
-        words.truncate(begin + filled / size);
-        total += filled as u64;
     }
-    Ok(words)
+    if file.size_now()? == file.size { Ok(()) } else { Err(file.has_changed()) }
+}
+
+/// Fills so many bytes, or as many of them as there are, with `fill`; returns the keys of the whole elements among
+/// them, and their number.
+fn read_keys<W: Word>(
+    room: usize,
+    order: Order,
+    fill: impl FnOnce(&mut [u8]) -> Result<usize, Error>,
+) -> Result<(Vec<W>, usize), Error> {
+    let mut words = vec![W::default(); room.div_ceil(size_of::<W>())];
+    let bytes = fill(&mut bytemuck::cast_slice_mut(&mut words)[..room])?;
+    words.truncate(bytes / size_of::<W>());
+    if !order.is_bits() {
+        words.iter_mut().for_each(|word| *word = W::from_le(*word).key(order));
+    }
+    Ok((words, bytes))
+}
+
+/// Turns keys back into the bits of their elements and writes those, little-endian, calling `progress` with the
+/// number of bytes written so far.
+///
+/// # Errors
+///
+/// What the system says.
+pub fn write(keys: KeysRef, order: Order, to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
+    match keys {
+        KeysRef::One(keys) => write_words(keys, order, to, progress),
+        KeysRef::Two(keys) => write_words(keys, order, to, progress),
+    }
+}
+
+fn write_words<W: Word>(
+    keys: &[W],
+    order: Order,
+    to: &mut impl Write,
+    mut progress: impl FnMut(u64),
+) -> io::Result<()> {
+    // What one core turns back at a time, and few enough not to wake others for.
+    const PART: usize = 1 << 16;
+    let mut block = Vec::new();
+    let mut written = 0;
+    for keys in keys.chunks(BLOCK / size_of::<W>()) {
+        let words = if order.is_bits() {
+            keys
+        } else {
+            block.resize(keys.len(), W::default());
+            let turn = |(words, keys): (&mut [W], &[W])| {
+                words.iter_mut().zip(keys).for_each(|(word, key)| *word = key.bits(order).to_le());
+            };
+            if keys.len() <= PART {
+                turn((&mut block, keys));
+            } else {
+                block.par_chunks_mut(PART).zip(keys.par_chunks(PART)).for_each(turn);
+            }
+            &block[..]
+        };
+        to.write_all(bytemuck::cast_slice(words))?;
+        written += size_of_val(words) as u64;
+        progress(written);
+    }
+    Ok(())
 }

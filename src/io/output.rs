@@ -1,7 +1,7 @@
 //! Where output goes: a file that is replaced whole or not at all, a device or pipe, standard output.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,7 +19,12 @@ enum Destination {
     /// A device, a pipe or standard output, written through.
     Through { file: File, name: String },
     /// A new file beside the one it replaces.
-    Replacing { temporary: NamedTempFile, target: PathBuf },
+    Replacing {
+        temporary: NamedTempFile,
+        target: PathBuf,
+        /// Whether it may be longer than what was written to it.
+        reserved: bool,
+    },
 }
 
 /// The temporary file, so that whoever ends the process can remove it: see [`remove_temporary`].
@@ -112,7 +117,25 @@ impl Output {
         let temporary = create_in(folder, existing.as_ref())
             .map_err(|error| refused(format!("into {}: {}", folder.display(), error.kind())))?;
         *registered = Some(temporary.path().to_owned());
-        Ok(Self(Destination::Replacing { temporary, target }))
+        Ok(Self(Destination::Replacing { temporary, target, reserved: false }))
+    }
+
+    /// Makes room on the disk for about so many bytes to come, which makes writing them to a new file quicker. Where
+    /// that is not possible, nothing is different.
+    pub fn expect(&mut self, bytes: u64) {
+        #[cfg(target_os = "linux")]
+        if let (Destination::Replacing { temporary, reserved, .. }, Ok(length)) =
+            (&mut self.0, bytes.try_into())
+        {
+            use std::os::fd::AsRawFd;
+            // SAFETY: no memory is passed, and the descriptor is that of a file that is open.
+            let refused = unsafe { libc::fallocate(temporary.as_file().as_raw_fd(), 0, 0, length) };
+            // Also where it was refused half-way: what is too much is cut off at the end.
+            *reserved = true;
+            let _ = refused;
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = bytes;
     }
 
     /// Completes the output: whatever is buffered is written, and a new file takes its place.
@@ -122,7 +145,12 @@ impl Output {
     /// What the system says; then the file that would be replaced is still whole.
     pub fn finish(mut self) -> Result<(), Error> {
         self.flush().map_err(|error| self.failed(error))?;
-        if let Destination::Replacing { temporary: file, target } = self.0 {
+        if let Destination::Replacing { temporary: mut file, target, reserved } = self.0 {
+            if reserved {
+                let written = file.stream_position();
+                let cut = written.and_then(|written| file.as_file().set_len(written));
+                cut.map_err(|error| Error::io(target.display().to_string(), "write", error))?;
+            }
             let mut registered = temporary();
             let kept = file
                 .persist(&target)

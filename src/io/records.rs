@@ -3,12 +3,10 @@
 use std::hint::black_box;
 use std::io::{self, Write};
 
-use rayon::prelude::*;
-
 use super::number::token_at;
 use super::parallel;
 use super::source::Text;
-use crate::key::{ElementType, Keys, Order, Pieces, Word};
+use crate::key::{ElementType, KeysRef, Order, Pieces, Word};
 
 /// The records of an input and their keys, in input order.
 #[derive(Debug)]
@@ -150,18 +148,18 @@ impl Records {
 ///
 /// What the system says.
 pub fn write_text(
-    keys: &Keys,
+    keys: KeysRef,
     order: Order,
     to: &mut impl Write,
     progress: impl FnMut(u64),
 ) -> io::Result<()> {
     match keys {
-        Keys::One(keys) => match order.element {
+        KeysRef::One(keys) => match order.element {
             ElementType::I32 => integers(keys, to, progress, |key| key.bits(order).cast_signed()),
             ElementType::F32 => floats(keys, to, progress, |key| f32::from_bits(key.bits(order))),
             _ => integers(keys, to, progress, |key| key.bits(order)),
         },
-        Keys::Two(keys) => match order.element {
+        KeysRef::Two(keys) => match order.element {
             ElementType::I64 => integers(keys, to, progress, |key| key.bits(order).cast_signed()),
             ElementType::F64 => floats(keys, to, progress, |key| f64::from_bits(key.bits(order))),
             _ => integers(keys, to, progress, |key| key.bits(order)),
@@ -210,40 +208,6 @@ fn push_float<F: zmij::Float + Into<f64> + Copy>(number: F, lines: &mut Vec<u8>)
         }
     }
     lines.push(b'\n');
-}
-
-/// Turns keys back into the bits of their elements and writes those, little-endian.
-///
-/// # Errors
-///
-/// What the system says.
-pub fn write_binary(
-    mut keys: Keys,
-    order: Order,
-    to: &mut impl Write,
-    mut progress: impl FnMut(u64),
-) -> io::Result<()> {
-    match &mut keys {
-        Keys::One(keys) => {
-            crate::key::to_bits(keys, order);
-            if cfg!(target_endian = "big") {
-                keys.par_iter_mut().for_each(|word| *word = word.to_le());
-            }
-        }
-        Keys::Two(keys) => {
-            crate::key::to_bits(keys, order);
-            if cfg!(target_endian = "big") {
-                keys.par_iter_mut().for_each(|word| *word = word.to_le());
-            }
-        }
-    }
-    let mut written = 0;
-    for block in keys.as_bytes().chunks(super::source::BLOCK) {
-        to.write_all(block)?;
-        written += block.len();
-        progress(written as u64);
-    }
-    Ok(())
 }
 
 #[cfg(test)]

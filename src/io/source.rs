@@ -100,6 +100,11 @@ impl RegularFile {
         Ok(filled)
     }
 
+    /// That it is not what it was when it was opened.
+    pub(super) fn has_changed(&self) -> Error {
+        Error::input(&self.name, "changed its size while it was being read")
+    }
+
     /// Its size as it is now.
     pub(super) fn size_now(&self) -> Result<u64, Error> {
         let metadata = self.file.metadata().map_err(|error| Error::io(&self.name, "read", error))?;

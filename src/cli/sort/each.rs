@@ -30,7 +30,8 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let first = &jobs[0];
     let progress = Progress::new(first.options.progress);
     let mut devices = first.options.devices();
-    devices.expect(jobs.iter().filter_map(|job| job.options.expected_elements()).max());
+    let expected = jobs.iter().filter_map(|job| job.options.expected());
+    devices.expect(expected.max_by_key(|input| input.n));
     thread::scope(|scope| {
         let ahead =
             |job: &'_ Job| -> anyhow::Result<Read> { read(&job.options, &Progress::new(When::Never)) };

@@ -1,0 +1,326 @@
+//! What a sort costs on the CPU and on a GPU, so that `auto` takes the sooner one.
+//!
+//! [`Costs`] are measured times of sorts of some sizes on either, from keys in memory to the result in memory with all
+//! that a fresh process needs for it, and how long a GPU takes to start. `gpusort tune` measures those of a machine;
+//! without it, [`Costs::built_in`] are those of two others. Sizes between the measured ones are interpolated.
+//!
+//! Starting takes longer than most sorts do, but it goes on while the input is being read: what counts is
+//! the part of it that is left then.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::human::{grouped, short};
+use crate::plan::Shape;
+use crate::timing::milliseconds;
+
+/// Fewer elements than this are sorted on the CPU before a GPU has seen them, whatever either is.
+pub const FEWEST: u64 = 1 << 16;
+
+/// What sorting costs on some machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Costs {
+    /// Whether they are of this machine.
+    #[serde(skip)]
+    pub measured_here: bool,
+    /// The GPU; `None` if there is none to be had.
+    pub gpu: Option<GpuCosts>,
+    /// Of CPUs with different numbers of cores, the fewest first; at least one.
+    pub cpus: Vec<CpuCosts>,
+    /// How fast numbers are read from raw binary that the system has in memory.
+    pub binary_bytes_per_ms: f64,
+    /// How fast they are read from such text.
+    pub text_bytes_per_ms: f64,
+}
+
+/// What sorting costs on a GPU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GpuCosts {
+    /// The GPU's name.
+    pub name: String,
+    /// Until it has started and has its kernels, which the driver knew.
+    pub start_ms: f64,
+    /// Sorts, with the way there and back.
+    pub sorts: Vec<Curve>,
+}
+
+/// What sorting costs on a CPU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpuCosts {
+    /// Its name.
+    pub name: String,
+    /// Cores that threads may run on.
+    pub cores: usize,
+    /// Sorts.
+    pub sorts: Vec<Curve>,
+}
+
+/// How long sorts of elements of one shape take.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Curve {
+    /// Words of 32 bits in a key.
+    pub key_words: u32,
+    /// Whether records are sorted, or keys alone.
+    pub records: bool,
+    /// Numbers of elements, rising, and the milliseconds that sorting them took; at least one.
+    pub times: Vec<(u64, f64)>,
+}
+
+impl Curve {
+    fn milliseconds(&self, n: u64) -> f64 {
+        let (Some(&first), Some(&last)) = (self.times.first(), self.times.last()) else {
+            return f64::INFINITY;
+        };
+        let after = self.times.partition_point(|&(size, _)| size < n);
+        match (after.checked_sub(1).map(|before| self.times[before]), self.times.get(after)) {
+            // What does not depend on the number is the larger part of so short a time.
+            (None, _) => first.1,
+            (Some(before), Some(&after)) => between(before, after, n),
+            // The passes over memory grow more slowly than the numbers do.
+            (Some(_), None) => last.1 * n as f64 / last.0 as f64,
+        }
+    }
+}
+
+/// On the straight line through both, in logarithms.
+fn between(a: (u64, f64), b: (u64, f64), n: u64) -> f64 {
+    let log = |n: u64| (n as f64).ln();
+    let part = (log(n) - log(a.0)) / (log(b.0) - log(a.0));
+    (a.1.ln() * (1.0 - part) + b.1.ln() * part).exp()
+}
+
+fn find(curves: &[Curve], shape: Shape) -> Option<&Curve> {
+    curves.iter().find(|curve| (curve.key_words, curve.records) == (shape.key_words, shape.positions))
+}
+
+impl Costs {
+    /// Those of a machine with a large GPU, and of its CPU of 16 cores and another of 2.
+    ///
+    /// # Panics
+    ///
+    /// Never: a test reads them.
+    #[must_use]
+    pub fn built_in() -> Self {
+        let costs = Self::from_json(include_str!("cost/built-in.json")).expect("a test reads them");
+        Self { measured_here: false, ..costs }
+    }
+
+    /// As [`Costs::to_json`] gives them, and of this machine.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them.
+    pub fn from_json(json: &str) -> Result<Self, Error> {
+        let costs: Self =
+            serde_json::from_str(json).map_err(|error| Error::input("costs", error.to_string()))?;
+        let curves = costs.cpus.iter().map(|cpu| &cpu.sorts).chain(costs.gpu.iter().map(|gpu| &gpu.sorts));
+        let rises = |curve: &Curve| {
+            !curve.times.is_empty()
+                && curve.times.is_sorted_by(|a, b| a.0 < b.0)
+                && curve.times.iter().all(|&(n, ms)| n > 0 && ms > 0.0)
+        };
+        if costs.cpus.is_empty() || !curves.flatten().all(rises) {
+            return Err(Error::input("costs", "sizes must rise, and times be above 0"));
+        }
+        Ok(Self { measured_here: true, ..costs })
+    }
+
+    /// As JSON, on several lines.
+    ///
+    /// # Errors
+    ///
+    /// None in practice; the serialiser's signature has one.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self)
+    }
+
+    /// How long it takes to read so many bytes.
+    #[must_use]
+    pub fn reading(&self, bytes: u64, text: bool) -> Duration {
+        let rate = if text { self.text_bytes_per_ms } else { self.binary_bytes_per_ms };
+        duration(bytes as f64 / rate)
+    }
+
+    /// How long the GPU takes to start, if there is one.
+    #[must_use]
+    pub fn start(&self) -> Option<Duration> {
+        self.gpu.as_ref().map(|gpu| duration(gpu.start_ms))
+    }
+
+    /// Where so many elements are sorted sooner, on so many cores or on the GPU, which will have started after
+    /// `start`.
+    #[must_use]
+    pub fn choose(&self, n: u64, shape: Shape, cores: usize, start: Duration) -> Choice {
+        let gpu =
+            self.gpu.as_ref().and_then(|gpu| find(&gpu.sorts, shape)).map(|curve| curve.milliseconds(n));
+        Choice {
+            n,
+            cpu: duration(self.on_cpu(n, shape, cores)),
+            gpu: gpu.map(|time| (start, duration(time))),
+            measured_here: self.measured_here,
+        }
+    }
+
+    fn on_cpu(&self, n: u64, shape: Shape, cores: usize) -> f64 {
+        let time = |cpu: &CpuCosts| find(&cpu.sorts, shape).map_or(0.0, |curve| curve.milliseconds(n));
+        let after = self.cpus.partition_point(|cpu| cpu.cores < cores);
+        match (after.checked_sub(1).map(|before| &self.cpus[before]), self.cpus.get(after)) {
+            (Some(before), Some(after)) => {
+                let [a, b] = [before, after].map(|cpu| (cpu.cores as u64, time(cpu)));
+                if a.1 > 0.0 && b.1 > 0.0 { between(a, b, cores as u64) } else { 0.0 }
+            }
+            (None, Some(cpu)) | (Some(cpu), None) => time(cpu),
+            (None, None) => 0.0,
+        }
+    }
+}
+
+/// Where a sort is done sooner, and how the times compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    n: u64,
+    cpu: Duration,
+    /// Until it has started, and then.
+    gpu: Option<(Duration, Duration)>,
+    measured_here: bool,
+}
+
+impl Choice {
+    /// Whether it is the GPU.
+    #[must_use]
+    pub fn is_gpu(&self) -> bool {
+        self.gpu.is_some_and(|(start, sort)| start + sort < self.cpu)
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ms = |duration| short(milliseconds(duration));
+        write!(f, "{} elements: about {} ms on the CPU, ", grouped(self.n), ms(self.cpu))?;
+        match self.gpu {
+            None => f.write_str("and no GPU")?,
+            Some((Duration::ZERO, sort)) => write!(f, "{} on the GPU", ms(sort))?,
+            Some((start, sort)) => {
+                write!(f, "{} on the GPU after {} of its start", ms(sort), ms(start))?;
+            }
+        }
+        if !self.measured_here {
+            f.write_str(", as on other machines: gpusort tune measures this one")?;
+        }
+        Ok(())
+    }
+}
+
+fn duration(ms: f64) -> Duration {
+    Duration::try_from_secs_f64(ms / 1e3).unwrap_or(Duration::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEYS: Shape = Shape { key_words: 1, positions: false };
+
+    fn costs() -> Costs {
+        let curve = |times| vec![Curve { key_words: 1, records: false, times }];
+        let cpu = |cores, times| CpuCosts { name: String::new(), cores, sorts: curve(times) };
+        Costs {
+            measured_here: true,
+            gpu: Some(GpuCosts {
+                name: "G".to_owned(),
+                start_ms: 100.0,
+                sorts: curve(vec![(1 << 16, 1.0), (1 << 20, 2.0)]),
+            }),
+            cpus: vec![
+                cpu(2, vec![(1 << 16, 4.0), (1 << 20, 64.0)]),
+                cpu(8, vec![(1 << 16, 1.0), (1 << 20, 16.0)]),
+            ],
+            binary_bytes_per_ms: 1e6,
+            text_bytes_per_ms: 1e5,
+        }
+    }
+
+    #[test]
+    fn times_between_measured_ones_lie_between_them() {
+        for (n, cores, expected) in [
+            (1 << 16, 2, (4.0, 1.0)),
+            (1 << 20, 2, (64.0, 2.0)),
+            // Half-way in logarithms.
+            (1 << 18, 2, (16.0, f64::sqrt(2.0))),
+            (1 << 20, 8, (16.0, 2.0)),
+            (1 << 20, 4, (32.0, 2.0)),
+            // Fewer cores than any that was measured, and more.
+            (1 << 20, 1, (64.0, 2.0)),
+            (1 << 20, 64, (16.0, 2.0)),
+            // And elements.
+            (1 << 23, 2, (512.0, 16.0)),
+            (5, 2, (4.0, 1.0)),
+        ] {
+            let choice = costs().choose(n, KEYS, cores, Duration::ZERO);
+            let (cpu, gpu) = (milliseconds(choice.cpu), milliseconds(choice.gpu.unwrap().1));
+            let is_near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-6;
+            assert!(is_near(cpu, expected.0) && is_near(gpu, expected.1), "{n} {cores}: {cpu} {gpu}");
+        }
+    }
+
+    #[test]
+    fn the_sooner_one_is_chosen_and_what_is_left_of_the_start_counts() {
+        let chosen = |n, left| costs().choose(n, KEYS, 2, Duration::from_millis(left));
+        assert!(chosen(1 << 20, 0).is_gpu() && chosen(1 << 20, 61).is_gpu());
+        assert!(!chosen(1 << 20, 63).is_gpu());
+        assert!(chosen(1 << 23, 400).is_gpu());
+        assert_eq!(
+            chosen(1 << 20, 61).to_string(),
+            "1,048,576 elements: about 64.0 ms on the CPU, 2.00 on the GPU after 61.0 of its start"
+        );
+        assert_eq!(
+            Costs { measured_here: false, ..costs() }.choose(1 << 20, KEYS, 2, Duration::ZERO).to_string(),
+            "1,048,576 elements: about 64.0 ms on the CPU, 2.00 on the GPU, as on other machines: gpusort tune \
+             measures this one"
+        );
+        let none = Costs { gpu: None, ..costs() };
+        assert!(!none.choose(1 << 30, KEYS, 2, Duration::ZERO).is_gpu());
+        let unknown = Shape { key_words: 2, positions: true };
+        assert!(
+            !costs().choose(1 << 30, unknown, 2, Duration::ZERO).is_gpu(),
+            "nothing is known of the shape"
+        );
+        assert_eq!(costs().reading(3_000_000, false), Duration::from_millis(3));
+        assert_eq!(costs().reading(3_000_000, true), Duration::from_millis(30));
+    }
+
+    #[test]
+    fn costs_are_kept_as_they_are_and_nonsense_is_refused() {
+        assert_eq!(Costs::from_json(&costs().to_json().unwrap()).unwrap(), costs());
+        let spoilt = |spoil: fn(&mut Costs)| {
+            let mut costs = costs();
+            spoil(&mut costs);
+            Costs::from_json(&costs.to_json().unwrap()).unwrap_err().to_string()
+        };
+        assert!(spoilt(|costs| costs.cpus.clear()).contains("must rise"));
+        assert!(spoilt(|costs| costs.cpus[0].sorts[0].times.clear()).contains("must rise"));
+        assert!(spoilt(|costs| costs.cpus[1].sorts[0].times.reverse()).contains("must rise"));
+        assert!(spoilt(|costs| costs.cpus[0].sorts[0].times[0].1 = 0.0).contains("above 0"));
+        assert!(Costs::from_json("{}").is_err() && Costs::from_json("").is_err());
+    }
+
+    #[test]
+    fn the_built_in_costs_are_of_all_shapes() {
+        let costs = Costs::built_in();
+        assert!(!costs.measured_here && costs.cpus.is_sorted_by(|a, b| a.cores < b.cores));
+        for (key_words, positions) in [(1, false), (2, false), (1, true), (2, true)] {
+            let shape = Shape { key_words, positions };
+            assert!(find(&costs.gpu.as_ref().unwrap().sorts, shape).is_some(), "{shape:?}");
+            assert!(costs.cpus.iter().all(|cpu| find(&cpu.sorts, shape).is_some()), "{shape:?}");
+            assert!(!costs.choose(FEWEST, shape, 2, costs.start().unwrap()).is_gpu(), "{shape:?}");
+            assert!(costs.choose(1 << 30, shape, 2, costs.start().unwrap()).is_gpu(), "{shape:?}");
+        }
+    }
+}
