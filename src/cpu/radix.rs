@@ -16,13 +16,15 @@
 //! others describe in "Engineering Radix Sort" (1993).
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use super::sort::{Item, Piece};
 
-/// A bucket of so many elements is one core's, in its cache.
-const LOCAL: usize = 1 << 16;
+/// A bucket of so many elements is one core's, in its cache: of fewer in any case, and of more where others have as much
+/// to do.
+const LOCAL: Range<usize> = 1 << 16..1 << 18;
 
 /// Buckets are to have about this many elements.
 const BUCKET: usize = 1 << 13;
@@ -84,7 +86,7 @@ fn extremes<T: Item>(items: impl Iterator<Item = T>) -> (u64, u64) {
 /// The pieces in parts of about equal sizes, several for each core; none is empty.
 fn parts<P: Piece>(pieces: &[P]) -> Vec<Part<'_, P>> {
     let n: usize = pieces.iter().map(Piece::count).sum();
-    let size = (n / rayon::current_num_threads() / 4).max(LOCAL / 4);
+    let size = (n / rayon::current_num_threads() / 4).max(LOCAL.start / 4);
     let parts_of = |piece| {
         let n = P::count(piece);
         (0..n).step_by(size).map(move |start| Part { piece, range: start..n.min(start + size) })
@@ -113,15 +115,22 @@ pub(super) fn sort<P: Piece>(pieces: Vec<P>) -> Vec<P::Item> {
 
 /// Sorts every bucket, on all cores.
 fn sort_buckets<T: Item>(items: &mut [T], ends: &[usize], prefix: Prefix) {
-    if prefix.shift > 0 {
-        split(items, ends).into_par_iter().for_each_init(Vec::new, |scratch, bucket| {
-            if bucket.len() > LOCAL {
-                sort_large(bucket);
-            } else {
-                sort_local(bucket, scratch);
-            }
-        });
+    if prefix.shift == 0 {
+        return;
     }
+    let most = (items.len() / rayon::current_num_threads() / 2).clamp(LOCAL.start, LOCAL.end);
+    let (large, small): (Vec<_>, Vec<_>) =
+        split(items, ends).into_iter().partition(|bucket| bucket.len() > most);
+    // By all cores each, and then the others by one core each.
+    large.into_iter().for_each(sort_large);
+    let small = Mutex::new(small.into_iter());
+    let next = || small.lock().unwrap_or_else(PoisonError::into_inner).next();
+    rayon::broadcast(|_| {
+        let mut scratch = Vec::new();
+        while let Some(bucket) = next() {
+            sort_local(bucket, &mut scratch);
+        }
+    });
 }
 
 /// Sorts a bucket that is too large for one core's cache.
@@ -129,10 +138,8 @@ fn sort_large<T: Item>(bucket: &mut [T]) {
     let mut dealt = bytemuck::zeroed_vec(bucket.len());
     if let Some((prefix, ends)) = deal(&[&*bucket], &mut dealt) {
         sort_buckets(&mut dealt, &ends, prefix);
-        bucket
-            .par_chunks_mut(LOCAL)
-            .zip(dealt.par_chunks(LOCAL))
-            .for_each(|(to, from)| to.copy_from_slice(from));
+        let copy = |(to, from): (&mut [T], &[T])| to.copy_from_slice(from);
+        bucket.par_chunks_mut(LOCAL.start).zip(dealt.par_chunks(LOCAL.start)).for_each(copy);
     }
 }
 

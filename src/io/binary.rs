@@ -1,6 +1,7 @@
 //! Raw binary: little-endian elements, one after another, no header.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -8,8 +9,8 @@ use super::source::{BLOCK, Input, RegularFile};
 use crate::error::Error;
 use crate::key::{Keys, KeysRef, Order, Word};
 
-/// Bytes of a file that one core reads at a time: as many as some of the system's large pages.
-const PIECE: usize = 8 << 20;
+/// Bytes of a file that one core reads at a time: enough for most of them to be in large pages.
+const PIECE: Range<u64> = 8 << 20..64 << 20;
 
 /// Reads all inputs as keys of this order and gives them to `take`, piece by piece, in order, calling `progress` with
 /// the number of bytes read so far. Regular files are read by all cores. Returns the number of bytes.
@@ -79,13 +80,16 @@ fn read_file<W: Word>(
     count: &mut impl FnMut(usize),
     mut take: impl FnMut(Vec<W>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let starts: Vec<u64> = (0..file.size).step_by(PIECE).collect();
+    let cores = rayon::current_num_threads();
+    let size =
+        (file.size / cores as u64 / 4).clamp(PIECE.start, PIECE.end).next_multiple_of(size_of::<W>() as u64);
+    let starts: Vec<u64> = (0..file.size).step_by(size as usize).collect();
     // A piece for each core at a time, so that no more than that waits for those before it.
-    for starts in starts.chunks(rayon::current_num_threads()) {
+    for starts in starts.chunks(cores) {
         let pieces: Vec<_> = starts
             .par_iter()
             .map(|&start| {
-                let room = (file.size - start).min(PIECE as u64) as usize;
+                let room = (file.size - start).min(size) as usize;
                 let (keys, bytes) = read_keys(room, order, |bytes| file.read_at(bytes, start))?;
                 if bytes < room { Err(file.has_changed()) } else { Ok((keys, bytes)) }
             })

@@ -1,0 +1,155 @@
+//! The CPU's sort beside those of other crates, on all cores, in one run: keys of 32 and 64 bits, and keys with positions,
+//! each from fresh memory to sorted memory, every result compared with the standard library's.
+//!
+//! ```sh
+//! cargo run --release --manifest-path benches/peers/Cargo.toml --bin cpu
+//! ```
+//!
+//! Some sort a whole array in place and others need a second one: getting that is a part of the time, as it is for
+//! whoever sorts once.
+
+use std::time::Instant;
+
+use gpusort::generate::{Distribution, Sequence};
+use gpusort::key::{ElementType, Keys};
+use gpusort::{Method, Sorter};
+use rayon::prelude::*;
+use rdst::RadixSort;
+use voracious_radix_sort::RadixSort as _;
+
+#[path = "../../../../src/memory.rs"]
+mod memory;
+
+// As the command has it.
+#[global_allocator]
+static ALLOCATOR: memory::LargePages = memory::LargePages;
+
+const ROUNDS: usize = 5;
+
+/// What is sorted, and what it became.
+type Sort<T> = (&'static str, fn(Vec<T>) -> Vec<T>);
+
+fn gpusort(keys: Keys) -> Keys {
+    Sorter::cpu().sort(keys, Method::default(), &mut |_, _| {}).expect("the CPU sorts any keys").0
+}
+
+fn in_place<T>(mut keys: Vec<T>, sort: impl FnOnce(&mut [T])) -> Vec<T> {
+    sort(&mut keys);
+    keys
+}
+
+macro_rules! sorts {
+    ($word:ty, $keys:ident) => {
+        [
+            ("gpusort", |keys| match gpusort(Keys::$keys(keys)) {
+                Keys::$keys(keys) => keys,
+                _ => unreachable!(),
+            }),
+            ("rdst", |keys| in_place(keys, |keys| keys.radix_sort_unstable())),
+            ("voracious", |keys| {
+                let threads = rayon::current_num_threads();
+                in_place(keys, |keys| keys.voracious_mt_sort(threads))
+            }),
+            ("rayon", |keys| in_place(keys, |keys| keys.par_sort_unstable())),
+            ("std, 1 core", |keys| in_place(keys, |keys| keys.sort_unstable())),
+        ] as [Sort<$word>; 5]
+    };
+}
+
+fn main() {
+    println!("{} threads; median and least of {ROUNDS} rounds, ms\n", rayon::current_num_threads());
+    println!("| n | elements | sort | median | least | of gpusort's |");
+    println!("|---:|---|---|---:|---:|---:|");
+    for n in sizes() {
+        for (name, element, distribution) in [
+            ("u32", ElementType::U32, Distribution::Uniform),
+            ("u32, zipf", ElementType::U32, Distribution::Zipf),
+            ("u32, 16 different", ElementType::U32, Distribution::FewDistinct),
+            ("u64", ElementType::U64, Distribution::Uniform),
+            ("f64 as keys", ElementType::F64, Distribution::Uniform),
+        ] {
+            match (Sequence { element, distribution, count: n as u64, seed: 1 }).keys(0, n) {
+                Keys::One(keys) => compare(name, &keys, &sorts!(u32, One)),
+                Keys::Two(keys) => compare(name, &keys, &sorts!(u64, Two)),
+            }
+        }
+        records(n);
+    }
+}
+
+fn compare<T: Copy + Ord>(name: &str, keys: &[T], sorts: &[Sort<T>]) {
+    let mut expected = keys.to_vec();
+    expected.sort_unstable();
+    let mut times = vec![Vec::new(); sorts.len()];
+    for round in 0..ROUNDS {
+        for turn in 0..sorts.len() {
+            // Beginning with another one each time.
+            let which = (round + turn) % sorts.len();
+            let input = keys.to_vec();
+            let start = Instant::now();
+            let sorted = sorts[which].1(input);
+            times[which].push(start.elapsed().as_secs_f64() * 1e3);
+            assert!(sorted == expected, "{} is wrong", sorts[which].0);
+        }
+    }
+    print(name, keys.len(), sorts.iter().map(|sort| sort.0), &mut times);
+}
+
+/// Keys of 64 bits with their positions, as gpusort's argsort and as pairs whose whole is sorted elsewhere.
+fn records(n: usize) {
+    let sequence =
+        Sequence { element: ElementType::F64, distribution: Distribution::Uniform, count: n as u64, seed: 1 };
+    let Keys::Two(keys) = sequence.keys(0, n) else { unreachable!() };
+    let mut expected: Vec<u32> = (0..n as u32).collect();
+    expected.sort_by_key(|&position| keys[position as usize]);
+    let sorts: [(&str, fn(Vec<u64>) -> Vec<u32>); 3] = [
+        ("gpusort", |keys| {
+            let sorted = Sorter::cpu().argsort(Keys::Two(keys), Method::default(), &mut |_, _| {});
+            sorted.expect("the CPU sorts any keys").0
+        }),
+        ("rdst, of u128", |keys| {
+            let mut pairs: Vec<u128> = pairs(&keys);
+            drop(keys);
+            pairs.radix_sort_unstable();
+            pairs.par_iter().map(|&pair| pair as u32).collect()
+        }),
+        ("rayon, of u128", |keys| {
+            let mut pairs: Vec<u128> = pairs(&keys);
+            drop(keys);
+            pairs.par_sort_unstable();
+            pairs.par_iter().map(|&pair| pair as u32).collect()
+        }),
+    ];
+    let mut times = vec![Vec::new(); sorts.len()];
+    for round in 0..ROUNDS {
+        for turn in 0..sorts.len() {
+            let which = (round + turn) % sorts.len();
+            let input = keys.clone();
+            let start = Instant::now();
+            let sorted = sorts[which].1(input);
+            times[which].push(start.elapsed().as_secs_f64() * 1e3);
+            assert!(sorted == expected, "{} is wrong", sorts[which].0);
+        }
+    }
+    print("f64 with positions", n, sorts.iter().map(|sort| sort.0), &mut times);
+}
+
+/// Each key above its position.
+fn pairs(keys: &[u64]) -> Vec<u128> {
+    keys.par_iter().enumerate().map(|(position, &key)| u128::from(key) << 32 | position as u128).collect()
+}
+
+fn print<'a>(name: &str, n: usize, sorts: impl Iterator<Item = &'a str>, times: &mut [Vec<f64>]) {
+    times.iter_mut().for_each(|times| times.sort_unstable_by(f64::total_cmp));
+    let ours = times[0][ROUNDS / 2];
+    for (sort, times) in sorts.zip(times) {
+        let median = times[ROUNDS / 2];
+        println!("| {n} | {name} | {sort} | {median:.2} | {:.2} | {:.2} × |", times[0], median / ours);
+    }
+}
+
+/// The sizes that were asked for.
+fn sizes() -> Vec<usize> {
+    let asked: Vec<usize> = std::env::args().skip(1).filter_map(|size| size.parse().ok()).collect();
+    if asked.is_empty() { vec![1 << 16, 1_000_000, 10_000_000, 1 << 26] } else { asked }
+}
