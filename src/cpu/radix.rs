@@ -35,6 +35,9 @@ const INSERTION: usize = 24;
 /// The most bits of a digit: with more, the places that are written to in turn are more than caches bear.
 const DIGIT_BITS: u32 = 11;
 
+/// Keys that are looked at to see how they are spread, for each bucket.
+const SAMPLES: usize = 8;
+
 /// If no more bits than these are left, all are dealt by at once, which saves a pass.
 const LAST_BITS: u32 = 13;
 
@@ -62,6 +65,84 @@ impl Prefix {
     }
 }
 
+/// What elements are dealt by: it rises with the key.
+trait Deal: Sync {
+    /// The bucket of this key.
+    fn of(&self, key: u64) -> usize;
+    /// How many buckets there are.
+    fn count(&self) -> usize;
+    /// Whether the keys of a bucket are all equal.
+    fn is_last(&self) -> bool;
+}
+
+impl Deal for Prefix {
+    #[inline]
+    fn of(&self, key: u64) -> usize {
+        Prefix::of(*self, key)
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn is_last(&self) -> bool {
+        self.shift == 0
+    }
+}
+
+/// Cells of a prefix, which are one bucket where they have few keys together, and several where they have many: for
+/// keys that are spread unevenly, as those of floats are, whose highest bits are the exponent's.
+struct Cells {
+    prefix: Prefix,
+    /// Of each cell the bucket of its least key, and the bits below those by which it is cut.
+    cells: Vec<(u32, u32)>,
+    count: usize,
+}
+
+impl Cells {
+    /// About so many buckets of equal sizes, as far as a sample of the keys tells.
+    fn new(prefix: Prefix, sample: &[u64], buckets: usize) -> Self {
+        let mut shares = vec![0; prefix.count];
+        sample.iter().for_each(|&key| shares[prefix.of(key)] += 1);
+        let share = (sample.len() / buckets).max(1);
+        let (mut cells, mut bucket, mut filled) = (Vec::with_capacity(prefix.count), 0, 0);
+        for size in shares {
+            if size > 2 * share {
+                // A bucket that was begun ends, and this one's own follow.
+                bucket += u32::from(filled > 0);
+                let bits = (size / share).ilog2().min(prefix.shift).min(DIGIT_BITS);
+                cells.push((bucket, prefix.shift - bits));
+                (bucket, filled) = (bucket + (1 << bits), 0);
+            } else {
+                // What is above the bits of a cell is taken off, so this is 0 for all its keys.
+                cells.push((bucket, u64::BITS - 1));
+                filled += size;
+                if filled >= share {
+                    (bucket, filled) = (bucket + 1, 0);
+                }
+            }
+        }
+        Self { prefix, cells, count: bucket as usize + 1 }
+    }
+}
+
+impl Deal for Cells {
+    #[inline]
+    fn of(&self, key: u64) -> usize {
+        let (first, shift) = self.cells[self.prefix.of(key)];
+        let below = (key - self.prefix.least) & ((1 << self.prefix.shift) - 1);
+        first as usize + (below >> shift) as usize
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn is_last(&self) -> bool {
+        false
+    }
+}
+
 /// Some elements of a piece, for one core at a time.
 struct Part<'a, P> {
     piece: &'a P,
@@ -71,6 +152,12 @@ struct Part<'a, P> {
 impl<P: Piece> Part<'_, P> {
     fn items(&self) -> impl Iterator<Item = P::Item> {
         self.piece.items(self.range.clone())
+    }
+
+    /// Every so manyth key.
+    fn sample(&self, step: usize) -> impl Iterator<Item = u64> {
+        let places = self.range.clone().step_by(step);
+        places.flat_map(|place| self.piece.items(place..place + 1)).map(Item::key)
     }
 
     /// The extremes of the keys; there is at least one.
@@ -97,7 +184,7 @@ fn parts<P: Piece>(pieces: &[P]) -> Vec<Part<'_, P>> {
 /// All elements of these pieces, sorted by their keys; equal ones keep their order.
 pub(super) fn sort<P: Piece>(pieces: Vec<P>) -> Vec<P::Item> {
     let mut sorted = bytemuck::zeroed_vec(pieces.iter().map(Piece::count).sum());
-    let Some((prefix, ends)) = deal(&pieces, &mut sorted) else {
+    let Some(buckets) = deal(&pieces, &mut sorted) else {
         // Equal keys are in order.
         let mut rest = &mut sorted[..];
         for piece in &pieces {
@@ -109,18 +196,18 @@ pub(super) fn sort<P: Piece>(pieces: Vec<P>) -> Vec<P::Item> {
     };
     // Before the buckets are sorted, since that takes memory again.
     drop(pieces);
-    sort_buckets(&mut sorted, &ends, prefix);
+    sort_buckets(&mut sorted, &buckets);
     sorted
 }
 
 /// Sorts every bucket, on all cores.
-fn sort_buckets<T: Item>(items: &mut [T], ends: &[usize], prefix: Prefix) {
-    if prefix.shift == 0 {
+fn sort_buckets<T: Item>(items: &mut [T], buckets: &Buckets) {
+    if buckets.are_sorted {
         return;
     }
     let most = (items.len() / rayon::current_num_threads() / 2).clamp(LOCAL.start, LOCAL.end);
     let (large, small): (Vec<_>, Vec<_>) =
-        split(items, ends).into_iter().partition(|bucket| bucket.len() > most);
+        split(items, &buckets.ends).into_iter().partition(|bucket| bucket.len() > most);
     // By all cores each, and then the others by one core each.
     large.into_iter().for_each(sort_large);
     let small = Mutex::new(small.into_iter());
@@ -136,8 +223,8 @@ fn sort_buckets<T: Item>(items: &mut [T], ends: &[usize], prefix: Prefix) {
 /// Sorts a bucket that is too large for one core's cache.
 fn sort_large<T: Item>(bucket: &mut [T]) {
     let mut dealt = bytemuck::zeroed_vec(bucket.len());
-    if let Some((prefix, ends)) = deal(&[&*bucket], &mut dealt) {
-        sort_buckets(&mut dealt, &ends, prefix);
+    if let Some(buckets) = deal(&[&*bucket], &mut dealt) {
+        sort_buckets(&mut dealt, &buckets);
         let copy = |(to, from): (&mut [T], &[T])| to.copy_from_slice(from);
         bucket.par_chunks_mut(LOCAL.start).zip(dealt.par_chunks(LOCAL.start)).for_each(copy);
     }
@@ -164,8 +251,8 @@ fn sort_local<T: Item>(items: &mut [T], scratch: &mut Vec<T>) {
         highs[high(item)] += 1;
     }
     let dealt = &mut scratch[..items.len()];
-    deal_by(items, dealt, lows, low);
-    deal_by(dealt, items, highs, high);
+    deal_digit(items, dealt, lows, low);
+    deal_digit(dealt, items, highs, high);
     if prefix.shift == 0 {
         return;
     }
@@ -177,7 +264,7 @@ fn sort_local<T: Item>(items: &mut [T], scratch: &mut Vec<T>) {
 
 /// Deals the elements by a digit of which `counts` says how many there are of each.
 #[inline]
-fn deal_by<T: Item>(from: &[T], to: &mut [T], counts: &mut [u32], digit: impl Fn(T) -> usize) {
+fn deal_digit<T: Item>(from: &[T], to: &mut [T], counts: &mut [u32], digit: impl Fn(T) -> usize) {
     let mut start = 0;
     for count in counts.iter_mut() {
         (*count, start) = (start, start + *count);
@@ -214,31 +301,54 @@ fn split<'a, T>(mut array: &'a mut [T], ends: &[usize]) -> Vec<&'a mut [T]> {
     slices.collect()
 }
 
-/// Deals the elements of the pieces to buckets in `to`, by all cores; returns what it went by and where each bucket
-/// ends, or `None` if all keys are equal, and nothing is dealt then.
-fn deal<P: Piece>(pieces: &[P], to: &mut [P::Item]) -> Option<(Prefix, Vec<usize>)> {
+/// Where elements were dealt to.
+struct Buckets {
+    ends: Vec<usize>,
+    /// Whether nothing is left to be done in any of them.
+    are_sorted: bool,
+}
+
+/// Deals the elements of the pieces to buckets in `to`, by all cores; `None` if all keys are equal, and nothing is dealt
+/// then.
+fn deal<P: Piece>(pieces: &[P], to: &mut [P::Item]) -> Option<Buckets> {
+    let n = to.len();
     let parts = parts(pieces);
     let extremes = parts
         .par_iter()
         .map(Part::extremes)
         .reduce(|| (u64::MAX, 0), |(least, greatest), (a, b)| (least.min(a), greatest.max(b)));
-    let mut prefix = Prefix::new(extremes, (to.len() / BUCKET).max(2).ilog2().min(DIGIT_BITS))?;
-    if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(|all| all.shift == 0) {
-        prefix = all;
+    if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(Deal::is_last) {
+        return Some(deal_by(&parts, &all, to));
     }
+    let bits = (n / BUCKET).max(2).ilog2().min(DIGIT_BITS);
+    let prefix = Prefix::new(extremes, bits)?;
+    let step = n / (SAMPLES << bits) + 1;
+    let sample: Vec<u64> = parts.iter().flat_map(|part| part.sample(step)).collect();
+    let mut shares = vec![0; prefix.count];
+    sample.iter().for_each(|&key| shares[prefix.of(key)] += 1);
+    let largest = shares.into_iter().max().unwrap_or(0) * step;
+    Some(if largest > LOCAL.start.max(4 * (n >> bits)) {
+        deal_by(&parts, &Cells::new(Prefix::new(extremes, DIGIT_BITS)?, &sample, 1 << bits), to)
+    } else {
+        deal_by(&parts, &prefix, to)
+    })
+}
+
+/// Deals the elements of all parts to buckets in `to`, by all cores.
+fn deal_by<P: Piece>(parts: &[Part<P>], deal: &impl Deal, to: &mut [P::Item]) -> Buckets {
     let mut places: Vec<Vec<usize>> = parts
         .par_iter()
         .map(|part| {
-            let mut counts = vec![0; prefix.count];
-            part.items().for_each(|item| counts[prefix.of(item.key())] += 1);
+            let mut counts = vec![0; deal.count()];
+            part.items().for_each(|item| counts[deal.of(item.key())] += 1);
             counts
         })
         .collect();
     // From how many of a bucket each part has to where its first belongs: behind those of lower buckets and of
     // earlier parts.
     let mut place = 0;
-    let mut ends = Vec::with_capacity(prefix.count);
-    for bucket in 0..prefix.count {
+    let mut ends = Vec::with_capacity(deal.count());
+    for bucket in 0..deal.count() {
         for counts in &mut places {
             (counts[bucket], place) = (place, place + counts[bucket]);
         }
@@ -249,15 +359,15 @@ fn deal<P: Piece>(pieces: &[P], to: &mut [P::Item]) -> Option<(Prefix, Vec<usize
     let to = Places(to.as_mut_ptr());
     parts.par_iter().zip(places).for_each(|(part, mut places)| {
         for item in part.items() {
-            let place = &mut places[prefix.of(item.key())];
+            let place = &mut places[deal.of(item.key())];
             // SAFETY: the places from the beginning of a bucket's share to its end are this part's alone, since
-            // they were counted by the same prefix from the same elements, which nobody changes; all shares
+            // they were counted by the same rule from the same elements, which nobody changes; all shares
             // together are the array, as asserted above.
             unsafe { to.write(*place, item) };
             *place += 1;
         }
     });
-    Some((prefix, ends))
+    Buckets { ends, are_sorted: deal.is_last() }
 }
 
 /// An array that several cores write to, each to places of its own.
