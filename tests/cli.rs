@@ -775,3 +775,39 @@ fn each_refuses_what_would_lose_a_file() {
     assert_eq!(fs::read(&file).unwrap(), b"2\n1\n");
     assert_eq!(folder.names(), ["sub", "x.txt"], "nothing was made");
 }
+
+/// The most memory that a sort of this file had, by the size of the file: it is looked at when all but the last of the
+/// output was read.
+#[cfg(target_os = "linux")]
+fn peak_memory(file: &str) -> f64 {
+    let size = fs::metadata(file).unwrap().len();
+    let mut child = gpusort(&["sort", "-q", "-d", "cpu", file]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdout.take().unwrap();
+    // More than a pipe holds is yet to come, so it cannot have ended.
+    let mut most = vec![0; size as usize - (1 << 21)];
+    std::io::Read::read_exact(&mut pipe, &mut most).unwrap();
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kilobytes: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    std::io::copy(&mut pipe, &mut std::io::sink()).unwrap();
+    assert!(child.wait().unwrap().success());
+    kilobytes as f64 * 1024.0 / size as f64
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_what_it_was_measured_to_be() {
+    let folder = Folder::new();
+    for (name, count, element, most) in [
+        ("integers.txt", "4M", "i32", 1.5),
+        ("floats.txt", "4M", "f64", 3.0),
+        ("words.u32", "32M", "u32", 2.2),
+        ("floats.f64", "16M", "f64", 2.2),
+    ] {
+        let file = folder.arg(name);
+        sorted(&["gen", "-q", "-c", count, "-t", element, "-o", &file], "");
+        let peak = peak_memory(&file);
+        // It cannot be less than one of the things that have to be there.
+        assert!(peak > 0.2 && peak <= most, "{name}: {peak} times its size");
+    }
+}

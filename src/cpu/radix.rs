@@ -95,7 +95,7 @@ impl Deal for Prefix {
 struct Cells {
     prefix: Prefix,
     /// Of each cell the bucket of its least key, and the bits below those by which it is cut.
-    cells: Vec<(u32, u32)>,
+    cuts: Vec<(u32, u32)>,
     count: usize,
 }
 
@@ -105,31 +105,31 @@ impl Cells {
         let mut shares = vec![0; prefix.count];
         sample.iter().for_each(|&key| shares[prefix.of(key)] += 1);
         let share = (sample.len() / buckets).max(1);
-        let (mut cells, mut bucket, mut filled) = (Vec::with_capacity(prefix.count), 0, 0);
+        let (mut cuts, mut bucket, mut filled) = (Vec::with_capacity(prefix.count), 0, 0);
         for size in shares {
             if size > 2 * share {
                 // A bucket that was begun ends, and this one's own follow.
                 bucket += u32::from(filled > 0);
                 let bits = (size / share).ilog2().min(prefix.shift).min(DIGIT_BITS);
-                cells.push((bucket, prefix.shift - bits));
+                cuts.push((bucket, prefix.shift - bits));
                 (bucket, filled) = (bucket + (1 << bits), 0);
             } else {
                 // What is above the bits of a cell is taken off, so this is 0 for all its keys.
-                cells.push((bucket, u64::BITS - 1));
+                cuts.push((bucket, u64::BITS - 1));
                 filled += size;
                 if filled >= share {
                     (bucket, filled) = (bucket + 1, 0);
                 }
             }
         }
-        Self { prefix, cells, count: bucket as usize + 1 }
+        Self { prefix, cuts, count: bucket as usize + 1 }
     }
 }
 
 impl Deal for Cells {
     #[inline]
     fn of(&self, key: u64) -> usize {
-        let (first, shift) = self.cells[self.prefix.of(key)];
+        let (first, shift) = self.cuts[self.prefix.of(key)];
         let below = (key - self.prefix.least) & ((1 << self.prefix.shift) - 1);
         first as usize + (below >> shift) as usize
     }
