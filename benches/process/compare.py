@@ -65,7 +65,7 @@ class Task:
 
     def __init__(self, name, source, programs, expected, seldom=()):
         self.name, self.source, self.programs, self.expected = name, source, programs, expected
-        # Programs that take so long that one round has to do.
+        # Programs that take so long that three rounds have to do.
         self.seldom = seldom
 
 
@@ -180,7 +180,7 @@ def measure(task, folder, rounds):
     names = list(times)
     for turn in range(rounds + 1):
         for name in names[turn % len(names):] + names[: turn % len(names)]:
-            if name in task.seldom and turn > 1:
+            if name in task.seldom and turn > 3:
                 continue
             # Into a new file, and without a disk that is still busy with the output of the program before.
             Path(outputs[name]).unlink(missing_ok=True)

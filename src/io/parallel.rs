@@ -7,16 +7,17 @@ use rayon::prelude::*;
 /// Records printed by one core before the pieces are put together.
 const PIECE: usize = 1 << 17;
 
-/// Prints pieces of the records with `print` and writes the results in order, calling `progress` with the number
+/// Prints pieces of the records with `print`, each as about `expected` bytes, and writes the results in order, calling `progress` with the number
 /// of records written so far. The next pieces are printed while those before are being written.
 pub(super) fn write<T: Sync>(
     records: &[T],
+    expected: usize,
     to: &mut impl Write,
     mut progress: impl FnMut(u64),
     print: impl Fn(&[T], &mut Vec<u8>) + Sync,
 ) -> io::Result<()> {
     let print_piece = |piece: &[T]| {
-        let mut printed = Vec::with_capacity(piece.len() * 12);
+        let mut printed = Vec::with_capacity(piece.len() * expected);
         print(piece, &mut printed);
         printed
     };

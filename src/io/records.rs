@@ -82,7 +82,8 @@ pub fn write_records<S: Start>(
     to: &mut impl Write,
     progress: impl FnMut(u64),
 ) -> io::Result<()> {
-    parallel::write(starts, to, progress, |starts, lines| gather(&text.bytes, starts, lines))
+    let expected = text.bytes.len() / starts.len().max(1) + 1;
+    parallel::write(starts, expected, to, progress, |starts, lines| gather(&text.bytes, starts, lines))
 }
 
 /// Prints the records that begin at these places, a line each.
@@ -173,7 +174,7 @@ fn integers<W: Word, I: itoa::Integer>(
     progress: impl FnMut(u64),
     value: impl Fn(W) -> I + Sync,
 ) -> io::Result<()> {
-    parallel::write(keys, to, progress, |keys, lines| {
+    parallel::write(keys, 12, to, progress, |keys, lines| {
         for &key in keys {
             lines.extend_from_slice(itoa::Buffer::new().format(value(key)).as_bytes());
             lines.push(b'\n');
@@ -187,7 +188,7 @@ fn floats<W: Word, F: zmij::Float + Into<f64> + Copy>(
     progress: impl FnMut(u64),
     value: impl Fn(W) -> F + Sync,
 ) -> io::Result<()> {
-    parallel::write(keys, to, progress, |keys, lines| {
+    parallel::write(keys, 20, to, progress, |keys, lines| {
         keys.iter().for_each(|&key| push_float(value(key), lines));
     })
 }
