@@ -126,8 +126,12 @@ impl Costs {
                 && curve.times.is_sorted_by(|a, b| a.0 < b.0)
                 && curve.times.iter().all(|&(n, ms)| n > 0 && ms > 0.0)
         };
-        if costs.cpus.is_empty() || !curves.flatten().all(rises) {
-            return Err(Error::input("costs", "sizes must rise, and times be above 0"));
+        let cores_rise = !costs.cpus.is_empty() && costs.cpus.is_sorted_by(|a, b| a.cores < b.cores);
+        let start = costs.gpu.as_ref().map_or(0.0, |gpu| gpu.start_ms);
+        let rates = [costs.binary_bytes_per_ms, costs.text_bytes_per_ms];
+        let possible = start >= 0.0 && rates.iter().all(|&rate| rate > 0.0);
+        if !(cores_rise && possible && curves.flatten().all(rises)) {
+            return Err(Error::input("costs", "cores and sizes must rise, and times and rates be above 0"));
         }
         Ok(Self { measured_here: true, ..costs })
     }
@@ -196,7 +200,7 @@ impl Choice {
     /// Whether it is the GPU.
     #[must_use]
     pub fn is_gpu(&self) -> bool {
-        self.gpu.is_some_and(|(start, sort)| start + sort < self.cpu)
+        self.gpu.is_some_and(|(start, sort)| start.saturating_add(sort) < self.cpu)
     }
 }
 
@@ -308,6 +312,12 @@ mod tests {
         assert!(spoilt(|costs| costs.cpus[0].sorts[0].times.clear()).contains("must rise"));
         assert!(spoilt(|costs| costs.cpus[1].sorts[0].times.reverse()).contains("must rise"));
         assert!(spoilt(|costs| costs.cpus[0].sorts[0].times[0].1 = 0.0).contains("above 0"));
+        assert!(spoilt(|costs| costs.cpus.reverse()).contains("must rise"));
+        assert!(spoilt(|costs| costs.text_bytes_per_ms = 0.0).contains("above 0"));
+        assert!(spoilt(|costs| costs.gpu.as_mut().unwrap().start_ms = -1.0).contains("above 0"));
+        let mut long = costs();
+        long.gpu.as_mut().unwrap().start_ms = f64::MAX;
+        assert!(!long.choose(1 << 20, KEYS, 2, long.start().unwrap()).is_gpu(), "for ever is no overflow");
         assert!(Costs::from_json("{}").is_err() && Costs::from_json("").is_err());
     }
 

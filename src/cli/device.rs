@@ -232,7 +232,8 @@ impl Devices {
                             progress.note(&format!("no hardware GPU found; {what}"));
                         }
                         // Nobody asked for a GPU, so nobody need hear more of one that does not start.
-                        let why = if none { "no hardware GPU found".to_owned() } else { error.to_string() };
+                        let said = || error.to_string().replace('\n', "; ");
+                        let why = if none { "no hardware GPU found".to_owned() } else { said() };
                         self.gpu = Started::Never(why.clone());
                         return on_cpu(why);
                     }
@@ -240,6 +241,8 @@ impl Devices {
             }
         };
         self.gpu = Started::Yes(Rc::clone(&sorter));
+        // It has started by now, so that took its time in any case.
+        let on_cpu = |why: String| Ok(Chosen { sorter: Rc::new(Sorter::cpu()), started, why });
         if let Some(gpu) = sorter.device().filter(|_| is_free) {
             if !takes(gpu, self.method, n, shape) {
                 return on_cpu(format!("{} elements are more than the GPU takes at once", grouped(n)));

@@ -71,7 +71,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     let mut size = cost::FEWEST;
     while size < args.largest {
         sizes.push(size);
-        size *= 16;
+        size = size.saturating_mul(16);
     }
     sizes.push(args.largest.max(cost::FEWEST));
 

@@ -100,25 +100,27 @@ struct Cells {
 }
 
 impl Cells {
-    /// About so many buckets of equal sizes, as far as a sample of the keys tells.
+    /// About so many buckets of equal sizes, and the extremes of the keys in different ones, as far as a sample of the keys tells.
     fn new(prefix: Prefix, sample: &[u64], buckets: usize) -> Self {
         let mut shares = vec![0; prefix.count];
         sample.iter().for_each(|&key| shares[prefix.of(key)] += 1);
         let share = (sample.len() / buckets).max(1);
         let (mut cuts, mut bucket, mut filled) = (Vec::with_capacity(prefix.count), 0, 0);
+        // Whether cells are in the bucket already, of which the sample need not know a key.
+        let mut begun = false;
         for size in shares {
             if size > 2 * share {
                 // A bucket that was begun ends, and this one's own follow.
-                bucket += u32::from(filled > 0);
+                bucket += u32::from(begun);
                 let bits = (size / share).ilog2().min(prefix.shift).min(DIGIT_BITS);
                 cuts.push((bucket, prefix.shift - bits));
-                (bucket, filled) = (bucket + (1 << bits), 0);
+                (bucket, filled, begun) = (bucket + (1 << bits), 0, false);
             } else {
                 // What is above the bits of a cell is taken off, so this is 0 for all its keys.
                 cuts.push((bucket, u64::BITS - 1));
-                filled += size;
+                (filled, begun) = (filled + size, true);
                 if filled >= share {
-                    (bucket, filled) = (bucket + 1, 0);
+                    (bucket, filled, begun) = (bucket + 1, 0, false);
                 }
             }
         }

@@ -11,6 +11,9 @@ use crate::key::{Keys, Word};
 /// Below this many elements a comparison sort on one core is sooner done.
 const SMALL: usize = 1 << 14;
 
+/// More pieces than this are put together first: there are counts for each.
+const MANY: usize = 1 << 10;
+
 /// What is sorted: something with a key.
 pub(crate) trait Item: Copy + Send + Sync + Zeroable {
     /// Whether elements of the same key are the same.
@@ -170,6 +173,8 @@ pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Done) {
         let mut items = join(&pieces);
         items.sort_by_key(|item| item.key());
         (items, Done::Compared)
+    } else if pieces.len() > MANY {
+        (radix::sort(vec![join(&pieces)]), Done::Radix)
     } else {
         (radix::sort(pieces), Done::Radix)
     }
@@ -283,6 +288,17 @@ mod tests {
     }
 
     #[test]
+    fn pieces_may_be_many() {
+        let keys: Vec<u64> = (0..60_000).map(|i| i * 7919 % 60_013).collect();
+        let pieces: Vec<(Vec<u64>, Vec<u32>)> =
+            keys.iter().zip(0..).map(|(&key, record)| (vec![key], vec![record])).collect();
+        let mut expected: Vec<u32> = (0..60_000).collect();
+        expected.sort_by_key(|&record| keys[record as usize]);
+        assert!(pieces.len() > MANY);
+        assert_eq!(records(&sort(pieces).0), expected);
+    }
+
+    #[test]
     fn equal_keys_that_fall_are_not_turned_round() {
         for n in [5, 3 * SMALL] {
             let keys: Vec<u64> = (0..n as u64).rev().map(|i| i / 2).collect();
@@ -321,6 +337,18 @@ mod tests {
             spreads.push(("a few large, most small".to_owned(), keys));
             let keys = (0..n).map(|i| if i == n / 2 { u64::MAX } else { random() % 3 }).collect();
             spreads.push(("one far away".to_owned(), keys));
+            // Which a sample does not see, and whose cell the others' may be taken for.
+            for (bulk, below) in [(1 << 20, 0), (1_u64 << 40, 0), (0x3FF0 << 48, 0), (u64::MAX, 1)] {
+                let keys = (0..n).map(|i| if i == 5 { below } else { bulk }).collect();
+                spreads.push((format!("all {bulk:x} but one {below}"), keys));
+                let keys = (0..n).map(|i| if i == 5 { below } else { bulk - random() % 1000 }).collect();
+                spreads.push((format!("below {bulk:x} and one {below}"), keys));
+                let keys = (0..n)
+                    .map(|i| if i == 5 { below } else { (bulk - 1000).saturating_add(random() % 1000) });
+                spreads.push((format!("up to {bulk:x} and one {below}"), keys.collect()));
+                let keys = (0..n).map(|i| if i == 5 { below } else { bulk.saturating_add(random() % 1000) });
+                spreads.push((format!("from {bulk:x} and one {below}"), keys.collect()));
+            }
             let keys = (0..n).map(|_| if random() % 2 == 0 { 5 } else { random() }).collect();
             spreads.push(("half of them equal".to_owned(), keys));
             for (name, keys) in spreads {

@@ -42,7 +42,7 @@ pub enum Select {
     Hardware,
     /// The one with this number in the list of [`adapters`].
     Index(usize),
-    /// The first with this text in its name, case ignored.
+    /// The first of this name, else the first with this text in its name; case ignored.
     Name(String),
 }
 
@@ -229,8 +229,11 @@ fn choose<'a>(adapters: &'a [wgpu::Adapter], select: &Select) -> Result<&'a wgpu
         Select::Hardware => adapters.iter().find(|adapter| kind(&adapter.get_info()) != Kind::Software),
         Select::Index(index) => adapters.get(*index),
         Select::Name(name) => {
-            let name = name.to_lowercase();
-            adapters.iter().find(|adapter| adapter.get_info().name.to_lowercase().contains(&name))
+            let wanted = name.to_lowercase();
+            let names = |adapter: &&wgpu::Adapter| adapter.get_info().name.to_lowercase();
+            // A whole name may be a part of another one's.
+            let whole = adapters.iter().find(|adapter| names(adapter) == wanted);
+            whole.or_else(|| adapters.iter().find(|adapter| names(adapter).contains(&wanted)))
         }
     };
     found.ok_or_else(|| {

@@ -21,6 +21,12 @@ use crate::key::{ElementType, Order};
 /// Bytes read at once: a part of a core's cache.
 const BLOCK: usize = 1 << 18;
 
+/// More files are not held open together: systems limit how many a process may have.
+const OPEN: usize = 64;
+
+/// Bytes of a line, mostly.
+const LINE: usize = 1 << 10;
+
 /// Longer lines are not read in this manner, since all of a line has to be there.
 const LONGEST: usize = 16 * BLOCK;
 
@@ -38,7 +44,7 @@ pub struct FromFiles {
 /// Reads integers of this type, or of the first of u32, i32, u64 and i64 that holds them all, calling
 /// `progress` with the number of bytes read so far, from any thread.
 ///
-/// `None` says that the text has to be read as a whole: an input is no regular file or a small one, or not every
+/// `None` says that the text has to be read as a whole: an input is no regular file, they are many or small, or not every
 /// token is an integer spelled as it would be printed, or no type holds them all.
 ///
 /// # Errors
@@ -50,7 +56,7 @@ pub fn integers_from_files(
     descending: bool,
     progress: impl Fn(u64) + Sync,
 ) -> Result<Option<FromFiles>, Error> {
-    if element.is_some_and(ElementType::is_float) {
+    if element.is_some_and(ElementType::is_float) || inputs.len() > OPEN {
         return Ok(None);
     }
     let mut files = Vec::with_capacity(inputs.len());
@@ -133,11 +139,13 @@ impl<F: Fn(u64) + Sync> Shared<F> {
         let mut at_line = stretch.start == 0;
         let mut filled = 0;
         while !self.stop.load(Ordering::Relaxed) {
-            if buffer.len() < filled + BLOCK {
-                buffer.resize(filled + BLOCK, 0);
+            // No more than the stretch and mostly its last line; what is behind that is another core's.
+            let room = (stretch.end.saturating_sub(next) as usize).saturating_add(LINE).min(BLOCK);
+            if buffer.len() < filled + room {
+                buffer.resize(filled + room, 0);
             }
             let first = next - filled as u64;
-            let count = self.read_block(file, &mut buffer[filled..], next)?;
+            let count = self.read_block(file, &mut buffer[filled..filled + room], next)?;
             (next, filled) = (next + count as u64, filled + count);
             let ended = count == 0;
 

@@ -84,7 +84,7 @@ impl Integers {
     ) -> Option<usize> {
         let (lowest, highest) = self.element.map_or((i64::MIN, i64::MAX), range);
         // No short integer is so large that a signed one does not hold it, but others may be.
-        let mut extremes = Extremes(self.least, self.greatest.cast_signed());
+        let mut extremes = Extremes(self.least, i64::try_from(self.greatest).unwrap_or(i64::MAX));
         let mut canonical = self.canonical;
         let unread = loop {
             let Some(start) = tokens.find() else { break None };
