@@ -227,10 +227,7 @@ impl Keys {
     /// How many keys there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        match self {
-            Self::One(keys) => keys.len(),
-            Self::Two(keys) => keys.len(),
-        }
+        self.borrowed().len()
     }
 
     /// Whether there are none.

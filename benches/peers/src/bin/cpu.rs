@@ -27,7 +27,7 @@ static ALLOCATOR: memory::LargePages = memory::LargePages;
 const ROUNDS: usize = 5;
 
 /// What is sorted, and what it became.
-type Sort<T> = (&'static str, fn(Vec<T>) -> Vec<T>);
+type Sort<T, R = T> = (&'static str, fn(Vec<T>) -> Vec<R>);
 
 fn gpusort(keys: Keys) -> Keys {
     Sorter::cpu().sort(keys, Method::default(), &mut |_, _| {}).expect("the CPU sorts any keys").0
@@ -69,17 +69,21 @@ fn main() {
             ("f64 as keys", ElementType::F64, Distribution::Uniform),
         ] {
             match (Sequence { element, distribution, count: n as u64, seed: 1 }).keys(0, n) {
-                Keys::One(keys) => compare(name, &keys, &sorts!(u32, One)),
-                Keys::Two(keys) => compare(name, &keys, &sorts!(u64, Two)),
+                Keys::One(keys) => compare(name, &keys, &in_order(&keys), &sorts!(u32, One)),
+                Keys::Two(keys) => compare(name, &keys, &in_order(&keys), &sorts!(u64, Two)),
             }
         }
         records(n);
     }
 }
 
-fn compare<T: Copy + Ord>(name: &str, keys: &[T], sorts: &[Sort<T>]) {
-    let mut expected = keys.to_vec();
-    expected.sort_unstable();
+/// The keys by the standard library's sort.
+fn in_order<T: Copy + Ord>(keys: &[T]) -> Vec<T> {
+    in_place(keys.to_vec(), |keys| keys.sort_unstable())
+}
+
+/// Sorts these keys in every way, again and again, and prints how long that took.
+fn compare<T: Copy, R: PartialEq>(name: &str, keys: &[T], expected: &[R], sorts: &[Sort<T, R>]) {
     let mut times = vec![Vec::new(); sorts.len()];
     for round in 0..ROUNDS {
         for turn in 0..sorts.len() {
@@ -102,7 +106,7 @@ fn records(n: usize) {
     let Keys::Two(keys) = sequence.keys(0, n) else { unreachable!() };
     let mut expected: Vec<u32> = (0..n as u32).collect();
     expected.sort_by_key(|&position| keys[position as usize]);
-    let sorts: [(&str, fn(Vec<u64>) -> Vec<u32>); 3] = [
+    let sorts: [Sort<u64, u32>; 3] = [
         ("gpusort", |keys| {
             let sorted = Sorter::cpu().argsort(Keys::Two(keys), Method::default(), &mut |_, _| {});
             sorted.expect("the CPU sorts any keys").0
@@ -120,18 +124,7 @@ fn records(n: usize) {
             pairs.par_iter().map(|&pair| pair as u32).collect()
         }),
     ];
-    let mut times = vec![Vec::new(); sorts.len()];
-    for round in 0..ROUNDS {
-        for turn in 0..sorts.len() {
-            let which = (round + turn) % sorts.len();
-            let input = keys.clone();
-            let start = Instant::now();
-            let sorted = sorts[which].1(input);
-            times[which].push(start.elapsed().as_secs_f64() * 1e3);
-            assert!(sorted == expected, "{} is wrong", sorts[which].0);
-        }
-    }
-    print("f64 with positions", n, sorts.iter().map(|sort| sort.0), &mut times);
+    compare("f64 with positions", &keys, &expected, &sorts);
 }
 
 /// Each key above its position.
