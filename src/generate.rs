@@ -7,6 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use half::f16;
 use rayon::prelude::*;
 
 use crate::error::UnknownName;
@@ -107,13 +108,13 @@ impl Sequence {
     pub fn keys(&self, first: u64, count: usize) -> Keys {
         let order = Order::ascending(self.element);
         let numbers = (0..count).into_par_iter().map(|i| first + i as u64);
-        match self.element.bytes() {
-            4 => Keys::One(numbers.map(|i| (self.bits(i) as u32).key(order)).collect()),
+        match self.element.key_words() {
+            1 => Keys::One(numbers.map(|i| (self.bits(i) as u32).key(order)).collect()),
             _ => Keys::Two(numbers.map(|i| self.bits(i).key(order)).collect()),
         }
     }
 
-    /// The bits of element `i`; those of a 32-bit type are the low ones.
+    /// The bits of element `i`; those of a smaller type are the low ones.
     ///
     /// # Panics
     ///
@@ -126,15 +127,26 @@ impl Sequence {
             (Value::Rank(rank), ElementType::I32) => rank >> 32 ^ 1 << 31,
             (Value::Rank(rank), ElementType::U64) => rank,
             (Value::Rank(rank), ElementType::I64) => rank ^ 1 << 63,
+            (Value::Rank(rank), ElementType::U8) => rank >> 56,
+            (Value::Rank(rank), ElementType::I8) => rank >> 56 ^ 1 << 7,
+            (Value::Rank(rank), ElementType::U16) => rank >> 48,
+            (Value::Rank(rank), ElementType::I16) => rank >> 48 ^ 1 << 15,
             // As many bits as a mantissa holds, so that nothing is rounded.
             (Value::Rank(rank), ElementType::F32) => {
                 let steps = (rank >> 40) as i32 - (1 << 23);
                 (steps as f32 / (1_u32 << 23) as f32).to_bits().into()
             }
+            (Value::Rank(rank), ElementType::F16) => {
+                let steps = (rank >> 53) as i32 - (1 << 10);
+                f16::from_f32(steps as f32 / 1024.0).to_bits().into()
+            }
             (Value::Rank(rank), ElementType::F64) => {
                 let steps = (rank >> 11) as i64 - (1 << 52);
                 (steps as f64 / (1_u64 << 52) as f64).to_bits()
             }
+            (Value::Number(number), ElementType::U8 | ElementType::I8) => u64::from(number as u8),
+            (Value::Number(number), ElementType::U16 | ElementType::I16) => u64::from(number as u16),
+            (Value::Number(number), ElementType::F16) => f16::from_f64(number as f64).to_bits().into(),
             (Value::Number(number), ElementType::U32 | ElementType::I32) => u64::from(number as u32),
             (Value::Number(number), ElementType::U64 | ElementType::I64) => number as u64,
             (Value::Number(number), ElementType::F32) => (number as f32).to_bits().into(),

@@ -15,14 +15,19 @@
 //! minus count   0 ─ −inf … +inf ─┬─ +NaN ─┬─ −NaN ─ MAX
 //! ```
 //!
-//! Descending reverses the numbers and leaves NaN where it is, last.
+//! Descending reverses the numbers and leaves NaN where it is, last. Where NaN is to be first, that block is moved
+//! before all numbers, by adding its size, wrapping.
+//!
+//! Elements of one or two bytes have keys of 32 bits, of which they use the lowest.
 
 use std::fmt;
 use std::str::FromStr;
 
 use rayon::prelude::*;
 
+use crate::cpu;
 use crate::error::{Error, UnknownName};
+use crate::parallel;
 
 /// The type of the numbers being sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,11 +44,24 @@ pub enum ElementType {
     I64,
     /// IEEE 754 double precision.
     F64,
+    /// Unsigned, 8 bits.
+    U8,
+    /// Signed, 8 bits.
+    I8,
+    /// Unsigned, 16 bits.
+    U16,
+    /// Signed, 16 bits.
+    I16,
+    /// IEEE 754 half precision.
+    F16,
 }
 
 impl ElementType {
-    /// Every element type, in the order in which they are documented.
+    /// Every element type that has a key of its own size, in the order in which they are documented.
     pub const ALL: [Self; 6] = [Self::U32, Self::I32, Self::F32, Self::U64, Self::I64, Self::F64];
+
+    /// The smaller ones, which binary files may have.
+    pub const NARROW: [Self; 5] = [Self::U8, Self::I8, Self::U16, Self::I16, Self::F16];
 
     /// The name used by flags, file extensions and reports.
     #[must_use]
@@ -55,22 +73,35 @@ impl ElementType {
             Self::U64 => "u64",
             Self::I64 => "i64",
             Self::F64 => "f64",
+            Self::U8 => "u8",
+            Self::I8 => "i8",
+            Self::U16 => "u16",
+            Self::I16 => "i16",
+            Self::F16 => "f16",
         }
     }
 
-    /// Size of one element in bytes, which is also the size of its key.
+    /// Size of one element in bytes.
     #[must_use]
     pub fn bytes(self) -> usize {
         match self {
+            Self::U8 | Self::I8 => 1,
+            Self::U16 | Self::I16 | Self::F16 => 2,
             Self::U32 | Self::I32 | Self::F32 => 4,
             Self::U64 | Self::I64 | Self::F64 => 8,
         }
     }
 
+    /// Words of 32 bits in its key: 1 or 2.
+    #[must_use]
+    pub fn key_words(self) -> u32 {
+        if self.bytes() > 4 { 2 } else { 1 }
+    }
+
     /// Whether this is a floating-point type.
     #[must_use]
     pub fn is_float(self) -> bool {
-        matches!(self, Self::F32 | Self::F64)
+        matches!(self, Self::F32 | Self::F64 | Self::F16)
     }
 }
 
@@ -84,21 +115,30 @@ impl FromStr for ElementType {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        UnknownName::unless_of(&Self::ALL, Self::name, "element type", name)
+        let all = [&Self::ALL[..], &Self::NARROW].concat();
+        UnknownName::unless_of(&all, Self::name, "element type", name)
     }
 }
 
-/// An unsigned word that keys are made of: `u32` for the types of four bytes, `u64` for those of eight.
-pub trait Word: Copy + Ord + Send + Sync + Default + Into<u64> + bytemuck::Pod + fmt::Debug {
+/// An unsigned word that keys are made of: `u32` for the types of up to four bytes, `u64` for those of eight.
+pub trait Word:
+    Copy + Ord + Send + Sync + Default + From<u32> + Into<u64> + bytemuck::Pod + fmt::Debug
+{
     /// The key that sorts where the element with these bits belongs.
     #[must_use]
     fn key(self, order: Order) -> Self;
     /// The bits of the element that has this key: the inverse of [`Word::key`].
     #[must_use]
     fn bits(self, order: Order) -> Self;
+    /// Whether the element that has this key is NaN.
+    #[must_use]
+    fn is_nan(self, order: Order) -> bool;
     /// From the byte order of files to this machine's.
     #[must_use]
     fn from_le(word: Self) -> Self;
+    /// From the other byte order that files may have.
+    #[must_use]
+    fn from_be(word: Self) -> Self;
     /// From this machine's byte order to that of files.
     #[must_use]
     fn to_le(self) -> Self;
@@ -109,15 +149,17 @@ pub trait Word: Copy + Ord + Send + Sync + Default + Into<u64> + bytemuck::Pod +
 pub struct Order {
     /// The type of the elements.
     pub element: ElementType,
-    /// Largest first; NaN stays last.
+    /// Largest first; NaN stays where it is.
     pub descending: bool,
+    /// NaN before all numbers, not behind them.
+    pub nan_first: bool,
 }
 
 impl Order {
     /// Smallest first, NaN last.
     #[must_use]
     pub fn ascending(element: ElementType) -> Self {
-        Self { element, descending: false }
+        Self { element, descending: false, nan_first: false }
     }
 
     /// Whether each key has the bits of its element, as they are on the disk: nothing is to be mapped.
@@ -134,64 +176,127 @@ macro_rules! word {
                 Self::from_le(word)
             }
 
+            fn from_be(word: Self) -> Self {
+                Self::from_be(word)
+            }
+
             fn to_le(self) -> Self {
                 self.to_le()
             }
 
             #[inline]
             fn key(self, order: Order) -> Self {
-                let key = match order.element {
-                    ElementType::$signed => self ^ Self::SIGN,
-                    ElementType::$float => {
-                        let flip = if self & Self::SIGN == 0 { Self::SIGN } else { Self::MAX };
-                        (self ^ flip).wrapping_sub(Self::NEGATIVE_NANS)
-                    }
-                    _ => self,
-                };
-                if order.descending { key.reversed(order.element) } else { key }
+                match order.element {
+                    ElementType::$signed => (self ^ Self::SIGN).directed(order),
+                    ElementType::$float => Self::FLOAT.key(self, order),
+                    ElementType::F16 => Self::HALF.key(self, order),
+                    ElementType::I8 => (self ^ 1 << 7).directed(order),
+                    ElementType::I16 => (self ^ 1 << 15).directed(order),
+                    _ => self.directed(order),
+                }
             }
 
             #[inline]
             fn bits(self, order: Order) -> Self {
-                let key = if order.descending { self.reversed(order.element) } else { self };
                 match order.element {
-                    ElementType::$signed => key ^ Self::SIGN,
-                    ElementType::$float => {
-                        let total = key.wrapping_add(Self::NEGATIVE_NANS);
-                        total ^ if total & Self::SIGN == 0 { Self::MAX } else { Self::SIGN }
-                    }
-                    _ => key,
+                    ElementType::$signed => self.directed(order) ^ Self::SIGN,
+                    ElementType::$float => Self::FLOAT.bits(self, order),
+                    ElementType::F16 => Self::HALF.bits(self, order),
+                    ElementType::I8 => self.directed(order) ^ 1 << 7,
+                    ElementType::I16 => self.directed(order) ^ 1 << 15,
+                    _ => self.directed(order),
+                }
+            }
+
+            #[inline]
+            fn is_nan(self, order: Order) -> bool {
+                match order.element {
+                    ElementType::$float => Self::FLOAT.is_nan(self, order),
+                    ElementType::F16 => Self::HALF.is_nan(self, order),
+                    _ => false,
                 }
             }
         }
 
-        impl Constants for $word {
+        impl Integer for $word {
             const SIGN: Self = 1 << (Self::BITS - 1);
-            const NEGATIVE_NANS: Self = Self::SIGN - 1 - <$primitive>::INFINITY.to_bits();
-            const LAST_NUMBER: Self = (<$primitive>::INFINITY.to_bits() ^ Self::SIGN) - Self::NEGATIVE_NANS;
+            const FLOAT: Float<Self> = Float { sign: Self::SIGN, infinity: <$primitive>::INFINITY.to_bits() };
+            const HALF: Float<Self> = Float { sign: 1 << 15, infinity: 0x7C00 };
 
             #[inline]
-            fn reversed(self, element: ElementType) -> Self {
-                match element {
-                    ElementType::$float if self <= Self::LAST_NUMBER => Self::LAST_NUMBER - self,
-                    ElementType::$float => self,
-                    _ => !self,
-                }
+            fn directed(self, order: Order) -> Self {
+                if order.descending { !self } else { self }
+            }
+        }
+
+        impl Float<$word> {
+            /// How many NaN have the sign bit set: the bit patterns between infinity and the sign bit.
+            const fn negative_nans(self) -> $word {
+                self.sign - 1 - self.infinity
+            }
+
+            /// The bits that an element has.
+            const fn mask(self) -> $word {
+                self.sign | (self.sign - 1)
+            }
+
+            /// The ascending key of +inf; the keys above it are NaN.
+            const fn last_number(self) -> $word {
+                (self.infinity ^ self.sign) - self.negative_nans()
+            }
+
+            #[inline]
+            const fn key(self, bits: $word, order: Order) -> $word {
+                let flip = if bits & self.sign == 0 { self.sign } else { self.mask() };
+                let key = (bits ^ flip).wrapping_sub(self.negative_nans()) & self.mask();
+                let key = if order.descending { self.reversed(key) } else { key };
+                // There are as many NaN of either sign.
+                let nans = if order.nan_first { 2 * self.negative_nans() } else { 0 };
+                key.wrapping_add(nans) & self.mask()
+            }
+
+            #[inline]
+            const fn bits(self, key: $word, order: Order) -> $word {
+                let nans = if order.nan_first { 2 * self.negative_nans() } else { 0 };
+                let key = key.wrapping_sub(nans) & self.mask();
+                let key = if order.descending { self.reversed(key) } else { key };
+                let total = key.wrapping_add(self.negative_nans()) & self.mask();
+                total ^ if total & self.sign == 0 { self.mask() } else { self.sign }
+            }
+
+            #[inline]
+            const fn is_nan(self, key: $word, order: Order) -> bool {
+                if order.nan_first { key < 2 * self.negative_nans() } else { key > self.last_number() }
+            }
+
+            /// Maps an ascending key to the descending one, and back.
+            #[inline]
+            const fn reversed(self, key: $word) -> $word {
+                if key <= self.last_number() { self.last_number() - key } else { key }
             }
         }
     };
 }
 
 /// What the maps need to know about the types that share a word.
-trait Constants {
+trait Integer: Sized {
     const SIGN: Self;
-    /// How many NaN have the sign bit set: the bit patterns between infinity and the sign bit.
-    const NEGATIVE_NANS: Self;
-    /// The ascending key of +inf; the keys above it are NaN.
-    const LAST_NUMBER: Self;
+    /// The float type of this size.
+    const FLOAT: Float<Self>;
+    /// Half precision, in the lowest bits.
+    const HALF: Float<Self>;
 
-    /// Maps an ascending key to the descending one, and back.
-    fn reversed(self, element: ElementType) -> Self;
+    /// Maps the ascending key of an integer to that of a direction, and back.
+    fn directed(self, order: Order) -> Self;
+}
+
+/// The form of a float type.
+#[derive(Clone, Copy)]
+struct Float<W> {
+    /// Its sign bit.
+    sign: W,
+    /// The bits of infinity.
+    infinity: W,
 }
 
 word!(u32, I32, F32, f32);
@@ -262,6 +367,33 @@ impl Keys {
         }
     }
 
+    /// Leaves one of each run of equal keys.
+    pub fn dedup(&mut self) {
+        match self {
+            Self::One(keys) => keys.dedup(),
+            Self::Two(keys) => keys.dedup(),
+        }
+    }
+
+    /// Leaves the first so many, or all if they are fewer.
+    pub fn truncate(&mut self, count: usize) {
+        match self {
+            Self::One(keys) => keys.truncate(count),
+            Self::Two(keys) => keys.truncate(count),
+        }
+    }
+
+    /// Those at these positions.
+    pub(crate) fn gathered(&self, positions: &[u32]) -> Self {
+        fn gather<W: Word>(keys: &[W], positions: &[u32]) -> Vec<W> {
+            parallel::map(positions, |&position| keys[position as usize])
+        }
+        match self {
+            Self::One(keys) => Self::One(gather(keys, positions)),
+            Self::Two(keys) => Self::Two(gather(keys, positions)),
+        }
+    }
+
     /// The same, borrowed.
     #[must_use]
     pub fn borrowed(&self) -> KeysRef<'_> {
@@ -311,8 +443,8 @@ impl Pieces {
     /// None yet, of the width of this type.
     #[must_use]
     pub fn new(element: ElementType) -> Self {
-        match element.bytes() {
-            4 => Self::One(Vec::new()),
+        match element.key_words() {
+            1 => Self::One(Vec::new()),
             _ => Self::Two(Vec::new()),
         }
     }
@@ -356,6 +488,14 @@ impl Pieces {
 }
 
 impl Pieces {
+    /// All in one.
+    pub(crate) fn join(self) -> Keys {
+        match self {
+            Self::One(pieces) => Keys::One(cpu::join(&pieces)),
+            Self::Two(pieces) => Keys::Two(cpu::join(&pieces)),
+        }
+    }
+
     /// How many keys each piece has.
     pub(crate) fn lengths(&self) -> Vec<usize> {
         match self {
@@ -442,13 +582,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn orders() -> impl Iterator<Item = Order> {
-        ElementType::ALL
-            .into_iter()
-            .flat_map(|element| [false, true].map(|descending| Order { element, descending }))
+        ElementType::ALL.into_iter().flat_map(|element| {
+            [false, true].map(|descending| Order { descending, ..Order::ascending(element) })
+        })
     }
 
     fn key_f32(bits: u32, descending: bool) -> u32 {
-        bits.key(Order { element: ElementType::F32, descending })
+        bits.key(Order { descending, ..Order::ascending(ElementType::F32) })
     }
 
     #[test]
@@ -481,7 +621,7 @@ mod tests {
     fn the_whole_of_f32_maps_back_sparsely() {
         // Every 251st bit pattern, a prime, so that no pattern of low bits is left out.
         for descending in [false, true] {
-            let order = Order { element: ElementType::F32, descending };
+            let order = Order { descending, ..Order::ascending(ElementType::F32) };
             for bits in (0..=u32::MAX).step_by(251) {
                 assert_eq!(bits.key(order).bits(order), bits);
             }
@@ -511,7 +651,7 @@ mod tests {
             prop_assert_eq!(a.key(signed).cmp(&b.key(signed)), (a as i64).cmp(&(b as i64)));
             let signed = Order { descending: true, ..signed };
             prop_assert_eq!(a.key(signed).cmp(&b.key(signed)), (b as i64).cmp(&(a as i64)));
-            let unsigned = Order { element: ElementType::U64, descending: true };
+            let unsigned = Order { descending: true, ..Order::ascending(ElementType::U64) };
             prop_assert_eq!(a.key(unsigned).cmp(&b.key(unsigned)), b.cmp(&a));
         }
     }

@@ -36,10 +36,13 @@ pub mod gpu;
 pub mod human;
 pub mod io;
 pub mod key;
+mod parallel;
 pub mod plan;
+mod ranking;
 pub mod size;
 mod sorter;
 pub mod timing;
 
 pub use error::{Error, ErrorKind, UnknownName};
+pub use ranking::{Ranking, Wanted};
 pub use sorter::{Method, Progress, Report, Sorter};

@@ -53,6 +53,21 @@ pub struct Report {
     pub download: Duration,
 }
 
+impl Report {
+    /// Of this sort and one before it, together.
+    pub(crate) fn after(self, before: &Self) -> Self {
+        Self {
+            dispatches: before.dispatches + self.dispatches,
+            bytes_moved: before.bytes_moved + self.bytes_moved,
+            prepare: before.prepare + self.prepare,
+            upload: before.upload + self.upload,
+            sort: Elapsed { time: before.sort.time + self.sort.time, clock: self.sort.clock },
+            download: before.download + self.download,
+            ..self
+        }
+    }
+}
+
 /// What is told of a sort under way: passes done, and passes in all.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
@@ -156,6 +171,23 @@ impl Sorter {
                 Ok(report)
             }
         }
+    }
+
+    /// The first `k` of the sorted keys.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::sort`].
+    pub fn top<'a>(
+        &self,
+        keys: impl Into<Incoming<'a>>,
+        k: usize,
+        method: Method,
+        progress: Progress,
+    ) -> Result<(Keys, Report), Error> {
+        let (mut keys, report) = self.sort(keys, method, progress)?;
+        keys.truncate(k);
+        Ok((keys, report))
     }
 
     /// The positions that the keys have in the input, in the ascending order of the keys; those of equal

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::human::{grouped, short};
-use crate::key::ElementType;
+use crate::io::Counts;
 use crate::sorter::{Report, Sorter};
 
 /// What a sort took and what it was.
@@ -19,9 +19,9 @@ pub struct Timing {
     pub n: usize,
     /// Bytes of input.
     pub bytes: u64,
-    /// Their type.
+    /// Their type; of several columns, the types with commas between.
     #[serde(rename = "type")]
-    pub element: &'static str,
+    pub element: String,
     /// The algorithm that ran; `cpu` is the fast CPU sort.
     pub algo: &'static str,
     /// Its variant.
@@ -40,9 +40,48 @@ pub struct Timing {
     pub keys_per_s: f64,
     /// Why this device and algorithm.
     pub why: String,
+    /// What was not sorted or not written, and what had no number.
+    #[serde(flatten)]
+    pub left_out: LeftOut,
     /// Whether the type was assumed, as for `.bin`.
     #[serde(skip)]
     pub type_assumed: bool,
+}
+
+/// How many records were left out and why, and how many fields had no number.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct LeftOut {
+    /// Records left out because one of the same key was before them.
+    #[serde(skip_serializing_if = "is_none")]
+    pub repeated: u64,
+    /// Records left out behind the first few.
+    #[serde(skip_serializing_if = "is_none")]
+    pub cut: u64,
+    /// What a table has that is no number.
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+pub(crate) fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
+impl LeftOut {
+    /// Each count that is not 0, with what it counts.
+    fn told(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let Counts { nan, empty, invalid, skipped, blank } = self.counts;
+        let all = [
+            ("NaN", nan),
+            ("empty", empty),
+            ("invalid", invalid),
+            ("rows skipped", skipped),
+            ("blank lines skipped", blank),
+            ("repeated keys left out", self.repeated),
+            ("behind the top left out", self.cut),
+        ];
+        all.into_iter().filter(|(_, count)| *count > 0)
+    }
 }
 
 /// Where a sort ran.
@@ -89,7 +128,7 @@ pub fn milliseconds(duration: Duration) -> f64 {
 impl Timing {
     /// What is known once the sort is done; the caller fills in the phases before and after it.
     #[must_use]
-    pub fn new(n: usize, element: ElementType, sorter: &Sorter, report: &Report, why: String) -> Self {
+    pub fn new(n: usize, element: String, sorter: &Sorter, report: &Report, why: String) -> Self {
         let device = match sorter.device() {
             None => Device { name: "CPU".to_owned(), backend: "cpu", kind: "cpu" },
             Some(gpu) => {
@@ -102,7 +141,7 @@ impl Timing {
             file: None,
             n,
             bytes: 0,
-            element: element.name(),
+            element,
             algo: report.algorithm,
             variant: report.variant,
             device,
@@ -118,6 +157,7 @@ impl Timing {
             },
             keys_per_s: if seconds > 0.0 { (n as f64 / seconds).round() } else { 0.0 },
             why,
+            left_out: LeftOut::default(),
             type_assumed: false,
         }
     }
@@ -165,7 +205,9 @@ impl fmt::Display for Timing {
         if self.device.kind != "cpu" {
             write!(f, " ({}, {}), {} clock", self.device.backend, self.device.kind, self.clock)?;
         }
-        write!(f, "; {}", self.why)?;
-        Ok(())
+        for (what, count) in self.left_out.told() {
+            write!(f, "; {} {what}", grouped(count))?;
+        }
+        write!(f, "; {}", self.why)
     }
 }

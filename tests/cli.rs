@@ -262,11 +262,20 @@ fn wrong_options_are_refused() {
         (&["sort", "-d", ""], "--device"),
         (&["sort", "--variant", "naive"], "--algo"),
         (&["sort", "-a", "odd-even", "--variant", "local-global"], "it has"),
-        (&["sort", "-f", "csv"], "csv"),
-        (&["sort", "--to", "npy"], "npy"),
-        (&["sort", "x.csv"], "not supported yet"),
-        (&["sort", "x.npy"], "not supported yet"),
-        (&["sort", "x.f16"], "not supported yet"),
+        (&["sort", "--to", "csv"], "no table"),
+        (&["sort", "-f", "csv", "--to", "tsv"], "--to csv"),
+        (&["sort", "-f", "csv", "-o", "x.u32"], "rows come out as they are"),
+        (&["sort", "-f", "csv", "--argsort", "--to", "csv"], "positions are no table"),
+        (&["sort", "-f", "csv", "--timing", "stdout"], "-o"),
+        (&["sort", "-k", "1"], "--from csv"),
+        (&["sort", "--empty", "first"], "--empty is for tables"),
+        (&["sort", "-f", "csv", "--delimiter", "ab"], "not one ASCII character"),
+        (&["sort", "-f", "csv", "--delimiter", "\""], "something else"),
+        (&["sort", "-t", "f16"], "--type f16 is for binary"),
+        (&["sort", "x.csv"], "x.csv: cannot open"),
+        (&["sort", "x.npy"], "x.npy: cannot open"),
+        (&["sort", "x.f16"], "x.f16: cannot open"),
+        (&["sort", "a.csv", "b.tsv"], "a.csv is csv and b.tsv is tsv"),
         (&["sort", "--to", "bin", "--timing", "stdout"], "-o"),
         (&["sort", "a", "b.bin"], "--from"),
         (&["frobnicate"], "frobnicate"),
@@ -678,7 +687,7 @@ fn gen_has_defaults_and_refuses_what_makes_no_sense() {
     assert!(refused(&["gen", "--count", "1.5M"], "").contains("'1.5M' is not a size"));
     assert!(refused(&["gen", "--dist", "normal"], "").contains("few-distinct"));
     assert!(refused(&["gen", "-t", "u64", "-o", "x.f32"], "").contains("x.f32: f32 by its name"));
-    assert!(refused(&["gen", "-o", "x.csv"], "").contains("not supported yet"));
+    assert!(refused(&["gen", "-o", "x.csv"], "").contains("numbers make no table"));
     assert!(refused(&["gen", "-o", "/no/such/folder/x"], "").contains("no folder"));
     assert!(!Path::new("x.f32").exists());
 }

@@ -92,6 +92,14 @@ pub fn specials(element: ElementType) -> Vec<u64> {
             ];
             numbers.iter().map(|number| u64::from(number.to_bits())).chain(bits).collect()
         }
+        ElementType::U8 => vec![0, 1, 0x7F, 0x80, 0xFF],
+        ElementType::I8 => vec![0x80, 0xFF, 0, 1, 0x7F],
+        ElementType::U16 => vec![0, 1, 0xFF, 0x8000, 0xFFFF],
+        ElementType::I16 => vec![0x8000, 0xFFFF, 0, 1, 0x7FFF],
+        ElementType::F16 => {
+            let numbers = vec![0xFC00, 0xFBFF, 0xBE00, 0x8001, 0x8000, 0, 1, 0x3E00, 0x7BFF, 0x7C00];
+            [numbers, vec![0x7C01, 0x7E00, 0x7FFF, 0xFC01, 0xFE00, 0xFFFF]].concat()
+        }
         ElementType::F64 => {
             let numbers = [
                 f64::NEG_INFINITY,
@@ -120,8 +128,7 @@ pub fn elements(element: ElementType, n: usize, seed: u64) -> Vec<u64> {
             *word = specials[place / 3 % specials.len()];
         }
     }
-    if element.bytes() == 4 {
-        words.iter_mut().for_each(|word| *word &= u64::from(u32::MAX));
-    }
+    let mask = u64::MAX >> (64 - 8 * element.bytes());
+    words.iter_mut().for_each(|word| *word &= mask);
     words
 }

@@ -53,7 +53,13 @@ pub fn check_argsort<T: Ord + Copy + Debug>(keys: &[T], positions: &[u32]) -> Re
 /// How the order rules compare two elements, given by their bits.
 pub fn compare(element: ElementType, descending: bool, a: u64, b: u64) -> Ordering {
     let numbers = match element {
-        ElementType::U32 | ElementType::U64 => a.cmp(&b),
+        ElementType::U32 | ElementType::U64 | ElementType::U8 | ElementType::U16 => a.cmp(&b),
+        ElementType::I8 => (a as u8 as i8).cmp(&(b as u8 as i8)),
+        ElementType::I16 => (a as u16 as i16).cmp(&(b as u16 as i16)),
+        ElementType::F16 => {
+            let value = |bits: u64| half::f16::from_bits(bits as u16).into();
+            return compare_floats(value(a), value(b), a, b, 15, descending);
+        }
         ElementType::I32 => (a as u32 as i32).cmp(&(b as u32 as i32)),
         ElementType::I64 => (a as i64).cmp(&(b as i64)),
         ElementType::F32 => {

@@ -57,7 +57,7 @@ fn check(sorter: &Sorter, method: Method, order: Order, bits: &[u64]) {
 fn orders() -> impl Iterator<Item = Order> {
     ElementType::ALL
         .into_iter()
-        .flat_map(|element| [false, true].map(|descending| Order { element, descending }))
+        .flat_map(|element| [false, true].map(|descending| Order { descending, ..Order::ascending(element) }))
 }
 
 /// Every size to 600, and the neighbours of every tile size that a shape of element has.

@@ -1,21 +1,24 @@
 //! Text into keys and back: types, spelling, comments, errors with their place.
 
 use gpusort::io::records::{Records, write_records, write_text};
-use gpusort::io::{Input, Spelling, Starts, Text, text};
+use gpusort::io::{Direction, Input, Spelling, Starts, Text, text};
 use gpusort::key::{ElementType, Keys, KeysRef, Order, Pieces, to_keys};
 use gpusort::{Method, Sorter};
 use proptest::prelude::*;
 
 use crate::inputs::random;
 
+const DESCENDING: Direction = Direction { descending: true, ..Direction::ASCENDING };
+
 fn parse(input: &str, element: Option<ElementType>) -> Result<Records, String> {
-    text::parse(Text::from_bytes("in", input.as_bytes()), element, false).map_err(|error| error.to_string())
+    text::parse(Text::from_bytes("in", input.as_bytes()), element, Direction::ASCENDING)
+        .map_err(|error| error.to_string())
 }
 
 /// What `gpusort sort` prints for this input.
 fn sorted(input: &str, element: Option<ElementType>, descending: bool) -> String {
     let text = Text::from_bytes("in", input.as_bytes());
-    let records = text::parse(text, element, descending).unwrap();
+    let records = text::parse(text, element, Direction { descending, ..Direction::ASCENDING }).unwrap();
     let mut out = Vec::new();
     let sorter = Sorter::cpu();
     match records.spelling {
@@ -75,10 +78,10 @@ fn both_ways(contents: &[&str], element: Option<ElementType>) -> bool {
             Input::File(path)
         })
         .collect();
-    let Some(straight) = text::integers_from_files(&inputs, element, true, |_| {}).unwrap() else {
+    let Some(straight) = text::integers_from_files(&inputs, element, DESCENDING, |_| {}).unwrap() else {
         return false;
     };
-    let whole = text::parse(Text::read(&inputs, |_| {}).unwrap(), element, true).unwrap();
+    let whole = text::parse(Text::read(&inputs, |_| {}).unwrap(), element, DESCENDING).unwrap();
     assert!(whole.spelling.is_none() && straight.records.spelling.is_none());
     assert_eq!(straight.records.order, whole.order);
     assert!(joined(straight.records.keys) == joined(whole.keys));
@@ -317,14 +320,14 @@ proptest! {
     #[test]
     fn singles_written_as_text_read_back_the_same(bits: Vec<u32>) {
         let bits: Vec<u32> = bits.into_iter().filter(|&bits| !f32::from_bits(bits).is_nan()).collect();
-        let order = Order { element: ElementType::F32, descending: true };
+        let order = Order { descending: true, ..Order::ascending(ElementType::F32) };
         let mut words = bits;
         to_keys(&mut words, order);
         let keys = Keys::One(words);
         let mut out = Vec::new();
         write_text(keys.borrowed(), order, &mut out, |_| {}).unwrap();
         let text = Text::from_bytes("in", &out);
-        let back = text::parse(text, Some(ElementType::F32), true).unwrap();
+        let back = text::parse(text, Some(ElementType::F32), DESCENDING).unwrap();
         prop_assert_eq!(joined(back.keys), joined(keys.into()));
     }
 

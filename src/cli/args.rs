@@ -276,6 +276,9 @@ pub(super) struct GenArgs {
 Examples:
   gpusort sort numbers.txt                      sorted, on standard output
   seq 100000 | shuf | gpusort sort | head -3    a pipeline
+  gpusort sort -k price:r -k id sales.csv       rows of a table, dearest first, then by id
+  gpusort sort --top 10 -k score games.csv      the ten rows with the least score
+  gpusort sort -u *.txt                         each number once
   gpusort sort -r -t f32 a.bin -o a.bin         raw binary floats, largest first, in place
   gpusort sort --algo bitonic --device gpu x.f64 -o y.f64
   gpusort sort --algo odd-even small.txt        the brick sort: n phases
@@ -295,20 +298,49 @@ Numbers in text:
   u64, i64 that holds every number, or f64 if there are decimals. What no type holds is an error,
   never a wrong order.
 
+Tables (CSV, TSV):
+  Rows come out byte for byte, below the header. Each column that --key names has one type, as text
+  has. Fields that are empty or no numbers stand where --empty and --invalid say; of several kinds at
+  one end NaN is nearest to the numbers, then empty fields, then invalid ones.
+
 Binary:
-  Little-endian, no header. Files named .u32 .i32 .f32 .u64 .i64 .f64 are binary of that type, and
-  .bin is binary of u32 unless --type says otherwise.
+  Little-endian, no header. Files named .u32 .i32 .f32 .u64 .i64 .f64 .u8 .i8 .u16 .i16 .f16 are
+  binary of that type, and .bin is binary of u32 unless --type says otherwise. Files named .npy are
+  NumPy's, of one dimension.
 
 Output:
   A file given by -o is replaced when the sort is complete, so it may be one of the inputs, and a
   failure leaves the old one whole.
 
 Exit codes:
-  0 done; 2 an error (usage, input, device, disk); 130 interrupted.")]
+  0 done; 1 --check found disorder; 2 an error (usage, input, device, disk); 130 interrupted.")]
 pub(super) struct SortArgs {
-    /// Files to sort as one input; none or - is standard input
-    #[arg(value_name = "FILE")]
-    pub(super) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) order: OrderArgs,
+
+    /// Only the first K of the result
+    #[arg(long, value_name = "K", help_heading = RESULT, value_parser = gpusort::size::parse)]
+    pub(super) top: Option<u64>,
+
+    /// Not the records but their positions in the input, from 0: lines of text, or u32 in binary
+    #[arg(long, help_heading = RESULT)]
+    pub(super) argsort: bool,
+
+    /// Output format [default: the extension of -o if known, else the input's format]
+    #[arg(long, value_name = "FORMAT", help_heading = RESULT)]
+    pub(super) to: Option<OutputFormatArg>,
+
+    /// Where to write; the file may be an input, - is standard output; with --each a folder
+    #[arg(short, long, value_name = "FILE", help_heading = RESULT)]
+    pub(super) output: Option<PathBuf>,
+
+    /// Sort every file on its own, into the folder that -o names
+    #[arg(long, help_heading = RESULT)]
+    pub(super) each: bool,
+
+    /// With --each: back into each file
+    #[arg(long, requires = "each", conflicts_with = "output", help_heading = RESULT)]
+    pub(super) in_place: bool,
 
     /// The algorithm
     #[arg(
@@ -317,7 +349,8 @@ pub(super) struct SortArgs {
         value_name = "ALGO",
         default_value = "auto",
         env = "GPUSORT_ALGO",
-        hide_env_values = true
+        hide_env_values = true,
+        help_heading = HOW
     )]
     pub(super) algo: Algo,
 
@@ -326,45 +359,10 @@ pub(super) struct SortArgs {
         long,
         value_name = "NAME",
         hide_possible_values = true,
-        value_parser = by_name::<Variant>(Variant::ALL.map(Variant::name))
+        value_parser = by_name::<Variant>(Variant::ALL.map(Variant::name)),
+        help_heading = HOW
     )]
     pub(super) variant: Option<Variant>,
-
-    /// Element type; auto finds it in text, and for binary takes it from the extension
-    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto")]
-    pub(super) element: TypeArg,
-
-    /// Input format; auto goes by the extension, else text
-    #[arg(short, long, value_name = "FORMAT", default_value = "auto")]
-    pub(super) from: FormatArg,
-
-    /// Output format [default: the extension of -o if known, else the input's format]
-    #[arg(long, value_name = "FORMAT")]
-    pub(super) to: Option<OutputFormatArg>,
-
-    /// Largest first; NaN stays last
-    #[arg(short, long)]
-    pub(super) reverse: bool,
-
-    /// Ignored: sorting is numeric here
-    #[arg(short, long)]
-    pub(super) numeric_sort: bool,
-
-    /// Ignored: floats and exponents are understood here
-    #[arg(short, long)]
-    pub(super) general_numeric_sort: bool,
-
-    /// Where to write; the file may be an input, - is standard output; with --each a folder
-    #[arg(short, long, value_name = "FILE")]
-    pub(super) output: Option<PathBuf>,
-
-    /// Sort every file on its own, into the folder that -o names
-    #[arg(long)]
-    pub(super) each: bool,
-
-    /// With --each: back into each file
-    #[arg(long, requires = "each", conflicts_with = "output")]
-    pub(super) in_place: bool,
 
     /// Where to sort: auto, cpu, gpu, a number from 'gpusort devices', or part of a name
     #[arg(
@@ -373,7 +371,8 @@ pub(super) struct SortArgs {
         value_name = "DEVICE",
         default_value = "auto",
         env = "GPUSORT_DEVICE",
-        hide_env_values = true
+        hide_env_values = true,
+        help_heading = HOW
     )]
     pub(super) device: String,
 
@@ -383,19 +382,20 @@ pub(super) struct SortArgs {
         value_name = "WHERE",
         default_value = "auto",
         env = "GPUSORT_TIMING",
-        hide_env_values = true
+        hide_env_values = true,
+        help_heading = TOLD
     )]
     pub(super) timing: TimingArg,
 
     /// The timing as a JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = TOLD)]
     pub(super) json: bool,
 
     #[command(flatten)]
     pub(super) progress: ProgressArgs,
 
     /// No progress, no notes, no timing unless asked for
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = TOLD)]
     pub(super) quiet: bool,
 
     /// Whether `--timing` was typed and is not the environment's.
@@ -405,6 +405,96 @@ pub(super) struct SortArgs {
     /// Likewise for `--progress`.
     #[arg(skip)]
     pub(super) progress_typed: bool,
+}
+
+/// The groups of options in help.
+const INPUT: &str = "Input";
+const ORDER: &str = "Order";
+const RESULT: &str = "Result";
+const HOW: &str = "How and where";
+const TOLD: &str = "What is told";
+
+/// What is in which order.
+#[derive(Args, Clone, Debug)]
+pub(super) struct OrderArgs {
+    /// Files that are one input together; none or - is standard input
+    #[arg(value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+
+    /// Input format; auto goes by the extension, else text
+    #[arg(short, long, value_name = "FORMAT", default_value = "auto", help_heading = INPUT)]
+    pub(super) from: FormatArg,
+
+    /// Element type; auto finds it in text, and for binary takes it from the extension
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", help_heading = INPUT)]
+    pub(super) element: TypeArg,
+
+    /// The first row of a table is a row like others
+    #[arg(long, help_heading = INPUT)]
+    pub(super) no_header: bool,
+
+    /// What separates the fields of a table [default: a comma, and a tab for .tsv]
+    #[arg(long, value_name = "C", value_parser = delimiter, help_heading = INPUT)]
+    pub(super) delimiter: Option<u8>,
+
+    /// The column of a table, by name or number; again for ties. :r is largest first, :a smallest
+    #[arg(short, long, value_name = "COLUMN[:r|:a]", help_heading = ORDER)]
+    pub(super) key: Vec<String>,
+
+    /// Largest first; NaN stays last
+    #[arg(short, long, help_heading = ORDER)]
+    pub(super) reverse: bool,
+
+    /// Of records with equal keys only the first
+    #[arg(short, long, help_heading = ORDER)]
+    pub(super) unique: bool,
+
+    /// Where NaN goes, whatever the direction
+    #[arg(long, value_name = "WHERE", default_value = "last", help_heading = ORDER)]
+    pub(super) nan: PlaceArg,
+
+    /// Where rows go whose key field is empty [default: last]
+    #[arg(long, value_name = "WHERE", help_heading = ORDER)]
+    pub(super) empty: Option<PlaceArg>,
+
+    /// Where rows go whose key field is no number [default: error]
+    #[arg(long, value_name = "WHERE", help_heading = ORDER)]
+    pub(super) invalid: Option<InvalidArg>,
+
+    /// Ignored: sorting is numeric here
+    #[arg(short, long, help_heading = ORDER)]
+    pub(super) numeric_sort: bool,
+
+    /// Ignored: floats and exponents are understood here
+    #[arg(short, long, help_heading = ORDER)]
+    pub(super) general_numeric_sort: bool,
+}
+
+/// `--nan`, `--empty`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum PlaceArg {
+    Last,
+    First,
+    Error,
+}
+
+/// `--invalid`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum InvalidArg {
+    Error,
+    Last,
+    First,
+    Skip,
+}
+
+/// A byte that can separate fields.
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        _ if text == "\\t" => Ok(b'\t'),
+        [b'"' | b'\n' | b'\r'] => Err("quotes and line ends mean something else in a table".to_owned()),
+        &[byte] if byte.is_ascii() => Ok(byte),
+        _ => Err("not one ASCII character".to_owned()),
+    }
 }
 
 /// An enumeration of the library as clap sees it: `auto`, then each value by its name.
@@ -441,6 +531,11 @@ value_or_auto! {
         Self(Some(ElementType::U64)),
         Self(Some(ElementType::I64)),
         Self(Some(ElementType::F64)),
+        Self(Some(ElementType::U8)),
+        Self(Some(ElementType::I8)),
+        Self(Some(ElementType::U16)),
+        Self(Some(ElementType::I16)),
+        Self(Some(ElementType::F16)),
     ]
 }
 
@@ -491,7 +586,8 @@ pub(super) struct ProgressArgs {
         value_name = "WHEN",
         default_value = "auto",
         env = "GPUSORT_PROGRESS",
-        hide_env_values = true
+        hide_env_values = true,
+        help_heading = TOLD
     )]
     pub(super) progress: Progress,
 }

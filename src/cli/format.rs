@@ -2,44 +2,64 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
 use gpusort::key::ElementType;
 
 use super::args::OutputFormatArg;
 
+/// How data is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Text,
     Binary,
+    Npy,
+    Csv,
+    Tsv,
 }
 
-/// What a file's extension says of it.
+impl Format {
+    /// The name that flags give it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Binary => "bin",
+            Self::Npy => "npy",
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+        }
+    }
+
+    /// Whether it is text of rows and columns.
+    pub(super) fn is_table(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv)
+    }
+
+    /// Whether it holds elements as their bits.
+    pub(super) fn is_bits(self) -> bool {
+        matches!(self, Self::Binary | Self::Npy)
+    }
+}
+
+/// What a file's extension says of it: the format, and the element type that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extension {
-    Binary(Option<ElementType>),
-    Text,
-    /// Known, but not to be read or written yet.
-    Unsupported,
-    Unknown,
+pub(super) struct Extension {
+    pub(super) format: Option<Format>,
+    pub(super) element: Option<ElementType>,
 }
 
 impl Extension {
     pub(super) fn of(path: &Path) -> Self {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        match extension.to_ascii_lowercase().as_str() {
-            "bin" => Self::Binary(None),
-            "txt" => Self::Text,
-            "csv" | "tsv" | "npy" | "u8" | "i8" | "u16" | "i16" | "f16" => Self::Unsupported,
-            other => other.parse().map_or(Self::Unknown, |element| Self::Binary(Some(element))),
-        }
-    }
-
-    /// The element type that it names.
-    pub(super) fn element(self) -> Option<ElementType> {
-        match self {
-            Self::Binary(element) => element,
-            Self::Text | Self::Unsupported | Self::Unknown => None,
-        }
+        let extension = extension.to_ascii_lowercase();
+        let element: Option<ElementType> = extension.parse().ok();
+        let format = match extension.as_str() {
+            "bin" => Some(Format::Binary),
+            "txt" => Some(Format::Text),
+            "csv" => Some(Format::Csv),
+            "tsv" => Some(Format::Tsv),
+            "npy" => Some(Format::Npy),
+            _ => element.map(|_| Format::Binary),
+        };
+        Self { format, element }
     }
 }
 
@@ -54,21 +74,18 @@ pub(super) fn unless_stdout(output: Option<PathBuf>) -> Option<PathBuf> {
 pub(super) fn of_output(
     to: Option<OutputFormatArg>,
     output: Option<&Path>,
-) -> anyhow::Result<Option<(Format, Option<ElementType>)>> {
-    Ok(match (to, output.map_or(Extension::Unknown, Extension::of)) {
-        (Some(OutputFormatArg::Text), _) | (None, Extension::Text) => Some((Format::Text, None)),
-        (Some(OutputFormatArg::Bin), _) => Some((Format::Binary, None)),
-        (Some(to), _) => bail!("--to {} is not supported yet; text and bin are", name_of(&to)),
-        (None, Extension::Binary(element)) => Some((Format::Binary, element)),
-        (None, Extension::Unsupported) => {
-            let output = output.unwrap_or(Path::new(""));
-            bail!("{}: this output format is not supported yet; --to text or --to bin are", output.display());
-        }
-        (None, Extension::Unknown) => None,
+) -> Option<(Format, Option<ElementType>)> {
+    let named = to.map(|to| match to {
+        OutputFormatArg::Text => Format::Text,
+        OutputFormatArg::Bin => Format::Binary,
+        OutputFormatArg::Csv => Format::Csv,
+        OutputFormatArg::Tsv => Format::Tsv,
+        OutputFormatArg::Npy => Format::Npy,
+    });
+    let extension = output.map(Extension::of);
+    // What is asked for by name is written, whatever the extension would promise.
+    named.map(|format| (format, None)).or_else(|| {
+        let Extension { format, element } = extension?;
+        Some((format?, element))
     })
-}
-
-/// The name of a flag's value.
-pub(super) fn name_of(value: &impl clap::ValueEnum) -> String {
-    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }

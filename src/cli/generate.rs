@@ -1,11 +1,11 @@
 //! `gpusort gen`: test data, made as it is written.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use gpusort::generate::Sequence;
 use gpusort::io::records::write_text;
-use gpusort::io::{Output, binary};
+use gpusort::io::{Output, binary, npy};
 use gpusort::key::{ElementType, Order};
 
 use super::args::{GenArgs, Progress as When};
@@ -17,10 +17,11 @@ const BLOCK: u64 = 1 << 20;
 
 pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
     let path = format::unless_stdout(args.output);
-    let (mut format, promised) = format::of_output(args.to, path.as_deref())?.unwrap_or((Format::Text, None));
+    let (mut format, promised) = format::of_output(args.to, path.as_deref()).unwrap_or((Format::Text, None));
     // The type by the name, whatever the format.
-    let named = path.as_deref().and_then(|path| Extension::of(path).element());
+    let named = path.as_deref().and_then(|path| Extension::of(path).element);
     let to_terminal = path.is_none() && io::stdout().is_terminal();
+    ensure!(!format.is_table(), "numbers make no table; --to text, bin or npy writes them");
     if to_terminal {
         format = Format::Text;
     }
@@ -39,13 +40,16 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
     let progress = Progress::new(if args.quiet || to_terminal { When::Never } else { When::Auto });
     progress.phase("generate", Unit::Records, Some(args.count));
     let mut output = path.as_deref().map_or_else(Output::stdout, Output::file)?;
+    if format == Format::Npy {
+        output.write_all(&npy::Header::of(element, args.count)).map_err(|error| output.failed(error))?;
+    }
     let mut done = 0;
     while done < args.count {
         let count = BLOCK.min(args.count - done);
         let keys = sequence.keys(done, count as usize);
         let written = match format {
             Format::Text => write_text(keys.borrowed(), order, &mut output, |_| {}),
-            Format::Binary => binary::write(keys.borrowed(), order, &mut output, |_| {}),
+            _ => binary::write(keys.borrowed(), order, &mut output, |_| {}),
         };
         written.map_err(|error| output.failed(error))?;
         done += count;

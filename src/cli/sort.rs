@@ -1,199 +1,156 @@
-//! `gpusort sort`: from what was typed to what is meant, then read, sort, write, tell.
+//! `gpusort sort`: read, sort, write, tell.
 
 mod each;
+pub(super) mod options;
 
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use gpusort::io::binary::{self, Source};
+use gpusort::io::npy;
 use gpusort::io::records::{write_records, write_text};
-use gpusort::io::{Input, Output, Records, Spelling, Start, Starts, Text, binary, text};
-use gpusort::key::{ElementType, Incoming, Order, Pieces};
+use gpusort::io::{Input, Output, Records, Spelling, Start, Starts, Table, Text, csv, text};
+use gpusort::key::{ElementType, Incoming, KeysRef, Order, Pieces};
 use gpusort::plan::Shape;
-use gpusort::timing::{Timing, milliseconds};
-use gpusort::{Method, Report, Sorter};
+use gpusort::timing::{LeftOut, Timing, milliseconds};
+use gpusort::{Report, Sorter, Wanted};
 
-use super::args::{FormatArg, SortArgs, TimingArg};
-use super::device::{Device, Devices, Expected};
-use super::format::{self, Extension, Format, name_of};
+use self::options::{Options, TimingTo};
+use super::args::SortArgs;
+use super::device::{Devices, Expected};
+use super::format::Format;
 use super::progress::{Progress, Unit};
 
 /// Bytes of a number in text with what separates it from the next, about.
 const BYTES_OF_TOKEN: u64 = 10;
 
+/// Bytes of a row of a table, about.
+const BYTES_OF_ROW: u64 = 50;
+
 /// Bytes that a number is printed in, at least: a digit and what ends its line.
 const LEAST_PRINTED: usize = 2;
 
-/// What is meant: every option resolved against the others, nothing opened yet.
-struct Options {
-    inputs: Vec<Input>,
-    format: Format,
-    /// The type asked for, or known from the extension.
-    element: Option<ElementType>,
-    /// Whether the type is that of `.bin`, which nobody named.
-    type_assumed: bool,
-    descending: bool,
-    method: Method,
-    device: Device,
-    /// `None` is standard output.
-    output: Option<PathBuf>,
-    output_format: Format,
-    /// The type that the output's extension promises.
-    output_element: Option<ElementType>,
-    timing: Option<TimingTo>,
-    json: bool,
-    quiet: bool,
-    progress: super::args::Progress,
+/// What was read, or is coming, and how long that took.
+struct Read<'a> {
+    content: Content<'a>,
+    bytes: u64,
+    /// Bytes that are still to be read.
+    unread: u64,
+    reading: Duration,
+    parsing: Duration,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TimingTo {
-    Stdout,
-    /// On standard output below text data, as a comment.
-    StdoutComment,
-    Stderr,
+/// What is sorted.
+enum Content<'a> {
+    /// Numbers, which are printed anew.
+    Numbers { order: Order, keys: Incoming<'a> },
+    /// Numbers in text, which come out as they were spelled.
+    Tokens { order: Order, keys: Pieces, spelling: Spelling },
+    /// Rows of a table, and the words that order them.
+    Rows { table: Box<Table>, words: Vec<Pieces> },
+}
+
+impl Content<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Numbers { keys, .. } => keys.len(),
+            Self::Tokens { keys, .. } => keys.len(),
+            Self::Rows { table, .. } => table.len(),
+        }
+    }
+
+    /// What the sort's elements are made of.
+    fn shape(&self, options: &Options) -> Shape {
+        let positions = options.argsort || !matches!(self, Self::Numbers { .. });
+        let key_words = match self {
+            Self::Numbers { keys, .. } => keys.words(),
+            Self::Tokens { keys, .. } => keys.words(),
+            Self::Rows { words, .. } => words.iter().map(Pieces::words).max().unwrap_or(1),
+        };
+        Shape { key_words, positions }
+    }
+
+    /// The type of the numbers; of a table, those of the columns.
+    fn types(&self) -> String {
+        match self {
+            Self::Numbers { order, .. } | Self::Tokens { order, .. } => order.element.to_string(),
+            Self::Rows { table, .. } if table.elements.is_empty() => ElementType::U32.to_string(),
+            Self::Rows { table, .. } => {
+                table.elements.iter().map(ElementType::to_string).collect::<Vec<_>>().join(",")
+            }
+        }
+    }
+
+    /// What was left out of it when it was read.
+    fn left_out(&self) -> LeftOut {
+        match self {
+            Self::Rows { table, .. } => LeftOut { counts: table.counts, ..LeftOut::default() },
+            _ => LeftOut::default(),
+        }
+    }
+
+    /// The type of the elements that are written, if any are.
+    fn written(&self, options: &Options) -> Option<ElementType> {
+        match self {
+            _ if options.argsort => Some(ElementType::U32),
+            Self::Numbers { order, .. } | Self::Tokens { order, .. } => Some(order.element),
+            Self::Rows { .. } => None,
+        }
+    }
+}
+
+/// What became of it.
+struct Done {
+    report: Report,
+    writing: Duration,
+    /// Records that were left out since one of the same key was before them.
+    repeated: usize,
+    /// Records that were written.
+    written: usize,
 }
 
 impl Options {
-    fn new(args: SortArgs) -> anyhow::Result<Self> {
-        let inputs: Vec<Input> = if args.files.is_empty() {
-            vec![Input::Stdin]
-        } else {
-            let input =
-                |file: PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file) };
-            args.files.into_iter().map(input).collect()
+    /// Where the elements of binary files are.
+    fn sources(&self) -> anyhow::Result<Vec<Source>> {
+        let input = &self.input;
+        let source = |file: &Input| match input.format {
+            Format::Npy => Source::npy(file.clone()),
+            _ => Ok(Source::raw(file.clone(), input.element.unwrap_or(ElementType::U32))),
         };
-        let format = input_format(args.from, &inputs)?;
-        let (element, type_assumed) = match (args.element.0, format) {
-            (None, Format::Binary) => binary_element(&inputs)?,
-            (element, _) => (element, false),
-        };
-
-        let method = Method { algorithm: args.algo.0, variant: args.variant };
-        if let (None, Some(variant)) = (method.algorithm, method.variant) {
-            bail!("--variant {variant} needs --algo, which it is a variant of");
+        let sources = input.inputs.iter().map(source).collect::<Result<Vec<_>, _>>()?;
+        for (source, file) in sources.iter().zip(&input.inputs) {
+            let (element, first) = (source.element(), sources[0].element());
+            if let Some(asked) = input.element.filter(|&asked| asked != element) {
+                bail!("{}: holds {element}, and --type is {asked}", file.name());
+            }
+            if element != first {
+                bail!("{} holds {first} and {} {element}", input.inputs[0].name(), file.name());
+            }
         }
-        method.on_gpu()?;
-
-        let output = format::unless_stdout(args.output);
-        let (mut output_format, output_element) =
-            format::of_output(args.to, output.as_deref())?.unwrap_or((format, None));
-        let to_stdout = output.is_none();
-        if to_stdout && io::stdout().is_terminal() {
-            output_format = Format::Text;
-        }
-
-        let timing = match args.timing {
-            TimingArg::Off => None,
-            _ if args.quiet && !args.json && !args.timing_typed => None,
-            // A default of the environment's must not make an error of what is none without it.
-            TimingArg::Stdout if !args.timing_typed && to_stdout && output_format == Format::Binary => {
-                Some(TimingTo::Stderr)
-            }
-            TimingArg::Stderr => Some(TimingTo::Stderr),
-            TimingArg::Auto if to_stdout && !io::stdout().is_terminal() => Some(TimingTo::Stderr),
-            TimingArg::Auto | TimingArg::Stdout if !to_stdout => Some(TimingTo::Stdout),
-            TimingArg::Auto | TimingArg::Stdout if output_format == Format::Text => {
-                Some(TimingTo::StdoutComment)
-            }
-            TimingArg::Auto | TimingArg::Stdout => {
-                bail!("--timing stdout would mix with the binary data there; write that to a file with -o")
-            }
-        };
-        Ok(Self {
-            inputs,
-            format,
-            element,
-            type_assumed,
-            descending: args.reverse,
-            method,
-            device: Device::named(&args.device)?,
-            output,
-            output_format,
-            output_element,
-            timing,
-            json: args.json,
-            quiet: args.quiet,
-            progress: if args.quiet && !args.progress_typed {
-                super::args::Progress::Never
-            } else {
-                args.progress.progress
-            },
-        })
-    }
-
-    /// The order of binary data.
-    fn order(&self) -> Order {
-        Order { element: self.element.unwrap_or(ElementType::U32), descending: self.descending }
-    }
-
-    fn devices(&self) -> Devices {
-        Devices::new(self.device.clone(), self.method, !self.quiet)
+        Ok(sources)
     }
 
     /// What the files tell of the input; `None` if it is not all in files.
-    fn expected(&self) -> Option<Expected> {
-        let bytes = self.inputs.iter().map(Input::size).sum::<Option<u64>>()?;
-        let element = self.element.unwrap_or(ElementType::U32);
-        let text = self.format == Format::Text;
-        // As if all were integers: numbers that turn out to be decimals are longer, but dearer to sort too.
-        let n = bytes / if text { BYTES_OF_TOKEN } else { element.bytes() as u64 };
-        let shape = Shape { key_words: element.bytes() as u32 / 4, positions: text && element.is_float() };
-        Some(Expected { n, shape, bytes, text })
-    }
-}
-
-fn input_format(from: FormatArg, inputs: &[Input]) -> anyhow::Result<Format> {
-    match from {
-        FormatArg::Text => return Ok(Format::Text),
-        FormatArg::Bin => return Ok(Format::Binary),
-        FormatArg::Auto => {}
-        other => bail!("--from {} is not supported yet; text and bin are", name_of(&other)),
-    }
-    let mut formats = Vec::with_capacity(inputs.len());
-    for input in inputs {
-        formats.push(match input.path().map_or(Extension::Unknown, Extension::of) {
-            Extension::Binary(_) => Format::Binary,
-            Extension::Text | Extension::Unknown => Format::Text,
-            Extension::Unsupported => {
-                bail!(
-                    "{}: this format is not supported yet; --from text or --from bin reads it as that",
-                    input.name()
-                )
+    fn expected(&self, sources: &[Source]) -> Option<Expected> {
+        let bytes = self.input.inputs.iter().map(Input::size).sum::<Option<u64>>()?;
+        let element = sources.first().map(Source::element).or(self.input.element).unwrap_or(ElementType::U32);
+        let format = self.input.format;
+        let n = match format {
+            Format::Binary | Format::Npy => {
+                sources.iter().map(Source::size).sum::<Option<u64>>()? / element.bytes() as u64
             }
-        });
+            // As if all were integers: numbers that turn out to be decimals are longer, but dearer to sort too.
+            Format::Text => bytes / BYTES_OF_TOKEN,
+            Format::Csv | Format::Tsv => bytes / BYTES_OF_ROW,
+        };
+        let positions = self.argsort || format.is_table() || format == Format::Text && element.is_float();
+        let shape = Shape { key_words: element.key_words(), positions };
+        Some(Expected { n, shape, bytes, text: !format.is_bits() })
     }
-    match formats.iter().position(|format| *format != formats[0]) {
-        None => Ok(formats[0]),
-        Some(other) => {
-            let (binary, text) = match formats[0] {
-                Format::Binary => (0, other),
-                Format::Text => (other, 0),
-            };
-            let name = |index: usize| inputs[index].name();
-            bail!("{} is binary and {} is text; --from says which they all are", name(binary), name(text))
-        }
-    }
-}
-
-/// The type of binary files by their extensions, and whether it is only assumed.
-fn binary_element(inputs: &[Input]) -> anyhow::Result<(Option<ElementType>, bool)> {
-    let named: Vec<(&Input, Option<ElementType>)> = inputs
-        .iter()
-        .map(|input| (input, input.path().and_then(|path| Extension::of(path).element())))
-        .collect();
-    let (first, element) = named[0];
-    if let Some((other, _)) = named.iter().find(|(_, other)| *other != element) {
-        bail!(
-            "{} and {} may be of different types; --type says which they all are",
-            first.name(),
-            other.name()
-        );
-    }
-    Ok((Some(element.unwrap_or(ElementType::U32)), element.is_none()))
 }
 
 pub(super) fn run(args: SortArgs) -> anyhow::Result<()> {
@@ -204,16 +161,17 @@ pub(super) fn run(args: SortArgs) -> anyhow::Result<()> {
     let options = Options::new(args)?;
     let progress = Progress::new(options.progress);
     let mut devices = options.devices();
-    let expected = options.expected();
+    let sources = if options.input.format.is_bits() { options.sources()? } else { Vec::new() };
+    let expected = options.expected(&sources);
     devices.expect(expected);
     // Opened before the work, so that a place that can't be written to is found out now.
     let output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
     let timing = match expected {
-        Some(expected) if options.format == Format::Binary && devices.is_starting() => {
-            sort_while_reading(&options, expected, output, &mut devices, &progress, begin)?
+        Some(expected) if options.input.format.is_bits() && devices.is_starting() => {
+            sort_while_reading(&options, &sources, expected, output, &mut devices, &progress, begin)?
         }
         _ => {
-            let input = read(&options, &progress)?;
+            let input = read(&options, &sources, &progress)?;
             sort_one(&options, input, output, &mut devices, &progress, begin)?
         }
     };
@@ -224,36 +182,27 @@ pub(super) fn run(args: SortArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What was read, or is coming, and how long that took.
-struct Read<'a> {
-    order: Order,
-    keys: Incoming<'a>,
-    spelling: Option<Spelling>,
-    bytes: u64,
-    /// Bytes that are still to be read.
-    unread: u64,
-    reading: Duration,
-    parsing: Duration,
-}
-
 /// Sorts binary files that are read by a thread of its own, so that keys are on their way to the device before the last
 /// are read.
 fn sort_while_reading(
     options: &Options,
+    sources: &[Source],
     expected: Expected,
     output: Output,
     devices: &mut Devices,
     progress: &Progress,
     begin: Instant,
 ) -> anyhow::Result<Option<Timing>> {
-    let order = options.order();
+    let direction = options.input.direction;
+    // The first of them has the type of all.
+    let order = direction.of(sources[0].element());
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
         let reader = scope.spawn(move || {
             let start = Instant::now();
             let gone = || gpusort::Error::device("nothing more is read for it");
             let take = |keys| sender.send(Ok(keys)).map_err(|_| gone());
-            if let Err(error) = binary::read(&options.inputs, order, |done| progress.set(done), take) {
+            if let Err(error) = binary::read(sources, direction, |done| progress.set(done), take) {
                 // Where nobody receives it, another error has ended the sort.
                 let _ = sender.send(Err(error));
             }
@@ -262,9 +211,7 @@ fn sort_while_reading(
         let keys =
             Incoming::new(usize::try_from(expected.n)?, expected.shape.key_words, receiver.into_iter());
         let input = Read {
-            order,
-            keys,
-            spelling: None,
+            content: Content::Numbers { order, keys },
             bytes: expected.bytes,
             unread: expected.bytes,
             reading: Duration::ZERO,
@@ -289,100 +236,129 @@ fn sort_one(
     progress: &Progress,
     begin: Instant,
 ) -> anyhow::Result<Option<Timing>> {
-    let Read { order, keys, spelling, bytes, unread, reading, parsing } = input;
-    let n = keys.len();
-    if let Some(promised) = options.output_element
-        && promised != order.element
+    let Read { mut content, bytes, unread, reading, parsing } = input;
+    let n = content.len();
+    let element = content.written(options);
+    if let (Some(promised), Some(element)) = (options.output_element, element)
+        && promised != element
         && n > 0
     {
         bail!(
-            "{}: the data is {}, not {promised}; --to bin writes it all the same",
+            "{}: the data is {element}, not {promised}; --to bin writes it all the same",
             options.output.as_deref().unwrap_or(Path::new("")).display(),
-            order.element
         );
     }
-
-    let spelling = spelling.filter(|_| options.output_format == Format::Text);
-    let shape = Shape { key_words: keys.words(), positions: spelling.is_some() };
-    output.expect(match options.output_format {
-        // Printed as they were, or shorter.
-        Format::Text if options.format == Format::Text => bytes,
-        Format::Text => (n * LEAST_PRINTED) as u64,
-        Format::Binary => (n * order.element.bytes()) as u64,
-    });
-    let chosen = devices.choose(n as u64, shape, unread, progress)?;
-    let (report, write) =
-        sort_and_write(options, order, keys, spelling, &chosen.sorter, &mut output, progress)?;
+    if options.output_format != Format::Text
+        && let Content::Tokens { order, keys, .. } = content
+    {
+        content = Content::Numbers { order, keys: keys.into() };
+    }
+    if options.wanted == Wanted::default() {
+        output.expect(match (&content, element) {
+            // Printed as they were, or shorter.
+            _ if options.input.format.is_table() && !options.argsort => bytes,
+            (_, _)
+                if options.input.format == Format::Text
+                    && options.output_format == Format::Text
+                    && !options.argsort =>
+            {
+                bytes
+            }
+            (_, Some(element)) if options.output_format.is_bits() => (n * element.bytes()) as u64,
+            _ => (n * LEAST_PRINTED) as u64,
+        });
+    }
+    let chosen = devices.choose(n as u64, content.shape(options), unread, progress)?;
+    let (types, mut left_out) = (content.types(), content.left_out());
+    let done = sort_and_write(options, content, &chosen.sorter, &mut output, progress)?;
     let start = Instant::now();
     output.finish()?;
     if options.timing.is_none() {
         return Ok(None);
     }
-    let mut timing = Timing::new(n, order.element, &chosen.sorter, &report, chosen.why);
+    left_out.repeated = done.repeated as u64;
+    left_out.cut = (n - done.repeated - done.written) as u64;
+    let mut timing = Timing::new(n, types, &chosen.sorter, &done.report, chosen.why);
     timing.bytes = bytes;
-    timing.type_assumed = options.type_assumed;
-    if options.type_assumed {
+    timing.left_out = left_out;
+    timing.type_assumed = options.input.type_assumed;
+    if timing.type_assumed {
         timing.why.push_str("; the type is assumed");
     }
     timing.ms.read = milliseconds(reading);
     timing.ms.parse = milliseconds(parsing);
     timing.ms.device += milliseconds(chosen.started);
-    timing.ms.write = milliseconds(write + start.elapsed());
+    timing.ms.write = milliseconds(done.writing + start.elapsed());
     timing.ms.total = milliseconds(begin.elapsed());
     Ok(Some(timing))
 }
 
-fn read<'a>(options: &Options, progress: &Progress) -> anyhow::Result<Read<'a>> {
-    let size: Option<u64> = options.inputs.iter().map(Input::size).sum();
+fn read<'a>(options: &Options, sources: &[Source], progress: &Progress) -> anyhow::Result<Read<'a>> {
+    let input = &options.input;
+    let size: Option<u64> = input.inputs.iter().map(Input::size).sum();
     progress.phase("read", Unit::Bytes, size);
     let start = Instant::now();
-    let (records, bytes, reading) = match options.format {
-        Format::Binary => {
-            let order = options.order();
+    let (content, bytes, reading) = match input.format {
+        Format::Binary | Format::Npy => {
+            // There is one at least.
+            let order = input.direction.of(sources[0].element());
             let mut keys = Pieces::new(order.element);
-            let bytes = binary::read(
-                &options.inputs,
-                order,
-                |done| progress.set(done),
-                |piece| {
-                    keys.push(piece);
-                    Ok(())
-                },
-            )?;
-            (Records { order, keys, spelling: None }, bytes, start.elapsed())
+            let take = |piece| {
+                keys.push(piece);
+                Ok(())
+            };
+            let bytes = binary::read(sources, input.direction, |done| progress.set(done), take)?;
+            return Ok(Read {
+                content: Content::Numbers { order, keys: keys.into() },
+                bytes,
+                unread: 0,
+                reading: start.elapsed(),
+                parsing: Duration::ZERO,
+            });
         }
         Format::Text => {
-            let (element, descending) = (options.element, options.descending);
+            let (element, direction) = (input.element, input.direction);
             let straight =
-                text::integers_from_files(&options.inputs, element, descending, |done| progress.set(done))?;
+                text::integers_from_files(&input.inputs, element, direction, |done| progress.set(done))?;
             if let Some(text::FromFiles { records, bytes, reading }) = straight {
-                (records, bytes, reading)
+                (records.into(), bytes, reading)
             } else {
-                let text = Text::read(&options.inputs, |done| progress.set(done))?;
+                let text = Text::read(&input.inputs, |done| progress.set(done))?;
                 let (bytes, reading) = (text.len(), start.elapsed());
                 progress.phase("parse", Unit::Time, None);
-                (text::parse(text, element, descending)?, bytes, reading)
+                (text::parse(text, element, direction)?.into(), bytes, reading)
             }
         }
+        Format::Csv | Format::Tsv => {
+            let text = Text::read(&input.inputs, |done| progress.set(done))?;
+            let (bytes, reading) = (text.len(), start.elapsed());
+            progress.phase("parse", Unit::Time, None);
+            let (table, words) = csv::read(text, input.dialect, &input.by)?;
+            (Content::Rows { table: Box::new(table), words }, bytes, reading)
+        }
     };
-    let Records { order, keys, spelling } = records;
-    let parsing = match options.format {
-        Format::Binary => Duration::ZERO,
-        Format::Text => start.elapsed().saturating_sub(reading),
-    };
-    Ok(Read { order, keys: keys.into(), spelling, bytes, unread: 0, reading, parsing })
+    let parsing = start.elapsed().saturating_sub(reading);
+    Ok(Read { content, bytes, unread: 0, reading, parsing })
 }
 
-/// Sorts, and writes what comes of it; returns also how long the writing took.
+impl From<Records> for Content<'_> {
+    fn from(records: Records) -> Self {
+        let Records { order, keys, spelling } = records;
+        match spelling {
+            Some(spelling) => Self::Tokens { order, keys, spelling },
+            None => Self::Numbers { order, keys: keys.into() },
+        }
+    }
+}
+
+/// Sorts, and writes what comes of it.
 fn sort_and_write(
     options: &Options,
-    order: Order,
-    keys: Incoming,
-    spelling: Option<Spelling>,
+    content: Content,
     sorter: &Sorter,
     output: &mut Output,
     progress: &Progress,
-) -> anyhow::Result<(Report, Duration)> {
+) -> anyhow::Result<Done> {
     progress.phase("sort", Unit::Time, None);
     let mut counted = false;
     let mut passes = |done, total| {
@@ -392,58 +368,151 @@ fn sort_and_write(
         }
         progress.set(done);
     };
-    match spelling {
-        Some(Spelling { text, starts: Starts::Short(starts) }) => {
-            let done = sorter.sort_records(keys.collect()?, starts, options.method, &mut passes)?;
-            write_lines(&text, done, options, output, progress)
-        }
-        Some(Spelling { text, starts: Starts::Long(starts) }) => {
-            let done = sorter.sort_records(keys.collect()?, starts, options.method, &mut passes)?;
-            write_lines(&text, done, options, output, progress)
-        }
-        None => {
-            let n = keys.len() as u64;
-            let (mut written, mut writing) = (0, Duration::ZERO);
-            let report = sorter.sort_to(keys, options.method, &mut passes, |block| {
-                let start = Instant::now();
-                if written == 0 {
-                    before_writing(options, progress);
-                    progress.phase("write", Unit::Records, Some(n));
+    let (method, wanted) = (options.method, options.wanted);
+    let mut writer = Writer { options, output, progress, written: 0, writing: Duration::ZERO };
+    match content {
+        Content::Numbers { order, keys } if !options.argsort && wanted == Wanted::default() => {
+            let n = keys.len();
+            let mut begun = false;
+            let report = sorter.sort_to(keys, method, &mut passes, |block| {
+                if !std::mem::replace(&mut begun, true) {
+                    writer.begin(order.element, n)?;
                 }
-                let done = |done| progress.set(written + done);
-                match options.output_format {
-                    Format::Text => write_text(block, order, output, done),
-                    Format::Binary => binary::write(block, order, output, done),
-                }
-                .map_err(|error| output.failed(error))?;
-                written += block.len() as u64;
-                writing += start.elapsed();
-                Ok::<_, anyhow::Error>(())
+                writer.numbers(block, order)
             })?;
-            Ok((report, writing))
+            Ok(writer.done(report, 0))
+        }
+        Content::Numbers { order, keys } if !options.argsort => {
+            let (mut keys, report) = match wanted {
+                Wanted { unique: false, top: Some(top) } => sorter.top(keys, top, method, &mut passes)?,
+                _ => sorter.sort(keys, method, &mut passes)?,
+            };
+            let n = keys.len();
+            if wanted.unique {
+                keys.dedup();
+            }
+            let repeated = n - keys.len();
+            keys.truncate(wanted.top.unwrap_or(usize::MAX));
+            writer.begin(order.element, keys.len())?;
+            writer.numbers(keys.borrowed(), order)?;
+            Ok(writer.done(report, repeated))
+        }
+        Content::Tokens { keys, spelling, .. } if !options.argsort && wanted == Wanted::default() => {
+            let text = &spelling.text;
+            match spelling.starts {
+                Starts::Short(starts) => {
+                    let (starts, report) = sorter.sort_records(keys, starts, method, &mut passes)?;
+                    writer.tokens(text, &starts)?;
+                    Ok(writer.done(report, 0))
+                }
+                Starts::Long(starts) => {
+                    let (starts, report) = sorter.sort_records(keys, starts, method, &mut passes)?;
+                    writer.tokens(text, &starts)?;
+                    Ok(writer.done(report, 0))
+                }
+            }
+        }
+        content => {
+            let (words, table, spelling) = match content {
+                Content::Numbers { keys, .. } => (vec![keys.collect()?], None, None),
+                Content::Tokens { keys, spelling, .. } => (vec![keys], None, Some(spelling)),
+                Content::Rows { table, words } => (words, Some(table), None),
+            };
+            let ranking = sorter.rank(words, wanted, method, &mut passes)?;
+            let mut rows = ranking.positions;
+            if options.argsort {
+                if let Some(table) = table {
+                    rows = table.numbers(rows);
+                }
+                let order = Order::ascending(ElementType::U32);
+                writer.begin(order.element, rows.len())?;
+                writer.numbers(KeysRef::One(&rows), order)?;
+            } else if let Some(table) = table {
+                writer.rows(&table, &rows)?;
+            } else if let Some(Spelling { text, starts }) = spelling {
+                match starts {
+                    Starts::Short(starts) => writer.tokens(&text, &pick(&starts, &rows))?,
+                    Starts::Long(starts) => writer.tokens(&text, &pick(&starts, &rows))?,
+                }
+            }
+            Ok(writer.done(ranking.report, ranking.repeated))
         }
     }
 }
 
-fn write_lines<S: Start>(
-    text: &Text,
-    (starts, report): (Vec<S>, Report),
-    options: &Options,
-    output: &mut Output,
-    progress: &Progress,
-) -> anyhow::Result<(Report, Duration)> {
-    let start = Instant::now();
-    before_writing(options, progress);
-    progress.phase("write", Unit::Records, Some(starts.len() as u64));
-    let written = write_records(text, &starts, output, |done| progress.set(done));
-    written.map_err(|error| output.failed(error))?;
-    Ok((report, start.elapsed()))
+/// The starts at these positions.
+fn pick<S: Start>(starts: &[Vec<S>], positions: &[u32]) -> Vec<S> {
+    let starts = starts.concat();
+    positions.iter().map(|&position| starts[position as usize]).collect()
 }
 
-/// The bar must not come between numbers on a terminal.
-fn before_writing(options: &Options, progress: &Progress) {
-    if options.output.is_none() && io::stdout().is_terminal() {
-        progress.end();
+/// Writes results, and takes the time of that.
+struct Writer<'a> {
+    options: &'a Options,
+    output: &'a mut Output,
+    progress: &'a Progress,
+    /// Records written so far.
+    written: usize,
+    writing: Duration,
+}
+
+impl Writer<'_> {
+    /// Begins to write so many elements of this type.
+    fn begin(&mut self, element: ElementType, n: usize) -> anyhow::Result<()> {
+        self.begin_records(n);
+        if self.options.output_format == Format::Npy {
+            let header = npy::Header::of(element, n as u64);
+            self.output.write_all(&header).map_err(|error| self.output.failed(error))?;
+        }
+        Ok(())
+    }
+
+    fn begin_records(&self, n: usize) {
+        // The bar must not come between numbers on a terminal.
+        if self.options.output.is_none() && io::stdout().is_terminal() {
+            self.progress.end();
+        }
+        self.progress.phase("write", Unit::Records, Some(n as u64));
+    }
+
+    /// Writes some elements.
+    fn numbers(&mut self, keys: KeysRef, order: Order) -> anyhow::Result<()> {
+        let (progress, before) = (self.progress, self.written as u64);
+        let is_text = self.options.output_format == Format::Text;
+        self.write(keys.len(), |output| {
+            let done = |done| progress.set(before + done);
+            if is_text {
+                write_text(keys, order, output, done)
+            } else {
+                binary::write(keys, order, output, done)
+            }
+        })
+    }
+
+    /// Writes the tokens that begin at these places.
+    fn tokens<S: Start>(&mut self, text: &Text, starts: &[S]) -> anyhow::Result<()> {
+        self.begin_records(starts.len());
+        let progress = self.progress;
+        self.write(starts.len(), |output| write_records(text, starts, output, |done| progress.set(done)))
+    }
+
+    /// Writes these rows of a table.
+    fn rows(&mut self, table: &Table, rows: &[u32]) -> anyhow::Result<()> {
+        self.begin_records(rows.len());
+        let progress = self.progress;
+        self.write(rows.len(), |output| table.write(rows, output, |done| progress.set(done)))
+    }
+
+    fn write(&mut self, n: usize, write: impl FnOnce(&mut Output) -> io::Result<()>) -> anyhow::Result<()> {
+        let start = Instant::now();
+        write(self.output).map_err(|error| self.output.failed(error))?;
+        self.writing += start.elapsed();
+        self.written += n;
+        Ok(())
+    }
+
+    fn done(self, report: Report, repeated: usize) -> Done {
+        Done { report, writing: self.writing, repeated, written: self.written }
     }
 }
 

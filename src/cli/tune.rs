@@ -141,7 +141,7 @@ impl Measured {
     ) -> anyhow::Result<()> {
         let name =
             if case.text { format!("{} records", case.element) } else { format!("{} keys", case.element) };
-        let key_words = case.element.bytes() as u32 / 4;
+        let key_words = case.element.key_words();
         let curve = || Curve { key_words, records: case.text, times: Vec::new() };
         let (mut cpu, mut on_gpu) = (curve(), curve());
         for &size in sizes {

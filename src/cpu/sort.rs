@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::radix;
 use crate::key::{Keys, Word};
+use crate::parallel;
 
 /// Below this many elements a comparison sort on one core is sooner done.
 const SMALL: usize = 1 << 14;
@@ -233,11 +234,7 @@ pub(crate) fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
 
 /// The records of these pairs, in order.
 pub(crate) fn records<W: Word, R: Word>(pairs: &[Pair<W, R>]) -> Vec<R> {
-    if pairs.len() < SMALL {
-        pairs.iter().map(|pair| pair.position).collect()
-    } else {
-        pairs.par_iter().map(|pair| pair.position).collect()
-    }
+    parallel::map(pairs, |pair| pair.position)
 }
 
 #[cfg(test)]

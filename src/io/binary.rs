@@ -1,69 +1,157 @@
-//! Raw binary: little-endian elements, one after another, no header.
+//! Raw binary: elements one after another, without a header or behind that of a .npy file.
 
 use std::io::{self, Write};
 use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::npy;
+use super::rules::{Direction, Place};
 use super::source::{BLOCK, Input, RegularFile};
 use crate::error::Error;
-use crate::key::{Keys, KeysRef, Order, Word};
+use crate::key::{ElementType, Keys, KeysRef, Order, Word};
 
 /// Bytes of a file that one core reads at a time: enough for most of them to be in large pages.
 const PIECE: Range<u64> = 8 << 20..64 << 20;
 
-/// Reads all inputs as keys of this order and gives them to `take`, piece by piece, in order, calling `progress` with
+/// Where elements are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    input: Input,
+    element: ElementType,
+    big_endian: bool,
+    /// Bytes of the header before them, and how many elements there are, where it is known.
+    header: Option<npy::Header>,
+}
+
+impl Source {
+    /// Little-endian elements and nothing else.
+    #[must_use]
+    pub fn raw(input: Input, element: ElementType) -> Self {
+        Self { input, element, big_endian: false, header: None }
+    }
+
+    /// The elements of a .npy file, whose header is read now.
+    ///
+    /// # Errors
+    ///
+    /// As for [`npy::Header::read`].
+    pub fn npy(input: Input) -> Result<Self, Error> {
+        let header = npy::Header::read(&input)?;
+        Ok(Self { input, element: header.element, big_endian: header.big_endian, header: Some(header) })
+    }
+
+    /// The type of the elements.
+    #[must_use]
+    pub fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// Bytes of the elements, where that is known.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        match &self.header {
+            Some(header) => header.count.checked_mul(self.element.bytes() as u64),
+            None => self.input.size(),
+        }
+    }
+
+    /// Bytes still to be passed before the first element.
+    fn skip(&self) -> u64 {
+        match (&self.header, &self.input) {
+            // There the header was read for good.
+            (None, _) | (_, Input::Stdin) => 0,
+            (Some(header), Input::File(_)) => header.bytes,
+        }
+    }
+
+    /// What is wrong if so many bytes of elements were read.
+    fn check(&self, bytes: u64) -> Result<(), Error> {
+        let (element, size) = (self.element, self.element.bytes() as u64);
+        let problem = match (&self.header, self.size()) {
+            (Some(header), expected) if expected != Some(bytes) => {
+                format!("{} {element} elements by its header, but {bytes} bytes of them", header.count)
+            }
+            _ if !bytes.is_multiple_of(size) => {
+                format!("{bytes} bytes are not a whole number of {element} elements of {size} bytes")
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::input(self.input.name(), problem))
+    }
+}
+
+/// Reads all sources, which are of one type, as keys and gives them to `take`, piece by piece, in order, calling `progress` with
 /// the number of bytes read so far. Regular files are read by all cores. Returns the number of bytes.
 ///
 /// # Errors
 ///
-/// What the system says; an input that is not a whole number of elements; a file that changes its size meanwhile; what
-/// `take` says, with which it ends.
+/// What the system says; an input that is not a whole number of elements, or not as many as its header says; a file that changes its
+/// size meanwhile; NaN where that is an error; what `take` says, with which it ends.
 pub fn read(
-    inputs: &[Input],
-    order: Order,
+    sources: &[Source],
+    direction: Direction,
     progress: impl Fn(u64),
     mut take: impl FnMut(Keys) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     let mut total = 0;
-    for input in inputs {
+    for source in sources {
         let before = total;
         let mut count = |bytes: usize| {
             total += bytes as u64;
             progress(total);
         };
-        match order.element.bytes() {
-            4 => read_one::<u32>(input, order, &mut count, |keys| take(Keys::One(keys)))?,
-            _ => read_one::<u64>(input, order, &mut count, |keys| take(Keys::Two(keys)))?,
+        let order = direction.of(source.element);
+        let refuses_nan = direction.nan == Place::Error && source.element.is_float();
+        let mut taken = 0;
+        let mut check = |keys: Keys| {
+            if refuses_nan && let Some(place) = first_nan(keys.borrowed(), order) {
+                return Err(Error::input(
+                    source.input.name(),
+                    format!("element {} is NaN, and --nan is error", taken + place),
+                ));
+            }
+            taken += keys.len();
+            take(keys)
+        };
+        match source.element.key_words() {
+            1 => read_one::<u32>(source, order, &mut count, |keys| check(Keys::One(keys)))?,
+            _ => read_one::<u64>(source, order, &mut count, |keys| check(Keys::Two(keys)))?,
         }
-        let (bytes, element) = (total - before, order.element);
-        let size = element.bytes();
-        if bytes % size as u64 != 0 {
-            let problem =
-                format!("{bytes} bytes are not a whole number of {element} elements of {size} bytes");
-            return Err(Error::input(input.name(), problem));
-        }
+        source.check(total - before)?;
     }
     Ok(total)
 }
 
+fn first_nan(keys: KeysRef, order: Order) -> Option<usize> {
+    match keys {
+        KeysRef::One(keys) => keys.iter().position(|key| key.is_nan(order)),
+        KeysRef::Two(keys) => keys.iter().position(|key| key.is_nan(order)),
+    }
+}
+
 fn read_one<W: Word>(
-    input: &Input,
+    source: &Source,
     order: Order,
     count: &mut impl FnMut(usize),
     mut take: impl FnMut(Vec<W>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let file = input.open_regular()?.filter(|file| file.size > BLOCK as u64);
+    let file = source.input.open_regular()?.filter(|file| file.size > BLOCK as u64);
     if let Some(file) = file {
-        return read_file(&file, order, count, take);
+        return read_file(source, &file, order, count, take);
     }
-    let mut opened = input.open()?;
+    let mut opened = source.input.open()?;
+    let mut skipped = vec![0; source.skip() as usize];
+    if opened.fill(&mut skipped)? < skipped.len() {
+        return source.check(0);
+    }
+    let size = order.element.bytes();
     let mut left = opened.size;
     loop {
         // No more than expected and one element, by which the end is seen.
         let expected = left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
-        let room = (expected / size_of::<W>() + 1).min(BLOCK / size_of::<W>()) * size_of::<W>();
-        let (keys, bytes) = read_keys(room, order, |bytes| opened.fill(bytes))?;
+        let room = (expected / size + 1).min(BLOCK / size) * size;
+        let (keys, bytes) = read_keys(room, source, order, |bytes| opened.fill(bytes))?;
         count(bytes);
         take(keys)?;
         if bytes < room {
@@ -75,22 +163,24 @@ fn read_one<W: Word>(
 
 /// Reads a file of a known size by all cores.
 fn read_file<W: Word>(
+    source: &Source,
     file: &RegularFile,
     order: Order,
     count: &mut impl FnMut(usize),
     mut take: impl FnMut(Vec<W>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let cores = rayon::current_num_threads();
-    let size =
-        (file.size / cores as u64 / 4).clamp(PIECE.start, PIECE.end).next_multiple_of(size_of::<W>() as u64);
-    let starts: Vec<u64> = (0..file.size).step_by(size as usize).collect();
+    let size = (file.size / cores as u64 / 4)
+        .clamp(PIECE.start, PIECE.end)
+        .next_multiple_of(order.element.bytes() as u64);
+    let starts: Vec<u64> = (source.skip()..file.size).step_by(size as usize).collect();
     // A piece for each core at a time, so that no more than that waits for those before it.
     for starts in starts.chunks(cores) {
         let pieces: Vec<_> = starts
             .par_iter()
             .map(|&start| {
                 let room = (file.size - start).min(size) as usize;
-                let (keys, bytes) = read_keys(room, order, |bytes| file.read_at(bytes, start))?;
+                let (keys, bytes) = read_keys(room, source, order, |bytes| file.read_at(bytes, start))?;
                 if bytes < room { Err(file.has_changed()) } else { Ok((keys, bytes)) }
             })
             .collect();
@@ -107,20 +197,38 @@ fn read_file<W: Word>(
 /// them, and their number.
 fn read_keys<W: Word>(
     room: usize,
+    source: &Source,
     order: Order,
     fill: impl FnOnce(&mut [u8]) -> Result<usize, Error>,
 ) -> Result<(Vec<W>, usize), Error> {
-    let mut words = vec![W::default(); room.div_ceil(size_of::<W>())];
+    let size = order.element.bytes();
+    if size < size_of::<W>() {
+        let mut elements = vec![0; room];
+        let bytes = fill(&mut elements)?;
+        elements.truncate(bytes);
+        let widened = elements.chunks_exact(size).map(|element| {
+            let mut wide = [0; 4];
+            wide[..size].copy_from_slice(element);
+            if source.big_endian {
+                wide[..size].reverse();
+            }
+            W::from(u32::from_le_bytes(wide)).key(order)
+        });
+        return Ok((widened.collect(), bytes));
+    }
+    let mut words = vec![W::default(); room.div_ceil(size)];
     let bytes = fill(&mut bytemuck::cast_slice_mut(&mut words)[..room])?;
-    words.truncate(bytes / size_of::<W>());
-    if !order.is_bits() {
+    words.truncate(bytes / size);
+    if source.big_endian {
+        words.iter_mut().for_each(|word| *word = W::from_be(*word).key(order));
+    } else if !order.is_bits() {
         words.iter_mut().for_each(|word| *word = W::from_le(*word).key(order));
     }
     Ok((words, bytes))
 }
 
 /// Turns keys back into the bits of their elements and writes those, little-endian, calling `progress` with the
-/// number of bytes written so far.
+/// number of elements written so far.
 ///
 /// # Errors
 ///
@@ -140,7 +248,9 @@ fn write_words<W: Word>(
 ) -> io::Result<()> {
     // What one core turns back at a time, and few enough not to wake others for.
     const PART: usize = 1 << 16;
+    let size = order.element.bytes();
     let mut block = Vec::new();
+    let mut narrow = Vec::new();
     let mut written = 0;
     for keys in keys.chunks(BLOCK / size_of::<W>()) {
         let words = if order.is_bits() {
@@ -157,8 +267,14 @@ fn write_words<W: Word>(
             }
             &block[..]
         };
-        to.write_all(bytemuck::cast_slice(words))?;
-        written += size_of_val(words) as u64;
+        if size < size_of::<W>() {
+            narrow.clear();
+            words.iter().for_each(|word| narrow.extend_from_slice(&bytemuck::bytes_of(word)[..size]));
+            to.write_all(&narrow)?;
+        } else {
+            to.write_all(bytemuck::cast_slice(words))?;
+        }
+        written += words.len() as u64;
         progress(written);
     }
     Ok(())

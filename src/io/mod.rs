@@ -1,13 +1,18 @@
 //! Reading numbers and writing them: bytes into keys, keys or the records they stand for into bytes.
 
 pub mod binary;
+pub mod csv;
+pub mod npy;
 mod number;
 pub mod output;
-mod parallel;
+mod print;
 pub mod records;
+pub mod rules;
 pub mod source;
 pub mod text;
 
+pub use csv::Table;
 pub use output::Output;
 pub use records::{Records, Spelling, Start, Starts};
+pub use rules::{Counts, Direction, Place, Rules};
 pub use source::{Input, Text};

@@ -249,6 +249,14 @@ pub(super) fn is_exactly(token: &[u8], value: f64) -> bool {
     significant.len() <= 15 || format!("{:.0}", value.abs()).as_bytes() == significant
 }
 
+/// Whether it is finite and no integer.
+#[inline]
+pub(super) fn has_fraction(value: f64) -> bool {
+    // From here on all are integers.
+    const FRACTIONS_END: f64 = (1_u64 << 52) as f64;
+    value.abs() < FRACTIONS_END && ((value as i64) as f64 - value).abs() > 0.0
+}
+
 /// The token as a message can show it: without control characters, and cut if it is long.
 pub(super) fn printable(token: &[u8]) -> String {
     const LONGEST: usize = 48;

@@ -3,8 +3,10 @@
 use std::hint::black_box;
 use std::io::{self, Write};
 
+use half::f16;
+
 use super::number::token_at;
-use super::parallel;
+use super::print;
 use super::source::Text;
 use crate::key::{ElementType, KeysRef, Order, Pieces, Word};
 
@@ -83,18 +85,33 @@ pub fn write_records<S: Start>(
     progress: impl FnMut(u64),
 ) -> io::Result<()> {
     let expected = text.bytes.len() / starts.len().max(1) + 1;
-    parallel::write(starts, expected, to, progress, |starts, lines| gather(&text.bytes, starts, lines))
+    print::write(starts, expected, to, progress, |starts, lines| gather(&text.bytes, starts, lines))
 }
 
 /// Prints the records that begin at these places, a line each.
+fn gather<S: Start>(text: &[u8], starts: &[S], lines: &mut Vec<u8>) {
+    touch(text, starts.iter().map(|start| start.place()), |start| push_line(text, start, lines));
+}
+
+/// Gives these places of the text to `take`, in order.
 ///
 /// They are all over the text, so each costs a miss of the caches, and many of them must be under way at
-/// once: first each of a batch is touched, and then they are copied.
-fn gather<S: Start>(text: &[u8], starts: &[S], lines: &mut Vec<u8>) {
+/// once: first each of a batch is touched, and then they are taken.
+#[inline]
+pub(super) fn touch(text: &[u8], places: impl Iterator<Item = usize>, mut take: impl FnMut(usize)) {
     const BATCH: usize = 64;
-    for batch in starts.chunks(BATCH) {
-        black_box(batch.iter().fold(0, |touched, &start| touched ^ text[start.place()]));
-        batch.iter().for_each(|&start| push_line(text, start.place(), lines));
+    let mut places = places.peekable();
+    let mut batch = [0; BATCH];
+    while places.peek().is_some() {
+        let mut touched = 0;
+        let mut count = 0;
+        for (kept, place) in batch.iter_mut().zip(&mut places) {
+            *kept = place;
+            touched ^= text[place];
+            count += 1;
+        }
+        black_box(touched);
+        batch[..count].iter().for_each(|&place| take(place));
     }
 }
 
@@ -157,7 +174,12 @@ pub fn write_text(
     match keys {
         KeysRef::One(keys) => match order.element {
             ElementType::I32 => integers(keys, to, progress, |key| key.bits(order).cast_signed()),
+            ElementType::I8 => integers(keys, to, progress, |key| key.bits(order) as i8),
+            ElementType::I16 => integers(keys, to, progress, |key| key.bits(order) as i16),
             ElementType::F32 => floats(keys, to, progress, |key| f32::from_bits(key.bits(order))),
+            ElementType::F16 => print::write(keys, 8, to, progress, |keys, lines| {
+                keys.iter().for_each(|&key| push_half(f16::from_bits(key.bits(order) as u16), lines));
+            }),
             _ => integers(keys, to, progress, |key| key.bits(order)),
         },
         KeysRef::Two(keys) => match order.element {
@@ -174,7 +196,7 @@ fn integers<W: Word, I: itoa::Integer>(
     progress: impl FnMut(u64),
     value: impl Fn(W) -> I + Sync,
 ) -> io::Result<()> {
-    parallel::write(keys, 12, to, progress, |keys, lines| {
+    print::write(keys, 12, to, progress, |keys, lines| {
         for &key in keys {
             lines.extend_from_slice(itoa::Buffer::new().format(value(key)).as_bytes());
             lines.push(b'\n');
@@ -188,7 +210,7 @@ fn floats<W: Word, F: zmij::Float + Into<f64> + Copy>(
     progress: impl FnMut(u64),
     value: impl Fn(W) -> F + Sync,
 ) -> io::Result<()> {
-    parallel::write(keys, 20, to, progress, |keys, lines| {
+    print::write(keys, 20, to, progress, |keys, lines| {
         keys.iter().for_each(|&key| push_float(value(key), lines));
     })
 }
@@ -209,6 +231,18 @@ fn push_float<F: zmij::Float + Into<f64> + Copy>(number: F, lines: &mut Vec<u8>)
         }
     }
     lines.push(b'\n');
+}
+
+/// Appends a float of half precision in the shortest form that reads back the same, and ends the line.
+fn push_half(number: f16, lines: &mut Vec<u8>) {
+    if number.is_nan() {
+        return push_float(f32::NAN.copysign(if number.is_sign_negative() { -1.0 } else { 1.0 }), lines);
+    }
+    // Five digits tell all of them apart. Those of the shortest form are a f32 whose shortest form they are, too.
+    let wide = number.to_f32();
+    let shortest = (0..5).map(|digits| format!("{wide:.digits$e}").parse().unwrap_or(wide));
+    let same = |&other: &f32| f16::from_f32(other).to_bits() == number.to_bits();
+    push_float(shortest.into_iter().find(same).unwrap_or(wide), lines);
 }
 
 #[cfg(test)]

@@ -214,6 +214,13 @@ pub(super) struct Part {
     pub(super) range: Range<usize>,
 }
 
+impl Part {
+    /// What a person calls the input.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 impl Text {
     /// Reads all inputs, in order, calling `progress` with the number of bytes read so far.
     ///
@@ -281,12 +288,34 @@ impl Text {
 
     /// `file:line:column` of a byte, line and column from 1, the column in bytes.
     pub(super) fn place(&self, byte: usize) -> String {
-        let part = self.parts.iter().rfind(|part| part.range.start <= byte);
-        let Some(part) = part else { return String::new() };
-        let before = &self.bytes[part.range.start..byte];
-        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let before = self.before(byte);
         let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1) + 1;
-        format!("{}:{line}:{column}", part.name)
+        format!("{}:{column}", self.line(byte))
+    }
+
+    /// `file:line` of a byte, the line from 1.
+    pub(super) fn line(&self, byte: usize) -> String {
+        let line = memchr::memchr_iter(b'\n', self.before(byte)).count() + 1;
+        format!("{}:{line}", self.part_of(byte).map_or("", |part| part.name()))
+    }
+
+    fn part_of(&self, byte: usize) -> Option<&Part> {
+        self.parts.iter().rfind(|part| part.range.start <= byte)
+    }
+
+    /// What is before a byte in its input.
+    fn before(&self, byte: usize) -> &[u8] {
+        self.part_of(byte).map_or(&[], |part| &self.bytes[part.range.start..byte])
+    }
+
+    /// The byte order mark that the text begins with, if any.
+    pub(super) fn mark(&self) -> &[u8] {
+        &self.bytes[..self.parts.first().map_or(0, |part| part.range.start)]
+    }
+
+    /// The text up to the end of this part, with the line end behind it.
+    pub(super) fn with_line_end(&self, part: &Part) -> &[u8] {
+        &self.bytes[..=part.range.end]
     }
 
     /// An error about the token at this byte.

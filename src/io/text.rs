@@ -7,18 +7,18 @@
 
 mod files;
 mod floats;
-mod integers;
+pub(super) mod integers;
 
 use std::ops::Range;
-
-use rayon::prelude::*;
 
 use self::integers::Integers;
 use super::number::Tokens;
 use super::records::{Records, Spelling, Start, Starts};
+use super::rules::Direction;
 use super::source::Text;
 use crate::error::Error;
-use crate::key::{ElementType, Order};
+use crate::key::ElementType;
+use crate::parallel::map_parts;
 
 pub use self::files::{FromFiles, integers_from_files};
 
@@ -33,9 +33,9 @@ const PIECE: Range<usize> = 1 << 18..8 << 20;
 ///
 /// A token that is no number or that the type does not hold; integers and decimals that no one type
 /// holds without changing their order.
-pub fn parse(text: Text, element: Option<ElementType>, descending: bool) -> Result<Records, Error> {
+pub fn parse(text: Text, element: Option<ElementType>, direction: Direction) -> Result<Records, Error> {
     if element.is_some_and(ElementType::is_float) {
-        return floats::parse(text, element, descending);
+        return floats::parse(text, element, direction);
     }
     let pieces: Result<Vec<Integers>, _> = each_piece(&text, |piece| {
         let mut integers = Integers::new(element, guess(piece.len()));
@@ -47,14 +47,14 @@ pub fn parse(text: Text, element: Option<ElementType>, descending: bool) -> Resu
         Ok(pieces) => {
             let summary = Integers::summary(&pieces);
             let element = summary.element().ok_or_else(|| summary.no_element(&text))?;
-            let order = Order { element, descending };
+            let order = direction.of(element);
             let keys = Integers::keys(pieces, order);
             let spelling = if summary.canonical { None } else { Some(spelling(text)) };
             Ok(Records { order, keys, spelling })
         }
         Err(not) => match not.into_error(&text) {
             Some(error) => Err(error),
-            None => floats::parse(text, None, descending),
+            None => floats::parse(text, None, direction),
         },
     }
 }
@@ -65,7 +65,7 @@ fn guess(bytes: usize) -> usize {
 }
 
 /// Bytes of a piece of a text of this size.
-fn piece_size(text: usize) -> usize {
+pub(super) fn piece_size(text: usize) -> usize {
     match text {
         // Asking how many threads there are would start them.
         few if few <= PIECE.start => PIECE.start,
@@ -92,12 +92,7 @@ fn pieces(text: &Text) -> Vec<Range<usize>> {
 
 /// Reads every piece, on all cores if there are several; the results are in order.
 fn each_piece<T: Send>(text: &Text, read: impl Fn(Range<usize>) -> T + Send + Sync) -> Vec<T> {
-    let pieces = pieces(text);
-    if pieces.len() < 2 {
-        pieces.into_iter().map(read).collect()
-    } else {
-        pieces.into_par_iter().map(read).collect()
-    }
+    map_parts(pieces(text), read)
 }
 
 /// Where every token begins.
@@ -113,8 +108,11 @@ fn spelling(text: Text) -> Spelling {
     Spelling { text, starts }
 }
 
-/// What is expected of a token of this type.
-fn expected(element: ElementType) -> String {
+/// What is said of NaN where it is not to be.
+pub(super) const NO_NAN: &str = "allowed by --nan error";
+
+/// What is expected of a number of this type.
+pub(super) fn expected(element: ElementType) -> String {
     match element {
         ElementType::U32 => format!("an integer from 0 to {} (u32)", u32::MAX),
         ElementType::I32 => format!("an integer from {} to {} (i32)", i32::MIN, i32::MAX),
@@ -122,5 +120,7 @@ fn expected(element: ElementType) -> String {
         ElementType::I64 => format!("an integer from {} to {} (i64)", i64::MIN, i64::MAX),
         ElementType::F32 => format!("a number up to {:e} (f32)", f32::MAX),
         ElementType::F64 => format!("a number up to {:e} (f64)", f64::MAX),
+        // Text is not read as these.
+        narrow => format!("{narrow}"),
     }
 }

@@ -9,8 +9,9 @@ use std::{fs, io, thread};
 use anyhow::{bail, ensure};
 use gpusort::io::Output;
 
-use super::{Options, Read, read, sort_one, tell};
-use crate::cli::args::{Progress as When, SortArgs};
+use super::options::Options;
+use super::{Read, read, sort_one, tell};
+use crate::cli::args::{OrderArgs, Progress as When, SortArgs};
 use crate::cli::device::Devices;
 use crate::cli::is_broken_pipe;
 use crate::cli::progress::Progress;
@@ -23,6 +24,13 @@ struct Job {
     target: PathBuf,
 }
 
+impl Job {
+    fn read(&self) -> anyhow::Result<Read<'static>> {
+        let sources = if self.options.input.format.is_bits() { self.options.sources()? } else { Vec::new() };
+        read(&self.options, &sources, &Progress::new(When::Never))
+    }
+}
+
 /// Sorts every file. One that cannot be sorted is named on stderr, and the others are sorted all the same.
 pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let jobs = jobs(args)?;
@@ -30,18 +38,17 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let first = &jobs[0];
     let progress = Progress::new(first.options.progress);
     let mut devices = first.options.devices();
-    let expected = jobs.iter().filter_map(|job| job.options.expected());
+    // The headers of .npy files are looked at when their turn comes.
+    let expected = jobs.iter().filter_map(|job| job.options.expected(&[]));
     devices.expect(expected.max_by_key(|input| input.n));
     thread::scope(|scope| {
-        let ahead =
-            |job: &'_ Job| -> anyhow::Result<Read> { read(&job.options, &Progress::new(When::Never)) };
-        let mut next = Some(scope.spawn(move || ahead(first)));
+        let mut next = Some(scope.spawn(|| first.read()));
         let mut failed = 0;
         for (number, job) in jobs.iter().enumerate() {
             let begin = Instant::now();
             let Some(reading) = next.take() else { break };
             let input = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            next = jobs.get(number + 1).map(|job| scope.spawn(move || ahead(job)));
+            next = jobs.get(number + 1).map(|job| scope.spawn(|| job.read()));
             match input.and_then(|input| sort_file(job, input, &mut devices, &progress, begin)) {
                 Err(error) if is_broken_pipe(&error) => return Err(error),
                 Err(error) => {
@@ -78,10 +85,11 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
         (Some(folder), false) => Some(folder.clone()),
         (None, false) => bail!("--each needs --in-place, or a folder for the sorted files with -o"),
     };
-    ensure!(!args.files.is_empty(), "--each needs files to sort");
-    let mut jobs = Vec::with_capacity(args.files.len());
+    let files = &args.order.files;
+    ensure!(!files.is_empty(), "--each needs files to sort");
+    let mut jobs = Vec::with_capacity(files.len());
     let mut targets: HashMap<PathBuf, PathBuf> = HashMap::new();
-    for file in &args.files {
+    for file in files {
         let Some(name) = file.file_name().filter(|name| *name != "-") else {
             bail!("{}: --each sorts files, each under its name", file.display());
         };
@@ -92,11 +100,11 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
         if let Some(other) = targets.insert(target.clone(), file.clone()) {
             bail!("{} and {} would both become {}", other.display(), file.display(), target.display());
         }
-        let one =
-            SortArgs { files: vec![file.clone()], output: Some(target.clone()), each: false, ..args.clone() };
+        let order = OrderArgs { files: vec![file.clone()], ..args.order.clone() };
+        let one = SortArgs { order, output: Some(target.clone()), each: false, ..args.clone() };
         let options = Options::new(one)?;
         ensure!(
-            options.output_format == options.format,
+            options.output_format == options.input.format && !options.argsort,
             "{}: --each keeps a file's format, which is not what --to names",
             file.display()
         );

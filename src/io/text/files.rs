@@ -15,8 +15,9 @@ use super::integers::Integers;
 use super::{PIECE, guess, piece_size};
 use crate::error::Error;
 use crate::io::records::Records;
+use crate::io::rules::Direction;
 use crate::io::source::{Input, MARK, RegularFile};
-use crate::key::{ElementType, Order};
+use crate::key::ElementType;
 
 /// Bytes read at once: a part of a core's cache.
 const BLOCK: usize = 1 << 18;
@@ -53,7 +54,7 @@ pub struct FromFiles {
 pub fn integers_from_files(
     inputs: &[Input],
     element: Option<ElementType>,
-    descending: bool,
+    direction: Direction,
     progress: impl Fn(u64) + Sync,
 ) -> Result<Option<FromFiles>, Error> {
     if element.is_some_and(ElementType::is_float) || inputs.len() > OPEN {
@@ -103,7 +104,7 @@ pub fn integers_from_files(
         }
     }
     let Some(element) = Integers::summary(&pieces).element() else { return Ok(None) };
-    let order = Order { element, descending };
+    let order = direction.of(element);
     let keys = Integers::keys(pieces, order);
     let cores = rayon::current_num_threads() as u64;
     Ok(Some(FromFiles {

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use super::integers::two_complement;
-use super::{each_piece, expected};
+use super::{NO_NAN, each_piece, expected};
 use crate::error::Error;
-use crate::io::number::{Spelled, Tokens, integer, is_exactly, spelled};
+use crate::io::number::{Spelled, Tokens, has_fraction, integer, is_exactly, spelled};
 use crate::io::records::{Records, Spelling, Start, Starts};
+use crate::io::rules::{Direction, Place};
 use crate::io::source::Text;
 use crate::key::{ElementType, Order, Pieces, Word};
 
@@ -51,24 +52,24 @@ struct Floats<W, S> {
 }
 
 /// Reads `text` as numbers of this float type, or as f64 where that changes nothing.
-pub(super) fn parse(text: Text, asked: Option<ElementType>, descending: bool) -> Result<Records, Error> {
+pub(super) fn parse(text: Text, asked: Option<ElementType>, direction: Direction) -> Result<Records, Error> {
     let element = asked.unwrap_or(ElementType::F64);
-    let order = Order { element, descending };
+    let order = direction.of(element);
     let (keys, starts) = match (element, u32::holds_all(&text)) {
         (ElementType::F32, true) => {
-            let (keys, starts) = floats_of::<u32, u32>(&text, order, asked)?;
+            let (keys, starts) = floats_of::<u32, u32>(&text, order, asked, direction)?;
             (Pieces::One(keys), Starts::Short(starts))
         }
         (ElementType::F32, false) => {
-            let (keys, starts) = floats_of::<u32, u64>(&text, order, asked)?;
+            let (keys, starts) = floats_of::<u32, u64>(&text, order, asked, direction)?;
             (Pieces::One(keys), Starts::Long(starts))
         }
         (_, true) => {
-            let (keys, starts) = floats_of::<u64, u32>(&text, order, asked)?;
+            let (keys, starts) = floats_of::<u64, u32>(&text, order, asked, direction)?;
             (Pieces::Two(keys), Starts::Short(starts))
         }
         (_, false) => {
-            let (keys, starts) = floats_of::<u64, u64>(&text, order, asked)?;
+            let (keys, starts) = floats_of::<u64, u64>(&text, order, asked, direction)?;
             (Pieces::Two(keys), Starts::Long(starts))
         }
     };
@@ -79,9 +80,11 @@ fn floats_of<W: Float, S: Start>(
     text: &Text,
     order: Order,
     asked: Option<ElementType>,
+    direction: Direction,
 ) -> Result<(Pieced<W>, Pieced<S>), Error> {
     let exact = asked.is_none();
-    let pieces: Vec<Floats<W, S>> = each_piece(text, |piece| floats_in(text, piece, order, exact))
+    let nan = direction.nan != Place::Error;
+    let pieces: Vec<Floats<W, S>> = each_piece(text, |piece| floats_in(text, piece, order, exact, nan))
         .into_iter()
         .collect::<Result<_, _>>()?;
     if exact {
@@ -105,6 +108,7 @@ fn floats_in<W: Float, S: Start>(
     piece: Range<usize>,
     order: Order,
     exact: bool,
+    nan: bool,
 ) -> Result<Floats<W, S>, Error> {
     let guess = piece.len() / 16;
     let mut floats = Floats {
@@ -134,6 +138,7 @@ fn floats_in<W: Float, S: Start>(
                     Spelled::Integer | Spelled::Decimal if value.is_infinite() => return Err(refused()),
                     Spelled::Integer if exact => floats.note_integer(token, value, place),
                     Spelled::Integer => {}
+                    Spelled::Nan if !nan => return Err(text.token_error(place, NO_NAN)),
                     Spelled::Decimal | Spelled::Infinity | Spelled::Nan => floats.decimals = true,
                 }
                 key
@@ -155,12 +160,4 @@ impl<W, S> Floats<W, S> {
             self.too_large = Some(place);
         }
     }
-}
-
-/// Whether it is finite and no integer.
-#[inline]
-fn has_fraction(value: f64) -> bool {
-    // From here on all are integers.
-    const FRACTIONS_END: f64 = (1_u64 << 52) as f64;
-    value.abs() < FRACTIONS_END && ((value as i64) as f64 - value).abs() > 0.0
 }

@@ -1,12 +1,11 @@
 //! Tokens as integers: 32 bits each, or 64 where those are not enough, and the extremes tell the type.
 
-use rayon::prelude::*;
-
 use super::expected;
 use crate::error::Error;
 use crate::io::number::{Integer, Tokens, integer, printable};
 use crate::io::source::Text;
 use crate::key::{ElementType, Order, Pieces, Word};
+use crate::parallel::map_parts;
 
 /// The tokens of a piece of text as integers, and what is known of them.
 pub(super) struct Integers {
@@ -191,14 +190,10 @@ impl Integers {
             pieces: Vec<Integers>,
             keys: impl Fn(Integers) -> Vec<W> + Sync + Send,
         ) -> Vec<Vec<W>> {
-            if pieces.len() < 2 {
-                pieces.into_iter().map(keys).collect()
-            } else {
-                pieces.into_par_iter().map(keys).collect()
-            }
+            map_parts(pieces, keys)
         }
         let key = |values: &mut [u32]| values.iter_mut().for_each(|value| *value = value.key(order));
-        if order.element.bytes() == 4 {
+        if order.element.key_words() == 1 {
             // The values fit, so the low half is the value in two's complement of 32 bits.
             Pieces::One(each(pieces, |piece| {
                 let mut values = match piece.values {
@@ -239,7 +234,7 @@ fn widened(values: Vec<u32>, signed: bool) -> Vec<u64> {
 }
 
 /// The value modulo 2^64 and whether it is negative; `None` if neither u64 nor i64 holds it.
-pub(super) fn two_complement(integer: Integer) -> Option<(u64, bool)> {
+pub(in crate::io) fn two_complement(integer: Integer) -> Option<(u64, bool)> {
     let magnitude = integer.magnitude?;
     let fits = !integer.negative || magnitude <= i64::MIN.unsigned_abs();
     fits.then_some((if integer.negative { magnitude.wrapping_neg() } else { magnitude }, integer.negative))
@@ -265,18 +260,18 @@ fn range(element: ElementType) -> (i64, i64) {
         ElementType::I32 => (i32::MIN.into(), i32::MAX.into()),
         ElementType::U64 => (0, i64::MAX),
         ElementType::I64 => (i64::MIN, i64::MAX),
-        // They have none that is read as an integer.
-        ElementType::F32 | ElementType::F64 => (0, 0),
+        // Floats have none that is read as an integer, and text is not read as smaller types.
+        _ => (0, 0),
     }
 }
 
-fn holds(element: ElementType, value: u64, negative: bool) -> bool {
+pub(in crate::io) fn holds(element: ElementType, value: u64, negative: bool) -> bool {
     match element {
         ElementType::U32 => !negative && u32::try_from(value).is_ok(),
         ElementType::I32 if negative => i32::try_from(value.cast_signed()).is_ok(),
         ElementType::I32 => i32::try_from(value).is_ok(),
         ElementType::U64 => !negative,
         ElementType::I64 => negative || i64::try_from(value).is_ok(),
-        ElementType::F32 | ElementType::F64 => false,
+        _ => false,
     }
 }

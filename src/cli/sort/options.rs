@@ -1,0 +1,260 @@
+//! From what was typed to what is meant: every option resolved against the others, nothing opened yet.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use anyhow::{bail, ensure};
+use gpusort::io::csv::{By, Dialect};
+use gpusort::io::{Direction, Input, Place, Rules};
+use gpusort::key::ElementType;
+use gpusort::{Method, Wanted};
+
+use crate::cli::args::{self, FormatArg, InvalidArg, OrderArgs, PlaceArg, SortArgs, TimingArg};
+use crate::cli::device::{Device, Devices};
+use crate::cli::format::{self, Extension, Format};
+
+/// What is to be sorted, merged or checked, and in which order.
+pub(in crate::cli) struct InputOptions {
+    pub(in crate::cli) inputs: Vec<Input>,
+    pub(in crate::cli) format: Format,
+    /// The type asked for, or known from the extension.
+    pub(in crate::cli) element: Option<ElementType>,
+    /// Whether the type is that of `.bin`, which nobody named.
+    pub(in crate::cli) type_assumed: bool,
+    pub(in crate::cli) direction: Direction,
+    /// Of a table.
+    pub(in crate::cli) dialect: Dialect,
+    pub(in crate::cli) by: By,
+    /// Of records of equal keys only the first is wanted.
+    pub(in crate::cli) unique: bool,
+}
+
+/// All that is meant by `gpusort sort`.
+pub(super) struct Options {
+    pub(super) input: InputOptions,
+    pub(super) wanted: Wanted,
+    /// Whether positions are to be written, not records.
+    pub(super) argsort: bool,
+    pub(super) method: Method,
+    pub(super) device: Device,
+    /// `None` is standard output.
+    pub(super) output: Option<PathBuf>,
+    pub(super) output_format: Format,
+    /// The type that the output's extension promises.
+    pub(super) output_element: Option<ElementType>,
+    pub(super) timing: Option<TimingTo>,
+    pub(super) json: bool,
+    pub(super) quiet: bool,
+    pub(super) progress: args::Progress,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TimingTo {
+    Stdout,
+    /// On standard output below text data, as a comment.
+    StdoutComment,
+    Stderr,
+}
+
+impl InputOptions {
+    pub(in crate::cli) fn new(args: OrderArgs) -> anyhow::Result<Self> {
+        let inputs: Vec<Input> = if args.files.is_empty() {
+            vec![Input::Stdin]
+        } else {
+            let input =
+                |file: PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file) };
+            args.files.into_iter().map(input).collect()
+        };
+        let format = input_format(args.from, &inputs)?;
+        let (element, type_assumed) = match (args.element.0, format) {
+            (None, Format::Binary) => binary_element(&inputs)?,
+            (Some(element), Format::Text | Format::Csv | Format::Tsv)
+                if ElementType::NARROW.contains(&element) =>
+            {
+                bail!("--type {element} is for binary and .npy files; text is read as types of 4 and 8 bytes")
+            }
+            (element, _) => (element, false),
+        };
+        if !format.is_table() {
+            for (given, option) in [
+                (!args.key.is_empty(), "--key"),
+                (args.no_header, "--no-header"),
+                (args.delimiter.is_some(), "--delimiter"),
+                (args.empty.is_some(), "--empty"),
+                (args.invalid.is_some(), "--invalid"),
+            ] {
+                ensure!(
+                    !given,
+                    "{option} is for tables, and this is {}; --from csv or tsv says so",
+                    format.name()
+                );
+            }
+        }
+        let rules = Rules {
+            nan: place(args.nan),
+            empty: args.empty.map_or(Rules::default().empty, place),
+            invalid: match args.invalid {
+                None | Some(InvalidArg::Error) => Place::Error,
+                Some(InvalidArg::Last) => Place::Last,
+                Some(InvalidArg::First) => Place::First,
+                Some(InvalidArg::Skip) => Place::Skip,
+            },
+        };
+        let delimiter = args.delimiter.unwrap_or(if format == Format::Tsv { b'\t' } else { b',' });
+        Ok(Self {
+            inputs,
+            format,
+            element,
+            type_assumed,
+            direction: Direction { descending: args.reverse, nan: rules.nan },
+            dialect: Dialect { delimiter, header: !args.no_header },
+            by: By { columns: args.key, descending: args.reverse, element, rules },
+            unique: args.unique,
+        })
+    }
+}
+
+impl Options {
+    pub(super) fn new(args: SortArgs) -> anyhow::Result<Self> {
+        let input = InputOptions::new(args.order)?;
+        let format = input.format;
+        let method = Method { algorithm: args.algo.0, variant: args.variant };
+        if let (None, Some(variant)) = (method.algorithm, method.variant) {
+            bail!("--variant {variant} needs --algo, which it is a variant of");
+        }
+        method.on_gpu()?;
+        let top = args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX));
+
+        let output = format::unless_stdout(args.output);
+        let to_stdout = output.is_none();
+        let (mut output_format, output_element) =
+            output_format(format, args.argsort, format::of_output(args.to, output.as_deref()))?;
+        if to_stdout && io::stdout().is_terminal() && output_format.is_bits() {
+            output_format = Format::Text;
+        }
+
+        let timing = match args.timing {
+            TimingArg::Off => None,
+            _ if args.quiet && !args.json && !args.timing_typed => None,
+            // A default of the environment's must not make an error of what is none without it.
+            TimingArg::Stdout if !args.timing_typed && to_stdout && output_format != Format::Text => {
+                Some(TimingTo::Stderr)
+            }
+            TimingArg::Auto if to_stdout && !io::stdout().is_terminal() => Some(TimingTo::Stderr),
+            TimingArg::Auto | TimingArg::Stdout if !to_stdout => Some(TimingTo::Stdout),
+            TimingArg::Auto | TimingArg::Stdout if output_format == Format::Text => {
+                Some(TimingTo::StdoutComment)
+            }
+            // Also where a table is on a terminal, which has no comments.
+            TimingArg::Stderr | TimingArg::Auto => Some(TimingTo::Stderr),
+            TimingArg::Stdout => bail!(
+                "--timing stdout would mix with the {} data there; write that to a file with -o",
+                output_format.name()
+            ),
+        };
+        Ok(Self {
+            wanted: Wanted { unique: input.unique, top },
+            input,
+            argsort: args.argsort,
+            method,
+            device: Device::named(&args.device)?,
+            output,
+            output_format,
+            output_element,
+            timing,
+            json: args.json,
+            quiet: args.quiet,
+            progress: if args.quiet && !args.progress_typed {
+                args::Progress::Never
+            } else {
+                args.progress.progress
+            },
+        })
+    }
+
+    pub(super) fn devices(&self) -> Devices {
+        Devices::new(self.device.clone(), self.method, !self.quiet)
+    }
+}
+
+fn place(arg: PlaceArg) -> Place {
+    match arg {
+        PlaceArg::Last => Place::Last,
+        PlaceArg::First => Place::First,
+        PlaceArg::Error => Place::Error,
+    }
+}
+
+/// What is written, if this was read and that was asked for; and the element type that is promised.
+fn output_format(
+    input: Format,
+    argsort: bool,
+    asked: Option<(Format, Option<ElementType>)>,
+) -> anyhow::Result<(Format, Option<ElementType>)> {
+    let (format, element) = match asked {
+        None if argsort && input.is_table() => (Format::Text, None),
+        None => (input, None),
+        // Whatever is in it is some text.
+        Some((Format::Text, None)) if input.is_table() && !argsort => (input, None),
+        Some(asked) => asked,
+    };
+    if argsort {
+        ensure!(!format.is_table(), "positions are no table; --to text, bin or npy writes them");
+    } else if input.is_table() {
+        ensure!(
+            format == input,
+            "rows come out as they are in the {}, which is not {}; --to {} writes them so",
+            input.name(),
+            format.name(),
+            input.name()
+        );
+    } else {
+        ensure!(
+            !format.is_table(),
+            "numbers in {} make no table; --to text, bin or npy writes them",
+            input.name()
+        );
+    }
+    Ok((format, element))
+}
+
+fn input_format(from: FormatArg, inputs: &[Input]) -> anyhow::Result<Format> {
+    match from {
+        FormatArg::Text => return Ok(Format::Text),
+        FormatArg::Bin => return Ok(Format::Binary),
+        FormatArg::Csv => return Ok(Format::Csv),
+        FormatArg::Tsv => return Ok(Format::Tsv),
+        FormatArg::Npy => return Ok(Format::Npy),
+        FormatArg::Auto => {}
+    }
+    let format =
+        |input: &Input| input.path().and_then(|path| Extension::of(path).format).unwrap_or(Format::Text);
+    let first = format(&inputs[0]);
+    if let Some(other) = inputs.iter().find(|&input| format(input) != first) {
+        bail!(
+            "{} is {} and {} is {}; --from says which they all are",
+            inputs[0].name(),
+            first.name(),
+            other.name(),
+            format(other).name()
+        )
+    }
+    Ok(first)
+}
+
+/// The type of binary files by their extensions, and whether it is only assumed.
+fn binary_element(inputs: &[Input]) -> anyhow::Result<(Option<ElementType>, bool)> {
+    let named: Vec<(&Input, Option<ElementType>)> = inputs
+        .iter()
+        .map(|input| (input, input.path().and_then(|path| Extension::of(path).element)))
+        .collect();
+    let (first, element) = named[0];
+    if let Some((other, _)) = named.iter().find(|(_, other)| *other != element) {
+        bail!(
+            "{} and {} may be of different types; --type says which they all are",
+            first.name(),
+            other.name()
+        );
+    }
+    Ok((Some(element.unwrap_or(ElementType::U32)), element.is_none()))
+}

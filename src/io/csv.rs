@@ -1,0 +1,512 @@
+//! Tables as text: CSV and TSV. Rows are ordered by some of their columns and come out byte for byte.
+//!
+//! All cores read a part of the table each, from one row's beginning to another's. Where those are, the number of quotes
+//! before them tells; and since a stray quote may mislead, a part is taken only if the part before it ended where it
+//! begins, and else read again from there.
+
+mod column;
+mod header;
+mod rows;
+mod words;
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use self::column::{Column, NoType, Refused};
+use self::rows::{cuts, end_of_row};
+use super::number::printable;
+use super::print;
+use super::records::{Start, touch};
+use super::rules::{Class, Counts, Place, Rules};
+use super::source::Text;
+use super::text::{NO_NAN, expected, piece_size};
+use crate::error::{Error, ErrorKind};
+use crate::key::{ElementType, Order, Pieces};
+use crate::parallel::map_parts;
+
+pub(super) use self::header::{Found, Header};
+pub(super) use self::rows::{for_each_field, line_end, unquoted};
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// What separates fields.
+    pub delimiter: u8,
+    /// Whether the first row names the columns.
+    pub header: bool,
+}
+
+/// What rows are ordered by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct By {
+    /// The columns, the most significant first: names of the header or numbers from 1 on, either with `:r` or `:a` behind
+    /// it for a direction of its own. None means the only column there is.
+    pub columns: Vec<String>,
+    /// The direction of columns that have none of their own.
+    pub descending: bool,
+    /// The type asked for.
+    pub element: Option<ElementType>,
+    /// What becomes of fields that are no numbers.
+    pub rules: Rules,
+}
+
+/// A table that was read.
+#[derive(Debug)]
+pub struct Table {
+    text: Text,
+    delimiter: u8,
+    /// Where the header is.
+    header: Option<Range<usize>>,
+    /// Where rows begin, in input order, without those left out.
+    starts: Places,
+    /// The numbers of these rows among all, if some were left out.
+    numbers: Option<Vec<u32>>,
+    /// Whether there are quotes.
+    quotes: bool,
+    /// For a last row that lacks one.
+    line_end: &'static [u8],
+    /// The types of the columns that rows are ordered by.
+    pub elements: Vec<ElementType>,
+    /// What there was that is no number.
+    pub counts: Counts,
+}
+
+/// Places in a text, in as many bits as they need.
+#[derive(Debug)]
+enum Places {
+    Short(Vec<u32>),
+    Long(Vec<u64>),
+}
+
+/// Rows that one core has read.
+struct Part {
+    /// Where its first row begins.
+    start: usize,
+    /// Where the row behind its last one begins.
+    end: usize,
+    /// Where its rows begin, from `start` on.
+    starts: Vec<u32>,
+    /// Rows left out, by their numbers in this part.
+    skipped: Vec<u32>,
+    counts: Counts,
+    /// A column for each key.
+    columns: Vec<Column>,
+}
+
+/// What is wrong with the row that begins at a place.
+struct Problem(usize, Wrong);
+
+enum Wrong {
+    /// A quote is not closed.
+    Unclosed,
+    /// It has so many fields.
+    Ragged(usize),
+    /// It is longer than can be told.
+    Long,
+    /// The field of this key is refused.
+    Field(usize, Refused),
+}
+
+/// Reads a table and the keys of its rows: words of which the first decides, and the next where those are equal.
+///
+/// # Errors
+///
+/// A column that is not there; a row of another number of fields; a quote that is not closed; headers that differ; a field
+/// that the rules or the type refuse; numbers that no one type holds.
+pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Pieces>), Error> {
+    let mut counts = Counts::default();
+    let (first, bodies) = bodies(&text, dialect, &mut counts)?;
+    let no_rows = Header { columns: 1, names: None };
+    let (header, place) = first.map_or((no_rows, None), |(header, place)| (header, Some(place)));
+    let layout = Layout::new(&text, dialect.delimiter, &header, by, place.is_none() && dialect.header)?;
+    let mut parts = Vec::new();
+    for body in bodies {
+        parts.extend(layout.read(body)?);
+    }
+    for part in &parts {
+        counts.blank += part.counts.blank;
+        part.columns.iter().flat_map(Column::classes).for_each(|class| counts.add(class));
+        counts.invalid += part.counts.invalid;
+        counts.skipped += part.skipped.len() as u64;
+    }
+    let numbers = (counts.skipped > 0).then(|| numbers(&parts));
+    let starts = Places::of(&text, &parts);
+    let (elements, words) = layout.words(parts)?;
+
+    let header = place.filter(|_| dialect.header);
+    let first_row = header.as_ref().map_or_else(|| starts.first().unwrap_or(0), |header| header.start);
+    let line_end: &[u8] = match memchr::memchr(b'\n', &text.bytes[first_row..]) {
+        Some(newline) if newline > 0 && text.bytes[first_row + newline - 1] == b'\r' => b"\r\n",
+        _ => b"\n",
+    };
+    let quotes = memchr::memchr(b'"', &text.bytes).is_some();
+    let delimiter = dialect.delimiter;
+    Ok((Table { text, delimiter, header, starts, numbers, quotes, line_end, elements, counts }, words))
+}
+
+/// The header, or the first row where there is none, and where the rows of each input are.
+#[expect(clippy::type_complexity, reason = "used once")]
+fn bodies(
+    text: &Text,
+    dialect: Dialect,
+    counts: &mut Counts,
+) -> Result<(Option<(Header, Range<usize>)>, Vec<Range<usize>>), Error> {
+    let mut first: Option<(Header, Range<usize>)> = None;
+    let mut bodies = Vec::new();
+    for part in text.parts() {
+        let (range, bytes) = (part.range.clone(), text.with_line_end(part));
+        let (mut start, mut blank) = (range.start, 0);
+        while start < range.end && line_end(&bytes[start..]) > 0 {
+            start += line_end(&bytes[start..]);
+            blank += 1;
+        }
+        let mut body = range.clone();
+        if start < range.end {
+            let problem = || Layout::bare(text, dialect.delimiter).error(&Problem(start, Wrong::Unclosed));
+            let (next, here) = Header::read(bytes, start, dialect).ok_or_else(problem)?;
+            let place = start..next.min(range.end);
+            if dialect.header {
+                body.start = place.end;
+            }
+            match &first {
+                Some((header, place)) if dialect.header && *header != here => {
+                    let problem = format!("is another header than that of {}", text.line(place.start));
+                    return Err(Error::input(text.line(start), problem));
+                }
+                Some(_) => {}
+                None => first = Some((here, place)),
+            }
+        } else if dialect.header {
+            body.start = range.end;
+        }
+        if dialect.header {
+            counts.blank += blank;
+        }
+        bodies.push(body);
+    }
+    Ok((first, bodies))
+}
+
+/// What is the same for all rows.
+struct Layout<'a> {
+    text: &'a Text,
+    delimiter: u8,
+    columns: usize,
+    keys: Vec<Found>,
+    /// For each column, up to the last one that is a key, which key it is.
+    key_of: Vec<Option<usize>>,
+    element: Option<ElementType>,
+    rules: Rules,
+}
+
+impl<'a> Layout<'a> {
+    /// Of a table with this header; `is_empty` if it has nothing at all, no columns either.
+    fn new(text: &'a Text, delimiter: u8, header: &Header, by: &By, is_empty: bool) -> Result<Self, Error> {
+        let table = text.parts().first().map_or("", |part| part.name());
+        let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
+        let last = keys.iter().map(|key| key.index + 1).max().unwrap_or(0);
+        let key_of = (0..last).map(|column| keys.iter().position(|key| key.index == column)).collect();
+        let (element, rules) = (by.element, by.rules);
+        Ok(Self { text, delimiter, columns: header.columns, keys, key_of, element, rules })
+    }
+
+    /// Of a table of which nothing is known yet.
+    fn bare(text: &'a Text, delimiter: u8) -> Self {
+        let rules = Rules::default();
+        Self { text, delimiter, columns: 0, keys: Vec::new(), key_of: Vec::new(), element: None, rules }
+    }
+
+    /// Reads the rows here, on all cores.
+    fn read(&self, body: Range<usize>) -> Result<Vec<Part>, Error> {
+        // One byte more: the line end that is put behind a text.
+        let bytes = &self.text.bytes[..=body.end];
+        let cuts = cuts(bytes, body.clone(), piece_size(self.text.bytes.len()));
+        let until = |number: usize| cuts.get(number + 1).copied().unwrap_or(body.end);
+        let numbers = (0..cuts.len()).collect();
+        let read: Vec<Result<Part, Problem>> =
+            map_parts(numbers, |number| self.read_part(bytes, cuts[number], until(number)));
+        let mut parts = Vec::with_capacity(read.len());
+        let mut next = body.start;
+        for (number, part) in read.into_iter().enumerate() {
+            let part = if cuts[number] == next { part } else { self.read_part(bytes, next, until(number)) };
+            let part = part.map_err(|problem| self.error(&problem))?;
+            next = part.end;
+            parts.push(part);
+        }
+        Ok(parts)
+    }
+
+    /// Reads the rows that begin from `start` on and before `until`.
+    fn read_part(&self, bytes: &[u8], start: usize, until: usize) -> Result<Part, Problem> {
+        const ROW: usize = 32;
+        let guess = until.saturating_sub(start) / ROW;
+        let columns = self.keys.iter().map(|_| Column::new(self.element, guess)).collect();
+        let (starts, skipped) = (Vec::with_capacity(guess), Vec::new());
+        let mut part = Part { start, end: start, starts, skipped, counts: Counts::default(), columns };
+        let mut fields = vec![0..0; self.keys.len()];
+        let mut row = 0;
+        while part.end < until {
+            let at = part.end;
+            if self.columns > 1 && line_end(&bytes[at..]) > 0 {
+                part.end += line_end(&bytes[at..]);
+                part.counts.blank += 1;
+                continue;
+            }
+            let read = for_each_field(bytes, at, self.delimiter, |column, field| {
+                if let Some(&Some(key)) = self.key_of.get(column) {
+                    fields[key] = field;
+                }
+            });
+            let (next, count) = read.ok_or(Problem(at, Wrong::Unclosed))?;
+            if count != self.columns {
+                return Err(Problem(at, Wrong::Ragged(count)));
+            }
+            part.end = next;
+            if self.rules.invalid == Place::Skip && counts_invalid(bytes, &fields, &mut part.counts) {
+                part.skipped.push(row);
+            } else {
+                part.starts.push(u32::try_from(at - start).map_err(|_| Problem(at, Wrong::Long))?);
+                for (key, field) in fields.iter().enumerate() {
+                    let said = unquoted(&bytes[field.clone()]);
+                    let pushed = part.columns[key].push(trimmed(&said), self.rules);
+                    pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;
+                }
+            }
+            row += 1;
+        }
+        Ok(part)
+    }
+
+    /// The types of the keys' columns and the words that order the rows.
+    fn words(&self, parts: Vec<Part>) -> Result<(Vec<ElementType>, Vec<Pieces>), Error> {
+        let mut starts = Vec::with_capacity(parts.len());
+        let mut columns: Vec<Vec<Column>> =
+            self.keys.iter().map(|_| Vec::with_capacity(parts.len())).collect();
+        for part in parts {
+            starts.push((part.start, part.starts));
+            columns.iter_mut().zip(part.columns).for_each(|(all, column)| all.push(column));
+        }
+        let (mut elements, mut digits) = (Vec::new(), Vec::new());
+        for (key, parts) in columns.into_iter().enumerate() {
+            let failed = |no_type| {
+                self.no_type(key, no_type, |part, row| {
+                    let (start, rows): &(usize, Vec<u32>) = &starts[part];
+                    start + rows[row as usize] as usize
+                })
+            };
+            let element = self.element.map_or_else(|| column::type_of(&parts), Ok).map_err(failed)?;
+            let order = Order { descending: self.keys[key].descending, ..Order::ascending(element) };
+            digits.extend(column::digits(parts, order, self.rules).map_err(failed)?);
+            elements.push(element);
+        }
+        let rows: Vec<usize> = starts.iter().map(|(_, rows)| rows.len()).collect();
+        Ok((elements, words::words(digits, &rows)))
+    }
+
+    /// That a column's numbers are of no one type.
+    fn no_type(&self, key: usize, no_type: NoType, start: impl Fn(usize, u32) -> usize) -> Error {
+        let place = |(part, row)| start(part, row);
+        let shown = |at| printable(&self.value(at, key));
+        match no_type {
+            NoType::TooLarge(part, row) => {
+                let expected = "an integer that a 64-bit type holds; --type f64 sorts it, rounded";
+                self.field_error(place((part, row)), key, expected)
+            }
+            NoType::Inexact(part, row) => {
+                let expected = "an integer that f64 holds exactly, as it must be beside decimals; \
+                                --type f64 sorts it, rounded";
+                self.field_error(place((part, row)), key, expected)
+            }
+            NoType::Apart(least, greatest) => {
+                let (least, greatest) = (place(least), place(greatest));
+                let problem = format!(
+                    "no integer type holds both {} ({}) and {} ({}); --type f64 sorts them, rounded",
+                    shown(least),
+                    self.text.line(least),
+                    shown(greatest),
+                    self.text.line(greatest),
+                );
+                Error::input(self.field_place(least.max(greatest), key), problem)
+            }
+        }
+    }
+
+    /// The value of a key's field in the row that begins here.
+    fn value(&self, row: usize, key: usize) -> Vec<u8> {
+        let mut value = Vec::new();
+        for_each_field(&self.text.bytes, row, self.delimiter, |column, field| {
+            if column == self.keys[key].index {
+                value = trimmed(&unquoted(&self.text.bytes[field])).to_vec();
+            }
+        });
+        value
+    }
+
+    /// `file:line, column 'name'` of a row and a key.
+    fn field_place(&self, row: usize, key: usize) -> String {
+        format!("{}, column '{}'", self.text.line(row), self.keys[key].name)
+    }
+
+    fn field_error(&self, row: usize, key: usize, expected: impl Into<String>) -> Error {
+        let (place, token) = (self.field_place(row, key), printable(&self.value(row, key)));
+        Error::new(ErrorKind::Token { place, token, expected: expected.into() })
+    }
+
+    fn error(&self, Problem(row, wrong): &Problem) -> Error {
+        let row = *row;
+        match *wrong {
+            Wrong::Unclosed => {
+                Error::input(self.text.line(row), "a quote is opened in this row and never closed")
+            }
+            Wrong::Long => Error::input(self.text.line(row), "a row is longer than 4 GiB"),
+            Wrong::Ragged(count) => {
+                let fields = if count == 1 { "field" } else { "fields" };
+                let problem = format!("{count} {fields} where the first row has {}", self.columns);
+                Error::input(self.text.line(row), problem)
+            }
+            Wrong::Field(key, refused) => self.refused(row, key, refused),
+        }
+    }
+
+    fn refused(&self, row: usize, key: usize, refused: Refused) -> Error {
+        match refused {
+            Refused::Class(Class::Invalid) => {
+                self.field_error(row, key, "a number; --invalid puts such rows last or first, or skips them")
+            }
+            Refused::Class(Class::Nan) => self.field_error(row, key, NO_NAN),
+            Refused::Class(Class::Empty) => {
+                Error::input(self.field_place(row, key), "nothing is there, and --empty is error")
+            }
+            Refused::Type(element) => self.field_error(row, key, expected(element)),
+        }
+    }
+}
+
+/// Whether any of the fields is neither a number nor empty; counts those.
+fn counts_invalid(bytes: &[u8], fields: &[Range<usize>], counts: &mut Counts) -> bool {
+    let is_invalid = |field: &&Range<usize>| {
+        let said = unquoted(&bytes[(*field).clone()]);
+        let value = trimmed(&said);
+        !value.is_empty() && super::number::spelled(value).is_none()
+    };
+    let invalid = fields.iter().filter(is_invalid).count() as u64;
+    counts.invalid += invalid;
+    invalid > 0
+}
+
+/// Without the spaces and tabs around it.
+#[inline]
+pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = field {
+        field = rest;
+    }
+    field
+}
+
+/// The numbers of the rows that were not left out.
+fn numbers(parts: &[Part]) -> Vec<u32> {
+    let mut first = 0;
+    let mut numbers = Vec::new();
+    for part in parts {
+        let count = (part.starts.len() + part.skipped.len()) as u32;
+        let mut skipped = part.skipped.iter().peekable();
+        numbers.extend((0..count).filter(|row| skipped.next_if_eq(&row).is_none()).map(|row| first + row));
+        first += count;
+    }
+    numbers
+}
+
+impl Places {
+    fn of(text: &Text, parts: &[Part]) -> Self {
+        fn all<S: Start>(parts: &[Part]) -> Vec<S> {
+            let starts =
+                parts.iter().map(|part| part.starts.iter().map(|&start| S::of(part.start + start as usize)));
+            starts.flatten().collect()
+        }
+        if u32::holds_all(text) { Self::Short(all(parts)) } else { Self::Long(all(parts)) }
+    }
+
+    fn first(&self) -> Option<usize> {
+        match self {
+            Self::Short(places) => places.first().map(|place| place.place()),
+            Self::Long(places) => places.first().map(|place| place.place()),
+        }
+    }
+}
+
+impl Table {
+    /// How many rows there are, without those left out.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.starts {
+            Places::Short(starts) => starts.len(),
+            Places::Long(starts) => starts.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes that were read.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.text.len()
+    }
+
+    /// The numbers among all rows that were read of these, which count those only that were not left out.
+    #[must_use]
+    pub fn numbers(&self, rows: Vec<u32>) -> Vec<u32> {
+        match &self.numbers {
+            None => rows,
+            Some(numbers) => rows.into_iter().map(|row| numbers[row as usize]).collect(),
+        }
+    }
+
+    /// Writes the header and these rows, in this order.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn write(&self, rows: &[u32], to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
+        to.write_all(self.text.mark())?;
+        if let Some(header) = &self.header {
+            let header = &self.text.bytes[header.clone()];
+            to.write_all(header)?;
+            if !header.ends_with(b"\n") {
+                to.write_all(self.line_end)?;
+            }
+        }
+        match &self.starts {
+            Places::Short(starts) => self.write_rows(starts, rows, to, progress),
+            Places::Long(starts) => self.write_rows(starts, rows, to, progress),
+        }
+    }
+
+    fn write_rows<S: Start>(
+        &self,
+        starts: &[S],
+        rows: &[u32],
+        to: &mut impl Write,
+        progress: impl FnMut(u64),
+    ) -> io::Result<()> {
+        let bytes = &self.text.bytes;
+        let ends: Vec<usize> = self.text.parts().iter().map(|part| part.range.end).collect();
+        let expected = bytes.len() / starts.len().max(1) + 1;
+        print::write(rows, expected, to, progress, |rows, lines| {
+            let starts = rows.iter().map(|&row| starts[row as usize].place());
+            touch(bytes, starts, |start| {
+                // Every row was read once, so it ends.
+                let end = end_of_row(bytes, start, self.delimiter, self.quotes).unwrap_or(bytes.len());
+                if ends.binary_search(&(end - 1)).is_ok() {
+                    lines.extend_from_slice(&bytes[start..end - 1]);
+                    lines.extend_from_slice(self.line_end);
+                } else {
+                    lines.extend_from_slice(&bytes[start..end]);
+                }
+            });
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! The names of columns, and which of them are meant.
+
+use super::rows::{for_each_field, unquoted};
+use super::{By, Dialect};
+use crate::error::Error;
+
+/// A column of a table, found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::io) struct Found {
+    /// From 0.
+    pub(in crate::io) index: usize,
+    /// What messages call it.
+    pub(in crate::io) name: String,
+    pub(in crate::io) descending: bool,
+}
+
+/// What the columns of a table are called, if anything, and how many there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::io) struct Header {
+    pub(in crate::io) columns: usize,
+    /// None without a header.
+    pub(in crate::io) names: Option<Vec<String>>,
+}
+
+impl Header {
+    /// Of a table whose first row, that of the header or not, begins here, and where the next row begins; `None` if
+    /// the row does not end.
+    pub(in crate::io) fn read(bytes: &[u8], start: usize, dialect: Dialect) -> Option<(usize, Self)> {
+        let mut names = Vec::new();
+        let (next, columns) = for_each_field(bytes, start, dialect.delimiter, |_, field| {
+            names.push(String::from_utf8_lossy(&unquoted(&bytes[field])).into_owned());
+        })?;
+        Some((next, Self { columns, names: dialect.header.then_some(names) }))
+    }
+
+    /// The columns that are meant, each once; of a table with a single one, that, if none is named.
+    ///
+    /// # Errors
+    ///
+    /// One that is not there, or that the name does not tell from another.
+    pub(in crate::io) fn find(&self, by: &By, table: &str) -> Result<Vec<Found>, Error> {
+        let only = ["1".to_owned()];
+        let named = match &by.columns[..] {
+            [] if self.columns == 1 => &only[..],
+            [] => return Err(Error::input(table, format!("--key says by which column: {}", self.shown()))),
+            named => named,
+        };
+        let mut found: Vec<Found> = Vec::with_capacity(named.len());
+        for named in named {
+            let column = self.find_one(named, by.descending, table)?;
+            // Another time it would compare what is equal already.
+            if found.iter().all(|other| other.index != column.index) {
+                found.push(column);
+            }
+        }
+        Ok(found)
+    }
+
+    fn find_one(&self, named: &str, descending: bool, table: &str) -> Result<Found, Error> {
+        let directed = |suffix: &str, descending| Some((named.strip_suffix(suffix)?, descending));
+        let whole = Some((named, descending));
+        let readings = [whole, directed(":r", true), directed(":a", false)].into_iter().flatten();
+        for (name, descending) in readings.clone() {
+            let mut same = self.names.iter().flatten().enumerate().filter(|(_, other)| *other == name);
+            if let Some((index, _)) = same.next() {
+                if let Some((other, _)) = same.next() {
+                    let problem = format!(
+                        "columns {} and {} are both called '{name}'; --key takes a number",
+                        index + 1,
+                        other + 1
+                    );
+                    return Err(Error::input(table, problem));
+                }
+                return Ok(Found { index, name: name.to_owned(), descending });
+            }
+        }
+        for (number, descending) in readings {
+            if let Ok(number @ 1..) = number.parse::<usize>()
+                && number <= self.columns
+            {
+                let index = number - 1;
+                let name =
+                    self.names.as_ref().map_or_else(|| number.to_string(), |names| names[index].clone());
+                return Ok(Found { index, name, descending });
+            }
+        }
+        Err(Error::input(table, format!("no column '{named}'; there are {}", self.shown())))
+    }
+
+    /// The columns as a message lists them.
+    fn shown(&self) -> String {
+        const MOST: usize = 40;
+        match &self.names {
+            Some(names) => {
+                let mut shown =
+                    names.iter().take(MOST).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+                if names.len() > MOST {
+                    shown += &format!(" and {} more", names.len() - MOST);
+                }
+                shown
+            }
+            None if self.columns == 1 => "1".to_owned(),
+            None => format!("1 to {}", self.columns),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::rules::Rules;
+
+    fn found(header: &str, key: &str) -> Result<(usize, bool), String> {
+        let (_, header) =
+            Header::read(header.as_bytes(), 0, Dialect { delimiter: b',', header: true }).unwrap();
+        let columns = vec![key.to_owned(), key.to_owned()];
+        let by = By { columns, descending: false, element: None, rules: Rules::default() };
+        let found = header.find(&by, "t.csv").map_err(|error| error.to_string())?;
+        assert_eq!(found.len(), 1, "the second time is of no use");
+        Ok((found[0].index, found[0].descending))
+    }
+
+    #[test]
+    fn columns_by_name_then_by_number() {
+        let header = "id,\"unit, price\",2,x:r,x,y,y\n";
+        for (key, expected) in [
+            ("id", (0, false)),
+            ("unit, price:r", (1, true)),
+            ("2", (2, false)),
+            ("3:r", (2, true)),
+            ("3:a", (2, false)),
+            ("x:r", (3, false)),
+            ("x:a", (4, false)),
+            ("7", (6, false)),
+        ] {
+            assert_eq!(found(header, key), Ok(expected), "{key}");
+        }
+        let missing = "t.csv: no column 'price'; there are 'id', 'unit, price', '2', 'x:r', 'x', 'y', 'y'";
+        assert_eq!(found(header, "price"), Err(missing.to_owned()));
+        assert!(found(header, "0").is_err() && found(header, "8").is_err());
+        assert_eq!(
+            found(header, "y"),
+            Err("t.csv: columns 6 and 7 are both called 'y'; --key takes a number".to_owned())
+        );
+    }
+}

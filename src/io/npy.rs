@@ -1,0 +1,164 @@
+//! NumPy's files of one array: a header that says what is in it, then the elements.
+//!
+//! After "A Simple File Format for NumPy Arrays" (NEP 1). Arrays of one dimension are read, of either byte order; what is written is
+//! little-endian. The header is a Python literal, of which only the form that NumPy writes is understood: a crate for that
+//! would bring a parser of all of them.
+
+use super::source::{Input, Opened};
+use crate::error::Error;
+use crate::key::ElementType;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Elements begin at a multiple of this.
+const ALIGNMENT: usize = 64;
+
+/// Longer headers belong to arrays of records, which are not sorted here.
+const LONGEST: usize = 1 << 16;
+
+/// What a header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The type of the elements.
+    pub element: ElementType,
+    /// Their byte order.
+    pub big_endian: bool,
+    /// How many there are.
+    pub count: u64,
+    /// Bytes of the header, after which the elements begin.
+    pub bytes: u64,
+}
+
+impl Header {
+    /// Reads the header of an input.
+    ///
+    /// # Errors
+    ///
+    /// What the system says; what is no array of one dimension and of a type that is sorted here.
+    pub fn read(input: &Input) -> Result<Self, Error> {
+        let mut opened = input.open()?;
+        let refused = |problem: String| Error::input(input.name(), problem);
+        let not_npy = || refused("is no .npy file".to_owned());
+        let mut start = [0; MAGIC.len() + 2];
+        if opened.fill(&mut start)? < start.len() || !start.starts_with(MAGIC) {
+            return Err(not_npy());
+        }
+        let version = start[MAGIC.len()];
+        let length_bytes = match version {
+            1 => 2,
+            2 | 3 => 4,
+            _ => {
+                return Err(refused(format!(
+                    "is of version {version} of the .npy format; 1, 2 and 3 are known"
+                )));
+            }
+        };
+        let mut length = [0; 4];
+        fill(&mut opened, &mut length[..length_bytes])?.then_some(()).ok_or_else(not_npy)?;
+        let length = u32::from_le_bytes(length) as usize;
+        if length > LONGEST {
+            return Err(refused(format!("has a header of {length} bytes; up to {LONGEST} are read")));
+        }
+        let mut text = vec![0; length];
+        fill(&mut opened, &mut text)?.then_some(()).ok_or_else(not_npy)?;
+        let text = String::from_utf8_lossy(&text);
+        let (element, big_endian, count) = parse(&text).map_err(refused)?;
+        let bytes = (start.len() + length_bytes + length) as u64;
+        Ok(Self { element, big_endian, count, bytes })
+    }
+
+    /// The bytes of the header of so many elements, little-endian.
+    #[must_use]
+    pub fn of(element: ElementType, count: u64) -> Vec<u8> {
+        let (kind, size) = (&element.name()[..1], element.bytes());
+        let order = if size == 1 { '|' } else { '<' };
+        let dictionary =
+            format!("{{'descr': '{order}{kind}{size}', 'fortran_order': False, 'shape': ({count},), }}");
+        let before = MAGIC.len() + 4;
+        // A line end closes it, and blanks before that fill it up.
+        let length = (before + dictionary.len() + 1).next_multiple_of(ALIGNMENT) - before;
+        let mut header = [MAGIC, &[1, 0], &(length as u16).to_le_bytes()].concat();
+        header.extend_from_slice(format!("{dictionary:width$}\n", width = length - 1).as_bytes());
+        header
+    }
+}
+
+/// Fills all of `room`, if there is so much.
+fn fill(opened: &mut Opened, room: &mut [u8]) -> Result<bool, Error> {
+    Ok(opened.fill(room)? == room.len())
+}
+
+/// The type, whether it is big-endian, and the number of elements that a header tells of.
+fn parse(header: &str) -> Result<(ElementType, bool, u64), String> {
+    let value = |name: &str| {
+        let rest = header.split_once(&format!("'{name}':"));
+        rest.map(|(_, rest)| rest.trim_start()).ok_or_else(|| format!("has a header without '{name}'"))
+    };
+    let shape = value("shape")?.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+    let (shape, _) = shape.ok_or("has a header with no shape in it")?;
+    let dimensions: Vec<&str> = shape.split(',').map(str::trim).filter(|length| !length.is_empty()).collect();
+    let [count] = dimensions[..] else {
+        let plural = if dimensions.is_empty() { "a single element" } else { "several dimensions" };
+        return Err(format!("has the shape ({shape}), {plural}; arrays of one dimension are sorted"));
+    };
+    let count = count.parse().map_err(|_| format!("has the shape ({shape})"))?;
+
+    let kinds = "u1 i1 u2 i2 f2 u4 i4 f4 u8 i8 f8";
+    let descr = value("descr")?;
+    let quoted = descr.strip_prefix('\'').and_then(|rest| rest.split_once('\''));
+    let (descr, _) = quoted.ok_or_else(|| format!("holds no plain numbers; {kinds} are sorted"))?;
+    let (order, kind) = descr.split_at(descr.len().min(1));
+    let big_endian = match order {
+        ">" => true,
+        "=" => cfg!(target_endian = "big"),
+        _ => false,
+    };
+    let all = ElementType::ALL.into_iter().chain(ElementType::NARROW);
+    let element = all.into_iter().find(|element| {
+        "<>=|".contains(order) && kind == format!("{}{}", &element.name()[..1], element.bytes())
+    });
+    let element = element.ok_or_else(|| format!("is of dtype '{descr}'; {kinds} are sorted"))?;
+    Ok((element, big_endian, count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_of_all_forms() {
+        let numpy = "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }      \n";
+        assert_eq!(parse(numpy), Ok((ElementType::F64, false, 3)));
+        let other = "{'shape': (0, ), 'fortran_order': True,'descr':'>u2'}";
+        assert_eq!(parse(other), Ok((ElementType::U16, true, 0)));
+        assert_eq!(parse("{'descr': '|i1', 'shape': (1,)}"), Ok((ElementType::I8, false, 1)));
+        for (header, problem) in [
+            ("{'descr': '<c8', 'shape': (3,)}", "is of dtype '<c8'"),
+            ("{'descr': '|b1', 'shape': (3,)}", "is of dtype '|b1'"),
+            ("{'descr': '', 'shape': (3,)}", "is of dtype ''"),
+            ("{'descr': [('a', '<f8')], 'shape': (3,)}", "holds no plain numbers"),
+            ("{'descr': '<f8', 'shape': (3, 4)}", "has the shape (3, 4), several dimensions"),
+            ("{'descr': '<f8', 'shape': ()}", "has the shape (), a single element"),
+            ("{'descr': '<f8', 'shape': (-1,)}", "has the shape (-1,)"),
+            ("{'descr': '<f8'}", "has a header without 'shape'"),
+            ("", "has a header without 'shape'"),
+        ] {
+            let said = parse(header).unwrap_err();
+            assert!(said.starts_with(problem), "{header}: {said}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_understood() {
+        for element in ElementType::ALL.into_iter().chain(ElementType::NARROW) {
+            for count in [0, 7, u64::MAX] {
+                let header = Header::of(element, count);
+                assert_eq!(header.len() % ALIGNMENT, 0);
+                let text = std::str::from_utf8(&header[10..]).unwrap();
+                assert_eq!(usize::from(header[8]) + 256 * usize::from(header[9]), text.len());
+                assert!(text.ends_with('\n'));
+                assert_eq!(parse(text), Ok((element, false, count)));
+            }
+        }
+    }
+}
