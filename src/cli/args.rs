@@ -50,6 +50,51 @@ pub(super) enum Command {
     Bench(BenchArgs),
     /// Measure this machine once, so that 'sort' chooses well between CPU and GPU
     Tune(TuneArgs),
+    /// Say whether inputs are sorted, and where not
+    Check(CheckArgs),
+    /// Print a script that completes commands in a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, of gpusort or of one command
+    Man {
+        /// The command
+        command: Option<String>,
+    },
+}
+
+/// Say whether inputs are in order, one after another as one input: exit code 0 if they are, 1 with the first record that is not.
+///
+/// They are read as they come, and no further than that.
+#[derive(Args, Debug)]
+#[command(args_override_self = true)]
+#[command(after_help = "\
+Examples:
+  gpusort check numbers.txt               nothing is printed if it is sorted
+  gpusort check -u -r -k price sales.csv  strictly falling by the column price
+  gpusort check *.u32 && echo sorted")]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    pub(super) order: OrderArgs,
+
+    /// Tell by the exit code alone
+    #[arg(short, long, help_heading = TOLD)]
+    pub(super) quiet: bool,
+}
+
+/// `--check`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum CheckArg {
+    DiagnoseFirst,
+    Quiet,
+    Silent,
+}
+
+impl CheckArg {
+    pub(super) fn is_quiet(self) -> bool {
+        self != Self::DiagnoseFirst
+    }
 }
 
 /// Measure how long the CPU and the GPU take for sorts of some sizes, with the GPU's start and the way there and
@@ -318,6 +363,27 @@ pub(super) struct SortArgs {
     #[command(flatten)]
     pub(super) order: OrderArgs,
 
+    /// Sort nothing, but say whether the inputs are sorted, like 'gpusort check'; quiet: by the exit code alone
+    #[arg(
+        short,
+        long,
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "diagnose-first",
+        conflicts_with_all = ["top", "argsort", "to", "output", "each", "merge"],
+        help_heading = INSTEAD
+    )]
+    pub(super) check: Option<CheckArg>,
+
+    /// Likewise, by the exit code alone: --check=quiet
+    #[arg(short = 'C', conflicts_with_all = ["top", "argsort", "to", "output", "each", "merge"], help_heading = INSTEAD)]
+    pub(super) check_quietly: bool,
+
+    /// Merge inputs that are sorted, each on its own, as they come
+    #[arg(short, long, conflicts_with_all = ["argsort", "each"], help_heading = INSTEAD)]
+    pub(super) merge: bool,
+
     /// Only the first K of the result
     #[arg(long, value_name = "K", help_heading = RESULT, value_parser = gpusort::size::parse)]
     pub(super) top: Option<u64>,
@@ -411,6 +477,7 @@ pub(super) struct SortArgs {
 const INPUT: &str = "Input";
 const ORDER: &str = "Order";
 const RESULT: &str = "Result";
+const INSTEAD: &str = "Instead of sorting";
 const HOW: &str = "How and where";
 const TOLD: &str = "What is told";
 

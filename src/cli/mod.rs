@@ -3,11 +3,13 @@
 
 mod args;
 mod bench;
+mod check;
 mod device;
 mod devices;
 mod format;
 mod generate;
 mod interrupt;
+mod manual;
 mod progress;
 mod sort;
 mod tune;
@@ -20,20 +22,24 @@ use clap::{CommandFactory, FromArgMatches};
 
 /// Runs the command that the arguments name.
 ///
-/// Exit codes: 0 done, or the reader of the output went away; 2 any error (clap's own too); 130
-/// interrupted.
+/// Exit codes: 0 done, or the reader of the output went away; 1 a check found disorder; 2 any error (clap's own
+/// too); 130 interrupted.
 pub(crate) fn main() -> ExitCode {
     prepare_environment();
     let cli = parse();
+    let success = |()| ExitCode::SUCCESS;
     let result = interrupt::install().and_then(|()| match cli.command {
         args::Command::Sort(args) => sort::run(args),
-        args::Command::Bench(args) => bench::run(args),
-        args::Command::Devices => devices::run(),
-        args::Command::Gen(args) => generate::run(args),
-        args::Command::Tune(args) => tune::run(&args),
+        args::Command::Check(args) => check::run(args),
+        args::Command::Bench(args) => bench::run(args).map(success),
+        args::Command::Devices => devices::run().map(success),
+        args::Command::Gen(args) => generate::run(args).map(success),
+        args::Command::Tune(args) => tune::run(&args).map(success),
+        args::Command::Completions { shell } => manual::completions(shell).map(success),
+        args::Command::Man { command } => manual::page(command.as_deref()).map(success),
     });
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Where even this cannot be written, there is nobody left to tell.

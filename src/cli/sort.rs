@@ -1,10 +1,12 @@
 //! `gpusort sort`: read, sort, write, tell.
 
 mod each;
+mod merge;
 pub(super) mod options;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,7 +22,8 @@ use gpusort::timing::{LeftOut, Timing, milliseconds};
 use gpusort::{Report, Sorter, Wanted};
 
 use self::options::{Options, TimingTo};
-use super::args::SortArgs;
+use super::args::{CheckArg, CheckArgs, SortArgs};
+use super::check;
 use super::device::{Devices, Expected};
 use super::format::Format;
 use super::progress::{Progress, Unit};
@@ -114,26 +117,6 @@ struct Done {
 }
 
 impl Options {
-    /// Where the elements of binary files are.
-    fn sources(&self) -> anyhow::Result<Vec<Source>> {
-        let input = &self.input;
-        let source = |file: &Input| match input.format {
-            Format::Npy => Source::npy(file.clone()),
-            _ => Ok(Source::raw(file.clone(), input.element.unwrap_or(ElementType::U32))),
-        };
-        let sources = input.inputs.iter().map(source).collect::<Result<Vec<_>, _>>()?;
-        for (source, file) in sources.iter().zip(&input.inputs) {
-            let (element, first) = (source.element(), sources[0].element());
-            if let Some(asked) = input.element.filter(|&asked| asked != element) {
-                bail!("{}: holds {element}, and --type is {asked}", file.name());
-            }
-            if element != first {
-                bail!("{} holds {first} and {} {element}", input.inputs[0].name(), file.name());
-            }
-        }
-        Ok(sources)
-    }
-
     /// What the files tell of the input; `None` if it is not all in files.
     fn expected(&self, sources: &[Source]) -> Option<Expected> {
         let bytes = self.input.inputs.iter().map(Input::size).sum::<Option<u64>>()?;
@@ -153,31 +136,42 @@ impl Options {
     }
 }
 
-pub(super) fn run(args: SortArgs) -> anyhow::Result<()> {
-    if args.each {
-        return each::run(&args);
+pub(super) fn run(args: SortArgs) -> anyhow::Result<ExitCode> {
+    if args.check.is_some() || args.check_quietly {
+        let quiet = args.quiet || args.check_quietly || args.check.is_some_and(CheckArg::is_quiet);
+        return check::run(CheckArgs { order: args.order, quiet });
     }
+    if args.each {
+        each::run(&args)?;
+    } else if args.merge {
+        merge::run(&Options::new(args)?)?;
+    } else {
+        sort(&Options::new(args)?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn sort(options: &Options) -> anyhow::Result<()> {
     let begin = Instant::now();
-    let options = Options::new(args)?;
     let progress = Progress::new(options.progress);
     let mut devices = options.devices();
-    let sources = if options.input.format.is_bits() { options.sources()? } else { Vec::new() };
+    let sources = if options.input.format.is_bits() { options.input.sources()? } else { Vec::new() };
     let expected = options.expected(&sources);
     devices.expect(expected);
     // Opened before the work, so that a place that can't be written to is found out now.
     let output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
     let timing = match expected {
         Some(expected) if options.input.format.is_bits() && devices.is_starting() => {
-            sort_while_reading(&options, &sources, expected, output, &mut devices, &progress, begin)?
+            sort_while_reading(options, &sources, expected, output, &mut devices, &progress, begin)?
         }
         _ => {
-            let input = read(&options, &sources, &progress)?;
-            sort_one(&options, input, output, &mut devices, &progress, begin)?
+            let input = read(options, &sources, &progress)?;
+            sort_one(options, input, output, &mut devices, &progress, begin)?
         }
     };
     if let Some(timing) = timing {
         drop(progress);
-        tell(&timing, &options)?;
+        tell(&timing, options)?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::npy;
+use super::records::write_text;
 use super::rules::{Direction, Place};
 use super::source::{BLOCK, Input, RegularFile};
 use crate::error::Error;
@@ -56,8 +57,13 @@ impl Source {
         }
     }
 
+    /// What they are read from.
+    pub(super) fn input(&self) -> &Input {
+        &self.input
+    }
+
     /// Bytes still to be passed before the first element.
-    fn skip(&self) -> u64 {
+    pub(super) fn skip(&self) -> usize {
         match (&self.header, &self.input) {
             // There the header was read for good.
             (None, _) | (_, Input::Stdin) => 0,
@@ -66,7 +72,7 @@ impl Source {
     }
 
     /// What is wrong if so many bytes of elements were read.
-    fn check(&self, bytes: u64) -> Result<(), Error> {
+    pub(super) fn check(&self, bytes: u64) -> Result<(), Error> {
         let (element, size) = (self.element, self.element.bytes() as u64);
         let problem = match (&self.header, self.size()) {
             (Some(header), expected) if expected != Some(bytes) => {
@@ -141,7 +147,7 @@ fn read_one<W: Word>(
         return read_file(source, &file, order, count, take);
     }
     let mut opened = source.input.open()?;
-    let mut skipped = vec![0; source.skip() as usize];
+    let mut skipped = vec![0; source.skip()];
     if opened.fill(&mut skipped)? < skipped.len() {
         return source.check(0);
     }
@@ -150,7 +156,7 @@ fn read_one<W: Word>(
     loop {
         // No more than expected and one element, by which the end is seen.
         let expected = left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
-        let room = (expected / size + 1).min(BLOCK / size) * size;
+        let room = (expected / size).saturating_add(1).min(BLOCK / size) * size;
         let (keys, bytes) = read_keys(room, source, order, |bytes| opened.fill(bytes))?;
         count(bytes);
         take(keys)?;
@@ -173,7 +179,7 @@ fn read_file<W: Word>(
     let size = (file.size / cores as u64 / 4)
         .clamp(PIECE.start, PIECE.end)
         .next_multiple_of(order.element.bytes() as u64);
-    let starts: Vec<u64> = (source.skip()..file.size).step_by(size as usize).collect();
+    let starts: Vec<u64> = (source.skip() as u64..file.size).step_by(size as usize).collect();
     // A piece for each core at a time, so that no more than that waits for those before it.
     for starts in starts.chunks(cores) {
         let pieces: Vec<_> = starts
@@ -207,12 +213,8 @@ fn read_keys<W: Word>(
         let bytes = fill(&mut elements)?;
         elements.truncate(bytes);
         let widened = elements.chunks_exact(size).map(|element| {
-            let mut wide = [0; 4];
-            wide[..size].copy_from_slice(element);
-            if source.big_endian {
-                wide[..size].reverse();
-            }
-            W::from(u32::from_le_bytes(wide)).key(order)
+            // Narrower than a word of 32 bits.
+            W::from(widened(element, source) as u32).key(order)
         });
         return Ok((widened.collect(), bytes));
     }
@@ -225,6 +227,87 @@ fn read_keys<W: Word>(
         words.iter_mut().for_each(|word| *word = W::from_le(*word).key(order));
     }
     Ok((words, bytes))
+}
+
+/// The bits of an element in a file.
+fn widened(element: &[u8], source: &Source) -> u64 {
+    let mut wide = [0; 8];
+    wide[..element.len()].copy_from_slice(element);
+    if source.big_endian {
+        wide[..element.len()].reverse();
+    }
+    u64::from_le_bytes(wide)
+}
+
+/// The key of one element in a file; `None` if it is NaN and that is an error.
+pub(super) fn key(element: &[u8], source: &Source, direction: Direction) -> Option<u64> {
+    let (bits, order) = (widened(element, source), direction.of(source.element));
+    let allowed = direction.nan != Place::Error;
+    if source.element.key_words() == 1 {
+        let key = (bits as u32).key(order);
+        (allowed || !key.is_nan(order)).then_some(key.into())
+    } else {
+        let key = bits.key(order);
+        (allowed || !key.is_nan(order)).then_some(key)
+    }
+}
+
+/// The element of this key, as text has it.
+pub(super) fn shown(key: u64, order: Order) -> String {
+    let narrow = [key as u32];
+    let wide = [key];
+    let keys = if order.element.key_words() == 1 { KeysRef::One(&narrow) } else { KeysRef::Two(&wide) };
+    let mut text = Vec::new();
+    // Nothing can fail that is written to memory.
+    let _ = write_text(keys, order, &mut text, |_| {});
+    String::from_utf8_lossy(text.trim_ascii_end()).into_owned()
+}
+
+/// Where elements are not in order, if anywhere: the source, the number of the element in it, and the keys of the one before and
+/// of this one. With `unique`, equal ones are not in order either.
+pub(super) fn first_disorder(
+    sources: &[Source],
+    direction: Direction,
+    unique: bool,
+) -> Result<Option<(usize, u64, [u64; 2])>, Error> {
+    fn find<W: Word>(keys: &[W], last: Option<u64>, unique: bool) -> Option<(usize, [u64; 2])> {
+        let broken = |a: u64, b: u64| a > b || unique && a == b;
+        let first = keys.first().map(|&key| key.into());
+        if let (Some(last), Some(first)) = (last, first)
+            && broken(last, first)
+        {
+            return Some((0, [last, first]));
+        }
+        let pair = keys.windows(2).position(|pair| broken(pair[0].into(), pair[1].into()))?;
+        Some((pair + 1, [keys[pair].into(), keys[pair + 1].into()]))
+    }
+    let mut last: Option<u64> = None;
+    for (number, source) in sources.iter().enumerate() {
+        let (mut before, mut found) = (0, None);
+        let read = read(
+            std::slice::from_ref(source),
+            direction,
+            |_| {},
+            |keys| {
+                let (broken, greatest) = match &keys {
+                    Keys::One(keys) => (find(keys, last, unique), keys.last().map(|&key| key.into())),
+                    Keys::Two(keys) => (find(keys, last, unique), keys.last().copied()),
+                };
+                if let Some((place, pair)) = broken {
+                    found = Some((number, before + place as u64, pair));
+                    return Err(Error::input(source.input.name(), "is not in order"));
+                }
+                last = greatest.or(last);
+                before += keys.len() as u64;
+                Ok(())
+            },
+        );
+        if found.is_some() {
+            return Ok(found);
+        }
+        read?;
+    }
+    Ok(None)
 }
 
 /// Turns keys back into the bits of their elements and writes those, little-endian, calling `progress` with the

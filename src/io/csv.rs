@@ -63,8 +63,8 @@ pub struct Table {
     numbers: Option<Vec<u32>>,
     /// Whether there are quotes.
     quotes: bool,
-    /// For a last row that lacks one.
-    line_end: &'static [u8],
+    /// Where inputs end, and the line end of each for a last row that lacks one.
+    ends: Vec<(usize, &'static [u8])>,
     /// The types of the columns that rows are ordered by.
     pub elements: Vec<ElementType>,
     /// What there was that is no number.
@@ -116,11 +116,13 @@ enum Wrong {
 pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Pieces>), Error> {
     let mut counts = Counts::default();
     let (first, bodies) = bodies(&text, dialect, &mut counts)?;
+    let is_empty = first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
     let no_rows = Header { columns: 1, names: None };
     let (header, place) = first.map_or((no_rows, None), |(header, place)| (header, Some(place)));
-    let layout = Layout::new(&text, dialect.delimiter, &header, by, place.is_none() && dialect.header)?;
-    let mut parts = Vec::new();
-    for body in bodies {
+    let layout = Layout::new(&text, dialect.delimiter, &header, by, is_empty)?;
+    let (mut parts, mut ends) = (Vec::new(), Vec::with_capacity(bodies.len()));
+    for (body, line_end) in bodies {
+        ends.push((body.end, line_end));
         parts.extend(layout.read(body)?);
     }
     for part in &parts {
@@ -134,24 +136,20 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Pieces>
     let (elements, words) = layout.words(parts)?;
 
     let header = place.filter(|_| dialect.header);
-    let first_row = header.as_ref().map_or_else(|| starts.first().unwrap_or(0), |header| header.start);
-    let line_end: &[u8] = match memchr::memchr(b'\n', &text.bytes[first_row..]) {
-        Some(newline) if newline > 0 && text.bytes[first_row + newline - 1] == b'\r' => b"\r\n",
-        _ => b"\n",
-    };
     let quotes = memchr::memchr(b'"', &text.bytes).is_some();
     let delimiter = dialect.delimiter;
-    Ok((Table { text, delimiter, header, starts, numbers, quotes, line_end, elements, counts }, words))
+    Ok((Table { text, delimiter, header, starts, numbers, quotes, ends, elements, counts }, words))
 }
 
-/// The header, or the first row where there is none, and where the rows of each input are.
-#[expect(clippy::type_complexity, reason = "used once")]
-fn bodies(
-    text: &Text,
-    dialect: Dialect,
-    counts: &mut Counts,
-) -> Result<(Option<(Header, Range<usize>)>, Vec<Range<usize>>), Error> {
-    let mut first: Option<(Header, Range<usize>)> = None;
+/// Where the rows of an input are, and the line end that its first row has.
+type Body = (Range<usize>, &'static [u8]);
+
+/// The first row, of the header or not, and where it is.
+type First = (Header, Range<usize>);
+
+/// The header, or the first row where there is none, and the rows of each input.
+fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<First>, Vec<Body>), Error> {
+    let mut first: Option<First> = None;
     let mut bodies = Vec::new();
     for part in text.parts() {
         let (range, bytes) = (part.range.clone(), text.with_line_end(part));
@@ -161,10 +159,14 @@ fn bodies(
             blank += 1;
         }
         let mut body = range.clone();
+        let mut end: &[u8] = b"\n";
         if start < range.end {
             let problem = || Layout::bare(text, dialect.delimiter).error(&Problem(start, Wrong::Unclosed));
             let (next, here) = Header::read(bytes, start, dialect).ok_or_else(problem)?;
             let place = start..next.min(range.end);
+            if text.bytes[place.clone()].ends_with(b"\r\n") {
+                end = b"\r\n";
+            }
             if dialect.header {
                 body.start = place.end;
             }
@@ -182,7 +184,7 @@ fn bodies(
         if dialect.header {
             counts.blank += blank;
         }
-        bodies.push(body);
+        bodies.push((body, end));
     }
     Ok((first, bodies))
 }
@@ -425,13 +427,6 @@ impl Places {
         }
         if u32::holds_all(text) { Self::Short(all(parts)) } else { Self::Long(all(parts)) }
     }
-
-    fn first(&self) -> Option<usize> {
-        match self {
-            Self::Short(places) => places.first().map(|place| place.place()),
-            Self::Long(places) => places.first().map(|place| place.place()),
-        }
-    }
 }
 
 impl Table {
@@ -475,8 +470,9 @@ impl Table {
         if let Some(header) = &self.header {
             let header = &self.text.bytes[header.clone()];
             to.write_all(header)?;
+            // One that lacks it is all that there is of its input, so it is any.
             if !header.ends_with(b"\n") {
-                to.write_all(self.line_end)?;
+                to.write_all(b"\n")?;
             }
         }
         match &self.starts {
@@ -493,18 +489,18 @@ impl Table {
         progress: impl FnMut(u64),
     ) -> io::Result<()> {
         let bytes = &self.text.bytes;
-        let ends: Vec<usize> = self.text.parts().iter().map(|part| part.range.end).collect();
         let expected = bytes.len() / starts.len().max(1) + 1;
         print::write(rows, expected, to, progress, |rows, lines| {
             let starts = rows.iter().map(|&row| starts[row as usize].place());
             touch(bytes, starts, |start| {
                 // Every row was read once, so it ends.
                 let end = end_of_row(bytes, start, self.delimiter, self.quotes).unwrap_or(bytes.len());
-                if ends.binary_search(&(end - 1)).is_ok() {
-                    lines.extend_from_slice(&bytes[start..end - 1]);
-                    lines.extend_from_slice(self.line_end);
-                } else {
-                    lines.extend_from_slice(&bytes[start..end]);
+                match self.ends.binary_search_by_key(&(end - 1), |&(end, _)| end) {
+                    Ok(input) => {
+                        lines.extend_from_slice(&bytes[start..end - 1]);
+                        lines.extend_from_slice(self.ends[input].1);
+                    }
+                    Err(_) => lines.extend_from_slice(&bytes[start..end]),
                 }
             });
         })

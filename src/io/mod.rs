@@ -4,11 +4,13 @@ pub mod binary;
 pub mod csv;
 pub mod npy;
 mod number;
+pub mod ordered;
 pub mod output;
 mod print;
 pub mod records;
 pub mod rules;
 pub mod source;
+pub mod stream;
 pub mod text;
 
 pub use csv::Table;

@@ -26,7 +26,7 @@ pub struct Header {
     /// How many there are.
     pub count: u64,
     /// Bytes of the header, after which the elements begin.
-    pub bytes: u64,
+    pub bytes: usize,
 }
 
 impl Header {
@@ -63,7 +63,7 @@ impl Header {
         fill(&mut opened, &mut text)?.then_some(()).ok_or_else(not_npy)?;
         let text = String::from_utf8_lossy(&text);
         let (element, big_endian, count) = parse(&text).map_err(refused)?;
-        let bytes = (start.len() + length_bytes + length) as u64;
+        let bytes = start.len() + length_bytes + length;
         Ok(Self { element, big_endian, count, bytes })
     }
 

@@ -26,7 +26,8 @@ struct Job {
 
 impl Job {
     fn read(&self) -> anyhow::Result<Read<'static>> {
-        let sources = if self.options.input.format.is_bits() { self.options.sources()? } else { Vec::new() };
+        let sources =
+            if self.options.input.format.is_bits() { self.options.input.sources()? } else { Vec::new() };
         read(&self.options, &sources, &Progress::new(When::Never))
     }
 }

@@ -4,7 +4,9 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use anyhow::{bail, ensure};
+use gpusort::io::binary::Source;
 use gpusort::io::csv::{By, Dialect};
+use gpusort::io::stream::{How, Kind};
 use gpusort::io::{Direction, Input, Place, Rules};
 use gpusort::key::ElementType;
 use gpusort::{Method, Wanted};
@@ -111,6 +113,35 @@ impl InputOptions {
             by: By { columns: args.key, descending: args.reverse, element, rules },
             unique: args.unique,
         })
+    }
+
+    /// Where the elements of binary files are.
+    pub(in crate::cli) fn sources(&self) -> anyhow::Result<Vec<Source>> {
+        let source = |file: &Input| match self.format {
+            Format::Npy => Source::npy(file.clone()),
+            _ => Ok(Source::raw(file.clone(), self.element.unwrap_or(ElementType::U32))),
+        };
+        let sources = self.inputs.iter().map(source).collect::<Result<Vec<_>, _>>()?;
+        for (source, file) in sources.iter().zip(&self.inputs) {
+            let (element, first) = (source.element(), sources[0].element());
+            if let Some(asked) = self.element.filter(|&asked| asked != element) {
+                bail!("{}: holds {element}, and --type is {asked}", file.name());
+            }
+            if element != first {
+                bail!("{} holds {first} and {} {element}", self.inputs[0].name(), file.name());
+            }
+        }
+        Ok(sources)
+    }
+
+    /// What the inputs are and how they are ordered, for those who read one record after another.
+    pub(in crate::cli) fn how(&self) -> anyhow::Result<How> {
+        let kind = match self.format {
+            Format::Text => Kind::Text,
+            Format::Csv | Format::Tsv => Kind::Table(self.dialect),
+            Format::Binary | Format::Npy => Kind::Bits(self.sources()?),
+        };
+        Ok(How { kind, direction: self.direction, by: self.by.clone() })
     }
 }
 

@@ -1,0 +1,79 @@
+//! `gpusort sort --merge`: inputs that are sorted already, as one.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use gpusort::gpu::{Clock, Elapsed};
+use gpusort::io::binary::Source;
+use gpusort::io::ordered::{self, Merged, Written};
+use gpusort::io::stream::Kind;
+use gpusort::io::{Input, Output, npy};
+use gpusort::timing::{LeftOut, Timing, milliseconds};
+use gpusort::{Report, Sorter};
+
+use super::options::Options;
+use super::tell;
+use crate::cli::format::Format;
+use crate::cli::progress::{Progress, Unit};
+
+pub(super) fn run(options: &Options) -> anyhow::Result<()> {
+    let begin = Instant::now();
+    let (input, wanted) = (&options.input, options.wanted);
+    let how = input.how()?;
+    let is_text = options.output_format == Format::Text;
+    ensure!(
+        input.format == options.output_format || input.format.is_bits(),
+        "--merge reads no more of an input than it writes, so {} stays {}",
+        input.format.name(),
+        input.format.name()
+    );
+    let progress = Progress::new(options.progress);
+    let mut output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
+    if let Kind::Bits(sources) = &how.kind {
+        let element = sources[0].element();
+        if let Some(promised) = options.output_element.filter(|&promised| promised != element) {
+            bail!("the data is {element}, not {promised}; --to bin writes it all the same");
+        }
+        if options.output_format == Format::Npy {
+            let size: Option<u64> = sources.iter().map(Source::size).sum();
+            let size = size.filter(|_| !wanted.unique);
+            let n = size.context(
+                "a .npy file begins with how many elements it has, which is not known yet; --to bin",
+            )? / element.bytes() as u64;
+            let n = n.min(wanted.top.map_or(u64::MAX, |top| top as u64));
+            output.write_all(&npy::Header::of(element, n)).map_err(|error| output.failed(error))?;
+        }
+    }
+    progress.phase("merge", Unit::Records, None);
+    let written = if is_text { Written::InText } else { Written::AsRead };
+    let Merged { read, written, repeated, types } =
+        ordered::merge(&input.inputs, &how, wanted, written, &mut output, |read| progress.set(read))?;
+    output.finish()?;
+    drop(progress);
+    if options.timing.is_none() {
+        return Ok(());
+    }
+    let none = Duration::ZERO;
+    let report = Report {
+        algorithm: "cpu",
+        variant: "merge",
+        dispatches: 0,
+        bytes_moved: 0,
+        prepare: none,
+        upload: none,
+        sort: Elapsed { time: none, clock: Clock::Host },
+        download: none,
+    };
+    let mut timing = Timing::new(
+        read as usize,
+        types,
+        &Sorter::cpu(),
+        &report,
+        "--merge takes inputs as they come".to_owned(),
+    );
+    timing.bytes = input.inputs.iter().filter_map(Input::size).sum();
+    timing.left_out = LeftOut { repeated, cut: read - written - repeated, ..LeftOut::default() };
+    timing.ms.total = milliseconds(begin.elapsed());
+    tell(&timing, options)
+}

@@ -1,0 +1,353 @@
+//! Inputs that are sorted already: looking whether they are, and merging them, in little memory.
+
+use std::cmp::Ordering;
+use std::io::{self, Write};
+
+use super::binary;
+use super::output::Output;
+use super::records::write_text;
+use super::source::{Input, MARK};
+use super::stream::cell::{Cell, NoCell, Typing};
+use super::stream::{How, Kind, Stream};
+use crate::error::Error;
+use crate::key::{KeysRef, Order};
+use crate::ranking::Wanted;
+
+/// Where an order is broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disorder {
+    /// The record: `file:line`, with the column where there are several; or the file and the number of an element, from 0.
+    pub place: String,
+    /// Its value.
+    pub value: String,
+    /// The value of the record before it.
+    pub before: String,
+}
+
+/// Inputs, and what is known of their types.
+struct Inputs<'a> {
+    how: &'a How,
+    all: &'a [Input],
+    typings: Vec<Typing>,
+}
+
+impl<'a> Inputs<'a> {
+    fn new(all: &'a [Input], how: &'a How) -> Self {
+        Self { how, all, typings: Vec::new() }
+    }
+
+    fn open(&mut self, number: usize) -> Result<Stream, Error> {
+        let stream = match &self.how.kind {
+            Kind::Text => Stream::text(&self.all[number])?,
+            Kind::Table(dialect) => Stream::table(&self.all[number], *dialect, &self.how.by)?,
+            Kind::Bits(sources) => Stream::bits(&sources[number], self.how.direction)?,
+        };
+        let keys = self.typings.len().max(stream.keys());
+        self.typings.resize_with(keys, || Typing::new(self.how.by.element, self.how.by.rules));
+        Ok(stream)
+    }
+
+    /// Goes on to the next record of the stream; false at its end.
+    fn advance(&mut self, stream: &mut Stream) -> Result<bool, Error> {
+        if !stream.find()? {
+            return Ok(false);
+        }
+        loop {
+            match stream.read(&mut self.typings) {
+                Ok(()) => return Ok(true),
+                Err(NoCell::Error(error)) => return Err(error),
+                Err(NoCell::Undecided) => self.look_ahead()?,
+            }
+        }
+    }
+
+    /// Finds out which columns have decimals, from all inputs anew.
+    fn look_ahead(&mut self) -> Result<(), Error> {
+        if let Some(stdin) = self.all.iter().find(|input| input.size().is_none()) {
+            let problem = "there is -0, which is 0 among integers and less than 0 among decimals, and this input \
+                           cannot be read twice; --type says which it is";
+            return Err(Error::input(stdin.name(), problem));
+        }
+        let mut ahead = Self::new(self.all, self.how);
+        for number in 0..self.all.len() {
+            let mut stream = ahead.open(number)?;
+            while stream.find()? {
+                stream.look_at(&mut ahead.typings);
+            }
+        }
+        self.typings
+            .iter_mut()
+            .zip(&ahead.typings)
+            .for_each(|(typing, ahead)| typing.decide(ahead.is_float()));
+        Ok(())
+    }
+
+    /// What is wrong with the types, now that all was read.
+    fn end(&mut self) -> Result<(), Error> {
+        let name = self.all.first().map_or_else(String::new, Input::name);
+        self.typings.iter_mut().try_for_each(|typing| typing.end(&name))
+    }
+
+    /// The types of the keys, with commas between.
+    fn types(&self) -> String {
+        match &self.how.kind {
+            Kind::Bits(sources) => sources.first().map_or("", |source| source.element().name()).to_owned(),
+            _ => self.typings.iter().map(Typing::name).collect::<Vec<_>>().join(","),
+        }
+    }
+
+    /// How a record compares with another one, and the first key that tells them apart.
+    fn compare(&self, a: &Stream, b: &[Cell]) -> (Ordering, usize) {
+        let orders = a.cells.iter().zip(b).enumerate();
+        let mut orders =
+            orders.map(|(key, (a_cell, b))| (a_cell.compare(b, a.descending(key, self.how.direction)), key));
+        orders.find(|(order, _)| order.is_ne()).unwrap_or((Ordering::Equal, 0))
+    }
+}
+
+/// Looks at records one after another.
+#[derive(Default)]
+struct Last {
+    cells: Vec<Cell>,
+    notes: Vec<Vec<u8>>,
+    is_there: bool,
+}
+
+impl Last {
+    /// Where the order is broken if this record comes next; with `unique`, also by an equal one. Takes it for the last one.
+    fn follow(&mut self, stream: &Stream, inputs: &Inputs, unique: bool) -> Option<Disorder> {
+        let mut disorder = None;
+        if self.is_there {
+            let (order, key) = inputs.compare(stream, &self.cells);
+            if order.is_lt() || unique && order.is_eq() {
+                let before = stream.shown(self.cells[key], &self.notes[key]);
+                let mut note = Vec::new();
+                stream.note(key, &mut note);
+                let value = stream.shown(stream.cells[key], &note);
+                disorder = Some(Disorder { place: stream.place(key), value, before });
+            }
+        }
+        self.is_there = true;
+        self.cells.clone_from(&stream.cells);
+        self.notes.resize(stream.cells.len(), Vec::new());
+        self.notes.iter_mut().enumerate().for_each(|(key, note)| stream.note(key, note));
+        disorder
+    }
+}
+
+/// Where the inputs, one after another, are not in order, if anywhere; with `unique`, equal keys are not in order either.
+///
+/// # Errors
+///
+/// What the system says, and what would be an error in a sort, as far as it is met before the order is broken.
+pub fn check(inputs: &[Input], how: &How, unique: bool) -> Result<Option<Disorder>, Error> {
+    if let Kind::Bits(sources) = &how.kind {
+        let found = binary::first_disorder(sources, how.direction, unique)?;
+        return Ok(found.map(|(number, element, keys)| {
+            let order = how.direction.of(sources[number].element());
+            let [before, value] = keys.map(|key| binary::shown(key, order));
+            Disorder { place: format!("{}, element {element}", inputs[number].name()), value, before }
+        }));
+    }
+    let mut inputs = Inputs::new(inputs, how);
+    let mut last = Last::default();
+    let mut first: Option<Stream> = None;
+    for number in 0..inputs.all.len() {
+        let mut stream = inputs.open(number)?;
+        same_columns(first.as_ref(), &stream)?;
+        while inputs.advance(&mut stream)? {
+            if let Some(disorder) = last.follow(&stream, &inputs, unique) {
+                return Ok(Some(disorder));
+            }
+        }
+        if first.as_ref().is_none_or(|first| first.head().is_none()) {
+            first = Some(stream);
+        }
+    }
+    inputs.end()?;
+    Ok(None)
+}
+
+fn same_columns(first: Option<&Stream>, other: &Stream) -> Result<(), Error> {
+    match first.filter(|first| !first.is_like(other)) {
+        Some(first) => Err(Error::input(other.name(), format!("has another header than {}", first.name()))),
+        None => Ok(()),
+    }
+}
+
+/// How elements of binary inputs are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// As they are: tokens one a line, rows, the bits of elements.
+    AsRead,
+    /// Elements in text.
+    InText,
+}
+
+/// What became of inputs that were merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// Records read.
+    pub read: u64,
+    /// Records written.
+    pub written: u64,
+    /// Records left out because one of the same key was before them.
+    pub repeated: u64,
+    /// Their types.
+    pub types: String,
+}
+
+/// Bytes that are written at once.
+const BLOCK: usize = 1 << 20;
+
+/// Merges inputs that are each in order; of equal records, those of earlier inputs come first. Only what is wanted of them
+/// is written.
+///
+/// # Errors
+///
+/// What the system says; an input that is not in order; what would be an error in a sort.
+pub fn merge(
+    inputs: &[Input],
+    how: &How,
+    wanted: Wanted,
+    written: Written,
+    to: &mut Output,
+    mut progress: impl FnMut(u64),
+) -> Result<Merged, Error> {
+    let mut inputs = Inputs::new(inputs, how);
+    let mut streams = Vec::with_capacity(inputs.all.len());
+    for number in 0..inputs.all.len() {
+        let stream = inputs.open(number)?;
+        same_columns(streams.iter().find(|stream: &&Stream| stream.head().is_some()), &stream)?;
+        streams.push(stream);
+    }
+    let order = match &how.kind {
+        Kind::Bits(sources) => sources.first().map(|source| how.direction.of(source.element())),
+        _ => None,
+    };
+    let mut out = Out { written, order, bytes: Vec::with_capacity(BLOCK), keys: Vec::new() };
+    if let Some(head) = streams.iter().find_map(Stream::head) {
+        out.bytes.extend_from_slice(if head.mark { MARK } else { b"" });
+        out.bytes.extend_from_slice(head.header);
+    }
+    let mut lasts: Vec<Last> = streams.iter().map(|_| Last::default()).collect();
+    let mut whole = Last::default();
+    // Streams with a record, the one that comes first at the front: a heap.
+    let mut heap: Vec<usize> = Vec::new();
+    let mut merged = Merged { read: 0, written: 0, repeated: 0, types: String::new() };
+    let top = wanted.top.map_or(u64::MAX, |top| top as u64);
+    let unsorted = |Disorder { place, value, before }: Disorder| {
+        let problem =
+            format!("{value} after {before}, so this input is not sorted; without --merge it will be");
+        Error::input(place, problem)
+    };
+    for (number, stream) in streams.iter_mut().enumerate() {
+        if inputs.advance(stream)? {
+            lasts[number].follow(stream, &inputs, false);
+            merged.read += 1;
+            heap.push(number);
+        }
+    }
+    let before = |inputs: &Inputs, streams: &[Stream], a: usize, b: usize| {
+        inputs.compare(&streams[a], &streams[b].cells).0.then(a.cmp(&b)).is_lt()
+    };
+    let sift = |inputs: &Inputs, streams: &[Stream], heap: &mut [usize], mut at: usize| loop {
+        let children = (2 * at + 1..heap.len().min(2 * at + 3)).chain([at]);
+        let first = children.reduce(|a, b| if before(inputs, streams, heap[b], heap[a]) { b } else { a });
+        match first {
+            Some(first) if first != at => {
+                heap.swap(first, at);
+                at = first;
+            }
+            _ => return,
+        }
+    };
+    for at in (0..heap.len() / 2).rev() {
+        sift(&inputs, &streams, &mut heap, at);
+    }
+    while let Some(&number) = heap.first() {
+        if merged.written == top {
+            break;
+        }
+        let stream = &mut streams[number];
+        let is_repeated = wanted.unique && whole.is_there && inputs.compare(stream, &whole.cells).0.is_eq();
+        if is_repeated {
+            merged.repeated += 1;
+        } else {
+            // Where −0 was taken for 0 before it was known that there are decimals, this is where it is found.
+            if let Some(disorder) = whole.follow(stream, &inputs, false) {
+                return Err(unsorted(disorder));
+            }
+            out.push(stream);
+            merged.written += 1;
+        }
+        if out.is_full() {
+            out.flush(to).map_err(|error| to.failed(error))?;
+            progress(merged.read);
+        }
+        if inputs.advance(stream)? {
+            if let Some(disorder) = lasts[number].follow(stream, &inputs, false) {
+                return Err(unsorted(disorder));
+            }
+            merged.read += 1;
+        } else {
+            heap.swap_remove(0);
+        }
+        sift(&inputs, &streams, &mut heap, 0);
+    }
+    inputs.end()?;
+    out.flush(to).map_err(|error| to.failed(error))?;
+    merged.types = inputs.types();
+    Ok(merged)
+}
+
+/// Records on their way out.
+struct Out {
+    written: Written,
+    order: Option<Order>,
+    bytes: Vec<u8>,
+    keys: Vec<u64>,
+}
+
+impl Out {
+    fn push(&mut self, stream: &Stream) {
+        if self.order.is_some() {
+            self.keys.extend(stream.cells.first().and_then(|cell| cell.key()));
+            return;
+        }
+        let record = stream.bytes();
+        if !stream.has_rows() {
+            self.bytes.extend_from_slice(record);
+            self.bytes.push(b'\n');
+        } else if stream.lacks_line_end() {
+            self.bytes.extend_from_slice(&record[..record.len() - 1]);
+            self.bytes.extend_from_slice(stream.head().map_or(b"\n", |head| head.line_end));
+        } else {
+            self.bytes.extend_from_slice(record);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.bytes.len() + 8 * self.keys.len() >= BLOCK
+    }
+
+    fn flush(&mut self, to: &mut impl Write) -> io::Result<()> {
+        to.write_all(&self.bytes)?;
+        self.bytes.clear();
+        if let Some(order) = self.order {
+            let narrow: Vec<u32>;
+            let keys = if order.element.key_words() == 1 {
+                narrow = self.keys.iter().map(|&key| key as u32).collect();
+                KeysRef::One(&narrow)
+            } else {
+                KeysRef::Two(&self.keys)
+            };
+            match self.written {
+                Written::AsRead => binary::write(keys, order, to, |_| {})?,
+                Written::InText => write_text(keys, order, to, |_| {})?,
+            }
+            self.keys.clear();
+        }
+        Ok(())
+    }
+}
