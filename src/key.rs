@@ -394,6 +394,19 @@ impl Keys {
         }
     }
 
+    /// Where keys are that are not greater than the last of these sorted ones, which are of the same width.
+    pub(crate) fn positions_up_to(&self, sorted: &Self) -> Vec<u32> {
+        fn up_to<W: Word>(keys: &[W], sorted: &[W]) -> Vec<u32> {
+            let Some(&last) = sorted.last() else { return Vec::new() };
+            (0..).zip(keys).filter(|(_, key)| **key <= last).map(|(position, _)| position).collect()
+        }
+        match (self, sorted) {
+            (Self::One(keys), Self::One(sorted)) => up_to(keys, sorted),
+            (Self::Two(keys), Self::Two(sorted)) => up_to(keys, sorted),
+            _ => panic!("the keys of one input are of one width"),
+        }
+    }
+
     /// The same, borrowed.
     #[must_use]
     pub fn borrowed(&self) -> KeysRef<'_> {

@@ -4,6 +4,7 @@
 //! then by the one before it, and so on to the first: since every sort is stable, what earlier ones did decides where
 //! words are equal. Tables put short keys together to one word, so mostly there is only one.
 
+use crate::cpu;
 use crate::error::Error;
 use crate::key::{Keys, Pieces, Word};
 use crate::parallel;
@@ -16,6 +17,15 @@ pub struct Wanted {
     pub unique: bool,
     /// Only so many, from the first.
     pub top: Option<usize>,
+}
+
+impl Wanted {
+    /// Whether it is so few of `n` records that nobody need sort the others.
+    #[must_use]
+    pub fn is_few(self, n: u64) -> bool {
+        let top = self.top.filter(|_| !self.unique);
+        top.is_some_and(|top| cpu::is_few(top, usize::try_from(n).unwrap_or(usize::MAX)))
+    }
 }
 
 /// Records in order.
@@ -47,19 +57,31 @@ impl Sorter {
         method: Method,
         progress: Progress,
     ) -> Result<Ranking, Error> {
-        let words = match <[Pieces; 1]>::try_from(words) {
+        let few = wanted.top.filter(|_| !wanted.unique);
+        let words = match (<[Pieces; 1]>::try_from(words), few) {
             // What was read need not even be put together.
-            Ok([word]) if !wanted.unique => {
-                let (mut positions, report) = self.argsort(word, method, progress)?;
-                positions.truncate(wanted.top.unwrap_or(usize::MAX));
+            (Ok([word]), Some(top)) => {
+                let (positions, report) = self.top_positions(word, top, method, progress)?;
                 return Ok(Ranking { positions, repeated: 0, report });
             }
-            Ok(words) => words.into(),
-            Err(words) => words,
+            (Ok([word]), None) if !wanted.unique => {
+                let (positions, report) = self.argsort(word, method, progress)?;
+                return Ok(Ranking { positions, repeated: 0, report });
+            }
+            (Ok(words), _) => words.into(),
+            (Err(words), _) => words,
         };
-        let words: Vec<Keys> = words.into_iter().map(Pieces::join).collect();
+        let mut words: Vec<Keys> = words.into_iter().map(Pieces::join).collect();
         assert!(words.iter().all(|word| word.len() == words[0].len()), "each record has all words");
-        let (mut positions, report) = self.argsort_words(&words, method, progress)?;
+        let mut before = None;
+        if let Some(top) = few {
+            // Only records whose first word is among the first ones can be.
+            let (first, report) = self.top(words[0].clone(), top, method, progress)?;
+            let candidates = words[0].positions_up_to(&first);
+            words = words.iter().map(|word| word.gathered(&candidates)).collect();
+            before = Some((candidates, report));
+        }
+        let (mut positions, mut report) = self.argsort_words(&words, method, progress)?;
         let mut repeated = 0;
         if wanted.unique {
             let all = positions.len();
@@ -67,6 +89,10 @@ impl Sorter {
             repeated = all - positions.len();
         }
         positions.truncate(wanted.top.unwrap_or(usize::MAX));
+        if let Some((candidates, first)) = before {
+            positions.iter_mut().for_each(|position| *position = candidates[*position as usize]);
+            report = Report { variant: first.variant, ..report.after(&first) };
+        }
         Ok(Ranking { positions, repeated, report })
     }
 

@@ -66,7 +66,25 @@ impl Report {
             ..self
         }
     }
+
+    /// Of work on the CPU that has no passes.
+    #[must_use]
+    pub fn on_cpu(algorithm: &'static str, variant: &'static str, time: Duration) -> Self {
+        Self {
+            algorithm,
+            variant,
+            dispatches: 0,
+            bytes_moved: 0,
+            prepare: Duration::ZERO,
+            upload: Duration::ZERO,
+            sort: Elapsed { time, clock: Clock::Host },
+            download: Duration::ZERO,
+        }
+    }
 }
+
+/// What a report says of elements of which only the first were wanted.
+const TOP: &str = "top";
 
 /// What is told of a sort under way: passes done, and passes in all.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
@@ -124,7 +142,7 @@ impl Sorter {
             Device::Cpu => keys_on_cpu(keys, method, progress),
             Device::Gpu(on) => {
                 let (n, words) = (keys.n, keys.words);
-                let (buffers, mut report) = on.sort(keys, false, method, progress)?;
+                let (buffers, mut report) = on.sort(keys, false, None, method, progress)?;
                 let mut keys = if words == 1 { Keys::One(vec![0; n]) } else { Keys::Two(vec![0; n]) };
                 (report.download, ()) = timed(|| buffers.download_keys(&on.gpu, keys.as_bytes_mut()))?;
                 on.keep(buffers);
@@ -155,7 +173,7 @@ impl Sorter {
             }
             Device::Gpu(on) => {
                 let words = keys.words;
-                let (buffers, mut report) = on.sort(keys, false, method, progress)?;
+                let (buffers, mut report) = on.sort(keys, false, None, method, progress)?;
                 let (start, mut taking) = (Instant::now(), Duration::ZERO);
                 buffers.take_keys(&on.gpu, |block| {
                     let start = Instant::now();
@@ -173,23 +191,6 @@ impl Sorter {
         }
     }
 
-    /// The first `k` of the sorted keys.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sorter::sort`].
-    pub fn top<'a>(
-        &self,
-        keys: impl Into<Incoming<'a>>,
-        k: usize,
-        method: Method,
-        progress: Progress,
-    ) -> Result<(Keys, Report), Error> {
-        let (mut keys, report) = self.sort(keys, method, progress)?;
-        keys.truncate(k);
-        Ok((keys, report))
-    }
-
     /// The positions that the keys have in the input, in the ascending order of the keys; those of equal
     /// keys keep their order.
     ///
@@ -205,18 +206,97 @@ impl Sorter {
         let keys = keys.into();
         match &self.0 {
             Device::Cpu => {
-                let n = keys.len() as u64;
-                let n =
-                    u32::try_from(n).map_err(|_| Error::limit("records in one sort", n, u32::MAX.into()))?;
-                let mut next = 0..n;
+                let mut next = 0..number_of_records(keys.len())?;
                 let positions = keys.lengths().into_iter().map(|length| next.by_ref().take(length).collect());
                 let positions = positions.collect();
                 self.sort_records(keys, positions, method, progress)
             }
             Device::Gpu(on) => {
                 let n = keys.len();
-                let (buffers, mut report) = on.sort(keys.into(), true, method, progress)?;
+                let (buffers, mut report) = on.sort(keys.into(), true, None, method, progress)?;
                 let mut positions = vec![0; n];
+                (report.download, ()) = timed(|| buffers.download_positions(&on.gpu, &mut positions))?;
+                on.keep(buffers);
+                Ok((positions, report))
+            }
+        }
+    }
+
+    /// The first `k` of the sorted keys, or all of them if there are no more, without sorting the others where few of
+    /// many are wanted. A named algorithm sorts all, but for the `fused` variant of bitonic on a GPU.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::sort`].
+    pub fn top<'a>(
+        &self,
+        keys: impl Into<Incoming<'a>>,
+        k: usize,
+        method: Method,
+        progress: Progress,
+    ) -> Result<(Keys, Report), Error> {
+        let keys = keys.into();
+        let k = k.min(keys.n);
+        match &self.0 {
+            Device::Cpu if method.algorithm.is_none() && cpu::is_few(k, keys.n) => {
+                let pieces = keys.collect()?;
+                let (time, keys) = timed(|| {
+                    Ok(match &pieces {
+                        Pieces::One(pieces) => Keys::One(cpu::top(pieces, k)),
+                        Pieces::Two(pieces) => Keys::Two(cpu::top(pieces, k)),
+                    })
+                })?;
+                Ok((keys, Report::on_cpu("cpu", TOP, time)))
+            }
+            Device::Cpu => {
+                let (mut keys, report) = keys_on_cpu(keys, method, progress)?;
+                keys.truncate(k);
+                Ok((keys, report))
+            }
+            Device::Gpu(on) => {
+                let words = keys.words;
+                let (buffers, mut report) = on.sort(keys, false, Some(k), method, progress)?;
+                let mut keys = if words == 1 { Keys::One(vec![0; k]) } else { Keys::Two(vec![0; k]) };
+                (report.download, ()) = timed(|| buffers.download_keys(&on.gpu, keys.as_bytes_mut()))?;
+                on.keep(buffers);
+                Ok((keys, report))
+            }
+        }
+    }
+
+    /// The first `k` of what [`Sorter::argsort`] gives, or all of it if there is no more, as [`Sorter::top`] does it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::sort`].
+    pub fn top_positions(
+        &self,
+        keys: impl Into<Pieces>,
+        k: usize,
+        method: Method,
+        progress: Progress,
+    ) -> Result<(Vec<u32>, Report), Error> {
+        let keys = keys.into();
+        let (k, n) = (k.min(keys.len()), keys.len());
+        match &self.0 {
+            Device::Cpu if method.algorithm.is_none() && cpu::is_few(k, n) => {
+                number_of_records(n)?;
+                let (time, positions) = timed(|| {
+                    Ok(match &keys {
+                        Pieces::One(pieces) => cpu::records(&cpu::top::<_, cpu::Pair<_>>(pieces, k)),
+                        Pieces::Two(pieces) => cpu::records(&cpu::top::<_, cpu::Pair<_>>(pieces, k)),
+                    })
+                })?;
+                Ok((positions, Report::on_cpu("cpu", TOP, time)))
+            }
+            Device::Cpu => {
+                let (mut positions, report) = self.argsort(keys, method, progress)?;
+                positions.truncate(k);
+                Ok((positions, report))
+            }
+            Device::Gpu(on) => {
+                let (buffers, mut report) = on.sort(keys.into(), true, Some(k), method, progress)?;
+                let mut positions = vec![0; k];
                 (report.download, ()) = timed(|| buffers.download_positions(&on.gpu, &mut positions))?;
                 on.keep(buffers);
                 Ok((positions, report))
@@ -259,6 +339,13 @@ impl Sorter {
     }
 }
 
+/// # Errors
+///
+/// More than positions of 32 bits tell apart.
+fn number_of_records(n: usize) -> Result<u32, Error> {
+    u32::try_from(n).map_err(|_| Error::limit("records in one sort", n as u64, u32::MAX.into()))
+}
+
 fn timed<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<(Duration, T), Error> {
     let start = Instant::now();
     let result = work()?;
@@ -266,17 +353,23 @@ fn timed<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<(Duration, T), Er
 }
 
 impl OnGpu {
-    /// Uploads and sorts; what is wanted of the result is in the buffers.
+    /// Uploads and sorts, or sorts as far as needed for the first `top` elements; what is wanted of the result is in
+    /// the buffers.
     fn sort(
         &self,
         keys: Incoming,
         positions: bool,
+        top: Option<usize>,
         method: Method,
         progress: Progress,
     ) -> Result<(Buffers, Report), Error> {
         let (algorithm, variant) = method.on_gpu()?;
         let shape = Shape { key_words: keys.words, positions };
-        let plan = Plan::new(algorithm, variant, keys.n, shape, &self.gpu.info().limits)?;
+        let limits = &self.gpu.info().limits;
+        let plan = match (top, algorithm, variant) {
+            (Some(k), Algorithm::Bitonic, Variant::Fused) => Plan::top(k, keys.n, shape, limits)?,
+            _ => Plan::new(algorithm, variant, keys.n, shape, limits)?,
+        };
         let planned = plan.dispatch_count();
         let ((upload, (buffers, in_order)), prepare) = std::thread::scope(|scope| {
             let preparing = scope.spawn(|| timed(|| self.gpu.prepare(&plan)));
@@ -291,9 +384,16 @@ impl OnGpu {
         } else {
             execute(&self.gpu, &plan, &buffers, |done| progress(done, planned))?
         };
+        let ran = if skip {
+            cpu::IN_ORDER
+        } else if plan.reduces() {
+            TOP
+        } else {
+            variant.name()
+        };
         let report = Report {
             algorithm: algorithm.name(),
-            variant: if skip { cpu::IN_ORDER } else { variant.name() },
+            variant: ran,
             dispatches,
             bytes_moved: plan.bytes_moved_by(dispatches),
             prepare,
@@ -385,18 +485,7 @@ fn on_cpu<P: cpu::Piece<Item: Ord>>(
             (elements, algorithm.name(), "network", dispatches, plan.bytes_moved())
         }
     };
-    let sort = Elapsed { time: start.elapsed(), clock: Clock::Host };
-    let (upload, download) = (Duration::ZERO, Duration::ZERO);
-    let report = Report {
-        algorithm,
-        variant,
-        dispatches,
-        bytes_moved,
-        prepare: Duration::ZERO,
-        upload,
-        sort,
-        download,
-    };
+    let report = Report { dispatches, bytes_moved, ..Report::on_cpu(algorithm, variant, start.elapsed()) };
     Ok((sorted, report))
 }
 

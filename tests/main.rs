@@ -13,4 +13,5 @@ mod networks;
 mod oracle;
 mod sorting;
 mod text;
+mod top;
 mod tune;

@@ -156,6 +156,7 @@ fn grids_cover_the_work_and_keep_to_the_limits() {
                 // Comparisons that the workgroups make room for, and those that there are.
                 let each = match dispatch.kernel {
                     Kernel::Fused(tile) => 1 << (tile.log2() - 1),
+                    Kernel::Top(tuning) => 1 << (tuning.tile_log2() - 1),
                     Kernel::Local => dispatch.work.tile().unwrap() as u64 / 2,
                     Kernel::Step => u64::from(dispatch.workgroup_size),
                     Kernel::Transpose => match dispatch.work {

@@ -50,6 +50,47 @@ pub fn check_argsort<T: Ord + Copy + Debug>(keys: &[T], positions: &[u32]) -> Re
     }
 }
 
+/// Whether `output` is the first `k` of `input` in ascending order.
+pub fn check_top<T: Ord + Copy + Debug>(input: &[T], k: usize, output: &[T]) -> Result<(), String> {
+    let mut expected = input.to_vec();
+    expected.sort();
+    expected.truncate(k);
+    match (0..expected.len().max(output.len())).find(|&at| expected.get(at) != output.get(at)) {
+        Some(at) => Err(format!("at {at} expected {:?}, got {:?}", expected.get(at), output.get(at))),
+        None => Ok(()),
+    }
+}
+
+/// Whether each run of `slots` in `output` has the first `k` of the next `reach` elements of `input`; and beside
+/// them only others of those, or `last`.
+pub fn check_runs<T: Ord + Copy + Hash + Debug>(
+    input: &[T],
+    reach: usize,
+    k: usize,
+    slots: usize,
+    last: T,
+    output: &[T],
+) -> Result<(), String> {
+    if output.len() != input.len().div_ceil(reach) * slots {
+        return Err(format!("{} slots", output.len()));
+    }
+    for (number, (source, run)) in input.chunks(reach).zip(output.chunks(slots)).enumerate() {
+        let mut sorted = run.to_vec();
+        sorted.sort();
+        check_top(source, k, &sorted[..k.min(source.len())]).map_err(|why| format!("run {number}: {why}"))?;
+        let mut counts: HashMap<T, i64> = HashMap::new();
+        source.iter().for_each(|element| *counts.entry(*element).or_default() += 1);
+        for element in sorted.into_iter().filter(|element| *element != last) {
+            let count = counts.entry(element).or_default();
+            *count -= 1;
+            if *count < 0 {
+                return Err(format!("run {number}: {element:?} appeared"));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// How the order rules compare two elements, given by their bits.
 pub fn compare(element: ElementType, descending: bool, a: u64, b: u64) -> Ordering {
     let numbers = match element {
@@ -110,6 +151,31 @@ fn the_multiset_oracle_fails_where_it_must() {
     assert!(check_multiset(&[1, 2, 2], &[2, 1, 2]).is_ok());
     for wrong in [&[1, 2][..], &[1, 1, 2], &[1, 2, 2, 2], &[]] {
         assert!(check_multiset(&[1, 2, 2], wrong).is_err(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn the_oracles_of_the_top_fail_where_they_must() {
+    let input = [3, 1, 2, 2, 9, 8, 7];
+    assert!(check_top(&input, 3, &[1, 2, 2]).is_ok());
+    assert!(check_top(&input, 9, &[1, 2, 2, 3, 7, 8, 9]).is_ok());
+    for wrong in [&[1, 2][..], &[1, 2, 2, 3], &[2, 1, 2], &[1, 2, 3], &[]] {
+        assert!(check_top(&input, 3, wrong).is_err(), "{wrong:?}");
+    }
+    let runs = |output: &[i32]| check_runs(&input, 4, 2, 3, 10, output);
+    for right in [[1, 2, 2, 8, 7, 9], [2, 3, 1, 10, 7, 8]] {
+        assert!(runs(&right).is_ok(), "{right:?}");
+    }
+    for wrong in [
+        &[1, 2, 2, 8, 7][..],
+        &[1, 2, 2, 8, 7, 9, 10],
+        &[2, 2, 3, 7, 8, 9],
+        &[1, 2, 1, 7, 8, 9],
+        &[1, 2, 0, 7, 8, 9],
+        &[1, 2, 7, 3, 8, 9],
+        &[1, 2, 3, 7, 10, 9],
+    ] {
+        assert!(runs(wrong).is_err(), "{wrong:?}");
     }
 }
 

@@ -11,7 +11,7 @@ use gpusort::cost::{self, Choice, Costs};
 use gpusort::gpu::{Gpu, Kind, Select};
 use gpusort::human::grouped;
 use gpusort::plan::{Plan, Shape};
-use gpusort::{ErrorKind, Method, Sorter};
+use gpusort::{ErrorKind, Method, Sorter, Wanted};
 
 use super::progress::{Progress, Unit};
 use super::tune;
@@ -82,6 +82,7 @@ impl Drop for Starting {
 pub(super) struct Devices {
     wanted: Device,
     method: Method,
+    result: Wanted,
     /// Whether to say that there is no GPU.
     notes: bool,
     gpu: Started,
@@ -117,7 +118,12 @@ pub(super) struct Chosen {
 
 impl Devices {
     pub(super) fn new(wanted: Device, method: Method, notes: bool) -> Self {
-        Self { wanted, method, notes, gpu: Started::No, costs: OnceCell::new() }
+        Self { wanted, method, result: Wanted::default(), notes, gpu: Started::No, costs: OnceCell::new() }
+    }
+
+    /// What of the sorted records is needed, if not all.
+    pub(super) fn wanting(self, result: Wanted) -> Self {
+        Self { result, ..self }
     }
 
     /// Whether the choice is free: neither a device nor an algorithm is named.
@@ -130,7 +136,9 @@ impl Devices {
     pub(super) fn expect(&mut self, input: Option<Expected>) {
         let pays = |input: Expected| {
             let left = |start: Duration| start.saturating_sub(self.costs().reading(input.bytes, input.text));
-            input.n >= cost::FEWEST && self.compare(input.n, input.shape, left).is_gpu()
+            input.n >= cost::FEWEST
+                && !self.result.is_few(input.n)
+                && self.compare(input.n, input.shape, left).is_gpu()
         };
         let starts = match (&self.gpu, &self.wanted) {
             (Started::No, Device::Auto) if self.is_free() => input.is_some_and(pays),
@@ -193,6 +201,9 @@ impl Devices {
         if is_free {
             if n < cost::FEWEST {
                 return on_cpu(format!("{} elements are too few for a GPU", grouped(n)));
+            }
+            if self.result.is_few(n) {
+                return on_cpu("the first few are found sooner than all are brought to a GPU".to_owned());
             }
             let choice = self.compare(n, shape, |start| match &self.gpu {
                 Started::Yes(_) => Duration::ZERO,

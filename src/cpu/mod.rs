@@ -3,6 +3,8 @@
 pub mod network;
 mod radix;
 mod sort;
+mod top;
 
 pub use sort::Pair;
 pub(crate) use sort::{IN_ORDER, InOrder, Item, Piece, join, records, sort};
+pub(crate) use top::{is_few, top};

@@ -26,7 +26,8 @@ pub fn perform<T: Ord + Copy + Send + Sync>(plan: &Plan, elements: &mut [T], pro
     }
 }
 
-/// [`perform`] with the element that plans which pad put past the end.
+/// [`perform`] with the element that plans which pad put past the end, and that stands in the slots of a run for
+/// which there are no elements. Of a plan that reduces, the elements after the first ones are left as anything.
 ///
 /// # Panics
 ///
@@ -39,21 +40,22 @@ pub fn perform_with_padding<T: Ord + Copy + Send + Sync>(
 ) {
     assert_eq!(plan.n as usize, elements.len(), "the plan is for another size");
     if plan.padded == plan.n {
-        return perform_in_place(plan, elements, progress);
+        return perform_in_place(plan, elements, last, progress);
     }
     let mut padded = elements.to_vec();
     padded.resize(plan.padded as usize, last);
-    perform_in_place(plan, &mut padded, progress);
+    perform_in_place(plan, &mut padded, last, progress);
     elements.copy_from_slice(&padded[..elements.len()]);
 }
 
 fn perform_in_place<T: Ord + Copy + Send + Sync>(
     plan: &Plan,
     elements: &mut [T],
+    last: T,
     mut progress: impl FnMut(u64),
 ) {
     for (done, dispatch) in (1..).zip(plan.dispatches()) {
-        perform_dispatch(dispatch, elements);
+        perform_dispatch(dispatch, elements, last);
         progress(done);
         // Looked at seldom, since a look costs as much as a phase.
         if plan.phases && done % 64 == 0 && elements.is_sorted() {
@@ -62,7 +64,7 @@ fn perform_in_place<T: Ord + Copy + Send + Sync>(
     }
 }
 
-fn perform_dispatch<T: Ord + Copy + Send + Sync>(dispatch: &Dispatch, elements: &mut [T]) {
+fn perform_dispatch<T: Ord + Copy + Send + Sync>(dispatch: &Dispatch, elements: &mut [T], last: T) {
     let steps = dispatch.work.steps();
     let elements = &mut elements[dispatch.first as usize..][..dispatch.count as usize];
     if let Work::Transpose { rows_log2, columns_log2 } = dispatch.work {
@@ -80,6 +82,19 @@ fn perform_dispatch<T: Ord + Copy + Send + Sync>(dispatch: &Dispatch, elements: 
         }),
         None => steps.iter().for_each(|step| perform_step_in_parallel(*step, elements)),
     }
+    if let Work::TopTile { tile_log2, slots_log2, k } = dispatch.work {
+        keep_best(elements, 1 << tile_log2, 1 << slots_log2, k as usize, last);
+    }
+}
+
+/// Puts the first `k` elements of each tile into a run of so many slots, one after another.
+fn keep_best<T: Copy>(elements: &mut [T], tile: usize, slots: usize, k: usize, last: T) {
+    let run = |tile: &[T]| {
+        let kept = tile[..k.min(tile.len())].iter().copied();
+        kept.chain(std::iter::repeat(last)).take(slots).collect::<Vec<T>>()
+    };
+    let runs: Vec<T> = elements.chunks(tile).flat_map(run).collect();
+    elements[..runs.len()].copy_from_slice(&runs);
 }
 
 /// Performs one step on one core.

@@ -10,7 +10,7 @@ use super::device::{Gpu, Kind};
 use super::kernels::kernel;
 use super::transfer::{Buffers, Side};
 use crate::error::Error;
-use crate::plan::{Dispatch, Plan, Work};
+use crate::plan::{Dispatch, Kernel, Plan, Step, TopTuning, Work};
 
 /// Where a time comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +60,7 @@ pub fn execute(
     mut progress: impl FnMut(u64),
 ) -> Result<(Elapsed, u64), Error> {
     assert!(buffers.fit(plan) && buffers.n() == plan.n, "the plan is for other buffers");
-    let mut planned = plan.rounds.iter().flat_map(|round| &round.dispatches);
-    assert!(planned.all(|dispatch| keeps_inside(dispatch, plan)), "the plan leaves its array");
+    assert!(keeps_inside(plan), "the plan leaves its arrays");
     let total = plan.dispatch_count();
     let timestamps = buffers.timestamps();
     let mut pace = Pace::new(gpu.info().kind);
@@ -117,20 +116,69 @@ pub fn execute(
         Some(timestamps) if total > 0 => Elapsed { time: timestamps.read(gpu)?, clock: Clock::Gpu },
         _ => Elapsed { time: start.elapsed(), clock: Clock::Host },
     };
-    assert!(side == Side::Front, "a plan transposes an even number of times");
+    buffers.set_side(side);
     Ok((elapsed, done))
 }
 
-/// Whether a dispatch stays within the plan's array, which the kernels do not check.
-fn keeps_inside(dispatch: &Dispatch, plan: &Plan) -> bool {
+/// Whether every dispatch stays within the plan's arrays, which the kernels do not check.
+fn keeps_inside(plan: &Plan) -> bool {
+    let mut side = Side::Front;
+    plan.rounds.iter().all(|round| {
+        let changes = round.dispatches.iter().filter(|dispatch| dispatch.work.changes_sides()).count();
+        // A round that ends on the other side begins there the next time, and here the time after that.
+        let inside = (0..round.times.min(2)).all(|_| {
+            round.dispatches.iter().all(|dispatch| {
+                let inside = dispatch_keeps_inside(dispatch, side, plan);
+                if dispatch.work.changes_sides() {
+                    side = side.other();
+                }
+                inside
+            })
+        });
+        if changes % 2 == 1 && round.times > 2 && round.times % 2 == 1 {
+            side = side.other();
+        }
+        inside
+    })
+}
+
+/// Whether this one stays within the array that has the elements and the one that it may write to.
+fn dispatch_keeps_inside(dispatch: &Dispatch, side: Side, plan: &Plan) -> bool {
+    let (here, there) = match side {
+        Side::Front => (plan.padded, plan.scratch),
+        Side::Back => (plan.scratch, plan.padded),
+    };
+    let (first, count) = (u64::from(dispatch.first), u64::from(dispatch.count));
     let all_log2 = plan.padded.max(1).ilog2();
-    let inside = match dispatch.work {
-        Work::Transpose { rows_log2, columns_log2 } => rows_log2 + columns_log2 == all_log2,
-        Work::RowSort { row_log2 } => row_log2 <= all_log2,
-        Work::RowMerge { row_log2, steps, .. } => row_log2 <= all_log2 && steps <= row_log2,
+    let is_right = match dispatch.work {
+        // The other kernels on rows take the whole array for powers of two, and so for padded.
+        Work::Transpose { rows_log2, columns_log2 } => {
+            rows_log2 + columns_log2 == all_log2 && here.min(there) >= plan.padded
+        }
+        Work::RowSort { row_log2 } => row_log2 <= all_log2 && here >= plan.padded,
+        Work::RowMerge { row_log2, steps, .. } => {
+            row_log2 <= all_log2 && steps <= row_log2 && here >= plan.padded
+        }
+        Work::Pad | Work::Step(Step::Alternating { .. }) => here >= plan.padded,
+        Work::TopTile { tile_log2, slots_log2, .. } => {
+            // The kernel goes by its tuning, which must be of the same tiles and runs.
+            let is_for = |tuning: TopTuning| {
+                (tuning.tile_log2(), tuning.slots_log2) == (tile_log2, slots_log2)
+                    && dispatch.workgroup_size == 1 << tuning.invocations_log2
+            };
+            let room = count.div_ceil(1 << tile_log2) << slots_log2;
+            matches!(dispatch.kernel, Kernel::Top(tuning) if is_for(tuning))
+                && first == 0
+                && room <= u64::from(there)
+        }
         _ => true,
     };
-    inside && u64::from(dispatch.first) + u64::from(dispatch.count) <= u64::from(plan.padded)
+    // Kernels that know no part of the array take all of it.
+    let reach = match dispatch.kernel {
+        Kernel::Fused(_) | Kernel::Top(_) => first + count,
+        _ => (first + count).max(plan.n.into()),
+    };
+    is_right && reach <= u64::from(here)
 }
 
 /// What one submit holds.

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use super::device::Gpu;
 use super::unroll::unroll;
 use crate::error::Error;
-use crate::plan::{Dispatch, FusedTile, Kernel, Layout, Plan, Shape, Step, Work};
+use crate::plan::{Dispatch, FusedTile, Kernel, Layout, Plan, Shape, Step, TopTuning, Work};
 
 /// A kernel's arguments, as `Arguments` in `common.wgsl` has them.
 #[repr(C)]
@@ -58,6 +58,7 @@ enum Source {
     Transpose {
         tile_size: u32,
     },
+    Top(TopTuning),
     Iota,
 }
 
@@ -137,7 +138,7 @@ pub(super) fn kernel(dispatch: &Dispatch, ordinal: u32, plan: &Plan) -> (Pipelin
     let shape = plan.shape;
     // For a part of the array, what is after it is not there.
     let n = match dispatch.kernel {
-        Kernel::Fused(_) => dispatch.first + dispatch.count,
+        Kernel::Fused(_) | Kernel::Top(_) => dispatch.first + dispatch.count,
         _ => plan.n,
     };
     let (entry_point, a, b, c) = match (dispatch.kernel, dispatch.work) {
@@ -146,10 +147,13 @@ pub(super) fn kernel(dispatch: &Dispatch, ordinal: u32, plan: &Plan) -> (Pipelin
         (Kernel::Fused(_), Work::TileHalves { tile_log2 }) => {
             ("do_steps", tile_log2, ordinal, dispatch.first)
         }
+        (Kernel::Top(tuning), Work::TopTile { tile_log2, k, .. }) => {
+            ("top_of_tile", n.div_ceil(1 << tile_log2), k, tuning.rank(k))
+        }
         (_, Work::TileSort { .. }) => ("sort_tile", 0, 0, 0),
         (_, Work::TileMerge { .. }) => ("merge_tile", 0, 0, 0),
-        (_, Work::TileHalves { .. } | Work::Strides { .. }) => {
-            unreachable!("only the fused kernels are planned for this")
+        (_, Work::TileHalves { .. } | Work::Strides { .. } | Work::TopTile { .. }) => {
+            unreachable!("only the fused kernels and that for the top are planned for this")
         }
         (_, Work::Step(Step::Mirror { block_log2 })) => ("mirror", 1 << (block_log2 - 1), 0, 0),
         (_, Work::Step(Step::Stride { stride_log2 })) => ("stride", 1 << stride_log2, 0, 0),
@@ -176,8 +180,9 @@ pub(super) fn kernel(dispatch: &Dispatch, ordinal: u32, plan: &Plan) -> (Pipelin
         }
         (Kernel::Transpose, Work::Transpose { .. }) => Source::Transpose { tile_size: SQUARE },
         (Kernel::Transpose, _) => Source::Transpose { tile_size: 1 },
+        (Kernel::Top(tuning), _) => Source::Top(tuning),
     };
-    let scratch = matches!(dispatch.work, Work::Transpose { .. });
+    let scratch = dispatch.work.changes_sides();
     let key = PipelineKey { source, entry_point, shape, scratch, workgroup_size: dispatch.workgroup_size };
     (key, Arguments { n, a, b, c })
 }
@@ -243,9 +248,10 @@ impl Gpu {
         // SAFETY: the kernels of this crate, and no others, come here. Their accesses to the arrays are
         // guarded by the number of elements, or of those with the padding, for which the buffers are made: each
         // by itself, or all of a tile's by a look whether its block is inside. `execute` makes sure that
-        // a plan's dispatches and transpositions keep to those numbers. Accesses to workgroup memory are
-        // bounded by its size; loops end after as many turns as a number has bits; what is divided by is
-        // never 0.
+        // a plan's dispatches, transpositions and reductions keep to those numbers: the last write to the run
+        // of a tile, of which there are as many as it counts, and to a slot less than the run has. Accesses to
+        // workgroup memory are bounded by its size; loops end after as many turns as a number has bits, or
+        // a tile or a run has elements for each invocation; what is divided by is never 0.
         unsafe {
             self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
         }
@@ -284,6 +290,10 @@ fn source(key: PipelineKey) -> String {
             constants.push(("TILE_SIZE", tile_size));
             include_str!("../../shaders/transpose.wgsl").to_owned()
         }
+        Source::Top(tuning) => {
+            constants.extend(top_constants(tuning, key.shape));
+            include_str!("../../shaders/top.wgsl").to_owned()
+        }
         Source::Iota => {
             constants.push(("TILE_SIZE", 1));
             include_str!("../../shaders/iota.wgsl").to_owned()
@@ -319,6 +329,20 @@ fn fused_constants(tile: FusedTile, work: Work, shape: Shape) -> Vec<(&'static s
         ("RUN_LOG2", run_log2),
         ("MIRRORED", mirrored.into()),
         ("UPPER_LAYOUTS", (tile.log2() - tile.parts_log2).div_ceil(part_log2) - 1),
+        ("ELEMENT_WORDS", shape.words()),
+    ]
+}
+
+fn top_constants(tuning: TopTuning, shape: Shape) -> Vec<(&'static str, u32)> {
+    vec![
+        ("TILE_SIZE", tuning.workgroup_elements()),
+        ("TILE_LOG2", tuning.tile_log2()),
+        ("ELEMENTS", 1 << tuning.elements_log2),
+        ("GROUPS", 1 << tuning.groups_log2),
+        ("GROUP", 1 << (tuning.elements_log2 - tuning.groups_log2)),
+        ("SUBSET", 1 << tuning.subset_log2),
+        ("SUBSETS", 1 << (tuning.invocations_log2 - tuning.subset_log2)),
+        ("SLOTS_LOG2", tuning.slots_log2),
         ("ELEMENT_WORDS", shape.words()),
     ]
 }

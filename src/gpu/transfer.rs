@@ -4,6 +4,7 @@
 //! there are few, of a fixed size, and they are kept: while the device copies out of one, the host
 //! fills the next.
 
+use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use std::sync::mpsc;
 
@@ -21,8 +22,12 @@ pub struct Buffers {
     room: u32,
     shape: Shape,
     front: Array,
-    /// A second array of the same size, for plans that cannot work in place.
+    /// A second array, for plans that cannot work in place.
     back: Option<Array>,
+    /// How many elements that one has room for.
+    back_room: u32,
+    /// Which of them the elements are in.
+    side: Cell<Side>,
     /// What phases of odd-even sort leave for those after them, a word: see `last_swap` in `common.wgsl`.
     state: wgpu::Buffer,
     state_words: Words,
@@ -40,7 +45,7 @@ struct Array {
 /// Which of two arrays holds the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Side {
-    /// Where they are uploaded to and downloaded from.
+    /// Where they are uploaded to.
     Front,
     Back,
 }
@@ -99,7 +104,7 @@ impl Buffers {
     /// Too little memory on the device.
     pub fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
         let front = Array::new(gpu, plan.padded, plan.shape)?;
-        let back = plan.scratch.then(|| Array::new(gpu, plan.padded, plan.shape)).transpose()?;
+        let back = (plan.scratch > 0).then(|| Array::new(gpu, plan.scratch, plan.shape)).transpose()?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let state = gpu.buffer("state", STATE_BYTES, usage, false)?;
 
@@ -120,6 +125,8 @@ impl Buffers {
             shape: plan.shape,
             front,
             back,
+            back_room: plan.scratch,
+            side: Cell::new(Side::Front),
             state,
             state_words: Words::new(gpu, STATE_BYTES)?,
             timestamps: Timestamps::new(gpu)?,
@@ -130,7 +137,7 @@ impl Buffers {
     /// Whether this plan's elements have room here.
     #[must_use]
     pub fn fit(&self, plan: &Plan) -> bool {
-        self.room >= plan.padded && self.shape == plan.shape && (self.back.is_some() || !plan.scratch)
+        self.room >= plan.padded && self.shape == plan.shape && self.back_room >= plan.scratch
     }
 
     /// Takes as many elements as this plan has from now on.
@@ -169,6 +176,19 @@ impl Buffers {
         self.timestamps.as_ref()
     }
 
+    /// Notes on which side the elements are.
+    pub(super) fn set_side(&self, side: Side) {
+        self.side.set(side);
+    }
+
+    /// The array that the elements are in.
+    fn array(&self) -> &Array {
+        match (self.side.get(), &self.back) {
+            (Side::Back, Some(back)) => back,
+            _ => &self.front,
+        }
+    }
+
     /// The bind group with the elements on this side and, if so, the other side as scratch.
     pub(super) fn bind_group(&self, side: Side, scratch: bool) -> &wgpu::BindGroup {
         &self.bind_groups[&(side, scratch)]
@@ -180,6 +200,7 @@ impl Buffers {
     ///
     /// Whatever the device or its driver reports.
     pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
+        self.set_side(Side::Front);
         if self.shape.positions && self.n > 0 {
             let (key, arguments, workgroup_size) = iota(self.n, self.shape.key_words);
             let workgroups = self.n.div_ceil(workgroup_size);
@@ -212,13 +233,13 @@ impl Buffers {
         upload.finish()
     }
 
-    /// Brings the keys back.
+    /// Brings the keys back, or the first of them if `keys` has room for no more.
     ///
     /// # Errors
     ///
     /// Whatever the device or its driver reports.
     pub fn download_keys(&self, gpu: &Gpu, keys: &mut [u8]) -> Result<(), Error> {
-        download_to(gpu, &self.front.keys, keys)
+        download_to(gpu, &self.array().keys, keys)
     }
 
     /// Brings the keys back block by block, the next ones on their way while `take` has one; `take` gets them as
@@ -233,10 +254,11 @@ impl Buffers {
         take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         let bytes = u64::from(self.n) * u64::from(self.shape.key_words) * 4;
-        download(gpu, &self.front.keys, bytes, take)
+        download(gpu, &self.array().keys, bytes, take)
     }
 
-    /// Brings the positions back: the input's position of the element that is now at each place.
+    /// Brings the positions back: the input's position of the element that is now at each place, or at the first
+    /// ones if `positions` has room for no more.
     ///
     /// # Errors
     ///
@@ -246,8 +268,8 @@ impl Buffers {
     ///
     /// When the shape has no positions.
     pub fn download_positions(&self, gpu: &Gpu, positions: &mut [u32]) -> Result<(), Error> {
-        let buffer =
-            self.front.positions.as_ref().expect("the caller asks only where the shape has positions");
+        let buffer = self.array().positions.as_ref();
+        let buffer = buffer.expect("the caller asks only where the shape has positions");
         download_to(gpu, buffer, bytemuck::cast_slice_mut(positions))
     }
 }

@@ -19,6 +19,7 @@ mod bitonic;
 mod fused;
 mod odd_even;
 mod step;
+mod top;
 mod transpose;
 
 use std::fmt;
@@ -26,6 +27,7 @@ use std::str::FromStr;
 
 pub use fused::{FusedTile, Layout, Tuning};
 pub use step::{Pair, Step};
+pub use top::TopTuning;
 
 use crate::error::{Error, UnknownName};
 
@@ -283,6 +285,17 @@ pub enum Work {
         /// Number of columns, as a power of two.
         columns_log2: u32,
     },
+    /// Leaves of every aligned tile of 2^`tile_log2` elements a run of 2^`slots_log2` slots in the other
+    /// array. In it are the tile's first `k` in the sorted order, wherever in the run; the slots that are over hold
+    /// others of the tile, none twice, or elements that sort last. What is after the runs is anything.
+    TopTile {
+        /// Elements in a tile, as a power of two.
+        tile_log2: u32,
+        /// Slots in a run, as a power of two.
+        slots_log2: u32,
+        /// How many elements must be kept.
+        k: u32,
+    },
 }
 
 impl Work {
@@ -290,7 +303,9 @@ impl Work {
     #[must_use]
     pub fn steps(self) -> Vec<Step> {
         match self {
-            Self::TileSort { tile_log2 } => (1..=tile_log2).flat_map(bitonic::stage).collect(),
+            Self::TileSort { tile_log2 } | Self::TopTile { tile_log2, .. } => {
+                (1..=tile_log2).flat_map(bitonic::stage).collect()
+            }
             Self::TileMerge { tile_log2 } => bitonic::strides(0..tile_log2).collect(),
             Self::TileHalves { tile_log2 } => bitonic::stage(tile_log2).collect(),
             Self::Strides { tail, low, count, mirrored } => {
@@ -314,12 +329,19 @@ impl Work {
     #[must_use]
     pub fn tile(self) -> Option<usize> {
         match self {
-            Self::TileSort { tile_log2 } | Self::TileMerge { tile_log2 } | Self::TileHalves { tile_log2 } => {
-                Some(1 << tile_log2)
-            }
+            Self::TileSort { tile_log2 }
+            | Self::TileMerge { tile_log2 }
+            | Self::TileHalves { tile_log2 }
+            | Self::TopTile { tile_log2, .. } => Some(1 << tile_log2),
             // Rows pair up within themselves too, but whether up or down depends on where they are.
             _ => None,
         }
+    }
+
+    /// Whether the result is in the other array, where the next dispatch finds it.
+    #[must_use]
+    pub fn changes_sides(self) -> bool {
+        matches!(self, Self::Transpose { .. } | Self::TopTile { .. })
     }
 }
 
@@ -334,6 +356,8 @@ pub enum Kernel {
     Step,
     /// `transpose`: rows in workgroup memory, and transpositions.
     Transpose,
+    /// `top`: a tile in registers, reduced to its best elements.
+    Top(TopTuning),
 }
 
 /// One launch of a kernel: one pass over the data.
@@ -371,8 +395,8 @@ pub struct Plan {
     pub n: u32,
     /// Elements that the arrays must have room for: n, or more where the plan pads.
     pub padded: u32,
-    /// Whether a second array of that size is needed.
-    pub scratch: bool,
+    /// Elements that a second array must have room for, where one is needed: else 0.
+    pub scratch: u32,
     /// What an element is made of.
     pub shape: Shape,
     /// What is done, in order.
@@ -422,7 +446,14 @@ impl Plan {
             (Algorithm::Bitonic, Variant::Naive) => bitonic::naive(n, shape, limits)?,
             (Algorithm::OddEven, Variant::Naive) => odd_even::naive(n, shape, limits)?,
         };
-        Ok(Self { n, padded, scratch: pads, shape, rounds, phases: algorithm == Algorithm::OddEven })
+        Ok(Self {
+            n,
+            padded,
+            scratch: if pads { padded } else { 0 },
+            shape,
+            rounds,
+            phases: algorithm == Algorithm::OddEven,
+        })
     }
 
     /// A plan of the bitonic `fused` variant with a tuning of one's own, to measure what it buys.

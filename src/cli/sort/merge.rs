@@ -4,7 +4,6 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use gpusort::gpu::{Clock, Elapsed};
 use gpusort::io::binary::Source;
 use gpusort::io::ordered::{self, Merged, Written};
 use gpusort::io::stream::Kind;
@@ -54,17 +53,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
     if options.timing.is_none() {
         return Ok(());
     }
-    let none = Duration::ZERO;
-    let report = Report {
-        algorithm: "cpu",
-        variant: "merge",
-        dispatches: 0,
-        bytes_moved: 0,
-        prepare: none,
-        upload: none,
-        sort: Elapsed { time: none, clock: Clock::Host },
-        download: none,
-    };
+    let report = Report::on_cpu("cpu", "merge", Duration::ZERO);
     let mut timing = Timing::new(
         read as usize,
         types,

@@ -204,7 +204,7 @@ impl Options {
     }
 
     pub(super) fn devices(&self) -> Devices {
-        Devices::new(self.device.clone(), self.method, !self.quiet)
+        Devices::new(self.device.clone(), self.method, !self.quiet).wanting(self.wanted)
     }
 }
 

@@ -1,0 +1,132 @@
+//! What the first K of N elements take on a GPU, by tunings of the reduction:
+//!
+//! ```text
+//! cargo run --release --example top -- SIZE TYPE K [TUNING]...
+//! cargo run --release --example top -- 64M u32 100 5,8,0,6,8,12 4,8,0,5,8,11
+//! ```
+//!
+//! A type with `+p` carries positions. A tuning is six powers of two: elements in an invocation's registers, invocations
+//! in a workgroup, groups of an invocation's elements, least elements in a subset, slots in a run, elements sorted in the
+//! end. `GPUSORT_DIST` names how the keys are distributed, or is `columns`: then the least are in few invocations, which
+//! is the worst case. Each result is compared with the CPU's. The first hardware GPU is used, or the one that
+//! `GPUSORT_DEVICE` names a part of.
+
+use anyhow::{Context, ensure};
+use gpusort::bench::{SpinUp, statistics};
+use gpusort::generate::{Distribution, Sequence};
+use gpusort::gpu::{Buffers, Gpu, Select, execute};
+use gpusort::human::time;
+use gpusort::key::{ElementType, Keys};
+use gpusort::plan::{Algorithm, Plan, Round, Shape, TopTuning, Variant};
+use gpusort::timing::milliseconds;
+use gpusort::{Method, Sorter};
+
+/// Sorts of fresh keys that are timed.
+const RUNS: u64 = 11;
+
+fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [size, element, k, tunings @ ..] = &arguments[..] else {
+        anyhow::bail!("a size, a type and how many are wanted are needed, then tunings")
+    };
+    let n = usize::try_from(gpusort::size::parse(size)?)?;
+    let k = usize::try_from(gpusort::size::parse(k)?)?.min(n);
+    let (name, positions) = element.strip_suffix("+p").map_or((element.as_str(), false), |name| (name, true));
+    let element: ElementType = name.parse()?;
+    let shape = Shape { key_words: element.bytes() as u32 / 4, positions };
+
+    let gpu = Gpu::start(&std::env::var("GPUSORT_DEVICE").map_or(Select::Hardware, Select::Name))?;
+    let spin_up = SpinUp::new(&gpu)?;
+    let limits = &gpu.info().limits;
+    let mut plans = vec![
+        ("whole sort".to_owned(), Plan::new(Algorithm::Bitonic, Variant::Fused, n, shape, limits)?),
+        ("its own".to_owned(), Plan::top(k, n, shape, limits)?),
+    ];
+    for text in tunings {
+        plans.push((text.clone(), Plan::top_tuned(k, n, shape, limits, tuning(text)?)?));
+    }
+    let keys = (0..RUNS).map(|seed| keys(element, n, seed)).collect::<Result<Vec<_>, _>>()?;
+    let expected = keys.iter().map(|keys| top_on_cpu(keys, k, positions)).collect::<Result<Vec<_>, _>>()?;
+
+    println!("{}, driver {}", gpu.info(), gpu.info().driver);
+    println!("{:>9}  {:>9}  {:>10}  plan", "median", "min", "dispatches");
+    for (name, plan) in plans {
+        gpu.prepare(&plan)?;
+        let buffers = Buffers::new(&gpu, &plan)?;
+        let measure = |plan: &Plan, verify: bool| -> anyhow::Result<Vec<f64>> {
+            let mut times = Vec::new();
+            for (keys, expected) in keys.iter().zip(&expected) {
+                buffers.upload(&gpu, keys.as_bytes())?;
+                spin_up.again(&gpu)?;
+                times.push(milliseconds(execute(&gpu, plan, &buffers, |_| {})?.0.time));
+                let found = if verify { Some(top_of(&gpu, &buffers, k)?) } else { None };
+                ensure!(found.is_none_or(|found| found == *expected), "{name}: not the first {k}");
+            }
+            Ok(times)
+        };
+        let times = measure(&plan, true)?;
+        let least = times.iter().copied().fold(f64::INFINITY, f64::min);
+        let (median, least) = (time(statistics::median(&times)), time(least));
+        println!("{median:>9}  {least:>9}  {:>10}  {name}", plan.dispatch_count());
+        if plan.reduces() {
+            let dispatches: Vec<_> = plan.dispatches().copied().collect();
+            for end in 1..dispatches.len() {
+                let rounds = vec![Round { dispatches: dispatches[..end].to_vec(), times: 1 }];
+                let median = time(statistics::median(&measure(&Plan { rounds, ..plan.clone() }, false)?));
+                println!("{median:>9}  {:>9}  {end:>10}  up to {:?}", "", dispatches[end - 1].work);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn tuning(text: &str) -> anyhow::Result<TopTuning> {
+    let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
+    let numbers = numbers.with_context(|| format!("'{text}'"))?;
+    let [elements_log2, invocations_log2, groups_log2, subset_log2, slots_log2, rest_log2] = numbers[..]
+    else {
+        anyhow::bail!("'{text}' is not a tuning: it has {} numbers, not 6", numbers.len())
+    };
+    Ok(TopTuning { invocations_log2, elements_log2, groups_log2, subset_log2, slots_log2, rest_log2 })
+}
+
+fn keys(element: ElementType, n: usize, seed: u64) -> anyhow::Result<Keys> {
+    let name = std::env::var("GPUSORT_DIST").unwrap_or_else(|_| "uniform".to_owned());
+    if name == "columns" {
+        let key = |i: u64| ((i % 512) << 9) | (i / 512 % (300 + seed));
+        return Ok(match element.bytes() {
+            4 => Keys::One((0..n as u64).map(|i| key(i) as u32).collect()),
+            _ => Keys::Two((0..n as u64).map(|i| (key(i) << 32) | key(i)).collect()),
+        });
+    }
+    let distribution: Distribution = name.parse()?;
+    Ok(Sequence { element, distribution, count: n as u64, seed }.keys(0, n))
+}
+
+/// The first keys, or positions.
+#[derive(PartialEq)]
+enum Top {
+    Keys(Keys),
+    Positions(Vec<u32>),
+}
+
+fn top_on_cpu(keys: &Keys, k: usize, positions: bool) -> anyhow::Result<Top> {
+    let (sorter, method, quiet) = (Sorter::cpu(), Method::default(), &mut |_, _| {});
+    Ok(if positions {
+        Top::Positions(sorter.top_positions(keys.clone(), k, method, quiet)?.0)
+    } else {
+        Top::Keys(sorter.top(keys.clone(), k, method, quiet)?.0)
+    })
+}
+
+fn top_of(gpu: &Gpu, buffers: &Buffers, k: usize) -> anyhow::Result<Top> {
+    let shape = buffers.shape();
+    if shape.positions {
+        let mut positions = vec![0; k];
+        buffers.download_positions(gpu, &mut positions)?;
+        return Ok(Top::Positions(positions));
+    }
+    let mut keys = if shape.key_words == 1 { Keys::One(vec![0; k]) } else { Keys::Two(vec![0; k]) };
+    buffers.download_keys(gpu, keys.as_bytes_mut())?;
+    Ok(Top::Keys(keys))
+}

@@ -1,0 +1,364 @@
+"""Seeded random cases: tables and arrays as bytes, with options."""
+
+from __future__ import annotations
+
+import io
+import random
+import struct
+
+import numpy as np
+
+from oracle import BOM, Case, Options
+
+NANS = ["nan", "NaN", "NAN", "-nan", "+NaN", "nAn"]
+INFS = ["inf", "-inf", "INF", "+inf", "Infinity", "-INFINITY"]
+ZEROS = ["-0", "0", "+0"]
+DECIMAL_ZEROS = ["-0", "0", "+0", "0.0", "-0.0", ".0", "-0.", "0e5", "-0E-3", "1e-400", "-1e-400"]
+WORDS = ["x", "n/a", "0x10", "1_000", "--1", "1e", "e5", ".", "+", "nan1", "infinit", "1 2", "1.2.3", "+-1"]
+WORDS += ["NULL", "\uff11", "\u00a01", "1\v", "1'000", "1e5.5", "- 1", "in f", "\u2212" + "1", '5"', "1f"]
+WORDS += ["0b1", "1\x00"]
+DECIMALS = ["1e3", "1.50", "1.5", "2.01", "5.", ".5", "+.5e1", "1E+3", "1000.0", "-1e-3", "1e308", "-1e308"]
+DECIMALS += ["1.7976931348623157e308", "5e-324", "-5e-324", "4.9e-324", "2.2250738585072014e-308", "1e-310", "2e-324"]
+DECIMALS += ["9007199254740992", "9007199254740991", "9007199254740993.0", "18446744073709551616", "9007199254740994"]
+DECIMALS += ["0.1", "0.10000000000000001", "0.1000000000000000055511151231257827", "1.0000000000000002"]
+DECIMALS += ["1e0", "0001.5"]
+# For f32: midway between two, and just beside that; the edges of its range.
+SINGLES = ["1.00000017881393432617187499", "1.000000178813934326171875", "1.00000017881393432617187501", "16777217"]
+SINGLES += ["16777216", "16777218", "16777219", "3.4028235e38", "340282356779733661637539395458142568447", "1e-45"]
+SINGLES += ["7.006492321624085e-46", "7.006492321624086e-46", "7e-46", "1.17549435e-38", "0.1", "0.10000000149011612"]
+EDGES = {
+    "u32": [2**24 - 1, 2**24 + 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32 - 2],
+    "i32": [-(2**31), -(2**31) + 1, -1, 1, -(2**24) - 1, 2**31 - 1],
+    "u64": [2**32, 2**32 + 1, 2**53 + 1, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1, 2**64 - 2],
+    "i64": [-(2**63), -(2**63) + 1, -(2**53) - 1, -(2**32), -1, 2**31, 2**32, 2**53 + 1, 2**63 - 1, 2**63 - 2],
+}
+NAMES = ["a", "b", "c", "value", "price", "x y", "na\u00efve", "\u65e5\u672c", "1", "2", "3", "a:r", "a:a", "b:r"]
+NAMES += ["value:r", " lead", "trail ", 'say "hi"', "comma,name", "semi;colon", "tab\tname", "line\nbreak", "-x"]
+NAMES += ["", "A", "-", ":r"]
+PROSE = ["", "alpha", "Zo\u00eb", "\u65e5\u672c\u8a9e", "\U0001f600", "two words", " padded "]
+PROSE += ["#no comment", "a'b", "=1+1", "\\n"]
+LITERAL = [b'ab"c', b'a""b', b'x"', b'"a"b', b'"a"b"c"', b'"" "', b' "a"', b"\xff\xfe", b"a\rb", b"\x00"]
+FAULTS = ["quote", "width", "invalid", "empty", "nan", "column", "double", "no key", "range", "signs", "inexact"]
+FAULTS += ["overflow", "misfit", "header"]
+ARRAY_TYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"]
+
+
+def some_size(rng: random.Random, number: int) -> int:
+    if number % 1000 == 7:  # enough for the parallel ways of reading and sorting
+        return rng.randint(100_000, 150_000)
+    return rng.choices(
+        [rng.randint(0, 3), rng.randint(2, 30), rng.randint(30, 300), rng.randint(1000, 5000)], [12, 55, 31, 2]
+    )[0]
+
+
+def quote(value: bytes) -> bytes:
+    return b'"' + value.replace(b'"', b'""') + b'"'
+
+
+def encode(rng: random.Random, text: str, delimiter: bytes, often: float = 0.1) -> bytes:
+    """A field that reads as this text, quoted where it must be and sometimes where not."""
+    value = text.encode()
+    needs = delimiter in value or b"\n" in value or b"\r" in value or value.startswith(b'"')
+    return quote(value) if needs or rng.random() < often else value
+
+
+def some_integer(rng: random.Random, flavour: str) -> str:
+    low = -20 if flavour.startswith("i") else 0
+    value = rng.choice(EDGES[flavour]) if rng.random() < 0.2 else rng.randint(low, 20)
+    style = rng.random()
+    if style < 0.8:
+        return str(value)
+    if value == 0:
+        return rng.choice(ZEROS)
+    sign = "-" if value < 0 else rng.choice(["", "+"])
+    return sign + rng.choice(["", "0", "000"]) + str(abs(value))
+
+
+def some_decimal(rng: random.Random, flavour: str) -> str:
+    pick = rng.random()
+    if pick < 0.12:
+        return rng.choice(DECIMAL_ZEROS)
+    if pick < 0.2:
+        return rng.choice(INFS)
+    if pick < 0.4:
+        return rng.choice(SINGLES if flavour == "f32" else DECIMALS)
+    if pick < 0.6:
+        return str(rng.randint(-9, 9))
+    if pick < 0.8:
+        return f"{rng.randint(-50, 50) / 10}"
+    if flavour == "f32":
+        return repr(rng.uniform(-1, 1) * 10.0 ** rng.randint(-40, 37))
+    return repr(rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300))
+
+
+def key_column(rng: random.Random, n: int, flavour: str, o: Options, delimiter: bytes) -> list[bytes]:
+    """Numbers of a flavour, with the special fields that the options allow."""
+    wide = flavour.startswith("f")
+    make = some_decimal if wide else some_integer
+    pool = [make(rng, flavour) for _ in range(rng.choice([1, 3, 10, 50, 200, 2000]))]
+    share = {"nan": 0.0, "empty": 0.0, "invalid": 0.0}
+    for kind in share:
+        if getattr(o, kind) != "error" and (kind != "nan" or wide) and rng.random() < 0.4:
+            share[kind] = rng.choice([0.02, 0.1, 0.4])
+    dressing = rng.choice([0, 0, 0.1, 0.5])
+    pads = [pad for pad in (" ", "  ", "\t", " \t") if delimiter.decode() not in pad]
+    column = []
+    for _ in range(n):
+        text = rng.choice(pool)
+        for kind, words in (("nan", NANS), ("empty", [""]), ("invalid", WORDS)):
+            if share[kind] and rng.random() < share[kind]:
+                text = rng.choice(words)
+        dress = rng.random() < dressing
+        if dress and rng.random() < 0.5:
+            text = rng.choice(pads) + text + rng.choice([""] + pads)
+        cell = encode(rng, text, delimiter, 0.5 if dress else 0)
+        if dress and cell.startswith(b'"') and rng.random() < 0.3:
+            cell += rng.choice(pads).encode()
+        column.append(cell)
+    return column
+
+
+def text_column(rng: random.Random, n: int, delimiter: bytes) -> list[bytes]:
+    """What is carried along: prose, line ends and delimiters in quotes, quotes in odd places."""
+    odd = rng.choice([0, 0.1, 0.5])
+    special = [delimiter.decode(), "\n", "\r\n", '"', '""', ",", "a\nb\nc", '"quoted"', "\n\n", "end\r\n"]
+    column = []
+    for _ in range(n):
+        if rng.random() >= odd:
+            column.append(encode(rng, rng.choice(PROSE), delimiter))
+        elif rng.random() < 0.7:
+            column.append(quote((rng.choice(PROSE) + rng.choice(special) + rng.choice(PROSE)).encode()))
+        else:
+            cell = rng.choice(LITERAL)
+            column.append(quote(cell) if delimiter in cell else cell)
+    return column
+
+
+def some_options(rng: random.Random) -> Options:
+    chance = rng.random
+    o = Options(reverse=chance() < 0.35, unique=chance() < 0.2, argsort=chance() < 0.15, header=chance() < 0.85)
+    o.nan = rng.choice(["last", "last", "first"] + ["error"] * (chance() < 0.2))
+    o.empty = rng.choice(["last", "last", "first"] + ["error"] * (chance() < 0.2))
+    o.invalid = rng.choice(["error", "last", "first", "skip"])
+    if chance() < 0.2:
+        o.top = rng.choice([1, 2, 3, 10, 100, 10**6])
+    return o
+
+
+def some_names(rng: random.Random, width: int) -> list[str]:
+    names = rng.sample(NAMES, width)
+    if width > 1 and rng.random() < 0.03:
+        names[0] = names[1]
+    # A header of one empty name would be a blank line.
+    return ["only" if width == 1 and not name else name for name in names]
+
+
+def spell(rng: random.Random, o: Options, extra: list[list[str]], table: bool = True) -> list[str]:
+    """The options as arguments, in any order but for the keys'."""
+    groups = list(extra)
+    flags = (("-r", "--reverse", o.reverse), ("-u", "--unique", o.unique))
+    groups += [[long if rng.random() < 0.3 else short] for short, long, on in flags if on]
+    groups += [[flag] for flag, on in (("--argsort", o.argsort), ("--no-header", not o.header)) if on]
+    groups += [["--top", str(o.top)]] * (o.top is not None) + [["--to", "text"]] * o.to_text
+    for kind, default in (("nan", "last"), ("empty", "last"), ("invalid", "error"))[: 3 if table else 1]:
+        if getattr(o, kind) != default or rng.random() < 0.1:
+            groups.append([f"--{kind}", getattr(o, kind)])
+    if o.type != "auto":
+        groups.append(["-t", o.type])
+    rng.shuffle(groups)
+    for key in o.keys:
+        groups.append([f"--key={key}"] if key.startswith("-") or rng.random() < 0.3 else ["-k", key])
+    return [word for group in groups for word in group]
+
+
+def plant(
+    rng: random.Random, fault: str, o: Options, columns: list[list[bytes]], keyed: list[int], names: list[str]
+) -> None:
+    """Put an error into a table that has none; some need more than this."""
+    n = len(columns[0])
+    at = keyed[0]
+
+    def put(*texts: str) -> None:
+        for text, row in zip(texts, rng.sample(range(n), min(n, len(texts)))):
+            columns[at][row] = encode(rng, text, b",")
+
+    if fault == "quote":
+        # A quote further down would close it.
+        columns[-1][rng.choice([n - 1, n - 1, rng.randrange(n)])] = b'"never closed'
+    elif fault == "width":
+        column = rng.choice(columns)
+        column[rng.randrange(n)] = None  # type: ignore[call-overload]  # this field is left out
+    elif fault in ("invalid", "empty", "nan"):
+        setattr(o, fault, "error")
+        put({"invalid": rng.choice(WORDS[:12]), "empty": "", "nan": rng.choice(NANS)}[fault])
+    elif fault == "column":
+        o.keys[0] = rng.choice(["nosuch", "0", "99", "nosuch:r", "99:a"])
+    elif fault == "double":
+        names[:] = ["twice"] * len(names)
+        o.keys[0] = rng.choice(["twice", "twice:r"])
+    elif fault == "no key":
+        o.keys = []
+    elif fault == "range":
+        put(rng.choice(["18446744073709551616", "-9223372036854775809", "9" * 40]))
+    elif fault == "signs":
+        put("-1", rng.choice(["18446744073709551615", "9223372036854775808"]))
+    elif fault == "inexact":
+        put("1.5", rng.choice(["9007199254740993", "18446744073709551615", "-36028797018963969", "1" + "0" * 400]))
+    elif fault == "overflow":
+        put(rng.choice(["1e309", "-1e400", "1.7976931348623159e308"]))
+    elif fault == "misfit":
+        unfit = [("u32", "-1"), ("u32", "4294967296"), ("i32", "2147483648"), ("i64", "1.0"), ("u64", "nan")]
+        kind, text = rng.choice(unfit)
+        o.type = rng.choice([kind, "f32"])
+        put("1e39" if o.type == "f32" else text)
+
+
+def make_table(rng: random.Random, number: int) -> Case:
+    n = some_size(rng, number)
+    fault = rng.choice(FAULTS) if rng.random() < 0.18 and 0 < n < 10_000 else ""
+    big = n > 10_000
+    o = some_options(rng)
+    width = 1 if rng.random() < 0.15 and fault not in ("no key", "double", "width") else rng.randint(2, 6)
+    form = rng.choices(["csv", "tsv", ";", "|", " "], [70, 15, 7, 5, 3])[0]
+    delimiter = {"csv": b",", "tsv": b"\t"}.get(form, form.encode())
+    if fault in ("double", "header"):
+        o.header = True
+
+    names = some_names(rng, width)
+    keyed = rng.sample(range(width), min(width, rng.choice([1, 1, 1, 2, 2, 3, 4])))
+    asked = rng.choice(["u32", "i32", "u64", "i64", "f32", "f64"]) if rng.random() < 0.2 else "auto"
+    o.type = asked
+    flavours = {}
+    for column in keyed:
+        pick = rng.choice(["u32", "i32", "u64", "i64", "f64", "f64", "f64"])
+        flavours[column] = pick if asked == "auto" or asked == "f64" else asked
+    columns = []
+    rows_made = 2000 if big else n
+    for column in range(width):
+        if column in flavours:
+            columns.append(key_column(rng, rows_made, flavours[column], o, delimiter))
+        else:
+            columns.append(text_column(rng, rows_made, delimiter))
+    for column in keyed:
+        ending = rng.choice(["", "", "", ":r", ":a"])
+        by_name = o.header and names[column] and rng.random() < 0.7
+        o.keys.append((names[column] if by_name else str(column + 1)) + ending)
+    if width == 1 and rng.random() < 0.5 and not o.keys[0].endswith((":r", ":a")):
+        o.keys = []
+    if fault:
+        o.keys = o.keys or ["1"]
+        if fault in ("range", "signs", "inexact"):
+            o.type = "auto"
+        plant(rng, fault, o, columns, keyed, names)
+
+    rows = [delimiter.join(cell for cell in cells if cell is not None) for cells in zip(*columns)]
+    if big:  # few rows are made and many drawn, each with a number to tell it
+        names.append("id")
+        rows = [rng.choice(rows) + delimiter + b"%d" % at for at in range(n)]
+        if not o.keys:
+            o.keys = ["1"]
+    return assemble(rng, o, names, rows, form, delimiter, fault)
+
+
+def assemble(
+    rng: random.Random, o: Options, names: list[str], rows: list[bytes], form: str, delimiter: bytes, fault: str
+) -> Case:
+    """Rows as one or more files, with line ends, blank lines and what else a file may have."""
+    ends = rng.choices([[b"\n"], [b"\r\n"], [b"\n", b"\r\n"]], [6, 3, 2])[0]
+    blank = rng.choice([0.02, 0.2]) if rng.random() < 0.2 else 0
+    parts = rng.randint(2, 4) if fault == "header" or rng.random() < 0.1 else 1
+    cuts = sorted(rng.randint(0, len(rows)) for _ in range(parts - 1))
+    endless = rng.random() < 0.3
+    suffix, extra = form if form in ("csv", "tsv") else "csv", []
+    if delimiter not in (b",", b"\t"):
+        extra.append(["--delimiter", form])
+    stdin = parts == 1 and rng.random() < 0.05
+    if stdin or rng.random() < 0.05:
+        extra.append(["-f", suffix])
+        suffix = "txt"
+    files = []
+    for part, (begin, end) in enumerate(zip([0] + cuts, cuts + [len(rows)])):
+        lines = rows[begin:end]
+        if o.header:
+            wanted = ["other"] + names[1:] if fault == "header" and part else names
+            lines = [delimiter.join(encode(rng, name, delimiter) for name in wanted)] + lines
+        data = bytearray(BOM if rng.random() < 0.1 else b"")
+        for line in lines:
+            while blank and rng.random() < blank:
+                data += rng.choice(ends)
+            data += line + rng.choice(ends)
+        while blank and rng.random() < blank:
+            data += rng.choice(ends)
+        if endless and data.endswith(b"\n"):
+            data = data[:-1].removesuffix(b"\r")
+        if parts > 1 and rng.random() < 0.05 or rng.random() < 0.005:
+            data = bytearray()
+        files.append((f"t{part}.{suffix}", bytes(data)))
+    args = spell(rng, o, extra)
+    names_given = ["-"] * (rng.random() < 0.5) if stdin else [name for name, _ in files]
+    return Case(files, args + names_given, o, delimiter, stdin=stdin)
+
+
+def some_floats(rng: random.Random, n: int, dtype: str) -> bytes:
+    """Finite numbers, zeros, infinities and NaN of many payloads."""
+    size = np.dtype(dtype).itemsize
+    exponent = {2: 0x7C00, 4: 0x7F800000, 8: 0x7FF0000000000000}[size]
+    sign = 1 << (8 * size - 1)
+    letter = {2: "H", 4: "I", 8: "Q"}[size]
+    pool = [0, sign, exponent, exponent | sign, 1, sign | 1, exponent - 1]
+    if rng.random() < 0.5:
+        pool += [exponent | (exponent >> 1), exponent | 1, exponent | 2, sign | exponent | 1, 2 * sign - 1, sign - 1]
+    pool += [rng.getrandbits(8 * size) for _ in range(rng.choice([0, 5, 500]))]
+    pool += struct.unpack(f"<5{letter}", np.array([1, -1, 1.5, 2, -2.25], dtype).tobytes())
+    return struct.pack(f"<{n}{letter}", *(rng.choice(pool) for _ in range(n)))
+
+
+def make_array(rng: random.Random, number: int) -> Case:
+    n = some_size(rng, number)
+    dtype = rng.choice(ARRAY_TYPES)
+    base = np.dtype(dtype).newbyteorder("<")
+    if dtype.startswith("f"):
+        data = some_floats(rng, n, dtype)
+    elif rng.random() < 0.5:
+        data = rng.randbytes(n * base.itemsize)
+    else:
+        edges = np.iinfo(base)
+        pool = [edges.min, edges.max, edges.max // 2 + 1, 0, 1, 2, edges.max - 1, edges.min + 1]
+        data = np.array([rng.choice(pool) for _ in range(n)], base).tobytes()
+
+    o = Options(reverse=rng.random() < 0.4, unique=rng.random() < 0.25, argsort=rng.random() < 0.25)
+    o.nan = rng.choice(["last", "last", "first"])
+    if rng.random() < 0.2:
+        o.top = rng.choice([1, 2, 3, 10, 10**6])
+    o.to_text = rng.random() < 0.3 and (o.argsort or not dtype.startswith("f"))
+    name = {"u": "u", "i": "i", "f": "f"}[dtype[0]] + str(8 * base.itemsize)
+    kind = rng.choices(["npy", "raw", "bin", "stdin"], [10, 10, 2, 2])[0]
+    extra = []
+    if kind == "npy":
+        array = np.frombuffer(data, base)
+        if rng.random() < 0.4:
+            array = array.astype(base.newbyteorder(">"))
+        stream = io.BytesIO()
+        np.lib.format.write_array(stream, array, version=rng.choice([(1, 0), (1, 0), (2, 0)]))
+        files = [("a.npy", stream.getvalue())]
+    else:
+        suffix = name if kind == "raw" else "bin"
+        if kind != "raw":
+            extra = [["-t", name]]
+        if kind == "stdin":
+            extra.append(["-f", "bin"])
+        cut = rng.randint(0, n) * base.itemsize if kind == "raw" and rng.random() < 0.15 else len(data)
+        files = [(f"a{at}.{suffix}", part) for at, part in enumerate([data[:cut], data[cut:]]) if part or not at]
+        if rng.random() < 0.07 and base.itemsize > 1 and kind != "stdin":
+            files[-1] = (files[-1][0], files[-1][1] + b"\1")
+    if dtype.startswith("f") and len(files) == 1 and kind != "stdin" and rng.random() < 0.08:
+        o.nan = "error"
+    names = [] if kind == "stdin" else [name for name, _ in files]
+    return Case(files, spell(rng, o, extra, table=False) + names, o, dtype=dtype, stdin=kind == "stdin")
+
+
+def make_case(seed: str, number: int, only: str = "") -> Case:
+    """Case `number` of a seed: two of three are tables."""
+    rng = random.Random(f"{seed}:{number}")
+    table = only == "tables" or (only != "arrays" and rng.random() < 2 / 3)
+    return make_table(rng, number) if table else make_array(rng, number)

@@ -1,0 +1,221 @@
+"""Run gpusort over random cases and compare what it prints, byte by byte, with the oracle.
+
+python run.py target/release/gpusort --cases 10000 --extra '-d cpu -q' --compare '-d 0'
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import multiprocessing
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from generate import make_case
+from oracle import BOM, Case, Expected, Undecided, expect, read_array
+
+KEPT_FAILURES = 5
+
+
+def records(data: bytes, delimiter: bytes) -> list[bytes]:
+    """Records of a table without line ends, byte by byte: another way than the oracle's."""
+    out, start, at_field, quoted = [], 0, True, False
+    at, mark = 0, delimiter[0]
+    while at < len(data):
+        byte = data[at]
+        if quoted:
+            if byte == 0x22:
+                if data[at + 1 : at + 2] == b'"':
+                    at += 1
+                else:
+                    quoted = False
+        elif byte == 0x0A:
+            out.append(data[start:at])
+            start, at_field = at + 1, True
+        elif byte == mark:
+            at_field = True
+        else:
+            quoted, at_field = at_field and byte == 0x22, False
+        at += 1
+    if start < len(data):
+        out.append(data[start:])
+    return [record.rstrip(b"\r") for record in out]
+
+
+def lost_or_added(case: Case, expected: Expected, stdout: bytes) -> str:
+    """Are the records that came out records that went in, and as many as there must be?"""
+    o = case.options
+    if case.is_table:
+        went_in: list[bytes] = []
+        for _, data in case.files:
+            lines = records(data.removeprefix(BOM), case.delimiter)
+            if o.header:
+                filled = next((at for at, line in enumerate(lines) if line), len(lines))
+                header, lines = lines[filled : filled + 1] if not went_in else [], lines[filled + 1 :]
+                went_in = went_in or header  # stays at the front
+            went_in += lines
+        if o.argsort:
+            came_out = stdout.split(b"\n")[:-1]
+            went_in = [b"%d" % at for at in range(len(went_in))]
+        else:
+            came_out = records(stdout.removeprefix(BOM), case.delimiter)
+            if o.header:
+                if came_out[:1] != went_in[:1]:
+                    return "the header is not the first record"
+                came_out, went_in = came_out[1:], went_in[1:]
+    else:
+        array = read_array(case)
+        kind = "<u4" if o.argsort else array.dtype
+        if o.argsort:
+            array = np.arange(len(array), dtype=kind)
+        if o.to_text:
+            came_out, went_in = stdout.split(b"\n")[:-1], [b"%d" % value for value in array.tolist()]
+        else:
+            bits = f"<u{np.dtype(kind).itemsize}"
+            came_out, went_in = np.frombuffer(stdout, bits).tolist(), array.view(bits).tolist()
+    if len(came_out) != expected.count:
+        return f"{len(came_out)} records came out instead of {expected.count}"
+    if Counter(came_out) - Counter(went_in):
+        return "a record came out that did not go in"
+    return ""
+
+
+def unpack_npy(case: Case, stdout: bytes) -> tuple[str, bytes]:
+    """What is wrong with an .npy file, and the elements in it."""
+    wanted = np.dtype("<u4" if case.options.argsort else case.dtype).newbyteorder("<")
+    try:
+        array = np.load(io.BytesIO(stdout))
+    except (ValueError, EOFError) as error:
+        return f"numpy does not load this: {error}", b""
+    if array.dtype != wanted or array.ndim != 1:
+        return f"{array.dtype} of {array.ndim} dimensions instead of {wanted}", b""
+    return "", array.tobytes()
+
+
+def compare(case: Case, expected: Expected, code: int, stdout: bytes, stderr: str) -> str:
+    """What is wrong with a run; empty if nothing is."""
+    if code != expected.code:
+        return f"exit code {code} instead of {expected.code} ({expected.why or 'no error'})"
+    if code:
+        if stdout:
+            return "an error, and yet something on standard output"
+        if not any(re.search(pattern, stderr) for pattern in expected.stderr):
+            return f"stderr has none of {expected.stderr[:5]} ({expected.why})"
+        return ""
+    if case.files[0][0].endswith(".npy") and not case.options.to_text:
+        wrong, stdout = unpack_npy(case, stdout)
+        if wrong:
+            return wrong
+    wrong = lost_or_added(case, expected, stdout)
+    if stdout != expected.stdout:
+        at = len(os.path.commonprefix([stdout, expected.stdout]))
+        here = slice(max(at - 20, 0), at + 40)
+        wrong += "; " if wrong else ""
+        return f"{wrong}byte {at} differs: {stdout[here]!r} instead of {expected.stdout[here]!r}"
+    return wrong
+
+
+def execute(command: list[str], case: Case, folder: Path) -> tuple[int, bytes, str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GPUSORT_")}
+    environment["XDG_CONFIG_HOME"] = "/nowhere"  # no measured costs of this machine
+    done = subprocess.run(
+        command,
+        check=False,
+        cwd=folder,
+        env=environment,
+        input=case.files[0][1] if case.stdin else b"",
+        capture_output=True,
+        timeout=300,
+    )
+    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+
+
+def run_case(number: int, options: argparse.Namespace, folder: Path) -> tuple[int, str, str, str]:
+    """Number, kind and command of a case, and what is wrong."""
+    tries = 0
+    while True:
+        case = make_case(f"{options.seed}:{tries}" if tries else str(options.seed), number, options.only)
+        try:
+            expected = expect(case, use_pandas=number % 3 == 0)
+            break
+        except Undecided:
+            tries += 1
+    place = folder / str(number)
+    place.mkdir()
+    for name, data in case.files:
+        (place / name).write_bytes(data)
+    command = [str(options.binary), "sort", *shlex.split(options.extra), *case.args]
+    wrong = ""
+    try:
+        result = execute(command, case, place)
+        wrong = compare(case, expected, *result)
+        if not wrong and options.compare and expected.code == 0:
+            command[2:2] = shlex.split(options.compare)
+            other = execute(command, case, place)
+            if other[:2] != result[:2]:
+                wrong = f"other output with {options.compare}: exit code {other[0]}"
+                wrong += "" if other[0] == 0 else "; stderr: " + other[2].strip()
+    except subprocess.TimeoutExpired:
+        wrong = "no end after 300 s"
+    if wrong:
+        (place / "expected").write_bytes(expected.stdout)
+        if "result" in locals():
+            (place / "stdout").write_bytes(result[1])
+            (place / "stderr").write_text(result[2])
+            wrong += f"\n  stderr: {result[2].strip()[:500]}" if result[0] != expected.code else ""
+    else:
+        shutil.rmtree(place)
+    kind = "error" if expected.code else "table" if case.is_table else "array"
+    return number, kind, shlex.join(command), wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary", type=Path)
+    parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0, help="number of the first case: to run one again")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--only", choices=["tables", "arrays"], default="")
+    parser.add_argument("--extra", default="", help="more options for each run; write --extra=-q")
+    parser.add_argument("--compare", default="", help="sort again with these too, and demand the same bytes")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    options.binary = options.binary.resolve()
+
+    folder = Path(tempfile.mkdtemp(prefix="gpusort-oracle-"))
+    numbers = range(options.first, options.first + options.cases)
+    counts: Counter[str] = Counter()
+    failures = 0
+    with multiprocessing.Pool(options.jobs) as pool:
+        work = partial(run_case, options=options, folder=folder)
+        for number, kind, command, wrong in pool.imap_unordered(work, numbers, chunksize=8):
+            counts[kind] += 1
+            if wrong:
+                failures += 1
+                print(f"seed {options.seed}, case {number}: {wrong}\n  {command}\n  files: {folder / str(number)}")
+                if failures == KEPT_FAILURES:
+                    print(f"stopped after {failures} failures")
+                    pool.terminate()
+                    return 1
+    if failures:
+        return 1
+    shutil.rmtree(folder)
+    print(
+        f"{options.cases} cases: {counts['table']} tables, {counts['array']} arrays,"
+        f" {counts['error']} errors expected, all as expected"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

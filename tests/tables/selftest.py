@@ -1,0 +1,234 @@
+"""Can the oracle fail, and is it right where the answer is known?
+
+Planted wrong outputs must each be found, hand-written cases must give hand-written bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import unittest
+
+import numpy as np
+
+from generate import make_case
+from oracle import BOM, Case, Options, Undecided, expect, find_column, split, to_f32
+from run import compare, lost_or_added, records
+
+
+def table(*files: bytes, delimiter: bytes = b",", **options: object) -> Case:
+    named = [(f"t{at}.csv", data) for at, data in enumerate(files)]
+    return Case(named, [], Options(**options), delimiter)  # type: ignore[arg-type]
+
+
+def npy(values: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, values)
+    return stream.getvalue()
+
+
+# Options, files, what comes out.
+KNOWN: list[tuple[dict, list[bytes], bytes]] = [
+    ({}, [b"v\n3\n5\n2\n2.01\nNaN\n2\n0\n"], b"v\n0\n2\n2\n2.01\n3\n5\nNaN\n"),
+    ({"reverse": True}, [b"v\n3\n5\n2\n2.01\nNaN\n2\n0\n"], b"v\n5\n3\n2.01\n2\n2\n0\nNaN\n"),
+    ({"nan": "first"}, [b"v\n3\nnan\n1\n"], b"v\nnan\n1\n3\n"),
+    # Stable, descending too.
+    ({"keys": ["a"]}, [b"a,b\n1,x\n0,y\n1,w\n0,z\n"], b"a,b\n0,y\n0,z\n1,x\n1,w\n"),
+    ({"keys": ["a:r"]}, [b"a,b\n1,x\n0,y\n1,w\n0,z\n"], b"a,b\n1,x\n1,w\n0,y\n0,z\n"),
+    ({"keys": ["a", "b:r"]}, [b"a,b\n1,1\n0,5\n1,2\n0,6\n"], b"a,b\n0,6\n0,5\n1,2\n1,1\n"),
+    ({"keys": ["a:a", "b"], "reverse": True}, [b"a,b\n1,1\n0,5\n1,2\n0,6\n"], b"a,b\n0,6\n0,5\n1,2\n1,1\n"),
+    # Zeros: one as integers, two as decimals.
+    ({"keys": ["1"]}, [b"a,b\n0,x\n-0,y\n+0,z\n"], b"a,b\n0,x\n-0,y\n+0,z\n"),
+    ({"keys": ["1"]}, [b"a,b\n0,x\n-0,y\n.5,z\n"], b"a,b\n-0,y\n0,x\n.5,z\n"),
+    ({"unique": True}, [b"v\n0\n-0\n1\n"], b"v\n0\n1\n"),
+    ({"unique": True}, [b"v\n0\n-0\n1.0\n1\nnan\n-NaN\n"], b"v\n-0\n0\n1.0\nnan\n"),
+    # Line ends: kept; a missing one is the file's.
+    ({}, [b"v\r\n2\r\n1"], b"v\r\n1\r\n2\r\n"),
+    ({}, [b"v\n2\r\n1"], b"v\n1\n2\r\n"),
+    ({"header": False}, [b"2\r\n1"], b"1\r\n2\r\n"),
+    ({}, [b"v\r\n3\r\n1", b"v\n4\n2"], b"v\r\n1\r\n2\n3\r\n4\n"),
+    ({}, [b"v"], b"v\n"),
+    # BOM, blank lines, an empty file.
+    ({}, [BOM + b"v\n2\n1\n"], BOM + b"v\n1\n2\n"),
+    ({"header": False}, [BOM + b"2\n1\n", BOM + b"0\n"], BOM + b"0\n1\n2\n"),
+    ({"keys": ["b"]}, [b"\n\na,b\n\n1,2\n\r\n2,1\n\n"], b"a,b\n2,1\n1,2\n"),
+    ({}, [b"\nv\n2\n\n1\n"], b"v\n1\n2\n\n"),
+    ({"empty": "first"}, [b"v\n2\n\r\n1\n"], b"v\n\r\n1\n2\n"),
+    ({"keys": ["nosuch"]}, [b""], b""),
+    # Quotes: numbers in them, line ends and delimiters in them, quotes that mean nothing.
+    ({"keys": ["v"]}, [b't,v\n"a\n,""b",2\nc"d,"1"\n'], b't,v\nc"d,"1"\n"a\n,""b",2\n'),
+    ({"keys": ["2"]}, [b'a"b,2\nc,"1"5\n"d" , 3\n'], b'a"b,2\n"d" , 3\nc,"1"5\n'),
+    # Ends: numbers, NaN, empty, invalid; at the front the mirror image.
+    ({"invalid": "last"}, [b"v\nx\n\nnan\n1\n0\n"], b"v\n0\n1\nnan\n\nx\n"),
+    ({"invalid": "first", "empty": "first", "nan": "first"}, [b"v\n1\nnan\n\nx\n0\n"], b"v\nx\n\nnan\n0\n1\n"),
+    ({"invalid": "last", "reverse": True}, [b"v\nx\n\nnan\n1\n0\ny\n"], b"v\n1\n0\nnan\n\nx\ny\n"),
+    ({"invalid": "skip"}, [b"v\n1\nx\n0\n"], b"v\n0\n1\n"),
+    ({"invalid": "skip", "argsort": True}, [b"v\n1\nx\n0\n"], b"2\n0\n"),
+    # Types.
+    ({}, [b"v\n18446744073709551615\n18446744073709551614\n"], b"v\n18446744073709551614\n18446744073709551615\n"),
+    ({}, [b"v\n9007199254740993\n9007199254740992\n"], b"v\n9007199254740992\n9007199254740993\n"),
+    ({"type": "f64"}, [b"v\n9007199254740993\n9007199254740992\n"], b"v\n9007199254740993\n9007199254740992\n"),
+    ({"type": "f32", "keys": ["1"]}, [b"a,b\n16777217,x\n16777216,y\n"], b"a,b\n16777217,x\n16777216,y\n"),
+    ({"top": 2, "unique": True}, [b"v\n3\n1\n1\n2\n"], b"v\n1\n2\n"),
+    ({"argsort": True, "reverse": True, "keys": ["1"]}, [b"a,b\n1,\n\n2,\n", b"a,b\n2,"], b"1\n2\n0\n"),
+]
+
+# Options, files, what stderr must name.
+ERRORS: list[tuple[dict, list[bytes], str]] = [
+    ({}, [b"v\n1\nx\n"], "t0.csv:3: no number"),
+    ({"keys": ["b"]}, [b'a,b\n"x\ny",1\n2,x\n'], "t0.csv:4: no number"),
+    ({}, [b"v\n1\n", b"v\n2\n1,2\n"], "t1.csv:3: two fields"),
+    ({}, [b'v\n1\n"2\n'], "t0.csv:3: quote"),
+    ({"empty": "error"}, [b"v\n1\n\n"], "t0.csv:3: empty"),
+    ({"nan": "error"}, [b"v\n1\nnan\n"], "t0.csv:3: nan"),
+    ({}, [b"v\n1\n18446744073709551616\n"], "t0.csv:3: too large"),
+    ({}, [b"v\n-1\n18446744073709551615\n"], "t0.csv:2: both"),
+    ({}, [b"v\n9007199254740993\n1.5\n"], "t0.csv:2: inexact"),
+    ({}, [b"v\n1e309\n"], "t0.csv:2: overflow"),
+    ({"type": "f32"}, [b"v\n340282356779733661637539395458142568448\n"], "t0.csv:2: overflow"),
+    ({"type": "i32", "invalid": "last"}, [b"v\n2147483648\n"], "t0.csv:2: range"),
+    ({"type": "i32"}, [b"v\nnan\n"], "t0.csv:2: range"),
+    ({"keys": ["c"]}, [b"a,b\n1,2\n"], "no column c; there are a, b"),
+    ({"keys": ["a"]}, [b"a,a\n1,2\n"], "two columns are called a"),
+    ({}, [b"a,b\n1,2\n"], "which column?"),
+    ({}, [b"a\n1\n", b"b\n2\n"], "t1.csv has another header"),
+]
+
+
+class Known(unittest.TestCase):
+    def test_output(self) -> None:
+        for options, files, wanted in KNOWN:
+            with self.subTest(options=options, files=files):
+                case = table(*files, **options)
+                expected = expect(case)
+                self.assertEqual((expected.code, expected.stdout), (0, wanted))
+                self.assertEqual(compare(case, expected, 0, wanted, ""), "")
+
+    def test_errors(self) -> None:
+        for options, files, stderr in ERRORS:
+            with self.subTest(options=options, files=files):
+                case = table(*files, **options)
+                expected = expect(case)
+                self.assertEqual(compare(case, expected, 2, b"", f"gpusort: {stderr}"), "")
+                self.assertIn("exit code", compare(case, expected, 0, files[0], ""))
+                self.assertIn("standard output", compare(case, expected, 2, b"v\n", stderr))
+                if ":" in stderr:
+                    moved = stderr.replace(".csv:", ".csv:1")
+                    self.assertIn("stderr has none", compare(case, expected, 2, b"", moved))
+
+    def test_columns(self) -> None:
+        names = [b"a", b"a:r", b"3", b"b", b"b"]
+        for wanted, found in (("a", (0, "")), ("a:r", (1, "")), ("a:a", (0, "a")), ("3", (2, "")), ("4:r", (3, "r"))):
+            self.assertEqual(find_column(wanted, names, 5), found)
+        self.assertIsNone(find_column("b", names, 5)[0])
+        self.assertIsNone(find_column("6", names, 5)[0])
+
+    def test_f32_is_rounded_once(self) -> None:
+        for text, bits in (
+            ("1.00000017881393432617187499", 0x3F800001),
+            ("1.000000178813934326171875", 0x3F800002),
+            ("1.00000017881393432617187501", 0x3F800002),
+            ("7.006492321624085e-46", 0),
+            ("7.006492321624086e-46", 1),
+            ("340282356779733661637539395458142568447", 0x7F7FFFFF),
+            ("340282356779733661637539395458142568448", 0x7F800000),
+        ):
+            self.assertEqual(int(np.float32(to_f32(text)).view(np.uint32)), bits, text)
+
+    def test_arrays(self) -> None:
+        bits = [0xFFC00001, 0x80000000, 0x7FC00000, 0, 0xFF800000, 0xFFFFFFFF, 0x7F800001, 0x3F800000]
+        data = np.array(bits, "<u4").tobytes()
+        nans = [0x7F800001, 0x7FC00000, 0xFFFFFFFF, 0xFFC00001]
+        numbers = [0xFF800000, 0x80000000, 0, 0x3F800000]
+        for options, wanted in (
+            ({}, numbers + nans),
+            ({"reverse": True}, numbers[::-1] + nans),
+            ({"nan": "first"}, nans + numbers),
+            ({"nan": "first", "reverse": True}, nans + numbers[::-1]),
+            ({"argsort": True, "top": 3}, [4, 1, 3]),
+        ):
+            case = Case([("a.f32", data)], [], Options(**options), dtype="f4")  # type: ignore[arg-type]
+            self.assertEqual(expect(case).stdout, np.array(wanted, "<u4").tobytes())
+
+    def test_two_splitters_agree(self) -> None:
+        data = b'a,"b\r\n""",\r\n"x"y"z",\n\n,"",q"\r,"\n"\r\nlast'
+        rows, unclosed = split(data, b",")
+        self.assertEqual(unclosed, [])
+        self.assertEqual(
+            [row.fields for row in rows],
+            [[b"a", b'b\r\n"', b""], [b'xy"z"', b""], [b""], [b"", b"", b'q"\r', b"\n"], [b"last"]],
+        )
+        self.assertEqual([row.line for row in rows], [1, 3, 4, 5, 7])
+        self.assertEqual(records(data, b","), [row.raw for row in rows])
+        self.assertEqual(b"".join(row.raw + row.end for row in rows), data)
+        self.assertEqual(split(b'1\n"a"",\n""', b",")[1], [2, 2])
+
+
+class Planted(unittest.TestCase):
+    """Each way of being wrong is found."""
+
+    def test_tables(self) -> None:
+        case = table(b'id,v\r\na,2\r\n"b\n",1\r\nc,2\r\nd,nan\r\ne,-3\r\n', keys=["v"])
+        right = b'id,v\r\ne,-3\r\n"b\n",1\r\na,2\r\nc,2\r\nd,nan\r\n'
+        expected = expect(case)
+        self.assertEqual(compare(case, expected, 0, right, ""), "")
+        # What is wrong, the bytes, what the count of records says of them by itself.
+        for what, wrong, message in (
+            ("a row lost", right.replace(b"a,2\r\n", b""), "4 records"),
+            ("a row doubled", right.replace(b"a,2\r\n", b"a,2\r\na,2\r\n"), "6 records"),
+            ("a row instead of another", right.replace(b"c,2\r\n", b"a,2\r\n"), "did not go in"),
+            ("equal keys swapped", right.replace(b"a,2\r\nc,2\r\n", b"c,2\r\na,2\r\n"), ""),
+            ("a byte altered", right.replace(b"-3", b"-4"), "did not go in"),
+            ("no header", right.removeprefix(b"id,v\r\n"), "header"),
+            ("two headers", b"id,v\r\n" + right, "6 records"),
+            ("NaN first", b'id,v\r\nd,nan\r\ne,-3\r\n"b\n",1\r\na,2\r\nc,2\r\n', ""),
+            ("a line end changed", right.replace(b"a,2\r\n", b"a,2\n"), ""),
+            ("no final line end", right[:-2], ""),
+            ("nothing", b"", "header"),
+        ):
+            with self.subTest(what):
+                self.assertIn("byte", compare(case, expected, 0, wrong, ""))
+                self.assertIn(message, lost_or_added(case, expected, wrong))
+                self.assertEqual(message == "", lost_or_added(case, expected, wrong) == "")
+
+    def test_bom_lost(self) -> None:
+        case = table(BOM + b"v\n1\n")
+        self.assertIn("byte 0", compare(case, expect(case), 0, b"v\n1\n", ""))
+
+    def test_arrays(self) -> None:
+        right = np.array([-0.0, 0.0, 1.5, np.nan], ">f4")
+        case = Case([("a.npy", npy(right[::-1]))], [], Options(), dtype="f4")
+        expected = expect(case)
+        self.assertEqual(compare(case, expected, 0, npy(right.astype("<f4")), ""), "")
+        for wrong in (
+            npy(right),  # the wrong byte order
+            npy(right.astype("<f8")),
+            npy(right.astype("<f4")[:3]),
+            npy(right.astype("<f4")[[1, 0, 2, 3]]),
+            npy(right.astype("<f4")[[3, 0, 1, 2]]),
+            npy(right.astype("<f4"))[:-1],
+            npy(right.astype("<f4")[[0, 0, 2, 3]]),
+            b"",
+        ):
+            self.assertNotEqual(compare(case, expected, 0, wrong, ""), "")
+
+    def test_generated(self) -> None:
+        """In generated cases two records that differ cannot change places unseen."""
+        tried = 0
+        for number in range(400):
+            case = make_case("selftest", number, "tables")
+            try:
+                expected = expect(case)
+            except Undecided:
+                continue
+            lines = expected.stdout.splitlines(keepends=True)
+            if expected.code or len(lines) < 3 or len(lines) > 1000 or lines[-1] == lines[-2]:
+                continue
+            tried += 1
+            lines[-2:] = lines[:-3:-1]
+            self.assertEqual(compare(case, expected, 0, expected.stdout, ""), "")
+            self.assertNotEqual(compare(case, expected, 0, b"".join(lines), ""), "")
+        self.assertGreater(tried, 100)
+
+
+if __name__ == "__main__":
+    unittest.main()
