@@ -25,7 +25,7 @@ pub fn gpusort(args: &[&str]) -> Command {
 }
 
 /// Runs it with this on standard input.
-fn run_with(mut command: Command, stdin: &[u8]) -> Output {
+pub fn run_with(mut command: Command, stdin: &[u8]) -> Output {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
@@ -36,7 +36,7 @@ fn run_with(mut command: Command, stdin: &[u8]) -> Output {
     })
 }
 
-fn run(args: &[&str], stdin: &str) -> Output {
+pub fn run(args: &[&str], stdin: &str) -> Output {
     run_with(gpusort(args), stdin.as_bytes())
 }
 
@@ -788,9 +788,12 @@ fn each_refuses_what_would_lose_a_file() {
 /// The most memory that a sort of this file had, by the size of the file: it is looked at when all but the last of the
 /// output was read.
 #[cfg(target_os = "linux")]
-fn peak_memory(file: &str) -> f64 {
+fn peak_memory(file: &str, options: &[&str]) -> f64 {
     let size = fs::metadata(file).unwrap().len();
-    let mut child = gpusort(&["sort", "-q", "-d", "cpu", file]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = gpusort(&[&["sort", "-q", "-d", "cpu", file], options].concat())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut pipe = child.stdout.take().unwrap();
     // More than a pipe holds is yet to come, so it cannot have ended.
     let mut most = vec![0; size as usize - (1 << 21)];
@@ -807,15 +810,25 @@ fn peak_memory(file: &str) -> f64 {
 #[test]
 fn memory_is_what_it_was_measured_to_be() {
     let folder = Folder::new();
-    for (name, count, element, most) in [
-        ("integers.txt", "4M", "i32", 1.5),
-        ("floats.txt", "4M", "f64", 3.0),
-        ("words.u32", "32M", "u32", 2.2),
-        ("floats.f64", "16M", "f64", 2.2),
+    for (name, count, element, key, most) in [
+        ("integers.txt", "4M", "i32", None, 1.5),
+        ("floats.txt", "4M", "f64", None, 3.0),
+        ("table.csv", "1M", "f64", Some("x"), 3.0),
+        ("words.u32", "32M", "u32", None, 2.2),
+        ("floats.f64", "16M", "f64", None, 2.2),
     ] {
         let file = folder.arg(name);
-        sorted(&["gen", "-q", "-c", count, "-t", element, "-o", &file], "");
-        let peak = peak_memory(&file);
+        if key.is_some() {
+            let numbers = sorted(&["gen", "-q", "-c", count, "-t", element], "");
+            let rows = numbers
+                .lines()
+                .enumerate()
+                .map(|(row, number)| format!("{row},row {row} of many,{number}\n"));
+            fs::write(&file, "id,name,x\n".to_owned() + &rows.collect::<String>()).unwrap();
+        } else {
+            sorted(&["gen", "-q", "-c", count, "-t", element, "-o", &file], "");
+        }
+        let peak = peak_memory(&file, if key.is_some() { &["-k", "x"] } else { &[] });
         // It cannot be less than one of the things that have to be there.
         assert!(peak > 0.2 && peak <= most, "{name}: {peak} times its size");
     }

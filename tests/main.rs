@@ -12,6 +12,7 @@ mod kernels;
 mod networks;
 mod oracle;
 mod sorting;
+mod tables;
 mod text;
 mod top;
 mod tune;

@@ -345,8 +345,8 @@ Numbers in text:
 
 Tables (CSV, TSV):
   Rows come out byte for byte, below the header. Each column that --key names has one type, as text
-  has. Fields that are empty or no numbers stand where --empty and --invalid say; of several kinds at
-  one end NaN is nearest to the numbers, then empty fields, then invalid ones.
+  has. Fields that are empty or no numbers stand where --empty and --invalid say; of several kinds
+  at one end NaN is nearest to the numbers, then empty fields, then invalid ones.
 
 Binary:
   Little-endian, no header. Files named .u32 .i32 .f32 .u64 .i64 .f64 .u8 .i8 .u16 .i16 .f16 are
@@ -362,27 +362,6 @@ Exit codes:
 pub(super) struct SortArgs {
     #[command(flatten)]
     pub(super) order: OrderArgs,
-
-    /// Sort nothing, but say whether the inputs are sorted, like 'gpusort check'; quiet: by the exit code alone
-    #[arg(
-        short,
-        long,
-        value_name = "HOW",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "diagnose-first",
-        conflicts_with_all = ["top", "argsort", "to", "output", "each", "merge"],
-        help_heading = INSTEAD
-    )]
-    pub(super) check: Option<CheckArg>,
-
-    /// Likewise, by the exit code alone: --check=quiet
-    #[arg(short = 'C', conflicts_with_all = ["top", "argsort", "to", "output", "each", "merge"], help_heading = INSTEAD)]
-    pub(super) check_quietly: bool,
-
-    /// Merge inputs that are sorted, each on its own, as they come
-    #[arg(short, long, conflicts_with_all = ["argsort", "each"], help_heading = INSTEAD)]
-    pub(super) merge: bool,
 
     /// Only the first K of the result
     #[arg(long, value_name = "K", help_heading = RESULT, value_parser = gpusort::size::parse)]
@@ -407,6 +386,27 @@ pub(super) struct SortArgs {
     /// With --each: back into each file
     #[arg(long, requires = "each", conflicts_with = "output", help_heading = RESULT)]
     pub(super) in_place: bool,
+
+    /// Sort nothing, but say whether the inputs are sorted, like 'gpusort check'; quiet: by the exit code alone
+    #[arg(
+        short,
+        long,
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "diagnose-first",
+        conflicts_with_all = ["top", "argsort", "to", "output", "each", "merge"],
+        help_heading = INSTEAD
+    )]
+    pub(super) check: Option<CheckArg>,
+
+    /// Likewise, by the exit code alone: --check=quiet
+    #[arg(short = 'C', conflicts_with_all = ["top", "argsort", "to", "output", "each", "merge"], help_heading = INSTEAD)]
+    pub(super) check_quietly: bool,
+
+    /// Merge inputs that are sorted, each on its own, as they come
+    #[arg(short, long, conflicts_with_all = ["argsort", "each"], help_heading = INSTEAD)]
+    pub(super) merge: bool,
 
     /// The algorithm
     #[arg(

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from generate import make_case
-from oracle import BOM, Case, Expected, Undecided, expect, read_array
+from oracle import BOM, Case, Expected, Undecided, expect, read_array, split
 
 KEPT_FAILURES = 5
 
@@ -140,6 +140,46 @@ def execute(command: list[str], case: Case, folder: Path) -> tuple[int, bytes, s
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
 
 
+def check_and_merge(begin: list[str], case: Case, expected: Expected, folder: Path) -> str:
+    """What is wrong with looking whether this is sorted and with merging parts of what was sorted."""
+    o = case.options
+    # What was cut off may have been what made a column decimal.
+    if o.argsort or o.unique or o.top is not None or o.to_text or case.stdin:
+        return ""
+    names = [name for name, _ in case.files]
+    options = [arg for arg in case.args if arg not in names]
+    ending = Path(names[0]).suffix
+    code, _, stderr = execute([begin[0], "check", *case.args], case, folder)
+    if code != (0 if expected.in_order else 1):
+        return f"check of the input: exit code {code}; {stderr.strip()}"
+    if ending == ".npy":
+        return ""
+    if case.is_table:
+        head = expected.stdout
+        rows, _ = split(head.removeprefix(BOM), case.delimiter)
+        header = [rows.pop(0)] if o.header and rows else []
+        parts = [header + rows[::2], header + rows[1::2]]
+        files = [b"".join(row.raw + row.end for row in part) for part in parts]
+    else:
+        size = np.dtype(case.dtype).itemsize
+        items = [expected.stdout[at : at + size] for at in range(0, len(expected.stdout), size)]
+        files = [b"".join(items[::2]), b"".join(items[1::2])]
+    parts = []
+    for number, data in enumerate(files):
+        parts.append(f"part{number}{ending}")
+        (folder / parts[-1]).write_bytes(data)
+    whole = f"whole{ending}"
+    (folder / whole).write_bytes(expected.stdout)
+    code, _, stderr = execute([begin[0], "sort", "-c", *options, whole], case, folder)
+    if code:
+        return f"check of the output: exit code {code}; {stderr.strip()}"
+    merged = execute([*begin, "-m", *options, *parts], case, folder)
+    again = execute([*begin, *options, *parts], case, folder)
+    if merged[:2] != again[:2] or merged[0]:
+        return f"merged otherwise than sorted: exit code {merged[0]}, {again[0]}; {merged[2].strip()}"
+    return ""
+
+
 def run_case(number: int, options: argparse.Namespace, folder: Path) -> tuple[int, str, str, str]:
     """Number, kind and command of a case, and what is wrong."""
     tries = 0
@@ -154,17 +194,23 @@ def run_case(number: int, options: argparse.Namespace, folder: Path) -> tuple[in
     place.mkdir()
     for name, data in case.files:
         (place / name).write_bytes(data)
-    command = [str(options.binary), "sort", *shlex.split(options.extra), *case.args]
+    begin = [str(options.binary), "sort", *shlex.split(options.extra)]
+    command = [*begin, *case.args]
     wrong = ""
     try:
         result = execute(command, case, place)
         wrong = compare(case, expected, *result)
         if not wrong and options.compare and expected.code == 0:
-            command[2:2] = shlex.split(options.compare)
+            # Behind the others, which it may contradict; and with a word on where it ran.
+            command = [*begin, *shlex.split(options.compare), "--timing", "stderr", "--json", *case.args]
             other = execute(command, case, place)
             if other[:2] != result[:2]:
                 wrong = f"other output with {options.compare}: exit code {other[0]}"
                 wrong += "" if other[0] == 0 else "; stderr: " + other[2].strip()
+            elif other[2].count('"device":{') != 1 or '"kind":"cpu"' in other[2]:
+                wrong = f"not on a GPU with {options.compare}: {other[2].strip()}"
+        if not wrong and number % 3 == 1 and expected.code == 0:
+            wrong = check_and_merge(begin, case, expected, place)
     except subprocess.TimeoutExpired:
         wrong = "no end after 300 s"
     if wrong:
