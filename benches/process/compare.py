@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Times whole processes, from files to files: gpusort beside GNU sort, DuckDB, Polars and numpy.
+"""Times whole processes, from files to files: gpusort beside GNU sort, DuckDB, Polars, xan and numpy.
 
     cargo build --release
     python3 -m venv .venv && .venv/bin/pip install numpy polars duckdb
-    .venv/bin/python benches/process/compare.py [--rounds 7] [--scale 1.0] [--json FILE]
+    .venv/bin/python benches/process/compare.py [--rounds 7] [--scale 1.0] [--only table] [--json FILE]
 
 Every round runs each program once, one after the other, beginning with another one each time; what is
 compared is the times of one round, so that a machine that is slower for a while slows both. Each writes a
@@ -39,6 +39,17 @@ t = 'BIGINT' if t == 'i' else 'DOUBLE'
 duckdb.sql(f"copy (select x from read_csv('{source}', header=false, columns={{'x': '{t}'}}) order by x) "
            f"to '{target}' (header false)")
 """
+POLARS_TABLE = """
+import polars as pl, sys
+source, target = sys.argv[1:]
+pl.read_csv(source).sort('price').write_csv(target)
+"""
+DUCKDB_TABLE = """
+import duckdb, sys
+source, target = sys.argv[1:]
+duckdb.sql(f"copy (select * from read_csv('{source}') order by price) to '{target}' (header)")
+"""
+GNU_TABLE = 'head -n 1 "$0" > "$1" && tail -n +2 "$0" | sort -s -t, -k3,3g >> "$1"'
 NUMPY = """
 import numpy, sys
 source, target = sys.argv[1:]
@@ -104,6 +115,23 @@ def tasks(folder, scale):
         raw["numpy"] = lambda s, t: python(NUMPY, s, t)
     yield Task(f"{ten:,} i32, binary", binary, raw, words_in_order)
 
+    rows = int(2_000_000 * scale)
+    table = file("table.csv")
+    make_table(rows, table)
+    by_price = lambda *more: lambda s, t: [GPUSORT, "sort", "-q", "-k", "price", *more, s, "-o", t]
+    programs = {"gpusort": by_price(), "gpusort --top 100": by_price("--top", "100")}
+    for name, module, code in [("Polars", "polars", POLARS_TABLE), ("DuckDB", "duckdb", DUCKDB_TABLE)]:
+        if has(module):
+            programs[name] = lambda s, t, code=code: python(code, s, t)
+    if shutil.which("xan"):
+        programs["xan"] = lambda s, t: ["xan", "sort", "-N", "-s", "price", s, "-o", t]
+        programs["xan -p"] = lambda s, t: ["xan", "sort", "-p", "-N", "-s", "price", s, "-o", t]
+    else:
+        print("xan is not installed and left out", file=sys.stderr)
+    if shutil.which("sort"):
+        programs["GNU sort"] = lambda s, t: ["sh", "-c", GNU_TABLE, s, t]
+    yield Task(f"table of {rows:,} rows", table, programs, rows_in_order, {"GNU sort", "xan", "xan -p"})
+
 
 def make_floats(count, path):
     import random
@@ -112,6 +140,34 @@ def make_floats(count, path):
     with open(path, "w") as out:
         for _ in range(0, count, 100_000):
             out.writelines(f"{rng.gauss(0, 1e3):.17g}\n" for _ in range(min(count, 100_000)))
+
+
+def make_table(count, path):
+    import random
+
+    rng = random.Random(1)
+    cities = ["Berlin", "Paris", "Oslo", "Rome", "Madrid"]
+    with open(path, "w") as out:
+        out.write("id,name,price,quantity,city\n")
+        for row in range(count):
+            quantity = rng.randrange(1000)
+            out.write(f"{row},customer {row * 7919 % count},{rng.gauss(100, 50):.6f},{quantity},{cities[quantity % 5]}\n")
+
+
+def rows_in_order(source, outputs):
+    """The rows of the input by Python's own stable sort; those of programs that write numbers anew by price and number."""
+    price = lambda row: float(row.split(b",")[2])
+    header, *rows = open(source, "rb").read().splitlines(keepends=True)
+    rows.sort(key=price)
+    for name, output in outputs.items():
+        found_header, *found = open(output, "rb").read().splitlines(keepends=True)
+        expected = rows[:100] if "--top" in name else rows
+        if found_header.strip() == header.strip() and found == expected:
+            continue
+        same_prices = list(map(price, found)) == list(map(price, expected))
+        number = lambda row: int(row.split(b",")[0])
+        if name.startswith("gpusort") or not same_prices or sorted(map(number, found)) != list(range(len(rows))):
+            sys.exit(f"{name}: not the input's rows in order")
 
 
 def numbers_in_order(number):
@@ -200,12 +256,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--scale", type=float, default=1.0, help="of the numbers of numbers")
+    parser.add_argument("--only", default="", help="tasks with this in their names")
     parser.add_argument("--json", help="where all times go")
     options = parser.parse_args()
     record = []
     print("| task | program | median s | least s | ratio to gpusort | peak MB | of the input |\n|---|---|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as folder:
         for task in tasks(Path(folder), options.scale):
+            if options.only not in task.name:
+                continue
             times, peaks = measure(task, Path(folder), options.rounds)
             for name, took in times.items():
                 ratio = statistics.median(other / own for other, own in zip(took, times["gpusort"]))
