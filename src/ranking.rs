@@ -8,7 +8,7 @@ use crate::cpu;
 use crate::error::Error;
 use crate::key::{Keys, Pieces, Word};
 use crate::parallel;
-use crate::sorter::{Method, Progress, Report, Sorter};
+use crate::sorter::{Method, Progress, Report, Sorter, number_of_records};
 
 /// What of the sorted records is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +57,7 @@ impl Sorter {
         method: Method,
         progress: Progress,
     ) -> Result<Ranking, Error> {
+        number_of_records(words.first().map_or(0, Pieces::len))?;
         let few = wanted.top.filter(|_| !wanted.unique);
         let words = match (<[Pieces; 1]>::try_from(words), few) {
             // What was read need not even be put together.

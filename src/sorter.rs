@@ -342,7 +342,7 @@ impl Sorter {
 /// # Errors
 ///
 /// More than positions of 32 bits tell apart.
-fn number_of_records(n: usize) -> Result<u32, Error> {
+pub(crate) fn number_of_records(n: usize) -> Result<u32, Error> {
     u32::try_from(n).map_err(|_| Error::limit("records in one sort", n as u64, u32::MAX.into()))
 }
 

@@ -71,13 +71,14 @@ impl LeftOut {
     /// Each count that is not 0, with what it counts.
     fn told(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let Counts { nan, empty, invalid, skipped, blank } = self.counts;
+        let one = |count, one, more| if count == 1 { (one, count) } else { (more, count) };
         let all = [
             ("NaN", nan),
             ("empty", empty),
             ("invalid", invalid),
-            ("rows skipped", skipped),
-            ("blank lines skipped", blank),
-            ("repeated keys left out", self.repeated),
+            one(skipped, "row skipped", "rows skipped"),
+            one(blank, "blank line skipped", "blank lines skipped"),
+            one(self.repeated, "repeated key left out", "repeated keys left out"),
             ("behind the top left out", self.cut),
         ];
         all.into_iter().filter(|(_, count)| *count > 0)
@@ -179,7 +180,8 @@ impl fmt::Display for Timing {
         if let Some(file) = &self.file {
             write!(f, "{file}: ")?;
         }
-        write!(f, "sorted {} {}{assumed} in {} ms: ", grouped(self.n), self.element, short(ms.total))?;
+        let did = if self.variant == "merge" { "merged" } else { "sorted" };
+        write!(f, "{did} {} {}{assumed} in {} ms: ", grouped(self.n), self.element, short(ms.total))?;
         let phases = [
             ("read", ms.read),
             ("parse", ms.parse),

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use gpusort::UnknownName;
 use gpusort::bench::{Pace, Sizes};
 use gpusort::generate::Distribution;
@@ -38,6 +38,9 @@ pub(super) struct Cli {
     pub(super) command: Command,
 }
 
+/// The names of all commands.
+const COMMANDS: [&str; 8] = ["sort", "devices", "gen", "bench", "tune", "check", "completions", "man"];
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Sort numbers
@@ -60,6 +63,7 @@ pub(super) enum Command {
     /// Print the manual page, of gpusort or of one command
     Man {
         /// The command
+        #[arg(value_parser = PossibleValuesParser::new(COMMANDS))]
         command: Option<String>,
     },
 }
@@ -357,6 +361,9 @@ Output:
   A file given by -o is replaced when the sort is complete, so it may be one of the inputs, and a
   failure leaves the old one whole.
 
+Environment:
+  GPUSORT_DEVICE, GPUSORT_ALGO, GPUSORT_TIMING and GPUSORT_PROGRESS set those defaults.
+
 Exit codes:
   0 done; 1 --check found disorder; 2 an error (usage, input, device, disk); 130 interrupted.")]
 pub(super) struct SortArgs {
@@ -438,6 +445,7 @@ pub(super) struct SortArgs {
         default_value = "auto",
         env = "GPUSORT_DEVICE",
         hide_env_values = true,
+        value_hint = ValueHint::Other,
         help_heading = HOW
     )]
     pub(super) device: String,
@@ -471,6 +479,10 @@ pub(super) struct SortArgs {
     /// Likewise for `--progress`.
     #[arg(skip)]
     pub(super) progress_typed: bool,
+
+    /// What was typed of where and how to sort.
+    #[arg(skip)]
+    pub(super) how_typed: Option<&'static str>,
 }
 
 /// The groups of options in help.
@@ -500,7 +512,7 @@ pub(super) struct OrderArgs {
     #[arg(long, help_heading = INPUT)]
     pub(super) no_header: bool,
 
-    /// What separates the fields of a table [default: a comma, and a tab for .tsv]
+    /// What separates the fields of a table: a character or tab [default: a comma; for .tsv a tab]
     #[arg(long, value_name = "C", value_parser = delimiter, help_heading = INPUT)]
     pub(super) delimiter: Option<u8>,
 
@@ -512,7 +524,7 @@ pub(super) struct OrderArgs {
     #[arg(short, long, help_heading = ORDER)]
     pub(super) reverse: bool,
 
-    /// Of records with equal keys only the first
+    /// Of records with equal keys only the first; to a check, equal keys are disorder
     #[arg(short, long, help_heading = ORDER)]
     pub(super) unique: bool,
 
@@ -557,7 +569,7 @@ pub(super) enum InvalidArg {
 /// A byte that can separate fields.
 fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
-        _ if text == "\\t" => Ok(b'\t'),
+        _ if text == "\\t" || text == "tab" => Ok(b'\t'),
         [b'"' | b'\n' | b'\r'] => Err("quotes and line ends mean something else in a table".to_owned()),
         &[byte] if byte.is_ascii() => Ok(byte),
         _ => Err("not one ASCII character".to_owned()),

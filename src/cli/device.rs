@@ -35,6 +35,9 @@ impl Device {
                 let index = digits.parse().map_err(|_| anyhow!("no GPU has the number {digits}"))?;
                 Self::Gpu(Select::Index(index))
             }
+            _ if !name.contains(|c: char| c.is_alphanumeric()) => {
+                bail!("'{name}' is a part of no device's name; what separates fields is --delimiter")
+            }
             _ => Self::Gpu(Select::Name(name.to_owned())),
         })
     }
@@ -200,7 +203,11 @@ impl Devices {
         };
         if is_free {
             if n < cost::FEWEST {
-                return on_cpu(format!("{} elements are too few for a GPU", grouped(n)));
+                return on_cpu(format!(
+                    "{} {} too few for a GPU",
+                    counted(n),
+                    if n == 1 { "is" } else { "are" }
+                ));
             }
             if self.result.is_few(n) {
                 return on_cpu("the first few are found sooner than all are brought to a GPU".to_owned());
@@ -278,6 +285,11 @@ impl Devices {
             Device::Auto | Device::Cpu => Select::Hardware,
         }
     }
+}
+
+/// So many elements, in words.
+fn counted(n: u64) -> String {
+    if n == 1 { "1 element".to_owned() } else { format!("{} elements", grouped(n)) }
 }
 
 /// Whether the GPU takes so many elements in one sort.

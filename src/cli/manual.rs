@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
@@ -18,16 +18,45 @@ pub(super) fn completions(shell: Shell) -> anyhow::Result<()> {
 pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
     let mut all = Cli::command();
     all.build();
-    let described = match command {
-        None => all,
-        Some(name) => match all.find_subcommand(name) {
-            Some(command) => command.clone(),
-            None => bail!("there is no command '{name}'; 'gpusort --help' lists them"),
-        },
-    };
+    let command = command.and_then(|name| all.find_subcommand(name)).unwrap_or(&all).clone();
+    let more = command.get_after_long_help().or_else(|| command.get_after_help()).map(ToString::to_string);
+    let has_commands = command.has_subcommands();
+    let man = clap_mangen::Man::new(command);
     let mut page = Vec::new();
-    clap_mangen::Man::new(described).render(&mut page).context("the manual page")?;
+    let rendered = (|| {
+        man.render_title(&mut page)?;
+        man.render_name_section(&mut page)?;
+        man.render_synopsis_section(&mut page)?;
+        man.render_description_section(&mut page)?;
+        man.render_options_section(&mut page)?;
+        if has_commands {
+            man.render_subcommands_section(&mut page)?;
+        }
+        sections(&more.unwrap_or_default(), &mut page)
+    })();
+    rendered.context("the manual page")?;
     print(&page)
+}
+
+/// Help below the options as sections of the page: a line that ends with a colon is a heading, and others stay lines.
+fn sections(help: &str, page: &mut impl Write) -> io::Result<()> {
+    let mut lines = help.lines().peekable();
+    writeln!(page, ".nf")?;
+    while let Some(line) = lines.next() {
+        match line.strip_suffix(':').filter(|heading| !heading.starts_with(' ')) {
+            Some(heading) => writeln!(page, ".fi\n.SH {}\n.nf", heading.to_uppercase())?,
+            // What stands alone at the end, as under a heading of its own.
+            None if line.starts_with('\'') => writeln!(page, ".fi\n.SH NOTES\n.nf\n\\&{}", escaped(line))?,
+            None if line.is_empty() && lines.peek().is_none_or(|next| next.ends_with(':')) => {}
+            None => writeln!(page, "\\&{}", escaped(line.strip_prefix("  ").unwrap_or(line)))?,
+        }
+    }
+    writeln!(page, ".fi")
+}
+
+/// A line that roff prints as it is, which must not begin it.
+fn escaped(line: &str) -> String {
+    line.replace('\\', "\\e").replace('-', "\\-")
 }
 
 fn print(bytes: &[u8]) -> anyhow::Result<()> {

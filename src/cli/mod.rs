@@ -58,6 +58,7 @@ fn parse() -> args::Cli {
         let typed = |option| matches.value_source(option) == Some(ValueSource::CommandLine);
         args.timing_typed = typed("timing");
         args.progress_typed = typed("progress");
+        args.how_typed = ["device", "algo", "variant"].into_iter().find(|option| typed(option));
     }
     cli
 }

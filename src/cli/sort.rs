@@ -137,7 +137,12 @@ impl Options {
 }
 
 pub(super) fn run(args: SortArgs) -> anyhow::Result<ExitCode> {
-    if args.check.is_some() || args.check_quietly {
+    let checks = args.check.is_some() || args.check_quietly;
+    if let Some(option) = args.how_typed.filter(|_| checks || args.merge) {
+        let does = if checks { "--check" } else { "--merge" };
+        bail!("--{option} is of no use to {does}, which reads one record after another");
+    }
+    if checks {
         let quiet = args.quiet || args.check_quietly || args.check.is_some_and(CheckArg::is_quiet);
         return check::run(CheckArgs { order: args.order, quiet });
     }
@@ -238,7 +243,7 @@ fn sort_one(
         && n > 0
     {
         bail!(
-            "{}: the data is {element}, not {promised}; --to bin writes it all the same",
+            "{}: the data is {element}, not {promised}; --type {promised} reads it so, --to bin writes {element} there",
             options.output.as_deref().unwrap_or(Path::new("")).display(),
         );
     }
@@ -374,6 +379,10 @@ fn sort_and_write(
                 }
                 writer.numbers(block, order)
             })?;
+            if !begun {
+                // No block came, of no elements.
+                writer.begin(order.element, n)?;
+            }
             Ok(writer.done(report, 0))
         }
         Content::Numbers { order, keys } if !options.argsort => {

@@ -160,15 +160,17 @@ fn dispatch_keeps_inside(dispatch: &Dispatch, side: Side, plan: &Plan) -> bool {
             row_log2 <= all_log2 && steps <= row_log2 && here >= plan.padded
         }
         Work::Pad | Work::Step(Step::Alternating { .. }) => here >= plan.padded,
-        Work::TopTile { tile_log2, slots_log2, .. } => {
-            // The kernel goes by its tuning, which must be of the same tiles and runs.
+        Work::TopTile { tile_log2, slots_log2, k } => {
+            // The kernel goes by its tuning, which must be of the same tiles and runs, and one that a kernel has.
             let is_for = |tuning: TopTuning| {
-                (tuning.tile_log2(), tuning.slots_log2) == (tile_log2, slots_log2)
+                tuning.check_form(k).is_ok()
+                    && (tuning.tile_log2(), tuning.slots_log2) == (tile_log2, slots_log2)
                     && dispatch.workgroup_size == 1 << tuning.invocations_log2
             };
             let room = count.div_ceil(1 << tile_log2) << slots_log2;
             matches!(dispatch.kernel, Kernel::Top(tuning) if is_for(tuning))
                 && first == 0
+                && count > 0
                 && room <= u64::from(there)
         }
         _ => true,

@@ -38,6 +38,13 @@ impl Source {
     ///
     /// As for [`npy::Header::read`].
     pub fn npy(input: Input) -> Result<Self, Error> {
+        if input != Input::Stdin && input.open_regular()?.is_none() {
+            // It would have to be opened twice.
+            return Err(Error::input(
+                input.name(),
+                "is no regular file; a .npy file from a pipe is read as -",
+            ));
+        }
         let header = npy::Header::read(&input)?;
         Ok(Self { input, element: header.element, big_endian: header.big_endian, header: Some(header) })
     }

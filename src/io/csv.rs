@@ -19,7 +19,7 @@ use super::print;
 use super::records::{Start, touch};
 use super::rules::{Class, Counts, Place, Rules};
 use super::source::Text;
-use super::text::{NO_NAN, expected, piece_size};
+use super::text::{NO_NAN, NOTHING_THERE, expected, piece_size};
 use crate::error::{Error, ErrorKind};
 use crate::key::{ElementType, Order, Pieces};
 use crate::parallel::map_parts;
@@ -120,11 +120,8 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Pieces>
     let no_rows = Header { columns: 1, names: None };
     let (header, place) = first.map_or((no_rows, None), |(header, place)| (header, Some(place)));
     let layout = Layout::new(&text, dialect.delimiter, &header, by, is_empty)?;
-    let (mut parts, mut ends) = (Vec::new(), Vec::with_capacity(bodies.len()));
-    for (body, line_end) in bodies {
-        ends.push((body.end, line_end));
-        parts.extend(layout.read(body)?);
-    }
+    let parts = layout.read(&bodies)?;
+    let ends = bodies.into_iter().map(|(body, line_end)| (body.end, line_end)).collect();
     for part in &parts {
         counts.blank += part.counts.blank;
         part.columns.iter().flat_map(Column::classes).for_each(|class| counts.add(class));
@@ -172,7 +169,7 @@ fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<
             }
             match &first {
                 Some((header, place)) if dialect.header && *header != here => {
-                    let problem = format!("is another header than that of {}", text.line(place.start));
+                    let problem = format!("has another header than {}", text.line(place.start));
                     return Err(Error::input(text.line(start), problem));
                 }
                 Some(_) => {}
@@ -218,24 +215,36 @@ impl<'a> Layout<'a> {
         Self { text, delimiter, columns: 0, keys: Vec::new(), key_of: Vec::new(), element: None, rules }
     }
 
-    /// Reads the rows here, on all cores.
-    fn read(&self, body: Range<usize>) -> Result<Vec<Part>, Error> {
-        // One byte more: the line end that is put behind a text.
-        let bytes = &self.text.bytes[..=body.end];
-        let cuts = cuts(bytes, body.clone(), piece_size(self.text.bytes.len()));
-        let until = |number: usize| cuts.get(number + 1).copied().unwrap_or(body.end);
-        let numbers = (0..cuts.len()).collect();
-        let read: Vec<Result<Part, Problem>> =
-            map_parts(numbers, |number| self.read_part(bytes, cuts[number], until(number)));
-        let mut parts = Vec::with_capacity(read.len());
-        let mut next = body.start;
-        for (number, part) in read.into_iter().enumerate() {
-            let part = if cuts[number] == next { part } else { self.read_part(bytes, next, until(number)) };
+    /// Reads the rows of all inputs, on all cores.
+    fn read(&self, bodies: &[Body]) -> Result<Vec<Part>, Error> {
+        let size = piece_size(self.text.bytes.len());
+        let mut pieces = Vec::new();
+        for (body, _) in bodies {
+            let cuts = cuts(&self.text.bytes[..=body.end], body.clone(), size);
+            let ends = cuts.iter().skip(1).copied().chain([body.end]);
+            pieces.extend(cuts.iter().zip(ends).map(|(&start, until)| (body, start, until)));
+        }
+        // One byte more than a body: the line end that is put behind a text.
+        let read =
+            |body: &Range<usize>, start, until| self.read_part(&self.text.bytes[..=body.end], start, until);
+        let parts: Vec<Result<Part, Problem>> =
+            map_parts(pieces.clone(), |(body, start, until)| read(body, start, until));
+        let mut right: Vec<Part> = Vec::with_capacity(parts.len());
+        let (mut rows, mut next) = (0, 0);
+        for ((body, start, until), part) in pieces.into_iter().zip(parts) {
+            if start == body.start {
+                next = start;
+            }
+            let part = if start == next { part } else { read(body, next, until) };
             let part = part.map_err(|problem| self.error(&problem))?;
             next = part.end;
-            parts.push(part);
+            rows += (part.starts.len() + part.skipped.len()) as u64;
+            right.push(part);
         }
-        Ok(parts)
+        if u32::try_from(rows).is_err() {
+            return Err(Error::limit("records in one sort", rows, u32::MAX.into()));
+        }
+        Ok(right)
     }
 
     /// Reads the rows that begin from `start` on and before `until`.
@@ -376,9 +385,7 @@ impl<'a> Layout<'a> {
                 self.field_error(row, key, "a number; --invalid puts such rows last or first, or skips them")
             }
             Refused::Class(Class::Nan) => self.field_error(row, key, NO_NAN),
-            Refused::Class(Class::Empty) => {
-                Error::input(self.field_place(row, key), "nothing is there, and --empty is error")
-            }
+            Refused::Class(Class::Empty) => Error::input(self.field_place(row, key), NOTHING_THERE),
             Refused::Type(element) => self.field_error(row, key, expected(element)),
         }
     }

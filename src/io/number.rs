@@ -257,6 +257,20 @@ pub(super) fn has_fraction(value: f64) -> bool {
     value.abs() < FRACTIONS_END && ((value as i64) as f64 - value).abs() > 0.0
 }
 
+/// What was expected of a token that is no number, with a word on what it may be.
+pub(super) fn no_number(token: &[u8]) -> String {
+    let hint = if token.starts_with(b"\x93NUMPY") {
+        "; --from npy reads NumPy's files"
+    } else if token.iter().any(|&byte| byte < b' ' || byte == 0x7F) {
+        "; --from bin reads binary"
+    } else if token.contains(&b',') || token.contains(&b';') {
+        "; --from csv reads tables"
+    } else {
+        ""
+    };
+    format!("a number{hint}")
+}
+
 /// The token as a message can show it: without control characters, and cut if it is long.
 pub(super) fn printable(token: &[u8]) -> String {
     const LONGEST: usize = 48;

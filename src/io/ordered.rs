@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::binary;
 use super::output::Output;
 use super::records::write_text;
+use super::rules::Counts;
 use super::source::{Input, MARK};
 use super::stream::cell::{Cell, NoCell, Typing};
 use super::stream::{How, Kind, Stream};
@@ -32,8 +33,14 @@ struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    fn new(all: &'a [Input], how: &'a How) -> Self {
-        Self { how, all, typings: Vec::new() }
+    /// # Errors
+    ///
+    /// Standard input, of which there is one, more than once.
+    fn new(all: &'a [Input], how: &'a How) -> Result<Self, Error> {
+        if all.iter().filter(|input| **input == Input::Stdin).count() > 1 {
+            return Err(Error::input(Input::Stdin.name(), "is named twice, and can be read once"));
+        }
+        Ok(Self { how, all, typings: Vec::new() })
     }
 
     fn open(&mut self, number: usize) -> Result<Stream, Error> {
@@ -68,18 +75,15 @@ impl<'a> Inputs<'a> {
                            cannot be read twice; --type says which it is";
             return Err(Error::input(stdin.name(), problem));
         }
-        let mut ahead = Self::new(self.all, self.how);
+        let mut ahead = Self::new(self.all, self.how)?;
         for number in 0..self.all.len() {
             let mut stream = ahead.open(number)?;
             while stream.find()? {
                 stream.look_at(&mut ahead.typings);
             }
         }
-        self.typings
-            .iter_mut()
-            .zip(&ahead.typings)
-            .for_each(|(typing, ahead)| typing.decide(ahead.is_float()));
-        Ok(())
+        let mut pairs = self.typings.iter_mut().zip(&ahead.typings);
+        pairs.try_for_each(|(typing, ahead)| typing.decide(ahead.is_float()))
     }
 
     /// What is wrong with the types, now that all was read.
@@ -105,32 +109,25 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// Looks at records one after another.
+/// The record before, where one after another is looked at.
 #[derive(Default)]
-struct Last {
-    cells: Vec<Cell>,
-    notes: Vec<Vec<u8>>,
-    is_there: bool,
-}
+struct Last(Option<Vec<Cell>>);
 
 impl Last {
     /// Where the order is broken if this record comes next; with `unique`, also by an equal one. Takes it for the last one.
     fn follow(&mut self, stream: &Stream, inputs: &Inputs, unique: bool) -> Option<Disorder> {
-        let mut disorder = None;
-        if self.is_there {
-            let (order, key) = inputs.compare(stream, &self.cells);
-            if order.is_lt() || unique && order.is_eq() {
-                let before = stream.shown(self.cells[key], &self.notes[key]);
-                let mut note = Vec::new();
-                stream.note(key, &mut note);
-                let value = stream.shown(stream.cells[key], &note);
-                disorder = Some(Disorder { place: stream.place(key), value, before });
-            }
-        }
-        self.is_there = true;
-        self.cells.clone_from(&stream.cells);
-        self.notes.resize(stream.cells.len(), Vec::new());
-        self.notes.iter_mut().enumerate().for_each(|(key, note)| stream.note(key, note));
+        let Some(before) = &mut self.0 else {
+            self.0 = Some(stream.cells.clone());
+            return None;
+        };
+        let (order, key) = inputs.compare(stream, before);
+        let is_broken = order.is_lt() || unique && order.is_eq();
+        let disorder = is_broken.then(|| Disorder {
+            place: stream.place(key),
+            value: stream.shown(stream.cells[key], inputs.how.by.rules),
+            before: stream.shown(before[key], inputs.how.by.rules),
+        });
+        before.clone_from(&stream.cells);
         disorder
     }
 }
@@ -149,7 +146,7 @@ pub fn check(inputs: &[Input], how: &How, unique: bool) -> Result<Option<Disorde
             Disorder { place: format!("{}, element {element}", inputs[number].name()), value, before }
         }));
     }
-    let mut inputs = Inputs::new(inputs, how);
+    let mut inputs = Inputs::new(inputs, how)?;
     let mut last = Last::default();
     let mut first: Option<Stream> = None;
     for number in 0..inputs.all.len() {
@@ -195,6 +192,8 @@ pub struct Merged {
     pub repeated: u64,
     /// Their types.
     pub types: String,
+    /// What there was that is no number.
+    pub counts: Counts,
 }
 
 /// Bytes that are written at once.
@@ -214,7 +213,7 @@ pub fn merge(
     to: &mut Output,
     mut progress: impl FnMut(u64),
 ) -> Result<Merged, Error> {
-    let mut inputs = Inputs::new(inputs, how);
+    let mut inputs = Inputs::new(inputs, how)?;
     let mut streams = Vec::with_capacity(inputs.all.len());
     for number in 0..inputs.all.len() {
         let stream = inputs.open(number)?;
@@ -234,7 +233,8 @@ pub fn merge(
     let mut whole = Last::default();
     // Streams with a record, the one that comes first at the front: a heap.
     let mut heap: Vec<usize> = Vec::new();
-    let mut merged = Merged { read: 0, written: 0, repeated: 0, types: String::new() };
+    let mut merged =
+        Merged { read: 0, written: 0, repeated: 0, types: String::new(), counts: Counts::default() };
     let top = wanted.top.map_or(u64::MAX, |top| top as u64);
     let unsorted = |Disorder { place, value, before }: Disorder| {
         let problem =
@@ -265,12 +265,10 @@ pub fn merge(
     for at in (0..heap.len() / 2).rev() {
         sift(&inputs, &streams, &mut heap, at);
     }
-    while let Some(&number) = heap.first() {
-        if merged.written == top {
-            break;
-        }
+    while let Some(&number) = heap.first().filter(|_| top > 0) {
         let stream = &mut streams[number];
-        let is_repeated = wanted.unique && whole.is_there && inputs.compare(stream, &whole.cells).0.is_eq();
+        let is_repeated =
+            wanted.unique && whole.0.as_ref().is_some_and(|last| inputs.compare(stream, last).0.is_eq());
         if is_repeated {
             merged.repeated += 1;
         } else {
@@ -280,6 +278,9 @@ pub fn merge(
             }
             out.push(stream);
             merged.written += 1;
+        }
+        if merged.written == top {
+            break;
         }
         if out.is_full() {
             out.flush(to).map_err(|error| to.failed(error))?;
@@ -298,6 +299,9 @@ pub fn merge(
     inputs.end()?;
     out.flush(to).map_err(|error| to.failed(error))?;
     merged.types = inputs.types();
+    let left_out = streams.iter().map(Stream::left_out);
+    merged.counts =
+        inputs.typings.iter().map(Typing::counts).chain(left_out).fold(merged.counts, Counts::and);
     Ok(merged)
 }
 

@@ -4,8 +4,11 @@ use std::io::{self, Write};
 
 use rayon::prelude::*;
 
-/// Records printed by one core before the pieces are put together.
+/// Records printed by one core before the pieces are put together, at most.
 const PIECE: usize = 1 << 17;
+
+/// Bytes that this may come to, about.
+const PIECE_BYTES: usize = 4 << 20;
 
 /// Prints pieces of the records with `print`, each as about `expected` bytes, and writes the results in order, calling `progress` with the number
 /// of records written so far. The next pieces are printed while those before are being written.
@@ -21,14 +24,15 @@ pub(super) fn write<T: Sync>(
         print(piece, &mut printed);
         printed
     };
-    if records.len() <= PIECE {
+    let piece = (PIECE_BYTES / expected.max(1)).clamp(1, PIECE);
+    if records.len() <= piece {
         // Not worth waking another thread for.
         to.write_all(&print_piece(records))?;
         progress(records.len() as u64);
         return Ok(());
     }
-    let group = PIECE * rayon::current_num_threads();
-    let print_group = |group: &[T]| group.par_chunks(PIECE).map(print_piece).collect::<Vec<_>>();
+    let group = piece * rayon::current_num_threads();
+    let print_group = |group: &[T]| group.par_chunks(piece).map(print_piece).collect::<Vec<_>>();
     std::thread::scope(|scope| {
         let mut groups = records.chunks(group);
         let mut next = groups.next().map(print_group);

@@ -117,6 +117,17 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Of both together.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            nan: self.nan + other.nan,
+            empty: self.empty + other.empty,
+            invalid: self.invalid + other.invalid,
+            skipped: self.skipped + other.skipped,
+            blank: self.blank + other.blank,
+        }
+    }
+
     pub(super) fn add(&mut self, class: Class) {
         match class {
             Class::Nan => self.nan += 1,

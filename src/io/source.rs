@@ -178,14 +178,22 @@ impl Opened {
     pub(super) fn fill(&mut self, room: &mut [u8]) -> Result<usize, Error> {
         let mut filled = 0;
         while filled < room.len() {
-            match self.reader.read(&mut room[filled..]) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.failed(error)),
+            match self.read_some(&mut room[filled..])? {
+                0 => break,
+                count => filled += count,
             }
         }
         Ok(filled)
+    }
+
+    /// Reads what there is by now, a byte at least; 0 means the end.
+    pub(super) fn read_some(&mut self, room: &mut [u8]) -> Result<usize, Error> {
+        loop {
+            match self.reader.read(room) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read.map_err(|error| self.failed(error)),
+            }
+        }
     }
 
     fn failed(&self, error: io::Error) -> Error {

@@ -8,8 +8,8 @@ use std::ops::Range;
 use self::buffer::Buffer;
 use self::cell::{Cell, NoCell, Typing};
 use super::csv::{By, Dialect, Found, Header, for_each_field, line_end, trimmed, unquoted};
-use super::number::{is_space, printable, spelled};
-use super::rules::{Direction, Place};
+use super::number::{is_space, spelled};
+use super::rules::{Counts, Direction, Place, Rules};
 use super::source::Input;
 use crate::error::Error;
 use crate::io::binary::{self, Source};
@@ -48,6 +48,8 @@ pub(super) struct Stream {
     pub(super) cells: Vec<Cell>,
     /// Records passed, for those that have no lines.
     number: u64,
+    /// Rows and lines that were left out, and why.
+    left_out: Counts,
 }
 
 enum Form {
@@ -135,16 +137,27 @@ impl Stream {
     }
 
     fn new(buffer: Buffer, form: Form) -> Self {
-        Self { buffer, form, length: 0, fields: Vec::new(), cells: Vec::new(), number: 0 }
+        Self {
+            buffer,
+            form,
+            length: 0,
+            fields: Vec::new(),
+            cells: Vec::new(),
+            number: 0,
+            left_out: Counts::default(),
+        }
     }
 
     /// Looks at all keys of the record that was found, for the sake of their types.
     pub(super) fn look_at(&self, typings: &mut [Typing]) {
-        let mut value = Vec::new();
         for (key, typing) in typings.iter_mut().enumerate().take(self.keys()) {
-            self.note(key, &mut value);
+            let said = if self.has_rows() {
+                unquoted(&self.bytes()[self.fields[key].clone()])
+            } else {
+                self.bytes().into()
+            };
             // What is wrong is told when its turn comes.
-            let _ = typing.cell(&value, String::new);
+            let _ = typing.cell(trimmed(&said), String::new);
         }
     }
 
@@ -206,6 +219,7 @@ impl Stream {
             }
             let blank = line_end(bytes);
             if blank > 0 && columns.names.columns > 1 {
+                self.left_out.blank += 1;
                 self.buffer.pass(blank);
                 continue;
             }
@@ -229,7 +243,12 @@ impl Stream {
                 return Err(Error::input(self.buffer.place(), problem));
             }
             self.number += 1;
-            if columns.skips_invalid && self.fields.iter().any(|field| is_invalid(&bytes[field.clone()])) {
+            let invalid =
+                |field: &&Range<usize>| columns.skips_invalid && is_invalid(&bytes[(*field).clone()]);
+            let invalid = self.fields.iter().filter(invalid).count() as u64;
+            if invalid > 0 {
+                self.left_out.skipped += 1;
+                self.left_out.invalid += invalid;
                 self.buffer.pass(next);
                 continue;
             }
@@ -240,7 +259,7 @@ impl Stream {
 
     /// Makes cells of the record that was found.
     pub(super) fn read(&mut self, typings: &mut [Typing]) -> Result<(), NoCell> {
-        let Self { buffer, form, length, fields, cells, number } = self;
+        let Self { buffer, form, length, fields, cells, number, .. } = self;
         let bytes = &buffer.bytes()[..*length];
         cells.clear();
         match form {
@@ -269,23 +288,11 @@ impl Stream {
         &self.buffer.bytes()[..self.length]
     }
 
-    /// Takes note of all that the cells do not say of what a person calls the record's key `key`.
-    pub(super) fn note(&self, key: usize, to: &mut Vec<u8>) {
-        to.clear();
-        match &self.form {
-            Form::Text => to.extend_from_slice(self.bytes()),
-            Form::Table(_) => {
-                to.extend_from_slice(trimmed(&unquoted(&self.bytes()[self.fields[key].clone()])));
-            }
-            Form::Bits(..) => {}
-        }
-    }
-
-    /// What a person calls a key with this cell and this note.
-    pub(super) fn shown(&self, cell: Cell, note: &[u8]) -> String {
+    /// What a person calls a key with this cell.
+    pub(super) fn shown(&self, cell: Cell, rules: Rules) -> String {
         match (&self.form, cell.key()) {
             (Form::Bits(source, direction), Some(key)) => binary::shown(key, direction.of(source.element())),
-            _ => printable(note),
+            _ => cell.shown(rules),
         }
     }
 
@@ -333,6 +340,11 @@ impl Stream {
             (Form::Table(Some(a)), Form::Table(Some(b))) => a.names == b.names,
             _ => true,
         }
+    }
+
+    /// Rows and lines that were left out so far.
+    pub(super) fn left_out(&self) -> Counts {
+        self.left_out
     }
 
     /// What a person calls the input.

@@ -111,6 +111,9 @@ fn spelling(text: Text) -> Spelling {
 /// What is said of NaN where it is not to be.
 pub(super) const NO_NAN: &str = "allowed by --nan error";
 
+/// What is said of an empty field where there are to be none.
+pub(super) const NOTHING_THERE: &str = "nothing is there, and --empty is error";
+
 /// What is expected of a number of this type.
 pub(super) fn expected(element: ElementType) -> String {
     match element {

@@ -108,8 +108,8 @@ impl TopTuning {
 
     /// # Errors
     ///
-    /// What no kernel has; the limit that is exceeded.
-    fn check(self, k: u32, shape: Shape, limits: &Limits) -> Result<(), Error> {
+    /// What no kernel for `k` elements has.
+    pub(crate) fn check_form(self, k: u32) -> Result<(), Error> {
         // Each is far below 32 where it is of use, and sums of them are exponents here.
         let all = [
             self.invocations_log2,
@@ -130,6 +130,20 @@ impl TopTuning {
             ("groups in a workgroup", u64::from(k), 1 << (self.invocations_log2 + self.groups_log2)),
             // So that each pass leaves less than it found.
             ("slots of a tile", 2 << self.slots_log2, 1 << self.tile_log2()),
+        ] {
+            if needed > limit {
+                return Err(Error::limit(what, needed, limit));
+            }
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    ///
+    /// What no kernel has; the limit that is exceeded.
+    fn check(self, k: u32, shape: Shape, limits: &Limits) -> Result<(), Error> {
+        self.check_form(k)?;
+        for (what, needed, limit) in [
             ("bytes of workgroup memory", self.workgroup_bytes(shape), limits.workgroup_bytes),
             ("invocations in a workgroup", 1 << self.invocations_log2, limits.invocations.into()),
         ] {

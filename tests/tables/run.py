@@ -173,7 +173,7 @@ def check_and_merge(begin: list[str], case: Case, expected: Expected, folder: Pa
     code, _, stderr = execute([begin[0], "sort", "-c", *options, whole], case, folder)
     if code:
         return f"check of the output: exit code {code}; {stderr.strip()}"
-    merged = execute([*begin, "-m", *options, *parts], case, folder)
+    merged = execute([begin[0], "sort", "-q", "-m", *options, *parts], case, folder)
     again = execute([*begin, *options, *parts], case, folder)
     if merged[:2] != again[:2] or merged[0]:
         return f"merged otherwise than sorted: exit code {merged[0]}, {again[0]}; {merged[2].strip()}"

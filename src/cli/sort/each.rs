@@ -88,6 +88,7 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
     };
     let files = &args.order.files;
     ensure!(!files.is_empty(), "--each needs files to sort");
+    ensure!(!args.argsort, "--each writes files like those it reads, and --argsort does not");
     let mut jobs = Vec::with_capacity(files.len());
     let mut targets: HashMap<PathBuf, PathBuf> = HashMap::new();
     for file in files {
@@ -105,7 +106,7 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
         let one = SortArgs { order, output: Some(target.clone()), each: false, ..args.clone() };
         let options = Options::new(one)?;
         ensure!(
-            options.output_format == options.input.format && !options.argsort,
+            options.output_format == options.input.format,
             "{}: --each keeps a file's format, which is not what --to names",
             file.display()
         );

@@ -1,7 +1,7 @@
 //! `gpusort sort --merge`: inputs that are sorted already, as one.
 
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
 use gpusort::io::binary::Source;
@@ -32,13 +32,13 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
     if let Kind::Bits(sources) = &how.kind {
         let element = sources[0].element();
         if let Some(promised) = options.output_element.filter(|&promised| promised != element) {
-            bail!("the data is {element}, not {promised}; --to bin writes it all the same");
+            bail!("the data is {element}, not {promised}; --to bin writes {element} there");
         }
         if options.output_format == Format::Npy {
             let size: Option<u64> = sources.iter().map(Source::size).sum();
             let size = size.filter(|_| !wanted.unique);
             let n = size.context(
-                "a .npy file begins with how many elements it has, which is not known yet; --to bin",
+                "a .npy file begins with how many elements it has, which only the end tells here; --to bin",
             )? / element.bytes() as u64;
             let n = n.min(wanted.top.map_or(u64::MAX, |top| top as u64));
             output.write_all(&npy::Header::of(element, n)).map_err(|error| output.failed(error))?;
@@ -46,23 +46,25 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
     }
     progress.phase("merge", Unit::Records, None);
     let written = if is_text { Written::InText } else { Written::AsRead };
-    let Merged { read, written, repeated, types } =
+    let Merged { read, written, repeated, types, counts } =
         ordered::merge(&input.inputs, &how, wanted, written, &mut output, |read| progress.set(read))?;
     output.finish()?;
     drop(progress);
     if options.timing.is_none() {
         return Ok(());
     }
-    let report = Report::on_cpu("cpu", "merge", Duration::ZERO);
+    let report = Report::on_cpu("cpu", "merge", begin.elapsed());
+    // With --top what is not needed is not read.
+    let n = if wanted.top.is_some() { written + repeated } else { read };
     let mut timing = Timing::new(
-        read as usize,
+        n as usize,
         types,
         &Sorter::cpu(),
         &report,
         "--merge takes inputs as they come".to_owned(),
     );
     timing.bytes = input.inputs.iter().filter_map(Input::size).sum();
-    timing.left_out = LeftOut { repeated, cut: read - written - repeated, ..LeftOut::default() };
+    timing.left_out = LeftOut { repeated, counts, ..LeftOut::default() };
     timing.ms.total = milliseconds(begin.elapsed());
     tell(&timing, options)
 }

@@ -87,7 +87,8 @@ impl InputOptions {
             ] {
                 ensure!(
                     !given,
-                    "{option} is for tables, and this is {}; --from csv or tsv says so",
+                    "{option} is for tables, and {} is {}; --from csv reads it as one",
+                    inputs[0].name(),
                     format.name()
                 );
             }

@@ -84,7 +84,33 @@ impl Header {
                 return Ok(Found { index, name, descending });
             }
         }
-        Err(Error::input(table, format!("no column '{named}'; there are {}", self.shown())))
+        let problem = format!("no column '{named}'; there are {}{}", self.shown(), self.hint(named));
+        Err(Error::input(table, problem))
+    }
+
+    /// What a person may have meant by a column that is not there.
+    fn hint(&self, named: &str) -> String {
+        let all = || self.names.iter().flatten();
+        let divides = |separator: &str| all().any(|name| name.contains(separator));
+        if let Some(separator) =
+            [";", "\t", "|", ","].into_iter().find(|separator| self.columns == 1 && divides(separator))
+        {
+            let shown = if separator == "\t" { "tab" } else { separator };
+            return format!("; --delimiter '{shown}' if that separates them");
+        }
+        let plain = |name: &str| name.trim().to_lowercase();
+        if let Some(name) = all().find(|name| plain(name) == plain(named)) {
+            return format!("; is it '{name}'?");
+        }
+        let number = named.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let number = number.split_once(',').map_or(number, |(first, _)| first);
+        match number.parse::<usize>() {
+            Ok(number) if number > 0 && named.len() > number.to_string().len() => {
+                let suffix = if named.contains('r') { ":r" } else { "" };
+                format!("; what is {named} to others is {number}{suffix} here")
+            }
+            _ => String::new(),
+        }
     }
 
     /// The columns as a message lists them.
@@ -137,6 +163,15 @@ mod tests {
         }
         let missing = "t.csv: no column 'price'; there are 'id', 'unit, price', '2', 'x:r', 'x', 'y', 'y'";
         assert_eq!(found(header, "price"), Err(missing.to_owned()));
+        let hinted = |header, key, hint: &str| {
+            let said = found(header, key).unwrap_err();
+            assert!(said.ends_with(hint), "{said}");
+        };
+        hinted(header, "ID", "; is it 'id'?");
+        hinted(header, "2,2nr", "; what is 2,2nr to others is 2:r here");
+        hinted(header, "3n", "; what is 3n to others is 3 here");
+        hinted("a;b\n", "b", "; --delimiter ';' if that separates them");
+        hinted("a\tb\n", "b", "; --delimiter 'tab' if that separates them");
         assert!(found(header, "0").is_err() && found(header, "8").is_err());
         assert_eq!(
             found(header, "y"),

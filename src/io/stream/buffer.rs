@@ -66,10 +66,13 @@ impl Buffer {
         self.at = 0;
         let before = self.bytes.len();
         // Twice as much where that was not enough, so that a long row is not looked at time and again.
-        self.bytes.resize(before + before.max(BLOCK), 0);
-        let count = self.opened.fill(&mut self.bytes[before..])?;
-        self.ended = before + count < self.bytes.len();
+        let more = before.max(BLOCK);
+        self.opened.grow(&mut self.bytes, more)?;
+        self.bytes.resize(before + more, 0);
+        // No more than a pipe has by now, since whoever writes to it may take his time.
+        let count = self.opened.read_some(&mut self.bytes[before..])?;
         self.bytes.truncate(before + count);
+        self.ended = count == 0;
         Ok(count > 0)
     }
 

@@ -7,10 +7,10 @@
 use std::cmp::Ordering;
 
 use crate::error::{Error, ErrorKind};
-use crate::io::number::{Spelled, integer, is_exactly, printable, spelled};
-use crate::io::rules::{Class, Place, Rules};
+use crate::io::number::{Spelled, integer, is_exactly, no_number, printable, spelled};
+use crate::io::rules::{Class, Counts, Place, Rules};
 use crate::io::text::integers::{holds, two_complement};
-use crate::io::text::{NO_NAN, expected};
+use crate::io::text::{NO_NAN, NOTHING_THERE, expected};
 use crate::key::ElementType;
 
 /// What a record is ordered by.
@@ -40,6 +40,26 @@ impl Cell {
         if let Value::Key(key) = self.value { Some(key) } else { None }
     }
 
+    /// How a person would write it, by these rules.
+    pub(in crate::io) fn shown(self, rules: Rules) -> String {
+        if self.rank != 0 {
+            let class = Class::ALL.into_iter().find(|&class| Self::of_class(class, rules).rank == self.rank);
+            return match class {
+                Some(Class::Empty) => "an empty field".to_owned(),
+                Some(Class::Nan) => "NaN".to_owned(),
+                _ => "what is no number".to_owned(),
+            };
+        }
+        match self.value {
+            Value::Integer(integer) => integer.to_string(),
+            Value::Float(float) => {
+                let shown = format!("{float:?}");
+                shown.strip_suffix(".0").unwrap_or(&shown).to_owned()
+            }
+            Value::Key(key) => key.to_string(),
+        }
+    }
+
     fn of_class(class: Class, rules: Rules) -> Self {
         let rank = rules.rank(class) as i8;
         let (before, _) = rules.beside_numbers();
@@ -49,6 +69,11 @@ impl Cell {
 
     fn number(value: Value) -> Self {
         Self { rank: 0, value }
+    }
+
+    /// Whether it is exactly the integer that this token spells.
+    fn is_exactly(self, token: &[u8]) -> bool {
+        matches!(self.value, Value::Float(value) if is_exactly(token, value))
     }
 
     /// Which of two stands first; only numbers have a direction.
@@ -79,9 +104,14 @@ pub(in crate::io) struct Typing {
     inexact: Option<ErrorKind>,
     /// What is wrong if there are none.
     too_large: Option<ErrorKind>,
-    /// The least integer if it is negative, and the greatest, each with the places where they are.
-    least: (i128, String),
-    greatest: (i128, String),
+    /// The least integer, if it is negative, and the greatest, if it is positive.
+    least: i128,
+    greatest: i128,
+    /// The first negative integer, and the first above i64, each with its place.
+    negative: Option<String>,
+    large: Option<String>,
+    /// How many were of no number.
+    counts: Counts,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,21 +139,31 @@ impl From<Error> for NoCell {
 
 impl Typing {
     pub(in crate::io) fn new(asked: Option<ElementType>, rules: Rules) -> Self {
-        let none = (0, String::new());
         Self {
             asked,
             kind: Kind::Unknown,
             rules,
             inexact: None,
             too_large: None,
-            least: none.clone(),
-            greatest: none,
+            least: 0,
+            greatest: 0,
+            negative: None,
+            large: None,
+            counts: Counts::default(),
         }
     }
 
     /// From here on it is known whether there are decimals.
-    pub(in crate::io) fn decide(&mut self, decimals: bool) {
+    ///
+    /// # Errors
+    ///
+    /// What is wrong if there are.
+    pub(in crate::io) fn decide(&mut self, decimals: bool) -> Result<(), Error> {
         self.kind = if decimals { Kind::Floats } else { Kind::Integers };
+        match self.inexact.take_if(|_| decimals) {
+            Some(inexact) => Err(Error::new(inexact)),
+            None => Ok(()),
+        }
     }
 
     /// Whether there were decimals so far.
@@ -135,7 +175,7 @@ impl Typing {
     pub(in crate::io) fn name(&self) -> &'static str {
         let integers = [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64];
         let fits = |&element: &ElementType| {
-            let (least, greatest) = (self.least.0 as i64, self.greatest.0 as u64);
+            let (least, greatest) = (self.least as i64, self.greatest as u64);
             (least == 0 || holds(element, least.cast_unsigned(), true)) && holds(element, greatest, false)
         };
         match (self.asked, self.kind) {
@@ -147,110 +187,143 @@ impl Typing {
 
     /// What a token, or a field without quotes and blanks around it, is ordered by. `place` is where it is.
     pub(in crate::io) fn cell(&mut self, token: &[u8], place: impl Fn() -> String) -> Result<Cell, NoCell> {
-        let error = |expected: String| ErrorKind::Token { place: place(), token: printable(token), expected };
-        let refused = |expected: String| Err(NoCell::Error(Error::new(error(expected))));
-        let class = |class: Class, expected: &str| match self.rules.place(class) {
-            Place::Error => refused(expected.to_owned()),
-            _ => Ok(Cell::of_class(class, self.rules)),
-        };
         if token.is_empty() {
-            return class(Class::Empty, "to be empty, by --empty error");
+            return self.class(Class::Empty, token, place);
         }
-        let Some(spelled) = spelled(token) else { return class(Class::Invalid, "a number") };
         match self.asked {
-            None => {}
-            Some(element) if element.is_float() => {
-                if spelled == Spelled::Nan {
-                    return class(Class::Nan, NO_NAN);
-                }
-                return match float(token, element) {
-                    Some(value) if value.is_finite() || spelled == Spelled::Infinity => {
-                        Ok(Cell::number(Value::Float(value)))
-                    }
-                    _ => refused(expected(element)),
-                };
-            }
+            None => self.cell_of_any(token, place),
+            Some(element) if element.is_float() => match spelled(token) {
+                None => self.class(Class::Invalid, token, place),
+                Some(Spelled::Nan) => self.class(Class::Nan, token, place),
+                Some(spelled) => float_cell(token, spelled, element, place),
+            },
             Some(element) => {
                 let value = integer(token).and_then(two_complement);
-                return match value.filter(|&(value, negative)| holds(element, value, negative)) {
+                match value.filter(|&(value, negative)| holds(element, value, negative)) {
                     Some((value, negative)) => Ok(Cell::number(Value::Integer(signed(value, negative)))),
-                    None => refused(expected(element)),
-                };
+                    None if spelled(token).is_none() => self.class(Class::Invalid, token, place),
+                    None => Err(refused(token, place, expected(element))),
+                }
             }
         }
-        if spelled != Spelled::Integer {
-            if self.kind == Kind::Unknown {
+    }
+
+    fn class(&mut self, class: Class, token: &[u8], place: impl Fn() -> String) -> Result<Cell, NoCell> {
+        if self.rules.place(class) == Place::Error {
+            let expected = match class {
+                Class::Empty => return Err(Error::input(place(), NOTHING_THERE).into()),
+                Class::Nan => NO_NAN.to_owned(),
+                Class::Invalid => no_number(token),
+            };
+            return Err(refused(token, place, expected));
+        }
+        self.counts.add(class);
+        Ok(Cell::of_class(class, self.rules))
+    }
+
+    /// The cell of a number whose type was not asked for.
+    fn cell_of_any(&mut self, token: &[u8], place: impl Fn() -> String) -> Result<Cell, NoCell> {
+        if let Some((magnitude, negative)) = integer(token).and_then(two_complement) {
+            let integer = signed(magnitude, negative);
+            if integer == 0 && token[0] == b'-' {
+                return match self.kind {
+                    Kind::Unknown => Err(NoCell::Undecided),
+                    Kind::Integers => Ok(Cell::number(Value::Integer(0))),
+                    Kind::Floats => Ok(Cell::number(Value::Float(-0.0))),
+                };
+            }
+            if integer as f64 as i128 != integer {
+                self.note_inexact(token, &place)?;
+            }
+            let shown = || format!("{} ({})", printable(token), place());
+            if negative {
+                self.negative.get_or_insert_with(shown);
+            } else if i64::try_from(magnitude).is_err() {
+                self.large.get_or_insert_with(shown);
+            }
+            (self.least, self.greatest) = (self.least.min(integer), self.greatest.max(integer));
+            return Ok(Cell::number(Value::Integer(integer)));
+        }
+        match spelled(token) {
+            None => self.class(Class::Invalid, token, place),
+            Some(Spelled::Integer) => {
+                let cell = float_cell(token, Spelled::Integer, ElementType::F64, &place)?;
+                if !cell.is_exactly(token) {
+                    self.note_inexact(token, &place)?;
+                }
+                let expected = "an integer that a 64-bit type holds; --type f64 takes it rounded";
+                self.too_large.get_or_insert_with(|| kind_of(token, &place, expected.to_owned()));
+                Ok(cell)
+            }
+            Some(spelled) => {
                 self.kind = Kind::Floats;
                 if let Some(inexact) = self.inexact.take() {
-                    return Err(NoCell::Error(Error::new(inexact)));
+                    return Err(Error::new(inexact).into());
+                }
+                match spelled {
+                    Spelled::Nan => self.class(Class::Nan, token, place),
+                    spelled => float_cell(token, spelled, ElementType::F64, place),
                 }
             }
-            if spelled == Spelled::Nan {
-                return match self.rules.nan {
-                    Place::Error => refused(NO_NAN.to_owned()),
-                    _ => Ok(Cell::of_class(Class::Nan, self.rules)),
-                };
-            }
-            return match float(token, ElementType::F64) {
-                Some(value) if value.is_finite() || spelled == Spelled::Infinity => {
-                    Ok(Cell::number(Value::Float(value)))
-                }
-                _ => refused(expected(ElementType::F64)),
-            };
         }
-        let value = float(token, ElementType::F64).unwrap_or(f64::INFINITY);
-        if value.is_infinite() {
-            return refused(expected(ElementType::F64));
+    }
+
+    /// Takes note of an integer that f64 does not hold exactly.
+    fn note_inexact(&mut self, token: &[u8], place: impl Fn() -> String) -> Result<(), NoCell> {
+        let expected =
+            "an integer that f64 holds exactly, as it must be beside decimals; --type f64 takes it rounded";
+        if self.kind == Kind::Floats {
+            return Err(refused(token, place, expected.to_owned()));
         }
-        if !is_exactly(token, value) {
-            let inexact = || {
-                error(
-                    "an integer that f64 holds exactly, as it must be beside decimals; --type f64 takes it rounded"
-                        .to_owned(),
-                )
-            };
-            if self.kind == Kind::Floats {
-                return Err(NoCell::Error(Error::new(inexact())));
-            }
-            self.inexact.get_or_insert_with(inexact);
-        }
-        let Some((magnitude, negative)) = integer(token).and_then(two_complement) else {
-            let expected = "an integer that a 64-bit type holds; --type f64 takes it rounded";
-            self.too_large.get_or_insert_with(|| error(expected.to_owned()));
-            return Ok(Cell::number(Value::Float(value)));
-        };
-        let integer = signed(magnitude, negative);
-        if integer == 0 && token[0] == b'-' {
-            return match self.kind {
-                Kind::Unknown => Err(NoCell::Undecided),
-                Kind::Integers => Ok(Cell::number(Value::Integer(0))),
-                Kind::Floats => Ok(Cell::number(Value::Float(-0.0))),
-            };
-        }
-        let shown = || format!("{} ({})", printable(token), place());
-        if integer < self.least.0 {
-            self.least = (integer, shown());
-        } else if integer > self.greatest.0 {
-            self.greatest = (integer, shown());
-        }
-        Ok(Cell::number(Value::Integer(integer)))
+        self.inexact.get_or_insert_with(|| kind_of(token, place, expected.to_owned()));
+        Ok(())
+    }
+
+    /// How many were of no number.
+    pub(in crate::io) fn counts(&self) -> Counts {
+        self.counts
     }
 
     /// What is wrong, now that nothing more comes.
     pub(in crate::io) fn end(&mut self, name: &str) -> Result<(), Error> {
-        if self.kind == Kind::Floats || self.asked.is_some() {
+        if self.asked.is_some() || self.kind == Kind::Floats {
             return Ok(());
         }
         if let Some(too_large) = self.too_large.take() {
             return Err(Error::new(too_large));
         }
-        let ((least, lower), (greatest, higher)) = (&self.least, &self.greatest);
-        if *least < 0 && i64::try_from(*greatest).is_err() {
-            let problem =
-                format!("no integer type holds both {lower} and {higher}; --type f64 takes them rounded");
-            return Err(Error::input(name, problem));
+        match (&self.negative, &self.large) {
+            (Some(negative), Some(large)) => {
+                let problem = format!(
+                    "no integer type holds both {negative} and {large}; --type f64 takes them rounded"
+                );
+                Err(Error::input(name, problem))
+            }
+            _ => Ok(()),
         }
-        Ok(())
+    }
+}
+
+fn kind_of(token: &[u8], place: impl Fn() -> String, expected: String) -> ErrorKind {
+    ErrorKind::Token { place: place(), token: printable(token), expected }
+}
+
+fn refused(token: &[u8], place: impl Fn() -> String, expected: String) -> NoCell {
+    NoCell::Error(Error::new(kind_of(token, place, expected)))
+}
+
+/// The cell of a number as a float of this type.
+fn float_cell(
+    token: &[u8],
+    spelled: Spelled,
+    element: ElementType,
+    place: impl Fn() -> String,
+) -> Result<Cell, NoCell> {
+    match float(token, element) {
+        Some(value) if value.is_finite() || spelled == Spelled::Infinity => {
+            Ok(Cell::number(Value::Float(value)))
+        }
+        _ => Err(refused(token, place, expected(element))),
     }
 }
 

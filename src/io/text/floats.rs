@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::integers::two_complement;
 use super::{NO_NAN, each_piece, expected};
 use crate::error::Error;
-use crate::io::number::{Spelled, Tokens, has_fraction, integer, is_exactly, spelled};
+use crate::io::number::{Spelled, Tokens, has_fraction, integer, is_exactly, no_number, spelled};
 use crate::io::records::{Records, Spelling, Start, Starts};
 use crate::io::rules::{Direction, Place};
 use crate::io::source::Text;
@@ -131,7 +131,7 @@ fn floats_in<W: Float, S: Start>(
             }
             _ => {
                 let token = tokens.take_token();
-                let spelled = spelled(token).ok_or_else(|| text.token_error(place, "a number"))?;
+                let spelled = spelled(token).ok_or_else(|| text.token_error(place, no_number(token)))?;
                 let refused = || text.token_error(place, expected(order.element));
                 let (key, value, _) = read.ok_or_else(refused)?;
                 match spelled {
