@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import multiprocessing
 import os
 import re
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -180,20 +182,39 @@ def check_and_merge(begin: list[str], case: Case, expected: Expected, folder: Pa
     return ""
 
 
+def write_case(case: Case, expected: Expected, place: Path) -> None:
+    """Leaves a case for a program that does all of them in one process: what is to be done, and what comes out."""
+    what = {
+        "files": [name for name, _ in case.files],
+        "table": case.is_table,
+        "dtype": case.dtype,
+        "delimiter": case.delimiter[0],
+        **asdict(case.options),
+    }
+    (place / "case.json").write_text(json.dumps(what))
+    (place / "expected").write_bytes(expected.stdout)
+
+
 def run_case(number: int, options: argparse.Namespace, folder: Path) -> tuple[int, str, str, str]:
     """Number, kind and command of a case, and what is wrong."""
     tries = 0
     while True:
         case = make_case(f"{options.seed}:{tries}" if tries else str(options.seed), number, options.only)
         try:
-            expected = expect(case, use_pandas=number % 3 == 0)
+            expected = expect(case, use_pandas=number % 3 == 0 and not options.write)
             break
         except Undecided:
             tries += 1
     place = folder / str(number)
+    kind = "error" if expected.code else "table" if case.is_table else "array"
+    if options.write and expected.code:
+        return number, kind, "", ""
     place.mkdir()
     for name, data in case.files:
         (place / name).write_bytes(data)
+    if options.write:
+        write_case(case, expected, place)
+        return number, kind, "", ""
     begin = [str(options.binary), "sort", *shlex.split(options.extra)]
     command = [*begin, *case.args]
     wrong = ""
@@ -221,7 +242,6 @@ def run_case(number: int, options: argparse.Namespace, folder: Path) -> tuple[in
             wrong += f"\n  stderr: {result[2].strip()[:500]}" if result[0] != expected.code else ""
     else:
         shutil.rmtree(place)
-    kind = "error" if expected.code else "table" if case.is_table else "array"
     return number, kind, shlex.join(command), wrong
 
 
@@ -234,11 +254,12 @@ def main() -> int:
     parser.add_argument("--only", choices=["tables", "arrays"], default="")
     parser.add_argument("--extra", default="", help="more options for each run; write --extra=-q")
     parser.add_argument("--compare", default="", help="sort again with these too, and demand the same bytes")
+    parser.add_argument("--write", type=Path, help="run nothing, but leave the cases without errors in this folder")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     options.binary = options.binary.resolve()
 
-    folder = Path(tempfile.mkdtemp(prefix="gpusort-oracle-"))
+    folder = options.write or Path(tempfile.mkdtemp(prefix="gpusort-oracle-"))
     numbers = range(options.first, options.first + options.cases)
     counts: Counter[str] = Counter()
     failures = 0
@@ -255,7 +276,8 @@ def main() -> int:
                     return 1
     if failures:
         return 1
-    shutil.rmtree(folder)
+    if not options.write:
+        shutil.rmtree(folder)
     print(
         f"{options.cases} cases: {counts['table']} tables, {counts['array']} arrays,"
         f" {counts['error']} errors expected, all as expected"
