@@ -117,10 +117,11 @@ fn fixtures_sort_as_expected() {
         &["-d", &device::name(), "-a", "odd-even"],
     ] {
         for (input, expected, more) in [
-            ("elevations.txt", "elevations.sorted.txt", None),
-            ("constants.txt", "constants.sorted.txt", None),
-            ("specials.f32", "specials.sorted.f32", None),
-            ("specials.f32", "specials.reversed.f32", Some("-r")),
+            ("elevations.txt", "elevations.sorted.txt", &[][..]),
+            ("constants.txt", "constants.sorted.txt", &[]),
+            ("specials.f32", "specials.sorted.f32", &[]),
+            ("specials.f32", "specials.reversed.f32", &["-r"]),
+            ("sales.csv", "sales.sorted.csv", &["-k", "price", "-k", "id:r"]),
         ] {
             let mut command = gpusort(&["sort", &fixture(input)]);
             let output = run_with(
