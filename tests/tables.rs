@@ -215,6 +215,10 @@ fn what_is_wrong_with_a_table_is_told_with_its_place() {
     let counts = stderr(&run(&["sort", "-k", "price", "--invalid", "skip", &table], ""));
     assert!(counts.contains("; 1 NaN; 1 empty; 1 invalid; 1 row skipped;"), "{counts}");
 
+    let note = "the header is '5', a number; --no-header sorts it too";
+    assert!(stderr(&run(&["sort", "-f", "csv"], "5\n3\n1\n")).contains(note));
+    assert!(!stderr(&run(&["sort", "-f", "csv", "-k", "5"], "5\n3\n1\n")).contains(note));
+    assert!(!stderr(&run(&["sort", "-q", "-f", "csv"], "5\n3\n1\n")).contains(note));
     let missing = refused(&["sort", "-k", "prices", &table], "");
     assert!(missing.contains("t.csv: no column 'prices'; there are 'id', 'price'"), "{missing}");
     assert!(refused(&["sort", &table], "").contains("--key says by which column: 'id', 'price'"));
@@ -512,6 +516,9 @@ fn shells_and_man_are_told_of_all_options() {
             "{command}"
         );
     }
+    let groups =
+        "  Order: --key --reverse --unique --nan --empty --invalid --numeric-sort --general-numeric-sort\n";
+    assert!(all.contains(groups), "{all}");
     let help = sorted(&["sort", "--help"], "");
     let groups = ["Input:", "Order:", "Result:", "Instead of sorting:", "How and where:", "What is told:"];
     let places: Vec<usize> = groups.iter().map(|group| help.find(group).expect(group)).collect();

@@ -16,7 +16,7 @@ pub(super) fn completions(shell: Shell) -> anyhow::Result<()> {
 
 /// The page of gpusort as a whole, or of one command.
 pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
-    let mut all = Cli::command();
+    let mut all = super::command();
     all.build();
     let command = command.and_then(|name| all.find_subcommand(name)).unwrap_or(&all).clone();
     let more = command.get_after_long_help().or_else(|| command.get_after_help()).map(ToString::to_string);

@@ -49,9 +49,30 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+/// The command with all that clap knows of it, and the options of sort by their groups.
+fn command() -> clap::Command {
+    let command = args::Cli::command();
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for option in command.find_subcommand("sort").into_iter().flat_map(clap::Command::get_opts) {
+        let heading = option.get_help_heading().unwrap_or("Other").to_owned();
+        let long = option.get_long().map(|long| format!("--{long}"));
+        let short = option.get_short().map(|short| format!("-{short}"));
+        // Each once, as most people know it.
+        let name = long.or(short).unwrap_or_default();
+        match groups.iter_mut().find(|(other, _)| *other == heading) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((heading, vec![name])),
+        }
+    }
+    let lines = groups.iter().map(|(heading, names)| format!("  {heading}: {}\n", names.join(" ")));
+    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let after = format!("Options of 'sort':\n{}\n{examples}", lines.collect::<String>());
+    command.after_help(after)
+}
+
 /// The arguments, with what only clap knows: which of them were typed.
 fn parse() -> args::Cli {
-    let matches = args::Cli::command().get_matches();
+    let matches = command().get_matches();
     let mut cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if let (args::Command::Sort(args), Some(matches)) = (&mut cli.command, matches.subcommand_matches("sort"))
     {

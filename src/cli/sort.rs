@@ -333,6 +333,9 @@ fn read<'a>(options: &Options, sources: &[Source], progress: &Progress) -> anyho
             let (bytes, reading) = (text.len(), start.elapsed());
             progress.phase("parse", Unit::Time, None);
             let (table, words) = csv::read(text, input.dialect, &input.by)?;
+            if let Some(header) = table.doubtful_header.as_ref().filter(|_| !options.quiet) {
+                progress.note(&format!("the header is '{header}', a number; --no-header sorts it too"));
+            }
             (Content::Rows { table: Box::new(table), words }, bytes, reading)
         }
     };

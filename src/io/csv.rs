@@ -65,6 +65,9 @@ pub struct Table {
     quotes: bool,
     /// Where inputs end, and the line end of each for a last row that lacks one.
     ends: Vec<(usize, &'static [u8])>,
+    /// A header of a column that rows are ordered by, if it is a number and nobody has asked for it by that name: maybe it is
+    /// none.
+    pub doubtful_header: Option<String>,
     /// The types of the columns that rows are ordered by.
     pub elements: Vec<ElementType>,
     /// What there was that is no number.
@@ -120,6 +123,10 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Pieces>
     let no_rows = Header { columns: 1, names: None };
     let (header, place) = first.map_or((no_rows, None), |(header, place)| (header, Some(place)));
     let layout = Layout::new(&text, dialect.delimiter, &header, by, is_empty)?;
+    let is_number = |key: &&Found| super::number::spelled(trimmed(key.name.as_bytes())).is_some();
+    let is_named = |key: &&Found| by.columns.iter().any(|named| named.starts_with(&key.name));
+    let doubtful = layout.keys.iter().find(|key| is_number(key) && !is_named(key));
+    let doubtful_header = doubtful.filter(|_| dialect.header).map(|key| key.name.clone());
     let parts = layout.read(&bodies)?;
     let ends = bodies.into_iter().map(|(body, line_end)| (body.end, line_end)).collect();
     for part in &parts {
@@ -135,7 +142,10 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Pieces>
     let header = place.filter(|_| dialect.header);
     let quotes = memchr::memchr(b'"', &text.bytes).is_some();
     let delimiter = dialect.delimiter;
-    Ok((Table { text, delimiter, header, starts, numbers, quotes, ends, elements, counts }, words))
+    Ok((
+        Table { text, delimiter, header, starts, numbers, quotes, ends, doubtful_header, elements, counts },
+        words,
+    ))
 }
 
 /// Where the rows of an input are, and the line end that its first row has.
