@@ -13,10 +13,10 @@ use gpusort::generate::Distribution;
 use gpusort::key::ElementType;
 use gpusort::plan::{Algorithm, Variant};
 
-/// Sort numbers with the GPU.
+/// Sort numbers, and tables by their numbers, with the GPU.
 ///
-/// Integers and floats from files or standard input, text or raw binary, with the algorithm chosen by a
-/// flag. Without a GPU the CPU sorts.
+/// Integers and floats from files or standard input, text, CSV, TSV, .npy or raw binary, with the algorithm chosen by
+/// a flag. Without a GPU the CPU sorts.
 #[derive(Debug, Parser)]
 #[command(
     name = "gpusort",
@@ -43,7 +43,7 @@ const COMMANDS: [&str; 8] = ["sort", "devices", "gen", "bench", "tune", "check",
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Sort numbers
+    /// Sort numbers, or the rows of a table by them
     Sort(SortArgs),
     /// List what can sort here: GPUs with their numbers, drivers and limits, and the CPU
     Devices,
@@ -317,7 +317,7 @@ pub(super) struct GenArgs {
     pub(super) quiet: bool,
 }
 
-/// Sort numbers from files or standard input.
+/// Sort numbers, or the rows of tables by their numbers, from files or standard input.
 #[derive(Args, Clone, Debug)]
 #[command(args_override_self = true)]
 #[command(after_help = "See 'gpusort sort --help' for examples, order rules and exit codes.")]
