@@ -253,17 +253,12 @@ fn sort_one(
         content = Content::Numbers { order, keys: keys.into() };
     }
     if options.wanted == Wanted::default() {
-        output.expect(match (&content, element) {
+        let format = options.output_format;
+        let as_read = format == options.input.format && !format.is_bits() && !options.argsort;
+        output.expect(match element {
             // Printed as they were, or shorter.
-            _ if options.input.format.is_table() && !options.argsort => bytes,
-            (_, _)
-                if options.input.format == Format::Text
-                    && options.output_format == Format::Text
-                    && !options.argsort =>
-            {
-                bytes
-            }
-            (_, Some(element)) if options.output_format.is_bits() => (n * element.bytes()) as u64,
+            _ if as_read => bytes,
+            Some(element) if format.is_bits() => (n * element.bytes()) as u64,
             _ => (n * LEAST_PRINTED) as u64,
         });
     }
