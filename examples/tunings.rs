@@ -31,7 +31,7 @@ fn main() -> anyhow::Result<()> {
     let n = usize::try_from(gpusort::size::parse(size)?)?;
     let (name, positions) = element.strip_suffix("+p").map_or((element.as_str(), false), |name| (name, true));
     let element: ElementType = name.parse()?;
-    let shape = Shape { key_words: element.bytes() as u32 / 4, positions };
+    let shape = Shape { key_words: element.key_words(), positions };
 
     let gpu = Gpu::start(&std::env::var("GPUSORT_DEVICE").map_or(Select::Hardware, Select::Name))?;
     let spin_up = SpinUp::new(&gpu)?;

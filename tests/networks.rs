@@ -213,7 +213,7 @@ fn bytes_moved_are_those_of_the_passes() {
 }
 
 /// The limits of a large GPU.
-const LARGE: Limits = Limits {
+pub const LARGE: Limits = Limits {
     workgroup_bytes: 48 << 10,
     invocations: 1024,
     workgroups_per_dimension: 65_535,

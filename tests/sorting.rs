@@ -23,7 +23,7 @@ fn keys_of(bits: &[u64], order: Order) -> Keys {
     }
 }
 
-fn bits_of(keys: Keys, order: Order) -> Vec<u64> {
+pub fn bits_of(keys: Keys, order: Order) -> Vec<u64> {
     match keys {
         Keys::One(mut words) => {
             to_bits(&mut words, order);
@@ -54,7 +54,7 @@ fn check(sorter: &Sorter, method: Method, order: Order, bits: &[u64]) {
     check_multiset(bits, &sorted).unwrap_or_else(|why| panic!("{why}, {}", what()));
 }
 
-fn orders() -> impl Iterator<Item = Order> {
+pub fn orders() -> impl Iterator<Item = Order> {
     ElementType::ALL
         .into_iter()
         .flat_map(|element| [false, true].map(|descending| Order { descending, ..Order::ascending(element) }))

@@ -2,14 +2,16 @@
 
 use gpusort::cpu::{Pair, network};
 use gpusort::gpu::{Buffers, execute};
-use gpusort::key::{ElementType, Incoming, Keys, Order, Pieces, to_bits, to_keys};
+use gpusort::key::{ElementType, Incoming, Keys, Order, Pieces, to_keys};
 use gpusort::plan::{Algorithm, Kernel, Limits, Plan, Round, Shape, TopTuning, Variant, Work};
 use gpusort::{Method, Sorter};
 
 use crate::device::{self, gpu};
 use crate::inputs::{PATTERNS, Pattern, elements, random};
+use crate::networks::LARGE;
 use crate::networks::all;
 use crate::oracle::{check_runs, check_top, compare};
+use crate::sorting::{bits_of, orders};
 
 const KEYS: Shape = Shape { key_words: 1, positions: false };
 
@@ -62,15 +64,6 @@ fn a_plan_that_keeps_one_too_few_is_noticed() {
     });
     assert!(fails);
 }
-
-/// The limits of a large GPU.
-const LARGE: Limits = Limits {
-    workgroup_bytes: 48 << 10,
-    invocations: 1024,
-    workgroups_per_dimension: 65_535,
-    binding_bytes: (1 << 31) - 1,
-    buffer_bytes: 4 << 30,
-};
 
 #[test]
 fn plans_leave_the_top_of_any_input() {
@@ -380,16 +373,7 @@ fn check<R: Fn(&str, &str)>(sorter: &Sorter, method: Method, order: Order, bits:
     assert!(positions.iter().eq(expected.iter().map(|(_, position)| position)), "positions, {}", what());
     ran(report.algorithm, report.variant);
     let (keys, report) = sorter.top(pieces, k, method, &mut |_, _| {}).unwrap();
-    let top: Vec<u64> = match keys {
-        Keys::One(mut words) => {
-            to_bits(&mut words, order);
-            words.into_iter().map(u64::from).collect()
-        }
-        Keys::Two(mut words) => {
-            to_bits(&mut words, order);
-            words
-        }
-    };
+    let top = bits_of(keys, order);
     assert!(top.iter().eq(expected.iter().map(|(bits, _)| bits)), "keys, {}", what());
     ran(report.algorithm, report.variant);
 }
@@ -412,12 +396,6 @@ fn in_pieces(bits: &[u64], order: Order) -> Pieces {
         (rest, size) = (after, size * 5 + 2);
     }
     pieces
-}
-
-fn orders() -> impl Iterator<Item = Order> {
-    ElementType::ALL
-        .into_iter()
-        .flat_map(|element| [false, true].map(|descending| Order { descending, ..Order::ascending(element) }))
 }
 
 const COUNTS: [usize; 9] = [0, 1, 2, 31, 32, 33, 100, 1000, usize::MAX];

@@ -25,7 +25,7 @@ use crate::key::{ElementType, Order, Pieces};
 use crate::parallel::map_parts;
 
 pub(super) use self::header::{Found, Header};
-pub(super) use self::rows::{for_each_field, line_end, unquoted};
+pub(super) use self::rows::{UNCLOSED, for_each_field, is_invalid, line_end, ragged, trimmed, unquoted};
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,7 +283,10 @@ impl<'a> Layout<'a> {
                 return Err(Problem(at, Wrong::Ragged(count)));
             }
             part.end = next;
-            if self.rules.invalid == Place::Skip && counts_invalid(bytes, &fields, &mut part.counts) {
+            let skips = self.rules.invalid == Place::Skip;
+            let invalid = fields.iter().filter(|field| skips && is_invalid(&bytes[(*field).clone()])).count();
+            if invalid > 0 {
+                part.counts.invalid += invalid as u64;
                 part.skipped.push(row);
             } else {
                 part.starts.push(u32::try_from(at - start).map_err(|_| Problem(at, Wrong::Long))?);
@@ -376,15 +379,9 @@ impl<'a> Layout<'a> {
     fn error(&self, Problem(row, wrong): &Problem) -> Error {
         let row = *row;
         match *wrong {
-            Wrong::Unclosed => {
-                Error::input(self.text.line(row), "a quote is opened in this row and never closed")
-            }
+            Wrong::Unclosed => Error::input(self.text.line(row), UNCLOSED),
             Wrong::Long => Error::input(self.text.line(row), "a row is longer than 4 GiB"),
-            Wrong::Ragged(count) => {
-                let fields = if count == 1 { "field" } else { "fields" };
-                let problem = format!("{count} {fields} where the first row has {}", self.columns);
-                Error::input(self.text.line(row), problem)
-            }
+            Wrong::Ragged(count) => Error::input(self.text.line(row), ragged(count, self.columns)),
             Wrong::Field(key, refused) => self.refused(row, key, refused),
         }
     }
@@ -399,27 +396,6 @@ impl<'a> Layout<'a> {
             Refused::Type(element) => self.field_error(row, key, expected(element)),
         }
     }
-}
-
-/// Whether any of the fields is neither a number nor empty; counts those.
-fn counts_invalid(bytes: &[u8], fields: &[Range<usize>], counts: &mut Counts) -> bool {
-    let is_invalid = |field: &&Range<usize>| {
-        let said = unquoted(&bytes[(*field).clone()]);
-        let value = trimmed(&said);
-        !value.is_empty() && super::number::spelled(value).is_none()
-    };
-    let invalid = fields.iter().filter(is_invalid).count() as u64;
-    counts.invalid += invalid;
-    invalid > 0
-}
-
-/// Without the spaces and tabs around it.
-#[inline]
-pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
-    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = field {
-        field = rest;
-    }
-    field
 }
 
 /// The numbers of the rows that were not left out.

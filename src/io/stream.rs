@@ -7,8 +7,10 @@ use std::ops::Range;
 
 use self::buffer::Buffer;
 use self::cell::{Cell, NoCell, Typing};
-use super::csv::{By, Dialect, Found, Header, for_each_field, line_end, trimmed, unquoted};
-use super::number::{is_space, spelled};
+use super::csv::{
+    By, Dialect, Found, Header, UNCLOSED, for_each_field, is_invalid, line_end, ragged, trimmed, unquoted,
+};
+use super::number::is_space;
 use super::rules::{Counts, Direction, Place, Rules};
 use super::source::Input;
 use crate::error::Error;
@@ -238,9 +240,7 @@ impl Stream {
                 return Err(unclosed(&self.buffer));
             };
             if count != columns.names.columns {
-                let fields = if count == 1 { "field" } else { "fields" };
-                let problem = format!("{count} {fields} where the first row has {}", columns.names.columns);
-                return Err(Error::input(self.buffer.place(), problem));
+                return Err(Error::input(self.buffer.place(), ragged(count, columns.names.columns)));
             }
             self.number += 1;
             let invalid =
@@ -358,12 +358,6 @@ impl Stream {
     }
 }
 
-fn is_invalid(field: &[u8]) -> bool {
-    let said = unquoted(field);
-    let value = trimmed(&said);
-    !value.is_empty() && spelled(value).is_none()
-}
-
 fn unclosed(buffer: &Buffer) -> Error {
-    Error::input(buffer.place(), "a quote is opened in this row and never closed")
+    Error::input(buffer.place(), UNCLOSED)
 }

@@ -10,6 +10,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2};
 
+use crate::io::number::spelled;
+
 const QUOTE: u8 = b'"';
 
 /// Goes through the row that begins at `start`, giving each field's number and bytes to `field`. Returns where the next row begins
@@ -81,6 +83,31 @@ pub(in crate::io) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
             Cow::Owned(said)
         }
     }
+}
+
+/// What is said of a row in which a quote is not closed.
+pub(in crate::io) const UNCLOSED: &str = "a quote is opened in this row and never closed";
+
+/// What is said of a row of so many fields, where the first one has another number.
+pub(in crate::io) fn ragged(count: usize, columns: usize) -> String {
+    let fields = if count == 1 { "field" } else { "fields" };
+    format!("{count} {fields} where the first row has {columns}")
+}
+
+/// Whether a field is neither a number nor empty.
+pub(in crate::io) fn is_invalid(field: &[u8]) -> bool {
+    let said = unquoted(field);
+    let value = trimmed(&said);
+    !value.is_empty() && spelled(value).is_none()
+}
+
+/// Without the spaces and tabs around it.
+#[inline]
+pub(in crate::io) fn trimmed(mut field: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = field {
+        field = rest;
+    }
+    field
 }
 
 /// How many bytes the line end has that these begin with; 0 if they begin with something else.
