@@ -38,7 +38,7 @@ impl Source {
     ///
     /// As for [`npy::Header::read`].
     pub fn npy(input: Input) -> Result<Self, Error> {
-        if input != Input::Stdin && input.open_regular()?.is_none() {
+        if input.path().is_some() && input.open_regular()?.is_none() {
             // It would have to be opened twice.
             return Err(Error::input(
                 input.name(),
@@ -74,7 +74,7 @@ impl Source {
         match (&self.header, &self.input) {
             // There the header was read for good.
             (None, _) | (_, Input::Stdin) => 0,
-            (Some(header), Input::File(_)) => header.bytes,
+            (Some(header), Input::File(_) | Input::Memory(_)) => header.bytes,
         }
     }
 

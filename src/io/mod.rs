@@ -17,4 +17,4 @@ pub use csv::Table;
 pub use output::Output;
 pub use records::{Records, Spelling, Start, Starts};
 pub use rules::{Counts, Direction, Place, Rules};
-pub use source::{Input, Text};
+pub use source::{Input, Memory, Text};

@@ -16,6 +16,8 @@ enum Destination {
     /// Standard output where it is no file descriptor.
     #[cfg(not(unix))]
     Stdout(io::Stdout),
+    /// Memory.
+    Memory(Vec<u8>),
     /// A device, a pipe or standard output, written through.
     Through { file: File, name: String },
     /// A new file beside the one it replaces.
@@ -65,6 +67,18 @@ impl Output {
             let _ = name;
             Ok(Self(Destination::Stdout(io::stdout())))
         }
+    }
+
+    /// Memory, from which [`Output::into_bytes`] takes what was written.
+    #[must_use]
+    pub fn memory() -> Self {
+        Self(Destination::Memory(Vec::new()))
+    }
+
+    /// What was written to memory; nothing of an output that goes elsewhere.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        if let Destination::Memory(bytes) = self.0 { bytes } else { Vec::new() }
     }
 
     /// A file. A regular one, or one that does not exist, is written beside its place and put there by
@@ -167,6 +181,7 @@ impl Output {
         let name = match &self.0 {
             #[cfg(not(unix))]
             Destination::Stdout(_) => "standard output".to_owned(),
+            Destination::Memory(_) => "memory".to_owned(),
             Destination::Through { name, .. } => name.clone(),
             Destination::Replacing { target, .. } => target.display().to_string(),
         };
@@ -179,6 +194,7 @@ impl Write for Output {
         match &mut self.0 {
             #[cfg(not(unix))]
             Destination::Stdout(stdout) => stdout.write(bytes),
+            Destination::Memory(memory) => memory.write(bytes),
             Destination::Through { file, .. } => file.write(bytes),
             Destination::Replacing { temporary, .. } => temporary.as_file_mut().write(bytes),
         }
@@ -188,6 +204,7 @@ impl Write for Output {
         match &mut self.0 {
             #[cfg(not(unix))]
             Destination::Stdout(stdout) => stdout.flush(),
+            Destination::Memory(_) => Ok(()),
             Destination::Through { file, .. } => file.flush(),
             Destination::Replacing { temporary, .. } => temporary.as_file_mut().flush(),
         }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -17,6 +18,44 @@ pub enum Input {
     Stdin,
     /// A file.
     File(PathBuf),
+    /// Bytes in memory.
+    Memory(Memory),
+}
+
+/// Bytes in memory that are read as a file or a pipe is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memory {
+    name: String,
+    bytes: Arc<[u8]>,
+    pieces: Arc<[usize]>,
+}
+
+impl Memory {
+    /// These bytes, under the name that messages give them. Where `pieces` is empty, they are read like a file, of which
+    /// the size is known and which can be read again. Else they come as from a pipe: each read gets as many bytes as the next
+    /// piece says, at least one; after the last piece the first one follows.
+    #[must_use]
+    pub fn new(name: &str, bytes: &[u8], pieces: &[usize]) -> Self {
+        Self { name: name.to_owned(), bytes: bytes.into(), pieces: pieces.into() }
+    }
+}
+
+/// Reads [`Memory`] from its beginning.
+struct MemoryReader {
+    memory: Memory,
+    at: usize,
+    reads: usize,
+}
+
+impl Read for MemoryReader {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let Memory { bytes, pieces, .. } = &self.memory;
+        let most = if pieces.is_empty() { usize::MAX } else { pieces[self.reads % pieces.len()].max(1) };
+        let count = room.len().min(most).min(bytes.len() - self.at);
+        room[..count].copy_from_slice(&bytes[self.at..self.at + count]);
+        (self.at, self.reads) = (self.at + count, self.reads + 1);
+        Ok(count)
+    }
 }
 
 impl Input {
@@ -26,6 +65,7 @@ impl Input {
         match self {
             Self::Stdin => "standard input".to_owned(),
             Self::File(path) => path.display().to_string(),
+            Self::Memory(memory) => memory.name.clone(),
         }
     }
 
@@ -33,7 +73,7 @@ impl Input {
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
-            Self::Stdin => None,
+            Self::Stdin | Self::Memory(_) => None,
             Self::File(path) => Some(path),
         }
     }
@@ -41,6 +81,9 @@ impl Input {
     /// Its size in bytes, where that is known before it is read.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
+        if let Self::Memory(memory) = self {
+            return memory.pieces.is_empty().then_some(memory.bytes.len() as u64);
+        }
         let metadata = std::fs::metadata(self.path()?).ok()?;
         metadata.is_file().then_some(metadata.len())
     }
@@ -66,6 +109,7 @@ impl Input {
     pub fn open(&self) -> Result<Opened, Error> {
         let reader: Box<dyn Read> = match self {
             Self::Stdin => Box::new(io::stdin().lock()),
+            Self::Memory(memory) => Box::new(MemoryReader { memory: memory.clone(), at: 0, reads: 0 }),
             Self::File(path) => {
                 let file = File::open(path).map_err(|error| Error::io(self.name(), "open", error))?;
                 let directory = file.metadata().is_ok_and(|metadata| metadata.is_dir());
