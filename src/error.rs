@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::human;
 use crate::plan::{Algorithm, Variant};
 
 /// An error of this library.
@@ -68,6 +69,15 @@ pub enum ErrorKind {
     },
     /// The device or its driver failed.
     Device(String),
+    /// The machine, a cgroup or a limit leaves too little memory for the work.
+    Memory {
+        /// What would be done.
+        what: String,
+        /// Bytes that it takes, at least.
+        needed: u64,
+        /// Bytes that are available.
+        available: u64,
+    },
     /// The device has too little memory left.
     NoMemory {
         /// The device.
@@ -144,37 +154,37 @@ impl fmt::Display for Error {
             write!(f, "{what}: ")?;
         }
         match &self.kind {
-            ErrorKind::Io { name, action, source } => write!(f, "{name}: cannot {action}: {}", plain(source)),
+            ErrorKind::Io { name, action, source } => {
+                write!(f, "{name}: cannot {action}: {}", human::system(source))
+            }
             ErrorKind::Token { place, token, expected } => write!(f, "{place}: '{token}' is not {expected}"),
             ErrorKind::Input { name, problem } => write!(f, "{name}: {problem}"),
             ErrorKind::Limit { what, needed, limit } => {
                 write!(f, "too large: {needed} {what} needed, {limit} is the limit")
+            }
+            ErrorKind::Memory { what, needed, available } => {
+                let [needed, available] = [needed, available].map(|&size| human::bytes(size));
+                write!(f, "not enough memory: {what} takes {needed}, and {available} are available")
             }
             ErrorKind::NoVariant { algorithm, variant } => {
                 let names: Vec<&str> = algorithm.variants().iter().map(|variant| variant.name()).collect();
                 write!(f, "{algorithm} has no variant '{variant}'; it has {}", names.join(", "))
             }
             ErrorKind::NoDevice { wanted, remedy } => write!(f, "{wanted}\n{remedy}"),
-            ErrorKind::Device(problem) => write!(f, "the device failed: {problem}"),
+            ErrorKind::Device(problem) => write!(f, "the device failed: {}", human::said(problem)),
             ErrorKind::NoMemory { device, what, bytes } => {
                 write!(f, "{device}: no memory for {bytes} bytes of {what}")
             }
             ErrorKind::WrongResult { seed, problem } => {
                 write!(f, "WRONG RESULT with seed {seed}: {problem}")
             }
-            ErrorKind::Output { path, problem } => write!(f, "{}: {problem}", path.display()),
+            ErrorKind::Output { path, problem } => write!(f, "{}: {problem}", human::path(path)),
         }
     }
 }
 
 // The message has the cause in it, so there is no `source` that would say it again.
 impl std::error::Error for Error {}
-
-/// What the system said, without the number that it says it by.
-fn plain(error: &io::Error) -> String {
-    let said = error.to_string();
-    said.split(" (os error").next().unwrap_or_default().to_owned()
-}
 
 /// A name that none of the values has that it should be one of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,7 +208,7 @@ impl UnknownName {
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown {} '{}'", self.what, self.name)
+        write!(f, "unknown {} '{}'", self.what, human::quoted(&self.name))
     }
 }
 

@@ -1,4 +1,7 @@
-//! Numbers as people read them.
+//! Numbers as people read them, and other people's text as a message can show it.
+
+use std::borrow::Cow;
+use std::path::Path;
 
 /// Digits in groups of three.
 #[must_use]
@@ -60,9 +63,101 @@ pub fn bytes(bytes: u64) -> String {
     format!("{digits} {}", units[unit as usize])
 }
 
+/// Characters of a token, a column's name and the like that a message shows, at most.
+const QUOTED: usize = 48;
+
+/// Characters of a file's name that a message shows, at most.
+const NAME: usize = 160;
+
+/// What somebody else wrote, as a message can show it: a token, the name of a column or a device, what another program
+/// said. See [`path`] for what is escaped; the middle of a long text is left out.
+#[must_use]
+pub fn quoted(text: impl AsRef<[u8]>) -> String {
+    shown(text.as_ref(), QUOTED)
+}
+
+/// A file's name, as a message can show it.
+///
+/// Escaped is what a terminal would take for a command and what nobody sees: control characters, marks of direction,
+/// a byte order mark, spaces of other widths. Bytes that are not UTF-8 become U+FFFD.
+#[must_use]
+pub fn path(path: &Path) -> String {
+    shown(path.as_os_str().as_encoded_bytes(), NAME)
+}
+
+/// A text of another program's, of a few lines, as a message can show it on one.
+#[must_use]
+pub fn said(text: impl AsRef<[u8]>) -> String {
+    shown(text.as_ref(), 2 * NAME)
+}
+
+/// What the system says of an error, without the number that it says it by.
+#[must_use]
+pub fn system(error: &std::io::Error) -> String {
+    let said = error.to_string();
+    said.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// At most so many characters of the text, with the middle left out where it has more.
+fn shown(text: &[u8], most: usize) -> String {
+    // No character has more bytes, so each end has as many as are shown.
+    let end = 4 * most;
+    let text = if text.len() > 2 * end {
+        Cow::Owned([&text[..end], &text[text.len() - end..]].concat())
+    } else {
+        Cow::Borrowed(text)
+    };
+    let characters: Vec<String> = String::from_utf8_lossy(&text).chars().map(visible).collect();
+    if characters.iter().map(|shown| shown.chars().count()).sum::<usize>() <= most {
+        return characters.concat();
+    }
+    // Of a name the end tells more than the beginning.
+    let first = fitting(characters.iter(), most / 3);
+    let last = characters.len() - fitting(characters.iter().rev(), most - most / 3);
+    format!("{}…{}", characters[..first].concat(), characters[last..].concat())
+}
+
+/// How many of these take no more room together than this.
+fn fitting<'a>(characters: impl Iterator<Item = &'a String>, mut room: usize) -> usize {
+    let fits = |shown: &&String| {
+        let left = room.checked_sub(shown.chars().count());
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    characters.take_while(fits).count()
+}
+
+/// A character, or the escape for it where it cannot be seen.
+fn visible(c: char) -> String {
+    if c == ' ' || c.is_ascii_graphic() {
+        c.to_string()
+    } else {
+        // After another character, since a mark that combines with one is seen there.
+        format!(".{c}").escape_debug().skip(1).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_nobody_sees_is_escaped_and_long_texts_are_cut() {
+        assert_eq!(quoted("plain 'text' \\ \"é\" 数 e\u{301}"), "plain 'text' \\ \"é\" 数 e\u{301}");
+        assert_eq!(quoted(b"a\x1b[31m\n\t\r\x07\x7f\xff"), "a\\u{1b}[31m\\n\\t\\r\\u{7}\\u{7f}\u{fffd}");
+        assert_eq!(quoted("\u{feff}1\u{a0}\u{202e}2\u{9b}"), "\\u{feff}1\\u{a0}\\u{202e}2\\u{9b}");
+        assert_eq!(quoted("1".repeat(48)), "1".repeat(48));
+        for long in [49, 383, 384, 385, 1 << 20] {
+            let text = format!("{}{}", "1".repeat(long - 16), "2".repeat(16));
+            assert_eq!(quoted(text), format!("{}…{}{}", "1".repeat(16), "1".repeat(16), "2".repeat(16)));
+            let wide = "数".repeat(long);
+            assert_eq!(quoted(wide).chars().count(), 49);
+            assert!(quoted(vec![0x1b; long]).chars().count() <= 49);
+            assert!(quoted(vec![0xff; long]).chars().count() <= 49);
+        }
+        let name = Path::new("/a/folder\x1b]0;title\x07/with a name.txt");
+        assert_eq!(path(name), "/a/folder\\u{1b}]0;title\\u{7}/with a name.txt");
+    }
 
     #[test]
     fn numbers_for_people() {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::human;
+
 /// The text is not a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotASize(String);
@@ -11,7 +13,7 @@ impl fmt::Display for NotASize {
         write!(
             f,
             "'{}' is not a size: digits, with _ between them and K, M or G (powers of 1024) after them",
-            self.0
+            human::quoted(&self.0)
         )
     }
 }

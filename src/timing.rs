@@ -1,11 +1,12 @@
 //! What a sort took, as one line for a person or one JSON object for a program.
 
 use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::human::{grouped, short};
+use crate::human::{self, grouped, short};
 use crate::io::Counts;
 use crate::sorter::{Report, Sorter};
 
@@ -178,7 +179,7 @@ impl fmt::Display for Timing {
         let ms = &self.ms;
         let assumed = if self.type_assumed { " (assumed)" } else { "" };
         if let Some(file) = &self.file {
-            write!(f, "{file}: ")?;
+            write!(f, "{}: ", human::path(Path::new(file)))?;
         }
         let did = if self.variant == "merge" { "merged" } else { "sorted" };
         write!(f, "{did} {} {}{assumed} in {} ms: ", grouped(self.n), self.element, short(ms.total))?;

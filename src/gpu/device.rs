@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::kernels::{Kernels, Pipeline, PipelineKey};
 use super::transfer::Staging;
 use crate::error::{Error, ErrorKind};
+use crate::human;
 use crate::plan::Limits;
 
 /// What kind of hardware a device is.
@@ -109,9 +110,10 @@ fn describe(adapter: &wgpu::Adapter) -> AdapterInfo {
     let (info, limits) = (adapter.get_info(), adapter.limits());
     AdapterInfo {
         kind: kind(&info),
-        name: info.name,
+        // A driver may say anything.
+        name: human::quoted(info.name),
         backend: info.backend.to_str(),
-        driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+        driver: human::quoted(format!("{} {}", info.driver, info.driver_info).trim()),
         limits: Limits {
             workgroup_bytes: limits.max_compute_workgroup_storage_size.into(),
             invocations: limits

@@ -6,6 +6,7 @@
 
 use super::source::{Input, Opened};
 use crate::error::Error;
+use crate::human::quoted;
 use crate::key::ElementType;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -97,6 +98,7 @@ fn parse(header: &str) -> Result<(ElementType, bool, u64), String> {
     let shape = value("shape")?.strip_prefix('(').and_then(|rest| rest.split_once(')'));
     let (shape, _) = shape.ok_or("has a header with no shape in it")?;
     let dimensions: Vec<&str> = shape.split(',').map(str::trim).filter(|length| !length.is_empty()).collect();
+    let shape = quoted(shape);
     let [count] = dimensions[..] else {
         let plural = if dimensions.is_empty() { "a single element" } else { "several dimensions" };
         return Err(format!("has the shape ({shape}), {plural}; arrays of one dimension are sorted"));
@@ -104,20 +106,14 @@ fn parse(header: &str) -> Result<(ElementType, bool, u64), String> {
     let count = count.parse().map_err(|_| format!("has the shape ({shape})"))?;
 
     let kinds = "u1 i1 u2 i2 f2 u4 i4 f4 u8 i8 f8";
-    let descr = value("descr")?;
-    let quoted = descr.strip_prefix('\'').and_then(|rest| rest.split_once('\''));
-    let (descr, _) = quoted.ok_or_else(|| format!("holds no plain numbers; {kinds} are sorted"))?;
-    let (order, kind) = descr.split_at(descr.len().min(1));
-    let big_endian = match order {
-        ">" => true,
-        "=" => cfg!(target_endian = "big"),
-        _ => false,
-    };
-    let all = ElementType::ALL.into_iter().chain(ElementType::NARROW);
-    let element = all.into_iter().find(|element| {
-        "<>=|".contains(order) && kind == format!("{}{}", &element.name()[..1], element.bytes())
-    });
-    let element = element.ok_or_else(|| format!("is of dtype '{descr}'; {kinds} are sorted"))?;
+    let descr = value("descr")?.strip_prefix('\'').and_then(|rest| rest.split_once('\''));
+    let (descr, _) = descr.ok_or_else(|| format!("holds no plain numbers; {kinds} are sorted"))?;
+    let kind = descr.strip_prefix(['<', '>', '=', '|']);
+    let big_endian = descr.starts_with('>') || cfg!(target_endian = "big") && descr.starts_with('=');
+    let mut all = ElementType::ALL.into_iter().chain(ElementType::NARROW);
+    let named = |element: ElementType| format!("{}{}", &element.name()[..1], element.bytes());
+    let element = all.find(|&element| kind == Some(&named(element)));
+    let element = element.ok_or_else(|| format!("is of dtype '{}'; {kinds} are sorted", quoted(descr)))?;
     Ok((element, big_endian, count))
 }
 
@@ -136,6 +132,9 @@ mod tests {
             ("{'descr': '<c8', 'shape': (3,)}", "is of dtype '<c8'"),
             ("{'descr': '|b1', 'shape': (3,)}", "is of dtype '|b1'"),
             ("{'descr': '', 'shape': (3,)}", "is of dtype ''"),
+            ("{'descr': '\u{fffd}\x1b', 'shape': (3,)}", "is of dtype '\u{fffd}\\u{1b}'"),
+            ("{'descr': 'f8', 'shape': (3,)}", "is of dtype 'f8'"),
+            ("{'descr': '<', 'shape': (3,)}", "is of dtype '<'"),
             ("{'descr': [('a', '<f8')], 'shape': (3,)}", "holds no plain numbers"),
             ("{'descr': '<f8', 'shape': (3, 4)}", "has the shape (3, 4), several dimensions"),
             ("{'descr': '<f8', 'shape': ()}", "has the shape (), a single element"),

@@ -9,6 +9,12 @@ pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
+/// Whether this byte ends a line of text: LF, or CR, which does so alone as well as before LF.
+#[inline]
+pub(super) fn ends_line(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
 /// The token that begins at `start`.
 pub(super) fn token_at(bytes: &[u8], start: usize) -> &[u8] {
     let rest = &bytes[start..];
@@ -36,9 +42,9 @@ impl Tokens<'_> {
         loop {
             let start = self.next;
             match *self.bytes.get(start)? {
-                b'#' if start == 0 || self.bytes[start - 1] == b'\n' => {
+                b'#' if start == 0 || ends_line(self.bytes[start - 1]) => {
                     let rest = &self.bytes[start..];
-                    self.next += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                    self.next += memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
                 }
                 byte if is_space(byte) => self.next += 1,
                 _ => return Some(start),
@@ -271,19 +277,6 @@ pub(super) fn no_number(token: &[u8]) -> String {
     format!("a number{hint}")
 }
 
-/// The token as a message can show it: without control characters, and cut if it is long.
-pub(super) fn printable(token: &[u8]) -> String {
-    const LONGEST: usize = 48;
-    let shown: String = String::from_utf8_lossy(&token[..token.len().min(4 * LONGEST)])
-        .chars()
-        .flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
-        .collect();
-    match shown.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &shown[..end]),
-        None => shown,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -295,6 +288,11 @@ mod tests {
         let tokens: Vec<_> =
             Tokens::new(text).map(|(start, token)| (start, std::str::from_utf8(token).unwrap())).collect();
         assert_eq!(tokens, [(7, "3"), (9, "4"), (16, "6"), (18, "#"), (20, "7"), (22, "8")]);
+        // Lines that end in CR alone.
+        let text = b"# 1 2\r3\r#4\r\r5 #6";
+        let tokens: Vec<_> =
+            Tokens::new(text).map(|(start, token)| (start, std::str::from_utf8(token).unwrap())).collect();
+        assert_eq!(tokens, [(6, "3"), (12, "5"), (14, "#6")]);
     }
 
     #[test]
@@ -357,12 +355,6 @@ mod tests {
         assert!(exact("18446744073709551616") && !exact("18446744073709551617"));
         assert!(exact("00000000000000000000003") && exact("-0"));
         assert!(!exact("100000000000000000000000"), "10^23 is the first power of ten that is not a double");
-    }
-
-    #[test]
-    fn long_and_odd_tokens_are_shown_short_and_plain() {
-        assert_eq!(printable(&[b'9'; 500]).chars().count(), 49);
-        assert_eq!(printable(b"a\x1b[31m\xff"), "a\\u{1b}[31m\u{fffd}");
     }
 
     /// That the crate which reads floats reads this one as the standard library does.
