@@ -8,10 +8,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use half::f16;
-use rayon::prelude::*;
 
 use crate::error::UnknownName;
 use crate::key::{ElementType, Keys, Order, Word};
+use crate::parallel::{self, ParallelIterator};
 
 /// How the elements of a sequence are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,7 +107,7 @@ impl Sequence {
     #[must_use]
     pub fn keys(&self, first: u64, count: usize) -> Keys {
         let order = Order::ascending(self.element);
-        let numbers = (0..count).into_par_iter().map(|i| first + i as u64);
+        let numbers = parallel::range(0..count).map(|i| first + i as u64);
         match self.element.key_words() {
             1 => Keys::One(numbers.map(|i| (self.bits(i) as u32).key(order)).collect()),
             _ => Keys::Two(numbers.map(|i| self.bits(i).key(order)).collect()),

@@ -23,11 +23,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rayon::prelude::*;
-
 use crate::cpu;
 use crate::error::{Error, UnknownName};
-use crate::parallel;
+use crate::parallel::{self, ParallelIterator};
 
 /// The type of the numbers being sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -316,7 +314,7 @@ fn map_in_place<W: Word>(words: &mut [W], map: impl Fn(W) -> W + Sync) {
     // Small enough that waking other threads costs more than the work.
     const SERIAL: usize = 1 << 16;
     let each = |words: &mut [W]| words.iter_mut().for_each(|word| *word = map(*word));
-    if words.len() <= SERIAL { each(words) } else { words.par_chunks_mut(SERIAL).for_each(each) }
+    if words.len() <= SERIAL { each(words) } else { parallel::chunks_mut(words, SERIAL).for_each(each) }
 }
 
 /// The keys of one input, in the width of their element type.

@@ -3,12 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-
 use crate::cpu::{self, Item, network};
 use crate::error::Error;
 use crate::gpu::{Buffers, Clock, Elapsed, Gpu, execute};
 use crate::key::{Incoming, Keys, KeysRef, Pieces, Word};
+use crate::parallel;
 use crate::plan::{Algorithm, Limits, Plan, Shape, Variant};
 
 /// What to sort with. Left open, both are the device's best.
@@ -330,7 +329,7 @@ impl Sorter {
                 let (positions, mut report) = self.argsort(keys, method, progress)?;
                 let (find, records) = timed(|| {
                     let records = cpu::join(&records);
-                    Ok(positions.par_iter().map(|&position| records[position as usize]).collect())
+                    Ok(parallel::map(&positions, |&position| records[position as usize]))
                 })?;
                 report.download += find;
                 Ok((records, report))
@@ -372,10 +371,9 @@ impl OnGpu {
         };
         let planned = plan.dispatch_count();
         let ((upload, (buffers, in_order)), prepare) = std::thread::scope(|scope| {
-            let preparing = scope.spawn(|| timed(|| self.gpu.prepare(&plan)));
+            let preparing = parallel::meanwhile(scope, || timed(|| self.gpu.prepare(&plan)));
             let uploaded = self.upload(keys, &plan);
-            let prepared = preparing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Ok((uploaded?, prepared?.0))
+            Ok((uploaded?, preparing.wait()?.0))
         })?;
         // Whoever names an algorithm wants to see it at work.
         let skip = in_order && method.algorithm.is_none();

@@ -1,9 +1,8 @@
 //! Whether a result is the sorted input, told by what being sorted means and not by another sort.
 
-use rayon::prelude::*;
-
 use super::contender::Sorted;
 use crate::key::{Keys, Word};
+use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
 /// Says what is wrong with `sorted` as the result of sorting `input`, if anything is.
 ///
@@ -25,7 +24,7 @@ pub fn verify(input: &Keys, sorted: Sorted) -> Result<(), String> {
 
 fn verify_keys<W: Word + Into<u64>>(input: &[W], sorted: &[W]) -> Result<(), String> {
     same_count(input.len(), sorted.len())?;
-    let disorder = sorted.par_windows(2).position_first(|pair| pair[0] > pair[1]);
+    let disorder = parallel::windows(sorted, 2).position_first(|pair| pair[0] > pair[1]);
     if let Some(place) = disorder {
         return Err(format!("the keys at {place} and {} are not in order", place + 1));
     }
@@ -38,12 +37,15 @@ fn verify_keys<W: Word + Into<u64>>(input: &[W], sorted: &[W]) -> Result<(), Str
 
 fn verify_positions<W: Word>(input: &[W], positions: &[u32]) -> Result<(), String> {
     same_count(input.len(), positions.len())?;
-    if let Some(place) = positions.par_iter().position_first(|&position| position as usize >= input.len()) {
+    if let Some(place) =
+        parallel::iter(positions).position_first(|&position| position as usize >= input.len())
+    {
         return Err(format!("at {place} is a position that the input lacks"));
     }
     // Rising strictly by (key, position), none can be there twice, so each is there once.
     let element = |position: u32| (input[position as usize], position);
-    let disorder = positions.par_windows(2).position_first(|pair| element(pair[0]) >= element(pair[1]));
+    let disorder =
+        parallel::windows(positions, 2).position_first(|pair| element(pair[0]) >= element(pair[1]));
     match disorder {
         Some(place) => Err(format!("the records at {place} and {} are not in order", place + 1)),
         None => Ok(()),
@@ -63,7 +65,7 @@ fn fingerprint<W: Word + Into<u64>>(keys: &[W]) -> u64 {
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
     };
-    keys.par_iter().map(mix).reduce(|| 0, u64::wrapping_add)
+    parallel::iter(keys).map(mix).reduce(|| 0, u64::wrapping_add)
 }
 
 #[cfg(test)]

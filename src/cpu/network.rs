@@ -4,8 +4,7 @@
 //! as this does. It is also how `--device cpu` runs a named network, so it works on all cores and keeps
 //! to a tile where the plan does.
 
-use rayon::prelude::*;
-
+use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 use crate::plan::{Dispatch, Plan, Step, Work};
 
 /// Below this many elements, one core does a step sooner than others are woken.
@@ -73,7 +72,7 @@ fn perform_dispatch<T: Ord + Copy + Send + Sync>(dispatch: &Dispatch, elements: 
             let (column, row) = (i >> rows_log2, i & ((1 << rows_log2) - 1));
             *element = before[(row << columns_log2) + column];
         };
-        return elements.par_iter_mut().enumerate().for_each(place);
+        return parallel::iter_mut(elements).enumerate().for_each(place);
     }
     match dispatch.work.tile() {
         // Tiles are aligned, so positions within one pair up as positions of the whole do.
@@ -130,11 +129,12 @@ fn perform_step_in_parallel<T: Ord + Copy + Send + Sync>(step: Step, elements: &
         Step::Stride { stride_log2 } => (1 << stride_log2, false),
         Step::Alternating { .. } => return perform_alternating(step, elements),
         Step::Phase { odd } => {
-            return elements[usize::from(odd)..].par_chunks_mut(SERIAL).for_each(compare_neighbours);
+            return parallel::chunks_mut(&mut elements[usize::from(odd)..], SERIAL)
+                .for_each(compare_neighbours);
         }
     };
     if 2 * half <= SERIAL {
-        return elements.par_chunks_mut(SERIAL).for_each(|part| perform_step(step, part));
+        return parallel::chunks_mut(elements, SERIAL).for_each(|part| perform_step(step, part));
     }
     // Blocks so large that there may be fewer of them than cores: share out their insides.
     for block in elements.chunks_mut(2 * half).filter(|block| block.len() > half) {
@@ -143,12 +143,12 @@ fn perform_step_in_parallel<T: Ord + Copy + Send + Sync>(step: Step, elements: &
             // The last of `low` meets the first of `high`.
             let low = &mut low[half - high.len()..];
             let part = SERIAL / 2;
-            low.par_rchunks_mut(part)
-                .zip(high.par_chunks_mut(part))
+            parallel::rchunks_mut(low, part)
+                .zip(parallel::chunks_mut(high, part))
                 .for_each(|(low, high)| compare_mirrored(low, high));
         } else {
-            low.par_chunks_mut(SERIAL / 2)
-                .zip(high.par_chunks_mut(SERIAL / 2))
+            parallel::chunks_mut(low, SERIAL / 2)
+                .zip(parallel::chunks_mut(high, SERIAL / 2))
                 .for_each(|(low, high)| compare(low, high));
         }
     }
@@ -169,7 +169,7 @@ fn for_each_chunk<T: Send>(elements: &mut [T], size: usize, each: impl Fn(&mut [
     if elements.len() <= SERIAL {
         elements.chunks_mut(size).for_each(each);
     } else {
-        elements.par_chunks_mut(size).for_each(each);
+        parallel::chunks_mut(elements, size).for_each(each);
     }
 }
 

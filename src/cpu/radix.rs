@@ -18,9 +18,9 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
 use super::sort::{Item, Piece};
+use crate::memory;
+use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
 /// A bucket of so many elements is one core's, in its cache: of fewer in any case, and of more where others have as much
 /// to do.
@@ -175,7 +175,7 @@ fn extremes<T: Item>(items: impl Iterator<Item = T>) -> (u64, u64) {
 /// The pieces in parts of about equal sizes, several for each core; none is empty.
 fn parts<P: Piece>(pieces: &[P]) -> Vec<Part<'_, P>> {
     let n: usize = pieces.iter().map(Piece::count).sum();
-    let size = (n / rayon::current_num_threads() / 4).max(LOCAL.start / 4);
+    let size = (n / parallel::threads() / 4).max(LOCAL.start / 4);
     let parts_of = |piece| {
         let n = P::count(piece);
         (0..n).step_by(size).map(move |start| Part { piece, range: start..n.min(start + size) })
@@ -185,7 +185,7 @@ fn parts<P: Piece>(pieces: &[P]) -> Vec<Part<'_, P>> {
 
 /// All elements of these pieces, sorted by their keys; equal ones keep their order.
 pub(super) fn sort<P: Piece>(pieces: Vec<P>) -> Vec<P::Item> {
-    let mut sorted = bytemuck::zeroed_vec(pieces.iter().map(Piece::count).sum());
+    let mut sorted = memory::zeroed(pieces.iter().map(Piece::count).sum());
     let Some(buckets) = deal(&pieces, &mut sorted) else {
         // Equal keys are in order.
         let mut rest = &mut sorted[..];
@@ -207,14 +207,14 @@ fn sort_buckets<T: Item>(items: &mut [T], buckets: &Buckets) {
     if buckets.are_sorted {
         return;
     }
-    let most = (items.len() / rayon::current_num_threads() / 2).clamp(LOCAL.start, LOCAL.end);
+    let most = (items.len() / parallel::threads() / 2).clamp(LOCAL.start, LOCAL.end);
     let (large, small): (Vec<_>, Vec<_>) =
         split(items, &buckets.ends).into_iter().partition(|bucket| bucket.len() > most);
     // By all cores each, and then the others by one core each.
     large.into_iter().for_each(sort_large);
     let small = Mutex::new(small.into_iter());
     let next = || small.lock().unwrap_or_else(PoisonError::into_inner).next();
-    rayon::broadcast(|_| {
+    parallel::each_core(|| {
         let mut scratch = Vec::new();
         while let Some(bucket) = next() {
             sort_local(bucket, &mut scratch);
@@ -224,11 +224,11 @@ fn sort_buckets<T: Item>(items: &mut [T], buckets: &Buckets) {
 
 /// Sorts a bucket that is too large for one core's cache.
 fn sort_large<T: Item>(bucket: &mut [T]) {
-    let mut dealt = bytemuck::zeroed_vec(bucket.len());
+    let mut dealt = memory::zeroed(bucket.len());
     if let Some(buckets) = deal(&[&*bucket], &mut dealt) {
         sort_buckets(&mut dealt, &buckets);
         let copy = |(to, from): (&mut [T], &[T])| to.copy_from_slice(from);
-        bucket.par_chunks_mut(LOCAL.start).zip(dealt.par_chunks(LOCAL.start)).for_each(copy);
+        parallel::chunks_mut(bucket, LOCAL.start).zip(parallel::chunks(&dealt, LOCAL.start)).for_each(copy);
     }
 }
 
@@ -315,8 +315,7 @@ struct Buckets {
 fn deal<P: Piece>(pieces: &[P], to: &mut [P::Item]) -> Option<Buckets> {
     let n = to.len();
     let parts = parts(pieces);
-    let extremes = parts
-        .par_iter()
+    let extremes = parallel::iter(&parts)
         .map(Part::extremes)
         .reduce(|| (u64::MAX, 0), |(least, greatest), (a, b)| (least.min(a), greatest.max(b)));
     if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(Deal::is_last) {
@@ -338,8 +337,7 @@ fn deal<P: Piece>(pieces: &[P], to: &mut [P::Item]) -> Option<Buckets> {
 
 /// Deals the elements of all parts to buckets in `to`, by all cores.
 fn deal_by<P: Piece>(parts: &[Part<P>], deal: &impl Deal, to: &mut [P::Item]) -> Buckets {
-    let mut places: Vec<Vec<usize>> = parts
-        .par_iter()
+    let mut places: Vec<Vec<usize>> = parallel::iter(parts)
         .map(|part| {
             let mut counts = vec![0; deal.count()];
             part.items().for_each(|item| counts[deal.of(item.key())] += 1);
@@ -359,7 +357,7 @@ fn deal_by<P: Piece>(parts: &[Part<P>], deal: &impl Deal, to: &mut [P::Item]) ->
     assert_eq!(place, to.len(), "every element has its place");
 
     let to = Places(to.as_mut_ptr());
-    parts.par_iter().zip(places).for_each(|(part, mut places)| {
+    parallel::iter(parts).zip(parallel::take(places)).for_each(|(part, mut places)| {
         for item in part.items() {
             let place = &mut places[deal.of(item.key())];
             // SAFETY: the places from the beginning of a bucket's share to its end are this part's alone, since

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use bytemuck::Zeroable;
-use rayon::prelude::*;
 
 use super::radix;
 use crate::key::{Keys, Word};
-use crate::parallel;
+use crate::memory;
+use crate::parallel::{self, ParallelIterator};
 
 /// Below this many elements a comparison sort on one core is sooner done.
 const SMALL: usize = 1 << 14;
@@ -204,13 +204,13 @@ fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool 
     };
     match &parts[..] {
         [] => true,
-        [first, rest @ ..] => one(first) && (rest.is_empty() || rest.par_iter().all(one)),
+        [first, rest @ ..] => one(first) && (rest.is_empty() || parallel::iter(rest).all(one)),
     }
 }
 
 /// All elements in one array, in their order.
 pub(crate) fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
-    let mut all = bytemuck::zeroed_vec(pieces.iter().map(Piece::count).sum());
+    let mut all = memory::zeroed(pieces.iter().map(Piece::count).sum());
     let mut rest = &mut all[..];
     let mut places = Vec::new();
     for piece in pieces {
@@ -227,7 +227,7 @@ pub(crate) fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
     if places.len() < 2 {
         places.into_iter().for_each(fill);
     } else {
-        places.into_par_iter().for_each(fill);
+        parallel::take(places).for_each(fill);
     }
     all
 }

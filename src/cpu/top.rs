@@ -6,10 +6,9 @@
 //! key that equals it comes after k others. In random data few keys pass after the first cut, and where
 //! all do (falling ones), each is looked at a few times.
 
-use rayon::prelude::*;
-
 use super::sort::Pair;
 use crate::key::Word;
+use crate::parallel::{self, ParallelIterator};
 
 /// Keys that are looked at together, by vector instructions.
 const BLOCK: usize = 64;
@@ -66,12 +65,12 @@ pub(crate) fn top<W: Word, T: Candidate<W>>(pieces: &[Vec<W>], k: usize) -> Vec<
         position += keys.len();
     }
     // What the parts take all together is a part of the input, too.
-    let parts = (4 * rayon::current_num_threads()).min(position / k / 8).max(1);
+    let parts = (4 * parallel::threads()).min(position / k / 8).max(1);
     let size = segments.len().div_ceil(parts).max(1);
     let mut best: Vec<T> = match segments.chunks(size).collect::<Vec<_>>()[..] {
         [] => Vec::new(),
         [part] => best_of(part, k),
-        ref parts => parts.par_iter().flat_map_iter(|part| best_of(part, k)).collect(),
+        ref parts => parallel::iter(parts).flat_map_iter(|part| best_of(part, k)).collect(),
     };
     cut(&mut best, k);
     best.sort_unstable();

@@ -15,11 +15,10 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::PoisonError;
 
-use rayon::prelude::*;
-
 use super::device::Gpu;
 use super::unroll::unroll;
 use crate::error::Error;
+use crate::parallel::{self, ParallelIterator};
 use crate::plan::{Dispatch, FusedTile, Kernel, Layout, Plan, Shape, Step, TopTuning, Work};
 
 /// A kernel's arguments, as `Arguments` in `common.wgsl` has them.
@@ -221,7 +220,7 @@ impl Gpu {
     pub fn prepare(&self, plan: &Plan) -> Result<(), Error> {
         let dispatches = plan.rounds.iter().flat_map(|round| &round.dispatches);
         let keys: HashSet<PipelineKey> = dispatches.map(|dispatch| kernel(dispatch, 0, plan).0).collect();
-        keys.into_par_iter().try_for_each(|key| self.pipeline(key).map(drop))
+        parallel::take(keys.into_iter().collect()).try_for_each(|key| self.pipeline(key).map(drop))
     }
 
     fn compile(&self, key: PipelineKey) -> Pipeline {

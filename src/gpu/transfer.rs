@@ -8,12 +8,11 @@ use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use std::sync::mpsc;
 
-use rayon::prelude::*;
-
 use super::device::Gpu;
 use super::kernels::{KEYS, POSITIONS, SCRATCH_KEYS, SCRATCH_POSITIONS, bindings, iota};
 use super::timestamps::Timestamps;
 use crate::error::Error;
+use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 use crate::plan::{Plan, Shape};
 
 /// An array of elements on the device, and what else a sort of it needs there: all is made once.
@@ -527,7 +526,7 @@ fn copy_to_mapped(from: &[u8], to: &wgpu::Buffer, offset: usize) -> Result<(), E
         to.slice(skipped..).copy_from_slice(from);
     };
     if parts.len() > 1 {
-        parts.into_par_iter().for_each(copy);
+        parallel::take(parts).for_each(copy);
     } else {
         parts.into_iter().for_each(copy);
     }
@@ -538,7 +537,7 @@ fn copy(from: &[u8], to: &mut [u8]) {
     let parts = to.len().div_ceil(COPY_PART);
     let copy = |(to, from): (&mut [u8], &[u8])| to.copy_from_slice(from);
     if parts > 1 {
-        to.par_chunks_mut(COPY_PART).zip(from.par_chunks(COPY_PART)).for_each(copy);
+        parallel::chunks_mut(to, COPY_PART).zip(parallel::chunks(from, COPY_PART)).for_each(copy);
     } else {
         copy((to, from));
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use rayon::prelude::*;
+use crate::parallel::{self, ParallelIterator};
 
 /// Records printed by one core before the pieces are put together, at most.
 const PIECE: usize = 1 << 17;
@@ -31,22 +31,21 @@ pub(super) fn write<T: Sync>(
         progress(records.len() as u64);
         return Ok(());
     }
-    let group = piece * rayon::current_num_threads();
-    let print_group = |group: &[T]| group.par_chunks(piece).map(print_piece).collect::<Vec<_>>();
+    let group = piece * parallel::threads();
+    let print_group = |group: &[T]| parallel::chunks(group, piece).map(print_piece).collect::<Vec<_>>();
     std::thread::scope(|scope| {
         let mut groups = records.chunks(group);
         let mut next = groups.next().map(print_group);
         let mut written = 0;
         while let Some(printed) = next.take() {
             // Printed by the pool, and waited for by a thread of its own, while this one writes.
-            let printing = groups.next().map(|group| scope.spawn(move || print_group(group)));
+            let printing = groups.next().map(|group| parallel::meanwhile(scope, move || print_group(group)));
             for piece in printed {
                 to.write_all(&piece)?;
             }
             written = (written + group).min(records.len());
             progress(written as u64);
-            next = printing
-                .map(|printing| printing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            next = printing.map(parallel::Meanwhile::wait);
         }
         Ok(())
     })
