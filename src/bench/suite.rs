@@ -109,6 +109,16 @@ fn verified(contender: &mut dyn Contender, input: &Keys, seed: u64) -> Result<Sa
     }
 }
 
+impl Suite {
+    /// Bytes of memory that it takes at least: for the largest input, the copy that is sorted and the result.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        let n = self.sizes.0.iter().copied().max().unwrap_or(0) as u64;
+        let key = self.elements.iter().map(|element| 4 * u64::from(element.key_words())).max().unwrap_or(0);
+        n.saturating_mul(3 * key + if self.positions { 3 * 4 } else { 0 })
+    }
+}
+
 /// A device to measure, ready for it.
 pub struct Device {
     report: DeviceReport,

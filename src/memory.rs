@@ -1,0 +1,169 @@
+//! How much memory there is for this process: what the machine has left, and what a cgroup or a limit leaves of it.
+
+use std::alloc::Layout;
+
+use bytemuck::Zeroable;
+
+use crate::error::{Error, ErrorKind};
+
+/// Bytes that this process can still use, where the system tells: the least of what the machine has, with its swap space,
+/// of what the cgroup of the process and those above it leave, and of what limits on the process leave.
+#[must_use]
+pub fn available() -> Option<u64> {
+    [machine(), cgroup::left(), address_space_left()].into_iter().flatten().min()
+}
+
+/// # Errors
+///
+/// So many bytes are not available.
+pub fn ensure(what: &str, bytes: u64) -> Result<(), Error> {
+    // Not worth a look at what there is.
+    const FEW: u64 = 32 << 20;
+    if bytes < FEW {
+        return Ok(());
+    }
+    match available() {
+        Some(available) if available < bytes => {
+            Err(Error::new(ErrorKind::Memory { what: what.to_owned(), needed: bytes, available }))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// So many zeros, which the system makes when they are first touched.
+pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
+    bytemuck::allocation::try_zeroed_vec(count).unwrap_or_else(|()| {
+        let layout = Layout::array::<T>(count).expect("more elements than an address space holds");
+        std::alloc::handle_alloc_error(layout)
+    })
+}
+
+fn machine() -> Option<u64> {
+    let mut system = sysinfo::System::new();
+    system.refresh_memory();
+    let available = system.available_memory() + system.free_swap();
+    (available > 0).then_some(available)
+}
+
+/// Bytes of address space that limits on this process leave, if there are any.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn address_space_left() -> Option<u64> {
+    use rustix::process::{Resource, getrlimit};
+
+    // Pages: all that is mapped, …, data and stack.
+    let used = || {
+        let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+        let mut pages = statm.split_ascii_whitespace().map(str::parse::<u64>);
+        let page = rustix::param::page_size() as u64;
+        Some([pages.next()?.ok()? * page, pages.nth(4)?.ok()? * page])
+    };
+    let limits = [Resource::As, Resource::Data].map(|resource| getrlimit(resource).current);
+    if limits == [None, None] {
+        return None;
+    }
+    let left = limits.into_iter().zip(used()?).filter_map(|(limit, used)| Some(limit?.saturating_sub(used)));
+    left.min()
+}
+
+/// Bytes of address space that limits on this process leave, if there are any: none are known here.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn address_space_left() -> Option<u64> {
+    None
+}
+
+/// Limits of control groups, which end a process without a word when it passes them.
+mod cgroup {
+    use std::fs;
+    use std::path::Path;
+
+    /// Where a kind of hierarchy is, and how its files are called.
+    struct Hierarchy {
+        /// What `/proc/self/cgroup` has before the path of the group.
+        controller: &'static str,
+        mount: &'static str,
+        limit: &'static str,
+        usage: &'static str,
+        /// Pages of files, which the system takes back when it needs them.
+        cached: [&'static str; 2],
+    }
+
+    const HIERARCHIES: [Hierarchy; 2] = [
+        Hierarchy {
+            controller: "",
+            mount: "/sys/fs/cgroup",
+            limit: "memory.max",
+            usage: "memory.current",
+            cached: ["inactive_file", "active_file"],
+        },
+        Hierarchy {
+            controller: "memory",
+            mount: "/sys/fs/cgroup/memory",
+            limit: "memory.limit_in_bytes",
+            usage: "memory.usage_in_bytes",
+            cached: ["total_inactive_file", "total_active_file"],
+        },
+    ];
+
+    /// What the group of this process and those above it leave.
+    pub(super) fn left() -> Option<u64> {
+        if !cfg!(target_os = "linux") {
+            return None;
+        }
+        let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+        // Lines of `number:controllers:path`.
+        let group_of = |line: &str| {
+            let (_, line) = line.split_once(':')?;
+            let (controllers, path) = line.split_once(':')?;
+            let is_of =
+                |hierarchy: &&Hierarchy| controllers.split(',').any(|name| name == hierarchy.controller);
+            let hierarchy = HIERARCHIES.iter().find(is_of)?;
+            let mount = Path::new(hierarchy.mount);
+            let group = mount.join(path.trim_start_matches('/'));
+            group
+                .ancestors()
+                .take_while(|group| group.starts_with(mount))
+                .filter_map(|group| hierarchy.left(group))
+                .min()
+        };
+        groups.lines().filter_map(group_of).min()
+    }
+
+    impl Hierarchy {
+        fn left(&self, group: &Path) -> Option<u64> {
+            let number = |file| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
+            // Without a limit there is none, or no number, or one that no machine has.
+            let limit = number(self.limit).filter(|&limit| limit < 1 << 60)?;
+            let usage = number(self.usage)?;
+            let statistics = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+            let cached: u64 = statistics
+                .lines()
+                .filter_map(|line| line.split_once(' '))
+                .filter(|(name, _)| self.cached.contains(name))
+                .filter_map(|(_, bytes)| bytes.parse::<u64>().ok())
+                .sum();
+            Some(limit.saturating_sub(usage.saturating_sub(cached)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_machine_has_is_refused_with_the_numbers() {
+        assert!(ensure("a little", 1 << 20).is_ok());
+        let available = available().expect("this system tells");
+        assert!(ensure("half of what is there", available / 2).is_ok());
+        let refused = ensure("sorting x", 1 << 60).unwrap_err().to_string();
+        assert!(refused.starts_with("not enough memory: sorting x takes 1048576 TiB"), "{refused}");
+    }
+
+    #[test]
+    fn zeros_are_zeros() {
+        assert_eq!(zeroed::<u32>(3), [0; 3]);
+        assert!(zeroed::<u64>(0).is_empty());
+    }
+}
