@@ -1,6 +1,10 @@
 //! The `gpusort` command: parse, run one command, exit code.
 
+mod allocator;
 mod cli;
+#[cfg(unix)]
+mod descriptors;
+mod end;
 
 use std::process::ExitCode;
 
@@ -8,7 +12,5 @@ fn main() -> ExitCode {
     cli::main()
 }
 
-mod memory;
-
 #[global_allocator]
-static ALLOCATOR: memory::LargePages = memory::LargePages;
+static ALLOCATOR: allocator::Counting = allocator::Counting;

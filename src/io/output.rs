@@ -1,13 +1,22 @@
-//! Where output goes: a file that is replaced whole or not at all, a device or pipe, standard output.
+//! Where output goes: a file that is replaced whole or not at all, a device or pipe, standard output, memory.
 
-use std::fs::{self, File, Metadata};
-use std::io::{self, Seek, Write};
+#[cfg(unix)]
+mod replacement;
+#[cfg(not(unix))]
+#[path = "output/portable.rs"]
+mod replacement;
+mod under_way;
+
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tempfile::NamedTempFile;
-
+use self::replacement::Replacement;
+use super::source::Input;
 use crate::error::{Error, ErrorKind};
+use crate::human;
+
+pub use self::under_way::end_process;
 
 /// An output that is open. Nothing that it replaces is touched before [`Output::finish`].
 pub struct Output(Destination);
@@ -20,29 +29,8 @@ enum Destination {
     Memory(Vec<u8>),
     /// A device, a pipe or standard output, written through.
     Through { file: File, name: String },
-    /// A new file beside the one it replaces.
-    Replacing {
-        temporary: NamedTempFile,
-        target: PathBuf,
-        /// Whether it may be longer than what was written to it.
-        reserved: bool,
-    },
-}
-
-/// The temporary file, so that whoever ends the process can remove it: see [`remove_temporary`].
-static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
-
-fn temporary() -> MutexGuard<'static, Option<PathBuf>> {
-    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes the temporary file of an output under way, for a process that is about to end by a signal.
-/// An output that is being put in its place is waited for.
-pub fn remove_temporary() {
-    if let Some(path) = temporary().take() {
-        // Gone already, or not ours to remove: nothing is left to do about it either way.
-        let _ = fs::remove_file(path);
-    }
+    /// A new file, which takes the place of the one of this name.
+    Replacing(Box<Replacement>),
 }
 
 impl Output {
@@ -53,6 +41,9 @@ impl Output {
     /// What the system says.
     pub fn stdout() -> Result<Self, Error> {
         let name = "standard output".to_owned();
+        if !stdout_is_open() {
+            return Err(Error::io(name, "write", io::Error::other("it is closed")));
+        }
         // A file of its own, because the standard library's takes a descriptor that cannot be written to
         // for one that swallows everything.
         #[cfg(unix)]
@@ -94,12 +85,13 @@ impl Output {
                 problem: format!("cannot write: {problem}"),
             })
         };
-        let failed = |error| Error::io(path.display().to_string(), "write", error);
+        let name = human::path(path);
+        let failed = |error| Error::io(&name, "write", error);
         let target = follow_links(path).map_err(failed)?;
         if is_descriptor(&target) {
             // Whatever it is, even a regular file, it is somebody's who has it open.
             let file = File::options().append(true).open(path).map_err(failed)?;
-            return Ok(Self(Destination::Through { file, name: path.display().to_string() }));
+            return Ok(Self(Destination::Through { file, name }));
         }
         let existing = match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => return Err(refused("is a directory".to_owned())),
@@ -107,9 +99,9 @@ impl Output {
                 // A file that may not be written to is not replaced either, though its folder would allow it.
                 let file = File::options().write(true).open(path).map_err(failed)?;
                 if !metadata.is_file() {
-                    return Ok(Self(Destination::Through { file, name: path.display().to_string() }));
+                    return Ok(Self(Destination::Through { file, name }));
                 }
-                Some(metadata)
+                Some(file)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
@@ -124,55 +116,47 @@ impl Output {
             _ => Path::new("."),
         };
         if !folder.is_dir() {
-            return Err(refused(format!("there is no folder {}", folder.display())));
+            return Err(refused(format!("there is no folder {}", human::path(folder))));
         }
-        // Held until the file is registered, so that a signal cannot come between.
-        let mut registered = temporary();
-        let temporary = create_in(folder, existing.as_ref())
-            .map_err(|error| refused(format!("into {}: {}", folder.display(), error.kind())))?;
-        *registered = Some(temporary.path().to_owned());
-        Ok(Self(Destination::Replacing { temporary, target, reserved: false }))
+        let replacement = Replacement::new(&target, folder, existing)
+            .map_err(|error| refused(format!("into {}: {}", human::path(folder), human::system(&error))))?;
+        Ok(Self(Destination::Replacing(Box::new(replacement))))
     }
 
     /// Makes room on the disk for about so many bytes to come, which makes writing them to a new file quicker. Where
     /// that is not possible, nothing is different.
     pub fn expect(&mut self, bytes: u64) {
-        #[cfg(target_os = "linux")]
-        if let (Destination::Replacing { temporary, reserved, .. }, Ok(length)) =
-            (&mut self.0, bytes.try_into())
-        {
-            use std::os::fd::AsRawFd;
-            // SAFETY: no memory is passed, and the descriptor is that of a file that is open.
-            let refused = unsafe { libc::fallocate(temporary.as_file().as_raw_fd(), 0, 0, length) };
-            // Also where it was refused half-way: what is too much is cut off at the end.
-            *reserved = true;
-            let _ = refused;
+        if let Destination::Replacing(replacement) = &mut self.0 {
+            replacement.expect(bytes);
         }
-        #[cfg(not(target_os = "linux"))]
-        let _ = bytes;
     }
 
     /// Completes the output: whatever is buffered is written, and a new file takes its place.
     ///
     /// # Errors
     ///
-    /// What the system says; then the file that would be replaced is still whole.
+    /// What the system says, also when the file is closed; then the file that would be replaced is still whole.
     pub fn finish(mut self) -> Result<(), Error> {
         self.flush().map_err(|error| self.failed(error))?;
-        if let Destination::Replacing { temporary: mut file, target, reserved } = self.0 {
-            if reserved {
-                let written = file.stream_position();
-                let cut = written.and_then(|written| file.as_file().set_len(written));
-                cut.map_err(|error| Error::io(target.display().to_string(), "write", error))?;
+        match self.0 {
+            Destination::Replacing(replacement) => {
+                let name = human::path(replacement.target());
+                replacement.place().map_err(|error| Error::io(name, "write", error))
             }
-            let mut registered = temporary();
-            let kept = file
-                .persist(&target)
-                .map_err(|error| Error::io(target.display().to_string(), "replace", error.error));
-            *registered = None;
-            kept?;
+            #[cfg(unix)]
+            Destination::Through { file, name } => {
+                replacement::close(&file).map_err(|error| Error::io(name, "write", error))
+            }
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Whether what is written would be read again from this input: both are the same file, which is not replaced but
+    /// written to.
+    #[must_use]
+    pub fn feeds(&self, input: &Input) -> bool {
+        let Destination::Through { file, .. } = &self.0 else { return false };
+        file.metadata().is_ok_and(|output| output.is_file() && input.is_same_file(&output))
     }
 
     /// A failure to write to this output, with its name.
@@ -183,7 +167,7 @@ impl Output {
             Destination::Stdout(_) => "standard output".to_owned(),
             Destination::Memory(_) => "memory".to_owned(),
             Destination::Through { name, .. } => name.clone(),
-            Destination::Replacing { target, .. } => target.display().to_string(),
+            Destination::Replacing(replacement) => human::path(replacement.target()),
         };
         Error::io(name, "write", error)
     }
@@ -196,7 +180,7 @@ impl Write for Output {
             Destination::Stdout(stdout) => stdout.write(bytes),
             Destination::Memory(memory) => memory.write(bytes),
             Destination::Through { file, .. } => file.write(bytes),
-            Destination::Replacing { temporary, .. } => temporary.as_file_mut().write(bytes),
+            Destination::Replacing(replacement) => replacement.write(bytes),
         }
     }
 
@@ -206,9 +190,21 @@ impl Write for Output {
             Destination::Stdout(stdout) => stdout.flush(),
             Destination::Memory(_) => Ok(()),
             Destination::Through { file, .. } => file.flush(),
-            Destination::Replacing { temporary, .. } => temporary.as_file_mut().flush(),
+            Destination::Replacing(_) => Ok(()),
         }
     }
+}
+
+/// Whether standard output is there to be written to.
+#[must_use]
+pub fn stdout_is_open() -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::fs::{OFlags, fcntl_getfl};
+        fcntl_getfl(io::stdout()).is_ok_and(|flags| flags & OFlags::RWMODE != OFlags::RDONLY)
+    }
+    #[cfg(not(unix))]
+    true
 }
 
 /// Whether this path stands for a file descriptor: a link that is not to be followed, since what it
@@ -237,30 +233,4 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("too many symbolic links"))
-}
-
-/// A new file in `folder`, with the mode and owner of the one it will replace.
-fn create_in(folder: &Path, existing: Option<&Metadata>) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".gpusort-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // What any program asks for; the umask takes from it.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let file = builder.tempfile_in(folder)?;
-    if let Some(existing) = existing {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::{MetadataExt, fchown};
-            let ours = file.as_file().metadata()?;
-            if (ours.uid(), ours.gid()) != (existing.uid(), existing.gid()) {
-                // Only root may give files away; for others the file becomes theirs, as with any editor.
-                let _ = fchown(file.as_file(), Some(existing.uid()), Some(existing.gid()));
-            }
-        }
-        file.as_file().set_permissions(existing.permissions())?;
-    }
-    Ok(file)
 }
