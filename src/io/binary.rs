@@ -3,14 +3,13 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::npy;
 use super::records::write_text;
 use super::rules::{Direction, Place};
 use super::source::{BLOCK, Input, RegularFile};
 use crate::error::Error;
 use crate::key::{ElementType, Keys, KeysRef, Order, Word};
+use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
 /// Bytes of a file that one core reads at a time: enough for most of them to be in large pages.
 const PIECE: Range<u64> = 8 << 20..64 << 20;
@@ -64,11 +63,6 @@ impl Source {
         }
     }
 
-    /// What they are read from.
-    pub(super) fn input(&self) -> &Input {
-        &self.input
-    }
-
     /// Bytes still to be passed before the first element.
     pub(super) fn skip(&self) -> usize {
         match (&self.header, &self.input) {
@@ -76,6 +70,16 @@ impl Source {
             (None, _) | (_, Input::Stdin) => 0,
             (Some(header), Input::File(_) | Input::Memory(_)) => header.bytes,
         }
+    }
+
+    /// How many elements there are by the header, if there is one.
+    pub(super) fn count(&self) -> Option<u64> {
+        self.header.as_ref().map(|header| header.count)
+    }
+
+    /// What is wrong with the size of a file before it is read.
+    pub(super) fn check_file(&self) -> Result<(), Error> {
+        self.input.size().map_or(Ok(()), |size| self.check(size.saturating_sub(self.skip() as u64)))
     }
 
     /// What is wrong if so many bytes of elements were read.
@@ -182,15 +186,14 @@ fn read_file<W: Word>(
     count: &mut impl FnMut(usize),
     mut take: impl FnMut(Vec<W>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let cores = rayon::current_num_threads();
+    let cores = parallel::threads();
     let size = (file.size / cores as u64 / 4)
         .clamp(PIECE.start, PIECE.end)
         .next_multiple_of(order.element.bytes() as u64);
     let starts: Vec<u64> = (source.skip() as u64..file.size).step_by(size as usize).collect();
     // A piece for each core at a time, so that no more than that waits for those before it.
     for starts in starts.chunks(cores) {
-        let pieces: Vec<_> = starts
-            .par_iter()
+        let pieces: Vec<_> = parallel::iter(starts)
             .map(|&start| {
                 let room = (file.size - start).min(size) as usize;
                 let (keys, bytes) = read_keys(room, source, order, |bytes| file.read_at(bytes, start))?;
@@ -353,7 +356,7 @@ fn write_words<W: Word>(
             if keys.len() <= PART {
                 turn((&mut block, keys));
             } else {
-                block.par_chunks_mut(PART).zip(keys.par_chunks(PART)).for_each(turn);
+                parallel::chunks_mut(&mut block, PART).zip(parallel::chunks(keys, PART)).for_each(turn);
             }
             &block[..]
         };

@@ -14,18 +14,21 @@ use std::ops::Range;
 
 use self::column::{Column, NoType, Refused};
 use self::rows::{cuts, end_of_row};
-use super::number::printable;
 use super::print;
 use super::records::{Start, touch};
 use super::rules::{Class, Counts, Place, Rules};
 use super::source::Text;
 use super::text::{NO_NAN, NOTHING_THERE, expected, piece_size};
 use crate::error::{Error, ErrorKind};
+use crate::human::quoted;
 use crate::key::{ElementType, Order, Pieces};
 use crate::parallel::map_parts;
 
 pub(super) use self::header::{Found, Header};
-pub(super) use self::rows::{UNCLOSED, for_each_field, is_invalid, line_end, ragged, trimmed, unquoted};
+use self::rows::for_each_field;
+pub(super) use self::rows::{
+    LONE_CR, Row, UNCLOSED, is_invalid, lacking_end, line_end, ragged, trimmed, unquoted,
+};
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +123,7 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Pieces>
     let mut counts = Counts::default();
     let (first, bodies) = bodies(&text, dialect, &mut counts)?;
     let is_empty = first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
-    let no_rows = Header { columns: 1, names: None };
+    let no_rows = Header::of_one_column();
     let (header, place) = first.map_or((no_rows, None), |(header, place)| (header, Some(place)));
     let layout = Layout::new(&text, dialect.delimiter, &header, by, is_empty)?;
     let is_number = |key: &&Found| super::number::spelled(trimmed(key.name.as_bytes())).is_some();
@@ -170,6 +173,9 @@ fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<
         if start < range.end {
             let problem = || Layout::bare(text, dialect.delimiter).error(&Problem(start, Wrong::Unclosed));
             let (next, here) = Header::read(bytes, start, dialect).ok_or_else(problem)?;
+            if here.has_lone_cr && (dialect.header || next > range.end) {
+                return Err(Error::input(text.line(start), LONE_CR));
+            }
             let place = start..next.min(range.end);
             if text.bytes[place.clone()].ends_with(b"\r\n") {
                 end = b"\r\n";
@@ -330,7 +336,7 @@ impl<'a> Layout<'a> {
     /// That a column's numbers are of no one type.
     fn no_type(&self, key: usize, no_type: NoType, start: impl Fn(usize, u32) -> usize) -> Error {
         let place = |(part, row)| start(part, row);
-        let shown = |at| printable(&self.value(at, key));
+        let shown = |at| quoted(self.value(at, key));
         match no_type {
             NoType::TooLarge(part, row) => {
                 let expected = "an integer that a 64-bit type holds; --type f64 sorts it, rounded";
@@ -368,11 +374,11 @@ impl<'a> Layout<'a> {
 
     /// `file:line, column 'name'` of a row and a key.
     fn field_place(&self, row: usize, key: usize) -> String {
-        format!("{}, column '{}'", self.text.line(row), self.keys[key].name)
+        format!("{}, column '{}'", self.text.line(row), self.keys[key].shown())
     }
 
     fn field_error(&self, row: usize, key: usize, expected: impl Into<String>) -> Error {
-        let (place, token) = (self.field_place(row, key), printable(&self.value(row, key)));
+        let (place, token) = (self.field_place(row, key), quoted(self.value(row, key)));
         Error::new(ErrorKind::Token { place, token, expected: expected.into() })
     }
 
@@ -491,7 +497,7 @@ impl Table {
                 match self.ends.binary_search_by_key(&(end - 1), |&(end, _)| end) {
                     Ok(input) => {
                         lines.extend_from_slice(&bytes[start..end - 1]);
-                        lines.extend_from_slice(self.ends[input].1);
+                        lines.extend_from_slice(lacking_end(&bytes[start..end - 1], self.ends[input].1));
                     }
                     Err(_) => lines.extend_from_slice(&bytes[start..end]),
                 }

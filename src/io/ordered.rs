@@ -1,15 +1,16 @@
 //! Inputs that are sorted already: looking whether they are, and merging them, in little memory.
 
 use std::cmp::Ordering;
+use std::collections::VecDeque;
 use std::io::{self, Write};
 
 use super::binary;
 use super::output::Output;
 use super::records::write_text;
 use super::rules::Counts;
-use super::source::{Input, MARK};
+use super::source::{Input, MARK, may_be_open};
 use super::stream::cell::{Cell, NoCell, Typing};
-use super::stream::{How, Kind, Stream};
+use super::stream::{How, Kind, Model, Stream};
 use crate::error::Error;
 use crate::key::{KeysRef, Order};
 use crate::ranking::Wanted;
@@ -25,33 +26,76 @@ pub struct Disorder {
     pub before: String,
 }
 
-/// Inputs, and what is known of their types.
+/// Inputs, and what is known of their types and columns.
 struct Inputs<'a> {
     how: &'a How,
     all: &'a [Input],
     typings: Vec<Typing>,
+    /// The columns of tables without a header.
+    model: Option<Model>,
+    /// Bytes of an input that are read at once.
+    block: usize,
+    /// Whether inputs are more than may be open, so that files are open only while they are read.
+    shut: bool,
 }
 
+/// Bytes of all inputs together that are read at once, and of one.
+const BLOCKS: usize = 64 << 20;
+const ONE_BLOCK: std::ops::Range<usize> = 1 << 12..1 << 18;
+
 impl<'a> Inputs<'a> {
+    /// Of inputs of which so many are read in turns.
+    ///
     /// # Errors
     ///
     /// Standard input, of which there is one, more than once.
-    fn new(all: &'a [Input], how: &'a How) -> Result<Self, Error> {
+    fn new(all: &'a [Input], how: &'a How, together: usize) -> Result<Self, Error> {
         if all.iter().filter(|input| **input == Input::Stdin).count() > 1 {
             return Err(Error::input(Input::Stdin.name(), "is named twice, and can be read once"));
         }
-        Ok(Self { how, all, typings: Vec::new() })
+        let block = (BLOCKS / together.max(1)).clamp(ONE_BLOCK.start, ONE_BLOCK.end);
+        let shut = !may_be_open(together);
+        Ok(Self { how, all, typings: Vec::new(), model: None, block, shut })
     }
 
     fn open(&mut self, number: usize) -> Result<Stream, Error> {
+        let input = &self.all[number];
+        let opened = if self.shut { input.open_to_read()? } else { input.open()? };
         let stream = match &self.how.kind {
-            Kind::Text => Stream::text(&self.all[number])?,
-            Kind::Table(dialect) => Stream::table(&self.all[number], *dialect, &self.how.by)?,
-            Kind::Bits(sources) => Stream::bits(&sources[number], self.how.direction)?,
+            Kind::Text => Stream::text(opened, self.block)?,
+            Kind::Table(dialect) => {
+                let model = self.model.as_ref();
+                let stream = Stream::table(opened, self.block, *dialect, &self.how.by, model)?;
+                if !dialect.header && self.model.is_none() {
+                    self.model = stream.model().cloned();
+                }
+                stream
+            }
+            Kind::Bits(sources) => Stream::bits(opened, self.block, &sources[number], self.how.direction)?,
         };
+        self.expect(&stream);
+        Ok(stream)
+    }
+
+    /// Makes place for what is to be known of the keys' types.
+    fn expect(&mut self, stream: &Stream) {
         let keys = self.typings.len().max(stream.keys());
         self.typings.resize_with(keys, || Typing::new(self.how.by.element, self.how.by.rules));
-        Ok(stream)
+    }
+
+    /// Says what the columns of these are, of which some may have only blank lines, now that no others are known.
+    fn settle<'s>(&mut self, streams: impl IntoIterator<Item = &'s mut Stream>) -> Result<(), Error> {
+        let Kind::Table(dialect) = self.how.kind else { return Ok(()) };
+        for stream in streams.into_iter().filter(|stream| stream.is_open()) {
+            let model = match self.model.take() {
+                Some(model) => model,
+                None => Model::of_blank_lines(&self.how.by, stream.name())?,
+            };
+            stream.settle(&model, dialect, &self.how.by);
+            self.model = Some(model);
+            self.expect(stream);
+        }
+        Ok(())
     }
 
     /// Goes on to the next record of the stream; false at its end.
@@ -75,9 +119,10 @@ impl<'a> Inputs<'a> {
                            cannot be read twice; --type says which it is";
             return Err(Error::input(stdin.name(), problem));
         }
-        let mut ahead = Self::new(self.all, self.how)?;
+        let mut ahead = Self { typings: Vec::new(), model: self.model.clone(), ..*self };
         for number in 0..self.all.len() {
             let mut stream = ahead.open(number)?;
+            ahead.settle([&mut stream])?;
             while stream.find()? {
                 stream.look_at(&mut ahead.typings);
             }
@@ -146,11 +191,21 @@ pub fn check(inputs: &[Input], how: &How, unique: bool) -> Result<Option<Disorde
             Disorder { place: format!("{}, element {element}", inputs[number].name()), value, before }
         }));
     }
-    let mut inputs = Inputs::new(inputs, how)?;
+    let mut inputs = Inputs::new(inputs, how, 1)?;
     let mut last = Last::default();
     let mut first: Option<Stream> = None;
+    let mut opened: VecDeque<Stream> = VecDeque::new();
     for number in 0..inputs.all.len() {
-        let mut stream = inputs.open(number)?;
+        if opened.is_empty() {
+            opened.push_back(inputs.open(number)?);
+        }
+        // Whether blank lines are rows may be for a later input to say.
+        while inputs.model.is_none() && opened[0].is_open() && number + opened.len() < inputs.all.len() {
+            let next = inputs.open(number + opened.len())?;
+            opened.push_back(next);
+        }
+        inputs.settle(&mut opened)?;
+        let Some(mut stream) = opened.pop_front() else { break };
         same_columns(first.as_ref(), &stream)?;
         while inputs.advance(&mut stream)? {
             if let Some(disorder) = last.follow(&stream, &inputs, unique) {
@@ -213,20 +268,25 @@ pub fn merge(
     to: &mut Output,
     mut progress: impl FnMut(u64),
 ) -> Result<Merged, Error> {
-    let mut inputs = Inputs::new(inputs, how)?;
+    let mut inputs = Inputs::new(inputs, how, inputs.len())?;
     let mut streams = Vec::with_capacity(inputs.all.len());
+    let mut first = None;
     for number in 0..inputs.all.len() {
         let stream = inputs.open(number)?;
-        same_columns(streams.iter().find(|stream: &&Stream| stream.head().is_some()), &stream)?;
+        same_columns(first.map(|first: usize| &streams[first]), &stream)?;
+        first = first.or(stream.head().map(|_| number));
         streams.push(stream);
     }
+    inputs.settle(&mut streams)?;
     let order = match &how.kind {
         Kind::Bits(sources) => sources.first().map(|source| how.direction.of(source.element())),
         _ => None,
     };
     let mut out = Out { written, order, bytes: Vec::with_capacity(BLOCK), keys: Vec::new() };
+    if streams.first().is_some_and(|first| first.mark && first.has_rows()) {
+        out.bytes.extend_from_slice(MARK);
+    }
     if let Some(head) = streams.iter().find_map(Stream::head) {
-        out.bytes.extend_from_slice(if head.mark { MARK } else { b"" });
         out.bytes.extend_from_slice(head.header);
     }
     let mut lasts: Vec<Last> = streams.iter().map(|_| Last::default()).collect();
@@ -319,16 +379,7 @@ impl Out {
             self.keys.extend(stream.cells.first().and_then(|cell| cell.key()));
             return;
         }
-        let record = stream.bytes();
-        if !stream.has_rows() {
-            self.bytes.extend_from_slice(record);
-            self.bytes.push(b'\n');
-        } else if stream.lacks_line_end() {
-            self.bytes.extend_from_slice(&record[..record.len() - 1]);
-            self.bytes.extend_from_slice(stream.head().map_or(b"\n", |head| head.line_end));
-        } else {
-            self.bytes.extend_from_slice(record);
-        }
+        stream.written().into_iter().for_each(|bytes| self.bytes.extend_from_slice(bytes));
     }
 
     fn is_full(&self) -> bool {

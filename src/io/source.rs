@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
-use super::number::{printable, token_at};
+use super::number::token_at;
 use crate::error::{Error, ErrorKind};
+use crate::human::{self, quoted};
+use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
 /// One thing to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,12 +59,12 @@ impl Read for MemoryReader {
 }
 
 impl Input {
-    /// What a person calls it.
+    /// What messages call it.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
             Self::Stdin => "standard input".to_owned(),
-            Self::File(path) => path.display().to_string(),
+            Self::File(path) => human::path(path),
             Self::Memory(memory) => memory.name.clone(),
         }
     }
@@ -88,6 +88,35 @@ impl Input {
         metadata.is_file().then_some(metadata.len())
     }
 
+    /// Whether it is what stands for nothing: /dev/null.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        std::fs::metadata("/dev/null").is_ok_and(|null| self.is_same_file(&null))
+    }
+
+    /// Whether it is this file.
+    pub(super) fn is_same_file(&self, other: &std::fs::Metadata) -> bool {
+        #[cfg(unix)]
+        {
+            use std::os::fd::AsFd;
+            use std::os::unix::fs::MetadataExt;
+
+            let metadata = match self {
+                Self::Stdin => {
+                    io::stdin().as_fd().try_clone_to_owned().map(File::from).and_then(|file| file.metadata())
+                }
+                Self::File(path) => std::fs::metadata(path),
+                Self::Memory(_) => return false,
+            };
+            metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == (other.dev(), other.ino()))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = other;
+            false
+        }
+    }
+
     /// Opens it to be read at any place, if it is a regular file.
     pub(super) fn open_regular(&self) -> Result<Option<RegularFile>, Error> {
         let Some(path) = self.path() else { return Ok(None) };
@@ -101,6 +130,14 @@ impl Input {
         Ok(metadata.is_file().then(|| RegularFile { name: self.name(), file, size: metadata.len() }))
     }
 
+    /// Opens it so that a regular file is open only while some of it is read.
+    pub(super) fn open_to_read(&self) -> Result<Opened, Error> {
+        let Some(file) = self.open_regular()? else { return self.open() };
+        let reader =
+            Reopened { path: self.path().map(Path::to_owned).unwrap_or_default(), at: 0, size: file.size };
+        Ok(Opened { name: self.name(), reader: Box::new(reader), size: Some(file.size) })
+    }
+
     /// Opens it.
     ///
     /// # Errors
@@ -108,7 +145,7 @@ impl Input {
     /// What the system says; a directory is refused here, not when it is read.
     pub fn open(&self) -> Result<Opened, Error> {
         let reader: Box<dyn Read> = match self {
-            Self::Stdin => Box::new(io::stdin().lock()),
+            Self::Stdin => stdin().map_err(|error| Error::io(self.name(), "read", error))?,
             Self::Memory(memory) => Box::new(MemoryReader { memory: memory.clone(), at: 0, reads: 0 }),
             Self::File(path) => {
                 let file = File::open(path).map_err(|error| Error::io(self.name(), "open", error))?;
@@ -120,6 +157,58 @@ impl Input {
             }
         };
         Ok(Opened { name: self.name(), reader, size: self.size() })
+    }
+}
+
+/// Standard input, without a buffer of its own: what is read is read for good.
+fn stdin() -> io::Result<Box<dyn Read>> {
+    // Not the standard library's, which takes a descriptor that cannot be read from for one at its end.
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        Ok(Box::new(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
+    }
+    #[cfg(not(unix))]
+    Ok(Box::new(io::stdin().lock()))
+}
+
+/// Reads a regular file that is opened anew for every block.
+struct Reopened {
+    path: PathBuf,
+    at: u64,
+    /// Its size when it was opened first, by which another one under its name is known, mostly.
+    size: u64,
+}
+
+impl Read for Reopened {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let file = File::open(&self.path)?;
+        if file.metadata()?.len() < self.size {
+            return Err(io::Error::other("it was changed while it was being read"));
+        }
+        let count = read_at(&file, room, self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+/// Whether so many inputs may be open together; asks the system for what it allows if they are many.
+pub(super) fn may_be_open(inputs: usize) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        /// Those that are open anyway, and a few that others may need.
+        const OTHERS: u64 = 16;
+
+        let allows = |limit: Option<u64>| limit.is_none_or(|limit| inputs as u64 + OTHERS <= limit);
+        let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+        let more = || setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+        allows(current) || allows(maximum) && more().is_ok()
+    }
+    #[cfg(not(unix))]
+    // What the runtime of C allows.
+    {
+        inputs < 500
     }
 }
 
@@ -155,7 +244,7 @@ impl RegularFile {
             return Err(Error::io(&self.name, "read", io::ErrorKind::OutOfMemory.into()));
         };
         bytes.truncate(size);
-        bytes.par_chunks_mut(BLOCK).enumerate().try_for_each(|(number, block)| {
+        parallel::chunks_mut(&mut bytes, BLOCK).enumerate().try_for_each(|(number, block)| {
             let whole = self.read_at(block, (number * BLOCK) as u64)? == block.len();
             if whole { Ok(()) } else { Err(self.has_changed()) }
         })?;
@@ -209,13 +298,19 @@ impl Opened {
 
     /// Makes room for `more`.
     pub(super) fn grow<T>(&self, to: &mut Vec<T>, more: usize) -> Result<(), Error> {
-        to.try_reserve(more).map_err(|error| self.failed(io::Error::new(io::ErrorKind::OutOfMemory, error)))
+        to.try_reserve_exact(more)
+            .map_err(|error| self.failed(io::Error::new(io::ErrorKind::OutOfMemory, error)))
     }
 
     /// Appends a block; false at the end.
     fn append(&mut self, to: &mut Vec<u8>) -> Result<bool, Error> {
-        let read = self.reader.by_ref().take(BLOCK as u64).read_to_end(to);
-        Ok(read.map_err(|error| self.failed(error))? == BLOCK)
+        if to.len() == to.capacity() {
+            // By a part of what is there, since memory is short where there is much.
+            self.grow(to, (to.len() / 4).max(BLOCK))?;
+        }
+        let room = (to.capacity() - to.len()).min(BLOCK) as u64;
+        let read = self.reader.by_ref().take(room).read_to_end(to);
+        Ok(read.map_err(|error| self.failed(error))? as u64 == room)
     }
 
     /// Fills as much of `room` as there is input left; less than all of it means the end.
@@ -338,14 +433,16 @@ impl Text {
         token_at(&self.bytes, start)
     }
 
-    /// `file:line:column` of a byte, line and column from 1, the column in bytes.
+    /// `file:line:column` of a byte of tokens, line and column from 1, the column in bytes.
     pub(super) fn place(&self, byte: usize) -> String {
-        let before = self.before(byte);
-        let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1) + 1;
-        format!("{}:{column}", self.line(byte))
+        let (before, name) = (self.before(byte), self.part_of(byte).map_or("", |part| part.name()));
+        let column = before.len() - memchr::memrchr2(b'\n', b'\r', before).map_or(0, |end| end + 1) + 1;
+        let ends = |&at: &usize| before[at] == b'\n' || before.get(at + 1) != Some(&b'\n');
+        let line = memchr::memchr2_iter(b'\n', b'\r', before).filter(ends).count() + 1;
+        format!("{name}:{line}:{column}")
     }
 
-    /// `file:line` of a byte, the line from 1.
+    /// `file:line` of a byte of a table, the line from 1.
     pub(super) fn line(&self, byte: usize) -> String {
         let line = memchr::memchr_iter(b'\n', self.before(byte)).count() + 1;
         format!("{}:{line}", self.part_of(byte).map_or("", |part| part.name()))
@@ -374,7 +471,7 @@ impl Text {
     pub(super) fn token_error(&self, byte: usize, expected: impl Into<String>) -> Error {
         Error::new(ErrorKind::Token {
             place: self.place(byte),
-            token: printable(self.token(byte)),
+            token: quoted(self.token(byte)),
             expected: expected.into(),
         })
     }

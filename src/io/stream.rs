@@ -8,11 +8,12 @@ use std::ops::Range;
 use self::buffer::Buffer;
 use self::cell::{Cell, NoCell, Typing};
 use super::csv::{
-    By, Dialect, Found, Header, UNCLOSED, for_each_field, is_invalid, line_end, ragged, trimmed, unquoted,
+    By, Dialect, Found, Header, LONE_CR, Row, UNCLOSED, is_invalid, lacking_end, line_end, ragged, trimmed,
+    unquoted,
 };
-use super::number::is_space;
+use super::number::{ends_line, is_space};
 use super::rules::{Counts, Direction, Place, Rules};
-use super::source::Input;
+use super::source::Opened;
 use crate::error::Error;
 use crate::io::binary::{self, Source};
 
@@ -42,6 +43,8 @@ pub struct How {
 pub(super) struct Stream {
     buffer: Buffer,
     form: Form,
+    /// Whether a byte order mark came first.
+    pub(super) mark: bool,
     /// Bytes of the record that was found, with its line end if it is a row.
     length: usize,
     /// Where the fields of its keys are in it.
@@ -56,29 +59,39 @@ pub(super) struct Stream {
 
 enum Form {
     Text,
-    /// Rows, if there is a header or a first row.
+    /// Rows; of an input without a first row that is not blank nothing more is known.
     Table(Option<Columns>),
     Bits(Source, Direction),
 }
 
-/// What is known of a table from its first row.
+/// What is known of a table.
 struct Columns {
     dialect: Dialect,
-    /// Whether there is a byte order mark before it.
-    mark: bool,
+    model: Model,
     /// The header with its line end; nothing if there is none.
     header: Vec<u8>,
-    names: Header,
-    keys: Vec<Found>,
     skips_invalid: bool,
     /// The line end of the first row that has one.
     line_end: &'static [u8],
 }
 
+/// The columns that all inputs have, from the first one that tells.
+#[derive(Clone)]
+pub(super) struct Model {
+    names: Header,
+    keys: Vec<Found>,
+}
+
+impl Model {
+    /// The columns of inputs that have nothing but blank lines.
+    pub(super) fn of_blank_lines(by: &By, table: &str) -> Result<Self, Error> {
+        let names = Header::of_one_column();
+        Ok(Self { keys: names.find(by, table)?, names })
+    }
+}
+
 /// What a table begins with.
 pub(super) struct Head<'a> {
-    /// Whether it is a byte order mark.
-    pub(super) mark: bool,
     /// The header with its line end; nothing if there is none.
     pub(super) header: &'a [u8],
     /// The line end of the first row.
@@ -86,62 +99,115 @@ pub(super) struct Head<'a> {
 }
 
 impl Stream {
-    pub(super) fn text(input: &Input) -> Result<Self, Error> {
-        let mut buffer = Buffer::new(input)?;
-        buffer.pass_mark()?;
-        Ok(Self::new(buffer, Form::Text))
+    pub(super) fn text(opened: Opened, block: usize) -> Result<Self, Error> {
+        let mut buffer = Buffer::new(opened, block, true);
+        let mark = buffer.pass_mark()?;
+        Ok(Self::new(buffer, Form::Text, mark))
     }
 
-    /// Reads the header too.
-    pub(super) fn table(input: &Input, dialect: Dialect, by: &By) -> Result<Self, Error> {
-        let mut buffer = Buffer::new(input)?;
+    /// Reads the header too. Without one, the columns are those of the model, if there is one.
+    pub(super) fn table(
+        opened: Opened,
+        block: usize,
+        dialect: Dialect,
+        by: &By,
+        model: Option<&Model>,
+    ) -> Result<Self, Error> {
+        let mut buffer = Buffer::new(opened, block, false);
         let mark = buffer.pass_mark()?;
+        let mut blank = 0;
         // Blank lines before a header are none of its rows.
-        while dialect.header && line_end(buffer.at_least(2)?) > 0 {
+        while dialect.header && buffer.line_end()? > 0 {
             buffer.pass(line_end(buffer.bytes()));
+            blank += 1;
         }
-        let columns = loop {
-            // The first row that is not blank says how many columns there are.
-            let mut start = 0;
-            while line_end(&buffer.bytes()[start..]) > 0 {
+        // The first row that is not blank says how many columns there are.
+        let (mut start, mut row) = (0, None);
+        let next = loop {
+            while row.is_none() && line_end(&buffer.bytes()[start..]) > 0 {
                 start += line_end(&buffer.bytes()[start..]);
             }
-            let read = Header::read(buffer.bytes(), start, dialect);
-            if let Some((next, names)) = read.filter(|_| start < buffer.bytes().len()) {
-                let row = &buffer.bytes()[start..next];
-                let line_end: &[u8] = if row.ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
-                let keys = names.find(by, buffer.name())?;
-                let header = if dialect.header { row.to_vec() } else { Vec::new() };
-                if dialect.header {
-                    buffer.pass(next);
+            let rest = buffer.bytes();
+            if !matches!(&rest[start..], b"" | b"\r") {
+                let row = row.get_or_insert(Row::new(start));
+                if let Some((next, _)) = row.for_each_field(rest, dialect.delimiter, |_, _| {}) {
+                    break Some(next);
                 }
-                let skips_invalid = by.rules.invalid == Place::Skip;
-                break Some(Columns { dialect, mark, header, names, keys, skips_invalid, line_end });
             }
             if !buffer.refill_rows()? {
-                if start < buffer.bytes().len() {
-                    return Err(unclosed(&buffer));
-                }
                 break None;
             }
         };
-        Ok(Self::new(buffer, Form::Table(columns)))
+        if next.is_none() && start < buffer.bytes().len() {
+            return Err(Error::input(buffer.place_after(start), UNCLOSED));
+        }
+        let mut columns = None;
+        if let Some((next, names)) = next.and_then(|_| Header::read(buffer.bytes(), start, dialect)) {
+            let row = &buffer.bytes()[start..next];
+            if names.has_lone_cr && (dialect.header || next == buffer.bytes().len() && buffer.is_completed())
+            {
+                return Err(Error::input(buffer.place_after(start), LONE_CR));
+            }
+            let line_end: &[u8] = if row.ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
+            let header = if dialect.header { row.to_vec() } else { Vec::new() };
+            let model = match model.filter(|_| !dialect.header) {
+                Some(model) => model.clone(),
+                None => Model { keys: names.find(by, buffer.name())?, names },
+            };
+            if dialect.header {
+                buffer.pass(next);
+            }
+            let skips_invalid = by.rules.invalid == Place::Skip;
+            columns = Some(Columns { dialect, model, header, skips_invalid, line_end });
+        }
+        let mut stream = Self::new(buffer, Form::Table(columns), mark);
+        stream.left_out.blank = blank;
+        if let Some(model) = model {
+            stream.settle(model, dialect, by);
+        }
+        Ok(stream)
     }
 
-    pub(super) fn bits(source: &Source, direction: Direction) -> Result<Self, Error> {
-        let mut buffer = Buffer::new(source.input())?;
+    /// Whether there are blank lines and nothing else, so that only other inputs say whether these are rows.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.form, Form::Table(None)) && !self.buffer.bytes().is_empty()
+    }
+
+    /// The columns, if they are known.
+    pub(super) fn model(&self) -> Option<&Model> {
+        if let Form::Table(Some(columns)) = &self.form { Some(&columns.model) } else { None }
+    }
+
+    /// Says what the columns of an input are that has only blank lines.
+    pub(super) fn settle(&mut self, model: &Model, dialect: Dialect, by: &By) {
+        if self.is_open() {
+            let skips_invalid = by.rules.invalid == Place::Skip;
+            let (model, header) = (model.clone(), Vec::new());
+            self.form = Form::Table(Some(Columns { dialect, model, header, skips_invalid, line_end: b"\n" }));
+        }
+    }
+
+    pub(super) fn bits(
+        opened: Opened,
+        block: usize,
+        source: &Source,
+        direction: Direction,
+    ) -> Result<Self, Error> {
+        source.check_file()?;
+        let mut buffer = Buffer::new(opened, block, false);
         let header = source.skip();
         if buffer.at_least(header)?.len() < header {
             source.check(0)?;
         }
         buffer.pass(header.min(buffer.bytes().len()));
-        Ok(Self::new(buffer, Form::Bits(source.clone(), direction)))
+        Ok(Self::new(buffer, Form::Bits(source.clone(), direction), false))
     }
 
-    fn new(buffer: Buffer, form: Form) -> Self {
+    fn new(buffer: Buffer, form: Form, mark: bool) -> Self {
         Self {
             buffer,
             form,
+            mark,
             length: 0,
             fields: Vec::new(),
             cells: Vec::new(),
@@ -173,7 +239,8 @@ impl Stream {
             Form::Bits(source, _) => {
                 let size = source.element().bytes();
                 let there = self.buffer.at_least(size)?.len();
-                if there < size {
+                // No more than a header promises, since who has read it may have passed that on.
+                if there < size || source.count().is_some_and(|count| self.number >= count) {
                     source.check(self.number * size as u64 + there as u64)?;
                     return Ok(false);
                 }
@@ -186,52 +253,60 @@ impl Stream {
 
     fn find_token(&mut self) -> Result<bool, Error> {
         let mut comment = false;
+        // Bytes of the token that were looked at and are in it.
+        let mut looked = 0;
         loop {
+            if looked == 0 {
+                let bytes = self.buffer.bytes();
+                let other =
+                    bytes.iter().position(|&byte| if comment { ends_line(byte) } else { !is_space(byte) });
+                self.buffer.pass(other.unwrap_or(bytes.len()));
+                comment &= other.is_none();
+            }
             let bytes = self.buffer.bytes();
-            let other = bytes.iter().position(|&byte| if comment { byte == b'\n' } else { !is_space(byte) });
-            let passed = other.unwrap_or(bytes.len());
-            self.buffer.pass(passed);
-            comment &= other.is_none();
-            let bytes = self.buffer.bytes();
-            let length = bytes.iter().position(|&byte| is_space(byte));
-            match (bytes.first().copied(), length) {
-                (Some(b'\n'), _) => {}
-                (Some(b'#'), _) if self.buffer.at_line_start() => comment = true,
-                (Some(_), Some(length)) => {
-                    self.length = length;
-                    return Ok(true);
+            match bytes.first() {
+                // What ends a comment.
+                Some(&byte) if is_space(byte) => continue,
+                Some(b'#') if looked == 0 && self.buffer.at_line_start() => {
+                    comment = true;
+                    continue;
                 }
-                // A token may go on.
-                _ if self.buffer.refill()? => {}
-                (None, _) => return Ok(false),
-                (Some(_), None) => {
-                    self.length = self.buffer.bytes().len();
-                    return Ok(true);
-                }
+                _ => {}
+            }
+            if let Some(length) = bytes[looked..].iter().position(|&byte| is_space(byte)) {
+                self.length = looked + length;
+                return Ok(true);
+            }
+            // A token may go on.
+            looked = bytes.len();
+            if !self.buffer.refill()? {
+                self.length = looked;
+                return Ok(looked > 0);
             }
         }
     }
 
     fn find_row(&mut self) -> Result<bool, Error> {
         let Form::Table(Some(columns)) = &self.form else { return Ok(false) };
+        let names = &columns.model.names;
+        let mut row = Row::new(0);
+        self.fields.clear();
+        self.fields.resize(columns.model.keys.len(), 0..0);
         loop {
-            let bytes = self.buffer.at_least(2)?;
+            let blank = self.buffer.line_end()?;
+            let bytes = self.buffer.bytes();
             if bytes.is_empty() {
                 return Ok(false);
             }
-            let blank = line_end(bytes);
-            if blank > 0 && columns.names.columns > 1 {
+            if blank > 0 && names.columns > 1 {
                 self.left_out.blank += 1;
                 self.buffer.pass(blank);
                 continue;
             }
-            self.fields.resize(columns.keys.len(), 0..0);
             let fields = &mut self.fields;
-            let read = for_each_field(bytes, 0, columns.dialect.delimiter, |column, field| {
-                for (place, _) in fields.iter_mut().zip(&columns.keys).filter(|(_, key)| key.index == column)
-                {
-                    *place = field.clone();
-                }
+            let read = row.for_each_field(bytes, columns.dialect.delimiter, |column, field| {
+                let keys = fields.iter_mut().zip(&columns.model.keys);
+                keys.filter(|(_, key)| key.index == column).for_each(|(place, _)| *place = field.clone());
             });
             let Some((next, count)) = read else {
                 if self.buffer.refill_rows()? {
@@ -239,8 +314,8 @@ impl Stream {
                 }
                 return Err(unclosed(&self.buffer));
             };
-            if count != columns.names.columns {
-                return Err(Error::input(self.buffer.place(), ragged(count, columns.names.columns)));
+            if count != names.columns {
+                return Err(Error::input(self.buffer.place(), ragged(count, names.columns)));
             }
             self.number += 1;
             let invalid =
@@ -250,6 +325,7 @@ impl Stream {
                 self.left_out.skipped += 1;
                 self.left_out.invalid += invalid;
                 self.buffer.pass(next);
+                row = Row::new(0);
                 continue;
             }
             self.length = next;
@@ -273,9 +349,9 @@ impl Stream {
             }
             Form::Table(None) => {}
             Form::Table(Some(columns)) => {
-                for ((field, key), typing) in fields.iter().zip(&columns.keys).zip(typings) {
+                for ((field, key), typing) in fields.iter().zip(&columns.model.keys).zip(typings) {
                     let said = unquoted(&bytes[field.clone()]);
-                    let place = || format!("{}, column '{}'", buffer.place(), key.name);
+                    let place = || format!("{}, column '{}'", buffer.place(), key.shown());
                     cells.push(typing.cell(trimmed(&said), place)?);
                 }
             }
@@ -300,8 +376,8 @@ impl Stream {
     pub(super) fn place(&self, key: usize) -> String {
         match &self.form {
             Form::Bits(..) => format!("{}, element {}", self.buffer.name(), self.number - 1),
-            Form::Table(Some(columns)) if columns.keys.len() > 1 => {
-                format!("{}, column '{}'", self.buffer.place(), columns.keys[key].name)
+            Form::Table(Some(columns)) if columns.model.keys.len() > 1 => {
+                format!("{}, column '{}'", self.buffer.place(), columns.model.keys[key].shown())
             }
             _ => self.buffer.place(),
         }
@@ -310,7 +386,7 @@ impl Stream {
     /// Whether key `key` is in descending order; in keys of bits the direction is contained.
     pub(super) fn descending(&self, key: usize, direction: Direction) -> bool {
         match &self.form {
-            Form::Table(Some(columns)) => columns.keys[key].descending,
+            Form::Table(Some(columns)) => columns.model.keys[key].descending,
             _ => direction.descending,
         }
     }
@@ -318,7 +394,7 @@ impl Stream {
     /// How many keys its records have.
     pub(super) fn keys(&self) -> usize {
         match &self.form {
-            Form::Table(columns) => columns.as_ref().map_or(0, |columns| columns.keys.len()),
+            Form::Table(columns) => columns.as_ref().map_or(0, |columns| columns.model.keys.len()),
             _ => 1,
         }
     }
@@ -331,13 +407,13 @@ impl Stream {
     /// What a table begins with, if it has a first row.
     pub(super) fn head(&self) -> Option<Head<'_>> {
         let Form::Table(Some(columns)) = &self.form else { return None };
-        Some(Head { mark: columns.mark, header: &columns.header, line_end: columns.line_end })
+        Some(Head { header: &columns.header, line_end: columns.line_end })
     }
 
     /// Whether a table has the same columns as another one.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         match (&self.form, &other.form) {
-            (Form::Table(Some(a)), Form::Table(Some(b))) => a.names == b.names,
+            (Form::Table(Some(a)), Form::Table(Some(b))) => a.model.names == b.model.names,
             _ => true,
         }
     }
@@ -352,9 +428,16 @@ impl Stream {
         self.buffer.name()
     }
 
-    /// Whether the last line end is not the input's own but was put there.
-    pub(super) fn lacks_line_end(&self) -> bool {
-        self.buffer.is_completed() && self.buffer.bytes().len() == self.length
+    /// The bytes that the record is written as: with the line end that it lacks, if it is a row and the last one.
+    pub(super) fn written(&self) -> [&[u8]; 2] {
+        let record = self.bytes();
+        if !self.has_rows() {
+            return [record, b"\n"];
+        }
+        // What was put there is no more than what is needed to find the end.
+        let completed = self.buffer.is_completed() && self.buffer.bytes().len() == self.length;
+        let row = if completed { &record[..record.len() - 1] } else { return [record, b""] };
+        [row, lacking_end(row, self.head().map_or(b"\n", |head| head.line_end))]
     }
 }
 

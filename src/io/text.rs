@@ -18,7 +18,7 @@ use super::rules::Direction;
 use super::source::Text;
 use crate::error::Error;
 use crate::key::ElementType;
-use crate::parallel::map_parts;
+use crate::parallel::{self, map_parts};
 
 pub use self::files::{FromFiles, integers_from_files};
 
@@ -69,7 +69,7 @@ pub(super) fn piece_size(text: usize) -> usize {
     match text {
         // Asking how many threads there are would start them.
         few if few <= PIECE.start => PIECE.start,
-        many => (many / rayon::current_num_threads() / 4).clamp(PIECE.start, PIECE.end),
+        many => (many / parallel::threads() / 4).clamp(PIECE.start, PIECE.end),
     }
 }
 

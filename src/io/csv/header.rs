@@ -1,17 +1,25 @@
 //! The names of columns, and which of them are meant.
 
-use super::rows::{for_each_field, unquoted};
+use super::rows::{for_each_field, has_lone_cr, unquoted};
 use super::{By, Dialect};
 use crate::error::Error;
+use crate::human::quoted;
 
 /// A column of a table, found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::io) struct Found {
     /// From 0.
     pub(in crate::io) index: usize,
-    /// What messages call it.
+    /// Its name or number.
     pub(in crate::io) name: String,
     pub(in crate::io) descending: bool,
+}
+
+impl Found {
+    /// What messages call it.
+    pub(in crate::io) fn shown(&self) -> String {
+        quoted(&self.name)
+    }
 }
 
 /// What the columns of a table are called, if anything, and how many there are.
@@ -20,17 +28,25 @@ pub(in crate::io) struct Header {
     pub(in crate::io) columns: usize,
     /// None without a header.
     pub(in crate::io) names: Option<Vec<String>>,
+    /// Whether a CR alone is in the row.
+    pub(in crate::io) has_lone_cr: bool,
 }
 
 impl Header {
     /// Of a table whose first row, that of the header or not, begins here, and where the next row begins; `None` if
     /// the row does not end.
     pub(in crate::io) fn read(bytes: &[u8], start: usize, dialect: Dialect) -> Option<(usize, Self)> {
-        let mut names = Vec::new();
+        let (mut names, mut cr) = (Vec::new(), false);
         let (next, columns) = for_each_field(bytes, start, dialect.delimiter, |_, field| {
+            cr |= has_lone_cr(&bytes[field.clone()]);
             names.push(String::from_utf8_lossy(&unquoted(&bytes[field])).into_owned());
         })?;
-        Some((next, Self { columns, names: dialect.header.then_some(names) }))
+        Some((next, Self { columns, names: dialect.header.then_some(names), has_lone_cr: cr }))
+    }
+
+    /// Of rows of one column, without a header.
+    pub(in crate::io) fn of_one_column() -> Self {
+        Self { columns: 1, names: None, has_lone_cr: false }
     }
 
     /// The columns that are meant, each once; of a table with a single one, that, if none is named.
@@ -65,9 +81,10 @@ impl Header {
             if let Some((index, _)) = same.next() {
                 if let Some((other, _)) = same.next() {
                     let problem = format!(
-                        "columns {} and {} are both called '{name}'; --key takes a number",
+                        "columns {} and {} are both called '{}'; --key takes a number",
                         index + 1,
-                        other + 1
+                        other + 1,
+                        quoted(name)
                     );
                     return Err(Error::input(table, problem));
                 }
@@ -84,7 +101,8 @@ impl Header {
                 return Ok(Found { index, name, descending });
             }
         }
-        let problem = format!("no column '{named}'; there are {}{}", self.shown(), self.hint(named));
+        let problem =
+            format!("no column '{}'; there are {}{}", quoted(named), self.shown(), self.hint(named));
         Err(Error::input(table, problem))
     }
 
@@ -100,14 +118,14 @@ impl Header {
         }
         let plain = |name: &str| name.trim().to_lowercase();
         if let Some(name) = all().find(|name| plain(name) == plain(named)) {
-            return format!("; is it '{name}'?");
+            return format!("; is it '{}'?", quoted(name));
         }
         let number = named.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let number = number.split_once(',').map_or(number, |(first, _)| first);
         match number.parse::<usize>() {
             Ok(number) if number > 0 && named.len() > number.to_string().len() => {
                 let suffix = if named.contains('r') { ":r" } else { "" };
-                format!("; what is {named} to others is {number}{suffix} here")
+                format!("; what is {} to others is {number}{suffix} here", quoted(named))
             }
             _ => String::new(),
         }
@@ -115,11 +133,15 @@ impl Header {
 
     /// The columns as a message lists them.
     fn shown(&self) -> String {
-        const MOST: usize = 40;
+        const MOST: usize = 20;
         match &self.names {
             Some(names) => {
-                let mut shown =
-                    names.iter().take(MOST).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+                let mut shown = names
+                    .iter()
+                    .take(MOST)
+                    .map(|name| format!("'{}'", quoted(name)))
+                    .collect::<Vec<_>>()
+                    .join(", ");
                 if names.len() > MOST {
                     shown += &format!(" and {} more", names.len() - MOST);
                 }

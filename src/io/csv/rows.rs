@@ -11,36 +11,103 @@ use std::ops::Range;
 use memchr::{memchr, memchr2};
 
 use crate::io::number::spelled;
+use crate::parallel::{self, ParallelIterator};
 
 const QUOTE: u8 = b'"';
 
-/// Goes through the row that begins at `start`, giving each field's number and bytes to `field`. Returns where the next row begins
-/// and how many fields there are; `None` if the row does not end, for want of a line end outside quotes.
+/// How far a row was looked through: all of it, or up to where what was read of it ends.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::io) struct Row {
+    /// Where to go on.
+    at: usize,
+    /// Where the field begins in which that is, and its number.
+    begin: usize,
+    number: usize,
+    /// Whether that is between quotes.
+    quoted: bool,
+}
+
+impl Row {
+    /// A row that begins at `start` and was not looked at.
+    #[inline]
+    pub(in crate::io) fn new(start: usize) -> Self {
+        Self { at: start, begin: start, number: 0, quoted: false }
+    }
+
+    /// Goes on through the row, giving each field's number and bytes to `field`. Returns where the next row begins and
+    /// how many fields there are; `None` if the row does not end in these bytes, after which it can be gone on with when there
+    /// are more of them.
+    #[inline]
+    pub(in crate::io) fn for_each_field(
+        &mut self,
+        bytes: &[u8],
+        delimiter: u8,
+        mut field: impl FnMut(usize, Range<usize>),
+    ) -> Option<(usize, usize)> {
+        loop {
+            if self.quoted || self.at == self.begin && bytes.get(self.at) == Some(&QUOTE) {
+                self.pass_quotes(bytes)?;
+            }
+            let Some(length) = memchr2(delimiter, b'\n', &bytes[self.at..]) else {
+                self.at = bytes.len();
+                return None;
+            };
+            let (begin, at) = (self.begin, self.at + length);
+            if bytes[at] == b'\n' {
+                let end = if at > begin && bytes[at - 1] == b'\r' { at - 1 } else { at };
+                field(self.number, begin..end);
+                return Some((at + 1, self.number + 1));
+            }
+            field(self.number, begin..at);
+            (self.at, self.begin, self.number) = (at + 1, at + 1, self.number + 1);
+        }
+    }
+
+    /// Goes on after the closing quote.
+    fn pass_quotes(&mut self, bytes: &[u8]) -> Option<()> {
+        if !std::mem::replace(&mut self.quoted, true) {
+            self.at += 1;
+        }
+        loop {
+            let Some(quote) = memchr(QUOTE, &bytes[self.at..]) else {
+                self.at = bytes.len();
+                return None;
+            };
+            self.at += quote;
+            if *bytes.get(self.at + 1)? != QUOTE {
+                break;
+            }
+            self.at += 2;
+        }
+        self.at += 1;
+        self.quoted = false;
+        Some(())
+    }
+}
+
+/// Goes through the row that begins at `start`, as [`Row::for_each_field`] does.
 #[inline]
 pub(in crate::io) fn for_each_field(
     bytes: &[u8],
     start: usize,
     delimiter: u8,
-    mut field: impl FnMut(usize, Range<usize>),
+    field: impl FnMut(usize, Range<usize>),
 ) -> Option<(usize, usize)> {
-    let mut begin = start;
-    let mut number = 0;
-    loop {
-        let mut at = begin;
-        if bytes.get(at) == Some(&QUOTE) {
-            at = after_quotes(bytes, at)?;
-        }
-        at += memchr2(delimiter, b'\n', &bytes[at..])?;
-        if bytes[at] == b'\n' {
-            let end = if at > begin && bytes[at - 1] == b'\r' { at - 1 } else { at };
-            field(number, begin..end);
-            return Some((at + 1, number + 1));
-        }
-        field(number, begin..at);
-        begin = at + 1;
-        number += 1;
-    }
+    Row::new(start).for_each_field(bytes, delimiter, field)
 }
+
+/// Whether a field has a CR outside quotes, which is none of a line end.
+pub(in crate::io) fn has_lone_cr(field: &[u8]) -> bool {
+    let mut row = Row::new(0);
+    if field.first() == Some(&QUOTE) && row.pass_quotes(field).is_none() {
+        return false;
+    }
+    memchr(b'\r', &field[row.at..]).is_some()
+}
+
+/// What is said of an input whose lines seem to end so: its header has one, or its only row.
+pub(in crate::io) const LONE_CR: &str =
+    "lines seem to end in CR alone, which is no line end of a table; tr '\\r' '\\n' makes it one";
 
 /// Where the row that begins at `start` ends, behind its line end.
 #[inline]
@@ -49,18 +116,6 @@ pub(super) fn end_of_row(bytes: &[u8], start: usize, delimiter: u8, quotes: bool
         for_each_field(bytes, start, delimiter, |_, _| {}).map(|(next, _)| next)
     } else {
         memchr(b'\n', &bytes[start..]).map(|newline| start + newline + 1)
-    }
-}
-
-/// Where a quoted field goes on behind its closing quote.
-fn after_quotes(bytes: &[u8], opening: usize) -> Option<usize> {
-    let mut at = opening + 1;
-    loop {
-        at += memchr(QUOTE, &bytes[at..])? + 1;
-        if bytes.get(at) != Some(&QUOTE) {
-            return Some(at);
-        }
-        at += 1;
     }
 }
 
@@ -120,18 +175,20 @@ pub(in crate::io) fn line_end(bytes: &[u8]) -> usize {
     }
 }
 
+/// What a row lacks whose line end is not there: its input's, or only LF where CR is there.
+pub(in crate::io) fn lacking_end(row: &[u8], line_end: &'static [u8]) -> &'static [u8] {
+    if row.ends_with(b"\r") { b"\n" } else { line_end }
+}
+
 /// Where rows probably begin that the table can be cut at, about every `size` bytes, the first at the beginning of the
 /// range: at line ends before which quotes are even in number. Where stray quotes mislead this, whoever reads up to
 /// such a place comes out elsewhere.
 pub(super) fn cuts(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<usize> {
-    use rayon::prelude::*;
-
     let starts: Vec<usize> = range.clone().step_by(size).collect();
     if starts.len() < 2 {
         return starts;
     }
-    let quotes: Vec<usize> = starts
-        .par_iter()
+    let quotes: Vec<usize> = parallel::iter(&starts)
         .map(|&start| memchr::memchr_iter(QUOTE, &bytes[start..range.end.min(start + size)]).count())
         .collect();
     let mut inside = false;
@@ -205,8 +262,30 @@ mod tests {
         rows.collect()
     }
 
+    #[test]
+    fn a_cr_outside_quotes_is_found() {
+        for field in ["\r", "a\rb", "\"a\"\r", "\"\"\"a\"\rb"] {
+            assert!(has_lone_cr(field.as_bytes()), "{field:?}");
+        }
+        for field in ["", "a", "\"\r\"", "\"a\"\"\r\"", "\"\r\"b"] {
+            assert!(!has_lone_cr(field.as_bytes()), "{field:?}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2048))]
+
+        #[test]
+        fn rows_that_come_in_pieces_are_the_same(row in "[ab5,\"\r\n]{0,40}", piece in 1..9_usize) {
+            let bytes = row.as_bytes();
+            let mut whole = Vec::new();
+            let expected = for_each_field(bytes, 0, b',', |_, field| whole.push(field));
+            let (mut fields, mut state, mut read) = (Vec::new(), Row::new(0), None);
+            for end in (0..bytes.len()).step_by(piece).chain([bytes.len()]) {
+                read = read.or_else(|| state.for_each_field(&bytes[..end], b',', |_, field| fields.push(field)));
+            }
+            prop_assert_eq!((read, fields), (expected, whole));
+        }
 
         #[test]
         fn fields_are_those_of_the_csv_crate(

@@ -1,35 +1,55 @@
 //! A part of an input in memory: what was read and not passed yet.
 
 use crate::error::Error;
-use crate::io::source::{Input, MARK, Opened};
-
-/// Bytes read at once.
-const BLOCK: usize = 1 << 18;
+use crate::io::csv::line_end;
+use crate::io::number::ends_line;
+use crate::io::source::{MARK, Opened};
 
 pub(super) struct Buffer {
     opened: Opened,
+    /// What was read, and room for more.
     bytes: Vec<u8>,
     /// Where those begin that were not passed.
     at: usize,
+    /// Where the room begins.
+    end: usize,
+    /// How much room there is at first.
+    block: usize,
     /// Whether the input has no more.
     ended: bool,
-    /// Whether a line end was put behind it.
+    /// Whether a line end was put after it.
     completed: bool,
     /// The line that the first byte is in, from 1.
     line: u64,
+    /// Whether a CR alone ends a line.
+    cr_ends_lines: bool,
     /// The byte that was passed last.
     last: u8,
 }
 
 impl Buffer {
-    pub(super) fn new(input: &Input) -> Result<Self, Error> {
-        let opened = input.open()?;
-        Ok(Self { opened, bytes: Vec::new(), at: 0, ended: false, completed: false, line: 1, last: b'\n' })
+    /// Of an input that is read in blocks of this size, or larger ones where a record does not fit.
+    pub(super) fn new(opened: Opened, block: usize, cr_ends_lines: bool) -> Self {
+        // Room for all of a small file, and a byte more, by which its end is seen.
+        let all = opened.size.map_or(usize::MAX, |size| usize::try_from(size).unwrap_or(usize::MAX));
+        let block = block.min(all.saturating_add(1));
+        Self {
+            opened,
+            bytes: Vec::new(),
+            at: 0,
+            end: 0,
+            block,
+            ended: false,
+            completed: false,
+            line: 1,
+            cr_ends_lines,
+            last: b'\n',
+        }
     }
 
     /// What was read and not passed.
     pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes[self.at..]
+        &self.bytes[self.at..self.end]
     }
 
     /// The same, with so many bytes at least, or all that are left.
@@ -38,17 +58,29 @@ impl Buffer {
         Ok(self.bytes())
     }
 
-    /// Goes on behind so many bytes.
-    pub(super) fn pass(&mut self, count: usize) {
-        let passed = &self.bytes[self.at..self.at + count];
-        if let Some(&last) = passed.last() {
-            self.line += memchr::memchr_iter(b'\n', passed).count() as u64;
-            self.last = last;
-            self.at += count;
+    /// Bytes of the line end that comes next, if one does, which at the end of the input may lack its LF; else 0.
+    pub(super) fn line_end(&mut self) -> Result<usize, Error> {
+        if self.at_least(1)? == b"\r" {
+            self.refill_rows()?;
         }
+        Ok(line_end(self.bytes()))
     }
 
-    /// Goes on behind a byte order mark, if there is one.
+    /// Goes on after so many bytes.
+    pub(super) fn pass(&mut self, count: usize) {
+        let passed = &self.bytes[self.at..self.at + count];
+        let (Some(&first), Some(&last)) = (passed.first(), passed.last()) else { return };
+        self.line += memchr::memchr_iter(b'\n', passed).count() as u64;
+        if self.cr_ends_lines {
+            let alone = |&at: &usize| passed.get(at + 1).is_some_and(|&next| next != b'\n');
+            self.line += memchr::memchr_iter(b'\r', passed).filter(alone).count() as u64;
+            self.line += u64::from(self.last == b'\r' && first != b'\n');
+        }
+        self.last = last;
+        self.at += count;
+    }
+
+    /// Goes on after a byte order mark, if there is one.
     pub(super) fn pass_mark(&mut self) -> Result<bool, Error> {
         let is_there = self.at_least(MARK.len())?.starts_with(MARK);
         if is_there {
@@ -62,18 +94,27 @@ impl Buffer {
         if self.ended {
             return Ok(false);
         }
-        self.bytes.drain(..self.at);
-        self.at = 0;
-        let before = self.bytes.len();
-        // Twice as much where that was not enough, so that a long row is not looked at time and again.
-        let more = before.max(BLOCK);
-        self.opened.grow(&mut self.bytes, more)?;
-        self.bytes.resize(before + more, 0);
+        if self.end == self.bytes.len() {
+            self.make_room()?;
+        }
         // No more than a pipe has by now, since whoever writes to it may take his time.
-        let count = self.opened.read_some(&mut self.bytes[before..])?;
-        self.bytes.truncate(before + count);
+        let count = self.opened.read_some(&mut self.bytes[self.end..])?;
+        self.end += count;
         self.ended = count == 0;
         Ok(count > 0)
+    }
+
+    /// Makes room for as many bytes as are there, by which each byte is moved a few times at the most.
+    fn make_room(&mut self) -> Result<(), Error> {
+        self.bytes.copy_within(self.at..self.end, 0);
+        (self.at, self.end) = (0, self.end - self.at);
+        let room = (2 * self.end).max(self.block);
+        if room > self.bytes.len() {
+            let more = room - self.bytes.len();
+            self.opened.grow(&mut self.bytes, more)?;
+            self.bytes.resize(room, 0);
+        }
+        Ok(())
     }
 
     /// Reads more, at the end a line end that was lacking.
@@ -84,28 +125,39 @@ impl Buffer {
         if self.completed || self.bytes().is_empty() || self.bytes().ends_with(b"\n") {
             return Ok(false);
         }
+        if self.end == self.bytes.len() {
+            self.make_room()?;
+        }
         self.completed = true;
-        self.bytes.push(b'\n');
+        self.bytes[self.end] = b'\n';
+        self.end += 1;
         Ok(true)
     }
 
-    /// Whether a line end was put behind the input.
+    /// Whether a line end was put after the input.
     pub(super) fn is_completed(&self) -> bool {
         self.completed
     }
 
     /// Whether the next byte begins a line.
     pub(super) fn at_line_start(&self) -> bool {
-        self.last == b'\n'
+        ends_line(self.last)
     }
 
-    /// What a person calls the input.
+    /// What messages call the input.
     pub(super) fn name(&self) -> &str {
         &self.opened.name
     }
 
     /// `file:line` of the next byte.
     pub(super) fn place(&self) -> String {
-        format!("{}:{}", self.name(), self.line)
+        self.place_after(0)
+    }
+
+    /// `file:line` of the byte after so many.
+    pub(super) fn place_after(&self, count: usize) -> String {
+        let unended = self.cr_ends_lines && self.last == b'\r' && self.bytes().first() != Some(&b'\n');
+        let more = memchr::memchr_iter(b'\n', &self.bytes()[..count]).count() as u64;
+        format!("{}:{}", self.name(), self.line + u64::from(unended) + more)
     }
 }

@@ -7,7 +7,8 @@
 use std::cmp::Ordering;
 
 use crate::error::{Error, ErrorKind};
-use crate::io::number::{Spelled, integer, is_exactly, no_number, printable, spelled};
+use crate::human::quoted;
+use crate::io::number::{Spelled, integer, is_exactly, no_number, spelled};
 use crate::io::rules::{Class, Counts, Place, Rules};
 use crate::io::text::integers::{holds, two_complement};
 use crate::io::text::{NO_NAN, NOTHING_THERE, expected};
@@ -235,7 +236,7 @@ impl Typing {
             if integer as f64 as i128 != integer {
                 self.note_inexact(token, &place)?;
             }
-            let shown = || format!("{} ({})", printable(token), place());
+            let shown = || format!("{} ({})", quoted(token), place());
             if negative {
                 self.negative.get_or_insert_with(shown);
             } else if i64::try_from(magnitude).is_err() {
@@ -305,7 +306,7 @@ impl Typing {
 }
 
 fn kind_of(token: &[u8], place: impl Fn() -> String, expected: String) -> ErrorKind {
-    ErrorKind::Token { place: place(), token: printable(token), expected }
+    ErrorKind::Token { place: place(), token: quoted(token), expected }
 }
 
 fn refused(token: &[u8], place: impl Fn() -> String, expected: String) -> NoCell {

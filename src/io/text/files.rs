@@ -9,8 +9,6 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-
 use super::integers::Integers;
 use super::{PIECE, guess, piece_size};
 use crate::error::Error;
@@ -18,6 +16,7 @@ use crate::io::records::Records;
 use crate::io::rules::Direction;
 use crate::io::source::{Input, MARK, RegularFile};
 use crate::key::ElementType;
+use crate::parallel::{self, ParallelIterator};
 
 /// Bytes read at once: a part of a core's cache.
 const BLOCK: usize = 1 << 18;
@@ -62,9 +61,12 @@ pub fn integers_from_files(
     }
     let mut files = Vec::with_capacity(inputs.len());
     for input in inputs {
-        match input.open_regular()? {
-            Some(file) => files.push(file),
-            None => return Ok(None),
+        match input.open_regular() {
+            Ok(Some(file)) => files.push(file),
+            Ok(None) => return Ok(None),
+            // There may be fewer open together here than elsewhere.
+            Err(_) if !files.is_empty() => return Ok(None),
+            Err(error) => return Err(error),
         }
     }
     let total: u64 = files.iter().map(|file| file.size).sum();
@@ -86,8 +88,7 @@ pub fn integers_from_files(
         reading: AtomicU64::new(0),
         progress,
     };
-    let pieces: Result<Vec<Option<Integers>>, Error> = stretches
-        .into_par_iter()
+    let pieces: Result<Vec<Option<Integers>>, Error> = parallel::take(stretches)
         .map_init(Vec::new, |buffer, (file, stretch)| {
             let piece = shared.read(file, stretch, buffer);
             if !matches!(piece, Ok(Some(_))) {
@@ -106,7 +107,7 @@ pub fn integers_from_files(
     let Some(element) = Integers::summary(&pieces).element() else { return Ok(None) };
     let order = direction.of(element);
     let keys = Integers::keys(pieces, order);
-    let cores = rayon::current_num_threads() as u64;
+    let cores = parallel::threads() as u64;
     Ok(Some(FromFiles {
         records: Records { order, keys, spelling: None },
         bytes: total,

@@ -2,7 +2,8 @@
 
 use super::expected;
 use crate::error::Error;
-use crate::io::number::{Integer, Tokens, integer, printable};
+use crate::human::quoted;
+use crate::io::number::{Integer, Tokens, integer};
 use crate::io::source::Text;
 use crate::key::{ElementType, Order, Pieces, Word};
 use crate::parallel::map_parts;
@@ -171,7 +172,7 @@ impl Integers {
         };
         let least = place((self.least.cast_unsigned(), true));
         let greatest = place((self.greatest, false));
-        let shown = |place| printable(text.token(place));
+        let shown = |place| quoted(text.token(place));
         Error::input(
             text.place(least.max(greatest)),
             format!(
