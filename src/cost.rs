@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::human::{grouped, short};
+use crate::human::{self, grouped, short};
 use crate::plan::Shape;
 use crate::timing::milliseconds;
 
@@ -118,20 +118,24 @@ impl Costs {
     ///
     /// What is wrong with them.
     pub fn from_json(json: &str) -> Result<Self, Error> {
-        let costs: Self =
-            serde_json::from_str(json).map_err(|error| Error::input("costs", error.to_string()))?;
+        let costs: Self = serde_json::from_str(json)
+            .map_err(|error| Error::input("costs", human::said(error.to_string())))?;
         let curves = costs.cpus.iter().map(|cpu| &cpu.sorts).chain(costs.gpu.iter().map(|gpu| &gpu.sorts));
         let rises = |curve: &Curve| {
             !curve.times.is_empty()
                 && curve.times.is_sorted_by(|a, b| a.0 < b.0)
                 && curve.times.iter().all(|&(n, ms)| n > 0 && ms > 0.0)
         };
-        let cores_rise = !costs.cpus.is_empty() && costs.cpus.is_sorted_by(|a, b| a.cores < b.cores);
+        let has_cores = costs.cpus.first().is_some_and(|cpu| cpu.cores > 0);
+        let cores_rise = has_cores && costs.cpus.is_sorted_by(|a, b| a.cores < b.cores);
         let start = costs.gpu.as_ref().map_or(0.0, |gpu| gpu.start_ms);
         let rates = [costs.binary_bytes_per_ms, costs.text_bytes_per_ms];
         let possible = start >= 0.0 && rates.iter().all(|&rate| rate > 0.0);
         if !(cores_rise && possible && curves.flatten().all(rises)) {
-            return Err(Error::input("costs", "cores and sizes must rise, and times and rates be above 0"));
+            return Err(Error::input(
+                "costs",
+                "cores and sizes must rise from 1, and times and rates be above 0",
+            ));
         }
         Ok(Self { measured_here: true, ..costs })
     }
@@ -173,14 +177,13 @@ impl Costs {
     }
 
     fn on_cpu(&self, n: u64, shape: Shape, cores: usize) -> f64 {
-        let time = |cpu: &CpuCosts| find(&cpu.sorts, shape).map_or(0.0, |curve| curve.milliseconds(n));
-        let after = self.cpus.partition_point(|cpu| cpu.cores < cores);
-        match (after.checked_sub(1).map(|before| &self.cpus[before]), self.cpus.get(after)) {
-            (Some(before), Some(after)) => {
-                let [a, b] = [before, after].map(|cpu| (cpu.cores as u64, time(cpu)));
-                if a.1 > 0.0 && b.1 > 0.0 { between(a, b, cores as u64) } else { 0.0 }
-            }
-            (None, Some(cpu)) | (Some(cpu), None) => time(cpu),
+        let time = |cpu: &CpuCosts| Some((cpu.cores as u64, find(&cpu.sorts, shape)?.milliseconds(n)));
+        let known: Vec<(u64, f64)> = self.cpus.iter().filter_map(time).collect();
+        let after = known.partition_point(|&(others, _)| others < cores as u64);
+        match (after.checked_sub(1).map(|before| known[before]), known.get(after)) {
+            (Some(before), Some(&after)) => between(before, after, cores as u64),
+            (None, Some(&(_, time))) | (Some((_, time)), None) => time,
+            // Nothing is known of such sorts.
             (None, None) => 0.0,
         }
     }
@@ -289,6 +292,11 @@ mod tests {
             "1,048,576 elements: about 64.0 ms on the CPU, 2.00 on the GPU, as on other machines: gpusort tune \
              measures this one"
         );
+        // What is known of such sorts on other numbers of cores counts.
+        let mut some = costs();
+        some.cpus[0].sorts.clear();
+        assert!(some.choose(1 << 20, KEYS, 8, Duration::ZERO).is_gpu());
+        assert_eq!(some.choose(1 << 20, KEYS, 2, Duration::ZERO).cpu, Duration::from_millis(16));
         let none = Costs { gpu: None, ..costs() };
         assert!(!none.choose(1 << 30, KEYS, 2, Duration::ZERO).is_gpu());
         let unknown = Shape { key_words: 2, positions: true };
@@ -313,6 +321,7 @@ mod tests {
         assert!(spoilt(|costs| costs.cpus[1].sorts[0].times.reverse()).contains("must rise"));
         assert!(spoilt(|costs| costs.cpus[0].sorts[0].times[0].1 = 0.0).contains("above 0"));
         assert!(spoilt(|costs| costs.cpus.reverse()).contains("must rise"));
+        assert!(spoilt(|costs| costs.cpus[0].cores = 0).contains("from 1"));
         assert!(spoilt(|costs| costs.text_bytes_per_ms = 0.0).contains("above 0"));
         assert!(spoilt(|costs| costs.gpu.as_mut().unwrap().start_ms = -1.0).contains("above 0"));
         let mut long = costs();

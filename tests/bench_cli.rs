@@ -72,7 +72,17 @@ fn every_size_and_method_has_its_line() {
 fn exports_hold_the_fields_of_the_specification() {
     let folder = Folder::new();
     let [json, csv, markdown, plot] = ["x.json", "x.csv", "x.md", "x.svg"].map(|name| folder.arg(name));
-    let args = ["-d", &device::name(), "--sizes", "100,10K", "--with-positions", "--dist", "zipf,sorted"];
+    let args = [
+        "-d",
+        &device::name(),
+        "--sizes",
+        "100,10K",
+        "--with-positions",
+        "--dist",
+        "zipf,sorted",
+        "--time-limit",
+        "600",
+    ];
     let exports =
         ["--export-json", &json, "--export-csv", &csv, "--export-markdown", &markdown, "--plot", &plot];
     bench(&[&args[..], &exports].concat());

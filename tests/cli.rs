@@ -569,14 +569,21 @@ fn ignored_signals_stay_ignored() {
     assert!(fs::read_to_string(&out).unwrap() == lines_to(40_000));
 }
 
-/// Waits until the folder holds a temporary file that `is_due`.
+/// Waits until the process has a new file in the folder, under a name or without one, that `is_due` by its length.
 #[cfg(unix)]
-fn wait_for_temporary(folder: &Folder, child: &mut Child, is_due: impl Fn(u64) -> bool) -> bool {
+pub fn wait_for_temporary(folder: &Folder, child: &mut Child, is_due: impl Fn(u64) -> bool) -> bool {
     let start = Instant::now();
+    let is_new = |path: PathBuf| {
+        let name = fs::read_link(&path).unwrap_or(path.clone());
+        let is_new =
+            name.to_string_lossy().contains(".gpusort-") || name.to_string_lossy().contains(" (deleted)");
+        is_new && name.starts_with(folder.0.path()) && fs::metadata(path).is_ok_and(|file| is_due(file.len()))
+    };
+    let files =
+        |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     while start.elapsed() < Duration::from_secs(60) {
-        let temporary = folder.names().into_iter().find(|name| name.starts_with(".gpusort-"));
-        if temporary.is_some_and(|name| fs::metadata(folder.path(&name)).is_ok_and(|file| is_due(file.len())))
-        {
+        let open = files(format!("/proc/{}/fd", child.id()).into());
+        if open.chain(files(folder.0.path().to_owned())).any(is_new) {
             return true;
         }
         if child.try_wait().unwrap().is_some() {
@@ -775,7 +782,7 @@ fn each_refuses_what_would_lose_a_file() {
         (&["--each", &file, &same, "-o", &out], "would both become"),
         (&["--each", &file, &file, "--in-place"], "would both become"),
         (&["--each", &file, "-o", &here], "--in-place sorts it there"),
-        (&["--each", &file, "-o", &file], "no folder for the sorted files"),
+        (&["--each", &file, "-o", &file], "-o names a folder"),
         (&["--each", &file, "-o", &out, "--to", "bin"], "keeps a file's format"),
         (&["--in-place", &file], "--each"),
     ] {

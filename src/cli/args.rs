@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use gpusort::UnknownName;
 use gpusort::bench::{Pace, Sizes};
 use gpusort::generate::Distribution;
@@ -319,7 +319,7 @@ pub(super) struct GenArgs {
 
 /// Sort numbers, or the rows of tables by their numbers, from files or standard input.
 #[derive(Args, Clone, Debug)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, disable_help_flag = true)]
 #[command(after_help = "See 'gpusort sort --help' for examples, order rules and exit codes.")]
 #[command(after_long_help = "\
 Examples:
@@ -408,7 +408,7 @@ pub(super) struct SortArgs {
     pub(super) check: Option<CheckArg>,
 
     /// Likewise, by the exit code alone: --check=quiet
-    #[arg(short = 'C', conflicts_with_all = ["top", "argsort", "to", "output", "each", "merge"], help_heading = INSTEAD)]
+    #[arg(short = 'C', conflicts_with_all = ["check", "top", "argsort", "to", "output", "each", "merge"], help_heading = INSTEAD)]
     pub(super) check_quietly: bool,
 
     /// Merge inputs that are sorted, each on its own, as they come
@@ -471,6 +471,14 @@ pub(super) struct SortArgs {
     /// No progress, no notes, no timing unless asked for
     #[arg(short, long, help_heading = TOLD)]
     pub(super) quiet: bool,
+
+    /// Print help (-h alone: a summary)
+    #[arg(long, action = ArgAction::HelpLong, help_heading = TOLD)]
+    pub(super) help: Option<bool>,
+
+    /// What `sort` has for numbers with units. It must not print help into a file that data is expected in.
+    #[arg(short = 'h', hide = true)]
+    pub(super) human: bool,
 
     /// Whether `--timing` was typed and is not the environment's.
     #[arg(skip)]
@@ -547,6 +555,10 @@ pub(super) struct OrderArgs {
     /// Ignored: floats and exponents are understood here
     #[arg(short, long, help_heading = ORDER)]
     pub(super) general_numeric_sort: bool,
+
+    /// Ignored: records with equal keys always keep their order
+    #[arg(short, long, help_heading = ORDER)]
+    pub(super) stable: bool,
 }
 
 /// `--nan`, `--empty`

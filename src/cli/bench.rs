@@ -11,14 +11,17 @@ use gpusort::bench::machine::Machine;
 use gpusort::bench::table::Table;
 use gpusort::bench::{Case, Event, Pace, Report, Suite, csv, json, markdown, plot};
 use gpusort::gpu::{Gpu, Select};
+use gpusort::human;
 use gpusort::io::Output;
+use gpusort::memory;
 use gpusort::plan::{Algorithm, Variant};
 use gpusort::{ErrorKind, bench};
+
+use crate::end;
 
 use super::args::{BenchArgs, Progress as When, VariantArg};
 use super::device::Device;
 use super::format::unless_stdout;
-use super::interrupt;
 use super::progress::{Progress, Unit};
 
 /// What is meant: every option resolved against the others.
@@ -100,7 +103,7 @@ impl Options {
         for (number, export) in exports.iter().enumerate() {
             let Some(path) = export.path.as_deref() else { continue };
             if exports[..number].iter().any(|other| other.path == export.path) {
-                bail!("{}: two exports would be written there", path.display());
+                bail!("{}: two exports would be written there", human::path(path));
             }
             check_place(path)?;
         }
@@ -260,6 +263,10 @@ impl Live {
         }
         let conclusion = self.table.conclusion(&self.report);
         let told = self.tell().and_then(|()| self.print(&conclusion));
+        if self.report.results.is_empty() && self.report.skipped.is_empty() {
+            // Nothing that would be worth what was exported there before.
+            return told;
+        }
         // Each for itself: one that fails is no reason to lose the others.
         let exported: Vec<_> = self.exports.iter().map(|export| export.write(&self.report)).collect();
         exported.into_iter().fold(told, anyhow::Result::and)
@@ -272,6 +279,7 @@ fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
 
 pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
     let options = Options::new(args)?;
+    memory::ensure("this benchmark", options.suite.memory())?;
     let progress = Progress::new(options.progress);
     let devices = start(&options, &progress)?;
     let report = Report {
@@ -299,7 +307,7 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
 
     let live = Arc::new(Mutex::new(live));
     let (last, bar) = (Arc::clone(&live), progress.clone());
-    interrupt::say_at_last(move || {
+    end::say_at_last(move || {
         // Before the lock, which is waited for while the bar is suspended.
         bar.end();
         let mut live = lock(&last);

@@ -10,6 +10,7 @@ use anyhow::{anyhow, bail};
 use gpusort::cost::{self, Choice, Costs};
 use gpusort::gpu::{Gpu, Kind, Select};
 use gpusort::human::grouped;
+use gpusort::parallel;
 use gpusort::plan::{Plan, Shape};
 use gpusort::{ErrorKind, Method, Sorter, Wanted};
 
@@ -45,36 +46,43 @@ impl Device {
 
 /// A device that is being started while the input is read.
 struct Starting {
-    thread: Option<JoinHandle<(Result<Gpu, gpusort::Error>, Duration)>>,
+    /// What it will be, or is where the system gave no thread for it; `None` when it was taken.
+    device: Option<Result<JoinHandle<Begun>, Box<Begun>>>,
     since: Instant,
 }
+
+/// A device, and how long it took to start.
+type Begun = (Result<Gpu, gpusort::Error>, Duration);
 
 impl Starting {
     fn new(select: Select) -> Self {
         let since = Instant::now();
-        let thread = std::thread::spawn(move || {
+        let device = parallel::background(move || {
             let gpu = Gpu::start(&select);
             (gpu, since.elapsed())
         });
-        Self { thread: Some(thread), since }
+        Self { device: Some(device.map_err(Box::new)), since }
     }
 
     /// How much is left of a start that takes so long in all.
     fn left(&self, of: Duration) -> Duration {
-        let done = self.thread.as_ref().is_none_or(JoinHandle::is_finished);
+        let done =
+            self.device.as_ref().is_none_or(|device| device.as_ref().map_or(true, JoinHandle::is_finished));
         if done { Duration::ZERO } else { of.saturating_sub(self.since.elapsed()) }
     }
 
     fn wait(mut self) -> (Result<Gpu, gpusort::Error>, Duration) {
-        let thread = self.thread.take().expect("taken here only, and by drop");
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        match self.device.take().expect("taken here only, and by drop") {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(begun) => *begun,
+        }
     }
 }
 
 impl Drop for Starting {
     /// A process that ends while a driver is starting up may crash in it.
     fn drop(&mut self) {
-        if let Some(thread) = self.thread.take() {
+        if let Some(Ok(thread)) = self.device.take() {
             // Its result is no longer wanted.
             let _ = thread.join();
         }

@@ -2,19 +2,19 @@
 
 use std::io::Write;
 
-use anyhow::Context;
 use gpusort::gpu::{AdapterInfo, adapters};
 use gpusort::human::bytes;
 
 pub(super) fn run() -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut text = String::new();
     let adapters = adapters();
     for (number, adapter) in adapters.iter().enumerate() {
-        writeln!(out, "{number}    {}", describe(adapter)).context("standard output")?;
+        text.push_str(&format!("{number}    {}\n", describe(adapter)));
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
-    writeln!(out, "cpu  CPU\n     {cores}").context("standard output")?;
+    text.push_str(&format!("cpu  CPU\n     {cores}\n"));
+    super::print(&text)?;
     if adapters.is_empty() {
         let _ = writeln!(
             std::io::stderr(),

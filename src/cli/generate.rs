@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anyhow::{bail, ensure};
 use gpusort::generate::Sequence;
+use gpusort::human;
 use gpusort::io::records::write_text;
 use gpusort::io::{Output, binary, npy};
 use gpusort::key::{ElementType, Order};
@@ -31,7 +32,7 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
     {
         bail!(
             "{}: {promised} by its name, but --type is {element}; --to bin writes it all the same",
-            path.display()
+            human::path(path)
         );
     }
     let sequence = Sequence { element, distribution: args.dist, count: args.count, seed: args.seed };

@@ -11,7 +11,7 @@ use super::args::Cli;
 pub(super) fn completions(shell: Shell) -> anyhow::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "gpusort", &mut script);
-    print(&script)
+    super::print(&String::from_utf8_lossy(&script))
 }
 
 /// The page of gpusort as a whole, or of one command.
@@ -35,7 +35,7 @@ pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
         sections(&more.unwrap_or_default(), &mut page)
     })();
     rendered.context("the manual page")?;
-    print(&page)
+    super::print(&String::from_utf8_lossy(&page))
 }
 
 /// Help below the options as sections of the page: a line that ends with a colon is a heading, and others stay lines.
@@ -57,8 +57,4 @@ fn sections(help: &str, page: &mut impl Write) -> io::Result<()> {
 /// A line that roff prints as it is, which must not begin it.
 fn escaped(line: &str) -> String {
     line.replace('\\', "\\e").replace('-', "\\-")
-}
-
-fn print(bytes: &[u8]) -> anyhow::Result<()> {
-    io::stdout().write_all(bytes).context("standard output")
 }

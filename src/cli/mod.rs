@@ -8,17 +8,20 @@ mod device;
 mod devices;
 mod format;
 mod generate;
-mod interrupt;
 mod manual;
 mod progress;
 mod sort;
 mod tune;
+mod usage;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
+use gpusort::io::Output;
+
+use crate::end;
 
 /// Runs the command that the arguments name.
 ///
@@ -26,9 +29,9 @@ use clap::{CommandFactory, FromArgMatches};
 /// too); 130 interrupted.
 pub(crate) fn main() -> ExitCode {
     prepare_environment();
-    let cli = parse();
+    end::install();
     let success = |()| ExitCode::SUCCESS;
-    let result = interrupt::install().and_then(|()| match cli.command {
+    let result = parse().or_else(usage::answer).and_then(|cli| match cli.command {
         args::Command::Sort(args) => sort::run(args),
         args::Command::Check(args) => check::run(args),
         args::Command::Bench(args) => bench::run(args).map(success),
@@ -41,6 +44,8 @@ pub(crate) fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<usage::Helped>() => ExitCode::SUCCESS,
+        Err(error) if error.is::<usage::Answered>() => ExitCode::from(2),
         Err(error) => {
             // Where even this cannot be written, there is nobody left to tell.
             let _ = writeln!(std::io::stderr(), "gpusort: {error:#}");
@@ -71,9 +76,9 @@ fn command() -> clap::Command {
 }
 
 /// The arguments, with what only clap knows: which of them were typed.
-fn parse() -> args::Cli {
-    let matches = command().get_matches();
-    let mut cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+fn parse() -> Result<args::Cli, clap::Error> {
+    let matches = command().try_get_matches()?;
+    let mut cli = args::Cli::from_arg_matches(&matches)?;
     if let (args::Command::Sort(args), Some(matches)) = (&mut cli.command, matches.subcommand_matches("sort"))
     {
         let typed = |option| matches.value_source(option) == Some(ValueSource::CommandLine);
@@ -81,7 +86,14 @@ fn parse() -> args::Cli {
         args.progress_typed = typed("progress");
         args.how_typed = ["device", "algo", "variant"].into_iter().find(|option| typed(option));
     }
-    cli
+    Ok(cli)
+}
+
+/// Prints this on standard output.
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut output = Output::stdout()?;
+    output.write_all(text.as_bytes()).map_err(|error| output.failed(error))?;
+    Ok(output.finish()?)
 }
 
 /// What sets defaults of options.

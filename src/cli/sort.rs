@@ -11,22 +11,25 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
+use gpusort::human;
 use gpusort::io::binary::{self, Source};
 use gpusort::io::npy;
 use gpusort::io::records::{write_records, write_text};
 use gpusort::io::{Input, Output, Records, Spelling, Start, Starts, Table, Text, csv, text};
 use gpusort::key::{ElementType, Incoming, KeysRef, Order, Pieces};
+use gpusort::memory;
+use gpusort::parallel;
 use gpusort::plan::Shape;
 use gpusort::timing::{LeftOut, Timing, milliseconds};
 use gpusort::{Report, Sorter, Wanted};
 
 use self::options::{Options, TimingTo};
 use super::args::{CheckArg, CheckArgs, SortArgs};
-use super::check;
 use super::device::{Devices, Expected};
 use super::format::Format;
 use super::progress::{Progress, Unit};
+use super::{check, usage};
 
 /// Bytes of a number in text with what separates it from the next, about.
 const BYTES_OF_TOKEN: u64 = 10;
@@ -134,9 +137,34 @@ impl Options {
         let shape = Shape { key_words: element.key_words(), positions };
         Some(Expected { n, shape, bytes, text: !format.is_bits() })
     }
+
+    /// Bytes of memory that it takes at least to sort what is expected.
+    fn least_memory(&self, expected: &Expected) -> u64 {
+        let key = 4 * u64::from(expected.shape.key_words);
+        match self.input.format {
+            // Twice what the keys take: as they are read, and sorted.
+            Format::Binary | Format::Npy if self.wanted == Wanted::default() => {
+                expected.n.saturating_mul(2 * key)
+            }
+            Format::Binary | Format::Npy => expected.n.saturating_mul(key),
+            // Integers whose text is not kept: 64 bits twice for 21 bytes, or half of that for 11.
+            Format::Text => expected.bytes / 4 * 3,
+            Format::Csv | Format::Tsv => expected.bytes,
+        }
+    }
+}
+
+/// # Errors
+///
+/// More memory is needed than there is.
+fn ensure_memory(bytes: u64) -> anyhow::Result<()> {
+    Ok(memory::ensure("this sort", bytes)?)
 }
 
 pub(super) fn run(args: SortArgs) -> anyhow::Result<ExitCode> {
+    if args.human {
+        return usage::human(std::env::args_os().len());
+    }
     let checks = args.check.is_some() || args.check_quietly;
     if let Some(option) = args.how_typed.filter(|_| checks || args.merge) {
         let does = if checks { "--check" } else { "--merge" };
@@ -162,6 +190,9 @@ fn sort(options: &Options) -> anyhow::Result<()> {
     let mut devices = options.devices();
     let sources = if options.input.format.is_bits() { options.input.sources()? } else { Vec::new() };
     let expected = options.expected(&sources);
+    if let Some(expected) = &expected {
+        ensure_memory(options.least_memory(expected))?;
+    }
     devices.expect(expected);
     // Opened before the work, so that a place that can't be written to is found out now.
     let output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
@@ -197,7 +228,7 @@ fn sort_while_reading(
     let order = direction.of(sources[0].element());
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
-        let reader = scope.spawn(move || {
+        let reader = parallel::meanwhile(scope, move || {
             let start = Instant::now();
             let gone = || gpusort::Error::device("nothing more is read for it");
             let take = |keys| sender.send(Ok(keys)).map_err(|_| gone());
@@ -218,7 +249,7 @@ fn sort_while_reading(
         };
         progress.phase("read", Unit::Bytes, Some(expected.bytes));
         let timing = sort_one(options, input, output, devices, progress, begin)?;
-        let reading = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let reading = reader.wait();
         Ok(timing.map(|mut timing| {
             timing.ms.read = milliseconds(reading);
             timing
@@ -244,7 +275,7 @@ fn sort_one(
     {
         bail!(
             "{}: the data is {element}, not {promised}; --type {promised} reads it so, --to bin writes {element} there",
-            options.output.as_deref().unwrap_or(Path::new("")).display(),
+            human::path(options.output.as_deref().unwrap_or(Path::new(""))),
         );
     }
     if options.output_format != Format::Text
@@ -264,6 +295,11 @@ fn sort_one(
     }
     let chosen = devices.choose(n as u64, content.shape(options), unread, progress)?;
     let (types, mut left_out) = (content.types(), content.left_out());
+    if chosen.sorter.device().is_none() && !options.wanted.is_few(n as u64) {
+        // What is sorted goes to another place, and so does what is written of it.
+        let Shape { key_words, positions } = content.shape(options);
+        ensure_memory(n as u64 * (4 * u64::from(key_words) + if positions { 8 } else { 0 }))?;
+    }
     let done = sort_and_write(options, content, &chosen.sorter, &mut output, progress)?;
     let start = Instant::now();
     output.finish()?;
@@ -521,8 +557,8 @@ fn tell(timing: &Timing, options: &Options) -> anyhow::Result<()> {
     let line = if options.json { timing.to_json()? } else { timing.to_string() };
     let Some(to) = options.timing else { return Ok(()) };
     match to {
-        TimingTo::Stdout => writeln!(io::stdout(), "{line}").context("standard output"),
-        TimingTo::StdoutComment => writeln!(io::stdout(), "# {line}").context("standard output"),
+        TimingTo::Stdout => super::print(&format!("{line}\n")),
+        TimingTo::StdoutComment => super::print(&format!("# {line}\n")),
         TimingTo::Stderr => {
             let _ = writeln!(io::stderr(), "{line}");
             Ok(())

@@ -2,21 +2,23 @@
 //!
 //! What is measured is what will be run: each sort is a process of its own, with the phases that `--json` tells.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{self, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use etcetera::BaseStrategy;
 use gpusort::bench::machine::Machine;
 use gpusort::cost::{self, Costs, CpuCosts, Curve, GpuCosts};
 use gpusort::gpu::{AdapterInfo, Kind, Select, adapters};
-use gpusort::human::{grouped, time};
+use gpusort::human::{self, grouped, time};
 use gpusort::io::Output;
 use gpusort::key::ElementType;
 use serde_json::Value;
+
+use crate::end::Children;
 
 use super::args::TuneArgs;
 use super::device::Device;
@@ -40,10 +42,10 @@ pub(super) fn kept() -> anyhow::Result<Option<Costs>> {
     let json = match fs::read_to_string(&file) {
         Ok(json) => json,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => bail!("{}: {}", file.display(), error.kind()),
+        Err(error) => bail!("{}: {}", human::path(&file), human::system(&error)),
     };
     let costs = Costs::from_json(&json);
-    costs.map(Some).with_context(|| format!("{}: made anew by gpusort tune", file.display()))
+    costs.map(Some).with_context(|| format!("{}: made anew by gpusort tune", human::path(&file)))
 }
 
 /// A kind of sort.
@@ -65,6 +67,13 @@ const TEXT_SHARE: u64 = 8;
 
 pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     let file = file()?;
+    // Made before the work, so that a place that can't be written to is found out now.
+    let folder = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|error| {
+        let [folder, error] = [human::path(folder), human::system(&error)];
+        anyhow!("{folder}: no folder for settings: {error}")
+    })?;
+    let mut output = Output::file(&file)?;
     let gpu = find_gpu(&Device::named(&args.device)?)?;
     let progress = Progress::new(args.progress.progress);
     let mut sizes = Vec::new();
@@ -75,10 +84,11 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     }
     sizes.push(args.largest.max(cost::FEWEST));
 
-    let folder = tempfile::Builder::new().prefix("gpusort-tune-").tempdir().context("a folder for data")?;
+    // Without a name, so nothing remains however this ends.
+    let data = tempfile::tempfile().context("no temporary file for data")?;
     let mut measured = Measured::default();
     for case in &CASES {
-        measured.case(case, &sizes, gpu.as_ref(), folder.path(), &progress)?;
+        measured.case(case, &sizes, gpu.as_ref(), &data, &progress)?;
     }
     progress.end();
 
@@ -94,12 +104,9 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
         binary_bytes_per_ms: measured.binary_bytes_per_ms,
         text_bytes_per_ms: measured.text_bytes_per_ms,
     };
-    let folder = file.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).with_context(|| format!("{}: no folder for settings", folder.display()))?;
-    let mut output = Output::file(&file)?;
     writeln!(output, "{}", costs.to_json()?).map_err(|error| output.failed(error))?;
     output.finish()?;
-    show(&costs, &file).context("standard output")
+    super::print(&shown(&costs, &file))
 }
 
 /// The GPU to measure and its number, if there is one.
@@ -136,7 +143,7 @@ impl Measured {
         case: &Case,
         sizes: &[u64],
         gpu: Option<&(usize, AdapterInfo)>,
-        folder: &Path,
+        data: &File,
         progress: &Progress,
     ) -> anyhow::Result<()> {
         let name =
@@ -151,14 +158,13 @@ impl Measured {
                 continue;
             }
             progress.phase(format!("{} {name}", grouped(size)), Unit::Time, None);
-            let file = folder.join("data");
-            generate(case, size, &file)?;
-            let runs = repeat(case, &file, "cpu")?;
+            generate(case, size, data)?;
+            let runs = repeat(case, data, "cpu")?;
             cpu.times.push((size, median_of(&runs, |run| run.sort)));
             let rate = median_of(&runs, |run| run.bytes / run.input);
             *(if case.text { &mut self.text_bytes_per_ms } else { &mut self.binary_bytes_per_ms }) = rate;
             if let Some((number, _)) = gpu {
-                let runs = repeat(case, &file, &number.to_string())?;
+                let runs = repeat(case, data, &number.to_string())?;
                 on_gpu.times.push((size, median_of(&runs, |run| run.sort)));
                 self.starts.extend(runs.iter().map(|run| run.start));
             }
@@ -175,9 +181,9 @@ impl Measured {
 }
 
 /// Sorts on this device, after one sort that makes the driver know the kernels and the system the file.
-fn repeat(case: &Case, file: &Path, device: &str) -> anyhow::Result<Vec<Run>> {
-    sort(case, file, device)?;
-    (0..RUNS).map(|_| sort(case, file, device)).collect()
+fn repeat(case: &Case, data: &File, device: &str) -> anyhow::Result<Vec<Run>> {
+    sort(case, data, device)?;
+    (0..RUNS).map(|_| sort(case, data, device)).collect()
 }
 
 /// What one process told, in milliseconds.
@@ -195,27 +201,39 @@ fn this_command() -> anyhow::Result<Command> {
     for name in super::ENVIRONMENT {
         command.env_remove(name);
     }
-    command.stdin(Stdio::null());
     Ok(command)
 }
 
-fn generate(case: &Case, size: u64, file: &Path) -> anyhow::Result<()> {
+/// What a process calls the file that it has as standard input.
+const DATA: &str = if cfg!(unix) { "/dev/stdin" } else { "-" };
+
+fn generate(case: &Case, size: u64, mut data: &File) -> anyhow::Result<()> {
+    data.set_len(0)?;
+    data.rewind()?;
     let mut command = this_command()?;
     command.args(["gen", "-q", "-c", &size.to_string(), "-t", case.element.name()]);
-    command.args(["--to", if case.text { "text" } else { "bin" }, "-o"]).arg(file);
-    let status = command.status().context("gpusort gen")?;
-    ensure!(status.success(), "no data to sort: gpusort gen ended with {status}");
+    command.args(["--to", if case.text { "text" } else { "bin" }]);
+    command.stdin(Stdio::null()).stdout(data.try_clone()?).stderr(Stdio::piped());
+    let made = run_child(command).context("gpusort gen")?;
+    ensure!(made.status.success(), "no data to sort: {}", human::said(made.stderr.trim_ascii()));
     Ok(())
 }
 
-fn sort(case: &Case, file: &Path, device: &str) -> anyhow::Result<Run> {
+fn run_child(mut command: Command) -> io::Result<process::Output> {
+    Children::spawn(&mut command).and_then(Children::wait)
+}
+
+fn sort(case: &Case, mut data: &File, device: &str) -> anyhow::Result<Run> {
+    data.rewind()?;
     let mut command = this_command()?;
     command.args(["sort", "-q", "--json", "--timing", "stderr", "-t", case.element.name(), "-d", device]);
-    command.args(["-f", if case.text { "text" } else { "bin" }]).arg(file);
-    let output = command.stdout(Stdio::null()).output().context("gpusort sort")?;
+    command.args(["-f", if case.text { "text" } else { "bin" }, DATA]);
+    command.stdin(data.try_clone()?).stdout(Stdio::null()).stderr(Stdio::piped());
+    let output = run_child(command).context("gpusort sort")?;
     let told = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{}", told.trim());
-    let timing: Value = serde_json::from_str(&told).with_context(|| format!("gpusort sort said: {told}"))?;
+    ensure!(output.status.success(), "{}", human::said(told.trim()));
+    let timing = serde_json::from_str(&told);
+    let timing: Value = timing.with_context(|| format!("gpusort sort said: {}", human::said(&*told)))?;
     let ms = |phase: &str| timing["ms"][phase].as_f64().unwrap_or_default();
     Ok(Run {
         bytes: timing["bytes"].as_f64().unwrap_or_default(),
@@ -236,24 +254,25 @@ fn median(values: &mut [f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-fn show(costs: &Costs, file: &Path) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+fn shown(costs: &Costs, file: &Path) -> String {
+    let mut text = String::new();
     for cpu in &costs.cpus {
-        writeln!(out, "CPU: {}, {} cores", cpu.name, cpu.cores)?;
+        text += &format!("CPU: {}, {} cores\n", cpu.name, cpu.cores);
     }
-    match &costs.gpu {
-        Some(gpu) => writeln!(out, "GPU: {}, starts in {}", gpu.name, time(gpu.start_ms))?,
-        None => writeln!(out, "GPU: none")?,
-    }
-    writeln!(out, "\n{:>13}  {:<18}{:>10}{:>10}", "n", "sort", "CPU", "GPU")?;
+    text += &match &costs.gpu {
+        Some(gpu) => format!("GPU: {}, starts in {}\n", gpu.name, time(gpu.start_ms)),
+        None => "GPU: none\n".to_owned(),
+    };
+    text += &format!("\n{:>13}  {:<18}{:>10}{:>10}\n", "n", "sort", "CPU", "GPU");
     for (index, curve) in costs.cpus.iter().flat_map(|cpu| &cpu.sorts).enumerate() {
         let what = if curve.records { "records" } else { "keys" };
         for (row, &(n, ms)) in curve.times.iter().enumerate() {
             let gpu = costs.gpu.as_ref().and_then(|gpu| gpu.sorts.get(index)?.times.get(row));
             let gpu = gpu.map_or_else(|| "-".to_owned(), |&(_, ms)| time(ms));
             let sort = format!("{}-bit {what}", 32 * curve.key_words);
-            writeln!(out, "{:>13}  {sort:<18}{:>10}{gpu:>10}", grouped(n), time(ms))?;
+            text += &format!("{:>13}  {sort:<18}{:>10}{gpu:>10}\n", grouped(n), time(ms));
         }
     }
-    writeln!(out, "\nkept in {}", file.display())
+    text += &format!("\nkept in {}\n", human::path(file));
+    text
 }

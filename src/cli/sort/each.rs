@@ -8,24 +8,37 @@ use std::{fs, io, thread};
 
 use anyhow::{bail, ensure};
 use gpusort::io::Output;
+use gpusort::{human, parallel};
 
 use super::options::Options;
 use super::{Read, read, sort_one, tell};
 use crate::cli::args::{OrderArgs, Progress as When, SortArgs};
 use crate::cli::device::Devices;
+use crate::cli::format;
 use crate::cli::is_broken_pipe;
 use crate::cli::progress::Progress;
 
 /// One file, and all that is meant for it.
 struct Job {
-    name: String,
+    file: PathBuf,
     options: Options,
     /// What it becomes.
     target: PathBuf,
+    in_place: bool,
 }
 
 impl Job {
+    /// What messages call it.
+    fn name(&self) -> String {
+        human::path(&self.file)
+    }
+
     fn read(&self) -> anyhow::Result<Read<'static>> {
+        let metadata = fs::metadata(&self.target);
+        // A pipe would be drained, and then wait for somebody who reads what was sorted.
+        if self.in_place && metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+            bail!("{}: is no regular file, which --in-place could replace", self.name());
+        }
         let sources =
             if self.options.input.format.is_bits() { self.options.input.sources()? } else { Vec::new() };
         read(&self.options, &sources, &Progress::new(When::Never))
@@ -43,13 +56,13 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let expected = jobs.iter().filter_map(|job| job.options.expected(&[]));
     devices.expect(expected.max_by_key(|input| input.n));
     thread::scope(|scope| {
-        let mut next = Some(scope.spawn(|| first.read()));
+        let mut next = Some(parallel::meanwhile(scope, || first.read()));
         let mut failed = 0;
         for (number, job) in jobs.iter().enumerate() {
             let begin = Instant::now();
             let Some(reading) = next.take() else { break };
-            let input = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            next = jobs.get(number + 1).map(|job| scope.spawn(|| job.read()));
+            let input = reading.wait();
+            next = jobs.get(number + 1).map(|job| parallel::meanwhile(scope, || job.read()));
             match input.and_then(|input| sort_file(job, input, &mut devices, &progress, begin)) {
                 Err(error) if is_broken_pipe(&error) => return Err(error),
                 Err(error) => {
@@ -74,7 +87,7 @@ fn sort_file(
     let output = Output::file(&job.target)?;
     let timing = sort_one(&job.options, input, output, devices, progress, begin)?;
     timing.map_or(Ok(()), |mut timing| {
-        timing.file = Some(job.name.clone());
+        timing.file = Some(job.file.display().to_string());
         progress.suspend(|| tell(&timing, &job.options))
     })
 }
@@ -83,6 +96,9 @@ fn sort_file(
 fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
     let folder = match (&args.output, args.in_place) {
         (_, true) => None,
+        (Some(folder), false) if format::unless_stdout(Some(folder.clone())).is_none() => {
+            bail!("--each writes a file for each, and standard output is none; -o names a folder for them")
+        }
         (Some(folder), false) => Some(folder.clone()),
         (None, false) => bail!("--each needs --in-place, or a folder for the sorted files with -o"),
     };
@@ -93,14 +109,21 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
     let mut targets: HashMap<PathBuf, PathBuf> = HashMap::new();
     for file in files {
         let Some(name) = file.file_name().filter(|name| *name != "-") else {
-            bail!("{}: --each sorts files, each under its name", file.display());
+            bail!("{}: --each sorts files, each under its name", human::path(file));
         };
         let target = folder.as_ref().map_or_else(|| file.clone(), |folder| folder.join(name));
-        if folder.is_some() && is_same(&target, file) {
-            bail!("{}: is there already; --in-place sorts it there", target.display());
+        if folder.is_some()
+            && let Some(input) = files.iter().find(|file| is_same(&target, file))
+        {
+            let target = human::path(&target);
+            if input == file {
+                bail!("{target}: is there already; --in-place sorts it there");
+            }
+            bail!("{target}: would be what {} becomes, and is {}", human::path(file), human::path(input));
         }
         if let Some(other) = targets.insert(target.clone(), file.clone()) {
-            bail!("{} and {} would both become {}", other.display(), file.display(), target.display());
+            let [other, file, target] = [&other, file, &target].map(|path| human::path(path));
+            bail!("{other} and {file} would both become {target}");
         }
         let order = OrderArgs { files: vec![file.clone()], ..args.order.clone() };
         let one = SortArgs { order, output: Some(target.clone()), each: false, ..args.clone() };
@@ -108,14 +131,19 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
         ensure!(
             options.output_format == options.input.format,
             "{}: --each keeps a file's format, which is not what --to names",
-            file.display()
+            human::path(file)
         );
-        jobs.push(Job { name: file.display().to_string(), options, target });
+        jobs.push(Job { file: file.clone(), options, target, in_place: args.in_place });
     }
     if let Some(folder) = folder {
         match fs::create_dir(&folder) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
-            Err(error) => bail!("{}: no folder for the sorted files: {}", folder.display(), error.kind()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                bail!("{}: is a file; with --each, -o names a folder", human::path(&folder))
+            }
+            Err(error) => {
+                bail!("{}: no folder for the sorted files: {}", human::path(&folder), human::system(&error))
+            }
             Ok(()) => {}
         }
     }

@@ -29,6 +29,12 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
     );
     let progress = Progress::new(options.progress);
     let mut output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
+    if let Some(input) = input.inputs.iter().find(|input| output.feeds(input)) {
+        bail!(
+            "{}: is an input and the output, and would never end; -o replaces it when all is merged",
+            input.name()
+        );
+    }
     if let Kind::Bits(sources) = &how.kind {
         let element = sources[0].element();
         if let Some(promised) = options.output_element.filter(|&promised| promised != element) {

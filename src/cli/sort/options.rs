@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{bail, ensure};
 use gpusort::io::binary::Source;
 use gpusort::io::csv::{By, Dialect};
+use gpusort::io::output::stdout_is_open;
 use gpusort::io::stream::{How, Kind};
 use gpusort::io::{Direction, Input, Place, Rules};
 use gpusort::key::ElementType;
@@ -168,6 +169,8 @@ impl Options {
         let timing = match args.timing {
             TimingArg::Off => None,
             _ if args.quiet && !args.json && !args.timing_typed => None,
+            // Nobody is there to be told.
+            TimingArg::Auto if !to_stdout && !stdout_is_open() => None,
             // A default of the environment's must not make an error of what is none without it.
             TimingArg::Stdout if !args.timing_typed && to_stdout && output_format != Format::Text => {
                 Some(TimingTo::Stderr)

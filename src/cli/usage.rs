@@ -1,0 +1,155 @@
+//! What is answered to arguments that ask for help or cannot be understood.
+
+use std::fmt;
+use std::io::{self, IsTerminal};
+
+use anyhow::bail;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use gpusort::human;
+use gpusort::io::Input;
+
+/// That there was an error in the arguments, of which was told.
+#[derive(Debug)]
+pub(super) struct Answered;
+
+impl fmt::Display for Answered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the arguments cannot be understood")
+    }
+}
+
+impl std::error::Error for Answered {}
+
+/// Prints help where it was asked for, else what is wrong.
+pub(super) fn answer<T>(error: clap::Error) -> anyhow::Result<T> {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        return help(&error);
+    }
+    if let Some(hint) = hint(&error) {
+        bail!(hint);
+    }
+    // Where this cannot be written, the exit code says it.
+    let _ = quoted(error).print();
+    Err(Answered.into())
+}
+
+fn help<T>(help: &clap::Error) -> anyhow::Result<T> {
+    if io::stdout().is_terminal() {
+        // In colours.
+        help.print()?;
+    } else {
+        super::print(&help.render().to_string())?;
+    }
+    Err(Helped.into())
+}
+
+/// That help was asked for and given.
+#[derive(Debug)]
+pub(super) struct Helped;
+
+impl fmt::Display for Helped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("help was given")
+    }
+}
+
+impl std::error::Error for Helped {}
+
+/// Answers `sort -h`: alone it asks for help, and with a file, another option or an input it means numbers with units.
+pub(super) fn human<T>(arguments: usize) -> anyhow::Result<T> {
+    let alone = ["gpusort", "sort", "-h"].len();
+    if arguments > alone || !(io::stdin().is_terminal() || Input::Stdin.is_nothing()) {
+        bail!("-h: numbers with units are not read yet; numfmt --from=iec makes plain ones (--help is help)");
+    }
+    let mut command = super::command();
+    command.build();
+    let sort = command.find_subcommand_mut("sort").map(clap::Command::render_help);
+    super::print(&sort.map(|help| help.to_string()).unwrap_or_default())?;
+    Err(Helped.into())
+}
+
+/// The error with what was typed as a message can show it, and with the variable named where that is to blame.
+fn quoted(mut error: clap::Error) -> clap::Error {
+    let shown = |text: &String| human::path(text.as_ref());
+    let context: Vec<(ContextKind, ContextValue)> = error
+        .context()
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => Some((kind, ContextValue::String(shown(text)))),
+            ContextValue::Strings(texts) => {
+                Some((kind, ContextValue::Strings(texts.iter().map(shown).collect())))
+            }
+            _ => None,
+        })
+        .collect();
+    let variable = variable(&error);
+    for (kind, value) in context {
+        error.insert(kind, value);
+    }
+    if let Some(variable) = variable {
+        error.insert(ContextKind::InvalidArg, ContextValue::String(variable.to_owned()));
+    }
+    error
+}
+
+/// A piece of context, if it is a text.
+fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// The variable that a value which cannot be understood is from, if it was not typed.
+fn variable(error: &clap::Error) -> Option<&'static str> {
+    let option = text(error, ContextKind::InvalidArg)?.split(' ').next()?;
+    let value = text(error, ContextKind::InvalidValue)?;
+    let name = option.strip_prefix("--")?.to_ascii_uppercase();
+    let variable =
+        super::ENVIRONMENT.into_iter().find(|variable| variable.strip_prefix("GPUSORT_") == Some(&name))?;
+    let is_set = std::env::var(variable).is_ok_and(|set| set == value);
+    let is_typed = std::env::args().any(|typed| typed.starts_with(option) || typed == value);
+    (is_set && !is_typed).then_some(variable)
+}
+
+/// What to write here for what `sort` has under another name, or what is not needed here.
+const OF_SORT: [(&[&str], &str); 14] = [
+    (&["-S", "--buffer-size"], "memory is taken as it is needed, and there is no size to be set"),
+    (
+        &["-T", "--temporary-directory"],
+        "all is sorted in memory, and no folder is needed for temporary files",
+    ),
+    (&["-z", "--zero-terminated"], "lines end in LF here; tr '\\0' '\\n' makes such lines"),
+    (&["-b", "--ignore-leading-blanks"], "blanks before a number never count here; leave it out"),
+    (&["-V", "--version-sort"], "versions are no numbers; sort -V sorts them"),
+    (&["-M", "--month-sort"], "names of months are no numbers; sort -M sorts them"),
+    (&["-R", "--random-sort"], "nothing is put in random order here; shuf does that"),
+    (&["-i", "--ignore-nonprinting"], "only numbers are compared here; leave it out"),
+    (&["--human-numeric-sort"], "numbers with units are not read yet; numfmt --from=iec makes plain ones"),
+    (&["--parallel"], "all cores are used here; taskset limits them"),
+    (&["--files0-from"], "names are arguments here; xargs -0 gpusort sort < FILE makes them that"),
+    (&["--field-separator"], "here that is --delimiter"),
+    (&["--batch-size", "--compress-program"], "there are no temporary files here; leave it out"),
+    (&["--sort", "--debug"], "all sorting is numeric here; leave it out"),
+];
+
+/// What helps somebody who knows `sort`.
+fn hint(error: &clap::Error) -> Option<String> {
+    let argument = text(error, ContextKind::InvalidArg)?;
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let name = argument.split('=').next()?;
+            let (_, hint) = OF_SORT.iter().find(|(names, _)| names.contains(&name))?;
+            Some(format!("{name}: {hint}"))
+        }
+        ErrorKind::InvalidValue if argument.starts_with("--type") => {
+            let value = text(error, ContextKind::InvalidValue)?;
+            let separates =
+                value == "\\t" || value.chars().count() == 1 && !value.contains(char::is_alphanumeric);
+            let shown = if value == "\t" || value == "\\t" { "tab".to_owned() } else { human::quoted(value) };
+            separates.then(|| {
+                format!("-t is the type of the numbers here; --delimiter '{shown}' separates fields")
+            })
+        }
+        _ => None,
+    }
+}
