@@ -101,6 +101,7 @@ class Report:
     scenario: str
     index: int
     failures: list[str]
+    commands: list[str]
     not_possible: str | None
     old_whole: int
     old_broken: int
@@ -129,12 +130,16 @@ class Run:
             folder.mkdir(exist_ok=True)
             folder.chmod(0o755)
         self.failures: list[str] = []
+        # Those that failed, as they could be typed.
+        self.commands: list[str] = []
         self.tally: Counter = Counter()
         self.old_whole = self.old_broken = self.strays = 0
         self.last_command = ""
 
     def fail(self, problem: str) -> None:
-        self.failures.append(f"{problem}\n    {self.last_command}" if self.last_command else problem)
+        self.failures.append(problem)
+        if self.last_command and self.last_command not in self.commands:
+            self.commands.append(self.last_command)
 
     def give_to(self, user: int, group: int | None = None) -> None:
         """The folders of this run, to another user."""
@@ -221,7 +226,10 @@ class Run:
             parts.append(f"setpriv --reuid {user} --regid {user if group is None else group} {more}")
         if limits:
             parts.append("prlimit " + " ".join(f"--{names[which]}={most}" for which, most in limits))
-        parts.append(shlex.join(["gpusort", *args]) + (f" {redirect}" if redirect else ""))
+        shown = shlex.join(["gpusort", *args])
+        if len(args) > 20:
+            shown = f"{shlex.join(['gpusort', *args[:8]])} ... {shlex.join(args[-4:])}"
+        parts.append(shown + (f" {redirect}" if redirect else ""))
         return " ".join(parts)
 
     def gpusort(
@@ -383,6 +391,7 @@ def one(setup: Setup, scenario: Scenario, index: int) -> Report:
         scenario.name,
         index,
         run.failures,
+        run.commands,
         not_possible,
         run.old_whole,
         run.old_broken,

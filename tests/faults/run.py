@@ -147,6 +147,8 @@ def main() -> int:
                 print("  " + failure)
             if len(report.failures) > 4:
                 print(f"  and {len(report.failures) - 4} more")
+            for command in report.commands[:2]:
+                print(f"    {command}")
             if options.keep:
                 print(f"  its folder: {report.folder}")
         if len(reports) > options.shown:
