@@ -51,16 +51,17 @@ class Scenario:
     """A group of runs: `run` makes one, `prepare` fills `setup.shared` before the first in `folder`."""
 
     name: str
-    full: int
     run: Callable[[Run], None]
     prepare: Callable[[Setup, Path], None] | None = None
-    # Fixed lists of cases are short and always run whole.
-    fixed: bool = False
+    # How many runs in full; else `prepare` makes a list of cases, which is short and always run whole.
+    full: int = 0
     # At most so many at once, where a run needs much of the machine.
     at_once: int = 64
 
-    def count(self, full: bool) -> int:
-        return self.full if full or self.fixed else max(1, self.full // 10)
+    def count(self, setup: Setup) -> int:
+        if "cases" in setup.shared:
+            return len(setup.shared["cases"])
+        return self.full if setup.full else max(1, self.full // 10)
 
 
 @dataclass
@@ -168,14 +169,16 @@ class Run:
         cwd: Path | None = None,
         cgroup: Path | None = None,
         redirect: str = "",
+        first: str = "",
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) -> subprocess.Popen:
-        """Starts the command as leader of a process group. `redirect` is what a shell is told, like `<&- >> a`."""
+        """Starts the command as leader of a process group. `redirect` is what a shell is told, like `<&- >> a`, and
+        `first` what the shell does before it."""
         command = [str(self.setup.binary), *args]
-        if redirect:
-            command = ["/bin/sh", "-c", f'exec "$0" "$@" {redirect}', *command]
+        if redirect or first:
+            command = ["/bin/sh", "-c", f'{first}exec "$0" "$@" {redirect}', *command]
         limits, groups = list(limits), list(groups)
 
         def prepare() -> None:
@@ -192,9 +195,10 @@ class Run:
             for which, most in limits:
                 resource.setrlimit(which, (most, most))
 
-        self.last_command = self.as_typed(args, limits, user, group, groups, umask, env, cwd, cgroup, redirect)
-        if isinstance(getattr(stdin, "name", None), str):
-            self.last_command += f" < {shlex.quote(stdin.name)}"
+        files = [(sign, getattr(file, "name", None)) for sign, file in (("<", stdin), (">", stdout))]
+        plumbing = [f"{sign} {shlex.quote(name)}" for sign, name in files if isinstance(name, str)]
+        plumbing = " ".join([*plumbing, redirect])
+        self.last_command = self.as_typed(args, limits, user, group, groups, umask, env, cwd, cgroup, plumbing, first)
         return subprocess.Popen(
             command,
             stdin=stdin,
@@ -206,7 +210,7 @@ class Run:
             preexec_fn=prepare,
         )
 
-    def as_typed(self, args, limits, user, group, groups, umask, env, cwd, cgroup, redirect) -> str:
+    def as_typed(self, args, limits, user, group, groups, umask, env, cwd, cgroup, redirect, first) -> str:
         """The same as a line for a shell."""
         names = {
             resource.RLIMIT_AS: "as",
@@ -215,7 +219,7 @@ class Run:
             resource.RLIMIT_NOFILE: "nofile",
             resource.RLIMIT_FSIZE: "fsize",
         }
-        parts = [f"cd {shlex.quote(str(self.work if cwd is None else cwd))} &&"]
+        parts = [f"cd {shlex.quote(str(self.work if cwd is None else cwd))} && {first}"]
         if umask != 0o022:
             parts.append(f"umask {umask:03o};")
         if cgroup is not None:

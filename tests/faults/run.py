@@ -60,7 +60,7 @@ def worker(index: int) -> Report:
     return one(*CURRENT, index)
 
 
-def run_scenario(setup: Setup, scenario: Scenario, indices: list[int]) -> tuple[list[Report], str | None, float]:
+def run_scenario(setup: Setup, scenario: Scenario, case: int | None) -> tuple[list[Report], str | None, float]:
     """All its reports, or why it is not possible, and its seconds."""
     global CURRENT
     begin = time.monotonic()
@@ -72,6 +72,7 @@ def run_scenario(setup: Setup, scenario: Scenario, indices: list[int]) -> tuple[
     try:
         if scenario.prepare:
             scenario.prepare(setup, folder)
+        indices = list(range(scenario.count(setup))) if case is None else [case]
         workers = min(setup.workers, scenario.at_once, len(indices))
         with multiprocessing.get_context("fork").Pool(workers) as pool:
             reports = list(pool.imap_unordered(worker, indices, chunksize=16 if len(indices) > 1000 else 1))
@@ -125,8 +126,7 @@ def main() -> int:
         for scenario in SCENARIOS:
             if options.only and scenario.name not in options.only:
                 continue
-            indices = list(range(scenario.count(options.full))) if options.case is None else [options.case]
-            reports, why, seconds = run_scenario(setup, scenario, indices)
+            reports, why, seconds = run_scenario(setup, scenario, options.case)
             table += summary(scenario.name, reports, why, seconds)
             failures.append([report for report in reports if report.failures])
             print(table[-1] if why else table[-1 - (table[-1].startswith(" "))], file=sys.stderr, flush=True)

@@ -216,7 +216,7 @@ def run_tune_unwritable(run: Run) -> None:
 
 
 SCENARIOS = [
-    Scenario("signals", 1350, run_signal, prepare),
-    Scenario("kill", 200, run_kill, prepare_kill),
-    Scenario("tune", 42, run_tune, prepare_tune),
+    Scenario("signals", run_signal, prepare, full=1350),
+    Scenario("kill", run_kill, prepare_kill, full=200),
+    Scenario("tune", run_tune, prepare_tune, full=42),
 ]
