@@ -32,7 +32,9 @@ from harness import NotPossible, Report, Scenario, Setup, one, remove
 SCENARIOS: list[Scenario] = [
     scenario for module in (signals, limits, outputs, pipes, mutated) for scenario in module.SCENARIOS
 ]
+# Failures of each scenario; characters of one.
 SHOWN = 3
+LONGEST = 1500
 
 
 def arguments() -> argparse.Namespace:
@@ -84,6 +86,12 @@ def run_scenario(setup: Setup, scenario: Scenario, case: int | None) -> tuple[li
         if not setup.keep:
             remove(folder)
     return sorted(reports, key=lambda report: report.index), why, time.monotonic() - begin
+
+
+def clean(text: str) -> str:
+    """Without what a terminal would take for commands, and not endless."""
+    text = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 
 def row(name: str, *cells: str) -> str:
@@ -144,11 +152,11 @@ def main() -> int:
             again = f"--only {report.scenario} --seed {options.seed} --case {report.index}{size}"
             print(f"\n{report.scenario} {report.index}: run.py {options.binary} {again} --keep")
             for failure in report.failures[:4]:
-                print("  " + failure)
+                print("  " + clean(failure))
             if len(report.failures) > 4:
                 print(f"  and {len(report.failures) - 4} more")
             for command in report.commands[:2]:
-                print(f"    {command}")
+                print("    " + clean(command))
             if options.keep:
                 print(f"  its folder: {report.folder}")
         if len(reports) > options.shown:
