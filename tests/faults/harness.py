@@ -510,20 +510,20 @@ def kill_group(group: int) -> None:
 def group_members(group: int) -> list[str]:
     """Processes of a group that go on: no zombies, none that is on its way out."""
     members = members_now(group)
-    # Between a kill and its taking effect there is a moment in which nothing tells of it.
-    for _ in range(3):
-        if members:
-            time.sleep(0.02)
-            members = members_now(group)
-    return members
+    if members:
+        # Between a kill and its taking effect there is a moment in which nothing tells of it.
+        time.sleep(0.003)
+        again = members_now(group)
+        members = {process: name for process, name in members.items() if process in again}
+    return list(members.values())
 
 
-def members_now(group: int) -> list[str]:
+def members_now(group: int) -> dict[str, str]:
     try:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):
-        return []
-    members = []
+        return {}
+    members = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
             fields = (process / "stat").read_text().rpartition(")")[2].split()
@@ -531,7 +531,8 @@ def members_now(group: int) -> list[str]:
                 continue
             if SIGKILL_BIT & (mask(process.name, "SigPnd") | mask(process.name, "ShdPnd")):
                 continue
-            members.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip())
+            name = (process / "cmdline").read_bytes().replace(b"\0", b" ")
+            members[process.name] = name.decode(errors="replace").strip()
         except (OSError, IndexError, ValueError):
             continue
     return members

@@ -41,8 +41,8 @@ def least_to_start(setup: Setup, which: int) -> int:
 def run_memory(run: Run) -> None:
     which = resource.RLIMIT_DATA if run.index % 5 == 3 else resource.RLIMIT_AS
     jobs = run.rng.choice(run.shared["jobs"])
-    # Half of the runs where it matters most.
-    most = MOST if run.index % 2 else 200 * MIB
+    # More of the runs where it matters most.
+    most = [48 * MIB, 200 * MIB, MOST][run.index % 3]
     limit = int(math.exp(run.rng.uniform(math.log(run.shared["least"][which]), math.log(most))))
     run.attempt(run.rng.choice(jobs), limits=[(which, limit)])
     run.no_traces()

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import data
+import mutated
 from harness import Job, Run, Setup, remove
 
 # What a wrong `gpusort sort INPUT -o OUTPUT` does, as a shell script, and what must be said of it.
@@ -88,6 +89,14 @@ def checks_alone():
     tokens = [b"nan", b"1e3", b"0.0", b"-0.0", b"007", b"7", b"-inf"]
     right = b"-inf\n-0.0\n0.0\n007\n7\n1e3\nnan\n"
     yield "the order of text", None if data.sorted_text(tokens) == right else "wrong", None
+    yield "a right text", mutated.check_text(b"# 1\n 3 007\r\n1", b"1\n3\n007\n"), None
+    yield "a text that lost a token", mutated.check_text(b"3 007\n1", b"1\n3\n"), "cut"
+    yield "a text with another spelling", mutated.check_text(b"3 007\n1", b"1\n3\n7\n"), "lost"
+    yield "a text of no numbers", mutated.check_text(b"3 x\n", b"3\nx\n"), "is none"
+    yield "a right table", mutated.check_table(b"a,b\n2,x\n1,y", b"a,b\n1,y\n2,x\n"), None
+    yield "a table that lost a row", mutated.check_table(b"a,b\n2,x\n1,y", b"a,b\n1,y\n"), "rows lost"
+    yield "a table with another header", mutated.check_table(b"a,b\n2,x\n", b"2,x\na,b\n"), "another header"
+    yield "a quoted table that lost a byte", mutated.check_table(b'a\n"1"\n2\n', b'a\n1"\n2\n'), "bytes lost"
     floats = [0x7FC00001, 0xFFC00002, 0xFFC00001, 0x7F800000, 0x80000000, 0, 0xFF800000, 0x7F800001]
     order = [0xFF800000, 0x80000000, 0, 0x7F800000, 0x7F800001, 0x7FC00001, 0xFFC00002, 0xFFC00001]
     got = data.sorted_binary(struct.pack("<8I", *floats), "f32")

@@ -10,7 +10,7 @@ from pathlib import Path
 from signal import SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGXCPU
 
 import data
-from harness import Job, Run, Scenario, Setup, is_handled, snapshot
+from harness import Job, Run, Scenario, Setup, is_handled, snapshot, stderr_problems
 
 # 300 runs each of the first four, 50 each of the others.
 PATTERN = [SIGINT, SIGTERM, SIGHUP, SIGQUIT] * 6 + [SIGALRM, SIGXCPU, SIGUSR1]
@@ -173,7 +173,12 @@ def run_tune(run: Run) -> None:
             process.send_signal(which)
         run.last_command += f"  ({which.name} {'to the group ' if to_all else ''}after {delay * 1000:.1f} ms)"
 
-    outcome = run.gpusort(*TUNE, codes=[0, 130, -which], during=send, timeout=60)
+    # To files, since pipes would be waited for until the last process has closed them.
+    with open(run.folder / "stdout", "wb") as out, open(run.folder / "stderr", "wb") as err:
+        how = {"stdout": out, "stderr": err, "stderr_open": False}
+        outcome = run.gpusort(*TUNE, codes=[0, 130, -which], during=send, timeout=60, **how)
+    for problem in stderr_problems(outcome.code, (run.folder / "stderr").read_bytes()):
+        run.fail(problem)
     for name in snapshot(run.scratch):
         run.strays += 1
         run.fail(f"a stray in TMPDIR: {name}")
