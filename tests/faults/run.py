@@ -27,7 +27,7 @@ import mutated
 import outputs
 import pipes
 import signals
-from harness import NotPossible, Report, Scenario, Setup, one, remove
+from harness import UMASK, NotPossible, Report, Scenario, Setup, one, remove
 
 SCENARIOS: list[Scenario] = [
     scenario for module in (signals, limits, outputs, pipes, mutated) for scenario in module.SCENARIOS
@@ -114,6 +114,7 @@ def summary(name: str, reports: list[Report], why: str | None, seconds: float) -
 
 def main() -> int:
     options = arguments()
+    os.umask(UMASK)
     if options.self_test:
         import selftest
 
