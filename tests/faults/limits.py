@@ -103,7 +103,8 @@ def find_cgroups() -> tuple[Path, str]:
 
 def run_cgroup(run: Run) -> None:
     folder, limit = run.shared["cgroups"]
-    kind = ["u32", "txt"][run.index % 2]
+    # A file of words, text from a pipe, a file of text, words from a pipe.
+    kind, piped = [("u32", False), ("txt", True), ("txt", False), ("u32", True)][run.index % 4]
     path, right = run.shared[kind]
     most = int(math.exp(run.rng.uniform(math.log(64 * MIB), math.log(1024 * MIB))))
     most //= 1 if run.setup.full else 3
@@ -114,7 +115,7 @@ def run_cgroup(run: Run) -> None:
     name = f"old.{kind}"
     how = ["-f", "bin", "-t", "u32"] if kind == "u32" else []
     job = Job("sort", ["sort", *how, str(path), "-o", name], old={name: data.OLD}, new={name: check})
-    if run.index // 2 % 2:
+    if piped:
         job = Job("sort", ["sort", *how, "-o", name], job.old, new=job.new, stdin=str(path), piped=True)
     cgroup = folder / f"gpusort-faults-{os.getpid()}-{run.index}"
     cgroup.mkdir()

@@ -133,6 +133,36 @@ def run_kill(run: Run) -> None:
     run.no_traces()
 
 
+# --- together ---------------------------------------------------------------------------------------------------
+
+
+def prepare_together(setup: Setup, folder: Path) -> None:
+    setup.shared["job"] = data.jobs(setup, 10_000)["text to stdout"]
+
+
+def run_together(run: Run) -> None:
+    """Several at once in one folder, two of them to the same file, and now and then one is killed: what one of them
+    tidies up is not what another one needs."""
+    job = run.shared["job"]
+    names = ["a", "b", "c", "d", "same", "same"]
+    processes = [run.start(*job.args, "-q", "-o", name) for name in names]
+    killed = run.rng.randrange(4) if run.index % 2 else None
+    if killed is not None:
+        time.sleep(run.rng.uniform(0, 0.006))
+        processes[killed].kill()
+    for number, (process, name) in enumerate(zip(processes, names, strict=True)):
+        outcome = run.end(process, None, time.monotonic())
+        run.last_command = f"gpusort {' '.join(job.args)} -o {name}, with five others in its folder"
+        run.check_outcome(outcome, [0, -signal.SIGKILL] if number == killed else [0])
+    run.gpusort(*job.args, "-q", "-o", "last", codes=[0])
+    new = {name: job.out for name in {*names, "last"}}
+    if killed is not None:
+        run.unchanged({}, new)
+    else:
+        run.complete({}, new)
+    run.no_traces()
+
+
 # --- tune ----------------------------------------------------------------------------------------------------
 
 TUNE = ["tune", "--device", "cpu", "--largest", "1M"]
@@ -223,5 +253,6 @@ def run_tune_unwritable(run: Run) -> None:
 SCENARIOS = [
     Scenario("signals", run_signal, prepare, full=1350),
     Scenario("kill", run_kill, prepare_kill, full=200),
+    Scenario("together", run_together, prepare_together, full=200),
     Scenario("tune", run_tune, prepare_tune, full=42),
 ]
