@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import data
-from harness import Job, Run, Scenario, Setup, compare, snapshot
+from harness import Job, Outcome, Run, Scenario, Setup, compare, snapshot
 
 MB = 1_000_000
 PIECE = 64 * 1024
@@ -77,7 +77,7 @@ def write_in_pieces(file, content: bytes, sizes, pause: float = 0.0) -> None:
         file.close()
 
 
-def read_all(run: Run, process: subprocess.Popen, writing: threading.Thread, codes) -> None:
+def read_all(run: Run, process: subprocess.Popen, writing: threading.Thread, codes: list[int]) -> Outcome:
     """The end of a run whose input a thread writes."""
     outcome = run.end(process, None, time.monotonic())
     writing.join()
@@ -86,10 +86,9 @@ def read_all(run: Run, process: subprocess.Popen, writing: threading.Thread, cod
 
 
 def run_dribbled(run: Run, job: Job, options: list[str]) -> None:
-    """The first input of a job byte by byte, the others as they are."""
+    """The first input of a job a few bytes at a time, the others as they are."""
     files = [word for word in job.args if word.startswith("/")]
     args = ["-" if word == files[0] else word for word in job.args]
-    # For one of several files, what its name would say of it must be said.
     reading, writing = os.pipe()
     process = run.start(*args, *options, stdin=reading)
     os.close(reading)

@@ -5,6 +5,16 @@
     python3 tests/faults/run.py --self-test
 
 Exit code 1 if anything failed. Some scenarios need root; where something is not possible, the table says why.
+A failure is told with the command that makes the same run again: `--case K` makes only that run, and `--keep` keeps its
+folder. What is random comes from the seed, the scenario and the number of the run; when a signal arrives is up to the
+machine, so such a run may have to be made several times.
+
+signals.py  signals, kill, together, tune     random moments; several runs in one folder
+limits.py   memory, cgroup, threads, files    limits of the system
+outputs.py  disk, descriptors, foreign        where the output goes, and who looks on
+pipes.py    pipes                             slow and vanishing ends, FIFOs, long rows
+mutated.py  mutated                           inputs that were tampered with
+selftest.py                                   faults that are planted, to see that the checks see them
 """
 
 from __future__ import annotations

@@ -145,11 +145,13 @@ def run_together(run: Run) -> None:
     tidies up is not what another one needs."""
     job = run.shared["job"]
     names = ["a", "b", "c", "d", "same", "same"]
-    processes = [run.start(*job.args, "-q", "-o", name) for name in names]
     killed = run.rng.randrange(4) if run.index % 2 else None
-    if killed is not None:
-        time.sleep(run.rng.uniform(0, 0.006))
-        processes[killed].kill()
+    processes = []
+    for number, name in enumerate(names):
+        processes.append(run.start(*job.args, "-q", "-o", name))
+        if number == killed:
+            time.sleep(run.rng.uniform(0, 0.006))
+            processes[number].kill()
     for number, (process, name) in enumerate(zip(processes, names, strict=True)):
         outcome = run.end(process, None, time.monotonic())
         run.last_command = f"gpusort {' '.join(job.args)} -o {name}, with five others in its folder"
