@@ -18,6 +18,9 @@ const LARGE: usize = 2 << 20;
 /// Smaller blocks are not counted. Looking at what memory there is takes none that are.
 const COUNTED: usize = 64 << 10;
 
+/// Larger blocks are mappings of their own, which grow in place; no allocator has them smaller.
+const MAPPED: usize = 32 << 20;
+
 /// Bytes in blocks that are counted.
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
@@ -66,14 +69,16 @@ fn count(before: usize, after: usize) {
     }
     let more = after - before;
     let all = ALLOCATED.fetch_add(more, Relaxed).saturating_add(more);
-    if all > ALLOWED.load(Relaxed) {
-        look(more);
+    // A block that is no mapping of its own is copied where it cannot grow.
+    let copied = if before > MAPPED { 0 } else { before };
+    if all.saturating_add(copied) > ALLOWED.load(Relaxed) {
+        look(more, copied);
     }
 }
 
 /// Looks whether there are so many bytes more, and how many others there may be before the next look.
 #[cold]
-fn look(more: usize) {
+fn look(more: usize, copied: usize) {
     static LOOKING: AtomicBool = AtomicBool::new(false);
     while LOOKING.swap(true, Relaxed) {
         std::thread::yield_now();
@@ -85,10 +90,11 @@ fn look(more: usize) {
         // Blocks count when they are made, but take memory when they are touched.
         let promised = (all - more.min(all)).saturating_sub(resident());
         let left = available.saturating_sub(promised);
-        if more > left {
-            end(more, Some(left));
+        let needed = more.saturating_add(copied);
+        if needed > left {
+            end(more, Some(left.saturating_sub(copied)));
         }
-        ALLOWED.store(all.saturating_add((left - more) / 2), Relaxed);
+        ALLOWED.store(all.saturating_add((left - needed) / 2), Relaxed);
     } else {
         ALLOWED.store(usize::MAX, Relaxed);
     }
@@ -99,8 +105,10 @@ fn look(more: usize) {
 #[cfg(target_os = "linux")]
 fn resident() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = statm.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse().ok());
-    pages.unwrap_or(0) * rustix::param::page_size()
+    // Pages: all that is mapped, all that was touched, those of files among these.
+    let mut pages = statm.split_ascii_whitespace().skip(1).map(|pages| pages.parse().unwrap_or(0));
+    let (touched, of_files): (usize, usize) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
+    touched.saturating_sub(of_files) * rustix::param::page_size()
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -116,13 +124,15 @@ fn checked(block: *mut u8, size: usize) -> *mut u8 {
     }
     #[cfg(target_os = "linux")]
     if size >= LARGE {
-        // The whole pages of it; a page is at least this large.
-        const PAGE: usize = 4096;
-        let skipped = block.align_offset(PAGE);
-        // SAFETY: these are bytes of the block that was just made. Whether the advice is taken makes no difference
-        // to what they hold.
+        // All pages of it, the first one too, where the system's allocator has its own few bytes: were these another
+        // mapping than the rest, the block could not be made larger without being copied.
+        let page = rustix::param::page_size();
+        let before = block.addr() % page;
+        // SAFETY: the pages are there, since the block that was just made is in each. Whether the advice is taken makes no
+        // difference to what they hold.
         unsafe {
-            libc::madvise(block.add(skipped).cast(), (size - skipped) & !(PAGE - 1), libc::MADV_HUGEPAGE)
+            let pages = (before + size).next_multiple_of(page);
+            libc::madvise(block.sub(before).cast(), pages, libc::MADV_HUGEPAGE)
         };
     }
     #[cfg(not(target_os = "linux"))]

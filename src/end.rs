@@ -18,7 +18,7 @@ const PATIENCE_SECONDS: u32 = 2;
 /// Prints this on stderr and ends the process with exit code 2.
 pub(crate) fn failed(message: &[u8]) -> ! {
     system::print(message);
-    output::end_process(|| system::exit(FAILED));
+    output::end_process(|_| system::exit(FAILED));
     // An output is being put in its place, after which the process ends.
     for _ in 0..PATIENCE_SECONDS * 10 {
         std::thread::sleep(std::time::Duration::from_millis(100));
@@ -109,12 +109,12 @@ mod system {
             }
             return;
         }
-        output::end_process(|| exit(INTERRUPTED));
+        output::end_process(interrupted);
     }
 
     fn abort() {
         print(b"gpusort: something it depends on has failed\n");
-        output::end_process(|| exit(FAILED));
+        output::end_process(|_| exit(FAILED));
     }
 
     /// From here on a signal says this before it ends the process. Where no thread can be had for it, it does not.
@@ -123,7 +123,7 @@ mod system {
         let wait = move || {
             if reader.read_exact(&mut [0]).is_ok() {
                 words();
-                output::end_process(|| exit(INTERRUPTED));
+                output::end_process(interrupted);
             }
         };
         if thread::Builder::new().spawn(wait).is_ok() {
@@ -179,6 +179,11 @@ mod system {
         }
     }
 
+    /// Ends an interrupted process, unless it has done all that it was to do.
+    fn interrupted(done: bool) -> ! {
+        exit(if done { 0 } else { INTERRUPTED })
+    }
+
     pub(super) fn print(message: &[u8]) {
         // SAFETY: the pointer and the length are those of the slice.
         unsafe { libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len()) };
@@ -211,7 +216,7 @@ mod system {
             if let Some(words) = words {
                 words();
             }
-            output::end_process(|| exit(INTERRUPTED));
+            output::end_process(interrupted);
         });
     }
 
@@ -233,6 +238,11 @@ mod system {
         pub(crate) fn wait(child: Child) -> io::Result<std::process::Output> {
             child.wait_with_output()
         }
+    }
+
+    /// Ends an interrupted process, unless it has done all that it was to do.
+    fn interrupted(done: bool) -> ! {
+        exit(if done { 0 } else { INTERRUPTED })
     }
 
     pub(super) fn print(message: &[u8]) {

@@ -7,6 +7,7 @@ mod bench_cli;
 mod cli;
 mod device;
 mod generate;
+mod hostile;
 mod inputs;
 mod kernels;
 mod networks;

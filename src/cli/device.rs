@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{anyhow, bail};
 use gpusort::cost::{self, Choice, Costs};
 use gpusort::gpu::{Gpu, Kind, Select};
-use gpusort::human::grouped;
+use gpusort::human::{grouped, quoted};
 use gpusort::parallel;
 use gpusort::plan::{Plan, Shape};
 use gpusort::{ErrorKind, Method, Sorter, Wanted};
@@ -37,6 +37,7 @@ impl Device {
                 Self::Gpu(Select::Index(index))
             }
             _ if !name.contains(|c: char| c.is_alphanumeric()) => {
+                let name = quoted(name);
                 bail!("'{name}' is a part of no device's name; what separates fields is --delimiter")
             }
             _ => Self::Gpu(Select::Name(name.to_owned())),

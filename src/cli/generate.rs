@@ -56,6 +56,6 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
         done += count;
         progress.set(done);
     }
-    output.finish()?;
+    output.finish_last()?;
     Ok(())
 }

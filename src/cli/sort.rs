@@ -302,7 +302,7 @@ fn sort_one(
     }
     let done = sort_and_write(options, content, &chosen.sorter, &mut output, progress)?;
     let start = Instant::now();
-    output.finish()?;
+    if options.each { output.finish() } else { output.finish_last() }?;
     if options.timing.is_none() {
         return Ok(None);
     }

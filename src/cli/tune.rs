@@ -105,7 +105,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
         text_bytes_per_ms: measured.text_bytes_per_ms,
     };
     writeln!(output, "{}", costs.to_json()?).map_err(|error| output.failed(error))?;
-    output.finish()?;
+    output.finish_last()?;
     super::print(&shown(&costs, &file))
 }
 
@@ -121,7 +121,7 @@ fn find_gpu(device: &Device) -> anyhow::Result<Option<(usize, AdapterInfo)>> {
         }
         Device::Gpu(Select::Name(name)) => {
             let found = all.find(|(_, info)| info.name.to_lowercase().contains(&name.to_lowercase()));
-            Some(found.with_context(|| format!("no GPU has '{name}' in its name"))?)
+            Some(found.with_context(|| format!("no GPU has '{}' in its name", human::quoted(name)))?)
         }
     })
 }

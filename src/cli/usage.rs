@@ -82,6 +82,11 @@ fn quoted(mut error: clap::Error) -> clap::Error {
         })
         .collect();
     let variable = variable(&error);
+    let is_plain = |(kind, value): &(ContextKind, ContextValue)| error.get(*kind) == Some(value);
+    if !context.iter().all(is_plain) {
+        // It would be written as it is.
+        error.insert(ContextKind::Suggested, ContextValue::None);
+    }
     for (kind, value) in context {
         error.insert(kind, value);
     }

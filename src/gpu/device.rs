@@ -242,7 +242,7 @@ fn choose<'a>(adapters: &'a [wgpu::Adapter], select: &Select) -> Result<&'a wgpu
         let wanted = match select {
             Select::Hardware => "no hardware GPU found".to_owned(),
             Select::Index(index) => format!("no GPU has the number {index}"),
-            Select::Name(name) => format!("no GPU has '{name}' in its name"),
+            Select::Name(name) => format!("no GPU has '{}' in its name", human::quoted(name)),
         };
         Error::new(ErrorKind::NoDevice { wanted, remedy: remedy(adapters) })
     })

@@ -45,7 +45,10 @@ impl Source {
             ));
         }
         let header = npy::Header::read(&input)?;
-        Ok(Self { input, element: header.element, big_endian: header.big_endian, header: Some(header) })
+        let (element, big_endian) = (header.element, header.big_endian);
+        let source = Self { input, element, big_endian, header: Some(header) };
+        source.check_file()?;
+        Ok(source)
     }
 
     /// The type of the elements.

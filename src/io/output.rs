@@ -16,7 +16,7 @@ use super::source::Input;
 use crate::error::{Error, ErrorKind};
 use crate::human;
 
-pub use self::under_way::end_process;
+pub use self::under_way::{Exit, end_process};
 
 /// An output that is open. Nothing that it replaces is touched before [`Output::finish`].
 pub struct Output(Destination);
@@ -136,12 +136,25 @@ impl Output {
     /// # Errors
     ///
     /// What the system says, also when the file is closed; then the file that would be replaced is still whole.
-    pub fn finish(mut self) -> Result<(), Error> {
+    pub fn finish(self) -> Result<(), Error> {
+        self.finish_as(false)
+    }
+
+    /// Completes the last output of the process. Whoever ends the process after this ends one that is done.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Output::finish`].
+    pub fn finish_last(self) -> Result<(), Error> {
+        self.finish_as(true)
+    }
+
+    fn finish_as(mut self, last: bool) -> Result<(), Error> {
         self.flush().map_err(|error| self.failed(error))?;
         match self.0 {
             Destination::Replacing(replacement) => {
                 let name = human::path(replacement.target());
-                replacement.place().map_err(|error| Error::io(name, "write", error))
+                replacement.place(last).map_err(|error| Error::io(name, "write", error))
             }
             #[cfg(unix)]
             Destination::Through { file, name } => {

@@ -126,7 +126,7 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
             bail!("{other} and {file} would both become {target}");
         }
         let order = OrderArgs { files: vec![file.clone()], ..args.order.clone() };
-        let one = SortArgs { order, output: Some(target.clone()), each: false, ..args.clone() };
+        let one = SortArgs { order, output: Some(target.clone()), ..args.clone() };
         let options = Options::new(one)?;
         ensure!(
             options.output_format == options.input.format,

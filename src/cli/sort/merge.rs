@@ -54,7 +54,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
     let written = if is_text { Written::InText } else { Written::AsRead };
     let Merged { read, written, repeated, types, counts } =
         ordered::merge(&input.inputs, &how, wanted, written, &mut output, |read| progress.set(read))?;
-    output.finish()?;
+    output.finish_last()?;
     drop(progress);
     if options.timing.is_none() {
         return Ok(());

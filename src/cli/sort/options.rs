@@ -38,6 +38,8 @@ pub(super) struct Options {
     pub(super) wanted: Wanted,
     /// Whether positions are to be written, not records.
     pub(super) argsort: bool,
+    /// Whether other files are sorted after this one.
+    pub(super) each: bool,
     pub(super) method: Method,
     pub(super) device: Device,
     /// `None` is standard output.
@@ -191,6 +193,7 @@ impl Options {
             wanted: Wanted { unique: input.unique, top },
             input,
             argsort: args.argsort,
+            each: args.each,
             method,
             device: Device::named(&args.device)?,
             output,

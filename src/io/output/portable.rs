@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::under_way::{Registered, undisturbed};
+use super::under_way::{Registered, undisturbed, until};
 
 /// A new file beside the one whose place it takes.
 pub(super) struct Replacement {
@@ -37,14 +37,15 @@ impl Replacement {
         self.file.as_file_mut().write(bytes)
     }
 
-    pub(super) fn place(mut self) -> io::Result<()> {
+    pub(super) fn place(mut self, last: bool) -> io::Result<()> {
         self.file.as_file_mut().flush()?;
         self.file.stream_position()?;
         let Self { file, registered, target } = self;
-        undisturbed(|| {
+        let place = || {
             let placed = file.persist(&target).map(drop).map_err(|error| error.error);
             drop(registered);
             placed
-        })
+        };
+        until(place, |placed| last && placed.is_ok())
     }
 }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FlockOperation, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 
-use super::under_way::{Registered, undisturbed};
+use super::under_way::{Registered, undisturbed, until};
 
 /// Names that are looked at for files of dead processes, at least.
 const SWEPT: u32 = 8;
@@ -97,8 +97,8 @@ impl Replacement {
         self.file.write(bytes)
     }
 
-    /// Puts it in its place.
-    pub(super) fn place(mut self) -> io::Result<()> {
+    /// Puts it in its place; `last` says that it is the last output of the process.
+    pub(super) fn place(mut self, last: bool) -> io::Result<()> {
         if self.reserved {
             let written = self.file.stream_position()?;
             self.file.set_len(written)?;
@@ -107,24 +107,26 @@ impl Replacement {
             keep(existing, &self.file)?;
         }
         close(&self.file)?;
-        undisturbed(|| {
-            if self.name.is_none() && self.existing.is_none() {
-                match link(&self.file, &self.target) {
-                    // Somebody else has made one meanwhile.
-                    Err(Errno::EXIST) => {}
-                    linked => return Ok(linked?),
-                }
+        until(|| self.name_it(), |placed| last && placed.is_ok())
+    }
+
+    fn name_it(&mut self) -> io::Result<()> {
+        if self.name.is_none() && self.existing.is_none() {
+            match link(&self.file, &self.target) {
+                // Somebody else has made one meanwhile.
+                Err(Errno::EXIST) => {}
+                linked => return Ok(linked?),
             }
-            let name = if let Some(name) = self.name.take() {
-                name
-            } else {
-                lock(&self.file);
-                named_undisturbed(&self.folder, |path| link(&self.file, path))?.1
-            };
-            let renamed = std::fs::rename(&name.path, &self.target);
-            name.remove(renamed.is_ok());
-            renamed
-        })
+        }
+        let name = if let Some(name) = self.name.take() {
+            name
+        } else {
+            lock(&self.file);
+            named_undisturbed(&self.folder, |path| link(&self.file, path))?.1
+        };
+        let renamed = std::fs::rename(&name.path, &self.target);
+        name.remove(renamed.is_ok());
+        renamed
     }
 }
 
@@ -359,7 +361,7 @@ mod tests {
         assert_eq!(names(folder).len(), 2);
         drop(second);
         first.write(b"x").unwrap();
-        first.place().unwrap();
+        first.place(false).unwrap();
         assert_eq!(names(folder), ["new"]);
     }
 

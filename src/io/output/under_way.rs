@@ -20,18 +20,25 @@ const NOTHING: u8 = 0;
 const PLACING: u8 = 1;
 /// The process is about to end.
 const ENDING: u8 = 2;
+/// All outputs are in their places.
+const DONE: u8 = 3;
 
 /// How the process is to end when what is going on is done; null if it is to go on.
 static PENDING: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
+
+/// How a process is ended that may be done with its outputs already: then `true` is passed.
+pub type Exit = fn(bool) -> !;
 
 /// Removes the temporary files of outputs under way and calls `exit`. If one is just being put in its place, that is
 /// done first: then this returns, and `exit` is called afterwards.
 ///
 /// May be called in a signal's handler, if `exit` may.
-pub fn end_process(exit: fn() -> !) {
+pub fn end_process(exit: Exit) {
     PENDING.store(exit as *mut (), SeqCst);
-    if STATE.compare_exchange(NOTHING, ENDING, SeqCst, SeqCst) == Err(PLACING) {
-        return;
+    match STATE.compare_exchange(NOTHING, ENDING, SeqCst, SeqCst) {
+        Err(PLACING) => return,
+        Err(DONE) => exit(true),
+        _ => {}
     }
     for name in &NAMES {
         let name = name.swap(ptr::null_mut(), SeqCst);
@@ -48,24 +55,29 @@ pub fn end_process(exit: fn() -> !) {
             }
         }
     }
-    exit();
+    exit(false);
 }
 
 /// Does something by which a temporary file gets a name or loses it, with no end of the process in between.
 pub(super) fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
+    until(work, |_| false)
+}
+
+/// Likewise; if `is_last` of the result, all outputs of the process are in their places by that.
+pub(super) fn until<T>(work: impl FnOnce() -> T, is_last: impl FnOnce(&T) -> bool) -> T {
     static ONE: Mutex<()> = Mutex::new(());
     let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    if STATE.compare_exchange(NOTHING, PLACING, SeqCst, SeqCst).is_err() {
+    if STATE.compare_exchange(NOTHING, PLACING, SeqCst, SeqCst) == Err(ENDING) {
         loop {
             std::thread::sleep(Duration::from_secs(1));
         }
     }
     let result = work();
-    STATE.store(NOTHING, SeqCst);
+    STATE.store(if is_last(&result) { DONE } else { NOTHING }, SeqCst);
     let exit = PENDING.load(SeqCst);
     if !exit.is_null() {
         // SAFETY: it was made of such a function and of nothing else.
-        end_process(unsafe { std::mem::transmute::<*mut (), fn() -> !>(exit) });
+        end_process(unsafe { std::mem::transmute::<*mut (), Exit>(exit) });
     }
     drop(one);
     result
