@@ -10,11 +10,12 @@ for argument; do
     [ "$previous" = --crate-name ] && crate=$argument
     previous=$argument
 done
+sancov="--cfg fuzzing -Ccodegen-units=1 -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
+# What the library compares bytes with is what the fuzzer should try; of the twins it would be the same again, and slower.
+compares=-Cllvm-args=-sanitizer-coverage-trace-compares
 case $crate in
-gpusort | gpusort_fuzz | fast_float2 | serde_json)
-    exec "$rustc" "$@" --cfg fuzzing -Ccodegen-units=1 -Cpasses=sancov-module \
-        -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
-        -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares
-    ;;
+gpusort | fast_float2 | serde_json) exec "$rustc" "$@" $sancov $compares ;;
+gpusort_fuzz) exec "$rustc" "$@" $sancov ;;
+*) exec "$rustc" "$@" ;;
 esac
-exec "$rustc" "$@"

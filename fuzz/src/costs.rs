@@ -149,7 +149,9 @@ impl Machine {
         let rises = |numbers: &[u64]| !numbers.is_empty() && numbers.windows(2).all(|pair| pair[0] < pair[1]);
         let cores: Vec<u64> = self.cpus.iter().map(|cpu| cpu.0).collect();
         let mut all = self.cpus.iter().flat_map(|cpu| &cpu.1).chain(self.gpu.iter().flat_map(|gpu| &gpu.1));
+        // A machine has a core, and sorts of something.
         rises(&cores)
+            && cores[0] > 0
             && all.all(|Times { times, .. }| {
                 let sizes: Vec<u64> = times.iter().map(|time| time.0).collect();
                 rises(&sizes) && sizes[0] > 0 && times.iter().all(|time| time.1 > 0.0)
@@ -163,8 +165,10 @@ impl Machine {
     fn on_cpu(&self, n: u64, shape: Shape, cores: usize) -> Option<f64> {
         let time = |cpu: &(u64, Vec<Times>)| Times::of(&cpu.1, shape).map_or(Some(0.0), |times| times.at(n));
         let cores = cores as u64;
-        if let Some(cpu) = self.cpus.iter().find(|cpu| cpu.0 == cores) {
-            return time(cpu);
+        if let Some(at) = self.cpus.iter().position(|cpu| cpu.0 == cores) {
+            // Whether it counts that nothing is known of a machine of fewer cores is not said.
+            let below = at.checked_sub(1).map_or(Some(1.0), |below| time(&self.cpus[below]));
+            return time(&self.cpus[at]).filter(|_| below != Some(0.0));
         }
         let below = self.cpus.iter().rfind(|cpu| cpu.0 < cores);
         let above = self.cpus.iter().find(|cpu| cpu.0 > cores);

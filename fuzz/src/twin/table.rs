@@ -75,6 +75,9 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
             if table.width == 0 {
                 table.width = width;
             }
+            if table.width != width {
+                return Err(NoTable::Beginning("another number of columns"));
+            }
         }
         if dialect.header {
             // Blank lines above the header are none of its rows.
@@ -286,10 +289,12 @@ impl Keyed {
         if let Some(header) = &self.table.header {
             out.extend([&header.raw[..], header.end].concat());
         }
-        for at in sorted(&self.rows, unique, top, order) {
-            out.extend([&self.rows[at].0.raw[..], self.rows[at].0.end].concat());
+        let all = sorted(&self.rows, unique, None, order);
+        for &at in all.iter().take(top.unwrap_or(usize::MAX)) {
+            out.extend_from_slice(&self.rows[at].0.raw);
+            out.extend_from_slice(self.rows[at].0.end);
         }
-        (out, self.rows.len() - sorted(&self.rows, unique, None, order).len())
+        (out, self.rows.len() - all.len())
     }
 
     /// Whether there is an integer −0 among keys whose type nobody asked for.
