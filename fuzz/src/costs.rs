@@ -161,27 +161,27 @@ impl Machine {
             && self.text > 0.0
     }
 
-    /// Milliseconds on the CPU, 0 where nothing is known of the shape; `None` where the twin cannot tell.
+    /// Milliseconds on the CPU, by those machines of which something is known of the shape, 0 if there are none; `None` where
+    /// the twin cannot tell.
     fn on_cpu(&self, n: u64, shape: Shape, cores: usize) -> Option<f64> {
-        let time = |cpu: &(u64, Vec<Times>)| Times::of(&cpu.1, shape).map_or(Some(0.0), |times| times.at(n));
         let cores = cores as u64;
-        if let Some(at) = self.cpus.iter().position(|cpu| cpu.0 == cores) {
-            // Whether it counts that nothing is known of a machine of fewer cores is not said.
-            let below = at.checked_sub(1).map_or(Some(1.0), |below| time(&self.cpus[below]));
-            return time(&self.cpus[at]).filter(|_| below != Some(0.0));
-        }
-        let below = self.cpus.iter().rfind(|cpu| cpu.0 < cores);
-        let above = self.cpus.iter().find(|cpu| cpu.0 > cores);
-        match (below, above) {
-            (Some(below), Some(above)) => {
-                let times = (time(below)?, time(above)?);
-                if times.0 == 0.0 || times.1 == 0.0 {
-                    return Some(0.0);
-                }
-                between((below.0, times.0), (above.0, times.1), cores)
+        let (mut below, mut above) = (None, None);
+        for (others, sorts) in &self.cpus {
+            let Some(times) = Times::of(sorts, shape) else { continue };
+            let known = (*others, times.at(n)?);
+            if *others == cores {
+                return Some(known.1);
             }
-            (Some(cpu), None) | (None, Some(cpu)) => time(cpu),
-            (None, None) => unreachable!("there is a CPU"),
+            if *others < cores {
+                below = Some(known);
+            } else {
+                above = above.or(Some(known));
+            }
+        }
+        match (below, above) {
+            (Some(below), Some(above)) => between(below, above, cores),
+            (Some((_, time)), None) | (None, Some((_, time))) => Some(time),
+            (None, None) => Some(0.0),
         }
     }
 

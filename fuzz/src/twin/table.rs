@@ -15,6 +15,8 @@ pub struct Row {
     pub raw: Vec<u8>,
     /// Its line end: its own, or that of its input.
     pub end: &'static [u8],
+    /// Whether LF is there at its end.
+    pub is_ended: bool,
     /// What its fields say, without quotes.
     pub fields: Vec<Vec<u8>>,
     pub input: usize,
@@ -58,7 +60,8 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
             return Err(NoTable::Beginning("a first row that is not closed"));
         }
         if let Some(first) = first {
-            if rows[first].has_lone_cr(dialect.delimiter) {
+            // Lines seem to end so: a header with the row behind it, or all rows that there are.
+            if rows[first].has_lone_cr(dialect.delimiter) && (dialect.header || !rows[first].is_ended) {
                 return Err(NoTable::Beginning("CR alone in a first row"));
             }
             let width = rows[first].fields.len();
@@ -147,7 +150,8 @@ fn rows(bytes: &[u8], input: usize, delimiter: u8) -> (Vec<Row>, bool) {
                 break;
             }
         }
-        let (mut raw, mut end) = (bytes[start..at].to_vec(), if at < bytes.len() { &b"\n"[..] } else { b"" });
+        let is_ended = at < bytes.len();
+        let (mut raw, mut end) = (bytes[start..at].to_vec(), if is_ended { &b"\n"[..] } else { b"" });
         // No quoted field ends in CR: its closing quote is behind it.
         if raw.ends_with(b"\r") {
             raw.pop();
@@ -156,7 +160,7 @@ fn rows(bytes: &[u8], input: usize, delimiter: u8) -> (Vec<Row>, bool) {
             end = b"\r\n";
         }
         let line = bytes[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        rows.push(Row { raw, end, fields, input, line });
+        rows.push(Row { raw, end, is_ended, fields, input, line });
         at += 1;
     }
     let first = rows.iter().find(|row| !row.is_blank()).map_or(&b""[..], |row| row.end);
