@@ -127,8 +127,13 @@ shrink)
         small=$build/small/$target
         rm -rf "$small"
         mkdir -p "$small" "$build/corpus/$target"
-        "$build/release/$target" -merge=1 -max_len="$(most_bytes "$target")" -timeout=10 \
+        # Which branches are taken is enough to begin with, and how often they are would make it many times as large.
+        "$build/release/$target" -set_cover_merge=1 -use_counters=0 -max_len="$(most_bytes "$target")" -timeout=10 \
             "$small" "corpus/$target" "$build/corpus/$target" >"$build/$target.log" 2>&1
+        # What differs is no beginning.
+        for file in "$small"/*; do
+            "$build/release/$target" "$file" >/dev/null 2>&1 || rm "$file"
+        done
         rm -rf "corpus/$target" "$build/corpus/$target"
         mv "$small" "corpus/$target"
         echo "$target: $(find "corpus/$target" -type f | wc -l) inputs, $(cat "corpus/$target"/* | wc -c) bytes"

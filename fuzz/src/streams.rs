@@ -312,6 +312,10 @@ fn of_tables(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
     };
     let table = table::read(inputs, case.dialect).map_err(|problem| match problem {
         NoTable::Beginning(why) => Refusing { why: why.to_owned(), always: true, check: None },
+        // Told where the row is read.
+        NoTable::Widths => {
+            Refusing { why: "another number of columns".to_owned(), always: false, check: None }
+        }
         NoTable::Row(table) => Refusing { why: "a row".to_owned(), always: false, check: prefix(table) },
     })?;
     let keyed = table::keyed(table.clone(), by).map_err(|refused| {

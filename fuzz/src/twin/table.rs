@@ -45,6 +45,8 @@ pub enum NoTable {
     Row(Table),
     /// What the inputs begin with.
     Beginning(&'static str),
+    /// The first rows of inputs without headers are of different numbers of fields.
+    Widths,
 }
 
 /// Reads all inputs.
@@ -79,7 +81,7 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
                 table.width = width;
             }
             if table.width != width {
-                return Err(NoTable::Beginning("another number of columns"));
+                return Err(NoTable::Widths);
             }
         }
         if dialect.header {
