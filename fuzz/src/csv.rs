@@ -1,0 +1,65 @@
+//! Tables that are read and sorted: `gpusort sort -k`, with all that decides about their rows.
+
+use gpusort::Wanted;
+use gpusort::io::csv::{By, Dialect};
+
+use crate::choices::{Choices, inputs};
+use crate::library::{files, sort_table};
+use crate::twin::table::{self, Counts};
+use crate::{Shown, Spoil, differ, same};
+
+/// Bytes of options.
+const OPTIONS: usize = 12;
+
+/// # Errors
+///
+/// How the library and its twin differ.
+pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
+    let (mut choices, data) = Choices::new(bytes, OPTIONS);
+    let (dialect, by, wanted) = (choices.dialect(), choices.by(), choices.wanted());
+    let inputs = inputs(data, 3);
+    let case = (dialect, &by, wanted, Shown(&inputs));
+
+    let sorted = sort_table(&files(&inputs), dialect, &by, wanted);
+    let mut library = sorted.clone().map(|sorted| sorted.bytes);
+    spoil(&mut library);
+    let twin = sort(&inputs, dialect, &by, wanted);
+    same(&case, &library, &twin.clone().map(|twin| twin.bytes))?;
+    if let (Ok(sorted), Ok(twin)) = (sorted, twin) {
+        let (counted, repeated) = (counts(sorted.counts), sorted.repeated);
+        // With --top and without -u nobody looks for repeated ones.
+        let repeats = if wanted.unique { twin.repeated } else { 0 };
+        if (counted, repeated) != (twin.counts, repeats) {
+            let [library, twin] = [(counted, repeated), (twin.counts, repeats)].map(|it| format!("{it:?}"));
+            return Err(differ(&case, &library, &twin));
+        }
+    }
+    Ok(())
+}
+
+/// The library's counts as the twin's.
+pub fn counts(counts: gpusort::io::Counts) -> Counts {
+    let gpusort::io::Counts { nan, empty, invalid, skipped, blank } = counts;
+    Counts { nan, empty, invalid, skipped, blank }
+}
+
+/// What must come out.
+#[derive(Clone, Debug)]
+pub struct Sorted {
+    pub bytes: Vec<u8>,
+    pub counts: Counts,
+    /// Rows that have the key of another row before them.
+    pub repeated: usize,
+}
+
+/// What must come out.
+///
+/// # Errors
+///
+/// That it must be refused, and why.
+pub fn sort(inputs: &[&[u8]], dialect: Dialect, by: &By, wanted: Wanted) -> Result<Sorted, String> {
+    let table = table::read(inputs, dialect).map_err(|problem| format!("{problem:?}"))?;
+    let keyed = table::keyed(table, by).map_err(|problem| format!("{problem:?}"))?;
+    let (bytes, repeated) = keyed.sorted(wanted.unique, wanted.top);
+    Ok(Sorted { bytes, counts: keyed.counts, repeated })
+}

@@ -1,0 +1,102 @@
+//! Which columns `--key` means, and in which direction: seen by how rows are ordered.
+//!
+//! Below the header stand all rows of as many bits as there are columns, in a fixed disorder, so that each list of columns and
+//! directions makes an order of its own.
+
+use gpusort::Wanted;
+use gpusort::io::Rules;
+use gpusort::io::csv::{By, Dialect};
+
+use crate::choices::{BETWEEN, Choices};
+use crate::library::{Refusal, Said, files, sort_table};
+use crate::twin::keys::{NoColumn, resolve};
+use crate::twin::{sorted, table};
+use crate::{Spoil, differ, same, shown};
+
+/// Bytes of options.
+const OPTIONS: usize = 4;
+
+/// Columns, at most: so many make rows enough.
+const MOST: usize = 5;
+
+/// # Errors
+///
+/// How the library and its twin differ.
+pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
+    let (mut choices, data) = Choices::new(bytes, OPTIONS);
+    let delimiter = choices.of(b",,,;\t| x");
+    let (has_header, descending, columns) =
+        (choices.below(4) > 0, choices.below(2) == 1, choices.below(MOST) + 1);
+    let mut parts = data.splitn(6, |&byte| byte == BETWEEN);
+    let header = parts.next().unwrap_or_default();
+    let keys: Vec<String> = parts.map(|key| String::from_utf8_lossy(key).into_owned()).collect();
+
+    let dialect = Dialect { delimiter, header: has_header };
+    let mut table = Vec::new();
+    let names = if has_header {
+        table = [header, b"\n"].concat();
+        // A header of one row, with nothing in it that is decided elsewhere.
+        match table::read(&[&table], dialect).map(|table| (table.header, table.rows.len(), table.blank)) {
+            Ok((Some(header), 0, 0)) if !header.raw.contains(&b'\r') => Some(header.fields),
+            _ => return Ok(()),
+        }
+    } else {
+        None
+    };
+    let columns = names.as_ref().map_or(columns, Vec::len);
+    if columns > MOST || delimiter == b'1' {
+        return Ok(());
+    }
+    let count = 1 << columns;
+    // Odd, so that each number comes once.
+    let rows: Vec<usize> = (0..count).map(|number| (number * 13 + 5) % count).collect();
+    for row in &rows {
+        for column in 0..columns {
+            if column > 0 {
+                table.push(delimiter);
+            }
+            table.push(b'0' + (row >> column & 1) as u8);
+        }
+        table.push(b'\n');
+    }
+
+    let by = By { columns: keys, descending, element: None, rules: Rules::default() };
+    let case = (&by, dialect, String::from_utf8_lossy(header).into_owned());
+    let lines =
+        |positions: &[u32]| positions.iter().map(|at| format!("{at}\n")).collect::<String>().into_bytes();
+    let sorted_table = sort_table(&files(&[table]), dialect, &by, Wanted::default());
+    let mut library: Said = sorted_table.map(|sorted| lines(&sorted.positions));
+    spoil(&mut library);
+    let found = resolve(&by.columns, descending, names.as_deref(), columns);
+    let twin = found.map(|found| {
+        let order = |a: &usize, b: &usize| {
+            let mut orders = found.iter().map(|&(column, descending)| {
+                let order = (a >> column & 1).cmp(&(b >> column & 1));
+                if descending { order.reverse() } else { order }
+            });
+            orders.find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+        };
+        let positions: Vec<u32> = sorted(&rows, false, None, order).into_iter().map(|at| at as u32).collect();
+        lines(&positions)
+    });
+    same(&case, &library, &twin)?;
+    if let (Err(refusal), Err(no_column)) = (&library, &twin)
+        && !says(refusal, no_column)
+    {
+        return Err(differ(&case, &shown(&library), &shown(&twin)));
+    }
+    Ok(())
+}
+
+/// Whether the message is the right one.
+fn says(refusal: &Refusal, no_column: &NoColumn) -> bool {
+    let said = &refusal.message;
+    // Others are shown escaped or cut.
+    let is_plain = |name: &str| name.len() < 20 && name.chars().all(|c| c.is_ascii_graphic() && c != '\\');
+    let names = |name: &str| !is_plain(name) || said.contains(&format!("'{name}'"));
+    match no_column {
+        NoColumn::Unnamed => said.contains("--key says by which column"),
+        NoColumn::Missing(name) => said.contains("no column '") && names(name),
+        NoColumn::Ambiguous(name) => said.contains("are both called '") && names(name),
+    }
+}

@@ -1,0 +1,468 @@
+//! Inputs that are sorted already: `gpusort check` and `gpusort sort --merge`, fed from files and from pipes that give them piece
+//! by piece.
+//!
+//! What is merged must be what sorting the same inputs gives, and an input that is not in order must be refused. In which pieces it
+//! comes must make no difference.
+
+use gpusort::Wanted;
+use gpusort::io::binary::Source;
+use gpusort::io::csv::{By, Dialect};
+use gpusort::io::npy::Header;
+use gpusort::io::ordered::{self, Written};
+use gpusort::io::stream::{How, Kind};
+use gpusort::io::{Direction, Input, Output, Place, Rules};
+use gpusort::key::ElementType;
+
+use crate::choices::{Choices, inputs};
+use crate::library::{Refusal, Said, files, memory, name, sort_bits, sort_table, sort_text};
+use crate::twin::number::{self, Asked, Key, Wrong};
+use crate::twin::table::{self, Counts, Keyed, NoTable, Refused};
+use crate::twin::{MARK, bits, first_disorder, sorted};
+use crate::{Shown, Spoil, differ, same, shown, text};
+
+/// Bytes of options.
+const OPTIONS: usize = 20;
+
+/// Inputs, at most.
+const MOST: usize = 4;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Text,
+    Table,
+    Raw,
+    Npy,
+}
+
+/// What is asked.
+#[derive(Debug)]
+struct Case {
+    form: Form,
+    dialect: Dialect,
+    by: By,
+    /// Of binary files.
+    element: ElementType,
+    wanted: Wanted,
+    to_text: bool,
+}
+
+impl Case {
+    fn direction(&self) -> Direction {
+        Direction { descending: self.by.descending, nan: self.by.rules.nan }
+    }
+
+    fn asked(&self) -> Asked {
+        text::asked(self.by.element, self.direction())
+    }
+
+    fn how(&self, inputs: &[Input]) -> Result<How, Refusal> {
+        let kind = match self.form {
+            Form::Text => Kind::Text,
+            Form::Table => Kind::Table(self.dialect),
+            Form::Raw | Form::Npy => Kind::Bits(self.sources(inputs)?),
+        };
+        Ok(How { kind, direction: self.direction(), by: self.by.clone() })
+    }
+
+    fn sources(&self, inputs: &[Input]) -> Result<Vec<Source>, Refusal> {
+        let source = |input: &Input| match self.form {
+            Form::Npy => Source::npy(input.clone()).map_err(Refusal::from),
+            _ => Ok(Source::raw(input.clone(), self.element)),
+        };
+        inputs.iter().map(source).collect()
+    }
+}
+
+/// What the twin makes of a case.
+struct Twin {
+    /// The bytes of a sort, with what is wanted of it.
+    sorted: Vec<u8>,
+    /// Elements, where they may be written as text.
+    elements: Vec<u64>,
+    records: u64,
+    repeated: u64,
+    counts: Counts,
+    /// Whether each input is in order by itself.
+    each_in_order: bool,
+    /// Where all inputs, one after another, are not in order.
+    disorder: Option<String>,
+}
+
+/// Why a case is refused.
+struct Refusing {
+    why: String,
+    /// Whether it is, however little of it is wanted.
+    always: bool,
+    /// What `check` must say, where it gets that far: the place of a disorder, or that it is refused.
+    check: Option<Option<String>>,
+}
+
+/// # Errors
+///
+/// How the library and its twin differ.
+pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
+    let (mut choices, data) = Choices::new(bytes, OPTIONS);
+    let form = choices.of(&[Form::Text, Form::Table, Form::Table, Form::Text, Form::Raw, Form::Npy]);
+    let flags = choices.byte();
+    let pieces: Vec<u8> = (0..MOST).map(|_| choices.byte()).collect();
+    let (wanted, dialect, mut by) = (choices.wanted(), choices.dialect(), choices.by());
+    if form != Form::Table {
+        // Nobody can ask for more of these.
+        by.rules = Rules { nan: by.rules.nan, ..Rules::default() };
+    }
+    let all: Vec<ElementType> = ElementType::ALL.into_iter().chain(ElementType::NARROW).collect();
+    let case = Case { form, dialect, by, element: choices.of(&all), wanted, to_text: choices.below(4) == 1 };
+    let mut inputs: Vec<Vec<u8>> = inputs(data, MOST).into_iter().map(<[u8]>::to_vec).collect();
+    // Hardly any are in order by chance.
+    if flags % 4 > 0 {
+        put_in_order(&case, &mut inputs);
+    }
+    let mut miscounted = false;
+    if form == Form::Npy {
+        for (number, input) in inputs.iter_mut().enumerate() {
+            let miscount =
+                if number == 0 { [0, 0, 0, 0, 0, 0, 1, -1][usize::from(flags / 4 % 8)] } else { 0 };
+            miscounted |= to_npy(input, case.element, flags / 32 % 2 == 1, miscount);
+        }
+    }
+    let views: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+    let told = (&case, Shown(&views), &pieces);
+
+    let is_bits = matches!(form, Form::Raw | Form::Npy);
+    let twin = match form {
+        Form::Text => of_text(&case, &views),
+        Form::Table => of_tables(&case, &views),
+        Form::Raw | Form::Npy => of_bits(&case, &views, form == Form::Npy, miscounted),
+    };
+    let from_files = files(&inputs);
+    let from_pipes: Vec<Input> = inputs
+        .iter()
+        .enumerate()
+        .map(|(number, bytes)| memory(number, bytes, &sizes(bytes.len(), pieces[number])))
+        .collect();
+
+    let sorted_by_library = match form {
+        Form::Text => sort_text(&from_files, case.by.element, case.direction(), wanted),
+        Form::Table => sort_table(&from_files, dialect, &case.by, wanted).map(|sorted| sorted.bytes),
+        Form::Raw | Form::Npy => case
+            .sources(&from_files)
+            .and_then(|sources| sort_bits(&sources, case.direction(), wanted, case.to_text)),
+    };
+    same_bytes(&("sort", &told), &case, &sorted_by_library, &twin)?;
+
+    let counted = merge(&case, &from_files);
+    let mut merged = counted.clone().map(|(bytes, _)| bytes);
+    let told_of_merge = ("merge", &told);
+    // What is not wanted is not looked at.
+    let says_nothing = wanted.top.is_some()
+        && twin.as_ref().map_or_else(|refusing| !refusing.always, |twin| !twin.each_in_order);
+    if !says_nothing {
+        spoil(&mut merged);
+    }
+    match &twin {
+        _ if says_nothing => {}
+        Ok(right) if right.each_in_order => {
+            same_bytes(&told_of_merge, &case, &merged, &twin)?;
+            let repeated = if wanted.unique { right.repeated } else { 0 };
+            let counts = (right.records, right.records - repeated, repeated, right.counts);
+            if let (Ok((_, counted)), None) = (&counted, wanted.top)
+                && *counted != counts
+            {
+                return Err(differ(&told_of_merge, &format!("{counted:?}"), &format!("{counts:?}")));
+            }
+        }
+        Ok(_) => same(&told_of_merge, &merged, &Err("not in order"))?,
+        Err(refusing) => same(&told_of_merge, &merged, &Err(&refusing.why))?,
+    }
+    // One of both, since most of the time goes into this. Of what is wrong where little is wanted a file may tell more than a
+    // pipe: its size.
+    let merges = flags / 64 % 2 == 0 && !(wanted.top.is_some() && twin.is_err());
+    let piecewise = if merges { merge(&case, &from_pipes) } else { counted.clone() };
+    // The size of a binary file tells what is wrong before it is read, and that of a pipe its end.
+    let both_refuse = is_bits && piecewise.is_err() && counted.is_err();
+    if piecewise != counted && !both_refuse && !is_minus_zero_in_a_pipe(&piecewise, &views) {
+        let [pipes, files] = [piecewise, counted].map(|it| format!("{it:?}"));
+        return Err(differ(&("merge in pieces, and of files", &told), &pipes, &files));
+    }
+
+    let found = check(&case, &from_files);
+    let mut checked = found.clone();
+    if !matches!(twin, Err(Refusing { check: None, .. })) {
+        spoil(&mut checked);
+    }
+    let told_of_check = ("check", &told);
+    match &twin {
+        Ok(right) => {
+            let place = right.disorder.clone().unwrap_or_default();
+            same(&told_of_check, &checked, &Ok::<_, ()>(place.into_bytes()))?;
+        }
+        Err(Refusing { check: Some(Some(place)), .. }) => {
+            same(&told_of_check, &checked, &Ok::<_, ()>(place.clone().into_bytes()))?;
+        }
+        Err(Refusing { check: Some(None), why, .. }) => same(&told_of_check, &checked, &Err(why))?,
+        Err(refusing) => {
+            if checked.as_ref().is_ok_and(Vec::is_empty) {
+                return Err(differ(&told_of_check, &shown(&checked), &refusing.why));
+            }
+        }
+    }
+    let piecewise = if flags / 64 % 2 == 0 { found.clone() } else { check(&case, &from_pipes) };
+    let both_refuse = is_bits && piecewise.is_err() && found.is_err();
+    if piecewise != found && !both_refuse && !is_minus_zero_in_a_pipe(&piecewise, &views) {
+        let [pipes, files] = [piecewise, found].map(|it| shown(&it));
+        return Err(differ(&("check in pieces, and of files", &told), &pipes, &files));
+    }
+    Ok(())
+}
+
+/// Pieces of an input, not many: the library makes a buffer of a quarter of a megabyte ready for each.
+fn sizes(length: usize, choice: u8) -> Vec<usize> {
+    let first = usize::from(choice / 4);
+    match choice % 8 {
+        // All at once, but as from a pipe.
+        0 => vec![length + 1],
+        1..=3 => vec![first, length + 1],
+        4 | 5 => vec![first, 1, length + 1],
+        6 => vec![length / 4 + 1],
+        _ => vec![length / 10 + 1, 2],
+    }
+}
+
+/// Documented: whether −0 is less than 0 is told by what else there is, and a pipe cannot be read twice.
+fn is_minus_zero_in_a_pipe<T>(said: &Said<T>, inputs: &[&[u8]]) -> bool {
+    let has_minus_zero = inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0"));
+    has_minus_zero && said.as_ref().is_err_and(|refusal| refusal.message.contains("cannot be read twice"))
+}
+
+type Merged = (Vec<u8>, (u64, u64, u64, Counts));
+
+fn merge(case: &Case, inputs: &[Input]) -> Said<Merged> {
+    let mut output = Output::memory();
+    let written = if case.to_text { Written::InText } else { Written::AsRead };
+    let merged = ordered::merge(inputs, &case.how(inputs)?, case.wanted, written, &mut output, |_| {})?;
+    let counts = crate::csv::counts(merged.counts);
+    Ok((output.into_bytes(), (merged.read, merged.written, merged.repeated, counts)))
+}
+
+/// The place of a disorder; nothing if there is none.
+fn check(case: &Case, inputs: &[Input]) -> Said {
+    let found = ordered::check(inputs, &case.how(inputs)?, case.wanted.unique)?;
+    let place = found.map(|found| found.place).unwrap_or_default();
+    // Of several keys it names the one that tells; a column's name may have commas of its own.
+    let place = if case.form == Form::Table { place.split(',').next().unwrap_or_default() } else { &place };
+    Ok(place.as_bytes().to_vec())
+}
+
+/// That the library gives what the twin does, which may be elements as text.
+fn same_bytes(
+    told: &dyn std::fmt::Debug,
+    case: &Case,
+    library: &Said,
+    twin: &Result<Twin, Refusing>,
+) -> Result<(), String> {
+    let is_bits = matches!(case.form, Form::Raw | Form::Npy);
+    match (library, twin) {
+        (Ok(text), Ok(twin)) if is_bits && case.to_text => {
+            bits::is_text_of(text, &twin.elements, case.element)
+                .map_err(|problem| differ(told, &shown(library), &problem))
+        }
+        (library, Ok(twin)) => same(told, library, &Ok::<_, ()>(twin.sorted.clone())),
+        (library, Err(refusing)) => same(told, library, &Err(&refusing.why)),
+    }
+}
+
+fn of_text(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
+    let (asked, unique) = (case.asked(), case.wanted.unique);
+    let compare = |a: &(_, Key), b: &(_, Key)| number::order(&a.1, &b.1, &asked);
+    let place = |token: &crate::twin::text::Token| format!("{}:{}", name(token.input), token.line);
+    let records = text::keys(inputs, &asked).map_err(|(tokens, wrong)| {
+        let before = &tokens[..wrong.record.unwrap_or(0)];
+        let fields: Vec<&[u8]> = before.iter().map(|token| token.bytes).collect();
+        // −0 has to look ahead, and then meets what is wrong sooner.
+        let is_plain = wrong.alone && !tokens.iter().any(|token| number::is_minus_zero(token.bytes));
+        let keys = number::column(&fields, &asked).ok().filter(|_| is_plain);
+        let check = keys.map(|keys| {
+            let order = |a: &Key, b: &Key| number::order(a, b, &asked);
+            first_disorder(&keys, unique, order).map(|at| place(&before[at]))
+        });
+        Refusing { why: format!("{wrong:?}"), always: false, check }
+    })?;
+    let of = |input: usize| records.iter().filter(move |(token, _)| token.input == input).cloned();
+    let is_in_order = |input| first_disorder(&of(input).collect::<Vec<_>>(), false, compare).is_none();
+    let nan = records.iter().filter(|(_, key)| matches!(key, Key::Nan)).count() as u64;
+    Ok(Twin {
+        sorted: text::sort(inputs, case.by.element, case.direction(), case.wanted)
+            .expect("the keys are right"),
+        elements: Vec::new(),
+        records: records.len() as u64,
+        repeated: (records.len() - sorted(&records, true, None, compare).len()) as u64,
+        counts: Counts { nan, ..Counts::default() },
+        each_in_order: (0..inputs.len()).all(is_in_order),
+        disorder: first_disorder(&records, unique, compare).map(|at| place(&records[at].0)),
+    })
+}
+
+type Record = (table::Row, Vec<Key>);
+
+fn of_tables(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
+    let (by, unique) = (&case.by, case.wanted.unique);
+    let disorder = |keyed: &Keyed| {
+        let order = |a: &Record, b: &Record| keyed.order(&a.1, &b.1);
+        let found = first_disorder(&keyed.rows, unique, order).map(|at| &keyed.rows[at].0);
+        found.map(|row| format!("{}:{}", name(row.input), row.line))
+    };
+    // What is looked at before what is wrong.
+    let prefix = |table: table::Table| {
+        let keyed = table::keyed(table, by).ok()?;
+        (!keyed.has_minus_zero(by)).then(|| disorder(&keyed))
+    };
+    let table = table::read(inputs, case.dialect).map_err(|problem| match problem {
+        NoTable::Beginning(why) => Refusing { why: why.to_owned(), always: true, check: None },
+        // Told where the row is read.
+        NoTable::Widths => {
+            Refusing { why: "another number of columns".to_owned(), always: false, check: None }
+        }
+        NoTable::Row(table) => Refusing { why: "a row".to_owned(), always: false, check: prefix(table) },
+    })?;
+    let keyed = table::keyed(table.clone(), by).map_err(|refused| {
+        let why = format!("{refused:?}");
+        match refused {
+            Refused::Key(_) => Refusing { why, always: true, check: None },
+            // Of several columns another one may be wrong sooner, and of rows that are skipped there are no numbers.
+            Refused::Column(Wrong { record: Some(record), alone: true })
+                if by.columns.len() < 2 && by.rules.invalid != Place::Skip =>
+            {
+                let mut table = table.clone();
+                table.rows.truncate(record);
+                let minus_zeros = inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0"));
+                Refusing { why, always: false, check: if minus_zeros { None } else { prefix(table) } }
+            }
+            Refused::Column(_) => Refusing { why, always: false, check: None },
+        }
+    })?;
+    let order = |a: &Record, b: &Record| keyed.order(&a.1, &b.1);
+    let of = |input: usize| keyed.rows.iter().filter(move |(row, _)| row.input == input).cloned();
+    let is_in_order = |input| first_disorder(&of(input).collect::<Vec<_>>(), false, order).is_none();
+    let (sorted, repeated) = keyed.sorted(unique, case.wanted.top);
+    Ok(Twin {
+        sorted,
+        elements: Vec::new(),
+        records: keyed.rows.len() as u64,
+        repeated: repeated.max(keyed.sorted(true, None).1) as u64,
+        counts: keyed.counts,
+        each_in_order: (0..inputs.len()).all(is_in_order),
+        disorder: disorder(&keyed),
+    })
+}
+
+fn of_bits(case: &Case, inputs: &[&[u8]], npy: bool, miscounted: bool) -> Result<Twin, Refusing> {
+    let (element, direction) = (case.element, case.direction());
+    let compare = |a: &u64, b: &u64| bits::order(*a, *b, element, direction);
+    let refusing = |why: &str, always| Refusing { why: why.to_owned(), always, check: None };
+    if miscounted {
+        return Err(refusing("another number of elements than the header says", true));
+    }
+    let mut all = Vec::new();
+    let mut places = Vec::new();
+    let mut each_in_order = true;
+    for (input, bytes) in inputs.iter().enumerate() {
+        let (big_endian, behind) = if npy {
+            let start = 10 + usize::from(bytes[8]) + 256 * usize::from(bytes[9]);
+            (bytes[..start].contains(&b'>'), &bytes[start..])
+        } else {
+            (false, *bytes)
+        };
+        let elements =
+            bits::elements(behind, element, big_endian).ok_or_else(|| refusing("half an element", false))?;
+        each_in_order &= first_disorder(&elements, false, compare).is_none();
+        places.extend((0..elements.len()).map(|at| format!("{}, element {at}", name(input))));
+        all.extend(elements);
+    }
+    if direction.nan == Place::Error && all.iter().any(|&it| bits::is_nan(it, element)) {
+        return Err(refusing("NaN", false));
+    }
+    let Wanted { unique, top } = case.wanted;
+    let elements: Vec<u64> = sorted(&all, unique, top, compare).into_iter().map(|at| all[at]).collect();
+    Ok(Twin {
+        sorted: bits::written(&elements, element),
+        elements,
+        records: all.len() as u64,
+        repeated: (all.len() - sorted(&all, true, None, compare).len()) as u64,
+        counts: Counts::default(),
+        each_in_order,
+        disorder: first_disorder(&all, unique, compare).map(|at| places[at].clone()),
+    })
+}
+
+/// Puts the records of each input in order, if they have one.
+fn put_in_order(case: &Case, inputs: &mut [Vec<u8>]) {
+    let views: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+    let mut ordered: Vec<Vec<u8>> = vec![Vec::new(); inputs.len()];
+    match case.form {
+        Form::Text => {
+            let asked = case.asked();
+            let Ok(records) = text::keys(&views, &asked) else { return };
+            for at in sorted(&records, false, None, |a, b| number::order(&a.1, &b.1, &asked)) {
+                let token = &records[at].0;
+                ordered[token.input].extend([token.bytes, b"\n"].concat());
+            }
+        }
+        Form::Table => {
+            let Ok(table) = table::read(&views, case.dialect) else { return };
+            let Ok(keyed) = table::keyed(table, &case.by) else { return };
+            for (ordered, input) in ordered.iter_mut().zip(&views) {
+                // All that a table may begin with stays: a mark, blank lines, its header.
+                let rows = keyed.table.rows.len();
+                let mut start = if input.starts_with(MARK) { MARK.len() } else { 0 };
+                if case.dialect.header && rows > 0 {
+                    while let Some(end) = input[start..].iter().position(|&byte| byte == b'\n') {
+                        start += end + 1;
+                        if !matches!(&input[..start], [.., b'\n', b'\n'] | [b'\n'] | [b'\r', b'\n']) {
+                            break;
+                        }
+                    }
+                }
+                ordered.extend_from_slice(&input[..start]);
+            }
+            for at in sorted(&keyed.rows, false, None, |a, b| keyed.order(&a.1, &b.1)) {
+                let row = &keyed.rows[at].0;
+                ordered[row.input].extend([&row.raw[..], row.end].concat());
+            }
+        }
+        Form::Raw | Form::Npy => {
+            for (ordered, input) in ordered.iter_mut().zip(&views) {
+                let (whole, rest) = input.split_at(input.len() - input.len() % case.element.bytes());
+                let elements = bits::elements(whole, case.element, false).expect("they are whole");
+                let order = |a: &u64, b: &u64| bits::order(*a, *b, case.element, case.direction());
+                let elements: Vec<u64> =
+                    sorted(&elements, false, None, order).into_iter().map(|at| elements[at]).collect();
+                *ordered = [&bits::written(&elements, case.element), rest].concat();
+            }
+        }
+    }
+    for (ordered, input) in ordered.iter_mut().zip(inputs) {
+        // A last line that lacked its end still does.
+        let is_lines = matches!(case.form, Form::Text | Form::Table);
+        if is_lines && !input.ends_with(b"\n") && ordered.len() > 1 {
+            ordered.pop();
+        }
+        *input = std::mem::take(ordered);
+    }
+}
+
+/// Puts a header before elements, which says that there are so many more than there are. Returns whether it is wrong.
+fn to_npy(input: &mut Vec<u8>, element: ElementType, big_endian: bool, miscount: i64) -> bool {
+    let size = element.bytes();
+    let whole = input.len() - input.len() % size;
+    if big_endian && size > 1 {
+        input[..whole].chunks_mut(size).for_each(<[u8]>::reverse);
+    }
+    let count = ((whole / size) as i64 + miscount).max(0) as u64;
+    let mut header = Header::of(element, count);
+    if big_endian && size > 1 {
+        let at = header.iter().position(|&byte| byte == b'<').expect("it is written little-endian");
+        header[at] = b'>';
+    }
+    input.splice(..0, header);
+    count != (whole / size) as u64 || whole < input.len() - Header::of(element, count).len()
+}

@@ -1,0 +1,43 @@
+//! The twins: what the library must say, worked out from the contract (README, Rules) as plainly and slowly as can be.
+//!
+//! Nothing in here is taken from the library but its names for types and rules. Where a twin and the library differ, one of
+//! them does not do what the contract says.
+
+pub mod bits;
+pub mod keys;
+pub mod number;
+pub mod table;
+pub mod text;
+
+/// What some programs put before text in UTF-8.
+pub const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Where the first record that stands before the one before it is, among records in input order; with `unique`, also one
+/// that equals it.
+pub fn first_disorder<T>(
+    records: &[T],
+    unique: bool,
+    order: impl Fn(&T, &T) -> std::cmp::Ordering,
+) -> Option<usize> {
+    (1..records.len()).find(|&at| {
+        let order = order(&records[at], &records[at - 1]);
+        order.is_lt() || unique && order.is_eq()
+    })
+}
+
+/// The positions of records in order; with `unique` only the first of those that are equal, and of these no more than `top`.
+pub fn sorted<T>(
+    records: &[T],
+    unique: bool,
+    top: Option<usize>,
+    order: impl Fn(&T, &T) -> std::cmp::Ordering,
+) -> Vec<usize> {
+    let mut positions: Vec<usize> = (0..records.len()).collect();
+    // Stable: equal ones keep their order.
+    positions.sort_by(|&a, &b| order(&records[a], &records[b]));
+    if unique {
+        positions.dedup_by(|later, earlier| order(&records[*later], &records[*earlier]).is_eq());
+    }
+    positions.truncate(top.unwrap_or(usize::MAX));
+    positions
+}

@@ -1,0 +1,242 @@
+//! Numbers as text spells them, and columns of them.
+
+use std::cmp::Ordering;
+
+use gpusort::io::{Place, Rules};
+use gpusort::key::ElementType;
+
+/// How the numbers of a column are read and ordered.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// The type asked for.
+    pub element: Option<ElementType>,
+    pub rules: Rules,
+    pub descending: bool,
+}
+
+/// What a record is ordered by.
+#[derive(Clone, Copy, Debug)]
+pub enum Key {
+    Integer(i128),
+    Float(f64),
+    Nan,
+    Empty,
+    Invalid,
+}
+
+/// What a token spells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Spelled {
+    /// Whether there is a minus, and the digits without zeros before them.
+    Integer(bool, String),
+    Decimal,
+    Infinity,
+    Nan,
+    Nothing,
+}
+
+/// Why a column cannot be sorted: the record that is at fault, if there is one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wrong {
+    /// The first record that is refused, where it is one alone.
+    pub record: Option<usize>,
+    /// Whether it would be refused whatever the others are.
+    pub alone: bool,
+}
+
+/// `[+-]`, digits with an optional point (a digit on at least one side), an optional exponent; or one of three words.
+pub fn spelled(token: &[u8]) -> Spelled {
+    let Ok(token) = std::str::from_utf8(token) else { return Spelled::Nothing };
+    let (minus, number) = match token.chars().next() {
+        Some('-') => (true, &token[1..]),
+        Some('+') => (false, &token[1..]),
+        _ => (false, token),
+    };
+    match number.to_lowercase().as_str() {
+        // Some capital letters that are not ASCII have small ones that are.
+        "inf" | "infinity" if number.is_ascii() => return Spelled::Infinity,
+        "nan" if number.is_ascii() => return Spelled::Nan,
+        _ => {}
+    }
+    let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    if digits(number) && !number.is_empty() {
+        let significant = number.trim_start_matches('0');
+        return Spelled::Integer(minus, if significant.is_empty() { "0" } else { significant }.to_owned());
+    }
+    let (mantissa, exponent) = match number.find(['e', 'E']) {
+        Some(at) => (&number[..at], Some(&number[at + 1..])),
+        None => (number, None),
+    };
+    if let Some(exponent) = exponent {
+        let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+        if exponent.is_empty() || !digits(exponent) {
+            return Spelled::Nothing;
+        }
+    }
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if digits(whole) && digits(fraction) && !(whole.is_empty() && fraction.is_empty()) {
+        return Spelled::Decimal;
+    }
+    Spelled::Nothing
+}
+
+/// The integer, if 128 bits hold it with room to spare.
+fn integer(minus: bool, digits: &str) -> Option<i128> {
+    let magnitude: i128 = if digits.len() <= 37 { digits.parse().ok()? } else { return None };
+    Some(if minus { -magnitude } else { magnitude })
+}
+
+/// Whether a float is exactly the integer of these digits: its own are found by doubling them one by one.
+fn is_exactly(float: f64, digits: &str) -> bool {
+    if digits.len() <= 15 {
+        return true;
+    }
+    let bits = float.abs().to_bits();
+    // An integer of sixteen digits or more is no subnormal number.
+    let (exponent, mut mantissa) = ((bits >> 52) as i32 - 1075, bits & ((1 << 52) - 1) | 1 << 52);
+    let mut doublings = exponent;
+    while doublings < 0 {
+        if mantissa % 2 == 1 {
+            return false;
+        }
+        (mantissa, doublings) = (mantissa / 2, doublings + 1);
+    }
+    let mut decimal: Vec<u8> = mantissa.to_string().bytes().rev().map(|digit| digit - b'0').collect();
+    for _ in 0..doublings {
+        let mut carry = 0;
+        for digit in &mut decimal {
+            let doubled = *digit * 2 + carry;
+            (*digit, carry) = (doubled % 10, doubled / 10);
+        }
+        if carry > 0 {
+            decimal.push(carry);
+        }
+    }
+    decimal.iter().rev().map(|digit| digit + b'0').eq(digits.bytes())
+}
+
+fn float(token: &[u8], element: ElementType) -> f64 {
+    let token = std::str::from_utf8(token).expect("it was read as a number");
+    let number = "the standard library reads all numbers";
+    match element {
+        ElementType::F32 => token.parse::<f32>().expect(number).into(),
+        _ => token.parse::<f64>().expect(number),
+    }
+}
+
+fn range(element: ElementType) -> (i128, i128) {
+    match element {
+        ElementType::U32 => (0, u32::MAX.into()),
+        ElementType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        ElementType::U64 => (0, u64::MAX.into()),
+        ElementType::I64 => (i64::MIN.into(), i64::MAX.into()),
+        _ => unreachable!("no integer type of text"),
+    }
+}
+
+/// The keys of a column: of tokens, or of fields without quotes and blanks around them.
+///
+/// Of several things that are wrong the first is told that would be wrong whatever else there is; else an integer that no
+/// type holds, else one that decimals do not bear.
+pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
+    let spelled: Vec<Spelled> = fields.iter().map(|field| spelled(field)).collect();
+    let decimals = |it: &Spelled| matches!(it, Spelled::Decimal | Spelled::Infinity | Spelled::Nan);
+    let all_integers = !spelled.iter().any(decimals);
+    let is_float = asked.element.is_some_and(ElementType::is_float);
+    let element = asked.element.unwrap_or(ElementType::F64);
+    let as_floats = is_float || asked.element.is_none() && !all_integers;
+
+    let mut keys = Vec::new();
+    for (record, (field, spelled)) in fields.iter().zip(&spelled).enumerate() {
+        let alone = Wrong { record: Some(record), alone: true };
+        let class = |place: Place, key| if place == Place::Error { Err(alone.clone()) } else { Ok(key) };
+        let key = match spelled {
+            Spelled::Nothing if field.is_empty() => class(asked.rules.empty, Key::Empty)?,
+            Spelled::Nothing => class(asked.rules.invalid, Key::Invalid)?,
+            Spelled::Integer(minus, digits) if asked.element.is_some() && !is_float => {
+                let (least, most) = range(element);
+                match integer(*minus, digits) {
+                    Some(value) if least <= value && value <= most => Key::Integer(value),
+                    _ => return Err(alone),
+                }
+            }
+            // No integer type has decimals, inf and nan.
+            _ if asked.element.is_some() && !is_float => return Err(alone),
+            Spelled::Nan => class(asked.rules.nan, Key::Nan)?,
+            Spelled::Infinity => Key::Float(float(field, element)),
+            Spelled::Decimal | Spelled::Integer(..) => {
+                let value = float(field, element);
+                if value.is_infinite() {
+                    return Err(alone);
+                }
+                match spelled {
+                    // What is too large for it is told below.
+                    Spelled::Integer(minus, digits) if !as_floats => {
+                        Key::Integer(integer(*minus, digits).unwrap_or_default())
+                    }
+                    _ => Key::Float(value),
+                }
+            }
+        };
+        keys.push(key);
+    }
+    if asked.element.is_some() {
+        return Ok(keys);
+    }
+    let together = |record| Wrong { record, alone: false };
+    let fits = |(minus, digits): (bool, &str)| {
+        let value = integer(minus, digits)?;
+        (i64::MIN.into()..=u64::MAX.into()).contains(&value).then_some(value)
+    };
+    let integers = || {
+        spelled.iter().enumerate().filter_map(|(record, spelled)| match spelled {
+            Spelled::Integer(minus, digits) => Some((record, *minus, digits.as_str())),
+            _ => None,
+        })
+    };
+    if all_integers {
+        if let Some((record, ..)) = integers().find(|&(_, minus, digits)| fits((minus, digits)).is_none()) {
+            return Err(together(Some(record)));
+        }
+        let values = || integers().filter_map(|(_, minus, digits)| integer(minus, digits));
+        let (least, most) = (values().min().unwrap_or(0), values().max().unwrap_or(0));
+        let holds = |element| range(element).0 <= least && most <= range(element).1;
+        let types = [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64];
+        return if types.into_iter().any(holds) { Ok(keys) } else { Err(together(None)) };
+    }
+    let inexact = integers().find(|&(record, _, digits)| !is_exactly(float(fields[record], element), digits));
+    match inexact {
+        Some((record, ..)) => Err(together(Some(record))),
+        None => Ok(keys),
+    }
+}
+
+/// How two records of a column stand: first whether they are numbers, then the numbers.
+pub fn order(a: &Key, b: &Key, asked: &Asked) -> Ordering {
+    let rank = |key: &Key| {
+        let (away, place) = match key {
+            Key::Integer(_) | Key::Float(_) => (0, Place::Last),
+            Key::Nan => (1, asked.rules.nan),
+            Key::Empty => (2, asked.rules.empty),
+            Key::Invalid => (3, asked.rules.invalid),
+        };
+        if place == Place::First { -away } else { away }
+    };
+    let numbers = match (a, b) {
+        (Key::Integer(a), Key::Integer(b)) => a.cmp(b),
+        // −0 stands before +0.
+        (Key::Float(a), Key::Float(b)) => {
+            let zeros = || b.is_sign_negative().cmp(&a.is_sign_negative());
+            a.partial_cmp(b)
+                .expect("NaN is no number")
+                .then_with(|| if *a == 0.0 { zeros() } else { Ordering::Equal })
+        }
+        _ => Ordering::Equal,
+    };
+    rank(a).cmp(&rank(b)).then(if asked.descending { numbers.reverse() } else { numbers })
+}
+
+/// Whether this spells an integer zero with a minus, which only decimals beside it make less than zero.
+pub fn is_minus_zero(field: &[u8]) -> bool {
+    spelled(field) == Spelled::Integer(true, "0".to_owned())
+}

@@ -1,0 +1,322 @@
+//! Tables: rows, their fields, and what sorting them gives.
+
+use std::cmp::Ordering;
+
+use gpusort::io::Place;
+use gpusort::io::csv::{By, Dialect};
+
+use super::number::{self, Asked, Key, Spelled};
+use super::{MARK, keys, sorted};
+
+/// A row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its bytes without its line end.
+    pub raw: Vec<u8>,
+    /// Its line end: its own, or that of its input.
+    pub end: &'static [u8],
+    /// Whether LF is there at its end.
+    pub is_ended: bool,
+    /// What its fields say, without quotes.
+    pub fields: Vec<Vec<u8>>,
+    pub input: usize,
+    /// Where it begins, from 1.
+    pub line: usize,
+}
+
+/// A table of several inputs.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Whether the first input begins with a byte order mark.
+    pub mark: bool,
+    pub header: Option<Row>,
+    /// Columns; none if there is nothing at all.
+    pub width: usize,
+    /// Rows without those that are blank in a table of several columns.
+    pub rows: Vec<Row>,
+    /// Lines with nothing on them that are no rows.
+    pub blank: u64,
+}
+
+/// Why a table cannot be read.
+#[derive(Clone, Debug)]
+pub enum NoTable {
+    /// This row of this input cannot be a row: it has another number of fields, or does not end. Those before it stand.
+    Row(Table),
+    /// What the inputs begin with.
+    Beginning(&'static str),
+    /// The first rows of inputs without headers are of different numbers of fields.
+    Widths,
+}
+
+/// Reads all inputs.
+pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
+    let mark = inputs.first().is_some_and(|bytes| bytes.starts_with(MARK));
+    let mut table = Table { mark, header: None, width: 0, rows: Vec::new(), blank: 0 };
+    // Rows of each input below its header, and whether the one behind them is not closed.
+    let mut all: Vec<(Vec<Row>, bool)> = Vec::new();
+    for (number, bytes) in inputs.iter().enumerate() {
+        let (mut rows, unclosed) = rows(bytes.strip_prefix(MARK).unwrap_or(bytes), number, dialect.delimiter);
+        let first = rows.iter().position(|row| !row.is_blank());
+        if first.is_none() && unclosed {
+            return Err(NoTable::Beginning("a first row that is not closed"));
+        }
+        if let Some(first) = first {
+            // Lines seem to end so: a header with the row behind it, or all rows that there are.
+            if rows[first].has_lone_cr(dialect.delimiter) && (dialect.header || !rows[first].is_ended) {
+                return Err(NoTable::Beginning("CR alone in a first row"));
+            }
+            let width = rows[first].fields.len();
+            if dialect.header {
+                let header = rows[first].clone();
+                match &table.header {
+                    Some(other) if other.fields != header.fields => {
+                        return Err(NoTable::Beginning("another header"));
+                    }
+                    Some(_) => {}
+                    None => table.header = Some(header),
+                }
+            }
+            if table.width == 0 {
+                table.width = width;
+            }
+            if table.width != width {
+                return Err(NoTable::Widths);
+            }
+        }
+        if dialect.header {
+            // Blank lines above the header are none of its rows.
+            table.blank += first.unwrap_or(rows.len()) as u64;
+            rows.drain(..first.map_or(rows.len(), |first| first + 1));
+        }
+        all.push((rows, unclosed));
+    }
+    if table.width == 0 && all.iter().any(|(rows, _)| !rows.is_empty()) {
+        table.width = 1;
+    }
+    for (rows, unclosed) in all {
+        for row in rows {
+            if row.is_blank() && table.width > 1 {
+                table.blank += 1;
+                continue;
+            }
+            if row.fields.len() != table.width {
+                return Err(NoTable::Row(table));
+            }
+            table.rows.push(row);
+        }
+        if unclosed {
+            return Err(NoTable::Row(table));
+        }
+    }
+    Ok(table)
+}
+
+/// The rows of one input, and whether one behind them has a quote that is never closed.
+fn rows(bytes: &[u8], input: usize, delimiter: u8) -> (Vec<Row>, bool) {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        let mut fields = Vec::new();
+        loop {
+            let mut field = Vec::new();
+            if bytes.get(at) == Some(&b'"') {
+                at += 1;
+                loop {
+                    match (bytes.get(at), bytes.get(at + 1)) {
+                        (None, _) => return (rows, true),
+                        (Some(b'"'), Some(b'"')) => {
+                            field.push(b'"');
+                            at += 2;
+                        }
+                        (Some(b'"'), _) => {
+                            at += 1;
+                            break;
+                        }
+                        (Some(&byte), _) => {
+                            field.push(byte);
+                            at += 1;
+                        }
+                    }
+                }
+            }
+            while at < bytes.len() && bytes[at] != delimiter && bytes[at] != b'\n' {
+                field.push(bytes[at]);
+                at += 1;
+            }
+            fields.push(field);
+            if bytes.get(at) == Some(&delimiter) {
+                at += 1;
+            } else {
+                break;
+            }
+        }
+        let is_ended = at < bytes.len();
+        let (mut raw, mut end) = (bytes[start..at].to_vec(), if is_ended { &b"\n"[..] } else { b"" });
+        // No quoted field ends in CR: its closing quote is behind it.
+        if raw.ends_with(b"\r") {
+            raw.pop();
+            fields.last_mut().expect("every row has a field").pop();
+            // At the very end, where LF is lacking, that is what is put there.
+            end = b"\r\n";
+        }
+        let line = bytes[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        rows.push(Row { raw, end, is_ended, fields, input, line });
+        at += 1;
+    }
+    let first = rows.iter().find(|row| !row.is_blank()).map_or(&b""[..], |row| row.end);
+    let first = if first.is_empty() { b"\n" } else { first };
+    rows.iter_mut().filter(|row| row.end.is_empty()).for_each(|row| row.end = first);
+    (rows, false)
+}
+
+impl Row {
+    /// Whether there is nothing on its line.
+    pub fn is_blank(&self) -> bool {
+        self.raw.is_empty()
+    }
+
+    /// Whether it has a CR outside quotes that does not belong to its line end.
+    fn has_lone_cr(&self, delimiter: u8) -> bool {
+        let (mut at_field, mut quoted) = (true, false);
+        for &byte in &self.raw {
+            let was_quoted = quoted;
+            if quoted {
+                quoted = byte != b'"';
+            } else if byte == b'"' && at_field {
+                quoted = true;
+            } else if byte == b'\r' {
+                return true;
+            }
+            // Of two quotes inside quotes the first ends them, and the second begins them again.
+            at_field = !quoted && (byte == delimiter || was_quoted);
+        }
+        false
+    }
+}
+
+/// What there was that is no number, and what was left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counts {
+    pub nan: u64,
+    pub empty: u64,
+    pub invalid: u64,
+    pub skipped: u64,
+    pub blank: u64,
+}
+
+/// A table with the keys of its rows.
+#[derive(Clone, Debug)]
+pub struct Keyed {
+    pub table: Table,
+    /// Rows without those that were skipped, and their keys.
+    pub rows: Vec<(Row, Vec<Key>)>,
+    /// One for each key.
+    pub asked: Vec<Asked>,
+    pub counts: Counts,
+}
+
+/// Why a table cannot be sorted.
+#[derive(Clone, Debug)]
+pub enum Refused {
+    Key(keys::NoColumn),
+    Column(number::Wrong),
+}
+
+/// A field without the blanks around it.
+fn trimmed(field: &[u8]) -> &[u8] {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let start = field.iter().position(|byte| !is_blank(byte)).unwrap_or(field.len());
+    let end = field.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
+    &field[start..end]
+}
+
+/// The keys of all rows.
+pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
+    let mut counts = Counts { blank: table.blank, ..Counts::default() };
+    let names = table.header.as_ref().map(|header| &header.fields[..]);
+    let columns = match table.width {
+        // There are no columns to look for.
+        0 => Vec::new(),
+        width => keys::resolve(&by.columns, by.descending, names, width).map_err(Refused::Key)?,
+    };
+    let field = |row: &Row, column: usize| trimmed(&row.fields[column]).to_vec();
+    let mut rows = table.rows.clone();
+    if by.rules.invalid == Place::Skip {
+        rows.retain(|row| {
+            let is_invalid = |&&(column, _): &&(usize, bool)| {
+                let value = field(row, column);
+                !value.is_empty() && number::spelled(&value) == Spelled::Nothing
+            };
+            let invalid = columns.iter().filter(is_invalid).count() as u64;
+            counts.invalid += invalid;
+            counts.skipped += u64::from(invalid > 0);
+            invalid == 0
+        });
+    }
+    let mut keys: Vec<Vec<Key>> = rows.iter().map(|_| Vec::new()).collect();
+    let mut all_asked = Vec::new();
+    for &(column, descending) in &columns {
+        let asked = Asked { element: by.element, rules: by.rules, descending };
+        let fields: Vec<Vec<u8>> = rows.iter().map(|row| field(row, column)).collect();
+        let fields: Vec<&[u8]> = fields.iter().map(Vec::as_slice).collect();
+        let column = number::column(&fields, &asked).map_err(Refused::Column)?;
+        for (keys, key) in keys.iter_mut().zip(column) {
+            match key {
+                Key::Nan => counts.nan += 1,
+                Key::Empty => counts.empty += 1,
+                Key::Invalid => counts.invalid += 1,
+                Key::Integer(_) | Key::Float(_) => {}
+            }
+            keys.push(key);
+        }
+        all_asked.push(asked);
+    }
+    Ok(Keyed { rows: rows.into_iter().zip(keys).collect(), table, asked: all_asked, counts })
+}
+
+impl Keyed {
+    /// How two rows stand.
+    pub fn order(&self, a: &[Key], b: &[Key]) -> Ordering {
+        for ((a, b), asked) in a.iter().zip(b).zip(&self.asked) {
+            let order = number::order(a, b, asked);
+            if order.is_ne() {
+                return order;
+            }
+        }
+        Ordering::Equal
+    }
+
+    /// The sorted table, and how many rows were left out as repeated.
+    pub fn sorted(&self, unique: bool, top: Option<usize>) -> (Vec<u8>, usize) {
+        let order = |a: &(Row, Vec<Key>), b: &(Row, Vec<Key>)| self.order(&a.1, &b.1);
+        let mut out = if self.table.mark { MARK.to_vec() } else { Vec::new() };
+        if let Some(header) = &self.table.header {
+            out.extend([&header.raw[..], header.end].concat());
+        }
+        let all = sorted(&self.rows, unique, None, order);
+        for &at in all.iter().take(top.unwrap_or(usize::MAX)) {
+            out.extend_from_slice(&self.rows[at].0.raw);
+            out.extend_from_slice(self.rows[at].0.end);
+        }
+        (out, self.rows.len() - all.len())
+    }
+
+    /// Whether there is an integer −0 among keys whose type nobody asked for.
+    pub fn has_minus_zero(&self, by: &By) -> bool {
+        let columns = keys::resolve(
+            &by.columns,
+            by.descending,
+            self.table.header.as_ref().map(|header| &header.fields[..]),
+            self.table.width,
+        );
+        by.element.is_none()
+            && self.rows.iter().any(|(row, _)| {
+                columns
+                    .iter()
+                    .flatten()
+                    .any(|&(column, _)| number::is_minus_zero(trimmed(&row.fields[column])))
+            })
+    }
+}
