@@ -491,6 +491,32 @@ fn more_files_are_merged_than_may_be_open() {
 }
 
 #[test]
+fn headers_are_compared_byte_by_byte() {
+    let folder = Folder::new();
+    let [a, b, c] = [b"a\xff\n1\n", b"a\xfe\n0\n", b"a\xff\n0\n"].map(|bytes| {
+        let name = format!("{}.csv", folder.names().len());
+        folder.write(&name, bytes)
+    });
+    for command in [&["sort"][..], &["sort", "-m"], &["check"]] {
+        let said = refused(&[command, &["-k", "1", &a, &b]].concat(), "");
+        assert!(said.contains("has another header"), "{said}");
+    }
+    assert_eq!(run(&["sort", "-q", "-m", "-k", "1", &a, &c], "").stdout, b"a\xff\n0\n1\n");
+}
+
+#[test]
+fn a_merge_that_ends_early_knows_no_more_than_it_has_read() {
+    let folder = Folder::new();
+    let [a, b] =
+        [("a", "-92233720368547758080\n"), ("b", "0\n0.5\n")].map(|(name, text)| folder.write(name, text));
+    for top in ["0", "1", "2", "3"] {
+        let [merged, expected] = [&["sort", "-m"][..], &["sort"]]
+            .map(|command| sorted(&[command, &["-q", "--top", top, &a, &b]].concat(), ""));
+        assert_eq!(merged, expected, "{top}");
+    }
+}
+
+#[test]
 fn the_first_input_decides_on_the_mark_whatever_else_it_has() {
     let folder = Folder::new();
     let mark = "\u{feff}";

@@ -356,7 +356,10 @@ pub fn merge(
         }
         sift(&inputs, &streams, &mut heap, 0);
     }
-    inputs.end()?;
+    // What was not read might have decided on a type.
+    if heap.is_empty() {
+        inputs.end()?;
+    }
     out.flush(to).map_err(|error| to.failed(error))?;
     merged.types = inputs.types();
     let left_out = streams.iter().map(Stream::left_out);

@@ -26,8 +26,8 @@ impl Found {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::io) struct Header {
     pub(in crate::io) columns: usize,
-    /// None without a header.
-    pub(in crate::io) names: Option<Vec<String>>,
+    /// As they are without quotes, which need not be UTF-8. None without a header.
+    names: Option<Vec<Vec<u8>>>,
     /// Whether a CR alone is in the row.
     pub(in crate::io) has_lone_cr: bool,
 }
@@ -39,7 +39,7 @@ impl Header {
         let (mut names, mut cr) = (Vec::new(), false);
         let (next, columns) = for_each_field(bytes, start, dialect.delimiter, |_, field| {
             cr |= has_lone_cr(&bytes[field.clone()]);
-            names.push(String::from_utf8_lossy(&unquoted(&bytes[field])).into_owned());
+            names.push(unquoted(&bytes[field]).into_owned());
         })?;
         Some((next, Self { columns, names: dialect.header.then_some(names), has_lone_cr: cr }))
     }
@@ -77,7 +77,8 @@ impl Header {
         let whole = Some((named, descending));
         let readings = [whole, directed(":r", true), directed(":a", false)].into_iter().flatten();
         for (name, descending) in readings.clone() {
-            let mut same = self.names.iter().flatten().enumerate().filter(|(_, other)| *other == name);
+            let mut same =
+                self.names.iter().flatten().enumerate().filter(|(_, other)| *other == name.as_bytes());
             if let Some((index, _)) = same.next() {
                 if let Some((other, _)) = same.next() {
                     let problem = format!(
@@ -97,7 +98,8 @@ impl Header {
             {
                 let index = number - 1;
                 let name =
-                    self.names.as_ref().map_or_else(|| number.to_string(), |names| names[index].clone());
+                    self.names.as_ref().map(|names| String::from_utf8_lossy(&names[index]).into_owned());
+                let name = name.unwrap_or_else(|| number.to_string());
                 return Ok(Found { index, name, descending });
             }
         }
@@ -108,7 +110,7 @@ impl Header {
 
     /// What a person may have meant by a column that is not there.
     fn hint(&self, named: &str) -> String {
-        let all = || self.names.iter().flatten();
+        let all = || self.names.iter().flatten().map(|name| String::from_utf8_lossy(name));
         let divides = |separator: &str| all().any(|name| name.contains(separator));
         if let Some(separator) =
             [";", "\t", "|", ","].into_iter().find(|separator| self.columns == 1 && divides(separator))
@@ -118,7 +120,7 @@ impl Header {
         }
         let plain = |name: &str| name.trim().to_lowercase();
         if let Some(name) = all().find(|name| plain(name) == plain(named)) {
-            return format!("; is it '{}'?", quoted(name));
+            return format!("; is it '{}'?", quoted(name.as_bytes()));
         }
         let number = named.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let number = number.split_once(',').map_or(number, |(first, _)| first);
