@@ -48,7 +48,7 @@ fn one(
     for &(stem, descending) in &readings {
         let mut named = Vec::new();
         for (column, name) in names.unwrap_or_default().iter().enumerate() {
-            if String::from_utf8_lossy(name) == stem {
+            if name == stem.as_bytes() {
                 named.push(column);
             }
         }
