@@ -191,6 +191,11 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         spoil(&mut checked);
     }
     let told_of_check = ("check", &told);
+    // A file that is not as long as its header says is refused before it is read; of a pipe only the end tells.
+    let is_cut = found.as_ref().is_err_and(|refusal| refusal.message.contains("by its header"));
+    if is_cut && twin.is_err() {
+        return Ok(());
+    }
     match &twin {
         Ok(right) => {
             let place = right.disorder.clone().unwrap_or_default();
