@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs all tests. The kernels' tests need a Vulkan device: where a Debian-like system has none, its
-# software driver is installed first. The oracle for tables needs Python with pandas, which is put into target/oracle.
+# software driver is installed first. The oracle for tables needs Python with pandas, which is put into target/oracle. At the
+# end the command is run under signals and limits; some of that needs root, and says so.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -27,3 +28,8 @@ fi
 # Without this, Mesa asks a display server for its preferred device and complains if there is none.
 export NODEVICE_SELECT=1
 cargo test --release "$@"
+# Where only some tests are asked for, these are not.
+if [ $# -eq 0 ]; then
+    python3 tests/faults/run.py --self-test
+    python3 tests/faults/run.py target/release/gpusort
+fi
