@@ -517,6 +517,19 @@ fn a_merge_that_ends_early_knows_no_more_than_it_has_read() {
 }
 
 #[test]
+fn what_is_no_number_is_counted_once_also_where_there_is_a_look_ahead() {
+    let folder = Folder::new();
+    let table = folder.write("t.csv", "a,b\nx,-0\n,0\n");
+    let counts =
+        ["--invalid", "first", "--empty", "last", "--json", "-k", "a", "-k", "b", "-o", "/dev/null", &table];
+    for command in [&["sort"][..], &["sort", "-m"]] {
+        let timing: serde_json::Value =
+            serde_json::from_str(&sorted(&[command, &counts].concat(), "")).unwrap();
+        assert_eq!((&timing["invalid"], &timing["empty"]), (&1.into(), &1.into()), "{command:?}");
+    }
+}
+
+#[test]
 fn the_first_input_decides_on_the_mark_whatever_else_it_has() {
     let folder = Folder::new();
     let mark = "\u{feff}";

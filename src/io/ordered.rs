@@ -107,7 +107,14 @@ impl<'a> Inputs<'a> {
             match stream.read(&mut self.typings) {
                 Ok(()) => return Ok(true),
                 Err(NoCell::Error(error)) => return Err(error),
-                Err(NoCell::Undecided) => self.look_ahead()?,
+                Err(NoCell::Undecided) => {
+                    // The keys before this one are looked at again.
+                    self.typings
+                        .iter_mut()
+                        .zip(&stream.cells)
+                        .for_each(|(typing, &cell)| typing.uncount(cell));
+                    self.look_ahead()?;
+                }
             }
         }
     }

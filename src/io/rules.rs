@@ -129,10 +129,18 @@ impl Counts {
     }
 
     pub(super) fn add(&mut self, class: Class) {
+        *self.of(class) += 1;
+    }
+
+    pub(super) fn remove(&mut self, class: Class) {
+        *self.of(class) -= 1;
+    }
+
+    fn of(&mut self, class: Class) -> &mut u64 {
         match class {
-            Class::Nan => self.nan += 1,
-            Class::Empty => self.empty += 1,
-            Class::Invalid => self.invalid += 1,
+            Class::Nan => &mut self.nan,
+            Class::Empty => &mut self.empty,
+            Class::Invalid => &mut self.invalid,
         }
     }
 }

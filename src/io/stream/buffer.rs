@@ -19,10 +19,13 @@ pub(super) struct Buffer {
     ended: bool,
     /// Whether a line end was put after it.
     completed: bool,
-    /// The line that the first byte is in, from 1.
+    /// The line that the first byte is in which was read, passed or not, from 1. Lines are counted when one is to be told, or
+    /// bytes are to be forgotten.
     line: u64,
     /// Whether a CR alone ends a line.
     cr_ends_lines: bool,
+    /// Whether a CR is before that byte which ends a line unless an LF follows.
+    after_cr: bool,
     /// The byte that was passed last.
     last: u8,
 }
@@ -43,6 +46,7 @@ impl Buffer {
             completed: false,
             line: 1,
             cr_ends_lines,
+            after_cr: false,
             last: b'\n',
         }
     }
@@ -67,17 +71,24 @@ impl Buffer {
     }
 
     /// Goes on after so many bytes.
+    #[inline]
     pub(super) fn pass(&mut self, count: usize) {
-        let passed = &self.bytes[self.at..self.at + count];
-        let (Some(&first), Some(&last)) = (passed.first(), passed.last()) else { return };
-        self.line += memchr::memchr_iter(b'\n', passed).count() as u64;
-        if self.cr_ends_lines {
-            let alone = |&at: &usize| passed.get(at + 1).is_some_and(|&next| next != b'\n');
-            self.line += memchr::memchr_iter(b'\r', passed).filter(alone).count() as u64;
-            self.line += u64::from(self.last == b'\r' && first != b'\n');
+        if count > 0 {
+            self.at += count;
+            self.last = self.bytes[self.at - 1];
         }
-        self.last = last;
-        self.at += count;
+    }
+
+    /// How many lines end before this byte, of those that were read.
+    fn lines_before(&self, byte: usize) -> u64 {
+        let (read, before) = (&self.bytes[..self.end], &self.bytes[..byte]);
+        let mut lines = memchr::memchr_iter(b'\n', before).count();
+        if self.cr_ends_lines {
+            let alone = |after: usize| read.get(after).is_some_and(|&next| next != b'\n');
+            lines += memchr::memchr_iter(b'\r', before).filter(|at| alone(at + 1)).count();
+            lines += usize::from(self.after_cr && alone(0));
+        }
+        lines as u64
     }
 
     /// Goes on after a byte order mark, if there is one.
@@ -106,6 +117,9 @@ impl Buffer {
 
     /// Makes room for as many bytes as are there, by which each byte is moved a few times at the most.
     fn make_room(&mut self) -> Result<(), Error> {
+        self.line += self.lines_before(self.at);
+        // One that is not counted yet, since nothing is known of what follows.
+        self.after_cr = self.last == b'\r' && self.at == self.end && (self.at > 0 || self.after_cr);
         self.bytes.copy_within(self.at..self.end, 0);
         (self.at, self.end) = (0, self.end - self.at);
         let room = (2 * self.end).max(self.block);
@@ -156,8 +170,6 @@ impl Buffer {
 
     /// `file:line` of the byte after so many.
     pub(super) fn place_after(&self, count: usize) -> String {
-        let unended = self.cr_ends_lines && self.last == b'\r' && self.bytes().first() != Some(&b'\n');
-        let more = memchr::memchr_iter(b'\n', &self.bytes()[..count]).count() as u64;
-        format!("{}:{}", self.name(), self.line + u64::from(unended) + more)
+        format!("{}:{}", self.name(), self.line + self.lines_before(self.at + count))
     }
 }

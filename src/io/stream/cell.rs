@@ -44,8 +44,7 @@ impl Cell {
     /// How a person would write it, by these rules.
     pub(in crate::io) fn shown(self, rules: Rules) -> String {
         if self.rank != 0 {
-            let class = Class::ALL.into_iter().find(|&class| Self::of_class(class, rules).rank == self.rank);
-            return match class {
+            return match self.class(rules) {
                 Some(Class::Empty) => "an empty field".to_owned(),
                 Some(Class::Nan) => "NaN".to_owned(),
                 _ => "what is no number".to_owned(),
@@ -59,6 +58,12 @@ impl Cell {
             }
             Value::Key(key) => key.to_string(),
         }
+    }
+
+    /// The class of what is no number, by these rules.
+    fn class(self, rules: Rules) -> Option<Class> {
+        let stands = |class: &Class| matches!(rules.place(*class), Place::First | Place::Last);
+        Class::ALL.into_iter().filter(stands).find(|&class| Self::of_class(class, rules).rank == self.rank)
     }
 
     fn of_class(class: Class, rules: Rules) -> Self {
@@ -278,6 +283,13 @@ impl Typing {
         }
         self.inexact.get_or_insert_with(|| kind_of(token, place, expected.to_owned()));
         Ok(())
+    }
+
+    /// Does not count a cell, which will be made once more.
+    pub(in crate::io) fn uncount(&mut self, cell: Cell) {
+        if let Some(class) = cell.class(self.rules) {
+            self.counts.remove(class);
+        }
     }
 
     /// How many were of no number.
