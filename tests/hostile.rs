@@ -520,13 +520,16 @@ fn a_merge_that_ends_early_knows_no_more_than_it_has_read() {
 fn what_is_no_number_is_counted_once_also_where_there_is_a_look_ahead() {
     let folder = Folder::new();
     let table = folder.write("t.csv", "a,b\nx,-0\n,0\n");
-    let counts =
-        ["--invalid", "first", "--empty", "last", "--json", "-k", "a", "-k", "b", "-o", "/dev/null", &table];
-    for command in [&["sort"][..], &["sort", "-m"]] {
-        let timing: serde_json::Value =
-            serde_json::from_str(&sorted(&[command, &counts].concat(), "")).unwrap();
+    let places = ["--nan", "error", "--invalid", "first", "--empty", "last"];
+    for command in [&["sort", "-m"][..], &["sort"]] {
+        let rest = ["--json", "-k", "a", "-k", "b", "-o", "/dev/null", &table];
+        let timing = sorted(&[command, &places, &rest].concat(), "");
+        let timing: serde_json::Value = serde_json::from_str(&timing).unwrap();
         assert_eq!((&timing["invalid"], &timing["empty"]), (&1.into(), &1.into()), "{command:?}");
     }
+    let options = ["check", "-f", "csv", "-k", "a", "--nan", "error", "--invalid", "last"];
+    let said = stderr(&run(&options, "a\nx\n1\n"));
+    assert!(said.contains("1 after what is no number"), "{said}");
 }
 
 #[test]
