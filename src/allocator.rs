@@ -83,13 +83,14 @@ fn look(more: usize, copied: usize) {
     while LOOKING.swap(true, Relaxed) {
         std::thread::yield_now();
     }
-    if let Some(available) = gpusort::memory::available() {
+    if let Some(untouched) = gpusort::memory::untouched() {
         // What pages take to be managed, and what is not counted.
-        let available = (available - available / 32).saturating_sub(4 << 20) as usize;
+        let untouched = (untouched - untouched / 32).saturating_sub(4 << 20) as usize;
         let all = ALLOCATED.load(Relaxed);
-        // Blocks count when they are made, but take memory when they are touched.
-        let promised = (all - more.min(all)).saturating_sub(resident());
-        let left = available.saturating_sub(promised);
+        // Blocks count when they are made, but take memory when they are touched; address space they take at once.
+        let promised = (all - more.min(all)).saturating_sub(touched());
+        let space = gpusort::memory::address_space_left().map_or(usize::MAX, |left| left as usize);
+        let left = untouched.saturating_sub(promised).min(space);
         let needed = more.saturating_add(copied);
         if needed > left {
             end(more, Some(left.saturating_sub(copied)));
@@ -101,18 +102,20 @@ fn look(more: usize, copied: usize) {
     LOOKING.store(false, Relaxed);
 }
 
-/// Bytes of memory that this process has touched.
+/// Bytes that this process has touched of memory that is no file's.
 #[cfg(target_os = "linux")]
-fn resident() -> usize {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    // Pages: all that is mapped, all that was touched, those of files among these.
-    let mut pages = statm.split_ascii_whitespace().skip(1).map(|pages| pages.parse().unwrap_or(0));
-    let (touched, of_files): (usize, usize) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
-    touched.saturating_sub(of_files) * rustix::param::page_size()
+fn touched() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kilobytes = |line: &str| {
+        let (name, size) = line.split_once(':')?;
+        let size = size.trim().strip_suffix(" kB")?.parse::<usize>().ok();
+        size.filter(|_| ["RssAnon", "VmSwap"].contains(&name))
+    };
+    status.lines().filter_map(kilobytes).sum::<usize>() << 10
 }
 
 #[cfg(not(target_os = "linux"))]
-fn resident() -> usize {
+fn touched() -> usize {
     ALLOCATED.load(Relaxed)
 }
 

@@ -23,6 +23,8 @@ pub(crate) fn failed(message: &[u8]) -> ! {
     for _ in 0..PATIENCE_SECONDS * 10 {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
+    // It was this thread that did so.
+    output::remove_temporary();
     system::exit(FAILED)
 }
 
@@ -56,16 +58,23 @@ mod system {
         libc::SIGTERM,
         libc::SIGHUP,
         libc::SIGQUIT,
-        libc::SIGALRM,
         libc::SIGXCPU,
         libc::SIGVTALRM,
         libc::SIGPROF,
         libc::SIGUSR1,
         libc::SIGUSR2,
+        #[cfg(target_os = "linux")]
+        libc::SIGIO,
+        #[cfg(target_os = "linux")]
+        libc::SIGPWR,
+        #[cfg(target_os = "linux")]
+        libc::SIGSTKFLT,
     ];
 
-    /// Where a byte makes the thread that has last words say them; −1 if there is none.
-    static LAST_WORDS: AtomicI32 = AtomicI32::new(-1);
+    /// Where a byte makes the thread that has last words say them; [`NO_WORDS`] if there is none, or [`SAYING`].
+    static LAST_WORDS: AtomicI32 = AtomicI32::new(NO_WORDS);
+    const NO_WORDS: i32 = -1;
+    const SAYING: i32 = -2;
 
     /// The process that was started and is waited for; 0 if there is none.
     static CHILD: AtomicI32 = AtomicI32::new(0);
@@ -76,6 +85,9 @@ mod system {
             // them may be called in a handler.
             let _ = unsafe { signal_hook::low_level::register(signal, end) };
         }
+        // Also where it is ignored, since last words are bounded by it.
+        // SAFETY: as above.
+        let _ = unsafe { signal_hook::low_level::register(libc::SIGALRM, alarm) };
         // What a driver does that cannot go on.
         // SAFETY: as above.
         let _ = unsafe { signal_hook::low_level::register(libc::SIGABRT, abort) };
@@ -99,10 +111,17 @@ mod system {
             // SAFETY: no memory is passed. The child was not waited for yet, so no other process has its number.
             unsafe { libc::kill(child, libc::SIGKILL) };
         }
-        let pipe = LAST_WORDS.swap(-1, Ordering::SeqCst);
+        let pipe = match LAST_WORDS.load(Ordering::SeqCst) {
+            NO_WORDS => NO_WORDS,
+            _ => LAST_WORDS.swap(SAYING, Ordering::SeqCst),
+        };
+        if pipe == SAYING {
+            // Who sends a signal often sends another one. The words are bounded by time.
+            return;
+        }
         if pipe >= 0 {
             // SAFETY: the byte lives as long as the program, and the descriptor is that of a pipe that is never closed.
-            // The alarm ends the process if the words take too long, and so does another signal.
+            // The alarm ends the process if the words take too long.
             unsafe {
                 libc::write(pipe, [0_u8].as_ptr().cast(), 1);
                 libc::alarm(PATIENCE_SECONDS);
@@ -112,9 +131,21 @@ mod system {
         output::end_process(interrupted);
     }
 
+    fn alarm() {
+        // Somebody else's alarm ends the process as other signals do; ours says that the words take too long.
+        if LAST_WORDS.load(Ordering::SeqCst) == SAYING {
+            output::end_process(interrupted);
+        } else {
+            end();
+        }
+    }
+
     fn abort() {
         print(b"gpusort: something it depends on has failed\n");
         output::end_process(|_| exit(FAILED));
+        // While an output is being put in its place: whoever does that may be the one that cannot go on.
+        output::remove_temporary();
+        exit(FAILED);
     }
 
     /// From here on a signal says this before it ends the process. Where no thread can be had for it, it does not.

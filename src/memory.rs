@@ -10,7 +10,13 @@ use crate::error::{Error, ErrorKind};
 /// of what the cgroup of the process and those above it leave, and of what limits on the process leave.
 #[must_use]
 pub fn available() -> Option<u64> {
-    [machine(), cgroup::left(), address_space_left()].into_iter().flatten().min()
+    [untouched(), address_space_left()].into_iter().flatten().min()
+}
+
+/// Bytes of memory that nobody has touched, where the system tells: what the machine and the cgroups leave.
+#[must_use]
+pub fn untouched() -> Option<u64> {
+    [machine(), cgroup::left()].into_iter().flatten().min()
 }
 
 /// # Errors

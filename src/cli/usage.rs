@@ -117,7 +117,7 @@ fn variable(error: &clap::Error) -> Option<&'static str> {
 }
 
 /// What to write here for what `sort` has under another name, or what is not needed here.
-const OF_SORT: [(&[&str], &str); 14] = [
+const OF_SORT: [(&[&str], &str); 15] = [
     (&["-S", "--buffer-size"], "memory is taken as it is needed, and there is no size to be set"),
     (
         &["-T", "--temporary-directory"],
@@ -131,15 +131,18 @@ const OF_SORT: [(&[&str], &str); 14] = [
     (&["-i", "--ignore-nonprinting"], "only numbers are compared here; leave it out"),
     (&["--human-numeric-sort"], "numbers with units are not read yet; numfmt --from=iec makes plain ones"),
     (&["--parallel"], "all cores are used here; taskset limits them"),
-    (&["--files0-from"], "names are arguments here; xargs -0 gpusort sort < FILE makes them that"),
+    (&["--files0-from"], "names are arguments here, of which a command takes as many as the system lets it"),
     (&["--field-separator"], "here that is --delimiter"),
     (&["--batch-size", "--compress-program"], "there are no temporary files here; leave it out"),
-    (&["--sort", "--debug"], "all sorting is numeric here; leave it out"),
+    (&["--sort"], "all sorting is numeric here; sort --sort has other kinds"),
+    (&["--debug"], "nothing but numbers is compared here; leave it out"),
 ];
 
 /// What helps somebody who knows `sort`.
 fn hint(error: &clap::Error) -> Option<String> {
     let argument = text(error, ContextKind::InvalidArg)?;
+    // Other commands are not taken for that of this name.
+    std::env::args().nth(1).filter(|command| command == "sort" || command == "check")?;
     match error.kind() {
         ErrorKind::UnknownArgument => {
             let name = argument.split('=').next()?;

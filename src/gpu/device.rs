@@ -106,14 +106,18 @@ fn kind(info: &wgpu::AdapterInfo) -> Kind {
     }
 }
 
+/// The name by which an adapter is known here: a driver may call it anything.
+fn name(info: &wgpu::AdapterInfo) -> String {
+    human::said(&info.name)
+}
+
 fn describe(adapter: &wgpu::Adapter) -> AdapterInfo {
     let (info, limits) = (adapter.get_info(), adapter.limits());
     AdapterInfo {
         kind: kind(&info),
-        // A driver may say anything.
-        name: human::quoted(info.name),
+        name: name(&info),
         backend: info.backend.to_str(),
-        driver: human::quoted(format!("{} {}", info.driver, info.driver_info).trim()),
+        driver: human::said(format!("{} {}", info.driver, info.driver_info).trim()),
         limits: Limits {
             workgroup_bytes: limits.max_compute_workgroup_storage_size.into(),
             invocations: limits
@@ -230,9 +234,9 @@ fn choose<'a>(adapters: &'a [wgpu::Adapter], select: &Select) -> Result<&'a wgpu
     let found = match select {
         Select::Hardware => adapters.iter().find(|adapter| kind(&adapter.get_info()) != Kind::Software),
         Select::Index(index) => adapters.get(*index),
-        Select::Name(name) => {
-            let wanted = name.to_lowercase();
-            let names = |adapter: &&wgpu::Adapter| adapter.get_info().name.to_lowercase();
+        Select::Name(part) => {
+            let wanted = part.to_lowercase();
+            let names = |adapter: &&wgpu::Adapter| name(&adapter.get_info()).to_lowercase();
             // A whole name may be a part of another one's.
             let whole = adapters.iter().find(|adapter| names(adapter) == wanted);
             whole.or_else(|| adapters.iter().find(|adapter| names(adapter).contains(&wanted)))
@@ -258,7 +262,7 @@ fn remedy(adapters: &[wgpu::Adapter]) -> String {
         .iter()
         .enumerate()
         .map(|(number, adapter)| {
-            format!("{number} {} ({})", adapter.get_info().name, kind(&adapter.get_info()).name())
+            format!("{number} {} ({})", name(&adapter.get_info()), kind(&adapter.get_info()).name())
         })
         .collect();
     format!(

@@ -16,7 +16,7 @@ use super::source::Input;
 use crate::error::{Error, ErrorKind};
 use crate::human;
 
-pub use self::under_way::{Exit, end_process};
+pub use self::under_way::{Exit, end_process, remove_temporary};
 
 /// An output that is open. Nothing that it replaces is touched before [`Output::finish`].
 pub struct Output(Destination);
@@ -100,6 +100,11 @@ impl Output {
                 let file = File::options().write(true).open(path).map_err(failed)?;
                 if !metadata.is_file() {
                     return Ok(Self(Destination::Through { file, name }));
+                }
+                if is_kept_by_its_folder(&metadata, &target) {
+                    return Err(refused(
+                        "it is another's, in a folder where only owners replace files".to_owned(),
+                    ));
                 }
                 Some(file)
             }
@@ -218,6 +223,26 @@ pub fn stdout_is_open() -> bool {
     }
     #[cfg(not(unix))]
     true
+}
+
+/// Whether this file is one that its folder lets only its owner or its own owner replace, and we are neither.
+fn is_kept_by_its_folder(file: &fs::Metadata, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+
+        const STICKY: u32 = 0o1000;
+        let us = rustix::process::geteuid().as_raw();
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let keeps =
+            |folder: fs::Metadata| folder.mode() & STICKY != 0 && ![folder.uid(), file.uid()].contains(&us);
+        us != 0 && fs::metadata(folder).is_ok_and(keeps)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        false
+    }
 }
 
 /// Whether this path stands for a file descriptor: a link that is not to be followed, since what it

@@ -177,17 +177,19 @@ impl Row {
         self.raw.is_empty()
     }
 
-    /// Whether it has a CR outside quotes that does not belong to its line end.
+    /// Whether a CR outside quotes is followed by more of its field: at its end there may be several.
     fn has_lone_cr(&self, delimiter: u8) -> bool {
-        let (mut at_field, mut quoted) = (true, false);
+        let (mut at_field, mut quoted, mut after_cr) = (true, false, false);
         for &byte in &self.raw {
             let was_quoted = quoted;
+            if after_cr && byte != b'\r' && byte != delimiter {
+                return true;
+            }
+            after_cr = !quoted && byte == b'\r';
             if quoted {
                 quoted = byte != b'"';
             } else if byte == b'"' && at_field {
                 quoted = true;
-            } else if byte == b'\r' {
-                return true;
             }
             // Of two quotes inside quotes the first ends them, and the second begins them again.
             at_field = !quoted && (byte == delimiter || was_quoted);

@@ -105,6 +105,10 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
     let files = &args.order.files;
     ensure!(!files.is_empty(), "--each needs files to sort");
     ensure!(!args.argsort, "--each writes files like those it reads, and --argsort does not");
+    // What all files are sorted by.
+    let rest = SortArgs { order: OrderArgs { files: Vec::new(), ..args.order.clone() }, ..args.clone() };
+    let inputs: HashMap<PathBuf, &PathBuf> =
+        files.iter().filter_map(|file| Some((file.canonicalize().ok()?, file))).collect();
     let mut jobs = Vec::with_capacity(files.len());
     let mut targets: HashMap<PathBuf, PathBuf> = HashMap::new();
     for file in files {
@@ -113,10 +117,10 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
         };
         let target = folder.as_ref().map_or_else(|| file.clone(), |folder| folder.join(name));
         if folder.is_some()
-            && let Some(input) = files.iter().find(|file| is_same(&target, file))
+            && let Some(&input) = target.canonicalize().ok().and_then(|target| inputs.get(&target))
         {
             let target = human::path(&target);
-            if input == file {
+            if is_same(input, file) {
                 bail!("{target}: is there already; --in-place sorts it there");
             }
             bail!("{target}: would be what {} becomes, and is {}", human::path(file), human::path(input));
@@ -125,8 +129,8 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
             let [other, file, target] = [&other, file, &target].map(|path| human::path(path));
             bail!("{other} and {file} would both become {target}");
         }
-        let order = OrderArgs { files: vec![file.clone()], ..args.order.clone() };
-        let one = SortArgs { order, output: Some(target.clone()), ..args.clone() };
+        let mut one = SortArgs { output: Some(target.clone()), ..rest.clone() };
+        one.order.files.push(file.clone());
         let options = Options::new(one)?;
         ensure!(
             options.output_format == options.input.format,

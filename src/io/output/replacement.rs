@@ -10,6 +10,7 @@
 //! and gets the owner, group, mode, access control list and attributes of the other when it is whole.
 
 use std::fs::{File, Metadata};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::os::unix::fs::MetadataExt;
@@ -21,10 +22,10 @@ use rustix::io::Errno;
 use super::under_way::{Registered, undisturbed, until};
 
 /// Names that are looked at for files of dead processes, at least.
-const SWEPT: u32 = 8;
+const SWEPT: u64 = 8;
 
-/// Names that are tried, at most.
-const MOST: u32 = 10_000;
+/// Names that are tried in turn.
+const TRIED: u64 = 256;
 
 /// A new file.
 pub(super) struct Replacement {
@@ -176,8 +177,12 @@ fn named_undisturbed<T: Lockable>(
     folder: &Path,
     make: impl Fn(&Path) -> rustix::io::Result<T>,
 ) -> io::Result<(T, Named)> {
-    for number in 0..MOST {
-        let path = temporary(folder, number);
+    for number in 0..2 * TRIED {
+        // Whoever takes all of the first names away does not know the others.
+        let path = match number {
+            ..TRIED => temporary(folder, number),
+            _ => temporary(folder, RandomState::new().build_hasher().finish()),
+        };
         match make(&path) {
             // Somebody who sweeps may have taken it for a dead process's before it was locked.
             Ok(new) if new.is_lost() => {}
@@ -197,8 +202,7 @@ trait Lockable {
 
 impl Lockable for File {
     fn is_lost(&self) -> bool {
-        lock(self);
-        self.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
+        !lock(self) || self.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
     }
 }
 
@@ -209,23 +213,26 @@ impl Lockable for () {
     }
 }
 
-fn temporary(folder: &Path, number: u32) -> PathBuf {
+fn temporary(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!(".gpusort-{number}.tmp"))
 }
 
-/// Locks a file of ours against those who sweep. Where there are no locks, nobody sweeps either.
-fn lock(file: &File) {
-    let _ = rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive);
+/// Locks a file of ours against those who sweep; false if one of them has it. Where there are no locks, nobody sweeps.
+fn lock(file: &File) -> bool {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
 }
 
 /// Removes temporary files whose processes are dead.
 fn sweep(folder: &Path) {
-    for number in 0..MOST {
+    for number in 0.. {
         let path = temporary(folder, number);
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        // For writing, without which network file systems give no such lock.
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         match rustix::fs::open(&path, flags, Mode::empty()).map(File::from) {
             Ok(file) => sweep_one(&path, &file),
-            Err(Errno::NOENT) if number >= SWEPT => return,
+            Err(Errno::NOENT) if number < SWEPT => {}
+            Err(Errno::NOENT) => return,
+            Err(_) if number >= TRIED => return,
             Err(_) => {}
         }
     }
@@ -270,8 +277,12 @@ fn keep(existing: &File, file: &File) -> io::Result<()> {
         let both = mode >> 3 & mode & 0o007;
         mode = mode & !0o077 | both << 3 | both;
     }
-    rustix::fs::fchmod(file, Mode::from_raw_mode(mode as _))?;
-    Ok(())
+    let is = file.metadata()?.mode() & 0o7777;
+    match rustix::fs::fchmod(file, Mode::from_raw_mode(mode as _)) {
+        // Some file systems give all files one mode, which will do if it lets nobody in.
+        Err(_) if is & !mode == 0 => Ok(()),
+        changed => Ok(changed?),
+    }
 }
 
 /// Copies extended attributes, the access control list among them, and says whether that has its list, if it had one.

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Names of temporary files, for whoever ends the process. There is mostly one output at a time.
 static NAMES: [AtomicPtr<c_char>; 8] = [const { AtomicPtr::new(ptr::null_mut()) }; 8];
 
-/// What is going on: [`NOTHING`], [`PLACING`] or [`ENDING`].
+/// What is going on: [`NOTHING`], [`PLACING`], [`ENDING`] or [`DONE`].
 static STATE: AtomicU8 = AtomicU8::new(NOTHING);
 const NOTHING: u8 = 0;
 /// A temporary file is being given a name or taken away from one.
@@ -40,6 +40,12 @@ pub fn end_process(exit: Exit) {
         Err(DONE) => exit(true),
         _ => {}
     }
+    remove_temporary();
+    exit(false);
+}
+
+/// Removes the temporary files of outputs under way, for a process that ends at once.
+pub fn remove_temporary() {
     for name in &NAMES {
         let name = name.swap(ptr::null_mut(), SeqCst);
         if !name.is_null() {
@@ -55,7 +61,6 @@ pub fn end_process(exit: Exit) {
             }
         }
     }
-    exit(false);
 }
 
 /// Does something by which a temporary file gets a name or loses it, with no end of the process in between.

@@ -34,7 +34,9 @@ impl Buffer {
     /// Of an input that is read in blocks of this size, or larger ones where a record does not fit.
     pub(super) fn new(opened: Opened, block: usize, cr_ends_lines: bool) -> Self {
         // Room for all of a small file, and a byte more, by which its end is seen.
-        let all = opened.size.map_or(usize::MAX, |size| usize::try_from(size).unwrap_or(usize::MAX));
+        // Files of the system's own have no size.
+        let size = opened.size.filter(|&size| size > 0);
+        let all = size.map_or(usize::MAX, |size| usize::try_from(size).unwrap_or(usize::MAX));
         let block = block.min(all.saturating_add(1));
         Self {
             opened,
