@@ -568,7 +568,7 @@ fn what_is_meant_is_said_to_who_knows_other_tools() {
         (&["-b"], "leave it out"),
         (&["-V"], "sort -V"),
         (&["--parallel", "2"], "all cores"),
-        (&["--files0-from", "x"], "xargs -0"),
+        (&["--files0-from", "x"], "names are arguments here"),
         (&["-cC"], "cannot be used with"),
         (&["-h"], "numfmt"),
         (&["-hr"], "numfmt"),
