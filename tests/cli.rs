@@ -19,6 +19,20 @@ pub fn gpusort(args: &[&str]) -> Command {
     for default in ["DEVICE", "ALGO", "TIMING", "PROGRESS", "MEMORY", "TEMP_DIR"] {
         command.env_remove(format!("GPUSORT_{default}"));
     }
+    // Nor with signals that whoever runs the tests ignores, as a shell does for what is in its background.
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        // SAFETY: `signal` may be called between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGTERM] {
+                    libc::signal(signal, libc::SIG_DFL);
+                }
+                Ok(())
+            })
+        };
+    }
     // Nor with costs that were measured here.
     command.env("XDG_CONFIG_HOME", "/nowhere").args(args);
     command

@@ -490,6 +490,49 @@ fn more_files_are_merged_than_may_be_open() {
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn many_small_files_are_merged_in_little_memory() {
+    let folder = Folder::new();
+    for number in 0..1500 {
+        folder.write(&format!("{number}.txt"), "1\n2\n3\n4\n");
+    }
+    // A quarter of a megabyte for each would be 375.
+    let output = shell("ulimit -v 200000; exec \"$0\" sort -m -q *.txt", &folder);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let expected: String =
+        (1..5).flat_map(|number| std::iter::repeat_n(format!("{number}\n"), 1500)).collect();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_number_of_threads_is_nobody_elses_variable() {
+    let folder = Folder::new();
+    let lines: String = (0..1_000_000).rev().map(|number| format!("{number}\n")).collect();
+    let input = folder.write("in", lines);
+    let threads = |variable: Option<&str>| {
+        let mut command = gpusort(&["sort", "-q", "-d", "cpu", &input]);
+        if let Some(count) = variable {
+            command.env("RAYON_NUM_THREADS", count);
+        }
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdout.take().unwrap();
+        // It waits for a reader, with the threads that it has started.
+        pipe.read_exact(&mut [0; 2]).unwrap();
+        let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().count();
+        drop(pipe);
+        child.wait().unwrap();
+        tasks
+    };
+    let without = threads(None);
+    assert!(without > 1);
+    for count in ["1", "40"] {
+        // One thread more or less prints ahead.
+        assert!(threads(Some(count)).abs_diff(without) <= 1, "{count}");
+    }
+}
+
 #[test]
 fn headers_are_compared_byte_by_byte() {
     let folder = Folder::new();
@@ -592,10 +635,6 @@ fn what_is_meant_is_said_to_who_knows_other_tools() {
     command.env("GPUSORT_PROGRESS", "x");
     let said = stderr(&run_with(command, b""));
     assert!(said.contains("'x' for 'GPUSORT_PROGRESS'") && !said.contains("--progress"), "{said}");
-    // It is for libraries that one program has of others.
-    let mut command = gpusort(&["sort", "-q", &file]);
-    command.env("RAYON_NUM_THREADS", "0x");
-    assert!(run_with(command, b"").status.success());
     assert!(refused(&["sort"], "\u{feff}1\u{a0}2\n").contains("'1\\u{a0}2' is not a number"));
     let said = exits("mkdir gone; cd gone; rmdir ../gone; exec \"$0\" sort ../x.txt -o o", &folder, 2);
     assert!(said.contains("No such file or directory"), "{said}");
