@@ -91,6 +91,10 @@ impl Curve {
 
 /// On the straight line through both, in logarithms.
 fn between(a: (u64, f64), b: (u64, f64), n: u64) -> f64 {
+    if n == b.0 {
+        // Whatever the other one is, for ever too.
+        return b.1;
+    }
     let log = |n: u64| (n as f64).ln();
     let part = (log(n) - log(a.0)) / (log(b.0) - log(a.0));
     (a.1.ln() * (1.0 - part) + b.1.ln() * part).exp()
@@ -297,6 +301,10 @@ mod tests {
         some.cpus[0].sorts.clear();
         assert!(some.choose(1 << 20, KEYS, 8, Duration::ZERO).is_gpu());
         assert_eq!(some.choose(1 << 20, KEYS, 2, Duration::ZERO).cpu, Duration::from_millis(16));
+        let mut endless = costs();
+        endless.cpus[0].sorts[0].times[1].1 = f64::MAX;
+        assert_eq!(endless.choose(1 << 20, KEYS, 8, Duration::ZERO).cpu, Duration::from_millis(16));
+        assert_eq!(endless.choose(u64::MAX, KEYS, 8, Duration::ZERO).cpu.as_secs(), (1 << 48) / 1000);
         let none = Costs { gpu: None, ..costs() };
         assert!(!none.choose(1 << 30, KEYS, 2, Duration::ZERO).is_gpu());
         let unknown = Shape { key_words: 2, positions: true };
