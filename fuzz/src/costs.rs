@@ -228,7 +228,7 @@ impl Times {
 fn between(a: (u64, f64), b: (u64, f64), n: u64) -> Option<f64> {
     let part = (n as f64 / a.0 as f64).ln() / (b.0 as f64 / a.0 as f64).ln();
     let is_clear = a.0 > 0 && b.0 as f64 / a.0 as f64 > 1.000_001;
-    (is_clear && part.is_finite()).then(|| a.1 * (b.1 / a.1).powf(part)).filter(|ms| ms.is_finite())
+    (is_clear && part.is_finite()).then(|| a.1.powf(1.0 - part) * b.1.powf(part)).filter(|ms| ms.is_finite())
 }
 
 /// JSON in which a name may come twice.
