@@ -10,8 +10,9 @@ use std::str::FromStr;
 use half::f16;
 
 use crate::error::UnknownName;
-use crate::key::{ElementType, Keys, Order, Word};
+use crate::key::{ElementType, KeyMap, Word};
 use crate::parallel::{self, ParallelIterator};
+use crate::words::Words;
 
 /// How the elements of a sequence are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -105,12 +106,12 @@ impl Sequence {
     ///
     /// When there are not so many.
     #[must_use]
-    pub fn keys(&self, first: u64, count: usize) -> Keys {
-        let order = Order::ascending(self.element);
+    pub fn keys(&self, first: u64, count: usize) -> Words<'static> {
+        let order = KeyMap::ascending(self.element);
         let numbers = parallel::range(0..count).map(|i| first + i as u64);
         match self.element.key_words() {
-            1 => Keys::One(numbers.map(|i| (self.bits(i) as u32).key(order)).collect()),
-            _ => Keys::Two(numbers.map(|i| self.bits(i).key(order)).collect()),
+            1 => numbers.map(|i| (self.bits(i) as u32).key(order)).collect::<Vec<_>>().into(),
+            _ => numbers.map(|i| self.bits(i).key(order)).collect::<Vec<_>>().into(),
         }
     }
 

@@ -23,9 +23,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::cpu;
-use crate::error::{Error, UnknownName};
-use crate::parallel::{self, ParallelIterator};
+use crate::error::UnknownName;
 
 /// The type of the numbers being sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,13 +122,22 @@ pub trait Word:
 {
     /// The key that sorts where the element with these bits belongs.
     #[must_use]
-    fn key(self, order: Order) -> Self;
+    fn key(self, map: KeyMap) -> Self;
     /// The bits of the element that has this key: the inverse of [`Word::key`].
     #[must_use]
-    fn bits(self, order: Order) -> Self;
+    fn bits(self, map: KeyMap) -> Self;
     /// Whether the element that has this key is NaN.
     #[must_use]
-    fn is_nan(self, order: Order) -> bool;
+    fn is_nan(self, map: KeyMap) -> bool;
+    /// Whether it holds this number.
+    #[must_use]
+    fn holds(number: usize) -> bool;
+    /// This number, which it holds.
+    #[must_use]
+    fn of_usize(number: usize) -> Self;
+    /// The number, of something in memory.
+    #[must_use]
+    fn as_usize(self) -> usize;
     /// From the byte order of files to this machine's.
     #[must_use]
     fn from_le(word: Self) -> Self;
@@ -142,9 +149,9 @@ pub trait Word:
     fn to_le(self) -> Self;
 }
 
-/// How elements are ordered: their type and the direction.
+/// The bijection between elements of a type and the keys that order them: ascending or descending, NaN last or first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct KeyMap {
     /// The type of the elements.
     pub element: ElementType,
     /// Largest first; NaN stays where it is.
@@ -153,7 +160,7 @@ pub struct Order {
     pub nan_first: bool,
 }
 
-impl Order {
+impl KeyMap {
     /// Smallest first, NaN last.
     #[must_use]
     pub fn ascending(element: ElementType) -> Self {
@@ -170,6 +177,21 @@ impl Order {
 macro_rules! word {
     ($word:ty, $signed:ident, $float:ident, $primitive:ty) => {
         impl Word for $word {
+            fn holds(number: usize) -> bool {
+                Self::try_from(number).is_ok()
+            }
+
+            #[inline]
+            fn of_usize(number: usize) -> Self {
+                number as Self
+            }
+
+            #[inline]
+            fn as_usize(self) -> usize {
+                // Lossless wherever this crate runs: what is in memory is counted by a usize.
+                self as usize
+            }
+
             fn from_le(word: Self) -> Self {
                 Self::from_le(word)
             }
@@ -183,34 +205,34 @@ macro_rules! word {
             }
 
             #[inline]
-            fn key(self, order: Order) -> Self {
-                match order.element {
-                    ElementType::$signed => (self ^ Self::SIGN).directed(order),
-                    ElementType::$float => Self::FLOAT.key(self, order),
-                    ElementType::F16 => Self::HALF.key(self, order),
-                    ElementType::I8 => (self ^ 1 << 7).directed(order),
-                    ElementType::I16 => (self ^ 1 << 15).directed(order),
-                    _ => self.directed(order),
+            fn key(self, map: KeyMap) -> Self {
+                match map.element {
+                    ElementType::$signed => (self ^ Self::SIGN).directed(map),
+                    ElementType::$float => Self::FLOAT.key(self, map),
+                    ElementType::F16 => Self::HALF.key(self, map),
+                    ElementType::I8 => (self ^ 1 << 7).directed(map),
+                    ElementType::I16 => (self ^ 1 << 15).directed(map),
+                    _ => self.directed(map),
                 }
             }
 
             #[inline]
-            fn bits(self, order: Order) -> Self {
-                match order.element {
-                    ElementType::$signed => self.directed(order) ^ Self::SIGN,
-                    ElementType::$float => Self::FLOAT.bits(self, order),
-                    ElementType::F16 => Self::HALF.bits(self, order),
-                    ElementType::I8 => self.directed(order) ^ 1 << 7,
-                    ElementType::I16 => self.directed(order) ^ 1 << 15,
-                    _ => self.directed(order),
+            fn bits(self, map: KeyMap) -> Self {
+                match map.element {
+                    ElementType::$signed => self.directed(map) ^ Self::SIGN,
+                    ElementType::$float => Self::FLOAT.bits(self, map),
+                    ElementType::F16 => Self::HALF.bits(self, map),
+                    ElementType::I8 => self.directed(map) ^ 1 << 7,
+                    ElementType::I16 => self.directed(map) ^ 1 << 15,
+                    _ => self.directed(map),
                 }
             }
 
             #[inline]
-            fn is_nan(self, order: Order) -> bool {
-                match order.element {
-                    ElementType::$float => Self::FLOAT.is_nan(self, order),
-                    ElementType::F16 => Self::HALF.is_nan(self, order),
+            fn is_nan(self, map: KeyMap) -> bool {
+                match map.element {
+                    ElementType::$float => Self::FLOAT.is_nan(self, map),
+                    ElementType::F16 => Self::HALF.is_nan(self, map),
                     _ => false,
                 }
             }
@@ -222,8 +244,8 @@ macro_rules! word {
             const HALF: Float<Self> = Float { sign: 1 << 15, infinity: 0x7C00 };
 
             #[inline]
-            fn directed(self, order: Order) -> Self {
-                if order.descending { !self } else { self }
+            fn directed(self, map: KeyMap) -> Self {
+                if map.descending { !self } else { self }
             }
         }
 
@@ -244,27 +266,27 @@ macro_rules! word {
             }
 
             #[inline]
-            const fn key(self, bits: $word, order: Order) -> $word {
+            const fn key(self, bits: $word, map: KeyMap) -> $word {
                 let flip = if bits & self.sign == 0 { self.sign } else { self.mask() };
                 let key = (bits ^ flip).wrapping_sub(self.negative_nans()) & self.mask();
-                let key = if order.descending { self.reversed(key) } else { key };
+                let key = if map.descending { self.reversed(key) } else { key };
                 // There are as many NaN of either sign.
-                let nans = if order.nan_first { 2 * self.negative_nans() } else { 0 };
+                let nans = if map.nan_first { 2 * self.negative_nans() } else { 0 };
                 key.wrapping_add(nans) & self.mask()
             }
 
             #[inline]
-            const fn bits(self, key: $word, order: Order) -> $word {
-                let nans = if order.nan_first { 2 * self.negative_nans() } else { 0 };
+            const fn bits(self, key: $word, map: KeyMap) -> $word {
+                let nans = if map.nan_first { 2 * self.negative_nans() } else { 0 };
                 let key = key.wrapping_sub(nans) & self.mask();
-                let key = if order.descending { self.reversed(key) } else { key };
+                let key = if map.descending { self.reversed(key) } else { key };
                 let total = key.wrapping_add(self.negative_nans()) & self.mask();
                 total ^ if total & self.sign == 0 { self.mask() } else { self.sign }
             }
 
             #[inline]
-            const fn is_nan(self, key: $word, order: Order) -> bool {
-                if order.nan_first { key < 2 * self.negative_nans() } else { key > self.last_number() }
+            const fn is_nan(self, key: $word, map: KeyMap) -> bool {
+                if map.nan_first { key < 2 * self.negative_nans() } else { key > self.last_number() }
             }
 
             /// Maps an ascending key to the descending one, and back.
@@ -285,7 +307,7 @@ trait Integer: Sized {
     const HALF: Float<Self>;
 
     /// Maps the ascending key of an integer to that of a direction, and back.
-    fn directed(self, order: Order) -> Self;
+    fn directed(self, map: KeyMap) -> Self;
 }
 
 /// The form of a float type.
@@ -300,306 +322,19 @@ struct Float<W> {
 word!(u32, I32, F32, f32);
 word!(u64, I64, F64, f64);
 
-/// Turns element bits into keys, in place, on all cores.
-pub fn to_keys<W: Word>(bits: &mut [W], order: Order) {
-    map_in_place(bits, |word| word.key(order));
-}
-
-/// Turns keys back into element bits, in place, on all cores.
-pub fn to_bits<W: Word>(keys: &mut [W], order: Order) {
-    map_in_place(keys, |word| word.bits(order));
-}
-
-fn map_in_place<W: Word>(words: &mut [W], map: impl Fn(W) -> W + Sync) {
-    // Small enough that waking other threads costs more than the work.
-    const SERIAL: usize = 1 << 16;
-    let each = |words: &mut [W]| words.iter_mut().for_each(|word| *word = map(*word));
-    if words.len() <= SERIAL { each(words) } else { parallel::chunks_mut(words, SERIAL).for_each(each) }
-}
-
-/// The keys of one input, in the width of their element type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Keys {
-    /// Keys of `u32`, `i32` or `f32`.
-    One(Vec<u32>),
-    /// Keys of `u64`, `i64` or `f64`.
-    Two(Vec<u64>),
-}
-
-impl Keys {
-    /// How many keys there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.borrowed().len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The memory that they are in.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        match self {
-            Self::One(keys) => bytemuck::cast_slice(keys),
-            Self::Two(keys) => bytemuck::cast_slice(keys),
-        }
-    }
-
-    /// The same memory, to be written to.
-    pub fn as_bytes_mut(&mut self) -> &mut [u8] {
-        match self {
-            Self::One(keys) => bytemuck::cast_slice_mut(keys),
-            Self::Two(keys) => bytemuck::cast_slice_mut(keys),
-        }
-    }
-
-    /// Words of 32 bits in one key: 1 or 2.
-    #[must_use]
-    pub fn words(&self) -> u32 {
-        match self {
-            Self::One(_) => 1,
-            Self::Two(_) => 2,
-        }
-    }
-
-    /// Leaves one of each run of equal keys.
-    pub fn dedup(&mut self) {
-        match self {
-            Self::One(keys) => keys.dedup(),
-            Self::Two(keys) => keys.dedup(),
-        }
-    }
-
-    /// Leaves the first so many, or all if they are fewer.
-    pub fn truncate(&mut self, count: usize) {
-        match self {
-            Self::One(keys) => keys.truncate(count),
-            Self::Two(keys) => keys.truncate(count),
-        }
-    }
-
-    /// Those at these positions.
-    pub(crate) fn gathered(&self, positions: &[u32]) -> Self {
-        fn gather<W: Word>(keys: &[W], positions: &[u32]) -> Vec<W> {
-            parallel::map(positions, |&position| keys[position as usize])
-        }
-        match self {
-            Self::One(keys) => Self::One(gather(keys, positions)),
-            Self::Two(keys) => Self::Two(gather(keys, positions)),
-        }
-    }
-
-    /// Where keys are that are not greater than the last of these sorted ones, which are of the same width.
-    pub(crate) fn positions_up_to(&self, sorted: &Self) -> Vec<u32> {
-        fn up_to<W: Word>(keys: &[W], sorted: &[W]) -> Vec<u32> {
-            let Some(&last) = sorted.last() else { return Vec::new() };
-            (0..).zip(keys).filter(|(_, key)| **key <= last).map(|(position, _)| position).collect()
-        }
-        match (self, sorted) {
-            (Self::One(keys), Self::One(sorted)) => up_to(keys, sorted),
-            (Self::Two(keys), Self::Two(sorted)) => up_to(keys, sorted),
-            _ => panic!("the keys of one input are of one width"),
-        }
-    }
-
-    /// The same, borrowed.
-    #[must_use]
-    pub fn borrowed(&self) -> KeysRef<'_> {
-        match self {
-            Self::One(keys) => KeysRef::One(keys),
-            Self::Two(keys) => KeysRef::Two(keys),
-        }
-    }
-}
-
-/// Some keys, borrowed.
-#[derive(Clone, Copy, Debug)]
-pub enum KeysRef<'a> {
-    /// Keys of `u32`, `i32` or `f32`.
-    One(&'a [u32]),
-    /// Keys of `u64`, `i64` or `f64`.
-    Two(&'a [u64]),
-}
-
-/// The keys of one input in pieces, in order: as they were read, and not put together yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pieces {
-    /// Keys of `u32`, `i32` or `f32`.
-    One(Vec<Vec<u32>>),
-    /// Keys of `u64`, `i64` or `f64`.
-    Two(Vec<Vec<u64>>),
-}
-
-impl KeysRef<'_> {
-    /// How many keys there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self {
-            Self::One(keys) => keys.len(),
-            Self::Two(keys) => keys.len(),
-        }
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-impl Pieces {
-    /// None yet, of the width of this type.
-    #[must_use]
-    pub fn new(element: ElementType) -> Self {
-        match element.key_words() {
-            1 => Self::One(Vec::new()),
-            _ => Self::Two(Vec::new()),
-        }
-    }
-
-    /// Adds a piece.
-    ///
-    /// # Panics
-    ///
-    /// When it is of another width.
-    pub fn push(&mut self, piece: Keys) {
-        match (self, piece) {
-            (Self::One(pieces), Keys::One(piece)) => pieces.push(piece),
-            (Self::Two(pieces), Keys::Two(piece)) => pieces.push(piece),
-            _ => panic!("the keys of one input are of one width"),
-        }
-    }
-
-    /// How many keys there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self {
-            Self::One(pieces) => pieces.iter().map(Vec::len).sum(),
-            Self::Two(pieces) => pieces.iter().map(Vec::len).sum(),
-        }
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Words of 32 bits in one key: 1 or 2.
-    #[must_use]
-    pub fn words(&self) -> u32 {
-        match self {
-            Self::One(_) => 1,
-            Self::Two(_) => 2,
-        }
-    }
-}
-
-impl Pieces {
-    /// All in one.
-    pub(crate) fn join(self) -> Keys {
-        match self {
-            Self::One(pieces) => Keys::One(cpu::join(&pieces)),
-            Self::Two(pieces) => Keys::Two(cpu::join(&pieces)),
-        }
-    }
-
-    /// How many keys each piece has.
-    pub(crate) fn lengths(&self) -> Vec<usize> {
-        match self {
-            Self::One(pieces) => pieces.iter().map(Vec::len).collect(),
-            Self::Two(pieces) => pieces.iter().map(Vec::len).collect(),
-        }
-    }
-}
-
-/// Keys that come piece by piece, and how many they will be.
-pub struct Incoming<'a> {
-    /// Their number.
-    pub(crate) n: usize,
-    /// Words of 32 bits in a key.
-    pub(crate) words: u32,
-    pub(crate) pieces: Box<dyn Iterator<Item = Result<Keys, Error>> + Send + 'a>,
-}
-
-impl<'a> Incoming<'a> {
-    /// How many they will be.
-    #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
-    pub fn len(&self) -> usize {
-        self.n
-    }
-
-    /// Words of 32 bits in a key: 1 or 2.
-    #[must_use]
-    pub fn words(&self) -> u32 {
-        self.words
-    }
-
-    /// `n` keys of so many words, 1 or 2, which come while they are being taken to a device already.
-    #[must_use]
-    pub fn new(n: usize, words: u32, pieces: impl Iterator<Item = Result<Keys, Error>> + Send + 'a) -> Self {
-        Self { n, words, pieces: Box::new(pieces) }
-    }
-
-    /// All of them.
-    ///
-    /// # Errors
-    ///
-    /// Whatever kept them from coming.
-    pub fn collect(self) -> Result<Pieces, Error> {
-        let mut all = match self.words {
-            1 => Pieces::One(Vec::new()),
-            _ => Pieces::Two(Vec::new()),
-        };
-        for piece in self.pieces {
-            all.push(piece?);
-        }
-        Ok(all)
-    }
-}
-
-impl From<Pieces> for Incoming<'_> {
-    fn from(pieces: Pieces) -> Self {
-        let (n, words) = (pieces.len(), pieces.words());
-        match pieces {
-            Pieces::One(pieces) => Self::new(n, words, pieces.into_iter().map(|piece| Ok(Keys::One(piece)))),
-            Pieces::Two(pieces) => Self::new(n, words, pieces.into_iter().map(|piece| Ok(Keys::Two(piece)))),
-        }
-    }
-}
-
-impl From<Keys> for Incoming<'_> {
-    fn from(keys: Keys) -> Self {
-        Pieces::from(keys).into()
-    }
-}
-
-impl From<Keys> for Pieces {
-    fn from(keys: Keys) -> Self {
-        match keys {
-            Keys::One(keys) => Self::One(vec![keys]),
-            Keys::Two(keys) => Self::Two(vec![keys]),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn orders() -> impl Iterator<Item = Order> {
+    fn orders() -> impl Iterator<Item = KeyMap> {
         ElementType::ALL.into_iter().flat_map(|element| {
-            [false, true].map(|descending| Order { descending, ..Order::ascending(element) })
+            [false, true].map(|descending| KeyMap { descending, ..KeyMap::ascending(element) })
         })
     }
 
     fn key_f32(bits: u32, descending: bool) -> u32 {
-        bits.key(Order { descending, ..Order::ascending(ElementType::F32) })
+        bits.key(KeyMap { descending, ..KeyMap::ascending(ElementType::F32) })
     }
 
     #[test]
@@ -632,9 +367,9 @@ mod tests {
     fn the_whole_of_f32_maps_back_sparsely() {
         // Every 251st bit pattern, a prime, so that no pattern of low bits is left out.
         for descending in [false, true] {
-            let order = Order { descending, ..Order::ascending(ElementType::F32) };
+            let order = KeyMap { descending, ..KeyMap::ascending(ElementType::F32) };
             for bits in (0..=u32::MAX).step_by(251) {
-                assert_eq!(bits.key(order).bits(order), bits);
+                assert_eq!(bits.key(map).bits(map), bits);
             }
         }
     }
@@ -643,26 +378,26 @@ mod tests {
         #[test]
         fn maps_are_bijections(a: u64) {
             for order in orders() {
-                prop_assert_eq!(a.key(order).bits(order), a);
+                prop_assert_eq!(a.key(map).bits(map), a);
                 let a = a as u32;
-                prop_assert_eq!(a.key(order).bits(order), a);
+                prop_assert_eq!(a.key(map).bits(map), a);
             }
         }
 
         #[test]
         fn maps_keep_the_order_of_numbers(a: u64, b: u64) {
             let (f, g) = (f64::from_bits(a), f64::from_bits(b));
-            let ascending = Order::ascending(ElementType::F64);
+            let ascending = KeyMap::ascending(ElementType::F64);
             if !f.is_nan() && !g.is_nan() {
                 prop_assert_eq!(a.key(ascending).cmp(&b.key(ascending)), f.total_cmp(&g));
-                let descending = Order { descending: true, ..ascending };
+                let descending = KeyMap { descending: true, ..ascending };
                 prop_assert_eq!(a.key(descending).cmp(&b.key(descending)), g.total_cmp(&f));
             }
-            let signed = Order::ascending(ElementType::I64);
+            let signed = KeyMap::ascending(ElementType::I64);
             prop_assert_eq!(a.key(signed).cmp(&b.key(signed)), (a as i64).cmp(&(b as i64)));
-            let signed = Order { descending: true, ..signed };
+            let signed = KeyMap { descending: true, ..signed };
             prop_assert_eq!(a.key(signed).cmp(&b.key(signed)), (b as i64).cmp(&(a as i64)));
-            let unsigned = Order { descending: true, ..Order::ascending(ElementType::U64) };
+            let unsigned = KeyMap { descending: true, ..KeyMap::ascending(ElementType::U64) };
             prop_assert_eq!(a.key(unsigned).cmp(&b.key(unsigned)), b.cmp(&a));
         }
     }

@@ -30,6 +30,7 @@
 pub mod bench;
 pub mod cost;
 pub mod cpu;
+mod element;
 mod error;
 pub mod generate;
 pub mod gpu;
@@ -37,13 +38,21 @@ pub mod human;
 pub mod io;
 pub mod key;
 pub mod memory;
+pub mod order;
 pub mod parallel;
+pub mod pipeline;
 pub mod plan;
-mod ranking;
+mod report;
 pub mod size;
 mod sorter;
 pub mod timing;
+mod words;
 
+pub use element::{
+    Element, argsort, argsort_descending, argsort_descending_u64, argsort_u64, sort, sort_descending, top,
+    top_descending,
+};
 pub use error::{Error, ErrorKind, UnknownName};
-pub use ranking::{Ranking, Wanted};
-pub use sorter::{Method, Progress, Report, Sorter};
+pub use report::{Form, Ran, Report};
+pub use sorter::{Incoming, Method, Progress, Request, Sorted, Sorter};
+pub use words::{Block, Width, Words, to_bits, to_keys};

@@ -1,14 +1,26 @@
-//! The facade: keys in, sorted keys or positions out, on whichever device was chosen.
+//! One request, one result: keys in, and sorted keys, positions or records out, on the device that was chosen.
+//!
+//! A device does one thing: it sorts keys of one word, or finds the first of them, and gives back what was
+//! asked for ([`Backend`]). All that is asked beyond that is made of such sorts here, the same for every device:
+//!
+//! * Records of several words are sorted by the last word, then by the one before it, and so on to the first: since
+//!   every sort is stable, earlier ones decide where words are equal. Tables put short keys together to one word,
+//!   so mostly there is only one.
+//! * Of records with equal keys all but the first are left out once they are in order.
+//! * Of the first K of several words only those can be whose first word is among the first K.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+mod on_cpu;
+mod on_gpu;
 
-use crate::cpu::{self, Item, network};
+use std::time::Duration;
+
 use crate::error::Error;
-use crate::gpu::{Buffers, Clock, Elapsed, Gpu, execute};
-use crate::key::{Incoming, Keys, KeysRef, Pieces, Word};
+use crate::gpu::{AdapterInfo, Gpu};
+use crate::order::Selection;
 use crate::parallel;
-use crate::plan::{Algorithm, Limits, Plan, Shape, Variant};
+use crate::plan::{Algorithm, Variant};
+use crate::report::Report;
+use crate::words::{self, Width, Words, by_width, in_one};
 
 /// What to sort with. Left open, both are the device's best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,472 +43,401 @@ impl Method {
     }
 }
 
-/// How a sort went.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Report {
-    /// The algorithm that ran; `cpu` is the fast CPU sort.
-    pub algorithm: &'static str,
-    /// The variant that ran.
-    pub variant: &'static str,
-    /// Passes over the data.
-    pub dispatches: u64,
-    /// Bytes of memory that the passes read and wrote.
-    pub bytes_moved: u64,
-    /// The time of making the kernels ready, while the keys are on their way.
-    pub prepare: Duration,
-    /// The time of bringing the keys to the device, with the memory they need there.
-    pub upload: Duration,
-    /// The time of the sort itself, and the clock that measured it.
-    pub sort: Elapsed,
-    /// The time of bringing the result back.
-    pub download: Duration,
+/// Keys that come block by block, and how many there will be.
+pub struct Incoming<'a> {
+    n: usize,
+    width: u32,
+    blocks: Box<dyn Iterator<Item = Result<Words<'a>, Error>> + Send + 'a>,
 }
 
-impl Report {
-    /// Of this sort and one before it, together.
-    pub(crate) fn after(self, before: &Self) -> Self {
-        Self {
-            dispatches: before.dispatches + self.dispatches,
-            bytes_moved: before.bytes_moved + self.bytes_moved,
-            prepare: before.prepare + self.prepare,
-            upload: before.upload + self.upload,
-            sort: Elapsed { time: before.sort.time + self.sort.time, clock: self.sort.clock },
-            download: before.download + self.download,
-            ..self
-        }
-    }
-
-    /// Of work on the CPU that has no passes.
+impl<'a> Incoming<'a> {
+    /// `n` keys of 1 or 2 words of 32 bits, which may still be read while the first are on their way to a device.
     #[must_use]
-    pub fn on_cpu(algorithm: &'static str, variant: &'static str, time: Duration) -> Self {
-        Self {
-            algorithm,
-            variant,
-            dispatches: 0,
-            bytes_moved: 0,
-            prepare: Duration::ZERO,
-            upload: Duration::ZERO,
-            sort: Elapsed { time, clock: Clock::Host },
-            download: Duration::ZERO,
+    pub fn new(
+        n: usize,
+        width: u32,
+        blocks: impl Iterator<Item = Result<Words<'a>, Error>> + Send + 'a,
+    ) -> Self {
+        Self { n, width, blocks: Box::new(blocks) }
+    }
+
+    /// How many there will be.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Words of 32 bits in a key: 1 or 2.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// All of them.
+    ///
+    /// # Errors
+    ///
+    /// Whatever kept them from coming.
+    pub fn collect(self) -> Result<Words<'a>, Error> {
+        let mut all = Words::new(self.width);
+        for block in self.blocks {
+            all.append(block?);
         }
+        Ok(all)
     }
 }
 
-/// What a report says of elements of which only the first were wanted.
-const TOP: &str = "top";
+impl<'a> From<Words<'a>> for Incoming<'a> {
+    fn from(words: Words<'a>) -> Self {
+        fn each<'a, W: Width>(blocks: Vec<words::Block<'a, W>>) -> Incoming<'a> {
+            let n = blocks.iter().map(|block| block.len()).sum();
+            Incoming::new(n, W::WIDTH, blocks.into_iter().map(|block| Ok(W::words(vec![block]))))
+        }
+        by_width!(words, blocks => each(blocks))
+    }
+}
 
-/// What is told of a sort under way: passes done, and passes in all.
+/// What is to be sorted, how, and what of the result is wanted.
+pub struct Request<'a> {
+    keys: Incoming<'a>,
+    /// Words that decide where those before them are equal.
+    further: Vec<Words<'a>>,
+    give: Give<'a>,
+    selection: Selection,
+    method: Method,
+}
+
+/// What a sort gives back.
+enum Give<'a> {
+    /// The keys, in order.
+    Keys,
+    /// The positions in the input of the keys in order; equal keys keep their order.
+    Positions,
+    /// Words that stand for the records, in the order of their keys; those of equal keys keep their order.
+    Records(Words<'a>),
+}
+
+impl<'a> Request<'a> {
+    /// The keys in ascending order.
+    #[must_use]
+    pub fn keys(keys: impl Into<Incoming<'a>>) -> Self {
+        Self::new(keys.into(), Vec::new(), Give::Keys)
+    }
+
+    /// The positions of the keys in ascending order, as u32; those of equal keys keep their order.
+    #[must_use]
+    pub fn positions(keys: impl Into<Incoming<'a>>) -> Self {
+        Self::new(keys.into(), Vec::new(), Give::Positions)
+    }
+
+    /// The positions of records that have several keys each, of which the first decides, and the next where those are
+    /// equal. Without any keys there are no records.
+    #[must_use]
+    pub fn positions_by(keys: Vec<Words<'a>>) -> Self {
+        let mut keys = keys.into_iter();
+        let first = keys.next().unwrap_or_else(|| Words::new(1));
+        Self::new(first.into(), keys.collect(), Give::Positions)
+    }
+
+    /// The records in the ascending order of their keys; those of equal keys keep their order. There are as many records as
+    /// keys, and they rise, as places in an input do.
+    #[must_use]
+    pub fn records(keys: impl Into<Incoming<'a>>, records: Words<'a>) -> Self {
+        Self::new(keys.into(), Vec::new(), Give::Records(records))
+    }
+
+    fn new(keys: Incoming<'a>, further: Vec<Words<'a>>, give: Give<'a>) -> Self {
+        Self { keys, further, give, selection: Selection::ALL, method: Method::default() }
+    }
+
+    /// Only these of the result.
+    #[must_use]
+    pub fn select(self, selection: Selection) -> Self {
+        Self { selection, ..self }
+    }
+
+    /// By this method.
+    #[must_use]
+    pub fn by(self, method: Method) -> Self {
+        Self { method, ..self }
+    }
+}
+
+/// What came of a request, in memory.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Sorted {
+    /// The keys, the positions as words of 32 bits, or the records; in one block.
+    pub words: Words<'static>,
+    /// How many records were left out because an equal one was before them.
+    pub repeated: usize,
+    /// How the sort went.
+    pub report: Report,
+}
+
+/// What came of a request, where it was made: on a device, mostly.
+pub struct Ordered<'s> {
+    product: Box<dyn Product + 's>,
+    len: usize,
+    repeated: usize,
+    report: Report,
+}
+
+impl Ordered<'_> {
+    /// How many keys, positions or records there are.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Brings it to memory.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the device.
+    pub fn bring(self) -> Result<Sorted, Error> {
+        let (words, waiting) = self.product.bring()?;
+        Ok(Sorted { words, repeated: self.repeated, report: self.report.with_download(waiting) })
+    }
+
+    /// Gives it to `take` in order, block by block, later ones on their way back from a device meanwhile. Returns how
+    /// many records were left out because an equal one was before them, and how the sort went.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the device; what `take` returns, which ends it.
+    pub fn take(self, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<(usize, Report), Error> {
+        let waiting = self.product.take(take)?;
+        Ok((self.repeated, self.report.with_download(waiting)))
+    }
+}
+
+/// Receives the progress of a sort: passes done, and passes in all.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
+/// What every device can do.
+trait Backend: Send + Sync {
+    /// Sorts, or finds the first, and says how that went, but for what it takes to bring the result back.
+    fn sort<'s>(&'s self, job: Job<'_>, progress: Progress)
+    -> Result<(Box<dyn Product + 's>, Report), Error>;
+
+    /// The GPU, if it is one.
+    fn gpu(&self) -> Option<&Gpu>;
+}
+
+/// What a device does at once.
+struct Job<'a> {
+    keys: Incoming<'a>,
+    give: Give<'a>,
+    /// How many of the result are wanted, from the first; all where there are fewer.
+    first: Option<usize>,
+    method: Method,
+}
+
+/// A result where it was made.
+trait Product {
+    /// Brings it to memory in one block; and the time that took.
+    fn bring(self: Box<Self>) -> Result<(Words<'static>, Duration), Error>;
+
+    /// Gives it to `take` in order, block by block, later ones on their way meanwhile. Returns the time spent waiting for
+    /// blocks.
+    fn take(self: Box<Self>, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<Duration, Error>;
+}
+
+/// A result that is in memory already.
+struct InMemory(Words<'static>);
+
+impl Product for InMemory {
+    fn bring(self: Box<Self>) -> Result<(Words<'static>, Duration), Error> {
+        Ok((self.0, Duration::ZERO))
+    }
+
+    fn take(self: Box<Self>, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<Duration, Error> {
+        take(self.0).map(|()| Duration::ZERO)
+    }
+}
+
 /// Sorts on one device, as often as wanted.
-pub struct Sorter(Device);
-
-enum Device {
-    Cpu,
-    Gpu(Box<OnGpu>),
-}
-
-/// A GPU and the buffers of the last sort, which the next one uses if they are large enough.
-struct OnGpu {
-    gpu: Gpu,
-    buffers: Mutex<Option<Buffers>>,
-}
+pub struct Sorter(Box<dyn Backend>);
 
 impl Sorter {
     /// Sorts on the CPU.
     #[must_use]
     pub fn cpu() -> Self {
-        Self(Device::Cpu)
+        Self(Box::new(on_cpu::Cpu))
     }
 
-    /// Sorts on a GPU.
+    /// Sorts on a GPU that was started.
     #[must_use]
-    pub fn gpu(gpu: Gpu) -> Self {
-        Self(Device::Gpu(Box::new(OnGpu { gpu, buffers: Mutex::new(None) })))
+    pub fn on(gpu: Gpu) -> Self {
+        Self(Box::new(on_gpu::OnGpu::new(gpu)))
     }
 
     /// The GPU it sorts on, if it is one.
     #[must_use]
-    pub fn device(&self) -> Option<&Gpu> {
-        match &self.0 {
-            Device::Cpu => None,
-            Device::Gpu(on) => Some(&on.gpu),
-        }
+    pub fn gpu_started(&self) -> Option<&Gpu> {
+        self.0.gpu()
     }
 
-    /// Sorts keys, ascending.
+    /// The device it sorts on, if that is a GPU.
+    #[must_use]
+    pub fn device(&self) -> Option<&AdapterInfo> {
+        self.0.gpu().map(Gpu::info)
+    }
+
+    /// Does what was asked for, with the result in memory. Calls `progress` where passes are many.
     ///
     /// # Errors
     ///
-    /// More keys than the device takes in one sort, refused before anything is done; a variant that the
-    /// algorithm lacks; a failure of the device.
-    pub fn sort<'a>(
-        &self,
-        keys: impl Into<Incoming<'a>>,
-        method: Method,
-        progress: Progress,
-    ) -> Result<(Keys, Report), Error> {
-        let keys = keys.into();
-        match &self.0 {
-            Device::Cpu => keys_on_cpu(keys, method, progress),
-            Device::Gpu(on) => {
-                let (n, words) = (keys.n, keys.words);
-                let (buffers, mut report) = on.sort(keys, false, None, method, progress)?;
-                let mut keys = if words == 1 { Keys::One(vec![0; n]) } else { Keys::Two(vec![0; n]) };
-                (report.download, ()) = timed(|| buffers.download_keys(&on.gpu, keys.as_bytes_mut()))?;
-                on.keep(buffers);
-                Ok((keys, report))
-            }
-        }
-    }
-
-    /// Sorts keys, ascending, and gives them to `take` in order, block by block: those that a GPU has sorted while
-    /// later ones are still coming down.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sorter::sort`]; what `take` says, with which it ends.
-    pub fn sort_to<'a, E: From<Error>>(
-        &self,
-        keys: impl Into<Incoming<'a>>,
-        method: Method,
-        progress: Progress,
-        mut take: impl FnMut(KeysRef) -> Result<(), E>,
-    ) -> Result<Report, E> {
-        let keys = keys.into();
-        match &self.0 {
-            Device::Cpu => {
-                let (keys, report) = keys_on_cpu(keys, method, progress)?;
-                take(keys.borrowed())?;
-                Ok(report)
-            }
-            Device::Gpu(on) => {
-                let words = keys.words;
-                let (buffers, mut report) = on.sort(keys, false, None, method, progress)?;
-                let (start, mut taking) = (Instant::now(), Duration::ZERO);
-                buffers.take_keys(&on.gpu, |block| {
-                    let start = Instant::now();
-                    let taken = match words {
-                        1 => take(KeysRef::One(bytemuck::cast_slice(block))),
-                        _ => take(KeysRef::Two(bytemuck::cast_slice(block))),
-                    };
-                    taking += start.elapsed();
-                    taken
-                })?;
-                report.download = start.elapsed().saturating_sub(taking);
-                on.keep(buffers);
-                Ok(report)
-            }
-        }
-    }
-
-    /// The positions that the keys have in the input, in the ascending order of the keys; those of equal
-    /// keys keep their order.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sorter::sort`].
-    pub fn argsort(
-        &self,
-        keys: impl Into<Pieces>,
-        method: Method,
-        progress: Progress,
-    ) -> Result<(Vec<u32>, Report), Error> {
-        let keys = keys.into();
-        match &self.0 {
-            Device::Cpu => {
-                let mut next = 0..number_of_records(keys.len())?;
-                let positions = keys.lengths().into_iter().map(|length| next.by_ref().take(length).collect());
-                let positions = positions.collect();
-                self.sort_records(keys, positions, method, progress)
-            }
-            Device::Gpu(on) => {
-                let n = keys.len();
-                let (buffers, mut report) = on.sort(keys.into(), true, None, method, progress)?;
-                let mut positions = vec![0; n];
-                (report.download, ()) = timed(|| buffers.download_positions(&on.gpu, &mut positions))?;
-                on.keep(buffers);
-                Ok((positions, report))
-            }
-        }
-    }
-
-    /// The first `k` of the sorted keys, or all of them if there are no more, without sorting the others where few of
-    /// many are wanted. A named algorithm sorts all, but for the `fused` variant of bitonic on a GPU.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sorter::sort`].
-    pub fn top<'a>(
-        &self,
-        keys: impl Into<Incoming<'a>>,
-        k: usize,
-        method: Method,
-        progress: Progress,
-    ) -> Result<(Keys, Report), Error> {
-        let keys = keys.into();
-        let k = k.min(keys.n);
-        match &self.0 {
-            Device::Cpu if method.algorithm.is_none() && cpu::is_few(k, keys.n) => {
-                let pieces = keys.collect()?;
-                let (time, keys) = timed(|| {
-                    Ok(match &pieces {
-                        Pieces::One(pieces) => Keys::One(cpu::top(pieces, k)),
-                        Pieces::Two(pieces) => Keys::Two(cpu::top(pieces, k)),
-                    })
-                })?;
-                Ok((keys, Report::on_cpu("cpu", TOP, time)))
-            }
-            Device::Cpu => {
-                let (mut keys, report) = keys_on_cpu(keys, method, progress)?;
-                keys.truncate(k);
-                Ok((keys, report))
-            }
-            Device::Gpu(on) => {
-                let words = keys.words;
-                let (buffers, mut report) = on.sort(keys, false, Some(k), method, progress)?;
-                let mut keys = if words == 1 { Keys::One(vec![0; k]) } else { Keys::Two(vec![0; k]) };
-                (report.download, ()) = timed(|| buffers.download_keys(&on.gpu, keys.as_bytes_mut()))?;
-                on.keep(buffers);
-                Ok((keys, report))
-            }
-        }
-    }
-
-    /// The first `k` of what [`Sorter::argsort`] gives, or all of it if there is no more, as [`Sorter::top`] does it.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sorter::sort`].
-    pub fn top_positions(
-        &self,
-        keys: impl Into<Pieces>,
-        k: usize,
-        method: Method,
-        progress: Progress,
-    ) -> Result<(Vec<u32>, Report), Error> {
-        let keys = keys.into();
-        let (k, n) = (k.min(keys.len()), keys.len());
-        match &self.0 {
-            Device::Cpu if method.algorithm.is_none() && cpu::is_few(k, n) => {
-                number_of_records(n)?;
-                let (time, positions) = timed(|| {
-                    Ok(match &keys {
-                        Pieces::One(pieces) => cpu::records(&cpu::top::<_, cpu::Pair<_>>(pieces, k)),
-                        Pieces::Two(pieces) => cpu::records(&cpu::top::<_, cpu::Pair<_>>(pieces, k)),
-                    })
-                })?;
-                Ok((positions, Report::on_cpu("cpu", TOP, time)))
-            }
-            Device::Cpu => {
-                let (mut positions, report) = self.argsort(keys, method, progress)?;
-                positions.truncate(k);
-                Ok((positions, report))
-            }
-            Device::Gpu(on) => {
-                let (buffers, mut report) = on.sort(keys.into(), true, Some(k), method, progress)?;
-                let mut positions = vec![0; k];
-                (report.download, ()) = timed(|| buffers.download_positions(&on.gpu, &mut positions))?;
-                on.keep(buffers);
-                Ok((positions, report))
-            }
-        }
-    }
-
-    /// The records in the ascending order of their keys; those of equal keys keep their order. Records rise, like
-    /// places in the input do, and are in pieces as the keys are.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sorter::sort`].
+    /// As for [`Sorter::order`].
     ///
     /// # Panics
     ///
-    /// When the pieces of records are not of the same lengths as those of keys.
-    pub fn sort_records<R: Word>(
+    /// As for [`Sorter::order`].
+    pub fn run(&self, request: Request, progress: Progress) -> Result<Sorted, Error> {
+        self.order(request, progress)?.bring()
+    }
+
+    /// Does what was asked for. The result stays where it was made until it is brought or taken.
+    ///
+    /// # Errors
+    ///
+    /// More keys than the device takes in one sort, refused before anything is done; a variant that the algorithm
+    /// lacks; what kept keys from coming; a failure of the device.
+    ///
+    /// # Panics
+    ///
+    /// When there are not as many records, or words of each kind, as keys.
+    pub fn order<'s>(&'s self, request: Request, progress: Progress) -> Result<Ordered<'s>, Error> {
+        let Request { keys, further, give, selection, method } = request;
+        if further.is_empty() && !selection.unique {
+            let len = selection.first.unwrap_or(usize::MAX).min(keys.n);
+            let (product, report) =
+                self.0.sort(Job { keys, give, first: selection.first, method }, progress)?;
+            return Ok(Ordered { product, len, repeated: 0, report });
+        }
+        let in_memory = |words: Words<'static>, repeated, report| {
+            Ok(Ordered { len: words.len(), product: Box::new(InMemory(words)), repeated, report })
+        };
+        if let Give::Keys = give {
+            let (sorted, report) = self.bring(Job { keys, give, first: None, method }, progress)?;
+            let (words, repeated) = distinct(sorted, selection.first);
+            return in_memory(words, repeated, report);
+        }
+        number_of_records(keys.n)?;
+        let mut words: Vec<Words> = vec![keys.collect()?.joined()];
+        words.extend(further.into_iter().map(Words::joined));
+        assert!(words.iter().all(|word| word.len() == words[0].len()), "each record has all words");
+        let mut before = None;
+        if selection.first.is_some() && !selection.unique {
+            let job =
+                Job { keys: words[0].borrowed().into(), give: Give::Keys, first: selection.first, method };
+            let (best, report) = self.bring(job, progress)?;
+            let candidates = positions_up_to(&words[0], &best);
+            words = words.into_iter().map(|word| word.gathered(&candidates)).collect();
+            before = Some((candidates, report));
+        }
+        let (mut positions, mut report) = self.by_words(&words, method, progress)?;
+        let mut repeated = 0;
+        if selection.unique {
+            let all = positions.len();
+            positions = firsts(&words, &positions);
+            repeated = all - positions.len();
+        }
+        positions.truncate(selection.first.unwrap_or(usize::MAX));
+        if let Some((candidates, first)) = before {
+            positions.iter_mut().for_each(|position| *position = candidates[*position as usize]);
+            let ran = first.ran;
+            report = Report { ran, ..report.after(&first) };
+        }
+        let words = match give {
+            Give::Records(records) => records.gathered(&positions),
+            Give::Keys | Give::Positions => positions.into(),
+        };
+        in_memory(words, repeated, report)
+    }
+
+    /// The result of a job in memory.
+    fn bring(&self, job: Job, progress: Progress) -> Result<(Words<'static>, Report), Error> {
+        let (product, report) = self.0.sort(job, progress)?;
+        let (words, waiting) = product.bring()?;
+        Ok((words, report.with_download(waiting)))
+    }
+
+    /// The positions by one word after another, from the last.
+    fn by_words(
         &self,
-        keys: impl Into<Pieces>,
-        records: Vec<Vec<R>>,
+        words: &[Words],
         method: Method,
         progress: Progress,
-    ) -> Result<(Vec<R>, Report), Error> {
-        let keys = keys.into();
-        assert!(keys.lengths().into_iter().eq(records.iter().map(Vec::len)), "each record has its key");
-        match (&self.0, keys) {
-            (Device::Cpu, Pieces::One(keys)) => records_on_cpu(keys, records, 1, method, progress),
-            (Device::Cpu, Pieces::Two(keys)) => records_on_cpu(keys, records, 2, method, progress),
-            (Device::Gpu(_), keys) => {
-                let (positions, mut report) = self.argsort(keys, method, progress)?;
-                let (find, records) = timed(|| {
-                    let records = cpu::join(&records);
-                    Ok(parallel::map(&positions, |&position| records[position as usize]))
-                })?;
-                report.download += find;
-                Ok((records, report))
-            }
+    ) -> Result<(Vec<u32>, Report), Error> {
+        let mut argsort = |keys: Words| {
+            let job = Job { keys: keys.into(), give: Give::Positions, first: None, method };
+            let (positions, report) = self.bring(job, progress)?;
+            Ok::<_, Error>((positions.into_vec::<u32>().unwrap_or_default(), report))
+        };
+        let mut words = words.iter().rev();
+        let Some(last) = words.next() else { return argsort(Words::new(1)) };
+        let (mut positions, mut report) = argsort(last.borrowed())?;
+        for word in words {
+            let (order, next) = argsort(word.borrowed().gathered(&positions))?;
+            positions = parallel::map(&order, |&place| positions[place as usize]);
+            report = next.after(&report);
         }
+        Ok((positions, report))
     }
 }
 
 /// # Errors
 ///
-/// More than positions of 32 bits tell apart.
-pub(crate) fn number_of_records(n: usize) -> Result<u32, Error> {
+/// More than positions of 32 bits can tell apart.
+fn number_of_records(n: usize) -> Result<u32, Error> {
     u32::try_from(n).map_err(|_| Error::limit("records in one sort", n as u64, u32::MAX.into()))
 }
 
-fn timed<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<(Duration, T), Error> {
-    let start = Instant::now();
-    let result = work()?;
-    Ok((start.elapsed(), result))
-}
-
-impl OnGpu {
-    /// Uploads and sorts, or sorts as far as needed for the first `top` elements; what is wanted of the result is in
-    /// the buffers.
-    fn sort(
-        &self,
-        keys: Incoming,
-        positions: bool,
-        top: Option<usize>,
-        method: Method,
-        progress: Progress,
-    ) -> Result<(Buffers, Report), Error> {
-        let (algorithm, variant) = method.on_gpu()?;
-        let shape = Shape { key_words: keys.words, positions };
-        let limits = &self.gpu.info().limits;
-        let plan = match (top, algorithm, variant) {
-            (Some(k), Algorithm::Bitonic, Variant::Fused) => Plan::top(k, keys.n, shape, limits)?,
-            _ => Plan::new(algorithm, variant, keys.n, shape, limits)?,
-        };
-        let planned = plan.dispatch_count();
-        let ((upload, (buffers, in_order)), prepare) = std::thread::scope(|scope| {
-            let preparing = parallel::meanwhile(scope, || timed(|| self.gpu.prepare(&plan)));
-            let uploaded = self.upload(keys, &plan);
-            Ok((uploaded?, preparing.wait()?.0))
-        })?;
-        // Whoever names an algorithm wants to see it at work.
-        let skip = in_order && method.algorithm.is_none();
-        let (sort, dispatches) = if skip {
-            (Elapsed { time: Duration::ZERO, clock: Clock::Host }, 0)
-        } else {
-            execute(&self.gpu, &plan, &buffers, |done| progress(done, planned))?
-        };
-        let ran = if skip {
-            cpu::IN_ORDER
-        } else if plan.reduces() {
-            TOP
-        } else {
-            variant.name()
-        };
-        let report = Report {
-            algorithm: algorithm.name(),
-            variant: ran,
-            dispatches,
-            bytes_moved: plan.bytes_moved_by(dispatches),
-            prepare,
-            upload,
-            sort,
-            download: Duration::ZERO,
-        };
-        Ok((buffers, report))
+/// Of sorted keys one of each, from the first; and how many were left out.
+fn distinct(sorted: Words, first: Option<usize>) -> (Words<'static>, usize) {
+    fn of<W: Width>(blocks: Vec<words::Block<W>>, first: Option<usize>) -> (Words<'static>, usize) {
+        let mut keys = in_one(blocks).into_owned();
+        let all = keys.len();
+        keys.dedup();
+        let repeated = all - keys.len();
+        keys.truncate(first.unwrap_or(usize::MAX));
+        (keys.into(), repeated)
     }
+    by_width!(sorted, blocks => of(blocks, first))
+}
 
-    /// Brings the keys into buffers as they come; says how long that took without waiting for them, and whether they
-    /// are in order already.
-    fn upload(&self, keys: Incoming, plan: &Plan) -> Result<(Duration, (Buffers, bool)), Error> {
-        let start = Instant::now();
-        let kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut buffers = match kept.filter(|buffers| buffers.fit(plan)) {
-            Some(buffers) => buffers,
-            None => Buffers::new(&self.gpu, plan)?,
-        };
-        buffers.resize(plan);
-        let mut upload = buffers.begin_upload(&self.gpu)?;
-        let mut order = cpu::InOrder::default();
-        let (mut n, mut waiting) = (0, Duration::ZERO);
-        let mut pieces = keys.pieces;
-        loop {
-            let asked = Instant::now();
-            let Some(piece) = pieces.next().transpose()? else { break };
-            waiting += asked.elapsed();
-            n += piece.len();
-            if n > plan.n as usize {
-                break;
-            }
-            order.goes_on_with(&piece);
-            upload.push(piece.as_bytes())?;
-        }
-        if n != plan.n as usize {
-            return Err(Error::input("input", "is not of the size that it had when it was opened"));
-        }
-        upload.finish()?;
-        Ok((start.elapsed().saturating_sub(waiting), (buffers, order.holds())))
+/// Where keys are that are not greater than the last of these sorted ones, which are of the same width.
+fn positions_up_to(keys: &Words, sorted: &Words) -> Vec<u32> {
+    fn up_to<W: Width>(keys: Vec<words::Block<W>>, sorted: &Words) -> Vec<u32> {
+        let sorted = W::blocks(sorted.borrowed()).map(in_one);
+        let Some(&last) = sorted.as_deref().and_then(<[W]>::last) else { return Vec::new() };
+        (0..).zip(&*in_one(keys)).filter(|(_, key)| **key <= last).map(|(position, _)| position).collect()
     }
+    by_width!(keys.borrowed(), blocks => up_to(blocks, sorted))
+}
 
-    /// Keeps the buffers for the next sort.
-    fn keep(&self, buffers: Buffers) {
-        *self.buffers.lock().unwrap_or_else(PoisonError::into_inner) = Some(buffers);
+/// Of positions in sorted order the first of each run of equal words.
+fn firsts(words: &[Words], positions: &[u32]) -> Vec<u32> {
+    let mut repeats = vec![true; positions.len().saturating_sub(1)];
+    for word in words {
+        let equal = equal_neighbours(word, positions);
+        repeats.iter_mut().zip(equal).for_each(|(repeats, equal)| *repeats &= equal);
     }
+    let others =
+        positions.iter().skip(1).zip(repeats).filter(|(_, repeats)| !repeats).map(|(&position, _)| position);
+    positions.iter().copied().take(1).chain(others).collect()
 }
 
-fn keys_on_cpu(keys: Incoming, method: Method, progress: Progress) -> Result<(Keys, Report), Error> {
-    Ok(match keys.collect()? {
-        Pieces::One(keys) => {
-            let (keys, report) = on_cpu(keys, 1, method, progress)?;
-            (Keys::One(keys), report)
-        }
-        Pieces::Two(keys) => {
-            let (keys, report) = on_cpu(keys, 2, method, progress)?;
-            (Keys::Two(keys), report)
-        }
-    })
-}
-
-/// Sorts elements by a network, as a whole, or by the fast sort.
-fn on_cpu<P: cpu::Piece<Item: Ord>>(
-    pieces: Vec<P>,
-    key_words: u32,
-    method: Method,
-    progress: Progress,
-) -> Result<(Vec<P::Item>, Report), Error> {
-    let start = Instant::now();
-    let (sorted, algorithm, variant, dispatches, bytes_moved) = match method.algorithm {
-        None => {
-            let (sorted, done) = cpu::sort(pieces);
-            (sorted, "cpu", done.name(), 0, 0)
-        }
-        Some(algorithm) => {
-            algorithm.variant(method.variant)?;
-            // Whichever variant is asked for, the network is the same; this cut of it suits caches.
-            let variant = match algorithm {
-                Algorithm::Bitonic => Variant::LocalGlobal,
-                Algorithm::OddEven => Variant::Naive,
-            };
-            let positions = !P::Item::KEY_ONLY;
-            let n = pieces.iter().map(P::count).sum();
-            let plan = Plan::new(algorithm, variant, n, Shape { key_words, positions }, &Limits::CPU)?;
-            let dispatches = plan.dispatch_count();
-            let mut elements = cpu::join(&pieces);
-            drop(pieces);
-            network::perform(&plan, &mut elements, |done| progress(done, dispatches));
-            (elements, algorithm.name(), "network", dispatches, plan.bytes_moved())
-        }
-    };
-    let report = Report { dispatches, bytes_moved, ..Report::on_cpu(algorithm, variant, start.elapsed()) };
-    Ok((sorted, report))
-}
-
-fn records_on_cpu<W: Word, R: Word>(
-    keys: Vec<Vec<W>>,
-    records: Vec<Vec<R>>,
-    key_words: u32,
-    method: Method,
-    progress: Progress,
-) -> Result<(Vec<R>, Report), Error> {
-    let pieces: Vec<(Vec<W>, Vec<R>)> = keys.into_iter().zip(records).collect();
-    let (pairs, mut report) = on_cpu(pieces, key_words, method, progress)?;
-    let (extract, records) = timed(|| Ok(cpu::records(&pairs)))?;
-    report.sort.time += extract;
-    Ok((records, report))
+/// For each of these positions but the first, whether its key equals the one before.
+fn equal_neighbours(word: &Words, positions: &[u32]) -> Vec<bool> {
+    fn of<W: Width>(blocks: Vec<words::Block<W>>, positions: &[u32]) -> Vec<bool> {
+        let keys = in_one(blocks);
+        let keys = parallel::map(positions, |&position| keys[position as usize]);
+        keys.windows(2).map(|pair| pair[0] == pair[1]).collect()
+    }
+    by_width!(word.borrowed(), blocks => of(blocks, positions))
 }

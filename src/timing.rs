@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::human::{self, grouped, short};
 use crate::io::Counts;
-use crate::sorter::{Report, Sorter};
+use crate::report::Report;
+use crate::sorter::Sorter;
 
 /// What a sort took and what it was.
 #[derive(Clone, Debug, Serialize)]
@@ -133,10 +134,7 @@ impl Timing {
     pub fn new(n: usize, element: String, sorter: &Sorter, report: &Report, why: String) -> Self {
         let device = match sorter.device() {
             None => Device { name: "CPU".to_owned(), backend: "cpu", kind: "cpu" },
-            Some(gpu) => {
-                let info = gpu.info();
-                Device { name: info.name.clone(), backend: info.backend, kind: info.kind.name() }
-            }
+            Some(info) => Device { name: info.name.clone(), backend: info.backend, kind: info.kind.name() },
         };
         let seconds = report.sort.time.as_secs_f64();
         Self {
@@ -144,8 +142,8 @@ impl Timing {
             n,
             bytes: 0,
             element,
-            algo: report.algorithm,
-            variant: report.variant,
+            algo: report.ran.algorithm(),
+            variant: report.ran.variant(),
             device,
             dispatches: report.dispatches,
             bytes_moved: report.bytes_moved,

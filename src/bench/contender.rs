@@ -6,9 +6,10 @@ use super::spin_up::SpinUp;
 use crate::cpu;
 use crate::error::Error;
 use crate::gpu::{Buffers, Clock, Elapsed, Gpu, execute};
-use crate::key::{Keys, Word};
+use crate::key::Word;
 use crate::plan::Plan;
-use crate::sorter::{Method, Sorter};
+use crate::sorter::{Method, Request, Sorter};
+use crate::words::{Words, by_width};
 
 /// Something that sorts.
 pub trait Contender {
@@ -17,14 +18,14 @@ pub trait Contender {
     /// # Errors
     ///
     /// A failure of the device.
-    fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error>;
+    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error>;
 }
 
 /// A result, to be verified.
 #[derive(Clone, Copy, Debug)]
 pub enum Sorted<'a> {
     /// The keys in order.
-    Keys(&'a Keys),
+    Keys(&'a Words<'static>),
     /// Where the keys in order stood in the input.
     Positions(&'a [u32]),
 }
@@ -49,20 +50,20 @@ pub struct Sample {
 /// Keys and positions in memory that is kept from one run to the next, so that no run is the first to
 /// touch it.
 struct Memory {
-    keys: Keys,
+    keys: Words<'static>,
     positions: Option<Vec<u32>>,
 }
 
 impl Memory {
     fn new(positions: bool) -> Self {
-        Self { keys: Keys::One(Vec::new()), positions: positions.then(Vec::new) }
+        Self { keys: Words::new(1), positions: positions.then(Vec::new) }
     }
 
     /// Takes the keys over.
-    fn begin(&mut self, input: &Keys) {
+    fn begin(&mut self, input: &Words<'static>) {
         match (&mut self.keys, input) {
-            (Keys::One(keys), Keys::One(input)) => keys.clone_from(input),
-            (Keys::Two(keys), Keys::Two(input)) => keys.clone_from(input),
+            (Words::Narrow(keys), Words::Narrow(input)) => keys.clone_from(input),
+            (Words::Wide(keys), Words::Wide(input)) => keys.clone_from(input),
             (keys, input) => *keys = input.clone(),
         }
     }
@@ -87,23 +88,17 @@ impl OnCpu {
 }
 
 impl Contender for OnCpu {
-    fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error> {
+    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
         self.result.begin(input);
         let (sorter, quiet) = (Sorter::cpu(), &mut |_, _| {});
-        let keys = std::mem::replace(&mut self.result.keys, Keys::One(Vec::new()));
+        let keys = std::mem::replace(&mut self.result.keys, Words::new(1));
         let start = Instant::now();
-        let report = match &mut self.result.positions {
-            None => {
-                let done = sorter.sort(keys, self.method, quiet)?;
-                self.result.keys = done.0;
-                done.1
-            }
-            Some(positions) => {
-                let (order, report) = sorter.argsort(keys, self.method, quiet)?;
-                *positions = order;
-                report
-            }
-        };
+        let request = if self.result.positions.is_some() { Request::positions } else { Request::keys };
+        let crate::sorter::Sorted { words, report, .. } = sorter.run(request(keys).by(self.method), quiet)?;
+        match &mut self.result.positions {
+            None => self.result.keys = words,
+            Some(positions) => *positions = words.into_vec().unwrap_or_default(),
+        }
         let sample = Sample {
             sort: report.sort,
             upload: Duration::ZERO,
@@ -130,8 +125,9 @@ impl OneCore {
 }
 
 impl Contender for OneCore {
-    fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error> {
-        fn argsort<W: Word>(keys: &[W], positions: &mut Vec<u32>) {
+    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
+        fn sort<W: Word>(keys: &mut [W], positions: Option<&mut Vec<u32>>) {
+            let Some(positions) = positions else { return keys.sort_unstable() };
             let mut pairs: Vec<_> =
                 keys.iter().zip(0..).map(|(&key, position)| cpu::Pair { key, position }).collect();
             pairs.sort_unstable();
@@ -140,12 +136,12 @@ impl Contender for OneCore {
         }
         self.result.begin(input);
         let start = Instant::now();
-        match (&mut self.result.keys, &mut self.result.positions) {
-            (Keys::One(keys), None) => keys.sort_unstable(),
-            (Keys::Two(keys), None) => keys.sort_unstable(),
-            (Keys::One(keys), Some(positions)) => argsort(keys, positions),
-            (Keys::Two(keys), Some(positions)) => argsort(keys, positions),
-        }
+        let Memory { keys, positions } = &mut self.result;
+        by_width!(keys, blocks => {
+            if let Some(keys) = blocks.first_mut() {
+                sort(keys.to_mut(), positions.as_mut());
+            }
+        });
         let time = start.elapsed();
         let sample = Sample {
             sort: Elapsed { time, clock: Clock::Host },
@@ -183,13 +179,15 @@ impl<'a> OnGpu<'a> {
 }
 
 impl Contender for OnGpu<'_> {
-    fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error> {
+    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
         self.result.begin(input);
         if let Some(positions) = &mut self.result.positions {
             positions.resize(input.len(), 0);
         }
         let start = Instant::now();
-        self.buffers.upload(self.gpu, input.as_bytes())?;
+        let mut up = self.buffers.begin_upload(self.gpu)?;
+        input.bytes().into_iter().try_for_each(|block| up.push(block))?;
+        up.finish()?;
         let upload = start.elapsed();
         if let Some(spin_up) = self.spin_up {
             spin_up.again(self.gpu)?;
@@ -199,7 +197,10 @@ impl Contender for OnGpu<'_> {
         let executed = start.elapsed();
         let start = Instant::now();
         match &mut self.result.positions {
-            None => self.buffers.download_keys(self.gpu, self.result.keys.as_bytes_mut())?,
+            None => {
+                let mut blocks = self.result.keys.bytes_mut().into_iter();
+                blocks.try_for_each(|block| self.buffers.download_keys(self.gpu, block))?;
+            }
             Some(positions) => self.buffers.download_positions(self.gpu, positions)?,
         }
         let download = start.elapsed();

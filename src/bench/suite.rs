@@ -12,10 +12,11 @@ use crate::error::{Error, ErrorKind};
 use crate::generate::{Distribution, Sequence};
 use crate::gpu::{Gpu, Kind};
 use crate::human;
-use crate::key::{ElementType, Keys};
+use crate::key::ElementType;
 use crate::plan::{Algorithm, Plan, Shape, Variant};
 use crate::sorter::Method;
 use crate::timing::milliseconds;
+use crate::words::Words;
 
 /// How often each case is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +70,7 @@ const LONG: Duration = Duration::from_secs(1);
 /// A wrong result, a failure of the device.
 pub fn measure(
     contender: &mut dyn Contender,
-    keys: &dyn Fn(u64) -> Keys,
+    keys: &dyn Fn(u64) -> Words<'static>,
     pace: &Pace,
     ran: &mut dyn FnMut(usize),
 ) -> Result<Outcome, Error> {
@@ -101,7 +102,7 @@ pub fn measure(
 }
 
 /// Sorts, and fails if the result is wrong.
-fn verified(contender: &mut dyn Contender, input: &Keys, seed: u64) -> Result<Sample, Error> {
+fn verified(contender: &mut dyn Contender, input: &Words<'static>, seed: u64) -> Result<Sample, Error> {
     let (sample, sorted) = contender.sort(input)?;
     match verify(input, sorted) {
         Ok(()) => Ok(sample),
@@ -449,8 +450,8 @@ impl Suite {
     }
 }
 
-/// Keys of a case's kind, `n` of them.
-fn keys(case: &Case, n: usize, seed: u64) -> Keys {
+/// Words<'static> of a case's kind, `n` of them.
+fn keys(case: &Case, n: usize, seed: u64) -> Words<'static> {
     let (element, distribution) = (case.element, case.distribution);
     Sequence { element, distribution, count: n as u64, seed }.keys(0, n)
 }

@@ -1,8 +1,9 @@
 //! Whether a result is the sorted input, told by what being sorted means and not by another sort.
 
 use super::contender::Sorted;
-use crate::key::{Keys, Word};
+use crate::key::Word;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::words::{Block, Width, Words, by_width, in_one};
 
 /// Says what is wrong with `sorted` as the result of sorting `input`, if anything is.
 ///
@@ -12,14 +13,18 @@ use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 /// # Errors
 ///
 /// What is wrong.
-pub fn verify(input: &Keys, sorted: Sorted) -> Result<(), String> {
-    match (input, sorted) {
-        (Keys::One(input), Sorted::Keys(Keys::One(sorted))) => verify_keys(input, sorted),
-        (Keys::Two(input), Sorted::Keys(Keys::Two(sorted))) => verify_keys(input, sorted),
-        (Keys::One(input), Sorted::Positions(positions)) => verify_positions(input, positions),
-        (Keys::Two(input), Sorted::Positions(positions)) => verify_positions(input, positions),
-        _ => Err("the keys changed their width".to_owned()),
+pub fn verify(input: &Words, sorted: Sorted) -> Result<(), String> {
+    fn of<W: Width>(input: Vec<Block<W>>, sorted: Sorted) -> Result<(), String> {
+        let input = in_one(input);
+        match sorted {
+            Sorted::Positions(positions) => verify_positions(&input, positions),
+            Sorted::Keys(keys) => match W::blocks(keys.borrowed()) {
+                Some(sorted) => verify_keys(&input, &in_one(sorted)),
+                None => Err("the keys changed their width".to_owned()),
+            },
+        }
     }
+    by_width!(input.borrowed(), input => of(input, sorted))
 }
 
 fn verify_keys<W: Word + Into<u64>>(input: &[W], sorted: &[W]) -> Result<(), String> {
@@ -73,8 +78,9 @@ mod tests {
     use super::*;
 
     fn keys(input: &[u32], sorted: &[u32]) -> Result<(), String> {
-        let wide = |keys: &[u32]| Keys::Two(keys.iter().map(|&key| u64::from(key) << 32).collect());
-        let narrow = |keys: &[u32]| Keys::One(keys.to_vec());
+        let wide =
+            |keys: &[u32]| Words::from(keys.iter().map(|&key| u64::from(key) << 32).collect::<Vec<_>>());
+        let narrow = |keys: &[u32]| Words::from(keys.to_vec());
         let both = [
             verify(&narrow(input), Sorted::Keys(&narrow(sorted))),
             verify(&wide(input), Sorted::Keys(&wide(sorted))),
@@ -94,13 +100,13 @@ mod tests {
         for altered in [[1, 2, 2, 4], [1, 2, 3, 3], [1, 1, 2, 3], [0, 0, 0, 0], [2, 2, 2, 2]] {
             assert_eq!(said(&altered), "the keys are not those of the input", "{altered:?}");
         }
-        let other_width = verify(&Keys::One(vec![1]), Sorted::Keys(&Keys::Two(vec![1])));
+        let other_width = verify(&Words::from(vec![1_u32]), Sorted::Keys(&Words::from(vec![1_u64])));
         assert!(other_width.is_err());
     }
 
     #[test]
     fn wrong_positions_are_found() {
-        let input = Keys::One(vec![5, 1, 5, 0]);
+        let input = Words::from(vec![5_u32, 1, 5, 0]);
         let verify = |positions: &[u32]| verify(&input, Sorted::Positions(positions));
         assert_eq!(verify(&[3, 1, 0, 2]), Ok(()));
         for wrong in [&[3, 1, 2, 0][..], &[3, 1, 0, 0], &[3, 1, 0], &[0, 1, 2, 3], &[3, 1, 0, 4]] {

@@ -10,9 +10,10 @@ use anyhow::{anyhow, bail};
 use gpusort::cost::{self, Choice, Costs};
 use gpusort::gpu::{Gpu, Kind, Select};
 use gpusort::human::{grouped, quoted};
+use gpusort::order::Selection;
 use gpusort::parallel;
-use gpusort::plan::{Plan, Shape};
-use gpusort::{ErrorKind, Method, Sorter, Wanted};
+use gpusort::plan::{Limits, Plan, Shape};
+use gpusort::{ErrorKind, Method, Sorter};
 
 use super::progress::{Progress, Unit};
 use super::tune;
@@ -94,7 +95,7 @@ impl Drop for Starting {
 pub(super) struct Devices {
     wanted: Device,
     method: Method,
-    result: Wanted,
+    selection: Selection,
     /// Whether to say that there is no GPU.
     notes: bool,
     gpu: Started,
@@ -130,12 +131,12 @@ pub(super) struct Chosen {
 
 impl Devices {
     pub(super) fn new(wanted: Device, method: Method, notes: bool) -> Self {
-        Self { wanted, method, result: Wanted::default(), notes, gpu: Started::No, costs: OnceCell::new() }
+        Self { wanted, method, selection: Selection::ALL, notes, gpu: Started::No, costs: OnceCell::new() }
     }
 
     /// What of the sorted records is needed, if not all.
-    pub(super) fn wanting(self, result: Wanted) -> Self {
-        Self { result, ..self }
+    pub(super) fn selecting(self, selection: Selection) -> Self {
+        Self { selection, ..self }
     }
 
     /// Whether the choice is free: neither a device nor an algorithm is named.
@@ -149,7 +150,7 @@ impl Devices {
         let pays = |input: Expected| {
             let left = |start: Duration| start.saturating_sub(self.costs().reading(input.bytes, input.text));
             input.n >= cost::FEWEST
-                && !self.result.is_few(input.n)
+                && !self.selection.is_few(input.n)
                 && self.compare(input.n, input.shape, left).is_gpu()
         };
         let starts = match (&self.gpu, &self.wanted) {
@@ -218,7 +219,7 @@ impl Devices {
                     if n == 1 { "is" } else { "are" }
                 ));
             }
-            if self.result.is_few(n) {
+            if self.selection.is_few(n) {
                 return on_cpu("the first few are found sooner than all are brought to a GPU".to_owned());
             }
             let choice = self.compare(n, shape, |start| match &self.gpu {
@@ -246,7 +247,7 @@ impl Devices {
                 };
                 progress.phase("device", Unit::Time, None);
                 match starting.wait() {
-                    (Ok(gpu), started) => (Rc::new(Sorter::gpu(gpu)), started),
+                    (Ok(gpu), started) => (Rc::new(Sorter::on(gpu)), started),
                     (Err(error), _) => {
                         let none = matches!(error.kind(), ErrorKind::NoDevice { .. });
                         if named || algorithm.is_some() && !none {
@@ -270,12 +271,12 @@ impl Devices {
         self.gpu = Started::Yes(Rc::clone(&sorter));
         // It has started by now, so that took its time in any case.
         let on_cpu = |why: String| Ok(Chosen { sorter: Rc::new(Sorter::cpu()), started, why });
-        if let Some(gpu) = sorter.device().filter(|_| is_free) {
-            if !takes(gpu, self.method, n, shape) {
+        if let Some(info) = sorter.device().filter(|_| is_free) {
+            if !takes(&info.limits, self.method, n, shape) {
                 return on_cpu(format!("{} elements are more than the GPU takes at once", grouped(n)));
             }
             let costs = self.costs();
-            if !costs.measured_here && gpu.info().kind != Kind::Discrete {
+            if !costs.measured_here && info.kind != Kind::Discrete {
                 return on_cpu(
                     "nothing is known of such a GPU's speed before gpusort tune has measured it".to_owned(),
                 );
@@ -302,8 +303,8 @@ fn counted(n: u64) -> String {
 }
 
 /// Whether the GPU takes so many elements in one sort.
-fn takes(gpu: &Gpu, method: Method, n: u64, shape: Shape) -> bool {
+fn takes(limits: &Limits, method: Method, n: u64, shape: Shape) -> bool {
     let n = usize::try_from(n).unwrap_or(usize::MAX);
-    let plan = |(algorithm, variant)| Plan::new(algorithm, variant, n, shape, &gpu.info().limits);
+    let plan = |(algorithm, variant)| Plan::new(algorithm, variant, n, shape, limits);
     method.on_gpu().and_then(plan).is_ok()
 }

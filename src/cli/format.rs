@@ -1,67 +1,11 @@
-//! Formats, as flags and extensions name them.
+//! Formats, as flags name them.
 
 use std::path::{Path, PathBuf};
 
+use gpusort::io::{Extension, Format};
 use gpusort::key::ElementType;
 
 use super::args::OutputFormatArg;
-
-/// How data is written down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
-    Text,
-    Binary,
-    Npy,
-    Csv,
-    Tsv,
-}
-
-impl Format {
-    /// The name that flags give it.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Binary => "bin",
-            Self::Npy => "npy",
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-        }
-    }
-
-    /// Whether it is text of rows and columns.
-    pub(super) fn is_table(self) -> bool {
-        matches!(self, Self::Csv | Self::Tsv)
-    }
-
-    /// Whether it holds elements as their bits.
-    pub(super) fn is_bits(self) -> bool {
-        matches!(self, Self::Binary | Self::Npy)
-    }
-}
-
-/// What a file's extension says of it: the format, and the element type that it names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Extension {
-    pub(super) format: Option<Format>,
-    pub(super) element: Option<ElementType>,
-}
-
-impl Extension {
-    pub(super) fn of(path: &Path) -> Self {
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        let extension = extension.to_ascii_lowercase();
-        let element: Option<ElementType> = extension.parse().ok();
-        let format = match extension.as_str() {
-            "bin" => Some(Format::Binary),
-            "txt" => Some(Format::Text),
-            "csv" => Some(Format::Csv),
-            "tsv" => Some(Format::Tsv),
-            "npy" => Some(Format::Npy),
-            _ => element.map(|_| Format::Binary),
-        };
-        Self { format, element }
-    }
-}
 
 /// The output file, or `None` where it is standard output under another name.
 pub(super) fn unless_stdout(output: Option<PathBuf>) -> Option<PathBuf> {

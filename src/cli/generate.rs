@@ -6,11 +6,11 @@ use anyhow::{bail, ensure};
 use gpusort::generate::Sequence;
 use gpusort::human;
 use gpusort::io::records::write_text;
-use gpusort::io::{Output, binary, npy};
-use gpusort::key::{ElementType, Order};
+use gpusort::io::{Extension, Format, Output, binary, npy};
+use gpusort::key::{ElementType, KeyMap};
 
 use super::args::{GenArgs, Progress as When};
-use super::format::{self, Extension, Format};
+use super::format;
 use super::progress::{Progress, Unit};
 
 /// Elements made at once: few enough to stay in a cache, enough for many cores to share.
@@ -36,7 +36,7 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
         );
     }
     let sequence = Sequence { element, distribution: args.dist, count: args.count, seed: args.seed };
-    let order = Order::ascending(element);
+    let order = KeyMap::ascending(element);
 
     let progress = Progress::new(if args.quiet || to_terminal { When::Never } else { When::Auto });
     progress.phase("generate", Unit::Records, Some(args.count));
@@ -49,8 +49,8 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
         let count = BLOCK.min(args.count - done);
         let keys = sequence.keys(done, count as usize);
         let written = match format {
-            Format::Text => write_text(keys.borrowed(), order, &mut output, |_| {}),
-            _ => binary::write(keys.borrowed(), order, &mut output, |_| {}),
+            Format::Text => write_text(keys, order, &mut output, |_| {}),
+            _ => binary::write(&keys, order, &mut output, |_| {}),
         };
         written.map_err(|error| output.failed(error))?;
         done += count;

@@ -6,5 +6,5 @@ mod sort;
 mod top;
 
 pub use sort::Pair;
-pub(crate) use sort::{IN_ORDER, InOrder, Item, Piece, join, records, sort};
-pub(crate) use top::{is_few, top};
+pub(crate) use sort::{InOrder, Item, Piece, join, records, sort};
+pub(crate) use top::top;

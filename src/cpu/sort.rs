@@ -1,13 +1,16 @@
 //! The fast CPU sort: by radixes on all cores, few elements by comparing them, and none that are in order already.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use bytemuck::Zeroable;
 
 use super::radix;
-use crate::key::{Keys, Word};
+use crate::key::Word;
 use crate::memory;
 use crate::parallel::{self, ParallelIterator};
+use crate::report::Form;
+use crate::words::{Words, by_width};
 
 /// Below this many elements a comparison sort on one core is sooner done.
 const SMALL: usize = 1 << 14;
@@ -77,7 +80,7 @@ impl<T: Item> Piece for &[T] {
     }
 }
 
-impl<T: Item> Piece for Vec<T> {
+impl<T: Item> Piece for Cow<'_, [T]> {
     type Item = T;
 
     fn count(&self) -> usize {
@@ -90,7 +93,7 @@ impl<T: Item> Piece for Vec<T> {
 }
 
 /// Keys, and a word for the record of each.
-impl<W: Word, R: Word> Piece for (Vec<W>, Vec<R>) {
+impl<W: Word, R: Word> Piece for (Cow<'_, [W]>, Cow<'_, [R]>) {
     type Item = Pair<W, R>;
 
     fn count(&self) -> usize {
@@ -103,34 +106,6 @@ impl<W: Word, R: Word> Piece for (Vec<W>, Vec<R>) {
     }
 }
 
-/// What it took to sort.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Done {
-    /// Nothing: they were in order.
-    InOrder,
-    /// Turning them round: they were in falling order.
-    Reversed,
-    /// Comparing, on one core: they were few.
-    Compared,
-    /// Sorting by radixes, on all cores.
-    Radix,
-}
-
-impl Done {
-    /// The name used in reports.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::InOrder => IN_ORDER,
-            Self::Reversed => "reversed",
-            Self::Compared => "comparison",
-            Self::Radix => "radix",
-        }
-    }
-}
-
-/// What a report says of elements that were in order.
-pub(crate) const IN_ORDER: &str = "in-order";
-
 /// Whether keys that come piece by piece are in order.
 #[derive(Debug, Default)]
 pub(crate) struct InOrder {
@@ -140,11 +115,8 @@ pub(crate) struct InOrder {
 
 impl InOrder {
     /// Looks at the next piece.
-    pub(crate) fn goes_on_with(&mut self, piece: &Keys) {
-        match piece {
-            Keys::One(keys) => self.look(keys),
-            Keys::Two(keys) => self.look(keys),
-        }
+    pub(crate) fn goes_on_with(&mut self, words: &Words) {
+        by_width!(words, blocks => blocks.iter().for_each(|block| self.look(block)));
     }
 
     fn look<W: Word>(&mut self, keys: &[W]) {
@@ -163,21 +135,21 @@ impl InOrder {
 ///
 /// Mostly a look at the first elements tells that they are not in order; where it takes a look at all of them,
 /// that is a small part of a sort.
-pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Done) {
+pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     if all(&pieces, |a, b| a <= b) {
-        (join(&pieces), Done::InOrder)
+        (join(&pieces), Form::InOrder)
     } else if all(&pieces, |a, b| if P::Item::KEY_ONLY { a >= b } else { a > b }) {
         let mut items = join(&pieces);
         items.reverse();
-        (items, Done::Reversed)
+        (items, Form::Reversed)
     } else if pieces.iter().map(Piece::count).sum::<usize>() < SMALL {
         let mut items = join(&pieces);
         items.sort_by_key(|item| item.key());
-        (items, Done::Compared)
+        (items, Form::Comparison)
     } else if pieces.len() > MANY {
-        (radix::sort(vec![join(&pieces)]), Done::Radix)
+        (radix::sort(vec![Cow::Owned(join(&pieces))]), Form::Radix)
     } else {
-        (radix::sort(pieces), Done::Radix)
+        (radix::sort(pieces), Form::Radix)
     }
 }
 
@@ -266,9 +238,9 @@ mod tests {
     fn order_is_recognised_only_where_it_is() {
         for n in SIZES {
             let rising: Vec<u32> = (0..n as u32).map(|i| i / 2).collect();
-            assert_eq!(sort(in_pieces(&rising)), (rising.clone(), Done::InOrder), "{n}");
+            assert_eq!(sort(in_pieces(&rising)), (rising.clone(), Form::InOrder), "{n}");
             let falling: Vec<u32> = rising.iter().rev().copied().collect();
-            let expected = if n < 3 { Done::InOrder } else { Done::Reversed };
+            let expected = if n < 3 { Form::InOrder } else { Form::Reversed };
             assert_eq!(sort(in_pieces(&falling)), (rising, expected), "{n}");
             // Two neighbours out of order, everywhere that the look might not reach.
             for place in [0, 1, 7, 8, n / 2, SMALL - 2, SMALL - 1, SMALL, SMALL + 8, n.saturating_sub(2)] {
@@ -276,7 +248,7 @@ mod tests {
                 for mut keys in [strict.clone(), strict.iter().rev().copied().collect()] {
                     if place + 1 < n && n > 2 {
                         keys.swap(place, place + 1);
-                        let expected = if n < SMALL { Done::Compared } else { Done::Radix };
+                        let expected = if n < SMALL { Form::Comparison } else { Form::Radix };
                         assert_eq!(sort(in_pieces(&keys)), (strict.clone(), expected), "{n} {place}");
                     }
                 }
@@ -300,13 +272,13 @@ mod tests {
         for n in [5, 3 * SMALL] {
             let keys: Vec<u64> = (0..n as u64).rev().map(|i| i / 2).collect();
             let (sorted, done) = sort(records_in_pieces(&keys));
-            assert_eq!(done, if n < SMALL { Done::Compared } else { Done::Radix });
+            assert_eq!(done, if n < SMALL { Form::Comparison } else { Form::Radix });
             let mut expected: Vec<u32> = (0..n as u32).collect();
             expected.sort_by_key(|&position| keys[position as usize]);
             assert_eq!(records(&sorted), expected);
             let strict: Vec<u64> = (0..n as u64).rev().collect();
             let (sorted, done) = sort(records_in_pieces(&strict));
-            assert_eq!(done, Done::Reversed);
+            assert_eq!(done, Form::Reversed);
             assert_eq!(records(&sorted), (0..n as u32).rev().collect::<Vec<_>>());
         }
     }

@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use super::npy;
 use super::records::write_text;
-use super::rules::{Direction, Place};
 use super::source::{BLOCK, Input, RegularFile};
 use crate::error::Error;
-use crate::key::{ElementType, Keys, KeysRef, Order, Word};
+use crate::key::{ElementType, KeyMap, Word};
+use crate::order::{KeyOrder, Nulls};
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::words::{Block, Width, Words, by_width};
 
 /// Bytes of a file that one core reads at a time: enough for most of them to be in large pages.
 const PIECE: Range<u64> = 8 << 20..64 << 20;
@@ -110,9 +111,9 @@ impl Source {
 /// size meanwhile; NaN where that is an error; what `take` says, with which it ends.
 pub fn read(
     sources: &[Source],
-    direction: Direction,
+    direction: KeyOrder,
     progress: impl Fn(u64),
-    mut take: impl FnMut(Keys) -> Result<(), Error>,
+    mut take: impl FnMut(Words<'static>) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     let mut total = 0;
     for source in sources {
@@ -121,11 +122,11 @@ pub fn read(
             total += bytes as u64;
             progress(total);
         };
-        let order = direction.of(source.element);
-        let refuses_nan = direction.nan == Place::Error && source.element.is_float();
+        let order = direction.map(source.element);
+        let refuses_nan = direction.nan == Nulls::Error && source.element.is_float();
         let mut taken = 0;
-        let mut check = |keys: Keys| {
-            if refuses_nan && let Some(place) = first_nan(keys.borrowed(), order) {
+        let mut check = |keys: Words<'static>| {
+            if refuses_nan && let Some(place) = first_nan(&keys, order) {
                 return Err(Error::input(
                     source.input.name(),
                     format!("element {} is NaN, and --nan is error", taken + place),
@@ -135,24 +136,21 @@ pub fn read(
             take(keys)
         };
         match source.element.key_words() {
-            1 => read_one::<u32>(source, order, &mut count, |keys| check(Keys::One(keys)))?,
-            _ => read_one::<u64>(source, order, &mut count, |keys| check(Keys::Two(keys)))?,
+            1 => read_one::<u32>(source, order, &mut count, |keys| check(keys.into()))?,
+            _ => read_one::<u64>(source, order, &mut count, |keys| check(keys.into()))?,
         }
         source.check(total - before)?;
     }
     Ok(total)
 }
 
-fn first_nan(keys: KeysRef, order: Order) -> Option<usize> {
-    match keys {
-        KeysRef::One(keys) => keys.iter().position(|key| key.is_nan(order)),
-        KeysRef::Two(keys) => keys.iter().position(|key| key.is_nan(order)),
-    }
+fn first_nan(keys: &Words, order: KeyMap) -> Option<usize> {
+    by_width!(keys, blocks => blocks.iter().flat_map(|block| &**block).position(|key| key.is_nan(order)))
 }
 
 fn read_one<W: Word>(
     source: &Source,
-    order: Order,
+    order: KeyMap,
     count: &mut impl FnMut(usize),
     mut take: impl FnMut(Vec<W>) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -185,7 +183,7 @@ fn read_one<W: Word>(
 fn read_file<W: Word>(
     source: &Source,
     file: &RegularFile,
-    order: Order,
+    order: KeyMap,
     count: &mut impl FnMut(usize),
     mut take: impl FnMut(Vec<W>) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -217,7 +215,7 @@ fn read_file<W: Word>(
 fn read_keys<W: Word>(
     room: usize,
     source: &Source,
-    order: Order,
+    order: KeyMap,
     fill: impl FnOnce(&mut [u8]) -> Result<usize, Error>,
 ) -> Result<(Vec<W>, usize), Error> {
     let size = order.element.bytes();
@@ -253,9 +251,9 @@ fn widened(element: &[u8], source: &Source) -> u64 {
 }
 
 /// The key of one element in a file; `None` if it is NaN and that is an error.
-pub(super) fn key(element: &[u8], source: &Source, direction: Direction) -> Option<u64> {
-    let (bits, order) = (widened(element, source), direction.of(source.element));
-    let allowed = direction.nan != Place::Error;
+pub(super) fn key(element: &[u8], source: &Source, direction: KeyOrder) -> Option<u64> {
+    let (bits, order) = (widened(element, source), direction.map(source.element));
+    let allowed = direction.nan != Nulls::Error;
     if source.element.key_words() == 1 {
         let key = (bits as u32).key(order);
         (allowed || !key.is_nan(order)).then_some(key.into())
@@ -266,10 +264,8 @@ pub(super) fn key(element: &[u8], source: &Source, direction: Direction) -> Opti
 }
 
 /// The element of this key, as text has it.
-pub(super) fn shown(key: u64, order: Order) -> String {
-    let narrow = [key as u32];
-    let wide = [key];
-    let keys = if order.element.key_words() == 1 { KeysRef::One(&narrow) } else { KeysRef::Two(&wide) };
+pub(super) fn shown(key: u64, order: KeyMap) -> String {
+    let keys = if order.element.key_words() == 1 { vec![key as u32].into() } else { vec![key].into() };
     let mut text = Vec::new();
     // Nothing can fail that is written to memory.
     let _ = write_text(keys, order, &mut text, |_| {});
@@ -280,19 +276,23 @@ pub(super) fn shown(key: u64, order: Order) -> String {
 /// of this one. With `unique`, equal ones are not in order either.
 pub(super) fn first_disorder(
     sources: &[Source],
-    direction: Direction,
+    direction: KeyOrder,
     unique: bool,
 ) -> Result<Option<(usize, u64, [u64; 2])>, Error> {
-    fn find<W: Word>(keys: &[W], last: Option<u64>, unique: bool) -> Option<(usize, [u64; 2])> {
+    fn find<W: Word>(keys: &[Block<W>], last: &mut Option<u64>, unique: bool) -> Option<(usize, [u64; 2])> {
         let broken = |a: u64, b: u64| a > b || unique && a == b;
-        let first = keys.first().map(|&key| key.into());
-        if let (Some(last), Some(first)) = (last, first)
-            && broken(last, first)
-        {
-            return Some((0, [last, first]));
+        let mut before = 0;
+        for keys in keys.iter().filter(|keys| !keys.is_empty()) {
+            let first = last.replace(keys[keys.len() - 1].into()).map(|last| [last, keys[0].into()]);
+            if let Some(pair) = first.filter(|&[last, first]| broken(last, first)) {
+                return Some((before, pair));
+            }
+            if let Some(at) = keys.windows(2).position(|pair| broken(pair[0].into(), pair[1].into())) {
+                return Some((before + at + 1, [keys[at].into(), keys[at + 1].into()]));
+            }
+            before += keys.len();
         }
-        let pair = keys.windows(2).position(|pair| broken(pair[0].into(), pair[1].into()))?;
-        Some((pair + 1, [keys[pair].into(), keys[pair + 1].into()]))
+        None
     }
     let mut last: Option<u64> = None;
     for (number, source) in sources.iter().enumerate() {
@@ -302,15 +302,10 @@ pub(super) fn first_disorder(
             direction,
             |_| {},
             |keys| {
-                let (broken, greatest) = match &keys {
-                    Keys::One(keys) => (find(keys, last, unique), keys.last().map(|&key| key.into())),
-                    Keys::Two(keys) => (find(keys, last, unique), keys.last().copied()),
-                };
-                if let Some((place, pair)) = broken {
+                if let Some((place, pair)) = by_width!(&keys, blocks => find(blocks, &mut last, unique)) {
                     found = Some((number, before + place as u64, pair));
                     return Err(Error::input(source.input.name(), "is not in order"));
                 }
-                last = greatest.or(last);
                 before += keys.len() as u64;
                 Ok(())
             },
@@ -329,16 +324,31 @@ pub(super) fn first_disorder(
 /// # Errors
 ///
 /// What the system says.
-pub fn write(keys: KeysRef, order: Order, to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
-    match keys {
-        KeysRef::One(keys) => write_words(keys, order, to, progress),
-        KeysRef::Two(keys) => write_words(keys, order, to, progress),
+pub fn write(
+    keys: &Words,
+    order: KeyMap,
+    to: &mut impl Write,
+    mut progress: impl FnMut(u64),
+) -> io::Result<()> {
+    fn each<W: Width>(
+        blocks: &[Block<W>],
+        order: KeyMap,
+        to: &mut impl Write,
+        progress: &mut impl FnMut(u64),
+    ) -> io::Result<()> {
+        let mut before = 0;
+        for block in blocks {
+            write_words(block, order, to, |written| progress(before + written))?;
+            before += block.len() as u64;
+        }
+        Ok(())
     }
+    by_width!(keys, blocks => each(blocks, order, to, &mut progress))
 }
 
 fn write_words<W: Word>(
     keys: &[W],
-    order: Order,
+    order: KeyMap,
     to: &mut impl Write,
     mut progress: impl FnMut(u64),
 ) -> io::Result<()> {

@@ -14,15 +14,17 @@ use std::ops::Range;
 
 use self::column::{Column, NoType, Refused};
 use self::rows::{cuts, end_of_row};
+use super::counts::Counts;
 use super::print;
-use super::records::{Start, touch};
-use super::rules::{Class, Counts, Place, Rules};
+use super::records::touch;
 use super::source::Text;
 use super::text::{NO_NAN, NOTHING_THERE, expected, piece_size};
 use crate::error::{Error, ErrorKind};
 use crate::human::quoted;
-use crate::key::{ElementType, Order, Pieces};
+use crate::key::{ElementType, KeyMap, Word};
+use crate::order::{Class, KeyOrder};
 use crate::parallel::map_parts;
+use crate::words::{Width, Words, by_width, in_one};
 
 pub(super) use self::header::{Found, Header};
 use self::rows::for_each_field;
@@ -45,12 +47,10 @@ pub struct By {
     /// The columns, the most significant first: names of the header or numbers from 1 on, either with `:r` or `:a` behind
     /// it for a direction of its own. None means the only column there is.
     pub columns: Vec<String>,
-    /// The direction of columns that have none of their own.
-    pub descending: bool,
     /// The type asked for.
     pub element: Option<ElementType>,
-    /// What becomes of fields that are no numbers.
-    pub rules: Rules,
+    /// The order of every column, but for the direction of those that have one of their own.
+    pub order: KeyOrder,
 }
 
 /// A table that was read.
@@ -61,7 +61,7 @@ pub struct Table {
     /// Where the header is.
     header: Option<Range<usize>>,
     /// Where rows begin, in input order, without those left out.
-    starts: Places,
+    starts: Words<'static>,
     /// The numbers of these rows among all, if some were left out.
     numbers: Option<Vec<u32>>,
     /// Whether there are quotes.
@@ -75,13 +75,6 @@ pub struct Table {
     pub elements: Vec<ElementType>,
     /// What there was that is no number.
     pub counts: Counts,
-}
-
-/// Places in a text, in as many bits as they need.
-#[derive(Debug)]
-enum Places {
-    Short(Vec<u32>),
-    Long(Vec<u64>),
 }
 
 /// Rows that one core has read.
@@ -119,7 +112,7 @@ enum Wrong {
 ///
 /// A column that is not there; a row of another number of fields; a quote that is not closed; headers that differ; a field
 /// that the rules or the type refuse; numbers that no one type holds.
-pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Pieces>), Error> {
+pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Words<'static>>), Error> {
     let mut counts = Counts::default();
     let (first, bodies) = bodies(&text, dialect, &mut counts)?;
     let is_empty = first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
@@ -139,7 +132,7 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Pieces>
         counts.skipped += part.skipped.len() as u64;
     }
     let numbers = (counts.skipped > 0).then(|| numbers(&parts));
-    let starts = Places::of(&text, &parts);
+    let starts = if u32::holds(text.bytes.len()) { starts::<u32>(&parts) } else { starts::<u64>(&parts) };
     let (elements, words) = layout.words(parts)?;
 
     let header = place.filter(|_| dialect.header);
@@ -211,7 +204,7 @@ struct Layout<'a> {
     /// For each column, up to the last one that is a key, which key it is.
     key_of: Vec<Option<usize>>,
     element: Option<ElementType>,
-    rules: Rules,
+    rules: KeyOrder,
 }
 
 impl<'a> Layout<'a> {
@@ -221,13 +214,13 @@ impl<'a> Layout<'a> {
         let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
         let last = keys.iter().map(|key| key.index + 1).max().unwrap_or(0);
         let key_of = (0..last).map(|column| keys.iter().position(|key| key.index == column)).collect();
-        let (element, rules) = (by.element, by.rules);
+        let (element, rules) = (by.element, by.order);
         Ok(Self { text, delimiter, columns: header.columns, keys, key_of, element, rules })
     }
 
     /// Of a table of which nothing is known yet.
     fn bare(text: &'a Text, delimiter: u8) -> Self {
-        let rules = Rules::default();
+        let rules = KeyOrder::default();
         Self { text, delimiter, columns: 0, keys: Vec::new(), key_of: Vec::new(), element: None, rules }
     }
 
@@ -289,7 +282,7 @@ impl<'a> Layout<'a> {
                 return Err(Problem(at, Wrong::Ragged(count)));
             }
             part.end = next;
-            let skips = self.rules.invalid == Place::Skip;
+            let skips = self.rules.skips_invalid();
             let invalid = fields.iter().filter(|field| skips && is_invalid(&bytes[(*field).clone()])).count();
             if invalid > 0 {
                 part.counts.invalid += invalid as u64;
@@ -308,7 +301,7 @@ impl<'a> Layout<'a> {
     }
 
     /// The types of the keys' columns and the words that order the rows.
-    fn words(&self, parts: Vec<Part>) -> Result<(Vec<ElementType>, Vec<Pieces>), Error> {
+    fn words(&self, parts: Vec<Part>) -> Result<(Vec<ElementType>, Vec<Words<'static>>), Error> {
         let mut starts = Vec::with_capacity(parts.len());
         let mut columns: Vec<Vec<Column>> =
             self.keys.iter().map(|_| Vec::with_capacity(parts.len())).collect();
@@ -325,7 +318,7 @@ impl<'a> Layout<'a> {
                 })
             };
             let element = self.element.map_or_else(|| column::type_of(&parts), Ok).map_err(failed)?;
-            let order = Order { descending: self.keys[key].descending, ..Order::ascending(element) };
+            let order = KeyMap { descending: self.keys[key].descending, ..KeyMap::ascending(element) };
             digits.extend(column::digits(parts, order, self.rules).map_err(failed)?);
             elements.push(element);
         }
@@ -417,25 +410,19 @@ fn numbers(parts: &[Part]) -> Vec<u32> {
     numbers
 }
 
-impl Places {
-    fn of(text: &Text, parts: &[Part]) -> Self {
-        fn all<S: Start>(parts: &[Part]) -> Vec<S> {
-            let starts =
-                parts.iter().map(|part| part.starts.iter().map(|&start| S::of(part.start + start as usize)));
-            starts.flatten().collect()
-        }
-        if u32::holds_all(text) { Self::Short(all(parts)) } else { Self::Long(all(parts)) }
-    }
+/// Where the rows of all parts begin.
+fn starts<S: Width>(parts: &[Part]) -> Words<'static> {
+    let of_part = |part: &Part| -> Vec<S> {
+        part.starts.iter().map(|&start| S::of_usize(part.start + start as usize)).collect()
+    };
+    parts.iter().flat_map(of_part).collect::<Vec<S>>().into()
 }
 
 impl Table {
     /// How many rows there are, without those left out.
     #[must_use]
     pub fn len(&self) -> usize {
-        match &self.starts {
-            Places::Short(starts) => starts.len(),
-            Places::Long(starts) => starts.len(),
-        }
+        self.starts.len()
     }
 
     /// Whether there are none.
@@ -474,13 +461,10 @@ impl Table {
                 to.write_all(b"\n")?;
             }
         }
-        match &self.starts {
-            Places::Short(starts) => self.write_rows(starts, rows, to, progress),
-            Places::Long(starts) => self.write_rows(starts, rows, to, progress),
-        }
+        by_width!(self.starts.borrowed(), starts => self.write_rows(&in_one(starts), rows, to, progress))
     }
 
-    fn write_rows<S: Start>(
+    fn write_rows<S: Word>(
         &self,
         starts: &[S],
         rows: &[u32],
@@ -490,7 +474,7 @@ impl Table {
         let bytes = &self.text.bytes;
         let expected = bytes.len() / starts.len().max(1) + 1;
         print::write(rows, expected, to, progress, |rows, lines| {
-            let starts = rows.iter().map(|&row| starts[row as usize].place());
+            let starts = rows.iter().map(|&row| starts[row as usize].as_usize());
             touch(bytes, starts, |start| {
                 // Every row was read once, so it ends.
                 let end = end_of_row(bytes, start, self.delimiter, self.quotes).unwrap_or(bytes.len());

@@ -1,20 +1,22 @@
 //! Reading numbers and writing them: bytes into keys, keys or the records they stand for into bytes.
 
 pub mod binary;
+mod counts;
 pub mod csv;
+pub mod format;
 pub mod npy;
 mod number;
 pub mod ordered;
 pub mod output;
 mod print;
 pub mod records;
-pub mod rules;
 pub mod source;
 pub mod stream;
 pub mod text;
 
+pub use counts::Counts;
 pub use csv::Table;
+pub use format::{Extension, Format};
 pub use output::Output;
-pub use records::{Records, Spelling, Start, Starts};
-pub use rules::{Counts, Direction, Place, Rules};
+pub use records::{Records, Spelling};
 pub use source::{Input, Memory, Text};

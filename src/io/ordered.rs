@@ -5,15 +5,16 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 
 use super::binary;
+use super::counts::Counts;
 use super::output::Output;
 use super::records::write_text;
-use super::rules::Counts;
 use super::source::{Input, MARK, may_be_open};
 use super::stream::cell::{Cell, NoCell, Typing};
 use super::stream::{How, Kind, Model, Stream};
 use crate::error::Error;
-use crate::key::{KeysRef, Order};
-use crate::ranking::Wanted;
+use crate::key::KeyMap;
+use crate::order::Selection;
+use crate::words::Words;
 
 /// Where an order is broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +72,7 @@ impl<'a> Inputs<'a> {
                 }
                 stream
             }
-            Kind::Bits(sources) => Stream::bits(opened, self.block, &sources[number], self.how.direction)?,
+            Kind::Bits(sources) => Stream::bits(opened, self.block, &sources[number], self.how.by.order)?,
         };
         self.expect(&stream);
         Ok(stream)
@@ -80,7 +81,7 @@ impl<'a> Inputs<'a> {
     /// Makes place for what is to be known of the keys' types.
     fn expect(&mut self, stream: &Stream) {
         let keys = self.typings.len().max(stream.keys());
-        self.typings.resize_with(keys, || Typing::new(self.how.by.element, self.how.by.rules));
+        self.typings.resize_with(keys, || Typing::new(self.how.by.element, self.how.by.order));
     }
 
     /// Says what the columns of these are, of which some may have only blank lines, now that no others are known.
@@ -156,7 +157,7 @@ impl<'a> Inputs<'a> {
     fn compare(&self, a: &Stream, b: &[Cell]) -> (Ordering, usize) {
         let orders = a.cells.iter().zip(b).enumerate();
         let mut orders =
-            orders.map(|(key, (a_cell, b))| (a_cell.compare(b, a.descending(key, self.how.direction)), key));
+            orders.map(|(key, (a_cell, b))| (a_cell.compare(b, a.descending(key, self.how.by.order)), key));
         orders.find(|(order, _)| order.is_ne()).unwrap_or((Ordering::Equal, 0))
     }
 }
@@ -176,8 +177,8 @@ impl Last {
         let is_broken = order.is_lt() || unique && order.is_eq();
         let disorder = is_broken.then(|| Disorder {
             place: stream.place(key),
-            value: stream.shown(stream.cells[key], inputs.how.by.rules),
-            before: stream.shown(before[key], inputs.how.by.rules),
+            value: stream.shown(stream.cells[key], inputs.how.by.order),
+            before: stream.shown(before[key], inputs.how.by.order),
         });
         before.clone_from(&stream.cells);
         disorder
@@ -191,9 +192,9 @@ impl Last {
 /// What the system says, and what would be an error in a sort, as far as it is met before the order is broken.
 pub fn check(inputs: &[Input], how: &How, unique: bool) -> Result<Option<Disorder>, Error> {
     if let Kind::Bits(sources) = &how.kind {
-        let found = binary::first_disorder(sources, how.direction, unique)?;
+        let found = binary::first_disorder(sources, how.by.order, unique)?;
         return Ok(found.map(|(number, element, keys)| {
-            let order = how.direction.of(sources[number].element());
+            let order = how.by.order.map(sources[number].element());
             let [before, value] = keys.map(|key| binary::shown(key, order));
             Disorder { place: format!("{}, element {element}", inputs[number].name()), value, before }
         }));
@@ -270,7 +271,7 @@ const BLOCK: usize = 1 << 20;
 pub fn merge(
     inputs: &[Input],
     how: &How,
-    wanted: Wanted,
+    selection: Selection,
     written: Written,
     to: &mut Output,
     mut progress: impl FnMut(u64),
@@ -286,7 +287,7 @@ pub fn merge(
     }
     inputs.settle(&mut streams)?;
     let order = match &how.kind {
-        Kind::Bits(sources) => sources.first().map(|source| how.direction.of(source.element())),
+        Kind::Bits(sources) => sources.first().map(|source| how.by.order.map(source.element())),
         _ => None,
     };
     let mut out = Out { written, order, bytes: Vec::with_capacity(BLOCK), keys: Vec::new() };
@@ -302,7 +303,7 @@ pub fn merge(
     let mut heap: Vec<usize> = Vec::new();
     let mut merged =
         Merged { read: 0, written: 0, repeated: 0, types: String::new(), counts: Counts::default() };
-    let top = wanted.top.map_or(u64::MAX, |top| top as u64);
+    let top = selection.first.map_or(u64::MAX, |first| first as u64);
     let unsorted = |Disorder { place, value, before }: Disorder| {
         let problem =
             format!("{value} after {before}, so this input is not sorted; without --merge it will be");
@@ -335,7 +336,7 @@ pub fn merge(
     while let Some(&number) = heap.first().filter(|_| top > 0) {
         let stream = &mut streams[number];
         let is_repeated =
-            wanted.unique && whole.0.as_ref().is_some_and(|last| inputs.compare(stream, last).0.is_eq());
+            selection.unique && whole.0.as_ref().is_some_and(|last| inputs.compare(stream, last).0.is_eq());
         if is_repeated {
             merged.repeated += 1;
         } else {
@@ -378,7 +379,7 @@ pub fn merge(
 /// Records on their way out.
 struct Out {
     written: Written,
-    order: Option<Order>,
+    order: Option<KeyMap>,
     bytes: Vec<u8>,
     keys: Vec<u64>,
 }
@@ -400,15 +401,13 @@ impl Out {
         to.write_all(&self.bytes)?;
         self.bytes.clear();
         if let Some(order) = self.order {
-            let narrow: Vec<u32>;
-            let keys = if order.element.key_words() == 1 {
-                narrow = self.keys.iter().map(|&key| key as u32).collect();
-                KeysRef::One(&narrow)
+            let keys: Words = if order.element.key_words() == 1 {
+                self.keys.iter().map(|&key| key as u32).collect::<Vec<_>>().into()
             } else {
-                KeysRef::Two(&self.keys)
+                self.keys[..].into()
             };
             match self.written {
-                Written::AsRead => binary::write(keys, order, to, |_| {})?,
+                Written::AsRead => binary::write(&keys, order, to, |_| {})?,
                 Written::InText => write_text(keys, order, to, |_| {})?,
             }
             self.keys.clear();

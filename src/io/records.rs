@@ -8,15 +8,16 @@ use half::f16;
 use super::number::token_at;
 use super::print;
 use super::source::Text;
-use crate::key::{ElementType, KeysRef, Order, Pieces, Word};
+use crate::key::{ElementType, KeyMap, Word};
+use crate::words::{Words, by_width, in_one};
 
 /// The records of an input and their keys, in input order.
 #[derive(Debug)]
 pub struct Records {
-    /// The type and direction that the keys are for.
-    pub order: Order,
+    /// The map that made the keys.
+    pub order: KeyMap,
     /// One key a record.
-    pub keys: Pieces,
+    pub keys: Words<'static>,
     /// How each record was spelled, where printing its number would not give the same bytes.
     pub spelling: Option<Spelling>,
 }
@@ -26,71 +27,30 @@ pub struct Records {
 pub struct Spelling {
     /// The text.
     pub text: Text,
-    /// Where records begin, in pieces as their keys are.
-    pub starts: Starts,
+    /// Where records begin, in blocks as long as those of their keys; of 64 bits where the text is longer than 32 bits can tell.
+    pub starts: Words<'static>,
 }
-
-/// Where records begin, in as many bits as the length of their text needs.
-#[derive(Debug)]
-pub enum Starts {
-    /// In a text of less than 4 GiB.
-    Short(Vec<Vec<u32>>),
-    /// In a longer one.
-    Long(Vec<Vec<u64>>),
-}
-
-/// Where a record begins.
-pub trait Start: Word {
-    /// Whether this holds every place in the text.
-    fn holds_all(text: &Text) -> bool;
-    /// A place that it holds.
-    fn of(place: usize) -> Self;
-    /// The place.
-    fn place(self) -> usize;
-}
-
-macro_rules! start {
-    ($word:ty) => {
-        impl Start for $word {
-            fn holds_all(text: &Text) -> bool {
-                Self::try_from(text.bytes.len()).is_ok()
-            }
-
-            #[inline]
-            fn of(place: usize) -> Self {
-                place as Self
-            }
-
-            #[inline]
-            fn place(self) -> usize {
-                // Lossless wherever this crate runs: a text in memory has such a length.
-                self as usize
-            }
-        }
-    };
-}
-
-start!(u32);
-start!(u64);
 
 /// Writes the records that begin at these places of the text, in this order, a line each.
 ///
 /// # Errors
 ///
 /// What the system says.
-pub fn write_records<S: Start>(
+pub fn write_records(
     text: &Text,
-    starts: &[S],
+    starts: &Words,
     to: &mut impl Write,
     progress: impl FnMut(u64),
 ) -> io::Result<()> {
     let expected = text.bytes.len() / starts.len().max(1) + 1;
-    print::write(starts, expected, to, progress, |starts, lines| gather(&text.bytes, starts, lines))
+    by_width!(starts.borrowed(), starts => {
+        print::write(&in_one(starts), expected, to, progress, |starts, lines| gather(&text.bytes, starts, lines))
+    })
 }
 
 /// Prints the records that begin at these places, a line each.
-fn gather<S: Start>(text: &[u8], starts: &[S], lines: &mut Vec<u8>) {
-    touch(text, starts.iter().map(|start| start.place()), |start| push_line(text, start, lines));
+fn gather<S: Word>(text: &[u8], starts: &[S], lines: &mut Vec<u8>) {
+    touch(text, starts.iter().map(|start| start.as_usize()), |start| push_line(text, start, lines));
 }
 
 /// Gives these places of the text to `take`, in order.
@@ -166,27 +126,33 @@ impl Records {
 ///
 /// What the system says.
 pub fn write_text(
-    keys: KeysRef,
-    order: Order,
+    keys: Words,
+    order: KeyMap,
     to: &mut impl Write,
     progress: impl FnMut(u64),
 ) -> io::Result<()> {
     match keys {
-        KeysRef::One(keys) => match order.element {
-            ElementType::I32 => integers(keys, to, progress, |key| key.bits(order).cast_signed()),
-            ElementType::I8 => integers(keys, to, progress, |key| key.bits(order) as i8),
-            ElementType::I16 => integers(keys, to, progress, |key| key.bits(order) as i16),
-            ElementType::F32 => floats(keys, to, progress, |key| f32::from_bits(key.bits(order))),
-            ElementType::F16 => print::write(keys, 8, to, progress, |keys, lines| {
-                keys.iter().for_each(|&key| push_half(f16::from_bits(key.bits(order) as u16), lines));
-            }),
-            _ => integers(keys, to, progress, |key| key.bits(order)),
-        },
-        KeysRef::Two(keys) => match order.element {
-            ElementType::I64 => integers(keys, to, progress, |key| key.bits(order).cast_signed()),
-            ElementType::F64 => floats(keys, to, progress, |key| f64::from_bits(key.bits(order))),
-            _ => integers(keys, to, progress, |key| key.bits(order)),
-        },
+        Words::Narrow(keys) => {
+            let keys = &*in_one(keys);
+            match order.element {
+                ElementType::I32 => integers(keys, to, progress, |key| key.bits(order).cast_signed()),
+                ElementType::I8 => integers(keys, to, progress, |key| key.bits(order) as i8),
+                ElementType::I16 => integers(keys, to, progress, |key| key.bits(order) as i16),
+                ElementType::F32 => floats(keys, to, progress, |key| f32::from_bits(key.bits(order))),
+                ElementType::F16 => print::write(keys, 8, to, progress, |keys, lines| {
+                    keys.iter().for_each(|&key| push_half(f16::from_bits(key.bits(order) as u16), lines));
+                }),
+                _ => integers(keys, to, progress, |key| key.bits(order)),
+            }
+        }
+        Words::Wide(keys) => {
+            let keys = &*in_one(keys);
+            match order.element {
+                ElementType::I64 => integers(keys, to, progress, |key| key.bits(order).cast_signed()),
+                ElementType::F64 => floats(keys, to, progress, |key| f64::from_bits(key.bits(order))),
+                _ => integers(keys, to, progress, |key| key.bits(order)),
+            }
+        }
     }
 }
 

@@ -7,15 +7,16 @@ use std::ops::Range;
 
 use self::buffer::Buffer;
 use self::cell::{Cell, NoCell, Typing};
+use super::counts::Counts;
 use super::csv::{
     By, Dialect, Found, Header, LONE_CR, Row, UNCLOSED, is_invalid, lacking_end, line_end, ragged, trimmed,
     unquoted,
 };
 use super::number::{ends_line, is_space};
-use super::rules::{Counts, Direction, Place, Rules};
 use super::source::Opened;
 use crate::error::Error;
 use crate::io::binary::{self, Source};
+use crate::order::KeyOrder;
 
 /// What inputs are, all of them.
 #[derive(Clone, Debug)]
@@ -33,9 +34,7 @@ pub enum Kind {
 pub struct How {
     /// What they are.
     pub kind: Kind,
-    /// The direction of numbers in text and binary.
-    pub direction: Direction,
-    /// The columns of a table and their directions; the type asked for, also of text; what becomes of what is no number.
+    /// The order and the type asked for; of a table, the columns too.
     pub by: By,
 }
 
@@ -61,7 +60,7 @@ enum Form {
     Text,
     /// Rows; of an input without a first row that is not blank nothing more is known.
     Table(Option<Columns>),
-    Bits(Source, Direction),
+    Bits(Source, KeyOrder),
 }
 
 /// What is known of a table.
@@ -157,7 +156,7 @@ impl Stream {
             if dialect.header {
                 buffer.pass(next);
             }
-            let skips_invalid = by.rules.invalid == Place::Skip;
+            let skips_invalid = by.order.skips_invalid();
             columns = Some(Columns { dialect, model, header, skips_invalid, line_end });
         }
         let mut stream = Self::new(buffer, Form::Table(columns), mark);
@@ -181,7 +180,7 @@ impl Stream {
     /// Says what the columns of an input are that has only blank lines.
     pub(super) fn settle(&mut self, model: &Model, dialect: Dialect, by: &By) {
         if self.is_open() {
-            let skips_invalid = by.rules.invalid == Place::Skip;
+            let skips_invalid = by.order.skips_invalid();
             let (model, header) = (model.clone(), Vec::new());
             self.form = Form::Table(Some(Columns { dialect, model, header, skips_invalid, line_end: b"\n" }));
         }
@@ -191,7 +190,7 @@ impl Stream {
         opened: Opened,
         block: usize,
         source: &Source,
-        direction: Direction,
+        direction: KeyOrder,
     ) -> Result<Self, Error> {
         source.check_file()?;
         let mut buffer = Buffer::new(opened, block, false);
@@ -365,9 +364,9 @@ impl Stream {
     }
 
     /// What a person calls a key with this cell.
-    pub(super) fn shown(&self, cell: Cell, rules: Rules) -> String {
+    pub(super) fn shown(&self, cell: Cell, rules: KeyOrder) -> String {
         match (&self.form, cell.key()) {
-            (Form::Bits(source, direction), Some(key)) => binary::shown(key, direction.of(source.element())),
+            (Form::Bits(source, direction), Some(key)) => binary::shown(key, direction.map(source.element())),
             _ => cell.shown(rules),
         }
     }
@@ -384,7 +383,7 @@ impl Stream {
     }
 
     /// Whether key `key` is in descending order; in keys of bits the direction is contained.
-    pub(super) fn descending(&self, key: usize, direction: Direction) -> bool {
+    pub(super) fn descending(&self, key: usize, direction: KeyOrder) -> bool {
         match &self.form {
             Form::Table(Some(columns)) => columns.model.keys[key].descending,
             _ => direction.descending,

@@ -13,12 +13,13 @@ use std::ops::Range;
 
 use self::integers::Integers;
 use super::number::Tokens;
-use super::records::{Records, Spelling, Start, Starts};
-use super::rules::Direction;
+use super::records::{Records, Spelling};
 use super::source::Text;
 use crate::error::Error;
-use crate::key::ElementType;
+use crate::key::{ElementType, Word};
+use crate::order::KeyOrder;
 use crate::parallel::{self, map_parts};
+use crate::words::{Width, Words};
 
 pub use self::files::{FromFiles, integers_from_files};
 
@@ -33,7 +34,7 @@ const PIECE: Range<usize> = 1 << 18..8 << 20;
 ///
 /// A token that is no number or that the type does not hold; integers and decimals that no one type
 /// holds without changing their order.
-pub fn parse(text: Text, element: Option<ElementType>, direction: Direction) -> Result<Records, Error> {
+pub fn parse(text: Text, element: Option<ElementType>, direction: KeyOrder) -> Result<Records, Error> {
     if element.is_some_and(ElementType::is_float) {
         return floats::parse(text, element, direction);
     }
@@ -47,7 +48,7 @@ pub fn parse(text: Text, element: Option<ElementType>, direction: Direction) -> 
         Ok(pieces) => {
             let summary = Integers::summary(&pieces);
             let element = summary.element().ok_or_else(|| summary.no_element(&text))?;
-            let order = direction.of(element);
+            let order = direction.map(element);
             let keys = Integers::keys(pieces, order);
             let spelling = if summary.canonical { None } else { Some(spelling(text)) };
             Ok(Records { order, keys, spelling })
@@ -97,14 +98,14 @@ fn each_piece<T: Send>(text: &Text, read: impl Fn(Range<usize>) -> T + Send + Sy
 
 /// Where every token begins.
 fn spelling(text: Text) -> Spelling {
-    fn starts<S: Start>(text: &Text) -> Vec<Vec<S>> {
-        each_piece(text, |piece| {
-            let starts = Tokens::new(&text.bytes[piece.clone()]).map(|(start, _)| S::of(piece.start + start));
-            starts.collect()
-        })
+    fn starts<S: Width>(text: &Text) -> Words<'static> {
+        let starts = each_piece(text, |piece| {
+            let tokens = Tokens::new(&text.bytes[piece.clone()]);
+            tokens.map(|(start, _)| S::of_usize(piece.start + start)).collect::<Vec<S>>()
+        });
+        starts.into()
     }
-    let starts =
-        if u32::holds_all(&text) { Starts::Short(starts(&text)) } else { Starts::Long(starts(&text)) };
+    let starts = if u32::holds(text.bytes.len()) { starts::<u32>(&text) } else { starts::<u64>(&text) };
     Spelling { text, starts }
 }
 

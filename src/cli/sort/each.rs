@@ -8,11 +8,12 @@ use std::{fs, io, thread};
 
 use anyhow::{bail, ensure};
 use gpusort::io::Output;
+use gpusort::pipeline::{self, Dataset, Unwatched};
 use gpusort::{human, parallel};
 
 use super::options::Options;
-use super::{Read, read, sort_one, tell};
-use crate::cli::args::{OrderArgs, Progress as When, SortArgs};
+use super::{sort_one, tell};
+use crate::cli::args::{OrderArgs, SortArgs};
 use crate::cli::device::Devices;
 use crate::cli::format;
 use crate::cli::is_broken_pipe;
@@ -33,15 +34,14 @@ impl Job {
         human::path(&self.file)
     }
 
-    fn read(&self) -> anyhow::Result<Read<'static>> {
+    fn read(&self) -> anyhow::Result<Dataset<'static>> {
         let metadata = fs::metadata(&self.target);
         // A pipe would be drained, and then wait for somebody who reads what was sorted.
         if self.in_place && metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
             bail!("{}: is no regular file, which --in-place could replace", self.name());
         }
-        let sources =
-            if self.options.input.format.is_bits() { self.options.input.sources()? } else { Vec::new() };
-        read(&self.options, &sources, &Progress::new(When::Never))
+        let input = &self.options.input;
+        Ok(pipeline::read(&input.inputs, &input.how()?, &Unwatched)?)
     }
 }
 
@@ -52,8 +52,7 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let first = &jobs[0];
     let progress = Progress::new(first.options.progress);
     let mut devices = first.options.devices();
-    // The headers of .npy files are looked at when their turn comes.
-    let expected = jobs.iter().filter_map(|job| job.options.expected(&[]));
+    let expected = jobs.iter().filter_map(|job| job.options.expected());
     devices.expect(expected.max_by_key(|input| input.n));
     thread::scope(|scope| {
         let mut next = Some(parallel::meanwhile(scope, || first.read()));
@@ -79,7 +78,7 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
 
 fn sort_file(
     job: &Job,
-    input: Read,
+    input: Dataset,
     devices: &mut Devices,
     progress: &Progress,
     begin: Instant,
@@ -133,7 +132,7 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
         one.order.files.push(file.clone());
         let options = Options::new(one)?;
         ensure!(
-            options.output_format == options.input.format,
+            options.ask.format == options.input.format,
             "{}: --each keeps a file's format, which is not what --to names",
             human::path(file)
         );

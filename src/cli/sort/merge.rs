@@ -7,22 +7,21 @@ use anyhow::{Context, bail, ensure};
 use gpusort::io::binary::Source;
 use gpusort::io::ordered::{self, Merged, Written};
 use gpusort::io::stream::Kind;
-use gpusort::io::{Input, Output, npy};
+use gpusort::io::{Format, Input, Output, npy};
 use gpusort::timing::{LeftOut, Timing, milliseconds};
-use gpusort::{Report, Sorter};
+use gpusort::{Form, Report, Sorter};
 
 use super::options::Options;
 use super::tell;
-use crate::cli::format::Format;
 use crate::cli::progress::{Progress, Unit};
 
 pub(super) fn run(options: &Options) -> anyhow::Result<()> {
     let begin = Instant::now();
-    let (input, wanted) = (&options.input, options.wanted);
+    let (input, ask) = (&options.input, options.ask);
     let how = input.how()?;
-    let is_text = options.output_format == Format::Text;
+    let is_text = ask.format == Format::Text;
     ensure!(
-        input.format == options.output_format || input.format.is_bits(),
+        input.format == ask.format || input.format.is_bits(),
         "--merge reads no more of an input than it writes, so {} stays {}",
         input.format.name(),
         input.format.name()
@@ -40,28 +39,28 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
         if let Some(promised) = options.output_element.filter(|&promised| promised != element) {
             bail!("the data is {element}, not {promised}; --to bin writes {element} there");
         }
-        if options.output_format == Format::Npy {
+        if ask.format == Format::Npy {
             let size: Option<u64> = sources.iter().map(Source::size).sum();
-            let size = size.filter(|_| !wanted.unique);
+            let size = size.filter(|_| !ask.selection.unique);
             let n = size.context(
                 "a .npy file begins with how many elements it has, which only the end tells here; --to bin",
             )? / element.bytes() as u64;
-            let n = n.min(wanted.top.map_or(u64::MAX, |top| top as u64));
+            let n = n.min(ask.selection.first.map_or(u64::MAX, |top| top as u64));
             output.write_all(&npy::Header::of(element, n)).map_err(|error| output.failed(error))?;
         }
     }
     progress.phase("merge", Unit::Records, None);
     let written = if is_text { Written::InText } else { Written::AsRead };
     let Merged { read, written, repeated, types, counts } =
-        ordered::merge(&input.inputs, &how, wanted, written, &mut output, |read| progress.set(read))?;
+        ordered::merge(&input.inputs, &how, ask.selection, written, &mut output, |read| progress.set(read))?;
     output.finish_last()?;
     drop(progress);
     if options.timing.is_none() {
         return Ok(());
     }
-    let report = Report::on_cpu("cpu", "merge", begin.elapsed());
+    let report = Report::on_cpu(Form::Merge, begin.elapsed());
     // With --top what is not needed is not read.
-    let n = if wanted.top.is_some() { written + repeated } else { read };
+    let n = if ask.selection.first.is_some() { written + repeated } else { read };
     let mut timing = Timing::new(
         n as usize,
         types,

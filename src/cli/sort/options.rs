@@ -4,29 +4,29 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use anyhow::{bail, ensure};
+use gpusort::Method;
 use gpusort::io::binary::Source;
 use gpusort::io::csv::{By, Dialect};
 use gpusort::io::output::stdout_is_open;
 use gpusort::io::stream::{How, Kind};
-use gpusort::io::{Direction, Input, Place, Rules};
+use gpusort::io::{Extension, Format, Input};
 use gpusort::key::ElementType;
-use gpusort::{Method, Wanted};
+use gpusort::order::{Invalid, KeyOrder, Nulls, Selection};
+use gpusort::pipeline::Ask;
 
 use crate::cli::args::{self, FormatArg, InvalidArg, OrderArgs, PlaceArg, SortArgs, TimingArg};
 use crate::cli::device::{Device, Devices};
-use crate::cli::format::{self, Extension, Format};
+use crate::cli::format;
 
 /// What is to be sorted, merged or checked, and in which order.
 pub(in crate::cli) struct InputOptions {
     pub(in crate::cli) inputs: Vec<Input>,
     pub(in crate::cli) format: Format,
-    /// The type asked for, or known from the extension.
-    pub(in crate::cli) element: Option<ElementType>,
     /// Whether the type is that of `.bin`, which nobody named.
     pub(in crate::cli) type_assumed: bool,
-    pub(in crate::cli) direction: Direction,
     /// Of a table.
     pub(in crate::cli) dialect: Dialect,
+    /// The order, and the type asked for or known from the extension.
     pub(in crate::cli) by: By,
     /// Of records of equal keys only the first is wanted.
     pub(in crate::cli) unique: bool,
@@ -35,16 +35,12 @@ pub(in crate::cli) struct InputOptions {
 /// All that is meant by `gpusort sort`.
 pub(super) struct Options {
     pub(super) input: InputOptions,
-    pub(super) wanted: Wanted,
-    /// Whether positions are to be written, not records.
-    pub(super) argsort: bool,
+    pub(super) ask: Ask,
     /// Whether other files are sorted after this one.
     pub(super) each: bool,
-    pub(super) method: Method,
     pub(super) device: Device,
     /// `None` is standard output.
     pub(super) output: Option<PathBuf>,
-    pub(super) output_format: Format,
     /// The type that the output's extension promises.
     pub(super) output_element: Option<ElementType>,
     pub(super) timing: Option<TimingTo>,
@@ -96,39 +92,38 @@ impl InputOptions {
                 );
             }
         }
-        let rules = Rules {
-            nan: place(args.nan),
-            empty: args.empty.map_or(Rules::default().empty, place),
+        let order = KeyOrder {
+            descending: args.reverse,
+            nan: nulls(args.nan),
+            empty: args.empty.map_or(Nulls::default(), nulls),
             invalid: match args.invalid {
-                None | Some(InvalidArg::Error) => Place::Error,
-                Some(InvalidArg::Last) => Place::Last,
-                Some(InvalidArg::First) => Place::First,
-                Some(InvalidArg::Skip) => Place::Skip,
+                None | Some(InvalidArg::Error) => Invalid::Error,
+                Some(InvalidArg::Last) => Invalid::Last,
+                Some(InvalidArg::First) => Invalid::First,
+                Some(InvalidArg::Skip) => Invalid::Skip,
             },
         };
         let delimiter = args.delimiter.unwrap_or(if format == Format::Tsv { b'\t' } else { b',' });
         Ok(Self {
             inputs,
             format,
-            element,
             type_assumed,
-            direction: Direction { descending: args.reverse, nan: rules.nan },
             dialect: Dialect { delimiter, header: !args.no_header },
-            by: By { columns: args.key, descending: args.reverse, element, rules },
+            by: By { columns: args.key, element, order },
             unique: args.unique,
         })
     }
 
     /// Where the elements of binary files are.
-    pub(in crate::cli) fn sources(&self) -> anyhow::Result<Vec<Source>> {
+    fn sources(&self) -> anyhow::Result<Vec<Source>> {
         let source = |file: &Input| match self.format {
             Format::Npy => Source::npy(file.clone()),
-            _ => Ok(Source::raw(file.clone(), self.element.unwrap_or(ElementType::U32))),
+            _ => Ok(Source::raw(file.clone(), self.by.element.unwrap_or(ElementType::U32))),
         };
         let sources = self.inputs.iter().map(source).collect::<Result<Vec<_>, _>>()?;
         for (source, file) in sources.iter().zip(&self.inputs) {
             let (element, first) = (source.element(), sources[0].element());
-            if let Some(asked) = self.element.filter(|&asked| asked != element) {
+            if let Some(asked) = self.by.element.filter(|&asked| asked != element) {
                 bail!("{}: holds {element}, and --type is {asked}", file.name());
             }
             if element != first {
@@ -142,10 +137,10 @@ impl InputOptions {
     pub(in crate::cli) fn how(&self) -> anyhow::Result<How> {
         let kind = match self.format {
             Format::Text => Kind::Text,
-            Format::Csv | Format::Tsv => Kind::Table(self.dialect),
-            Format::Binary | Format::Npy => Kind::Bits(self.sources()?),
+            format if format.is_table() => Kind::Table(self.dialect),
+            _ => Kind::Bits(self.sources()?),
         };
-        Ok(How { kind, direction: self.direction, by: self.by.clone() })
+        Ok(How { kind, by: self.by.clone() })
     }
 }
 
@@ -158,7 +153,7 @@ impl Options {
             bail!("--variant {variant} needs --algo, which it is a variant of");
         }
         method.on_gpu()?;
-        let top = args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX));
+        let first = args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX));
 
         let output = format::unless_stdout(args.output);
         let to_stdout = output.is_none();
@@ -190,14 +185,16 @@ impl Options {
             ),
         };
         Ok(Self {
-            wanted: Wanted { unique: input.unique, top },
+            ask: Ask {
+                selection: Selection { unique: input.unique, first },
+                positions: args.argsort,
+                method,
+                format: output_format,
+            },
             input,
-            argsort: args.argsort,
             each: args.each,
-            method,
             device: Device::named(&args.device)?,
             output,
-            output_format,
             output_element,
             timing,
             json: args.json,
@@ -211,15 +208,15 @@ impl Options {
     }
 
     pub(super) fn devices(&self) -> Devices {
-        Devices::new(self.device.clone(), self.method, !self.quiet).wanting(self.wanted)
+        Devices::new(self.device.clone(), self.ask.method, !self.quiet).selecting(self.ask.selection)
     }
 }
 
-fn place(arg: PlaceArg) -> Place {
+fn nulls(arg: PlaceArg) -> Nulls {
     match arg {
-        PlaceArg::Last => Place::Last,
-        PlaceArg::First => Place::First,
-        PlaceArg::Error => Place::Error,
+        PlaceArg::Last => Nulls::Last,
+        PlaceArg::First => Nulls::First,
+        PlaceArg::Error => Nulls::Error,
     }
 }
 

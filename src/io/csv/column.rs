@@ -7,9 +7,9 @@
 use std::cmp::Reverse;
 
 use crate::io::number::{Spelled, has_fraction, integer, is_exactly, spelled};
-use crate::io::rules::{Class, Place, Rules};
 use crate::io::text::integers::{holds, two_complement};
-use crate::key::{ElementType, Order, Word};
+use crate::key::{ElementType, KeyMap, Word};
+use crate::order::{Class, KeyOrder, Place};
 use crate::parallel::map_parts;
 
 /// Fields of a column, one after another.
@@ -71,7 +71,7 @@ impl Column {
 
     /// Adds the next row's field, without quotes and blanks around it.
     #[inline]
-    pub(super) fn push(&mut self, field: &[u8], rules: Rules) -> Result<(), Refused> {
+    pub(super) fn push(&mut self, field: &[u8], rules: KeyOrder) -> Result<(), Refused> {
         let row = self.values.len() as u32;
         if field.is_empty() {
             return self.push_class(row, Class::Empty, rules);
@@ -113,7 +113,7 @@ impl Column {
         }
     }
 
-    fn push_class(&mut self, row: u32, class: Class, rules: Rules) -> Result<(), Refused> {
+    fn push_class(&mut self, row: u32, class: Class, rules: KeyOrder) -> Result<(), Refused> {
         if rules.place(class) == Place::Error {
             return Err(Refused::Class(class));
         }
@@ -123,7 +123,7 @@ impl Column {
     }
 
     #[inline]
-    fn push_float(&mut self, row: u32, field: &[u8], rules: Rules) -> Result<(), Refused> {
+    fn push_float(&mut self, row: u32, field: &[u8], rules: KeyOrder) -> Result<(), Refused> {
         let single = self.asked == Some(ElementType::F32);
         let read = if single {
             fast_float2::parse_partial::<f32, _>(field)
@@ -235,7 +235,7 @@ pub(super) fn type_of(parts: &[Column]) -> Result<ElementType, NoType> {
 }
 
 /// The digits of a column, one or, where the numbers alone take all of 64 bits, two, the more significant one first.
-pub(super) fn digits(mut parts: Vec<Column>, order: Order, rules: Rules) -> Result<Vec<Digits>, NoType> {
+pub(super) fn digits(mut parts: Vec<Column>, order: KeyMap, rules: KeyOrder) -> Result<Vec<Digits>, NoType> {
     if order.element == ElementType::F64 {
         parts = map_parts(parts, Column::in_floats);
         // Where the type was asked for, none is noted.
@@ -287,7 +287,7 @@ impl Column {
     }
 
     /// With keys for values; and the least and the greatest of those that are numbers.
-    fn in_keys(mut self, order: Order) -> (Self, Option<(u64, u64)>) {
+    fn in_keys(mut self, order: KeyMap) -> (Self, Option<(u64, u64)>) {
         if order.element.key_words() == 1 {
             // The type holds the values, so the low half is the value in two's complement of 32 bits.
             self.values.iter_mut().for_each(|value| *value = (*value as u32).key(order).into());

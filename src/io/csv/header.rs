@@ -63,7 +63,7 @@ impl Header {
         };
         let mut found: Vec<Found> = Vec::with_capacity(named.len());
         for named in named {
-            let column = self.find_one(named, by.descending, table)?;
+            let column = self.find_one(named, by.order.descending, table)?;
             // Another time it would compare what is equal already.
             if found.iter().all(|other| other.index != column.index) {
                 found.push(column);
@@ -158,13 +158,13 @@ impl Header {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::rules::Rules;
+    use crate::order::KeyOrder;
 
     fn found(header: &str, key: &str) -> Result<(usize, bool), String> {
         let (_, header) =
             Header::read(header.as_bytes(), 0, Dialect { delimiter: b',', header: true }).unwrap();
         let columns = vec![key.to_owned(), key.to_owned()];
-        let by = By { columns, descending: false, element: None, rules: Rules::default() };
+        let by = By { columns, element: None, order: KeyOrder::ASCENDING };
         let found = header.find(&by, "t.csv").map_err(|error| error.to_string())?;
         assert_eq!(found.len(), 1, "the second time is of no use");
         Ok((found[0].index, found[0].descending))

@@ -8,11 +8,12 @@ use std::cmp::Ordering;
 
 use crate::error::{Error, ErrorKind};
 use crate::human::quoted;
+use crate::io::counts::Counts;
 use crate::io::number::{Spelled, integer, is_exactly, no_number, spelled};
-use crate::io::rules::{Class, Counts, Place, Rules};
 use crate::io::text::integers::{holds, two_complement};
 use crate::io::text::{NO_NAN, NOTHING_THERE, expected};
 use crate::key::ElementType;
+use crate::order::{Class, KeyOrder, Place};
 
 /// What a record is ordered by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +43,7 @@ impl Cell {
     }
 
     /// How a person would write it, by these rules.
-    pub(in crate::io) fn shown(self, rules: Rules) -> String {
+    pub(in crate::io) fn shown(self, rules: KeyOrder) -> String {
         if self.rank != 0 {
             return match self.class(rules) {
                 Some(Class::Empty) => "an empty field".to_owned(),
@@ -61,12 +62,12 @@ impl Cell {
     }
 
     /// The class of what is no number, by these rules.
-    fn class(self, rules: Rules) -> Option<Class> {
+    fn class(self, rules: KeyOrder) -> Option<Class> {
         let stands = |class: &Class| matches!(rules.place(*class), Place::First | Place::Last);
         Class::ALL.into_iter().filter(stands).find(|&class| Self::of_class(class, rules).rank == self.rank)
     }
 
-    fn of_class(class: Class, rules: Rules) -> Self {
+    fn of_class(class: Class, rules: KeyOrder) -> Self {
         let rank = rules.rank(class) as i8;
         let (before, _) = rules.beside_numbers();
         let rank = if rules.place(class) == Place::First { rank - before as i8 } else { rank + 1 };
@@ -105,7 +106,7 @@ impl Cell {
 pub(in crate::io) struct Typing {
     asked: Option<ElementType>,
     kind: Kind,
-    rules: Rules,
+    rules: KeyOrder,
     /// What is wrong if there are decimals.
     inexact: Option<ErrorKind>,
     /// What is wrong if there are none.
@@ -144,7 +145,7 @@ impl From<Error> for NoCell {
 }
 
 impl Typing {
-    pub(in crate::io) fn new(asked: Option<ElementType>, rules: Rules) -> Self {
+    pub(in crate::io) fn new(asked: Option<ElementType>, rules: KeyOrder) -> Self {
         Self {
             asked,
             kind: Kind::Unknown,

@@ -13,9 +13,9 @@ use super::integers::Integers;
 use super::{PIECE, guess, piece_size};
 use crate::error::Error;
 use crate::io::records::Records;
-use crate::io::rules::Direction;
 use crate::io::source::{Input, MARK, RegularFile};
 use crate::key::ElementType;
+use crate::order::KeyOrder;
 use crate::parallel::{self, ParallelIterator};
 
 /// Bytes read at once: a part of a core's cache.
@@ -53,7 +53,7 @@ pub struct FromFiles {
 pub fn integers_from_files(
     inputs: &[Input],
     element: Option<ElementType>,
-    direction: Direction,
+    direction: KeyOrder,
     progress: impl Fn(u64) + Sync,
 ) -> Result<Option<FromFiles>, Error> {
     if element.is_some_and(ElementType::is_float) || inputs.len() > OPEN {
@@ -105,7 +105,7 @@ pub fn integers_from_files(
         }
     }
     let Some(element) = Integers::summary(&pieces).element() else { return Ok(None) };
-    let order = direction.of(element);
+    let order = direction.map(element);
     let keys = Integers::keys(pieces, order);
     let cores = parallel::threads() as u64;
     Ok(Some(FromFiles {

@@ -6,21 +6,22 @@ use super::integers::two_complement;
 use super::{NO_NAN, each_piece, expected};
 use crate::error::Error;
 use crate::io::number::{Spelled, Tokens, has_fraction, integer, is_exactly, no_number, spelled};
-use crate::io::records::{Records, Spelling, Start, Starts};
-use crate::io::rules::{Direction, Place};
+use crate::io::records::{Records, Spelling};
 use crate::io::source::Text;
-use crate::key::{ElementType, Order, Pieces, Word};
+use crate::key::{ElementType, KeyMap, Word};
+use crate::order::{KeyOrder, Nulls};
+use crate::words::{Width, Words};
 
 /// A float type's keys, read from tokens.
-trait Float: Word {
+trait Float: Width {
     /// The number that is spelled at the beginning of these bytes: its key, the number as f64, and how many
     /// bytes spell it. NaN is one key.
-    fn read(bytes: &[u8], order: Order) -> Option<(Self, f64, usize)>;
+    fn read(bytes: &[u8], order: KeyMap) -> Option<(Self, f64, usize)>;
 }
 
 impl Float for u32 {
     #[inline]
-    fn read(bytes: &[u8], order: Order) -> Option<(Self, f64, usize)> {
+    fn read(bytes: &[u8], order: KeyMap) -> Option<(Self, f64, usize)> {
         let (value, length): (f32, usize) = fast_float2::parse_partial(bytes).ok()?;
         let value = if value.is_nan() { f32::NAN } else { value };
         Some((value.to_bits().key(order), value.into(), length))
@@ -29,15 +30,12 @@ impl Float for u32 {
 
 impl Float for u64 {
     #[inline]
-    fn read(bytes: &[u8], order: Order) -> Option<(Self, f64, usize)> {
+    fn read(bytes: &[u8], order: KeyMap) -> Option<(Self, f64, usize)> {
         let (value, length): (f64, usize) = fast_float2::parse_partial(bytes).ok()?;
         let value = if value.is_nan() { f64::NAN } else { value };
         Some((value.to_bits().key(order), value, length))
     }
 }
-
-/// Words in pieces.
-type Pieced<T> = Vec<Vec<T>>;
 
 /// The tokens of a piece as floats.
 struct Floats<W, S> {
@@ -52,38 +50,27 @@ struct Floats<W, S> {
 }
 
 /// Reads `text` as numbers of this float type, or as f64 where that changes nothing.
-pub(super) fn parse(text: Text, asked: Option<ElementType>, direction: Direction) -> Result<Records, Error> {
+pub(super) fn parse(text: Text, asked: Option<ElementType>, direction: KeyOrder) -> Result<Records, Error> {
     let element = asked.unwrap_or(ElementType::F64);
-    let order = direction.of(element);
-    let (keys, starts) = match (element, u32::holds_all(&text)) {
-        (ElementType::F32, true) => {
-            let (keys, starts) = floats_of::<u32, u32>(&text, order, asked, direction)?;
-            (Pieces::One(keys), Starts::Short(starts))
-        }
-        (ElementType::F32, false) => {
-            let (keys, starts) = floats_of::<u32, u64>(&text, order, asked, direction)?;
-            (Pieces::One(keys), Starts::Long(starts))
-        }
-        (_, true) => {
-            let (keys, starts) = floats_of::<u64, u32>(&text, order, asked, direction)?;
-            (Pieces::Two(keys), Starts::Short(starts))
-        }
-        (_, false) => {
-            let (keys, starts) = floats_of::<u64, u64>(&text, order, asked, direction)?;
-            (Pieces::Two(keys), Starts::Long(starts))
-        }
+    let order = direction.map(element);
+    let read = match (element, u32::holds(text.bytes.len())) {
+        (ElementType::F32, true) => floats_of::<u32, u32>,
+        (ElementType::F32, false) => floats_of::<u32, u64>,
+        (_, true) => floats_of::<u64, u32>,
+        (_, false) => floats_of::<u64, u64>,
     };
+    let (keys, starts) = read(&text, order, asked, direction)?;
     Ok(Records { order, keys, spelling: Some(Spelling { text, starts }) })
 }
 
-fn floats_of<W: Float, S: Start>(
+fn floats_of<W: Float, S: Width>(
     text: &Text,
-    order: Order,
+    order: KeyMap,
     asked: Option<ElementType>,
-    direction: Direction,
-) -> Result<(Pieced<W>, Pieced<S>), Error> {
+    direction: KeyOrder,
+) -> Result<(Words<'static>, Words<'static>), Error> {
     let exact = asked.is_none();
-    let nan = direction.nan != Place::Error;
+    let nan = direction.nan != Nulls::Error;
     let pieces: Vec<Floats<W, S>> = each_piece(text, |piece| floats_in(text, piece, order, exact, nan))
         .into_iter()
         .collect::<Result<_, _>>()?;
@@ -100,13 +87,14 @@ fn floats_of<W: Float, S: Start>(
             return Err(text.token_error(place, expected));
         }
     }
-    Ok(pieces.into_iter().map(|piece| (piece.keys, piece.starts)).unzip())
+    let (keys, starts): (Vec<_>, Vec<_>) = pieces.into_iter().map(|piece| (piece.keys, piece.starts)).unzip();
+    Ok((keys.into(), starts.into()))
 }
 
-fn floats_in<W: Float, S: Start>(
+fn floats_in<W: Float, S: Width>(
     text: &Text,
     piece: Range<usize>,
-    order: Order,
+    order: KeyMap,
     exact: bool,
     nan: bool,
 ) -> Result<Floats<W, S>, Error> {
@@ -145,7 +133,7 @@ fn floats_in<W: Float, S: Start>(
             }
         };
         floats.keys.push(key);
-        floats.starts.push(S::of(place));
+        floats.starts.push(S::of_usize(place));
     }
     Ok(floats)
 }

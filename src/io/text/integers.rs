@@ -5,8 +5,9 @@ use crate::error::Error;
 use crate::human::quoted;
 use crate::io::number::{Integer, Tokens, integer};
 use crate::io::source::Text;
-use crate::key::{ElementType, Order, Pieces, Word};
+use crate::key::{ElementType, KeyMap, Word};
 use crate::parallel::map_parts;
+use crate::words::Words;
 
 /// The tokens of a piece of text as integers, and what is known of them.
 pub(super) struct Integers {
@@ -186,7 +187,7 @@ impl Integers {
     }
 
     /// The keys of the values of each piece, which are of this order's type.
-    pub(super) fn keys(pieces: Vec<Self>, order: Order) -> Pieces {
+    pub(super) fn keys(pieces: Vec<Self>, order: KeyMap) -> Words<'static> {
         fn each<W: Word>(
             pieces: Vec<Integers>,
             keys: impl Fn(Integers) -> Vec<W> + Sync + Send,
@@ -196,23 +197,25 @@ impl Integers {
         let key = |values: &mut [u32]| values.iter_mut().for_each(|value| *value = value.key(order));
         if order.element.key_words() == 1 {
             // The values fit, so the low half is the value in two's complement of 32 bits.
-            Pieces::One(each(pieces, |piece| {
+            each(pieces, |piece| {
                 let mut values = match piece.values {
                     Values::Narrow(values) => values,
                     Values::Wide(values) => values.into_iter().map(|value| value as u32).collect(),
                 };
                 key(&mut values);
                 values
-            }))
+            })
+            .into()
         } else {
-            Pieces::Two(each(pieces, |piece| {
+            each(pieces, |piece| {
                 let mut values = match piece.values {
                     Values::Narrow(values) => widened(values, piece.least < 0),
                     Values::Wide(values) => values,
                 };
                 values.iter_mut().for_each(|value| *value = value.key(order));
                 values
-            }))
+            })
+            .into()
         }
     }
 }

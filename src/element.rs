@@ -1,0 +1,250 @@
+//! Slices of elements: what a program sorts that has its numbers in memory.
+//!
+//! Elements are mapped to keys, the keys are sorted, and mapped back; every bit of an element is kept.
+
+use half::f16;
+
+use crate::error::Error;
+use crate::key::{ElementType, Word};
+use crate::order::{KeyOrder, Selection};
+use crate::parallel;
+use crate::report::Report;
+use crate::sorter::{Request, Sorted, Sorter};
+use crate::words::{Width, Words, map_into};
+
+/// A number that can be sorted: of one of the eleven types of [`ElementType`]. `f16` is that of the crate `half`.
+///
+/// No other type can be one.
+pub trait Element: Copy + Send + Sync + sealed::Sealed + 'static {
+    /// Which of them it is.
+    const TYPE: ElementType;
+    /// The word that holds its bits and its key.
+    type Word: Width;
+
+    /// Its bits, in the lowest of the word.
+    #[must_use]
+    fn to_word(self) -> Self::Word;
+    /// The element with these bits.
+    #[must_use]
+    fn from_word(word: Self::Word) -> Self;
+}
+
+mod sealed {
+    /// Nobody else makes elements: the kernels and maps know these only.
+    pub trait Sealed {}
+}
+
+macro_rules! element {
+    ($type:ty, $name:ident, $word:ty, $element:ident => $to:expr, $bits:ident => $from:expr) => {
+        impl sealed::Sealed for $type {}
+
+        impl Element for $type {
+            const TYPE: ElementType = ElementType::$name;
+            type Word = $word;
+
+            #[inline]
+            fn to_word(self) -> $word {
+                let $element = self;
+                $to
+            }
+
+            #[inline]
+            fn from_word($bits: $word) -> Self {
+                $from
+            }
+        }
+    };
+}
+
+element!(u8, U8, u32, element => element.into(), bits => bits as u8);
+element!(i8, I8, u32, element => element.cast_unsigned().into(), bits => bits as i8);
+element!(u16, U16, u32, element => element.into(), bits => bits as u16);
+element!(i16, I16, u32, element => element.cast_unsigned().into(), bits => bits as i16);
+element!(f16, F16, u32, element => element.to_bits().into(), bits => f16::from_bits(bits as u16));
+element!(u32, U32, u32, element => element, bits => bits);
+element!(i32, I32, u32, element => element.cast_unsigned(), bits => bits.cast_signed());
+element!(f32, F32, u32, element => element.to_bits(), bits => f32::from_bits(bits));
+element!(u64, U64, u64, element => element, bits => bits);
+element!(i64, I64, u64, element => element.cast_unsigned(), bits => bits.cast_signed());
+element!(f64, F64, u64, element => element.to_bits(), bits => f64::from_bits(bits));
+
+/// Smallest first, NaN last.
+const ASCENDING: KeyOrder = KeyOrder::ASCENDING;
+/// Largest first, NaN last.
+const DESCENDING: KeyOrder = KeyOrder { descending: true, ..ASCENDING };
+
+/// The result on the CPU, which refuses nothing but more records than positions of 32 bits can tell apart.
+fn done<T>(result: Result<T, Error>) -> T {
+    result.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Sorts on all cores: smallest first, −0 before +0, NaN last.
+///
+/// Takes as much memory again as twice the keys.
+///
+/// ```
+/// let mut numbers = [2.5, -1.0, f64::NAN, 0.0, -0.0];
+/// gpusort::sort(&mut numbers);
+/// assert_eq!(numbers[..4], [-1.0, -0.0, 0.0, 2.5]);
+/// ```
+pub fn sort<T: Element>(elements: &mut [T]) {
+    done(Sorter::cpu().sort(elements));
+}
+
+/// Sorts on all cores: largest first, +0 before −0, NaN last.
+pub fn sort_descending<T: Element>(elements: &mut [T]) {
+    done(Sorter::cpu().sort_descending(elements));
+}
+
+/// The positions of the elements in the order of [`sort`]; those of equal elements keep their order.
+///
+/// ```
+/// assert_eq!(gpusort::argsort(&[30_u8, 10, 20, 10]), [1, 3, 2, 0]);
+/// ```
+///
+/// # Panics
+///
+/// When there are 2^32 elements or more, for which there is [`argsort_u64`].
+#[must_use]
+pub fn argsort<T: Element>(elements: &[T]) -> Vec<u32> {
+    done(Sorter::cpu().argsort(elements)).0
+}
+
+/// The positions of the elements in the order of [`sort_descending`]; those of equal elements keep their order.
+///
+/// # Panics
+///
+/// As for [`argsort`].
+#[must_use]
+pub fn argsort_descending<T: Element>(elements: &[T]) -> Vec<u32> {
+    done(Sorter::cpu().argsort_descending(elements)).0
+}
+
+/// [`argsort`] of any number of elements.
+#[must_use]
+pub fn argsort_u64<T: Element>(elements: &[T]) -> Vec<u64> {
+    wide_positions(elements, ASCENDING)
+}
+
+/// [`argsort_descending`] of any number of elements.
+#[must_use]
+pub fn argsort_descending_u64<T: Element>(elements: &[T]) -> Vec<u64> {
+    wide_positions(elements, DESCENDING)
+}
+
+/// The first `k` elements in the order of [`sort`], or all if there are fewer, without sorting the others where `k` is small.
+///
+/// ```
+/// assert_eq!(gpusort::top(&[5, -3, 8, -3], 3), [-3, -3, 5]);
+/// ```
+#[must_use]
+pub fn top<T: Element>(elements: &[T], k: usize) -> Vec<T> {
+    done(Sorter::cpu().top(elements, k)).0
+}
+
+/// The first `k` elements in the order of [`sort_descending`], or all if there are fewer.
+#[must_use]
+pub fn top_descending<T: Element>(elements: &[T], k: usize) -> Vec<T> {
+    done(Sorter::cpu().top_descending(elements, k)).0
+}
+
+fn keys<T: Element>(elements: &[T], order: KeyOrder) -> Vec<T::Word> {
+    let map = order.map(T::TYPE);
+    parallel::map(elements, |element| element.to_word().key(map))
+}
+
+/// The words of a result, which are of the width of what was asked for.
+fn vec<W: Width>(words: Words) -> Vec<W> {
+    words.into_vec().expect("a sort keeps the width")
+}
+
+fn wide_positions<T: Element>(elements: &[T], order: KeyOrder) -> Vec<u64> {
+    let positions: Vec<u64> = (0..elements.len() as u64).collect();
+    let request = Request::records(Words::from(keys(elements, order)), positions.into());
+    vec(done(Sorter::cpu().run(request, &mut |_, _| {})).words)
+}
+
+/// Slices, on the sorter's device, with a report of how it went.
+impl Sorter {
+    /// Sorts in the order of [`sort`](crate::sort).
+    ///
+    /// # Errors
+    ///
+    /// More elements than the device takes in one sort; a failure of the device. The elements are as they were then.
+    pub fn sort<T: Element>(&self, elements: &mut [T]) -> Result<Report, Error> {
+        self.sort_as(elements, ASCENDING)
+    }
+
+    /// Sorts in the order of [`sort_descending`](crate::sort_descending).
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::sort`].
+    pub fn sort_descending<T: Element>(&self, elements: &mut [T]) -> Result<Report, Error> {
+        self.sort_as(elements, DESCENDING)
+    }
+
+    /// The positions of the elements in the order of [`sort`](crate::sort); those of equal elements keep their order.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::sort`]; 2^32 elements or more.
+    pub fn argsort<T: Element>(&self, elements: &[T]) -> Result<(Vec<u32>, Report), Error> {
+        self.argsort_as(elements, ASCENDING)
+    }
+
+    /// The positions of the elements in the order of [`sort_descending`](crate::sort_descending); those of equal elements
+    /// keep their order.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::argsort`].
+    pub fn argsort_descending<T: Element>(&self, elements: &[T]) -> Result<(Vec<u32>, Report), Error> {
+        self.argsort_as(elements, DESCENDING)
+    }
+
+    /// The first `k` elements in the order of [`sort`](crate::sort), or all if there are fewer.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::sort`].
+    pub fn top<T: Element>(&self, elements: &[T], k: usize) -> Result<(Vec<T>, Report), Error> {
+        self.top_as(elements, k, ASCENDING)
+    }
+
+    /// The first `k` elements in the order of [`sort_descending`](crate::sort_descending), or all if there are fewer.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::sort`].
+    pub fn top_descending<T: Element>(&self, elements: &[T], k: usize) -> Result<(Vec<T>, Report), Error> {
+        self.top_as(elements, k, DESCENDING)
+    }
+
+    fn sort_as<T: Element>(&self, elements: &mut [T], order: KeyOrder) -> Result<Report, Error> {
+        let request = Request::keys(Words::from(keys(elements, order)));
+        let Sorted { words, report, .. } = self.run(request, &mut |_, _| {})?;
+        let map = order.map(T::TYPE);
+        map_into(&vec::<T::Word>(words), elements, |key| T::from_word(key.bits(map)));
+        Ok(report)
+    }
+
+    fn argsort_as<T: Element>(&self, elements: &[T], order: KeyOrder) -> Result<(Vec<u32>, Report), Error> {
+        let request = Request::positions(Words::from(keys(elements, order)));
+        let Sorted { words, report, .. } = self.run(request, &mut |_, _| {})?;
+        Ok((vec(words), report))
+    }
+
+    fn top_as<T: Element>(
+        &self,
+        elements: &[T],
+        k: usize,
+        order: KeyOrder,
+    ) -> Result<(Vec<T>, Report), Error> {
+        let selection = Selection { unique: false, first: Some(k) };
+        let request = Request::keys(Words::from(keys(elements, order))).select(selection);
+        let Sorted { words, report, .. } = self.run(request, &mut |_, _| {})?;
+        let map = order.map(T::TYPE);
+        Ok((parallel::map(&vec::<T::Word>(words), |key| T::from_word(key.bits(map))), report))
+    }
+}

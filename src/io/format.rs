@@ -1,0 +1,75 @@
+//! Formats, and what a file's extension tells of them.
+
+use std::path::Path;
+
+use crate::key::ElementType;
+
+/// How data is written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// Numbers separated by white space.
+    Text,
+    /// Elements as their bits, little-endian.
+    Binary,
+    /// `NumPy`'s files of one array.
+    Npy,
+    /// Rows of fields separated by commas.
+    Csv,
+    /// Rows of fields separated by tabs.
+    Tsv,
+}
+
+impl Format {
+    /// The name that flags give it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Binary => "bin",
+            Self::Npy => "npy",
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+        }
+    }
+
+    /// Whether it is text of rows and columns.
+    #[must_use]
+    pub fn is_table(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv)
+    }
+
+    /// Whether it holds elements as their bits.
+    #[must_use]
+    pub fn is_bits(self) -> bool {
+        matches!(self, Self::Binary | Self::Npy)
+    }
+}
+
+/// What a file's extension tells: the format, and the element type that it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extension {
+    /// The format, where the extension is known.
+    pub format: Option<Format>,
+    /// The element type, where the extension is the name of one.
+    pub element: Option<ElementType>,
+}
+
+impl Extension {
+    /// Of this path; case does not matter.
+    #[must_use]
+    pub fn of(path: &Path) -> Self {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let extension = extension.to_ascii_lowercase();
+        let element: Option<ElementType> = extension.parse().ok();
+        let format = match extension.as_str() {
+            "bin" => Some(Format::Binary),
+            "txt" => Some(Format::Text),
+            "csv" => Some(Format::Csv),
+            "tsv" => Some(Format::Tsv),
+            "npy" => Some(Format::Npy),
+            _ => element.map(|_| Format::Binary),
+        };
+        Self { format, element }
+    }
+}

@@ -1,0 +1,444 @@
+//! From inputs to an output: read, order, write.
+//!
+//! ```text
+//! inputs ── read ──> Dataset ── order ──> Outcome ── write ──> output
+//!                    keys and payload     words on a device
+//! ```
+//!
+//! A dataset is keys, and a payload that says what the keys stand for: numbers that are printed anew, tokens of a text
+//! that come out as they were spelled, or rows of a table. Where keys are elements of binary files, they may still be
+//! read while the first of them are on their way to a device; and blocks of sorted keys are written while later ones are
+//! on their way back.
+
+use std::io::{self, Write};
+use std::sync::mpsc;
+use std::thread::Scope;
+use std::time::{Duration, Instant};
+
+use crate::error::Error;
+use crate::io::binary::{self, Source};
+use crate::io::csv::{self, Table};
+use crate::io::format::Format;
+use crate::io::records::{Records, Spelling, write_records, write_text};
+use crate::io::stream::{How, Kind};
+use crate::io::{Counts, Input, Output, Text, npy, text};
+use crate::key::{ElementType, KeyMap};
+use crate::order::Selection;
+use crate::parallel::{self, Meanwhile};
+use crate::plan::Shape;
+use crate::report::Report;
+use crate::sorter::{Incoming, Method, Ordered, Request, Sorter};
+use crate::words::Words;
+
+/// Watches the phases of a pipeline.
+pub trait Watch: Sync {
+    /// A phase begins, of so many of what it counts, if that is known.
+    fn phase(&self, phase: Phase, total: Option<u64>);
+    /// So many of them are done.
+    fn set(&self, done: u64);
+}
+
+/// A phase of a pipeline, by what it counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Phase {
+    /// Reading: bytes.
+    Read,
+    /// Making keys of text: nothing is counted.
+    Parse,
+    /// Ordering: passes, once they are planned.
+    Order,
+    /// Writing: records.
+    Write,
+}
+
+/// Watches nothing.
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn phase(&self, _: Phase, _: Option<u64>) {}
+    fn set(&self, _: u64) {}
+}
+
+/// What is asked of a dataset.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask {
+    /// Which of the records.
+    pub selection: Selection,
+    /// Their positions in the input, from 0, in place of the records.
+    pub positions: bool,
+    /// How they are sorted.
+    pub method: Method,
+    /// The format of the output.
+    pub format: Format,
+}
+
+/// What was read, or is coming.
+pub struct Dataset<'a> {
+    keys: Keys<'a>,
+    payload: Payload,
+    /// Bytes of input.
+    pub bytes: u64,
+    reading: Reading<'a>,
+    /// How long it took to make keys of text.
+    pub parsing: Duration,
+}
+
+enum Keys<'a> {
+    /// One for each record.
+    One { keys: Incoming<'a>, map: KeyMap },
+    /// Words, of which the first decides, and the next where those are equal.
+    Several(Vec<Words<'a>>),
+}
+
+/// What keys stand for.
+enum Payload {
+    /// The numbers themselves.
+    Numbers,
+    /// Tokens of a text.
+    Tokens(Spelling),
+    /// Rows of a table.
+    Rows(Box<Table>),
+}
+
+/// How long it took to read, or who will know.
+enum Reading<'a> {
+    Done(Duration),
+    UnderWay(Meanwhile<'a, Duration>),
+}
+
+/// How many records binary inputs have, where their sizes are known.
+#[must_use]
+pub fn count(how: &How) -> Option<u64> {
+    let Kind::Bits(sources) = &how.kind else { return None };
+    let bytes = sources.iter().map(Source::size).sum::<Option<u64>>()?;
+    Some(bytes / element_of(sources).bytes() as u64)
+}
+
+/// Reads inputs whole.
+///
+/// # Errors
+///
+/// What the system says; what the format, the type or the order refuses.
+pub fn read<'a>(inputs: &[Input], how: &How, watch: &dyn Watch) -> Result<Dataset<'a>, Error> {
+    watch.phase(Phase::Read, inputs.iter().map(Input::size).sum());
+    let start = Instant::now();
+    let progress = |done| watch.set(done);
+    let read_text = || {
+        let text = Text::read(inputs, progress)?;
+        let (bytes, reading) = (text.len(), start.elapsed());
+        watch.phase(Phase::Parse, None);
+        Ok::<_, Error>((text, bytes, reading))
+    };
+    let of_records = |Records { order: map, keys, spelling }| {
+        (Keys::One { keys: keys.into(), map }, spelling.map_or(Payload::Numbers, Payload::Tokens))
+    };
+    let (element, order) = (how.by.element, how.by.order);
+    let ((keys, payload), bytes, reading) = match &how.kind {
+        Kind::Bits(sources) => {
+            let map = order.map(element_of(sources));
+            let mut keys = Words::new(map.element.key_words());
+            let take = |block| {
+                keys.append(block);
+                Ok(())
+            };
+            let bytes = binary::read(sources, order, progress, take)?;
+            ((Keys::One { keys: keys.into(), map }, Payload::Numbers), bytes, start.elapsed())
+        }
+        Kind::Text => {
+            let straight = text::integers_from_files(inputs, element, order, progress)?;
+            if let Some(text::FromFiles { records, bytes, reading }) = straight {
+                (of_records(records), bytes, reading)
+            } else {
+                let (text, bytes, reading) = read_text()?;
+                (of_records(text::parse(text, element, order)?), bytes, reading)
+            }
+        }
+        Kind::Table(dialect) => {
+            let (text, bytes, reading) = read_text()?;
+            let (table, words) = csv::read(text, *dialect, &how.by)?;
+            ((Keys::Several(words), Payload::Rows(Box::new(table))), bytes, reading)
+        }
+    };
+    let parsing = start.elapsed().saturating_sub(reading);
+    Ok(Dataset { keys, payload, bytes, reading: Reading::Done(reading), parsing })
+}
+
+/// Reads binary files of known sizes by a thread of its own, so that keys are on their way to a device before the last are
+/// read; `None` if they can't be read so: other formats, pipes.
+pub fn read_meanwhile<'a>(
+    how: &'a How,
+    watch: &'a dyn Watch,
+    scope: &'a Scope<'a, '_>,
+) -> Option<Dataset<'a>> {
+    let Kind::Bits(sources) = &how.kind else { return None };
+    let map = how.by.order.map(element_of(sources));
+    let n = count(how)?;
+    let bytes = n * map.element.bytes() as u64;
+    let (sender, receiver) = mpsc::channel();
+    watch.phase(Phase::Read, Some(bytes));
+    let reader = parallel::meanwhile(scope, move || {
+        let start = Instant::now();
+        let gone = || Error::device("nothing more is read for it");
+        let take = |keys| sender.send(Ok(keys)).map_err(|_| gone());
+        if let Err(error) = binary::read(sources, how.by.order, |done| watch.set(done), take) {
+            // Where nobody receives it, another error has ended the sort.
+            let _ = sender.send(Err(error));
+        }
+        start.elapsed()
+    });
+    let keys = Incoming::new(usize::try_from(n).ok()?, map.element.key_words(), receiver.into_iter());
+    Some(Dataset {
+        keys: Keys::One { keys, map },
+        payload: Payload::Numbers,
+        bytes,
+        reading: Reading::UnderWay(reader),
+        parsing: Duration::ZERO,
+    })
+}
+
+/// The type of all sources, of which there is at least one.
+fn element_of(sources: &[Source]) -> ElementType {
+    sources.first().map_or(ElementType::U32, Source::element)
+}
+
+impl<'a> Dataset<'a> {
+    /// How many records there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.keys {
+            Keys::One { keys, .. } => keys.len(),
+            Keys::Several(words) => words.first().map_or(0, Words::len),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes that are still to be read.
+    #[must_use]
+    pub fn unread(&self) -> u64 {
+        if let Reading::UnderWay(_) = self.reading { self.bytes } else { 0 }
+    }
+
+    /// What the elements of the sort are made of.
+    #[must_use]
+    pub fn shape(&self, ask: &Ask) -> Shape {
+        let key_words = match &self.keys {
+            Keys::One { keys, .. } => keys.width(),
+            Keys::Several(words) => words.iter().map(Words::width).max().unwrap_or(1),
+        };
+        Shape { key_words, positions: ask.positions || !self.writes_numbers(ask) }
+    }
+
+    /// Whether records are written as numbers, whatever they were spelled like.
+    fn writes_numbers(&self, ask: &Ask) -> bool {
+        match self.payload {
+            Payload::Numbers => true,
+            Payload::Tokens(_) => ask.format != Format::Text,
+            Payload::Rows(_) => false,
+        }
+    }
+
+    /// The type of the numbers; of a table, those of its key columns.
+    #[must_use]
+    pub fn elements(&self) -> Vec<ElementType> {
+        match (&self.keys, &self.payload) {
+            (Keys::One { map, .. }, _) => vec![map.element],
+            (_, Payload::Rows(table)) if !table.elements.is_empty() => table.elements.clone(),
+            _ => vec![ElementType::U32],
+        }
+    }
+
+    /// The type of the elements that are written; `None` if those are rows.
+    #[must_use]
+    pub fn written(&self, ask: &Ask) -> Option<ElementType> {
+        match &self.keys {
+            _ if ask.positions => Some(ElementType::U32),
+            Keys::One { map, .. } => Some(map.element),
+            Keys::Several(_) => None,
+        }
+    }
+
+    /// The nulls that were read, and what was left out.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        if let Payload::Rows(table) = &self.payload { table.counts } else { Counts::default() }
+    }
+
+    /// A column name of a table's header that is a number, so that it may be data.
+    #[must_use]
+    pub fn doubtful_header(&self) -> Option<&str> {
+        if let Payload::Rows(table) = &self.payload { table.doubtful_header.as_deref() } else { None }
+    }
+
+    /// Puts the records in order, as far as that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::order`].
+    pub fn order<'s>(
+        self,
+        sorter: &'s Sorter,
+        ask: Ask,
+        watch: &dyn Watch,
+    ) -> Result<Outcome<'s, 'a>, Error> {
+        watch.phase(Phase::Order, None);
+        let mut counted = false;
+        let mut passes = |done, total| {
+            if !std::mem::replace(&mut counted, true) {
+                watch.phase(Phase::Order, Some(total));
+            }
+            watch.set(done);
+        };
+        let numbers = self.writes_numbers(&ask);
+        let n = self.len();
+        let (map, request, form) = match (self.keys, self.payload) {
+            (Keys::One { keys, map }, Payload::Tokens(Spelling { text, starts }))
+                if !ask.positions && !numbers =>
+            {
+                (map, Request::records(keys, starts), Written::Tokens(text))
+            }
+            (Keys::One { keys, map }, _) if !ask.positions => (map, Request::keys(keys), Written::Numbers),
+            (Keys::One { keys, .. }, _) => (POSITIONS, Request::positions(keys), Written::Numbers),
+            (Keys::Several(words), Payload::Rows(table)) => (
+                POSITIONS,
+                Request::positions_by(words),
+                if ask.positions { Written::RowNumbers(table) } else { Written::Rows(table) },
+            ),
+            (Keys::Several(words), _) => (POSITIONS, Request::positions_by(words), Written::Numbers),
+        };
+        let ordered = sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?;
+        Ok(Outcome {
+            ordered,
+            map,
+            form,
+            n,
+            format: ask.format,
+            reading: self.reading,
+            parsing: self.parsing,
+        })
+    }
+}
+
+/// The map of positions, which are their own keys.
+const POSITIONS: KeyMap = KeyMap { element: ElementType::U32, descending: false, nan_first: false };
+
+/// Records in order.
+pub struct Outcome<'s, 'a> {
+    ordered: Ordered<'s>,
+    /// What makes elements of the ordered words, where those are keys.
+    map: KeyMap,
+    form: Written,
+    /// How many records were read.
+    n: usize,
+    format: Format,
+    reading: Reading<'a>,
+    parsing: Duration,
+}
+
+/// What is written.
+enum Written {
+    /// Elements.
+    Numbers,
+    /// Tokens of this text, which begin where the ordered words say.
+    Tokens(Text),
+    /// Rows of this table, which the ordered words number.
+    Rows(Box<Table>),
+    /// The numbers of these rows among all that were read.
+    RowNumbers(Box<Table>),
+}
+
+/// How it went.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Done {
+    /// How the sort went.
+    pub report: Report,
+    /// How long it took to read the input.
+    pub reading: Duration,
+    /// How long it took to make keys of it.
+    pub parsing: Duration,
+    /// How long it took to write.
+    pub writing: Duration,
+    /// Records that were left out because an equal one was before them.
+    pub repeated: usize,
+    /// Records that were left out after the first ones.
+    pub cut: usize,
+}
+
+impl Outcome<'_, '_> {
+    /// Writes the records. The output is to be finished by whoever has opened it.
+    ///
+    /// # Errors
+    ///
+    /// What the system says; a failure of the device.
+    pub fn write(self, output: &mut Output, watch: &dyn Watch) -> Result<Done, Error> {
+        let Self { ordered, map, form, n, format, reading, parsing } = self;
+        let len = ordered.len();
+        let mut writing = Duration::ZERO;
+        let mut timed = |output: &mut Output, write: &mut dyn FnMut(&mut Output) -> io::Result<()>| {
+            let start = Instant::now();
+            write(output).map_err(|error| output.failed(error))?;
+            writing += start.elapsed();
+            Ok::<_, Error>(())
+        };
+        let (repeated, report) = match form {
+            Written::Tokens(text) => {
+                let sorted = ordered.bring()?;
+                watch.phase(Phase::Write, Some(len as u64));
+                timed(output, &mut |output| {
+                    write_records(&text, &sorted.words, output, |done| watch.set(done))
+                })?;
+                (sorted.repeated, sorted.report)
+            }
+            Written::Rows(table) => {
+                let sorted = ordered.bring()?;
+                watch.phase(Phase::Write, Some(len as u64));
+                let rows = sorted.words.into_vec().unwrap_or_default();
+                timed(output, &mut |output| table.write(&rows, output, |done| watch.set(done)))?;
+                (sorted.repeated, sorted.report)
+            }
+            form => {
+                let (mut before, mut is_begun) = (0, false);
+                let mut begin = |output: &mut Output| {
+                    if !std::mem::replace(&mut is_begun, true) {
+                        watch.phase(Phase::Write, Some(len as u64));
+                        if format == Format::Npy {
+                            let header = npy::Header::of(map.element, len as u64);
+                            output.write_all(&header).map_err(|error| output.failed(error))?;
+                        }
+                    }
+                    Ok::<_, Error>(())
+                };
+                let done = ordered.take(&mut |block| {
+                    begin(output)?;
+                    let block = match &form {
+                        Written::RowNumbers(table) => {
+                            table.numbers(block.into_vec().unwrap_or_default()).into()
+                        }
+                        _ => block,
+                    };
+                    let progress = |done| watch.set(before + done);
+                    timed(output, &mut |output| match format {
+                        Format::Text => write_text(block.borrowed(), map, output, progress),
+                        _ => binary::write(&block, map, output, progress),
+                    })?;
+                    before += block.len() as u64;
+                    Ok(())
+                })?;
+                // Where no block came, of no elements.
+                begin(output)?;
+                done
+            }
+        };
+        let reading = match reading {
+            Reading::Done(reading) => reading,
+            Reading::UnderWay(reader) => reader.wait(),
+        };
+        Ok(Done { report, reading, parsing, writing, repeated, cut: n - repeated - len })
+    }
+}

@@ -1,0 +1,185 @@
+//! A GPU: keys go up as they come, while the kernels are made ready; the plan is executed; the result comes back.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{Backend, Give, Incoming, Job, Product, Progress};
+use crate::cpu;
+use crate::error::Error;
+use crate::gpu::{Buffers, Clock, Elapsed, Gpu, execute};
+use crate::parallel;
+use crate::plan::{Algorithm, Plan, Shape, Variant};
+use crate::report::{Form, Ran, Report};
+use crate::words::{Width, Words};
+
+/// A GPU and the buffers of the last sort, which the next one uses if they are large enough.
+pub(super) struct OnGpu {
+    gpu: Gpu,
+    buffers: Mutex<Option<Buffers>>,
+}
+
+impl OnGpu {
+    pub(super) fn new(gpu: Gpu) -> Self {
+        Self { gpu, buffers: Mutex::new(None) }
+    }
+
+    /// Brings the keys into buffers as they come; returns how long that took without waiting for them, and whether they
+    /// are in order already.
+    fn upload(&self, keys: Incoming, plan: &Plan) -> Result<(Duration, (Buffers, bool)), Error> {
+        let start = Instant::now();
+        let kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut buffers = match kept.filter(|buffers| buffers.fit(plan)) {
+            Some(buffers) => buffers,
+            None => Buffers::new(&self.gpu, plan)?,
+        };
+        buffers.resize(plan);
+        let mut upload = buffers.begin_upload(&self.gpu)?;
+        let mut order = cpu::InOrder::default();
+        let (n, mut left, mut waiting) = (keys.n, keys.n, Duration::ZERO);
+        let changed = || Error::input("input", "is not of the size that it had when it was opened");
+        let mut blocks = keys.blocks;
+        loop {
+            let asked = Instant::now();
+            let Some(words) = blocks.next().transpose()? else { break };
+            waiting += asked.elapsed();
+            left = left.checked_sub(words.len()).ok_or_else(changed)?;
+            order.goes_on_with(&words);
+            words.bytes().into_iter().try_for_each(|bytes| upload.push(bytes))?;
+        }
+        if left > 0 {
+            return Err(changed());
+        }
+        debug_assert_eq!(n, plan.n as usize);
+        upload.finish()?;
+        Ok((start.elapsed().saturating_sub(waiting), (buffers, order.holds())))
+    }
+}
+
+impl Backend for OnGpu {
+    fn sort<'s>(
+        &'s self,
+        job: Job<'_>,
+        progress: Progress,
+    ) -> Result<(Box<dyn Product + 's>, Report), Error> {
+        let Job { keys, give, first, method } = job;
+        let (algorithm, variant) = method.on_gpu()?;
+        let (n, key_words) = (keys.n, keys.width);
+        let shape = Shape { key_words, positions: !matches!(give, Give::Keys) };
+        let limits = &self.gpu.info().limits;
+        let first = first.map(|first| first.min(n));
+        let plan = match (first, algorithm, variant) {
+            (Some(first), Algorithm::Bitonic, Variant::Fused) => Plan::top(first, n, shape, limits)?,
+            _ => Plan::new(algorithm, variant, n, shape, limits)?,
+        };
+        let planned = plan.dispatch_count();
+        let ((upload, (buffers, in_order)), prepare) = std::thread::scope(|scope| {
+            let preparing = parallel::meanwhile(scope, || {
+                let start = Instant::now();
+                self.gpu.prepare(&plan).map(|()| start.elapsed())
+            });
+            let uploaded = self.upload(keys, &plan);
+            Ok::<_, Error>((uploaded?, preparing.wait()?))
+        })?;
+        // Whoever names an algorithm wants to see it at work.
+        let skip = in_order && method.algorithm.is_none();
+        let (sort, dispatches) = if skip {
+            (Elapsed { time: Duration::ZERO, clock: Clock::Host }, 0)
+        } else {
+            execute(&self.gpu, &plan, &buffers, |done| progress(done, planned))?
+        };
+        let form = if skip {
+            Form::InOrder
+        } else if plan.reduces() {
+            Form::Top
+        } else {
+            Form::Variant(variant)
+        };
+        let report = Report {
+            ran: Ran { algorithm: Some(algorithm), form },
+            dispatches,
+            bytes_moved: plan.bytes_moved_by(dispatches),
+            prepare,
+            upload,
+            sort,
+            download: Duration::ZERO,
+        };
+        let records = match give {
+            Give::Keys | Give::Positions => None,
+            Give::Records(records) => {
+                assert_eq!(records.len(), n, "each record has its key");
+                Some(records.joined())
+            }
+        };
+        let count = first.unwrap_or(n);
+        Ok((Box::new(OnDevice { of: self, buffers, shape, count, records }), report))
+    }
+
+    fn gpu(&self) -> Option<&Gpu> {
+        Some(&self.gpu)
+    }
+}
+
+/// A result in buffers of the device.
+struct OnDevice<'s> {
+    of: &'s OnGpu,
+    buffers: Buffers,
+    shape: Shape,
+    /// How many of its elements are wanted.
+    count: usize,
+    /// What is wanted in place of positions.
+    records: Option<Words<'static>>,
+}
+
+impl OnDevice<'_> {
+    fn keys<W: Width>(&self) -> Result<Words<'static>, Error> {
+        let mut keys = vec![W::default(); self.count];
+        self.buffers.download_keys(&self.of.gpu, bytemuck::cast_slice_mut(&mut keys))?;
+        Ok(keys.into())
+    }
+
+    fn positions(&self) -> Result<Vec<u32>, Error> {
+        let mut positions = vec![0; self.count];
+        self.buffers.download_positions(&self.of.gpu, &mut positions)?;
+        Ok(positions)
+    }
+
+    /// Leaves the buffers to the next sort.
+    fn keep(self) {
+        *self.of.buffers.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.buffers);
+    }
+}
+
+impl Product for OnDevice<'_> {
+    fn bring(mut self: Box<Self>) -> Result<(Words<'static>, Duration), Error> {
+        let start = Instant::now();
+        let words = match (self.shape.positions, self.records.take()) {
+            (true, Some(records)) => records.gathered(&self.positions()?),
+            (true, None) => self.positions()?.into(),
+            (false, _) if self.shape.key_words == 1 => self.keys::<u32>()?,
+            (false, _) => self.keys::<u64>()?,
+        };
+        self.keep();
+        Ok((words, start.elapsed()))
+    }
+
+    fn take(self: Box<Self>, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<Duration, Error> {
+        fn block<W: Width>(bytes: &[u8]) -> Words<'_> {
+            bytemuck::cast_slice::<_, W>(bytes).into()
+        }
+        let (start, mut taking) = (Instant::now(), Duration::ZERO);
+        let mut timed = |words: Words| {
+            let start = Instant::now();
+            let taken = take(words);
+            taking += start.elapsed();
+            taken
+        };
+        if self.shape.positions || self.count < self.buffers.n() as usize {
+            timed(self.bring()?.0)?;
+        } else {
+            let block = if self.shape.key_words == 1 { block::<u32> } else { block::<u64> };
+            self.buffers.take_keys(&self.of.gpu, |bytes| timed(block(bytes)))?;
+            self.keep();
+        }
+        Ok(start.elapsed().saturating_sub(taking))
+    }
+}

@@ -1,0 +1,241 @@
+//! The container of keys, and of the words that stand for records: one width for all, in blocks.
+//!
+//! Keys are words of 32 or 64 bits, and which of them is known only when the program runs. They are read
+//! block by block on several cores, and blocks of results are borrowed from a device, so a container is a list of
+//! blocks, owned or borrowed. What depends on the width is generic over [`Width`]; [`by_width`] leads there.
+
+use std::borrow::Cow;
+
+use crate::cpu;
+use crate::key::{KeyMap, Word};
+use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+
+/// Some words, one after another.
+pub type Block<'a, W> = Cow<'a, [W]>;
+
+/// Words of one width in blocks, in order.
+#[derive(Clone, Debug)]
+pub enum Words<'a> {
+    /// Of 32 bits.
+    Narrow(Vec<Block<'a, u32>>),
+    /// Of 64 bits.
+    Wide(Vec<Block<'a, u64>>),
+}
+
+/// Evaluates the same expression for blocks of either width.
+macro_rules! by_width {
+    ($words:expr, $blocks:ident => $value:expr) => {
+        match $words {
+            $crate::words::Words::Narrow($blocks) => $value,
+            $crate::words::Words::Wide($blocks) => $value,
+        }
+    };
+}
+pub(crate) use by_width;
+
+/// A word that [`Words`] may be made of.
+pub trait Width: Word {
+    /// Words of 32 bits in it: 1 or 2.
+    const WIDTH: u32;
+    /// The words in these blocks.
+    #[must_use]
+    fn words(blocks: Vec<Block<'_, Self>>) -> Words<'_>;
+    /// The blocks of these words; `None` if they are of the other width.
+    #[must_use]
+    fn blocks(words: Words<'_>) -> Option<Vec<Block<'_, Self>>>;
+}
+
+impl Width for u32 {
+    const WIDTH: u32 = 1;
+
+    fn words(blocks: Vec<Block<'_, Self>>) -> Words<'_> {
+        Words::Narrow(blocks)
+    }
+
+    fn blocks(words: Words<'_>) -> Option<Vec<Block<'_, Self>>> {
+        if let Words::Narrow(blocks) = words { Some(blocks) } else { None }
+    }
+}
+
+impl Width for u64 {
+    const WIDTH: u32 = 2;
+
+    fn words(blocks: Vec<Block<'_, Self>>) -> Words<'_> {
+        Words::Wide(blocks)
+    }
+
+    fn blocks(words: Words<'_>) -> Option<Vec<Block<'_, Self>>> {
+        if let Words::Wide(blocks) = words { Some(blocks) } else { None }
+    }
+}
+
+impl<W: Width> From<Vec<W>> for Words<'_> {
+    fn from(words: Vec<W>) -> Self {
+        W::words(vec![words.into()])
+    }
+}
+
+impl<'a, W: Width> From<&'a [W]> for Words<'a> {
+    fn from(words: &'a [W]) -> Self {
+        W::words(vec![words.into()])
+    }
+}
+
+impl<W: Width> From<Vec<Vec<W>>> for Words<'_> {
+    fn from(blocks: Vec<Vec<W>>) -> Self {
+        W::words(blocks.into_iter().map(Cow::Owned).collect())
+    }
+}
+
+/// Equal as sequences, whatever the blocks.
+impl PartialEq for Words<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Words::Narrow(a), Words::Narrow(b)) => {
+                a.iter().flat_map(|block| &**block).eq(b.iter().flat_map(|block| &**block))
+            }
+            (Words::Wide(a), Words::Wide(b)) => {
+                a.iter().flat_map(|block| &**block).eq(b.iter().flat_map(|block| &**block))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl<'a> Words<'a> {
+    /// None yet, of 1 or 2 words of 32 bits each.
+    #[must_use]
+    pub fn new(width: u32) -> Self {
+        if width == 1 { Self::Narrow(Vec::new()) } else { Self::Wide(Vec::new()) }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        by_width!(self, blocks => blocks.iter().map(|block| block.len()).sum())
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Words of 32 bits in each: 1 or 2.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        match self {
+            Self::Narrow(_) => 1,
+            Self::Wide(_) => 2,
+        }
+    }
+
+    /// Adds the blocks of these.
+    ///
+    /// # Panics
+    ///
+    /// When they are of the other width.
+    pub fn append(&mut self, more: Self) {
+        match (self, more) {
+            (Self::Narrow(blocks), Self::Narrow(more)) => blocks.extend(more),
+            (Self::Wide(blocks), Self::Wide(more)) => blocks.extend(more),
+            _ => panic!("the keys of one input are of one width"),
+        }
+    }
+
+    /// How many words each block has.
+    pub(crate) fn lengths(&self) -> Vec<usize> {
+        by_width!(self, blocks => blocks.iter().map(|block| block.len()).collect())
+    }
+
+    /// Each block as bytes.
+    pub(crate) fn bytes(&self) -> Vec<&[u8]> {
+        by_width!(self, blocks => blocks.iter().map(|block| bytemuck::cast_slice(block)).collect())
+    }
+
+    /// Each block as bytes, to be written to.
+    pub(crate) fn bytes_mut(&mut self) -> Vec<&mut [u8]> {
+        by_width!(self, blocks => {
+            blocks.iter_mut().map(|block| bytemuck::cast_slice_mut(block.to_mut().as_mut_slice())).collect()
+        })
+    }
+
+    /// All of them in one vector, if they are words like W.
+    #[must_use]
+    pub fn into_vec<W: Width>(self) -> Option<Vec<W>> {
+        W::blocks(self).map(join)
+    }
+
+    /// The same in one block.
+    #[must_use]
+    pub fn joined(self) -> Words<'static> {
+        by_width!(self, blocks => join(blocks).into())
+    }
+
+    /// Only this many, from the first.
+    pub(crate) fn truncated(self, count: Option<usize>) -> Self {
+        fn of<W: Width>(blocks: Vec<Block<'_, W>>, count: usize) -> Words<'static> {
+            let mut words = join(blocks);
+            words.truncate(count);
+            words.into()
+        }
+        match count {
+            None => self,
+            Some(count) => by_width!(self, blocks => of(blocks, count)),
+        }
+    }
+
+    /// The same, borrowed.
+    #[must_use]
+    pub fn borrowed(&self) -> Words<'_> {
+        fn each<'b, W: Width>(blocks: &'b [Block<'_, W>]) -> Words<'b> {
+            W::words(blocks.iter().map(|block| Cow::Borrowed(&**block)).collect())
+        }
+        by_width!(self, blocks => each(blocks))
+    }
+
+    /// Those at these positions.
+    pub(crate) fn gathered(self, positions: &[u32]) -> Words<'static> {
+        fn gather<W: Width>(words: &[W], positions: &[u32]) -> Words<'static> {
+            parallel::map(positions, |&position| words[position as usize]).into()
+        }
+        by_width!(self, blocks => gather(&in_one(blocks), positions))
+    }
+}
+
+/// All blocks as one, which costs nothing where there is only one.
+pub(crate) fn in_one<W: Width>(mut blocks: Vec<Block<'_, W>>) -> Block<'_, W> {
+    if blocks.len() == 1 { blocks.swap_remove(0) } else { cpu::join(&blocks).into() }
+}
+
+fn join<W: Width>(blocks: Vec<Block<'_, W>>) -> Vec<W> {
+    in_one(blocks).into_owned()
+}
+
+/// Small enough that waking other threads costs more than the work.
+const SERIAL: usize = 1 << 16;
+
+/// Turns element bits into keys, in place, on all cores.
+pub fn to_keys<W: Word>(bits: &mut [W], map: KeyMap) {
+    map_in_place(bits, |word| word.key(map));
+}
+
+/// Turns keys back into element bits, in place, on all cores.
+pub fn to_bits<W: Word>(keys: &mut [W], map: KeyMap) {
+    map_in_place(keys, |word| word.bits(map));
+}
+
+fn map_in_place<W: Word>(words: &mut [W], map: impl Fn(W) -> W + Sync) {
+    let each = |words: &mut [W]| words.iter_mut().for_each(|word| *word = map(*word));
+    if words.len() <= SERIAL { each(words) } else { parallel::chunks_mut(words, SERIAL).for_each(each) }
+}
+
+/// What `map` makes of each of `from`, in `to`, which has as many, on all cores.
+pub(crate) fn map_into<T: Sync, R: Send>(from: &[T], to: &mut [R], map: impl Fn(&T) -> R + Sync) {
+    let each = |(to, from): (&mut [R], &[T])| to.iter_mut().zip(from).for_each(|(to, from)| *to = map(from));
+    if from.len() <= SERIAL {
+        each((to, from));
+    } else {
+        parallel::chunks_mut(to, SERIAL).zip(parallel::chunks(from, SERIAL)).for_each(each);
+    }
+}
