@@ -1,5 +1,5 @@
-//! What a person types, as typed. Nothing here opens a file or looks at another option: `sort.rs` makes
-//! of these what is meant.
+//! The arguments as typed. Nothing here opens a file or relates one option to another: the commands resolve
+//! these into options.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -29,7 +29,7 @@ use gpusort::plan::{Algorithm, Variant};
   gpusort sort numbers.txt                     the whole file, sorted, on standard output
   seq 100000 | shuf | gpusort sort -a bitonic  a pipeline, by the bitonic network
   gpusort devices                              what can sort here
-  gpusort bench --sizes 256..1M                who sorts how fast here
+  gpusort bench --sizes 256..1M                how fast the algorithms are here
   gpusort gen --count 1M -o random.u32         something to sort
 
 'gpusort sort --help' has the order rules and all options.")]
@@ -53,7 +53,7 @@ pub(super) enum Command {
     Bench(BenchArgs),
     /// Measure this machine once, so that 'sort' chooses well between CPU and GPU
     Tune(TuneArgs),
-    /// Say whether inputs are sorted, and where not
+    /// Check whether inputs are sorted, and show the first disorder
     Check(CheckArgs),
     /// Print a script that completes commands in a shell
     Completions {
@@ -68,9 +68,9 @@ pub(super) enum Command {
     },
 }
 
-/// Say whether inputs are in order, one after another as one input: exit code 0 if they are, 1 with the first record that is not.
+/// Check whether the inputs, as one input, are in order: exit code 0 if they are, else 1 and the first record out of order.
 ///
-/// They are read as they come, and no further than that.
+/// They are read as they come, up to that record.
 #[derive(Args, Debug)]
 #[command(args_override_self = true)]
 #[command(after_help = "\
@@ -82,7 +82,7 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     pub(super) order: OrderArgs,
 
-    /// Tell by the exit code alone
+    /// Print nothing; only the exit code says it
     #[arg(short, long, help_heading = TOLD)]
     pub(super) quiet: bool,
 }
@@ -101,17 +101,17 @@ impl CheckArg {
     }
 }
 
-/// Measure how long the CPU and the GPU take for sorts of some sizes, with the GPU's start and the way there and
-/// back, and keep that: 'gpusort sort' then takes the sooner one for as many elements as there are. Some tens of
-/// seconds; to be run again after a change of the hardware or its driver.
+/// Measure how long the CPU and the GPU take for sorts of several sizes, with the GPU's start and both transfers, and
+/// keep the results, from which 'gpusort sort' then chooses the faster one. Takes some tens of seconds; run it again
+/// after a change of the hardware or its driver.
 #[derive(Args, Debug)]
 #[command(args_override_self = true)]
 pub(super) struct TuneArgs {
-    /// The GPU that is to be chosen where it is the sooner one [default: the first that is hardware]
+    /// The GPU to compare with the CPU [default: the first hardware GPU]
     #[arg(short, long, value_name = "N|NAME", default_value = "auto", hide_default_value = true)]
     pub(super) device: String,
 
-    /// The most elements to measure with
+    /// Measure with at most this many elements
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = gpusort::size::parse)]
     pub(super) largest: u64,
 
@@ -125,14 +125,14 @@ pub(super) struct TuneArgs {
 #[command(after_help = "\
 Examples:
   gpusort bench --sizes 256..1M                          256, 1K, 4K ... 1M
-  gpusort bench --sizes 1M --variant all -t u32,u64      what each way of cutting the network buys
+  gpusort bench --sizes 1M --variant all -t u32,u64      the variants beside each other
   gpusort bench --device 0,1 --sizes 1K..64M             two GPUs beside each other
-  gpusort bench --sizes 1K..256M*2 --plot times.svg --export-json times.json
+  gpusort bench --sizes '1K..256M*2' --plot times.svg --export-json times.json
 
 Each run sorts fresh keys, those of 'gpusort gen' with the seeds --seed, --seed + 1, ... A GPU is
-kept busy between runs, so that its clock is up. Without a hardware GPU the networks run on the CPU.")]
+kept busy between runs, so that its clock stays high. Without a hardware GPU the networks run on the CPU.")]
 pub(super) struct BenchArgs {
-    /// How many elements: sizes and ranges, with commas between; A..B goes in steps of 4, A..B*F of F
+    /// Numbers of elements: sizes and ranges, with commas between; A..B goes in factors of 4, A..B*F of F
     #[arg(short, long, value_name = "SIZES", default_value = "256..1M")]
     pub(super) sizes: Sizes,
 
@@ -180,7 +180,7 @@ pub(super) struct BenchArgs {
     #[arg(long)]
     pub(super) with_positions: bool,
 
-    /// Another seed, other elements
+    /// Seed of the elements
     #[arg(long, value_name = "N", default_value_t = Pace::default().seed)]
     pub(super) seed: u64,
 
@@ -188,12 +188,12 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = Pace::default().runs as u64, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) runs: u64,
 
-    /// Runs before them
+    /// Untimed runs before them
     #[arg(long, value_name = "N", default_value_t = Pace::default().warm_up)]
     pub(super) warmup: usize,
 
-    /// What all runs of one size of one algorithm may take; fewer are made where they would take more,
-    /// and none where three would
+    /// Limit for all runs of one size of one algorithm; if they would take longer, fewer are made, and
+    /// none if three would
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(super) time_limit: Duration,
 
@@ -209,19 +209,19 @@ pub(super) struct BenchArgs {
     )]
     pub(super) device: Vec<String>,
 
-    /// Every sample, the machine and the devices as JSON
+    /// Write every sample, the machine and the devices as JSON
     #[arg(long, value_name = "FILE")]
     pub(super) export_json: Option<PathBuf>,
 
-    /// The results as CSV
+    /// Write the results as CSV
     #[arg(long, value_name = "FILE")]
     pub(super) export_csv: Option<PathBuf>,
 
-    /// The results as Markdown tables
+    /// Write the results as Markdown tables
     #[arg(long, value_name = "FILE")]
     pub(super) export_markdown: Option<PathBuf>,
 
-    /// Time by size as an SVG picture; - draws it on the terminal
+    /// Plot time by size as an SVG picture; - draws it on the terminal
     #[arg(long, value_name = "FILE")]
     pub(super) plot: Option<PathBuf>,
 
@@ -251,7 +251,7 @@ impl FromStr for VariantArg {
     }
 }
 
-/// A time in seconds, more than none.
+/// A time in seconds, above zero.
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds.filter(|time| !time.is_zero()).ok_or_else(|| "not a number of seconds above 0".to_owned())
@@ -263,14 +263,14 @@ fn seconds(text: &str) -> Result<Duration, String> {
 #[command(after_help = "\
 Examples:
   gpusort gen --count 10 -t f64                       ten numbers, as text
-  gpusort gen --count 1G --dist zipf -o zipf.u32      a billion, as binary; takes no memory
+  gpusort gen --count 1G --dist zipf -o zipf.u32      a billion, as binary, in little memory
   gpusort gen --to bin | gpusort sort -f bin -q --to text | head
 
 Distributions:
   uniform        evenly over the whole range of an integer type; from -1 to 1 for floats
   sorted         rising evenly over that range
   reversed       falling evenly over it
-  nearly-sorted  as sorted, but one in a hundred is that of a random place
+  nearly-sorted  as sorted, but one in a hundred is taken from a random place
   equal          all the same
   few-distinct   sixteen different numbers
   zipf           1, 2, 3 ... in proportion to 1, 1/2, 1/3 ...
@@ -300,7 +300,7 @@ pub(super) struct GenArgs {
     )]
     pub(super) dist: Distribution,
 
-    /// Another seed, other numbers
+    /// Seed of the numbers
     #[arg(long, value_name = "N", default_value = "1")]
     pub(super) seed: u64,
 
@@ -325,8 +325,8 @@ pub(super) struct GenArgs {
 Examples:
   gpusort sort numbers.txt                      sorted, on standard output
   seq 100000 | shuf | gpusort sort | head -3    a pipeline
-  gpusort sort -k price:r -k id sales.csv       rows of a table, dearest first, then by id
-  gpusort sort --top 10 -k score games.csv      the ten rows with the least score
+  gpusort sort -k price:r -k id sales.csv       rows of a table, largest price first, then by id
+  gpusort sort --top 10 -k score games.csv      the ten rows with the lowest score
   gpusort sort -u *.txt                         each number once
   gpusort sort -r -t f32 a.bin -o a.bin         raw binary floats, largest first, in place
   gpusort sort --algo bitonic --device gpu x.f64 -o y.f64
@@ -349,8 +349,8 @@ Numbers in text:
 
 Tables (CSV, TSV):
   Rows come out byte for byte, below the header. Each column that --key names has one type, as text
-  has. Fields that are empty or no numbers stand where --empty and --invalid say; of several kinds
-  at one end NaN is nearest to the numbers, then empty fields, then invalid ones.
+  has. --empty and --invalid say where fields go that are empty or not numbers; if several kinds
+  go to one end, NaN is nearest to the numbers, then empty fields, then invalid ones.
 
 Binary:
   Little-endian, no header. Files named .u32 .i32 .f32 .u64 .i64 .f64 .u8 .i8 .u16 .i16 .f16 are
@@ -374,7 +374,7 @@ pub(super) struct SortArgs {
     #[arg(long, value_name = "K", help_heading = RESULT, value_parser = gpusort::size::parse)]
     pub(super) top: Option<u64>,
 
-    /// Not the records but their positions in the input, from 0: lines of text, or u32 in binary
+    /// Positions of the records in the input, from 0, instead of the records: text, or u32 in binary
     #[arg(long, help_heading = RESULT)]
     pub(super) argsort: bool,
 
@@ -394,7 +394,7 @@ pub(super) struct SortArgs {
     #[arg(long, requires = "each", conflicts_with = "output", help_heading = RESULT)]
     pub(super) in_place: bool,
 
-    /// Sort nothing, but say whether the inputs are sorted, like 'gpusort check'; quiet: by the exit code alone
+    /// Check whether the inputs are sorted, like 'gpusort check'; quiet: by the exit code alone
     #[arg(
         short,
         long,
@@ -407,11 +407,11 @@ pub(super) struct SortArgs {
     )]
     pub(super) check: Option<CheckArg>,
 
-    /// Likewise, by the exit code alone: --check=quiet
+    /// The same by the exit code alone: --check=quiet
     #[arg(short = 'C', conflicts_with_all = ["check", "top", "argsort", "to", "output", "each", "merge"], help_heading = INSTEAD)]
     pub(super) check_quietly: bool,
 
-    /// Merge inputs that are sorted, each on its own, as they come
+    /// Merge inputs that are sorted already, in little memory
     #[arg(short, long, conflicts_with_all = ["argsort", "each"], help_heading = INSTEAD)]
     pub(super) merge: bool,
 
@@ -450,7 +450,7 @@ pub(super) struct SortArgs {
     )]
     pub(super) device: String,
 
-    /// Where the timing goes; auto is standard output where no data is in the way, else stderr
+    /// Where the timing goes; auto is standard output where no data would be spoilt, else stderr
     #[arg(
         long,
         value_name = "WHERE",
@@ -476,19 +476,19 @@ pub(super) struct SortArgs {
     #[arg(long, action = ArgAction::HelpLong, help_heading = TOLD)]
     pub(super) help: Option<bool>,
 
-    /// What `sort` has for numbers with units. It must not print help into a file that data is expected in.
+    /// `sort` reads numbers with units by it. It must not print help into a file where data is expected.
     #[arg(short = 'h', hide = true)]
     pub(super) human: bool,
 
-    /// Whether `--timing` was typed and is not the environment's.
+    /// Whether `--timing` was typed, and not set by the environment.
     #[arg(skip)]
     pub(super) timing_typed: bool,
 
-    /// Likewise for `--progress`.
+    /// The same for `--progress`.
     #[arg(skip)]
     pub(super) progress_typed: bool,
 
-    /// What was typed of where and how to sort.
+    /// The first option about how and where to sort that was typed.
     #[arg(skip)]
     pub(super) how_typed: Option<&'static str>,
 }
@@ -501,7 +501,7 @@ const INSTEAD: &str = "Instead of sorting";
 const HOW: &str = "How and where";
 const TOLD: &str = "What is told";
 
-/// What is in which order.
+/// The inputs, and the order of their records.
 #[derive(Args, Clone, Debug)]
 pub(super) struct OrderArgs {
     /// Files that are one input together; none or - is standard input
@@ -516,7 +516,7 @@ pub(super) struct OrderArgs {
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", help_heading = INPUT)]
     pub(super) element: TypeArg,
 
-    /// The first row of a table is a row like others
+    /// The first row of a table is data, not a header
     #[arg(long, help_heading = INPUT)]
     pub(super) no_header: bool,
 
@@ -524,7 +524,7 @@ pub(super) struct OrderArgs {
     #[arg(long, value_name = "C", value_parser = delimiter, help_heading = INPUT)]
     pub(super) delimiter: Option<u8>,
 
-    /// The column of a table, by name or number; again for ties. :r is largest first, :a smallest
+    /// Column of a table, by name or number; repeat for ties. :r is largest first, :a smallest
     #[arg(short, long, value_name = "COLUMN[:r|:a]", help_heading = ORDER)]
     pub(super) key: Vec<String>,
 
@@ -532,7 +532,7 @@ pub(super) struct OrderArgs {
     #[arg(short, long, help_heading = ORDER)]
     pub(super) reverse: bool,
 
-    /// Of records with equal keys only the first; to a check, equal keys are disorder
+    /// Only the first record of each key; in a check, equal keys are disorder
     #[arg(short, long, help_heading = ORDER)]
     pub(super) unique: bool,
 
@@ -544,7 +544,7 @@ pub(super) struct OrderArgs {
     #[arg(long, value_name = "WHERE", help_heading = ORDER)]
     pub(super) empty: Option<PlaceArg>,
 
-    /// Where rows go whose key field is no number [default: error]
+    /// Where rows go whose key field is not a number [default: error]
     #[arg(long, value_name = "WHERE", help_heading = ORDER)]
     pub(super) invalid: Option<InvalidArg>,
 
@@ -588,7 +588,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// An enumeration of the library as clap sees it: `auto`, then each value by its name.
+/// An enumeration of the library for clap: `auto`, then each value by its name.
 macro_rules! value_or_auto {
     ($(#[$doc:meta])* $name:ident($inner:ty): $values:expr) => {
         $(#[$doc])*
@@ -630,7 +630,7 @@ value_or_auto! {
     ]
 }
 
-/// Reads one of these names as the value that it is the name of.
+/// A parser that accepts these names and returns the values they name.
 fn by_name<T>(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
 where
     T: FromStr<Err: std::error::Error + Send + Sync + 'static> + Clone + Send + Sync + 'static,
@@ -668,7 +668,7 @@ pub(super) enum TimingArg {
     Off,
 }
 
-/// Whether there is progress to be seen.
+/// Whether progress is shown.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct ProgressArgs {
     /// Progress on stderr; auto is on a terminal, for work over half a second
