@@ -2,6 +2,7 @@
 
 pub mod binary;
 pub mod csv;
+mod infer;
 pub mod npy;
 mod number;
 pub mod ordered;
