@@ -319,9 +319,8 @@ impl<'a> Layout<'a> {
         for (key, parts) in columns.into_iter().enumerate() {
             let inferences = parts.iter().map(|part| part.inference().clone());
             let inference = inferences.fold(Inference::new(self.element, self.rules), Inference::merge);
-            let element = inference
-                .finish()
-                .map_err(|conflict| conflict.into_error(|row| self.spot(row, key)))?;
+            let element =
+                inference.finish().map_err(|conflict| conflict.into_error(|row| self.spot(row, key)))?;
             let order = Order { descending: self.keys[key].descending, ..Order::ascending(element) };
             digits.extend(column::digits(parts, order, self.rules));
             elements.push(element);

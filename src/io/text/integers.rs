@@ -1,7 +1,7 @@
 //! Tokens as integers: 32 bits each, or 64 where those are not enough; their span tells the type.
 
 use crate::io::infer::{Span, integer_of, limits};
-use crate::io::number::{Tokens, integer};
+use crate::io::number::Tokens;
 use crate::key::{ElementType, Order, Pieces, Word};
 use crate::parallel::map_parts;
 
@@ -96,20 +96,22 @@ impl Integers {
 
     /// Reads the token that was found, at this byte of the text.
     fn read_one(&mut self, tokens: &mut Tokens, place: usize) -> Result<(), NotInteger> {
-        let token = tokens.take_token();
-        let value = integer_of(token, self.asked).ok_or(NotInteger(place))?;
-        self.canonical &= integer(token).is_some_and(|integer| integer.canonical);
+        let (value, canonical) = integer_of(tokens.take_token(), self.asked).ok_or(NotInteger(place))?;
+        self.canonical &= canonical;
         let signed = self.span.least < 0;
         self.span.push(value);
-        let is_narrow = self.span.fits(ElementType::U32) || self.span.fits(ElementType::I32);
         match &mut self.values {
-            Values::Narrow(values) if is_narrow => values.push(value as u32),
+            Values::Wide(values) => values.push(value as u64),
+            Values::Narrow(values)
+                if self.span.fits(ElementType::U32) || self.span.fits(ElementType::I32) =>
+            {
+                values.push(value as u32);
+            }
             Values::Narrow(values) => {
                 let mut wide = widened(std::mem::take(values), signed);
                 wide.push(value as u64);
                 self.values = Values::Wide(wide);
             }
-            Values::Wide(values) => values.push(value as u64),
         }
         Ok(())
     }
