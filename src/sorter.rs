@@ -90,7 +90,7 @@ impl<'a> Incoming<'a> {
 
 impl<'a> From<Words<'a>> for Incoming<'a> {
     fn from(words: Words<'a>) -> Self {
-        fn each<'a, W: Width>(blocks: Vec<words::Block<'a, W>>) -> Incoming<'a> {
+        fn each<W: Width>(blocks: Vec<words::Block<'_, W>>) -> Incoming<'_> {
             let n = blocks.iter().map(|block| block.len()).sum();
             Incoming::new(n, W::WIDTH, blocks.into_iter().map(|block| Ok(W::words(vec![block]))))
         }
@@ -187,7 +187,6 @@ pub struct Ordered<'s> {
 impl Ordered<'_> {
     /// How many keys, positions or records there are.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.len
     }

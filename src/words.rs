@@ -102,7 +102,7 @@ impl PartialEq for Words<'_> {
     }
 }
 
-impl<'a> Words<'a> {
+impl Words<'_> {
     /// None yet, of 1 or 2 words of 32 bits each.
     #[must_use]
     pub fn new(width: u32) -> Self {

@@ -12,17 +12,17 @@ mod words;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use self::column::{Column, NoType, Refused};
+use self::column::Column;
 use self::rows::{cuts, end_of_row};
 use super::counts::Counts;
+use super::infer::{Inference, Refused, Spot};
 use super::print;
 use super::records::touch;
 use super::source::Text;
-use super::text::{NO_NAN, NOTHING_THERE, expected, piece_size};
-use crate::error::{Error, ErrorKind};
-use crate::human::quoted;
+use super::text::piece_size;
+use crate::error::Error;
 use crate::key::{ElementType, KeyMap, Word};
-use crate::order::{Class, KeyOrder};
+use crate::order::KeyOrder;
 use crate::parallel::map_parts;
 use crate::words::{Width, Words, by_width, in_one};
 
@@ -260,7 +260,7 @@ impl<'a> Layout<'a> {
     fn read_part(&self, bytes: &[u8], start: usize, until: usize) -> Result<Part, Problem> {
         const ROW: usize = 32;
         let guess = until.saturating_sub(start) / ROW;
-        let columns = self.keys.iter().map(|_| Column::new(self.element, guess)).collect();
+        let columns = self.keys.iter().map(|_| Column::new(self.element, self.rules, guess)).collect();
         let (starts, skipped) = (Vec::with_capacity(guess), Vec::new());
         let mut part = Part { start, end: start, starts, skipped, counts: Counts::default(), columns };
         let mut fields = vec![0..0; self.keys.len()];
@@ -291,7 +291,7 @@ impl<'a> Layout<'a> {
                 part.starts.push(u32::try_from(at - start).map_err(|_| Problem(at, Wrong::Long))?);
                 for (key, field) in fields.iter().enumerate() {
                     let said = unquoted(&bytes[field.clone()]);
-                    let pushed = part.columns[key].push(trimmed(&said), self.rules);
+                    let pushed = part.columns[key].push(trimmed(&said), at);
                     pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;
                 }
             }
@@ -302,77 +302,34 @@ impl<'a> Layout<'a> {
 
     /// The types of the keys' columns and the words that order the rows.
     fn words(&self, parts: Vec<Part>) -> Result<(Vec<ElementType>, Vec<Words<'static>>), Error> {
-        let mut starts = Vec::with_capacity(parts.len());
+        let rows: Vec<usize> = parts.iter().map(|part| part.starts.len()).collect();
         let mut columns: Vec<Vec<Column>> =
             self.keys.iter().map(|_| Vec::with_capacity(parts.len())).collect();
         for part in parts {
-            starts.push((part.start, part.starts));
             columns.iter_mut().zip(part.columns).for_each(|(all, column)| all.push(column));
         }
         let (mut elements, mut digits) = (Vec::new(), Vec::new());
         for (key, parts) in columns.into_iter().enumerate() {
-            let failed = |no_type| {
-                self.no_type(key, no_type, |part, row| {
-                    let (start, rows): &(usize, Vec<u32>) = &starts[part];
-                    start + rows[row as usize] as usize
-                })
-            };
-            let element = self.element.map_or_else(|| column::type_of(&parts), Ok).map_err(failed)?;
-            let order = KeyMap { descending: self.keys[key].descending, ..KeyMap::ascending(element) };
-            digits.extend(column::digits(parts, order, self.rules).map_err(failed)?);
+            let inferences = parts.iter().map(|part| part.inference().clone());
+            let inference = inferences.fold(Inference::new(self.element, self.rules), Inference::merge);
+            let element =
+                inference.finish().map_err(|conflict| conflict.into_error(|row| self.spot(row, key)))?;
+            let map = KeyMap { descending: self.keys[key].descending, ..KeyMap::ascending(element) };
+            digits.extend(column::digits(parts, map, self.rules));
             elements.push(element);
         }
-        let rows: Vec<usize> = starts.iter().map(|(_, rows)| rows.len()).collect();
         Ok((elements, words::words(digits, &rows)))
     }
 
-    /// That a column's numbers are of no one type.
-    fn no_type(&self, key: usize, no_type: NoType, start: impl Fn(usize, u32) -> usize) -> Error {
-        let place = |(part, row)| start(part, row);
-        let shown = |at| quoted(self.value(at, key));
-        match no_type {
-            NoType::TooLarge(part, row) => {
-                let expected = "an integer that a 64-bit type holds; --type f64 sorts it, rounded";
-                self.field_error(place((part, row)), key, expected)
-            }
-            NoType::Inexact(part, row) => {
-                let expected = "an integer that f64 holds exactly, as it must be beside decimals; \
-                                --type f64 sorts it, rounded";
-                self.field_error(place((part, row)), key, expected)
-            }
-            NoType::Apart(least, greatest) => {
-                let (least, greatest) = (place(least), place(greatest));
-                let problem = format!(
-                    "no integer type holds both {} ({}) and {} ({}); --type f64 sorts them, rounded",
-                    shown(least),
-                    self.text.line(least),
-                    shown(greatest),
-                    self.text.line(greatest),
-                );
-                Error::input(self.field_place(least.max(greatest), key), problem)
-            }
-        }
-    }
-
-    /// The value of a key's field in the row that begins here.
-    fn value(&self, row: usize, key: usize) -> Vec<u8> {
-        let mut value = Vec::new();
+    /// The field of a key in the row that begins here, for a message.
+    fn spot(&self, row: usize, key: usize) -> Spot {
+        let mut token = Vec::new();
         for_each_field(&self.text.bytes, row, self.delimiter, |column, field| {
             if column == self.keys[key].index {
-                value = trimmed(&unquoted(&self.text.bytes[field])).to_vec();
+                token = trimmed(&unquoted(&self.text.bytes[field])).to_vec();
             }
         });
-        value
-    }
-
-    /// `file:line, column 'name'` of a row and a key.
-    fn field_place(&self, row: usize, key: usize) -> String {
-        format!("{}, column '{}'", self.text.line(row), self.keys[key].shown())
-    }
-
-    fn field_error(&self, row: usize, key: usize, expected: impl Into<String>) -> Error {
-        let (place, token) = (self.field_place(row, key), quoted(self.value(row, key)));
-        Error::new(ErrorKind::Token { place, token, expected: expected.into() })
+        Spot { place: self.text.line(row), column: Some(self.keys[key].shown()), token }
     }
 
     fn error(&self, Problem(row, wrong): &Problem) -> Error {
@@ -381,18 +338,7 @@ impl<'a> Layout<'a> {
             Wrong::Unclosed => Error::input(self.text.line(row), UNCLOSED),
             Wrong::Long => Error::input(self.text.line(row), "a row is longer than 4 GiB"),
             Wrong::Ragged(count) => Error::input(self.text.line(row), ragged(count, self.columns)),
-            Wrong::Field(key, refused) => self.refused(row, key, refused),
-        }
-    }
-
-    fn refused(&self, row: usize, key: usize, refused: Refused) -> Error {
-        match refused {
-            Refused::Class(Class::Invalid) => {
-                self.field_error(row, key, "a number; --invalid puts such rows last or first, or skips them")
-            }
-            Refused::Class(Class::Nan) => self.field_error(row, key, NO_NAN),
-            Refused::Class(Class::Empty) => Error::input(self.field_place(row, key), NOTHING_THERE),
-            Refused::Type(element) => self.field_error(row, key, expected(element)),
+            Wrong::Field(key, refused) => refused.into_error(self.spot(row, key)),
         }
     }
 }

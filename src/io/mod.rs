@@ -4,6 +4,7 @@ pub mod binary;
 mod counts;
 pub mod csv;
 pub mod format;
+mod infer;
 pub mod npy;
 mod number;
 pub mod ordered;

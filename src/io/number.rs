@@ -3,6 +3,8 @@
 //! A number is `[+-]`, then digits with an optional point (a digit on at least one side of it) and an
 //! optional exponent, or `inf`, `infinity` or `nan` in any case.
 
+use crate::key::ElementType;
+
 /// Whether this byte separates tokens.
 #[inline]
 pub(super) fn is_space(byte: u8) -> bool {
@@ -52,7 +54,7 @@ impl Tokens<'_> {
         }
     }
 
-    /// Goes on behind the token that was found, if it has this length.
+    /// Advances past the token that was found, if it has this length.
     #[inline]
     pub(super) fn pass(&mut self, length: usize) -> bool {
         let end = self.next + length;
@@ -71,7 +73,7 @@ impl Tokens<'_> {
 }
 
 impl<'a> Tokens<'a> {
-    /// The token that was found; goes on behind it.
+    /// The token that was found; advances past it.
     #[inline]
     pub(super) fn take_token(&mut self) -> &'a [u8] {
         let token = token_at(self.bytes, self.next);
@@ -146,10 +148,8 @@ fn split_digits(bytes: &[u8]) -> (&[u8], &[u8]) {
 /// An integer as a token spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Integer {
-    /// Whether it is below zero; −0 is not.
-    pub(super) negative: bool,
-    /// Its absolute value; `None` where u64 does not hold it.
-    pub(super) magnitude: Option<u64>,
+    /// Its value; `None` where neither u64 nor i64 holds it.
+    pub(super) value: Option<i128>,
     /// Whether the token is how the value would be printed.
     pub(super) canonical: bool,
 }
@@ -183,7 +183,8 @@ pub(super) fn integer(token: &[u8]) -> Option<Integer> {
     let leading_zero = digits[0] == b'0' && digits.len() > 1;
     let negative = sign == Some(b'-') && magnitude != Some(0);
     let canonical = !leading_zero && (sign.is_none() || negative);
-    Some(Integer { negative, magnitude, canonical })
+    let value = magnitude.map(|magnitude| if negative { -i128::from(magnitude) } else { magnitude.into() });
+    Some(Integer { value: value.filter(|&value| value >= i64::MIN.into()), canonical })
 }
 
 /// An integer of up to sixteen digits without a plus.
@@ -200,7 +201,7 @@ pub(super) struct ShortInteger {
 /// The token at the beginning of `rest` where it is a short integer and not at the very end of the text; `None` says nothing.
 ///
 /// Eight digits are found and read at once, as the parts of one word, and without a branch on the sign, which no
-/// processor foresees.
+/// processor predicts.
 #[inline]
 fn short_integer(rest: &[u8]) -> Option<ShortInteger> {
     const POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
@@ -220,7 +221,7 @@ fn short_integer(rest: &[u8]) -> Option<ShortInteger> {
     let leading_zero = digits[0] == b'0' && count > 1;
     let canonical = !(leading_zero || minus && value == 0);
     let sign = i64::from(minus);
-    // Negated by turning all bits round and adding one.
+    // Negated by inverting all bits and adding one.
     let value = (value.cast_signed() ^ -sign) + sign;
     Some(ShortInteger { value, canonical, length: usize::from(minus) + count })
 }
@@ -246,13 +247,23 @@ fn leading_digits(bytes: u64) -> (u64, usize) {
     (eights, count)
 }
 
+/// The number at the beginning of these bytes as a float of this type, and how many bytes spell it. f32 is widened, having been
+/// rounded once.
+#[inline]
+pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> {
+    if element == ElementType::F32 {
+        fast_float2::parse_partial::<f32, _>(bytes).ok().map(|(value, length)| (value.into(), length))
+    } else {
+        fast_float2::parse_partial(bytes).ok()
+    }
+}
+
 /// Whether the integer that this token spells is `value` exactly.
 pub(super) fn is_exactly(token: &[u8], value: f64) -> bool {
     let ([b'+' | b'-', digits @ ..] | digits) = token;
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
-    let significant = &digits[zeros.min(digits.len() - 1)..];
     // Printed without a fraction, a float of any size shows its exact value.
-    significant.len() <= 15 || format!("{:.0}", value.abs()).as_bytes() == significant
+    format!("{:.0}", value.abs()).as_bytes() == &digits[zeros.min(digits.len() - 1)..]
 }
 
 /// Whether it is finite and no integer.
@@ -261,20 +272,6 @@ pub(super) fn has_fraction(value: f64) -> bool {
     // From here on all are integers.
     const FRACTIONS_END: f64 = (1_u64 << 52) as f64;
     value.abs() < FRACTIONS_END && ((value as i64) as f64 - value).abs() > 0.0
-}
-
-/// What was expected of a token that is no number, with a word on what it may be.
-pub(super) fn no_number(token: &[u8]) -> String {
-    let hint = if token.starts_with(b"\x93NUMPY") {
-        "; --from npy reads NumPy's files"
-    } else if token.iter().any(|&byte| byte < b' ' || byte == 0x7F) {
-        "; --from bin reads binary"
-    } else if token.contains(&b',') || token.contains(&b';') {
-        "; --from csv reads tables"
-    } else {
-        ""
-    };
-    format!("a number{hint}")
 }
 
 #[cfg(test)]
@@ -331,15 +328,17 @@ mod tests {
 
     #[test]
     fn integers_and_their_canonical_spelling() {
-        let case = |token: &str| integer(token.as_bytes()).map(|i| (i.negative, i.magnitude, i.canonical));
-        assert_eq!(case("0"), Some((false, Some(0), true)));
-        assert_eq!(case("-0"), Some((false, Some(0), false)));
-        assert_eq!(case("+5"), Some((false, Some(5), false)));
-        assert_eq!(case("007"), Some((false, Some(7), false)));
-        assert_eq!(case("-12"), Some((true, Some(12), true)));
-        assert_eq!(case("18446744073709551615"), Some((false, Some(u64::MAX), true)));
-        assert_eq!(case("18446744073709551616"), Some((false, None, true)));
-        assert_eq!(case("000000000000000000000000000000000000042"), Some((false, Some(42), false)));
+        let case = |token: &str| integer(token.as_bytes()).map(|i| (i.value, i.canonical));
+        assert_eq!(case("0"), Some((Some(0), true)));
+        assert_eq!(case("-0"), Some((Some(0), false)));
+        assert_eq!(case("+5"), Some((Some(5), false)));
+        assert_eq!(case("007"), Some((Some(7), false)));
+        assert_eq!(case("-12"), Some((Some(-12), true)));
+        assert_eq!(case("18446744073709551615"), Some((Some(u64::MAX.into()), true)));
+        assert_eq!(case("18446744073709551616"), Some((None, true)));
+        assert_eq!(case("-9223372036854775808"), Some((Some(i64::MIN.into()), true)));
+        assert_eq!(case("-9223372036854775809"), Some((None, true)));
+        assert_eq!(case("000000000000000000000000000000000000042"), Some((Some(42), false)));
         assert_eq!(case("1234567890123456789x"), None);
         assert_eq!(case("12345678901234567890x"), None);
         assert_eq!(case(""), None);
@@ -389,8 +388,7 @@ mod tests {
             let value = value >> (value.unsigned_abs() % 128) as u32;
             let token = value.to_string();
             let parsed = integer(token.as_bytes()).unwrap();
-            prop_assert_eq!(parsed.magnitude, u64::try_from(value.unsigned_abs()).ok());
-            prop_assert_eq!(parsed.negative, value < 0);
+            prop_assert_eq!(parsed.value, (i64::MIN.into()..=u64::MAX.into()).contains(&value).then_some(value));
             prop_assert!(parsed.canonical);
             prop_assert_eq!(spelled(token.as_bytes()), Some(Spelled::Integer));
         }
@@ -403,8 +401,7 @@ mod tests {
                 let token = tokens.take_token();
                 if let Some(short) = short {
                     let long = integer(token).expect("a short integer is one");
-                    let value = i128::from(long.magnitude.expect("sixteen digits fit"));
-                    prop_assert_eq!(i128::from(short.value), if long.negative { -value } else { value }, "{}", text);
+                    prop_assert_eq!(Some(i128::from(short.value)), long.value, "{}", text);
                     prop_assert_eq!((short.canonical, short.length), (long.canonical, token.len()), "{}", text);
                 } else {
                     let read_short = integer(token).is_some() && token.len() <= 16 && token[0] != b'+';

@@ -140,9 +140,8 @@ impl<'a> Inputs<'a> {
     }
 
     /// What is wrong with the types, now that all was read.
-    fn end(&mut self) -> Result<(), Error> {
-        let name = self.all.first().map_or_else(String::new, Input::name);
-        self.typings.iter_mut().try_for_each(|typing| typing.end(&name))
+    fn end(&self) -> Result<(), Error> {
+        self.typings.iter().try_for_each(Typing::end)
     }
 
     /// The types of the keys, with commas between.

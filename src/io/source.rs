@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::number::token_at;
-use crate::error::{Error, ErrorKind};
-use crate::human::{self, quoted};
+use crate::error::Error;
+use crate::human;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
 /// One thing to read.
@@ -471,14 +471,5 @@ impl Text {
     /// The text up to the end of this part, with the line end behind it.
     pub(super) fn with_line_end(&self, part: &Part) -> &[u8] {
         &self.bytes[..=part.range.end]
-    }
-
-    /// An error about the token at this byte.
-    pub(super) fn token_error(&self, byte: usize, expected: impl Into<String>) -> Error {
-        Error::new(ErrorKind::Token {
-            place: self.place(byte),
-            token: quoted(self.token(byte)),
-            expected: expected.into(),
-        })
     }
 }

@@ -224,7 +224,7 @@ impl Stream {
                 self.bytes().into()
             };
             // What is wrong is told when its turn comes.
-            let _ = typing.cell(trimmed(&said), String::new);
+            let _ = typing.cell(trimmed(&said), || (String::new(), None));
         }
     }
 
@@ -338,7 +338,7 @@ impl Stream {
         let bytes = &buffer.bytes()[..*length];
         cells.clear();
         match form {
-            Form::Text => cells.push(typings[0].cell(bytes, || buffer.place())?),
+            Form::Text => cells.push(typings[0].cell(bytes, || (buffer.place(), None))?),
             Form::Bits(source, direction) => {
                 let Some(key) = binary::key(bytes, source, *direction) else {
                     let problem = format!("element {} is NaN, and --nan is error", *number - 1);
@@ -350,7 +350,7 @@ impl Stream {
             Form::Table(Some(columns)) => {
                 for ((field, key), typing) in fields.iter().zip(&columns.model.keys).zip(typings) {
                     let said = unquoted(&bytes[field.clone()]);
-                    let place = || format!("{}, column '{}'", buffer.place(), key.shown());
+                    let place = || (buffer.place(), Some(key.shown()));
                     cells.push(typing.cell(trimmed(&said), place)?);
                 }
             }

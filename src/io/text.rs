@@ -11,7 +11,8 @@ pub(super) mod integers;
 
 use std::ops::Range;
 
-use self::integers::Integers;
+use self::integers::{Integers, NotInteger};
+use super::infer::{Inference, Refused, Spot};
 use super::number::Tokens;
 use super::records::{Records, Spelling};
 use super::source::Text;
@@ -23,8 +24,8 @@ use crate::words::{Width, Words};
 
 pub use self::files::{FromFiles, integers_from_files};
 
-/// Bytes that one core reads at a time: few enough for all cores to end together, many enough for what becomes
-/// of them to be in large pages.
+/// Bytes that one core reads at a time: few enough for all cores to end together, many enough for their keys to be in
+/// large pages.
 const PIECE: Range<usize> = 1 << 18..8 << 20;
 
 /// Reads `text` as numbers of this type, or of the first of u32, i32, u64, i64 and f64 that holds them
@@ -46,21 +47,46 @@ pub fn parse(text: Text, element: Option<ElementType>, direction: KeyOrder) -> R
     .collect();
     match pieces {
         Ok(pieces) => {
-            let summary = Integers::summary(&pieces);
-            let element = summary.element().ok_or_else(|| summary.no_element(&text))?;
-            let order = direction.map(element);
+            let element = element.or_else(|| Integers::span(&pieces).element());
+            let order = direction.map(element.map_or_else(|| infer(&text, direction), Ok)?);
+            let canonical = pieces.iter().all(|piece| piece.canonical);
             let keys = Integers::keys(pieces, order);
-            let spelling = if summary.canonical { None } else { Some(spelling(text)) };
+            let spelling = if canonical { None } else { Some(spelling(text)) };
             Ok(Records { order, keys, spelling })
         }
-        Err(not) => match not.into_error(&text) {
-            Some(error) => Err(error),
+        Err(NotInteger(place)) => match element {
+            Some(element) => {
+                let spot = spot(&text, place);
+                Err(Refused::by_integers(&spot.token, element).into_error(spot))
+            }
             None => floats::parse(text, None, direction),
         },
     }
 }
 
-/// How many integers to expect in so many bytes: right for seven digits, so that most pieces grow once or never.
+/// The inference of a text of this type, or of any, by the byte where a token begins.
+fn inference(asked: Option<ElementType>, direction: KeyOrder) -> Inference<usize> {
+    Inference::new(asked, KeyOrder { nan: direction.nan, ..KeyOrder::default() })
+}
+
+/// The type of a text, or the error that says why it has none, token by token: only this tells which ones are at fault.
+fn infer(text: &Text, direction: KeyOrder) -> Result<ElementType, Error> {
+    let mut inference = inference(None, direction);
+    for part in text.parts() {
+        for (start, token) in Tokens::new(&text.bytes[part.range.clone()]) {
+            let place = part.range.start + start;
+            inference.read(token, || place).map_err(|refused| refused.into_error(spot(text, place)))?;
+        }
+    }
+    inference.finish().map_err(|conflict| conflict.into_error(|place| spot(text, place)))
+}
+
+/// The token that begins at this byte, for a message.
+fn spot(text: &Text, place: usize) -> Spot {
+    Spot { place: text.place(place), column: None, token: text.token(place).to_vec() }
+}
+
+/// How many integers to expect in this many bytes: right for seven digits, so that most pieces grow once or never.
 fn guess(bytes: usize) -> usize {
     bytes / 8
 }
@@ -107,24 +133,4 @@ fn spelling(text: Text) -> Spelling {
     }
     let starts = if u32::holds(text.bytes.len()) { starts::<u32>(&text) } else { starts::<u64>(&text) };
     Spelling { text, starts }
-}
-
-/// What is said of NaN where it is not to be.
-pub(super) const NO_NAN: &str = "allowed by --nan error";
-
-/// What is said of an empty field where there are to be none.
-pub(super) const NOTHING_THERE: &str = "nothing is there, and --empty is error";
-
-/// What is expected of a number of this type.
-pub(super) fn expected(element: ElementType) -> String {
-    match element {
-        ElementType::U32 => format!("an integer from 0 to {} (u32)", u32::MAX),
-        ElementType::I32 => format!("an integer from {} to {} (i32)", i32::MIN, i32::MAX),
-        ElementType::U64 => format!("an integer from 0 to {} (u64)", u64::MAX),
-        ElementType::I64 => format!("an integer from {} to {} (i64)", i64::MIN, i64::MAX),
-        ElementType::F32 => format!("a number up to {:e} (f32)", f32::MAX),
-        ElementType::F64 => format!("a number up to {:e} (f64)", f64::MAX),
-        // Text is not read as these.
-        narrow => format!("{narrow}"),
-    }
 }

@@ -104,7 +104,7 @@ pub fn integers_from_files(
             return Ok(None);
         }
     }
-    let Some(element) = Integers::summary(&pieces).element() else { return Ok(None) };
+    let Some(element) = element.or_else(|| Integers::span(&pieces).element()) else { return Ok(None) };
     let order = direction.map(element);
     let keys = Integers::keys(pieces, order);
     let cores = parallel::threads() as u64;

@@ -2,38 +2,39 @@
 
 use std::ops::Range;
 
-use super::integers::two_complement;
-use super::{NO_NAN, each_piece, expected};
+use super::{each_piece, inference, spot};
 use crate::error::Error;
-use crate::io::number::{Spelled, Tokens, has_fraction, integer, is_exactly, no_number, spelled};
+use crate::io::infer::Inference;
+use crate::io::number::{Tokens, float, has_fraction};
 use crate::io::records::{Records, Spelling};
 use crate::io::source::Text;
 use crate::key::{ElementType, KeyMap, Word};
-use crate::order::{KeyOrder, Nulls};
+use crate::order::KeyOrder;
 use crate::words::{Width, Words};
 
-/// A float type's keys, read from tokens.
+/// The bits of a float type.
 trait Float: Width {
-    /// The number that is spelled at the beginning of these bytes: its key, the number as f64, and how many
-    /// bytes spell it. NaN is one key.
-    fn read(bytes: &[u8], order: KeyMap) -> Option<(Self, f64, usize)>;
+    const ELEMENT: ElementType;
+
+    /// Of a number that the type holds; NaN is one key.
+    fn of(value: f64) -> Self;
 }
 
 impl Float for u32 {
+    const ELEMENT: ElementType = ElementType::F32;
+
     #[inline]
-    fn read(bytes: &[u8], order: KeyMap) -> Option<(Self, f64, usize)> {
-        let (value, length): (f32, usize) = fast_float2::parse_partial(bytes).ok()?;
-        let value = if value.is_nan() { f32::NAN } else { value };
-        Some((value.to_bits().key(order), value.into(), length))
+    fn of(value: f64) -> Self {
+        if value.is_nan() { f32::NAN } else { value as f32 }.to_bits()
     }
 }
 
 impl Float for u64 {
+    const ELEMENT: ElementType = ElementType::F64;
+
     #[inline]
-    fn read(bytes: &[u8], order: KeyMap) -> Option<(Self, f64, usize)> {
-        let (value, length): (f64, usize) = fast_float2::parse_partial(bytes).ok()?;
-        let value = if value.is_nan() { f64::NAN } else { value };
-        Some((value.to_bits().key(order), value, length))
+    fn of(value: f64) -> Self {
+        value.to_bits()
     }
 }
 
@@ -41,12 +42,7 @@ impl Float for u64 {
 struct Floats<W, S> {
     keys: Vec<W>,
     starts: Vec<S>,
-    /// Whether there is a token with a point or an exponent, inf or nan.
-    decimals: bool,
-    /// The first integer that f64 does not hold exactly.
-    inexact: Option<usize>,
-    /// The first integer that no 64-bit type holds.
-    too_large: Option<usize>,
+    inference: Inference<usize>,
 }
 
 /// Reads `text` as numbers of this float type, or as f64 where that changes nothing.
@@ -69,24 +65,11 @@ fn floats_of<W: Float, S: Width>(
     asked: Option<ElementType>,
     direction: KeyOrder,
 ) -> Result<(Words<'static>, Words<'static>), Error> {
-    let exact = asked.is_none();
-    let nan = direction.nan != Nulls::Error;
-    let pieces: Vec<Floats<W, S>> = each_piece(text, |piece| floats_in(text, piece, order, exact, nan))
-        .into_iter()
-        .collect::<Result<_, _>>()?;
-    if exact {
-        if !pieces.iter().any(|piece| piece.decimals)
-            && let Some(place) = pieces.iter().find_map(|piece| piece.too_large)
-        {
-            let expected = "an integer that a 64-bit type holds; --type f64 sorts it, rounded";
-            return Err(text.token_error(place, expected));
-        }
-        if let Some(place) = pieces.iter().find_map(|piece| piece.inexact) {
-            let expected = "an integer that f64 holds exactly, as it must be beside decimals; \
-                            --type f64 sorts it, rounded";
-            return Err(text.token_error(place, expected));
-        }
-    }
+    let none = inference(asked, direction);
+    let pieces = each_piece(text, |piece| floats_in(text, piece, order, none.clone()));
+    let pieces: Vec<Floats<W, S>> = pieces.into_iter().collect::<Result<_, _>>()?;
+    let inference = pieces.iter().map(|piece| piece.inference.clone()).fold(none, Inference::merge);
+    inference.finish().map_err(|conflict| conflict.into_error(|place| spot(text, place)))?;
     let (keys, starts): (Vec<_>, Vec<_>) = pieces.into_iter().map(|piece| (piece.keys, piece.starts)).unzip();
     Ok((keys.into(), starts.into()))
 }
@@ -95,57 +78,28 @@ fn floats_in<W: Float, S: Width>(
     text: &Text,
     piece: Range<usize>,
     order: KeyMap,
-    exact: bool,
-    nan: bool,
+    mut inference: Inference<usize>,
 ) -> Result<Floats<W, S>, Error> {
     let guess = piece.len() / 16;
-    let mut floats = Floats {
-        keys: Vec::with_capacity(guess),
-        starts: Vec::with_capacity(guess),
-        decimals: false,
-        inexact: None,
-        too_large: None,
-    };
+    let (mut keys, mut starts) = (Vec::with_capacity(guess), Vec::with_capacity(guess));
     let bytes = &text.bytes[piece.clone()];
     let mut tokens = Tokens::new(bytes);
     while let Some(start) = tokens.find() {
         let place = piece.start + start;
-        let read = W::read(&bytes[start..], order);
-        // What has a fraction is spelled with a point or an exponent; others take a closer look.
-        let key = match read.filter(|&(_, value, _)| has_fraction(value)) {
-            Some((key, _, length)) if tokens.pass(length) => {
-                floats.decimals = true;
-                key
+        // Not knowing where the token ends, which most often is where the number does.
+        let read = float(&bytes[start..], W::ELEMENT);
+        let value = match read.filter(|&(value, _)| has_fraction(value)) {
+            Some((value, length)) if tokens.pass(length) => {
+                inference.push_decimal();
+                value
             }
-            _ => {
-                let token = tokens.take_token();
-                let spelled = spelled(token).ok_or_else(|| text.token_error(place, no_number(token)))?;
-                let refused = || text.token_error(place, expected(order.element));
-                let (key, value, _) = read.ok_or_else(refused)?;
-                match spelled {
-                    Spelled::Integer | Spelled::Decimal if value.is_infinite() => return Err(refused()),
-                    Spelled::Integer if exact => floats.note_integer(token, value, place),
-                    Spelled::Integer => {}
-                    Spelled::Nan if !nan => return Err(text.token_error(place, NO_NAN)),
-                    Spelled::Decimal | Spelled::Infinity | Spelled::Nan => floats.decimals = true,
-                }
-                key
-            }
+            _ => inference
+                .read_closely(tokens.take_token(), || read.map(|(value, _)| value), || place)
+                .map_err(|refused| refused.into_error(spot(text, place)))?
+                .to_float(),
         };
-        floats.keys.push(key);
-        floats.starts.push(S::of_usize(place));
+        keys.push(W::of(value).key(order));
+        starts.push(S::of_usize(place));
     }
-    Ok(floats)
-}
-
-impl<W, S> Floats<W, S> {
-    /// Takes note of what an integer beside decimals must not be.
-    fn note_integer(&mut self, token: &[u8], value: f64, place: usize) {
-        if self.inexact.is_none() && !is_exactly(token, value) {
-            self.inexact = Some(place);
-        }
-        if self.too_large.is_none() && integer(token).and_then(two_complement).is_none() {
-            self.too_large = Some(place);
-        }
-    }
+    Ok(Floats { keys, starts, inference })
 }

@@ -1,10 +1,7 @@
-//! Tokens as integers: 32 bits each, or 64 where those are not enough, and the extremes tell the type.
+//! Tokens as integers: 32 bits each, or 64 where those are not enough; their span tells the type.
 
-use super::expected;
-use crate::error::Error;
-use crate::human::quoted;
-use crate::io::number::{Integer, Tokens, integer};
-use crate::io::source::Text;
+use crate::io::infer::{Span, integer_of, limits};
+use crate::io::number::Tokens;
 use crate::key::{ElementType, KeyMap, Word};
 use crate::parallel::map_parts;
 use crate::words::Words;
@@ -13,11 +10,8 @@ use crate::words::Words;
 pub(super) struct Integers {
     values: Values,
     /// The type asked for.
-    element: Option<ElementType>,
-    /// The least value, if it is negative, else 0.
-    least: i64,
-    /// The greatest value, if it is positive, else 0.
-    greatest: u64,
+    asked: Option<ElementType>,
+    span: Span,
     /// Whether every token is spelled as its value would be printed.
     pub(super) canonical: bool,
 }
@@ -30,204 +24,126 @@ enum Values {
     Wide(Vec<u64>),
 }
 
-/// Why a reading as integers ended.
+/// The token at this byte is no integer of the type asked for, or of any 64-bit type.
 #[derive(Debug)]
-pub(super) enum NotIntegers {
-    /// No type was asked for, and this is no integer or one that no 64-bit type holds: only a reading
-    /// as floats can tell what to make of it.
-    Other,
-    /// The token at this byte is not of the type that was asked for.
-    Refused(usize, ElementType),
-}
+pub(super) struct NotInteger(pub(super) usize);
 
 impl Integers {
-    /// None yet; about so many are expected.
-    pub(super) fn new(element: Option<ElementType>, expected: usize) -> Self {
-        let values = Values::Narrow(Vec::with_capacity(expected));
-        Self { values, element, least: 0, greatest: 0, canonical: true }
+    /// None yet; about `count` are expected.
+    pub(super) fn new(asked: Option<ElementType>, count: usize) -> Self {
+        let values = Values::Narrow(Vec::with_capacity(count));
+        Self { values, asked, span: Span::default(), canonical: true }
     }
 
     /// Reads tokens of whole lines, whose first byte is at this place in the text.
-    pub(super) fn read(&mut self, bytes: &[u8], place: usize) -> Result<(), NotIntegers> {
+    pub(super) fn read(&mut self, bytes: &[u8], place: usize) -> Result<(), NotInteger> {
         let mut tokens = Tokens::new(bytes);
         loop {
-            // Most are short and of 32 bits; one that is not is read at leisure.
+            // Most are short and of 32 bits; any other takes the slow path.
             let next = match &mut self.values {
                 Values::Narrow(values) => {
                     let mut values = std::mem::take(values);
-                    let next =
-                        self.read_short(&mut tokens, Extremes::is_narrow, |value| values.push(value as u32));
+                    let next = self.read_short(&mut tokens, are_narrow, |value| values.push(value as u32));
                     self.values = Values::Narrow(values);
                     next
                 }
                 Values::Wide(values) => {
                     let mut values = std::mem::take(values);
                     let next =
-                        self.read_short(&mut tokens, |_| true, |value| values.push(value.cast_unsigned()));
+                        self.read_short(&mut tokens, |_, _| true, |value| values.push(value.cast_unsigned()));
                     self.values = Values::Wide(values);
                     next
                 }
             };
             match next {
-                Some(start) => self.read_one(&mut tokens, start, place)?,
+                Some(start) => self.read_one(&mut tokens, place + start)?,
                 None => return Ok(()),
             }
         }
     }
 
-    /// Reads tokens as long as they are short and in a range that will do; returns where one begins that is neither.
+    /// Reads tokens as long as they are short and their least and greatest value are accepted; returns where the first other
+    /// one begins.
     #[inline]
     fn read_short(
         &mut self,
         tokens: &mut Tokens,
-        will_do: impl Fn(Extremes) -> bool,
+        accepts: impl Fn(i64, i64) -> bool,
         mut keep: impl FnMut(i64),
     ) -> Option<usize> {
-        let (lowest, highest) = self.element.map_or((i64::MIN, i64::MAX), range);
-        // No short integer is so large that a signed one does not hold it, but others may be.
-        let mut extremes = Extremes(self.least, i64::try_from(self.greatest).unwrap_or(i64::MAX));
+        // No short integer is above i64, but others may be.
+        let signed = |value: i128| i64::try_from(value).unwrap_or(i64::MAX);
+        let (lowest, highest) = self.asked.map_or((i64::MIN.into(), i64::MAX.into()), limits);
+        let (lowest, highest) = (signed(lowest), signed(highest));
+        let (mut least, mut greatest) = (signed(self.span.least), signed(self.span.greatest));
         let mut canonical = self.canonical;
         let unread = loop {
             let Some(start) = tokens.find() else { break None };
             let Some(short) = tokens.short_integer() else { break Some(start) };
-            let with = Extremes(extremes.0.min(short.value), extremes.1.max(short.value));
-            if short.value < lowest || short.value > highest || !will_do(with) {
+            let with = (least.min(short.value), greatest.max(short.value));
+            if short.value < lowest || short.value > highest || !accepts(with.0, with.1) {
                 break Some(start);
             }
-            extremes = with;
+            (least, greatest) = with;
             canonical &= short.canonical;
             keep(short.value);
             tokens.pass(short.length);
         };
-        self.least = extremes.0;
-        self.greatest = self.greatest.max(extremes.1.cast_unsigned());
+        self.span.push(least.into());
+        self.span.push(greatest.into());
         self.canonical = canonical;
         unread
     }
 
-    /// Reads the token that begins here.
-    fn read_one(&mut self, tokens: &mut Tokens, start: usize, place: usize) -> Result<(), NotIntegers> {
-        let token = tokens.take_token();
-        let integer = integer(token);
-        let value = integer.and_then(two_complement);
-        let element = self.element;
-        let Some((value, negative)) =
-            value.filter(|&(value, negative)| element.is_none_or(|element| holds(element, value, negative)))
-        else {
-            let refused = |element| NotIntegers::Refused(place + start, element);
-            return Err(element.map_or(NotIntegers::Other, refused));
-        };
-        self.canonical &= integer.is_some_and(|integer| integer.canonical);
-        let signed = self.least < 0;
-        if negative {
-            self.least = self.least.min(value.cast_signed());
-        } else {
-            self.greatest = self.greatest.max(value);
-        }
-        let is_narrow = self.fit(ElementType::U32) || self.fit(ElementType::I32);
+    /// Reads the token that was found, at this byte of the text.
+    fn read_one(&mut self, tokens: &mut Tokens, place: usize) -> Result<(), NotInteger> {
+        let (value, canonical) = integer_of(tokens.take_token(), self.asked).ok_or(NotInteger(place))?;
+        self.canonical &= canonical;
+        let signed = self.span.least < 0;
+        self.span.push(value);
         match &mut self.values {
-            Values::Narrow(values) if is_narrow => values.push(value as u32),
+            Values::Wide(values) => values.push(value as u64),
+            Values::Narrow(values)
+                if self.span.fits(ElementType::U32) || self.span.fits(ElementType::I32) =>
+            {
+                values.push(value as u32);
+            }
             Values::Narrow(values) => {
                 let mut wide = widened(std::mem::take(values), signed);
-                wide.push(value);
+                wide.push(value as u64);
                 self.values = Values::Wide(wide);
             }
-            Values::Wide(values) => values.push(value),
         }
         Ok(())
     }
 
-    /// Whether the type holds all values.
-    fn fit(&self, element: ElementType) -> bool {
-        let least = self.least == 0 || holds(element, self.least.cast_unsigned(), true);
-        least && holds(element, self.greatest, false)
+    /// The span of all pieces.
+    pub(super) fn span(pieces: &[Self]) -> Span {
+        pieces.iter().map(|piece| piece.span).fold(Span::default(), Span::merge)
     }
 
-    /// What is known of all pieces, without their values.
-    pub(super) fn summary(pieces: &[Self]) -> Self {
-        Self {
-            values: Values::Narrow(Vec::new()),
-            element: pieces.first().and_then(|piece| piece.element),
-            least: pieces.iter().map(|piece| piece.least).min().unwrap_or_default(),
-            greatest: pieces.iter().map(|piece| piece.greatest).max().unwrap_or_default(),
-            canonical: pieces.iter().all(|piece| piece.canonical),
-        }
-    }
-
-    /// The type asked for, else the first that holds every value; `None` if there is none.
-    pub(super) fn element(&self) -> Option<ElementType> {
-        let all = [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64];
-        self.element.or_else(|| all.into_iter().find(|&element| self.fit(element)))
-    }
-
-    /// That no type holds them all.
-    pub(super) fn no_element(&self, text: &Text) -> Error {
-        // The first of each, as a person would look for it.
-        let place = |wanted: (u64, bool)| {
-            let mut tokens = text.parts().iter().flat_map(|part| {
-                Tokens::new(&text.bytes[part.range.clone()])
-                    .map(move |(start, token)| (part.range.start + start, token))
-            });
-            let found = tokens.find(|(_, token)| integer(token).and_then(two_complement) == Some(wanted));
-            found.map_or(0, |(place, _)| place)
-        };
-        let least = place((self.least.cast_unsigned(), true));
-        let greatest = place((self.greatest, false));
-        let shown = |place| quoted(text.token(place));
-        Error::input(
-            text.place(least.max(greatest)),
-            format!(
-                "no integer type holds both {} ({}) and {} ({}); --type f64 sorts them, rounded",
-                shown(least),
-                text.place(least),
-                shown(greatest),
-                text.place(greatest)
-            ),
-        )
-    }
-
-    /// The keys of the values of each piece, which are of this order's type.
-    pub(super) fn keys(pieces: Vec<Self>, order: KeyMap) -> Words<'static> {
-        fn each<W: Word>(
-            pieces: Vec<Integers>,
-            keys: impl Fn(Integers) -> Vec<W> + Sync + Send,
-        ) -> Vec<Vec<W>> {
-            map_parts(pieces, keys)
-        }
-        let key = |values: &mut [u32]| values.iter_mut().for_each(|value| *value = value.key(order));
-        if order.element.key_words() == 1 {
+    /// The keys of the values of each piece, which are of this map's type.
+    pub(super) fn keys(pieces: Vec<Self>, map: KeyMap) -> Words<'static> {
+        if map.element.key_words() == 1 {
             // The values fit, so the low half is the value in two's complement of 32 bits.
-            each(pieces, |piece| {
-                let mut values = match piece.values {
-                    Values::Narrow(values) => values,
-                    Values::Wide(values) => values.into_iter().map(|value| value as u32).collect(),
-                };
-                key(&mut values);
-                values
-            })
-            .into()
+            let narrow = |piece: Self| match piece.values {
+                Values::Narrow(values) => values,
+                Values::Wide(values) => values.into_iter().map(|value| value as u32).collect(),
+            };
+            map_parts(pieces, |piece| in_keys(narrow(piece), map)).into()
         } else {
-            each(pieces, |piece| {
-                let mut values = match piece.values {
-                    Values::Narrow(values) => widened(values, piece.least < 0),
-                    Values::Wide(values) => values,
-                };
-                values.iter_mut().for_each(|value| *value = value.key(order));
-                values
-            })
-            .into()
+            let wide = |piece: Self| match piece.values {
+                Values::Narrow(values) => widened(values, piece.span.least < 0),
+                Values::Wide(values) => values,
+            };
+            map_parts(pieces, |piece| in_keys(wide(piece), map)).into()
         }
     }
 }
 
-impl NotIntegers {
-    /// The error, if it is one and not a reason to read as floats.
-    pub(super) fn into_error(self, text: &Text) -> Option<Error> {
-        match self {
-            Self::Other => None,
-            Self::Refused(place, element) => Some(text.token_error(place, expected(element))),
-        }
-    }
+fn in_keys<W: Word>(mut values: Vec<W>, map: KeyMap) -> Vec<W> {
+    values.iter_mut().for_each(|value| *value = value.key(map));
+    values
 }
 
 /// The values in 64 bits, of a type that has negative values or of one that has none.
@@ -237,45 +153,9 @@ fn widened(values: Vec<u32>, signed: bool) -> Vec<u64> {
     values.into_iter().map(wide).collect()
 }
 
-/// The value modulo 2^64 and whether it is negative; `None` if neither u64 nor i64 holds it.
-pub(in crate::io) fn two_complement(integer: Integer) -> Option<(u64, bool)> {
-    let magnitude = integer.magnitude?;
-    let fits = !integer.negative || magnitude <= i64::MIN.unsigned_abs();
-    fits.then_some((if integer.negative { magnitude.wrapping_neg() } else { magnitude }, integer.negative))
-}
-
-/// The least and the greatest of some integers and 0.
-#[derive(Clone, Copy)]
-struct Extremes(i64, i64);
-
-impl Extremes {
-    /// Whether u32 or i32 holds them all.
-    #[inline]
-    fn is_narrow(self) -> bool {
-        let most = if self.0 < 0 { i32::MAX.into() } else { u32::MAX.into() };
-        self.0 >= i32::MIN.into() && self.1 <= most
-    }
-}
-
-/// The values of the type that an i64 holds.
-fn range(element: ElementType) -> (i64, i64) {
-    match element {
-        ElementType::U32 => (0, u32::MAX.into()),
-        ElementType::I32 => (i32::MIN.into(), i32::MAX.into()),
-        ElementType::U64 => (0, i64::MAX),
-        ElementType::I64 => (i64::MIN, i64::MAX),
-        // Floats have none that is read as an integer, and text is not read as smaller types.
-        _ => (0, 0),
-    }
-}
-
-pub(in crate::io) fn holds(element: ElementType, value: u64, negative: bool) -> bool {
-    match element {
-        ElementType::U32 => !negative && u32::try_from(value).is_ok(),
-        ElementType::I32 if negative => i32::try_from(value.cast_signed()).is_ok(),
-        ElementType::I32 => i32::try_from(value).is_ok(),
-        ElementType::U64 => !negative,
-        ElementType::I64 => negative || i64::try_from(value).is_ok(),
-        _ => false,
-    }
+/// Whether u32 or i32 holds all integers from the least to the greatest, and 0.
+#[inline]
+fn are_narrow(least: i64, greatest: i64) -> bool {
+    let most = if least < 0 { i32::MAX.into() } else { u32::MAX.into() };
+    least >= i32::MIN.into() && greatest <= most
 }

@@ -1,0 +1,655 @@
+//! The type of numbers in text: one for all tokens of a text or a column, inferred from what they spell.
+//!
+//! ```text
+//! token ── read ──► Number, or Refused
+//!           │
+//!           ▼
+//!       Inference ── merge ──► Inference ── finish ──► ElementType, or Conflict
+//! ```
+//!
+//! Integers alone have the first of u32, i32, u64 and i64 that holds them all. One token with a point or an exponent, inf or
+//! nan makes f64 of it, and then every integer has to be exact in f64: rounding would change its place among the others.
+
+use std::fmt;
+
+use super::number::{Integer, Spelled, float, has_fraction, integer, is_exactly, spelled};
+use crate::error::{Error, ErrorKind};
+use crate::human::quoted;
+use crate::key::ElementType;
+use crate::order::{Class, KeyOrder, Place};
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Number {
+    /// An integer, where floats were not asked for.
+    Integer(i128),
+    /// An integer zero with a minus sign: 0 among integers, −0 among floats. Only where no type was asked for.
+    MinusZero,
+    /// A float of the type asked for, else of f64.
+    Float(f64),
+    /// No number, which the rules accept.
+    Null(Class),
+}
+
+impl Number {
+    /// The number as a float; NaN for a null.
+    pub(super) fn to_float(self) -> f64 {
+        match self {
+            // Rounded once, to the nearest, as if the token were read as a float.
+            Self::Integer(value) => {
+                i64::try_from(value).map_or_else(|_| value as u64 as f64, |value| value as f64)
+            }
+            Self::MinusZero => -0.0,
+            Self::Float(value) => value,
+            Self::Null(_) => f64::NAN,
+        }
+    }
+}
+
+/// Why a token is an error whatever the others are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// The rules make an error of its class.
+    Class(Class),
+    /// The type does not hold it.
+    Type(ElementType),
+}
+
+/// Why tokens have no type in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Conflict<P> {
+    /// No 64-bit type holds this integer, the first such one.
+    TooLarge(P),
+    /// There are decimals, and this is the first integer that f64 does not hold exactly.
+    Inexact(P),
+    /// The first negative integer, and the first that only u64 holds.
+    Apart(P, P),
+}
+
+/// The integer types of text, in the order in which they are preferred.
+const INTEGERS: [ElementType; 4] = [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64];
+
+/// The least and the greatest value of an integer type of text.
+pub(super) fn limits(element: ElementType) -> (i128, i128) {
+    match element {
+        ElementType::U32 => (0, u32::MAX.into()),
+        ElementType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        ElementType::U64 => (0, u64::MAX.into()),
+        ElementType::I64 => (i64::MIN.into(), i64::MAX.into()),
+        // Floats have none, and text is not read as narrower integers.
+        _ => (0, 0),
+    }
+}
+
+fn holds(element: ElementType, value: i128) -> bool {
+    let (least, greatest) = limits(element);
+    least <= value && value <= greatest
+}
+
+/// The least and the greatest of some integers and 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) least: i128,
+    pub(super) greatest: i128,
+}
+
+impl Span {
+    #[inline]
+    pub(super) fn push(&mut self, value: i128) {
+        self.least = self.least.min(value);
+        self.greatest = self.greatest.max(value);
+    }
+
+    pub(super) fn merge(self, other: Self) -> Self {
+        Self { least: self.least.min(other.least), greatest: self.greatest.max(other.greatest) }
+    }
+
+    /// Whether the type holds them all.
+    pub(super) fn fits(self, element: ElementType) -> bool {
+        holds(element, self.least) && holds(element, self.greatest)
+    }
+
+    /// The first integer type that holds them all.
+    pub(super) fn element(self) -> Option<ElementType> {
+        INTEGERS.into_iter().find(|&element| self.fits(element))
+    }
+}
+
+/// What is known of the type of some tokens. Places are ordered as the tokens are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Inference<P> {
+    asked: Option<ElementType>,
+    rules: KeyOrder,
+    /// Whether the tokens are floats: as asked for, or because of a decimal, inf or nan.
+    floats: bool,
+    /// The integers that 64 bits hold.
+    span: Span,
+    /// The first integer of each kind that may be in conflict with others.
+    negative: Option<P>,
+    large: Option<P>,
+    inexact: Option<P>,
+    too_large: Option<P>,
+}
+
+impl<P> Inference<P> {
+    /// Of no tokens. With a type asked for, that is the type, and tokens that it does not hold are refused.
+    pub(super) fn new(asked: Option<ElementType>, rules: KeyOrder) -> Self {
+        let floats = asked.is_some_and(ElementType::is_float);
+        let span = Span::default();
+        Self { asked, rules, floats, span, negative: None, large: None, inexact: None, too_large: None }
+    }
+
+    /// Whether the tokens are known to be floats.
+    pub(super) fn is_float(&self) -> bool {
+        self.floats
+    }
+
+    /// The integers so far.
+    pub(super) fn span(&self) -> Span {
+        self.span
+    }
+
+    /// Whether no integer type holds all integers so far, though there is one for each.
+    #[inline]
+    pub(super) fn is_apart(&self) -> bool {
+        self.negative.is_some() && self.large.is_some()
+    }
+
+    /// Takes note of a token with a point or an exponent, inf or nan.
+    #[inline]
+    pub(super) fn push_decimal(&mut self) {
+        self.floats = true;
+    }
+
+    #[inline]
+    fn push_integer(&mut self, value: i128, place: impl Fn() -> P) {
+        self.span.push(value);
+        if value < 0 {
+            self.negative.get_or_insert_with(&place);
+        } else if value > i64::MAX.into() {
+            self.large.get_or_insert_with(&place);
+        }
+        if self.inexact.is_none() && !is_exact(value) {
+            self.inexact = Some(place());
+        }
+    }
+
+    /// Reads a token: of a text, or a field without quotes and blanks around it.
+    #[inline]
+    pub(super) fn read(&mut self, token: &[u8], place: impl Fn() -> P) -> Result<Number, Refused> {
+        let element = self.asked.unwrap_or(ElementType::F64);
+        let read = || float(token, element);
+        if !self.floats {
+            return self.read_closely(token, || read().map(|(value, _)| value), place);
+        }
+        match read() {
+            // What has a fraction is spelled with a point or an exponent.
+            Some((value, length)) if length == token.len() && has_fraction(value) => Ok(Number::Float(value)),
+            read => self.read_closely(token, || read.map(|(value, _)| value), place),
+        }
+    }
+
+    /// Reads a token that may be anything; `float` reads it as a float, or has done so.
+    #[inline]
+    pub(super) fn read_closely(
+        &mut self,
+        token: &[u8],
+        float: impl FnOnce() -> Option<f64>,
+        place: impl Fn() -> P,
+    ) -> Result<Number, Refused> {
+        let element = self.asked.unwrap_or(ElementType::F64);
+        if self.asked.is_none() || !element.is_float() {
+            match integer_of(token, self.asked) {
+                Some((0, _)) if self.asked.is_none() && token[0] == b'-' => return Ok(Number::MinusZero),
+                Some((value, _)) => {
+                    if self.asked.is_none() {
+                        self.push_integer(value, place);
+                    }
+                    return Ok(Number::Integer(value));
+                }
+                None => {}
+            }
+        }
+        let spelled = match spelled(token) {
+            None if token.is_empty() => return self.null(Class::Empty),
+            None => return self.null(Class::Invalid),
+            Some(_) if !element.is_float() => return Err(Refused::Type(element)),
+            Some(spelled) => spelled,
+        };
+        if spelled != Spelled::Integer {
+            self.push_decimal();
+        }
+        if spelled == Spelled::Nan {
+            return self.null(Class::Nan);
+        }
+        let value = float().filter(|value| value.is_finite() || spelled == Spelled::Infinity);
+        let value = value.ok_or(Refused::Type(element))?;
+        if spelled == Spelled::Integer && self.asked.is_none() {
+            self.too_large.get_or_insert_with(&place);
+            if self.inexact.is_none() && !is_exactly(token, value) {
+                self.inexact = Some(place());
+            }
+        }
+        Ok(Number::Float(value))
+    }
+
+    fn null(&self, class: Class) -> Result<Number, Refused> {
+        match self.rules.place(class) {
+            Place::Error => Err(Refused::Class(class)),
+            Place::First | Place::Last => Ok(Number::Null(class)),
+        }
+    }
+}
+
+impl<P: Ord + Clone> Inference<P> {
+    /// What is known of the tokens of both.
+    pub(super) fn merge(self, other: Self) -> Self {
+        let first = |a: Option<P>, b| a.into_iter().chain(b).min();
+        Self {
+            asked: self.asked,
+            rules: self.rules,
+            floats: self.floats || other.floats,
+            span: self.span.merge(other.span),
+            negative: first(self.negative, other.negative),
+            large: first(self.large, other.large),
+            inexact: first(self.inexact, other.inexact),
+            too_large: first(self.too_large, other.too_large),
+        }
+    }
+
+    /// The type, as if there were no other tokens.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none. Of several conflicts, an integer that is too large comes before two that are apart.
+    pub(super) fn finish(&self) -> Result<ElementType, Conflict<P>> {
+        if let Some(asked) = self.asked {
+            return Ok(asked);
+        }
+        if self.floats {
+            return self.inexact.clone().map_or(Ok(ElementType::F64), |place| Err(Conflict::Inexact(place)));
+        }
+        if let Some(place) = &self.too_large {
+            return Err(Conflict::TooLarge(place.clone()));
+        }
+        if let (Some(negative), Some(large)) = (&self.negative, &self.large) {
+            return Err(Conflict::Apart(negative.clone(), large.clone()));
+        }
+        Ok(self.span.element().unwrap_or(ElementType::F64))
+    }
+
+    /// The conflict that no further token resolves, if there is one.
+    #[inline]
+    pub(super) fn settled(&self) -> Result<(), Conflict<P>> {
+        if self.floats && self.inexact.is_some() { self.finish().map(|_| ()) } else { Ok(()) }
+    }
+}
+
+/// The integer that the token spells, if the integer type asked for, else a 64-bit one, holds it; and whether the token is how
+/// it would be printed.
+#[inline]
+pub(super) fn integer_of(token: &[u8], asked: Option<ElementType>) -> Option<(i128, bool)> {
+    let Integer { value, canonical } = integer(token)?;
+    let held = |&value: &i128| asked.is_none_or(|asked| holds(asked, value));
+    value.filter(held).map(|value| (value, canonical))
+}
+
+/// Whether f64 holds this integer of 64 bits exactly.
+#[inline]
+fn is_exact(value: i128) -> bool {
+    let magnitude = value.unsigned_abs() as u64;
+    magnitude == 0 || magnitude >> magnitude.trailing_zeros() < 1 << f64::MANTISSA_DIGITS
+}
+
+/// A token and its place, for a message.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Spot {
+    /// `file:line`, in text that is in memory `file:line:column`, counted from 1, the column in bytes.
+    pub(super) place: String,
+    /// The column of a table.
+    pub(super) column: Option<String>,
+    pub(super) token: Vec<u8>,
+}
+
+/// The token, and where it is.
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", quoted(&self.token), self.place)
+    }
+}
+
+impl Spot {
+    fn place(self) -> String {
+        match self.column {
+            Some(column) => format!("{}, column '{column}'", self.place),
+            None => self.place,
+        }
+    }
+
+    fn refused(self, expected: impl Into<String>) -> Error {
+        let token = quoted(&self.token);
+        Error::new(ErrorKind::Token { place: self.place(), token, expected: expected.into() })
+    }
+}
+
+impl Refused {
+    /// What an integer type has against a token that it does not hold.
+    pub(super) fn by_integers(token: &[u8], element: ElementType) -> Self {
+        if spelled(token).is_some() { Self::Type(element) } else { Self::Class(Class::Invalid) }
+    }
+
+    /// The error about the token.
+    pub(super) fn into_error(self, spot: Spot) -> Error {
+        let expected = match self {
+            Self::Class(Class::Empty) => {
+                return Error::input(spot.place(), "nothing is there, and --empty is error");
+            }
+            Self::Class(Class::Nan) => "allowed by --nan error".to_owned(),
+            Self::Class(Class::Invalid) if spot.column.is_some() => {
+                "a number; --invalid puts such rows last or first, or skips them".to_owned()
+            }
+            Self::Class(Class::Invalid) => format!("a number{}", other_format(&spot.token)),
+            Self::Type(ElementType::F32) => format!("a number up to {:e} (f32)", f32::MAX),
+            Self::Type(ElementType::F64) => format!("a number up to {:e} (f64)", f64::MAX),
+            Self::Type(element) => {
+                let (least, greatest) = limits(element);
+                format!("an integer from {least} to {greatest} ({element})")
+            }
+        };
+        spot.refused(expected)
+    }
+}
+
+/// What may help where a token of text looks like another format.
+fn other_format(token: &[u8]) -> &'static str {
+    if token.starts_with(b"\x93NUMPY") {
+        "; --from npy reads NumPy's files"
+    } else if token.iter().any(|&byte| byte < b' ' || byte == 0x7F) {
+        "; --from bin reads binary"
+    } else if token.contains(&b',') || token.contains(&b';') {
+        "; --from csv reads tables"
+    } else {
+        ""
+    }
+}
+
+impl<P: Ord> Conflict<P> {
+    /// The error about the tokens, of which `spot` says what and where they are.
+    pub(super) fn into_error(self, spot: impl Fn(P) -> Spot) -> Error {
+        match self {
+            Self::TooLarge(place) => {
+                spot(place).refused("an integer that a 64-bit type holds; --type f64 sorts it, rounded")
+            }
+            Self::Inexact(place) => spot(place).refused(
+                "an integer that f64 holds exactly, as it must be beside decimals; --type f64 sorts it, rounded",
+            ),
+            Self::Apart(negative, large) => {
+                let large_is_later = large > negative;
+                let (negative, large) = (spot(negative), spot(large));
+                let problem =
+                    format!("no integer type holds both {negative} and {large}; --type f64 sorts them, rounded");
+                Error::input(if large_is_later { large.place() } else { negative.place() }, problem)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ElementType::{F32, F64, I32, I64, U32, U64};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::order::{Invalid, Nulls};
+
+    const LAST: KeyOrder = KeyOrder { invalid: Invalid::Last, ..KeyOrder::ASCENDING };
+    const ERROR: KeyOrder =
+        KeyOrder { nan: Nulls::Error, empty: Nulls::Error, invalid: Invalid::Error, ..KeyOrder::ASCENDING };
+
+    /// What tokens are inferred to be; places are their numbers, from `first` on.
+    fn inferred(tokens: &[&str], first: usize) -> Inference<usize> {
+        let mut inference = Inference::new(None, LAST);
+        for (place, token) in (first..).zip(tokens) {
+            let _ = inference.read(token.as_bytes(), || place);
+        }
+        inference
+    }
+
+    #[test]
+    fn the_first_type_that_holds_all_or_why_there_is_none() {
+        use Conflict::*;
+        for (tokens, expected) in [
+            (&[][..], Ok(U32)),
+            (&["0", "-0", "4294967295"], Ok(U32)),
+            (&["-1", "2147483647"], Ok(I32)),
+            (&["-1", "2147483648"], Ok(I64)),
+            (&["4294967296", "18446744073709551615"], Ok(U64)),
+            (&["-9223372036854775808", "9223372036854775807"], Ok(I64)),
+            (&["", "x", "7"], Ok(U32)),
+            (&["7", "nan"], Ok(F64)),
+            (&["7", "-inf"], Ok(F64)),
+            (&["1e0", "9007199254740992", "-18446744073709549568"], Ok(F64)),
+            (&["1", "18446744073709551616", "-9223372036854775809"], Err(TooLarge(1))),
+            (&["-1", "18446744073709551615", "99999999999999999999"], Err(TooLarge(2))),
+            (&["-1", "-5", "9223372036854775808", "9223372036854775809"], Err(Apart(0, 2))),
+            (&["9223372036854775808", "-1"], Err(Apart(1, 0))),
+            // Once there are decimals, all that matters is what f64 holds.
+            (&["-1", "9223372036854775808", "0.5"], Ok(F64)),
+            (&["1.0", "18446744073709551616"], Ok(F64)),
+            (&["0.5", "9007199254740992", "9007199254740993"], Err(Inexact(2))),
+            (&["-9007199254740993", "18446744073709551617", "0.5"], Err(Inexact(0))),
+            (&["18446744073709551617", "9007199254740993", "nan"], Err(Inexact(0))),
+        ] {
+            assert_eq!(inferred(tokens, 0).finish(), expected, "{tokens:?}");
+        }
+    }
+
+    #[test]
+    fn conflicts_are_settled_only_by_decimals() {
+        for (tokens, settled) in [
+            (&["9007199254740993"][..], true),
+            (&["99999999999999999999"], true),
+            (&["-1", "9223372036854775808"], true),
+            (&["0.5"], true),
+            (&["9007199254740993", "0.5"], false),
+            (&["0.5", "9007199254740993"], false),
+        ] {
+            assert_eq!(inferred(tokens, 0).settled().is_ok(), settled, "{tokens:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_token_is_by_the_type_asked_for() {
+        use Number::*;
+        let read = |token: &str, asked, rules| Inference::new(asked, rules).read(token.as_bytes(), || 0);
+        for (token, asked, expected) in [
+            ("+007", None, Ok(Integer(7))),
+            ("-0", None, Ok(MinusZero)),
+            ("-0", Some(U32), Ok(Integer(0))),
+            ("-0", Some(F64), Ok(Float(-0.0))),
+            ("-0.0", None, Ok(Float(-0.0))),
+            ("5", Some(F32), Ok(Float(5.0))),
+            ("16777217", Some(F32), Ok(Float(16_777_216.0))),
+            ("9223372036854775808", None, Ok(Integer(1 << 63))),
+            ("9223372036854775808", Some(I64), Err(Refused::Type(I64))),
+            ("-1", Some(U64), Err(Refused::Type(U64))),
+            ("99999999999999999999", None, Ok(Float(1e20))),
+            ("99999999999999999999", Some(U64), Err(Refused::Type(U64))),
+            ("1.0", Some(I32), Err(Refused::Type(I32))),
+            ("nan", Some(I32), Err(Refused::Type(I32))),
+            ("1e400", None, Err(Refused::Type(F64))),
+            ("1e39", Some(F32), Err(Refused::Type(F32))),
+            ("-INF", None, Ok(Float(f64::NEG_INFINITY))),
+            ("inf", Some(F32), Ok(Float(f64::INFINITY))),
+            ("-NaN", None, Ok(Null(Class::Nan))),
+            ("", Some(F64), Ok(Null(Class::Empty))),
+            ("", Some(U32), Ok(Null(Class::Empty))),
+            ("1.5x", Some(F64), Ok(Null(Class::Invalid))),
+            ("x", Some(U32), Ok(Null(Class::Invalid))),
+            ("x", None, Ok(Null(Class::Invalid))),
+        ] {
+            let found = read(token, asked, LAST);
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{token}, {asked:?}");
+            let expected = match expected {
+                Ok(Null(class)) => Err(Refused::Class(class)),
+                expected => expected,
+            };
+            let found = read(token, asked, ERROR);
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{token}, {asked:?}");
+        }
+        assert_eq!(Refused::by_integers(b"1.0", U32), Refused::Type(U32));
+        assert_eq!(Refused::by_integers(b"x", U32), Refused::Class(Class::Invalid));
+    }
+
+    #[test]
+    fn what_errors_say() {
+        let text = |place: &str, token: &str| Spot { place: place.into(), column: None, token: token.into() };
+        let field = |token: &str| Spot { column: Some("x".into()), ..text("in:2", token) };
+        let invalid = Refused::Class(Class::Invalid);
+        for (error, expected) in [
+            (invalid.into_error(text("in:1:1", "x")), "in:1:1: 'x' is not a number"),
+            (
+                invalid.into_error(text("in:1:1", "1,2")),
+                "in:1:1: '1,2' is not a number; --from csv reads tables",
+            ),
+            (
+                invalid.into_error(field("1,2")),
+                "in:2, column 'x': '1,2' is not a number; --invalid puts such rows last or first, or skips them",
+            ),
+            (
+                Refused::Class(Class::Empty).into_error(field("")),
+                "in:2, column 'x': nothing is there, and --empty is error",
+            ),
+            (
+                Refused::Class(Class::Nan).into_error(text("in:1", "NaN")),
+                "in:1: 'NaN' is not allowed by --nan error",
+            ),
+            (
+                Refused::Type(I32).into_error(text("in:1", "1.5")),
+                "in:1: '1.5' is not an integer from -2147483648 to 2147483647 (i32)",
+            ),
+            (
+                Refused::Type(F64).into_error(text("in:1", "1e999")),
+                "in:1: '1e999' is not a number up to 1.7976931348623157e308 (f64)",
+            ),
+            (
+                Conflict::TooLarge(0).into_error(|_| field("99999999999999999999")),
+                "in:2, column 'x': '99999999999999999999' is not an integer that a 64-bit type holds; \
+                 --type f64 sorts it, rounded",
+            ),
+            (
+                Conflict::Inexact(0).into_error(|_| text("in:1:1", "9007199254740993")),
+                "in:1:1: '9007199254740993' is not an integer that f64 holds exactly, as it must be beside decimals; \
+                 --type f64 sorts it, rounded",
+            ),
+            (
+                Conflict::Apart(0, 1)
+                    .into_error(|at| [text("a:1", "-1"), text("b:2", "9223372036854775808")][at].clone()),
+                "b:2: no integer type holds both -1 (a:1) and 9223372036854775808 (b:2); --type f64 sorts them, rounded",
+            ),
+            (
+                Conflict::Apart(1, 0)
+                    .into_error(|at| [field("9223372036854775808"), field("-1")][at].clone()),
+                "in:2, column 'x': no integer type holds both -1 (in:2) and 9223372036854775808 (in:2); \
+                 --type f64 sorts them, rounded",
+            ),
+        ] {
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+
+    /// The type, as the rules have it: decimals by their form, and f64 by the standard library, which prints exact values.
+    fn naive(tokens: &[&str]) -> Result<ElementType, Conflict<usize>> {
+        let numbers: Vec<(usize, &str)> =
+            tokens.iter().copied().enumerate().filter(|(_, token)| token.parse::<f64>().is_ok()).collect();
+        let is_integer =
+            |token: &str| token.trim_start_matches(['+', '-']).bytes().all(|byte| byte.is_ascii_digit());
+        let integers = || numbers.iter().copied().filter(|(_, token)| is_integer(token));
+        if integers().count() < numbers.len() {
+            let is_exact = |token: &str| {
+                let exact = format!("{:.0}", token.parse::<f64>().unwrap().abs());
+                exact == format!("{}", token.parse::<i128>().unwrap().abs())
+            };
+            let inexact = integers().find(|(_, token)| !is_exact(token));
+            return inexact.map_or(Ok(F64), |(place, _)| Err(Conflict::Inexact(place)));
+        }
+        let values = || integers().map(|(place, token)| (place, token.parse::<i128>().unwrap()));
+        let first = |wanted: &dyn Fn(i128) -> bool| {
+            values().find(|&(_, value)| wanted(value)).map(|(place, _)| place)
+        };
+        if let Some(place) = first(&|value| value < i64::MIN.into() || value > u64::MAX.into()) {
+            return Err(Conflict::TooLarge(place));
+        }
+        let all = |holds: &dyn Fn(i128) -> bool| values().all(|(_, value)| holds(value));
+        match () {
+            () if all(&|value| u32::try_from(value).is_ok()) => Ok(U32),
+            () if all(&|value| i32::try_from(value).is_ok()) => Ok(I32),
+            () if all(&|value| u64::try_from(value).is_ok()) => Ok(U64),
+            () if all(&|value| i64::try_from(value).is_ok()) => Ok(I64),
+            () => {
+                let [negative, large] = [first(&|value| value < 0), first(&|value| value > i64::MAX.into())];
+                Err(Conflict::Apart(negative.unwrap(), large.unwrap()))
+            }
+        }
+    }
+
+    fn token() -> impl Strategy<Value = String> {
+        let bits = (any::<i128>(), 0..128_u32).prop_map(|(value, shift)| value >> shift);
+        let edges = prop::sample::select(vec![
+            0,
+            u32::MAX.into(),
+            i32::MIN.into(),
+            i32::MAX.into(),
+            u64::MAX.into(),
+            i64::MIN.into(),
+            i64::MAX.into(),
+            1_i128 << 53,
+        ]);
+        let near = (edges, -2..=2_i128).prop_map(|(edge, offset)| edge + offset);
+        let integer = prop_oneof![3 => near, 1 => bits, 3 => -300..300_i128];
+        // Not too many decimals, or no other type is ever found.
+        prop_oneof![
+            20 => integer.prop_map(|value| value.to_string()),
+            2 => (0..100_000_u32).prop_map(|value| format!("+00{value}")),
+            1 => prop::sample::select(vec!["-0", "", "x", "1.5", "2e3", "-inf", "NaN", "1.", "-0.0"]).prop_map(str::to_owned),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn any_split_and_order_of_merging_finds_what_a_naive_oracle_finds(
+            tokens in prop::collection::vec(token(), 0..12),
+            cuts in prop::collection::vec(0..13_usize, 0..4),
+            picks in prop::collection::vec(any::<prop::sample::Index>(), 10),
+        ) {
+            let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
+            let whole = inferred(&tokens, 0);
+            prop_assert_eq!(whole.finish(), naive(&tokens), "{:?}", tokens);
+            let mut ends: Vec<usize> = cuts.into_iter().map(|cut| cut.min(tokens.len())).chain([tokens.len()]).collect();
+            ends.sort_unstable();
+            let starts = [0].into_iter().chain(ends.clone());
+            let mut parts: Vec<_> =
+                starts.zip(&ends).map(|(start, &end)| inferred(&tokens[start..end], start)).collect();
+            let mut picks = picks.into_iter();
+            while parts.len() > 1 {
+                let mut pick = || picks.next().map(|pick| pick.index(parts.len())).unwrap_or(0);
+                let at = pick();
+                let part = parts.swap_remove(at);
+                let at = picks.next().map_or(0, |pick| pick.index(parts.len()));
+                let other = parts.swap_remove(at);
+                parts.push(part.merge(other));
+            }
+            prop_assert_eq!(&parts[0], &whole, "{:?}", tokens);
+        }
+
+        #[test]
+        fn integers_are_the_floats_that_the_standard_library_reads(value in i64::MIN as i128..=u64::MAX as i128) {
+            let token = value.to_string();
+            let standard: f64 = token.parse().unwrap();
+            prop_assert_eq!(Number::Integer(value).to_float(), standard);
+            prop_assert_eq!(is_exact(value), is_exactly(token.as_bytes(), standard));
+        }
+    }
+}
