@@ -1,9 +1,21 @@
 #!/bin/sh
-# Runs all tests. The kernels' tests need a Vulkan device: where a Debian-like system has none, its
-# software driver is installed first. The oracle for tables needs Python with pandas, which is put into target/oracle. At the
-# end the command is run under signals and limits; some of that needs root, and says so.
+# Runs the tests.
+#
+#   sh tests/run.sh                     all of them, then the command under signals and limits; some of that needs root, and says so
+#   sh tests/run.sh quick               in two minutes on two cores once built: without the tests in tests/slow.txt and the faults,
+#                                       and with fewer sizes and cases of some others
+#   sh tests/run.sh [quick] ARGUMENT... with arguments for `cargo test`, such as a part of tests' names; without the faults
+#
+# What they need is installed first: where a Debian-like system has no Vulkan device, Mesa's software driver; for the oracle of
+# tables, Python with pandas, in target/oracle.
 set -eu
 cd "$(dirname "$0")/.."
+
+tier=all
+if [ "${1:-}" = quick ]; then
+    tier=quick
+    shift
+fi
 
 install() {
     sudo=
@@ -27,9 +39,30 @@ fi
 
 # Without this, Mesa asks a display server for its preferred device and complains if there is none.
 export NODEVICE_SELECT=1
-cargo test --release "$@"
-# Where only some tests are asked for, these are not.
-if [ $# -eq 0 ]; then
-    python3 tests/faults/run.py --self-test
-    python3 tests/faults/run.py target/release/gpusort
+
+if [ $tier = all ]; then
+    cargo test --release "$@"
+    # Where only some tests are asked for, these are not.
+    if [ $# -eq 0 ]; then
+        python3 tests/faults/run.py --self-test
+        python3 tests/faults/run.py target/release/gpusort
+    fi
+    exit
 fi
+
+# A test that was renamed would be run, and two minutes would be more.
+names=$(cargo test --release --test main -- --list --format terse)
+skip=
+while read -r name; do
+    printf '%s\n' "$names" | grep -qx "$name: test" || {
+        echo "tests/slow.txt: '$name' is no test" >&2
+        exit 1
+    }
+    skip="$skip --skip $name"
+done <tests/slow.txt
+# The names have neither blanks nor patterns.
+# shellcheck disable=SC2086
+case " $* " in
+*" -- "*) GPUSORT_TESTS=quick exec cargo test --release "$@" $skip ;;
+*) GPUSORT_TESTS=quick exec cargo test --release "$@" -- $skip ;;
+esac

@@ -2,67 +2,41 @@
 //! the order rules.
 
 use gpusort::gpu::Kind;
-use gpusort::key::{ElementType, Incoming, Keys, KeysRef, Order, Pieces, to_bits, to_keys};
+use gpusort::key::{ElementType, Incoming, Keys, KeysRef, Order};
 use gpusort::plan::Algorithm;
 use gpusort::{Method, Sorter};
 
 use crate::device;
 use crate::inputs::{elements, random};
 use crate::networks::all;
-use crate::oracle::{check_multiset, compare};
-
-fn keys_of(bits: &[u64], order: Order) -> Keys {
-    if order.element.bytes() == 4 {
-        let mut words: Vec<u32> = bits.iter().map(|&word| word as u32).collect();
-        to_keys(&mut words, order);
-        Keys::One(words)
-    } else {
-        let mut words = bits.to_vec();
-        to_keys(&mut words, order);
-        Keys::Two(words)
-    }
-}
-
-pub fn bits_of(keys: Keys, order: Order) -> Vec<u64> {
-    match keys {
-        Keys::One(mut words) => {
-            to_bits(&mut words, order);
-            words.into_iter().map(u64::from).collect()
-        }
-        Keys::Two(mut words) => {
-            to_bits(&mut words, order);
-            words
-        }
-    }
-}
+use crate::oracle::{check_elements, check_positions};
+pub use crate::support::elements::{bits_of, orders};
+use crate::support::elements::{in_pieces, keys_of};
+use crate::support::tier;
 
 /// Sorts these elements both ways, keys alone and as positions, and compares with the order rules.
 fn check(sorter: &Sorter, method: Method, order: Order, bits: &[u64]) {
-    let what = || format!("{method:?} {order:?} n {}", bits.len());
-    let mut expected: Vec<(u64, u32)> = bits.iter().copied().zip(0..).collect();
-    // The standard library's stable sort, by the rules on the values.
-    expected.sort_by(|a, b| compare(order.element, order.descending, a.0, b.0));
-
+    let right = |checked: Result<(), String>| {
+        checked.unwrap_or_else(|why| panic!("{method:?} {order:?}: {why}"));
+    };
     let keys = keys_of(bits, order);
     let (positions, report) = sorter.argsort(keys.clone(), method, &mut |_, _| {}).unwrap();
-    assert!(positions.iter().eq(expected.iter().map(|(_, position)| position)), "positions, {}", what());
+    right(check_positions(order.element, order.descending, bits, &positions));
     assert_eq!(report.algorithm, method.algorithm.map_or("cpu", Algorithm::name));
 
     let (keys, _) = sorter.sort(keys, method, &mut |_, _| {}).unwrap();
-    let sorted = bits_of(keys, order);
-    assert!(sorted.iter().eq(expected.iter().map(|(bits, _)| bits)), "keys, {}", what());
-    check_multiset(bits, &sorted).unwrap_or_else(|why| panic!("{why}, {}", what()));
+    right(check_elements(order.element, order.descending, bits, &bits_of(keys, order)));
 }
 
-pub fn orders() -> impl Iterator<Item = Order> {
-    ElementType::ALL
-        .into_iter()
-        .flat_map(|element| [false, true].map(|descending| Order { descending, ..Order::ascending(element) }))
+/// Every size to 600; in the quick tier to 3, and some.
+fn small_sizes() -> impl Iterator<Item = usize> {
+    let step = if tier::is_quick() { 41 } else { 1 };
+    (0..3).chain((3..=600).step_by(step))
 }
 
-/// Every size to 600, and the neighbours of every tile size that a shape of element has.
+/// Small sizes, and the neighbours of every tile size that a shape of element has.
 fn sizes() -> impl Iterator<Item = usize> {
-    (0..=600).chain([1024, 2048, 4096, 8192].into_iter().flat_map(|tile| [tile - 1, tile, tile + 1]))
+    small_sizes().chain([1024, 2048, 4096, 8192].into_iter().flat_map(|tile| [tile - 1, tile, tile + 1]))
 }
 
 #[test]
@@ -82,7 +56,7 @@ fn gpu_odd_even_sorts_every_type_and_size() {
     for order in orders() {
         for (algorithm, variant) in all().filter(|(algorithm, _)| *algorithm == Algorithm::OddEven) {
             let method = Method { algorithm: Some(algorithm), variant: Some(variant) };
-            let sizes = (0..=600).chain([1023, 1024, 1025]);
+            let sizes = small_sizes().chain([1023, 1024, 1025]);
             sizes.for_each(|n| check(&sorter, method, order, &elements(order.element, n, n as u64)));
         }
     }
@@ -149,22 +123,12 @@ fn a_sorter_is_used_again_and_again() {
     }
 }
 
-/// Keys in pieces of odd numbers, so that some begin in the middle of what a device maps.
-fn in_pieces(keys: &[u32]) -> Pieces {
-    let (mut pieces, mut rest, mut size) = (Vec::new(), keys, 1);
-    while !rest.is_empty() {
-        let (piece, after) = rest.split_at(size.min(rest.len()));
-        pieces.push(piece.to_vec());
-        (rest, size) = (after, size * 3 + 2);
-    }
-    Pieces::One(pieces)
-}
-
 #[test]
 fn keys_that_come_in_pieces_arrive_whole() {
     for sorter in [Sorter::cpu(), Sorter::gpu(device::start())] {
         // More than a staging buffer takes.
-        for n in [0, 1, 2, 1001, 300_000, 5_000_003] {
+        let largest = tier::count(5_000_003, 300_001) as u64;
+        for n in [0, 1, 2, 1001, 300_000, largest] {
             let keys: Vec<u32> = random(n).take(n as usize).map(|key| key as u32).collect();
             let mut expected = keys.clone();
             expected.sort_unstable();

@@ -1,12 +1,13 @@
 //! Text into keys and back: types, spelling, comments, errors with their place.
 
-use gpusort::io::records::{Records, write_records, write_text};
-use gpusort::io::{Direction, Input, Spelling, Starts, Text, text};
-use gpusort::key::{ElementType, Keys, KeysRef, Order, Pieces, to_keys};
-use gpusort::{Method, Sorter};
+use gpusort::io::{Direction, Input, Records, Text, text};
+use gpusort::key::{ElementType, Order};
+use gpusort::{Sorter, Wanted};
 use proptest::prelude::*;
 
 use crate::inputs::random;
+use crate::support::elements::{joined, keys_of};
+use crate::support::pipeline::{Form, sort_text, write};
 
 const DESCENDING: Direction = Direction { descending: true, ..Direction::ASCENDING };
 
@@ -18,22 +19,9 @@ fn parse(input: &str, element: Option<ElementType>) -> Result<Records, String> {
 /// What `gpusort sort` prints for this input.
 fn sorted(input: &str, element: Option<ElementType>, descending: bool) -> String {
     let text = Text::from_bytes("in", input.as_bytes());
-    let records = text::parse(text, element, Direction { descending, ..Direction::ASCENDING }).unwrap();
-    let mut out = Vec::new();
-    let sorter = Sorter::cpu();
-    match records.spelling {
-        Some(Spelling { text, starts: Starts::Short(starts) }) => {
-            let (starts, _) =
-                sorter.sort_records(records.keys, starts, Method::default(), &mut |_, _| {}).unwrap();
-            write_records(&text, &starts, &mut out, |_| {}).unwrap();
-        }
-        Some(_) => panic!("such a short text has short places"),
-        None => {
-            let (keys, _) = sorter.sort(records.keys, Method::default(), &mut |_, _| {}).unwrap();
-            write_text(keys.borrowed(), records.order, &mut out, |_| {}).unwrap();
-        }
-    }
-    String::from_utf8(out).unwrap()
+    let direction = Direction { descending, ..Direction::ASCENDING };
+    let output = sort_text(&Sorter::cpu(), text, element, direction, Wanted::default()).unwrap();
+    String::from_utf8(output).unwrap()
 }
 
 #[test]
@@ -55,14 +43,6 @@ fn the_type_is_the_first_that_holds_all() {
         ("1e3 18446744073709551616", ElementType::F64),
     ] {
         assert_eq!(parse(input, None).unwrap().order.element, expected, "{input}");
-    }
-}
-
-/// All keys of these pieces, widened.
-fn joined(pieces: Pieces) -> Vec<u64> {
-    match pieces {
-        Pieces::One(pieces) => pieces.into_iter().flatten().map(u64::from).collect(),
-        Pieces::Two(pieces) => pieces.concat(),
     }
 }
 
@@ -259,11 +239,9 @@ fn floats_print_in_the_shortest_form_that_reads_back() {
     let numbers =
         [f64::NEG_INFINITY, -1.5e300, -0.0, 0.0, 5e-324, 0.1, 1.0, 123_456_789.0, 1e16, 1e300, f64::INFINITY];
     let order = Order::ascending(ElementType::F64);
-    let mut words: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
-    words.extend([f64::NAN.to_bits(), f64::NAN.to_bits() | 1 << 63]);
-    to_keys(&mut words, order);
-    let mut out = Vec::new();
-    write_text(KeysRef::Two(&words), order, &mut out, |_| {}).unwrap();
+    let mut bits: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
+    bits.extend([f64::NAN.to_bits(), f64::NAN.to_bits() | 1 << 63]);
+    let out = write(keys_of(&bits, order).borrowed(), order, Form::Text);
     let out = String::from_utf8(out).unwrap();
     assert_eq!(out, "-inf\n-1.5e300\n-0\n0\n5e-324\n0.1\n1\n123456789\n1e16\n1e300\ninf\nnan\n-nan\n");
 }
@@ -308,11 +286,8 @@ proptest! {
     fn floats_written_as_text_read_back_the_same(bits: Vec<u64>) {
         let bits: Vec<u64> = bits.into_iter().filter(|&bits| !f64::from_bits(bits).is_nan()).collect();
         let order = Order::ascending(ElementType::F64);
-        let mut words = bits;
-        to_keys(&mut words, order);
-        let keys = Keys::Two(words);
-        let mut out = Vec::new();
-        write_text(keys.borrowed(), order, &mut out, |_| {}).unwrap();
+        let keys = keys_of(&bits, order);
+        let out = write(keys.borrowed(), order, Form::Text);
         let back = parse(std::str::from_utf8(&out).unwrap(), Some(ElementType::F64)).unwrap();
         prop_assert_eq!(joined(back.keys), joined(keys.into()));
     }
@@ -321,11 +296,9 @@ proptest! {
     fn singles_written_as_text_read_back_the_same(bits: Vec<u32>) {
         let bits: Vec<u32> = bits.into_iter().filter(|&bits| !f32::from_bits(bits).is_nan()).collect();
         let order = Order { descending: true, ..Order::ascending(ElementType::F32) };
-        let mut words = bits;
-        to_keys(&mut words, order);
-        let keys = Keys::One(words);
-        let mut out = Vec::new();
-        write_text(keys.borrowed(), order, &mut out, |_| {}).unwrap();
+        let bits: Vec<u64> = bits.into_iter().map(u64::from).collect();
+        let keys = keys_of(&bits, order);
+        let out = write(keys.borrowed(), order, Form::Text);
         let text = Text::from_bytes("in", &out);
         let back = text::parse(text, Some(ElementType::F32), DESCENDING).unwrap();
         prop_assert_eq!(joined(back.keys), joined(keys.into()));

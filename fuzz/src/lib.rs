@@ -9,6 +9,8 @@ pub mod csv;
 pub mod keys;
 pub mod library;
 pub mod npy;
+#[path = "../../tests/support/pipeline.rs"]
+pub mod pipeline;
 pub mod streams;
 pub mod text;
 pub mod twin;

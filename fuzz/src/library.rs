@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-use gpusort::io::binary::{self, Source};
-use gpusort::io::csv::{self, By, Dialect};
-use gpusort::io::records::{write_records, write_text};
-use gpusort::io::{Counts, Direction, Input, Memory, Records, Spelling, Start, Starts, Text, text};
-use gpusort::key::{ElementType, Keys, Pieces};
-use gpusort::{Error, ErrorKind, Method, Sorter, Wanted};
+use gpusort::io::binary::Source;
+use gpusort::io::csv::{By, Dialect};
+use gpusort::io::{Direction, Input, Memory, Text};
+use gpusort::key::ElementType;
+use gpusort::{Error, ErrorKind, Sorter, Wanted};
+
+use crate::pipeline::{self, Form, SortedTable};
 
 /// What becomes of an input: bytes, or what the library says is wrong.
 pub type Said<T = Vec<u8>> = Result<T, Refusal>;
@@ -55,91 +56,17 @@ pub fn sort_text(
     wanted: Wanted,
 ) -> Said {
     let text = Text::read(inputs, |_| {})?;
-    let Records { order, keys, spelling } = text::parse(text, element, direction)?;
-    let sorter = Sorter::cpu();
-    let mut out = Vec::new();
-    let Some(Spelling { text, starts }) = spelling else {
-        let keys = sorted_keys(&sorter, keys, wanted)?;
-        write_text(keys.borrowed(), order, &mut out, |_| {}).expect("memory takes all");
-        return Ok(out);
-    };
-    match starts {
-        Starts::Short(starts) => write_tokens(&sorter, &text, keys, starts, wanted, &mut out)?,
-        Starts::Long(starts) => write_tokens(&sorter, &text, keys, starts, wanted, &mut out)?,
-    }
-    Ok(out)
-}
-
-fn sorted_keys(sorter: &Sorter, keys: Pieces, wanted: Wanted) -> Result<Keys, Error> {
-    let (mut keys, _) = match wanted {
-        Wanted { unique: false, top: Some(top) } => {
-            sorter.top(keys, top, Method::default(), &mut |_, _| {})?
-        }
-        _ => sorter.sort(keys, Method::default(), &mut |_, _| {})?,
-    };
-    if wanted.unique {
-        keys.dedup();
-    }
-    keys.truncate(wanted.top.unwrap_or(usize::MAX));
-    Ok(keys)
-}
-
-fn write_tokens<S: Start>(
-    sorter: &Sorter,
-    text: &Text,
-    keys: Pieces,
-    starts: Vec<Vec<S>>,
-    wanted: Wanted,
-    out: &mut Vec<u8>,
-) -> Result<(), Error> {
-    let starts = if wanted == Wanted::default() {
-        sorter.sort_records(keys, starts, Method::default(), &mut |_, _| {})?.0
-    } else {
-        let ranking = sorter.rank(vec![keys], wanted, Method::default(), &mut |_, _| {})?;
-        let starts = starts.concat();
-        ranking.positions.iter().map(|&position| starts[position as usize]).collect()
-    };
-    write_records(text, &starts, out, |_| {}).expect("memory takes all");
-    Ok(())
-}
-
-/// A table that was sorted.
-#[derive(Clone, Debug)]
-pub struct Sorted {
-    pub bytes: Vec<u8>,
-    pub counts: Counts,
-    pub repeated: usize,
-    /// The positions of the rows that were written, among all that are no blank lines.
-    pub positions: Vec<u32>,
+    Ok(pipeline::sort_text(&Sorter::cpu(), text, element, direction, wanted)?)
 }
 
 /// `gpusort sort` of tables.
-pub fn sort_table(inputs: &[Input], dialect: Dialect, by: &By, wanted: Wanted) -> Said<Sorted> {
+pub fn sort_table(inputs: &[Input], dialect: Dialect, by: &By, wanted: Wanted) -> Said<SortedTable> {
     let text = Text::read(inputs, |_| {})?;
-    let (table, words) = csv::read(text, dialect, by)?;
-    let ranking = Sorter::cpu().rank(words, wanted, Method::default(), &mut |_, _| {})?;
-    let mut bytes = Vec::new();
-    table.write(&ranking.positions, &mut bytes, |_| {}).expect("memory takes all");
-    let positions = table.numbers(ranking.positions);
-    Ok(Sorted { bytes, counts: table.counts, repeated: ranking.repeated, positions })
+    Ok(pipeline::sort_table(&Sorter::cpu(), text, dialect, by, wanted)?)
 }
 
 /// `gpusort sort` of binary files of one type, to such a file or to text.
 pub fn sort_bits(sources: &[Source], direction: Direction, wanted: Wanted, to_text: bool) -> Said {
-    let order = direction.of(sources[0].element());
-    let mut keys = Pieces::new(order.element);
-    let take = |piece| {
-        keys.push(piece);
-        Ok(())
-    };
-    binary::read(sources, direction, |_| {}, take)?;
-    let keys = sorted_keys(&Sorter::cpu(), keys, wanted)?;
-    let mut out = Vec::new();
-    let written = if to_text {
-        write_text(keys.borrowed(), order, &mut out, |_| {})
-    } else {
-        binary::write(keys.borrowed(), order, &mut out, |_| {})
-    };
-    written.expect("memory takes all");
-    Ok(out)
+    let form = if to_text { Form::Text } else { Form::Binary };
+    Ok(pipeline::sort_binary(&Sorter::cpu(), sources, direction, wanted, form)?)
 }

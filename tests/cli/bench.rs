@@ -1,14 +1,18 @@
 //! `gpusort bench` as a person or a script runs it.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::cli::{Folder, gpusort, refused, sorted, stderr};
 use crate::device;
+use crate::support::command::{gpusort, refused, sorted, stderr};
+use crate::support::files::Folder;
+#[cfg(target_os = "linux")]
+use crate::support::process::wait_until_it_waits;
+#[cfg(unix)]
+use crate::support::process::{end, read_all, send};
 
 /// The columns that the specification lists, in its order.
 const COLUMNS: [&str; 15] = [
@@ -29,16 +33,14 @@ const COLUMNS: [&str; 15] = [
     "vs_cpu",
 ];
 
-const QUICK: [&str; 5] = ["bench", "--runs", "3", "--warmup", "0"];
-
-fn quick(more: &[&str]) -> Vec<String> {
-    QUICK.iter().chain(more).map(|&arg| arg.to_owned()).collect()
+/// A bench of few runs, of which none is left out for lack of time, however busy the machine is.
+fn few_runs<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["bench", "--runs", "3", "--warmup", "0", "--time-limit", "1000000"], more].concat()
 }
 
-/// Standard output of a quick bench that must succeed.
+/// Standard output of such a bench, which must succeed.
 fn bench(more: &[&str]) -> String {
-    let args = quick(more);
-    sorted(&args.iter().map(String::as_str).collect::<Vec<_>>(), "")
+    sorted(&few_runs(more), "")
 }
 
 #[test]
@@ -72,17 +74,7 @@ fn every_size_and_method_has_its_line() {
 fn exports_hold_the_fields_of_the_specification() {
     let folder = Folder::new();
     let [json, csv, markdown, plot] = ["x.json", "x.csv", "x.md", "x.svg"].map(|name| folder.arg(name));
-    let args = [
-        "-d",
-        &device::name(),
-        "--sizes",
-        "100,10K",
-        "--with-positions",
-        "--dist",
-        "zipf,sorted",
-        "--time-limit",
-        "600",
-    ];
+    let args = ["-d", &device::name(), "--sizes", "100,10K", "--with-positions", "--dist", "zipf,sorted"];
     let exports =
         ["--export-json", &json, "--export-csv", &csv, "--export-markdown", &markdown, "--plot", &plot];
     bench(&[&args[..], &exports].concat());
@@ -164,7 +156,7 @@ fn exports_are_made_whatever_happens_to_others() {
     let folder = Folder::new();
     let [json, csv] = ["x.json", "x.csv"].map(|name| folder.arg(name));
     // The reader of the table has seen enough after a line.
-    let args = ["bench", "-d", "cpu", "--sizes", "16..1K", "--runs", "3", "--export-json", &json];
+    let args = few_runs(&["-d", "cpu", "--sizes", "16..1K", "--export-json", &json]);
     let mut child = gpusort(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
@@ -174,8 +166,8 @@ fn exports_are_made_whatever_happens_to_others() {
     assert_eq!(whole["results"].as_array().unwrap().len(), 4 * 4);
     // One export fails; the other is made all the same.
     if cfg!(target_os = "linux") {
-        let args = quick(&["-d", "cpu", "--sizes", "16", "--export-json", "/dev/full", "--export-csv", &csv]);
-        let output = gpusort(&args.iter().map(String::as_str).collect::<Vec<_>>()).output().unwrap();
+        let args = ["-d", "cpu", "--sizes", "16", "--export-json", "/dev/full", "--export-csv", &csv];
+        let output = gpusort(&few_runs(&args)).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains("/dev/full"), "{}", stderr(&output));
         assert_eq!(csv::Reader::from_path(&csv).unwrap().into_records().count(), 4);
@@ -197,20 +189,17 @@ fn nothing_measured_replaces_no_picture() {
 #[cfg(unix)]
 fn an_interrupt_ends_it_even_where_nobody_reads() {
     let folder = Folder::new();
-    let pipe = folder.arg("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let args = ["bench", "-d", "cpu", "--sizes", "1", "--runs", "1", "--export-csv", &pipe];
+    let pipe = folder.fifo("pipe");
+    let args = few_runs(&["-d", "cpu", "--sizes", "1", "--export-csv", &pipe]);
     let mut child = gpusort(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     // All is measured, and it waits for a reader of the export.
     assert!(lines.map(Result::unwrap).any(|line| line.contains("odd-even network")));
-    std::thread::sleep(Duration::from_millis(200));
+    #[cfg(target_os = "linux")]
+    wait_until_it_waits(&child);
     assert!(child.try_wait().unwrap().is_none(), "it waits");
-    // SAFETY: a signal to a child that has not been waited for.
-    unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
-    let sent = Instant::now();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(sent.elapsed() < Duration::from_secs(10));
+    send("-TERM", &child);
+    assert_eq!(end(&mut child).code(), Some(130));
 }
 
 #[test]
@@ -285,8 +274,8 @@ fn what_passes_the_time_limit_is_skipped_with_a_line() {
 fn an_interrupt_tells_what_there_is() {
     let folder = Folder::new();
     let csv = folder.arg("x.csv");
-    // A first size that is soon done, and one that takes long.
-    let args = ["bench", "-d", "cpu", "--sizes", "64,1M", "--runs", "1000", "--time-limit", "100"];
+    // A first size that is soon done, and one of which the thousand runs of a method take many minutes.
+    let args = ["bench", "-d", "cpu", "--sizes", "64,16M", "--runs", "1000", "--time-limit", "10000"];
     let mut child = gpusort(&[&args[..], &["--export-csv", &csv]].concat())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -295,15 +284,10 @@ fn an_interrupt_tells_what_there_is() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     // The first size's last line comes when the next has begun.
     assert!(lines.any(|line| line.unwrap().contains("odd-even network")));
-    // SAFETY: a signal to a child that has not been waited for.
-    unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
-    let sent = Instant::now();
+    send("-INT", &child);
+    assert_eq!(end(&mut child).code(), Some(130));
     let rest: Vec<String> = lines.map(Result::unwrap).collect();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(sent.elapsed() < Duration::from_secs(2), "at once");
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert_eq!(said, "");
+    assert_eq!(read_all(child.stderr.take().unwrap()), "");
     let rows = csv::Reader::from_path(&csv).unwrap().into_records().map(Result::unwrap).count();
     assert!(rows >= 4, "the results of the first size are exported: {rows}, {rest:?}");
     assert_eq!(folder.names(), ["x.csv"]);
@@ -311,8 +295,7 @@ fn an_interrupt_tells_what_there_is() {
 
 #[test]
 fn a_reader_that_has_seen_enough_ends_it_quietly() {
-    let args = quick(&["-d", "cpu", "--sizes", "16..4K"]);
-    let mut child = gpusort(&args.iter().map(String::as_str).collect::<Vec<_>>())
+    let mut child = gpusort(&few_runs(&["-d", "cpu", "--sizes", "16..4K"]))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -328,9 +311,8 @@ fn a_reader_that_has_seen_enough_ends_it_quietly() {
 
 #[test]
 fn progress_says_what_is_being_measured() {
-    let output = gpusort(&["bench", "-d", "cpu", "--sizes", "4K", "-a", "odd-even", "--progress", "always"])
-        .output()
-        .unwrap();
+    let args = ["-d", "cpu", "--sizes", "4K", "-a", "odd-even", "--time-limit", "1000000"];
+    let output = gpusort(&[&["bench", "--progress", "always"], &args[..]].concat()).output().unwrap();
     assert!(output.status.success());
     let said = stderr(&output);
     assert!(said.contains("4,096 u32 uniform, odd-even network") && said.contains("/17 runs"), "{said}");

@@ -12,14 +12,7 @@ use gpusort::key::ElementType;
 pub fn check_sorted<T: Ord + Copy + Hash + Debug>(input: &[T], output: &[T]) -> Result<(), String> {
     let mut expected = input.to_vec();
     expected.sort();
-    if let Some(at) = (0..expected.len().max(output.len())).find(|&at| expected.get(at) != output.get(at)) {
-        return Err(format!(
-            "n {}: at {at} expected {:?}, got {:?}",
-            input.len(),
-            expected.get(at),
-            output.get(at)
-        ));
-    }
+    first_difference(&expected, output)?;
     check_multiset(input, output)
 }
 
@@ -39,15 +32,7 @@ pub fn check_multiset<T: Eq + Copy + Hash + Debug>(input: &[T], output: &[T]) ->
 pub fn check_argsort<T: Ord + Copy + Debug>(keys: &[T], positions: &[u32]) -> Result<(), String> {
     let mut expected: Vec<u32> = (0..keys.len() as u32).collect();
     expected.sort_by_key(|&position| keys[position as usize]);
-    match (0..expected.len().max(positions.len())).find(|&at| expected.get(at) != positions.get(at)) {
-        Some(at) => Err(format!(
-            "n {}: at {at} expected {:?}, got {:?}",
-            keys.len(),
-            expected.get(at),
-            positions.get(at)
-        )),
-        None => Ok(()),
-    }
+    first_difference(&expected, positions)
 }
 
 /// Whether `output` is the first `k` of `input` in ascending order.
@@ -55,10 +40,7 @@ pub fn check_top<T: Ord + Copy + Debug>(input: &[T], k: usize, output: &[T]) -> 
     let mut expected = input.to_vec();
     expected.sort();
     expected.truncate(k);
-    match (0..expected.len().max(output.len())).find(|&at| expected.get(at) != output.get(at)) {
-        Some(at) => Err(format!("at {at} expected {:?}, got {:?}", expected.get(at), output.get(at))),
-        None => Ok(()),
-    }
+    first_difference(&expected, output)
 }
 
 /// Whether each run of `slots` in `output` has the first `k` of the next `reach` elements of `input`; and beside
@@ -89,6 +71,49 @@ pub fn check_runs<T: Ord + Copy + Hash + Debug>(
         }
     }
     Ok(())
+}
+
+/// These elements, by their bits, in the order of the rules.
+pub fn in_order(element: ElementType, descending: bool, bits: &[u64]) -> Vec<u64> {
+    let mut bits = bits.to_vec();
+    bits.sort_by(|&a, &b| compare(element, descending, a, b));
+    bits
+}
+
+/// Whether `output` is these elements in the order of the rules, and the same multiset.
+pub fn check_elements(
+    element: ElementType,
+    descending: bool,
+    input: &[u64],
+    output: &[u64],
+) -> Result<(), String> {
+    first_difference(&in_order(element, descending, input), output)?;
+    check_multiset(input, output)
+}
+
+/// Whether `positions` is the stable order of these elements by the rules.
+pub fn check_positions(
+    element: ElementType,
+    descending: bool,
+    input: &[u64],
+    positions: &[u32],
+) -> Result<(), String> {
+    let mut expected: Vec<u32> = (0..input.len() as u32).collect();
+    expected.sort_by(|&a, &b| compare(element, descending, input[a as usize], input[b as usize]));
+    first_difference(&expected, positions)
+}
+
+/// Where `output` is not as expected, if it is not.
+fn first_difference<T: PartialEq + Debug>(expected: &[T], output: &[T]) -> Result<(), String> {
+    match (0..expected.len().max(output.len())).find(|&at| expected.get(at) != output.get(at)) {
+        Some(at) => Err(format!(
+            "n {}: at {at} expected {:?}, got {:?}",
+            expected.len(),
+            expected.get(at),
+            output.get(at)
+        )),
+        None => Ok(()),
+    }
 }
 
 /// How the order rules compare two elements, given by their bits.
@@ -189,6 +214,36 @@ fn the_argsort_oracle_fails_where_it_must() {
 }
 
 #[test]
+fn the_oracles_of_the_rules_fail_where_they_must() {
+    let [one, two] = [1.0_f32, 2.0].map(|value| u64::from(value.to_bits()));
+    let (zero, minus_zero, nan) = (0, 0x8000_0000, 0x7FC0_0000);
+    let input = [two, zero, nan, one, minus_zero, one];
+    let elements =
+        |descending, output: &[u64]| check_elements(ElementType::F32, descending, &input, output);
+    let positions =
+        |descending, output: &[u32]| check_positions(ElementType::F32, descending, &input, output);
+    assert_eq!(elements(false, &[minus_zero, zero, one, one, two, nan]), Ok(()));
+    assert_eq!(elements(true, &[two, one, one, zero, minus_zero, nan]), Ok(()));
+    assert_eq!(positions(false, &[4, 1, 3, 5, 0, 2]), Ok(()));
+    assert_eq!(positions(true, &[0, 3, 5, 1, 4, 2]), Ok(()));
+    for wrong in [
+        &[minus_zero, zero, one, one, two][..],
+        &[minus_zero, zero, one, one, two, nan, nan],
+        &[zero, minus_zero, one, one, two, nan],
+        &[minus_zero, zero, one, two, one, nan],
+        &[minus_zero, zero, one, one, two, nan | 1],
+        &[minus_zero, zero, one, two, two, nan],
+        &[nan, minus_zero, zero, one, one, two],
+        &[],
+    ] {
+        assert!(elements(false, wrong).is_err(), "{wrong:?}");
+    }
+    for wrong in [&[4, 1, 5, 3, 0, 2][..], &[4, 1, 3, 5, 0], &[4, 1, 3, 3, 0, 2], &[0, 3, 5, 1, 4, 2], &[]] {
+        assert!(positions(false, wrong).is_err(), "{wrong:?}");
+    }
+}
+
+#[test]
 fn the_comparison_orders_specials_as_the_rules_say() {
     let rising = [f32::NEG_INFINITY, -1.0, -0.0, 0.0, 1.0, f32::INFINITY].map(f32::to_bits);
     let nans = [0x7F80_0001, 0x7FC0_0000, 0xFFC0_0000, 0xFF80_0001];
@@ -201,6 +256,10 @@ fn the_comparison_orders_specials_as_the_rules_say() {
         }),
     ] {
         let all: Vec<u64> = numbers.iter().chain(&nans).map(|&bits| bits.into()).collect();
-        assert!(all.is_sorted_by(|&a, &b| compare(ElementType::F32, descending, a, b) == Ordering::Less));
+        for (at, &a) in all.iter().enumerate() {
+            for (other, &b) in all.iter().enumerate() {
+                assert_eq!(compare(ElementType::F32, descending, a, b), at.cmp(&other), "{a:x} {b:x}");
+            }
+        }
     }
 }

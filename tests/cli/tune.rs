@@ -6,8 +6,9 @@ use std::process::{Command, Output};
 use gpusort::cost::{Costs, CpuCosts, Curve, GpuCosts};
 use serde_json::Value;
 
-use crate::cli::{Folder, gpusort, stderr};
 use crate::device;
+use crate::support::command::{gpusort, stderr};
+use crate::support::files::Folder;
 
 /// The command with its settings in this folder.
 fn with_settings(folder: &Folder, args: &[&str]) -> Command {

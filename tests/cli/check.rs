@@ -1,0 +1,78 @@
+//! `gpusort check`, and `sort --check`.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::support::command::{gpusort, refused, run, stderr};
+use crate::support::files::Folder;
+use crate::support::process::end;
+
+#[test]
+fn checks_say_where_the_order_is_broken() {
+    let folder = Folder::new();
+    let check = |args: &[&str], input: &str| {
+        let output = run(&[&["check"], args].concat(), input);
+        assert!(output.stdout.is_empty());
+        (output.status.code(), stderr(&output))
+    };
+    let ok = (Some(0), String::new());
+    let broken = |message: &str| (Some(1), format!("gpusort: {message}\n"));
+    assert_eq!(check(&[], "1\n2\n2\n10\n"), ok);
+    assert_eq!(check(&[], "# 9\n1 2 3\n\n5\n4\n"), broken("standard input:5: disorder: 4 after 5"));
+    assert_eq!(check(&["-u"], "1\n2\n2\n"), broken("standard input:3: disorder: 2 after 2"));
+    assert_eq!(check(&["-r"], "3\n2\nnan\n"), ok);
+    assert_eq!(check(&["--nan", "first"], "3\nnan\n"), broken("standard input:2: disorder: NaN after 3"));
+    assert_eq!(check(&["-q"], "2\n1\n"), (Some(1), String::new()));
+    assert_eq!(check(&[], ""), ok);
+    let table = folder.write("t.csv", "x,y\n1,2\n\"1\",1\n1,9\n");
+    assert_eq!(check(&["-k", "x", &table], ""), ok);
+    assert_eq!(
+        check(&["-k", "x", "-k", "y:r", &table], ""),
+        broken(&format!("{table}:4, column 'y': disorder: 9 after 1"))
+    );
+    let words = folder.write("w.i16", [1_i16, 3, -2].map(i16::to_le_bytes).concat());
+    assert_eq!(check(&[&words], ""), broken(&format!("{words}, element 2: disorder: -2 after 3")));
+    // Over several files, as one.
+    let (a, b) = (folder.write("a.txt", "1\n5\n"), folder.write("b.txt", "4\n"));
+    assert_eq!(check(&[&a, &b], ""), broken(&format!("{b}:1: disorder: 4 after 5")));
+    assert_eq!(check(&[&b, &a], ""), (Some(1), format!("gpusort: {a}:1: disorder: 1 after 4\n")));
+
+    // -0 is 0 among integers and less among decimals, which come later.
+    assert_eq!(check(&[&folder.write("z.txt", "0\n-0\n7\n")], ""), ok);
+    let zeros = folder.write("z.txt", "0\n-0\n7.5\n");
+    assert_eq!(check(&[&zeros], ""), broken(&format!("{zeros}:2: disorder: -0 after 0")));
+    assert!(refused(&["check"], "0\n-0\n").contains("--type says which"));
+    assert_eq!(check(&["-t", "i64"], "0\n-0\n"), ok);
+
+    // -0 makes somebody look ahead, which must not forget what was wrong before.
+    let inexact = folder.write("i.txt", "9007199254740993\n-0\n-1.5\n");
+    assert!(
+        refused(&["check", "-r", &inexact], "").contains("'9007199254740993' is not an integer that f64")
+    );
+    assert!(refused(&["check", "-", "-"], "1\n").contains("named twice"));
+    // It is told as soon as it is there, though more may come.
+    let mut child = gpusort(&["check"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(b"2\n1\n").unwrap();
+    assert_eq!(end(&mut child).code(), Some(1));
+    drop(pipe);
+
+    // What would be an error in a sort is one here.
+    assert!(refused(&["check"], "1\nx\n").contains("standard input:2: 'x' is not a number"));
+    assert!(refused(&["check"], "-1\n18446744073709551615\n").contains("no integer type holds both"));
+    assert!(refused(&["check"], "9007199254740993\n9007199254740993.5\n").contains("holds exactly"));
+
+    // The flags of sort.
+    for (flag, message) in [
+        ("-c", "gpusort: standard input:2: disorder: 1 after 2\n"),
+        ("--check", "gpusort: standard input:2: disorder: 1 after 2\n"),
+        ("-C", ""),
+        ("--check=quiet", ""),
+        ("--check=silent", ""),
+    ] {
+        let output = run(&["sort", flag], "2\n1\n");
+        assert_eq!((output.status.code(), stderr(&output)), (Some(1), message.to_owned()), "{flag}");
+        assert!(run(&["sort", flag], "1\n2\n").status.success());
+    }
+    assert!(refused(&["sort", "-c", "-o", "x"], "").contains("cannot be used with"));
+}

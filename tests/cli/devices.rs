@@ -1,0 +1,45 @@
+//! Which device sorts, and the notes about it.
+
+use crate::device;
+use crate::support::command::{run_in_environment, sorted, stderr};
+
+#[test]
+fn a_machine_without_a_gpu() {
+    // No driver at all, as on a machine without a Vulkan loader's drivers.
+    let without = |args: &[&str]| {
+        let none = [("VK_DRIVER_FILES", "/nonexistent"), ("VK_ICD_FILENAMES", "/nonexistent")];
+        run_in_environment(&none, args, "2\n1\n")
+    };
+    for (args, note) in [
+        (&["sort"][..], None),
+        (&["sort", "-a", "bitonic"], Some("the bitonic network runs on the CPU")),
+        (&["sort", "-a", "odd-even"], Some("the odd-even network runs on the CPU")),
+        (&["sort", "-a", "bitonic", "--variant", "local-global"], Some("the bitonic network")),
+    ] {
+        let output = without(args);
+        assert_eq!(output.stdout, b"1\n2\n", "{args:?}: {}", stderr(&output));
+        match note {
+            Some(note) => assert!(
+                stderr(&output).contains(note) && stderr(&output).contains(" network, "),
+                "{}",
+                stderr(&output)
+            ),
+            None => assert!(!stderr(&output).contains("gpusort:"), "{}", stderr(&output)),
+        }
+    }
+    assert_eq!(stderr(&without(&["sort", "-q", "-a", "bitonic"])), "");
+    let output = without(&["sort", "-d", "gpu"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--device cpu") && output.stdout.is_empty(), "{}", stderr(&output));
+    let output = without(&["devices"]);
+    assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("CPU"));
+}
+
+#[test]
+fn devices_are_listed_with_their_limits() {
+    let list = sorted(&["devices"], "");
+    assert!(list.contains(&device::gpu().info().name), "{list}");
+    for word in ["vulkan", "binding", "workgroup memory", "subgroup", "cpu"] {
+        assert!(list.contains(word), "{list}");
+    }
+}

@@ -1,0 +1,123 @@
+//! `--each`: every file on its own.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use gpusort::key::ElementType;
+use serde_json::Value;
+
+use crate::device;
+use crate::inputs::elements;
+use crate::support::command::{gpusort, refused, run, sorted, stderr};
+use crate::support::elements::{npy, raw};
+use crate::support::files::Folder;
+use crate::support::oracle::in_order;
+use crate::support::process::{end, read_all};
+
+#[test]
+fn each_file_is_sorted_on_its_own() {
+    let folder = Folder::new();
+    let text = folder.write("a.txt", "3\n01\n2\n");
+    let other = folder.write("b.txt", "2.5\n-1\n");
+    let words = elements(ElementType::I64, 1000, 8);
+    let binary = folder.write("c.i64", raw(ElementType::I64, &words));
+    let expected = raw(ElementType::I64, &in_order(ElementType::I64, false, &words));
+
+    let before = fs::read(&text).unwrap();
+    for device in ["cpu", &device::name()] {
+        let out = folder.arg(&format!("out-{device}"));
+        let args = ["sort", "--each", "-a", "bitonic", "-d", device, &text, &other, &binary, "-o", &out];
+        let told = sorted(&args, "");
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(lines.len(), 3, "{told}");
+        assert!(lines[0].starts_with(&format!("{text}: sorted 3 u32")), "{told}");
+        let read = |name: &str| fs::read(Path::new(&out).join(name)).unwrap();
+        assert_eq!(read("a.txt"), b"01\n2\n3\n");
+        assert_eq!(read("b.txt"), b"-1\n2.5\n");
+        assert_eq!(read("c.i64"), expected);
+        assert_eq!(fs::read(&text).unwrap(), before, "inputs stay as they are");
+    }
+
+    // In place, one of them wrong: it stays as it is, and the others are sorted.
+    let wrong = folder.write("wrong.txt", "2\nx\n1\n");
+    let output = run(&["sort", "--each", "--in-place", "--json", &text, &wrong, &binary], "");
+    assert_eq!(output.status.code(), Some(2));
+    let message = stderr(&output);
+    assert!(message.contains(&format!("{wrong}:2:1: 'x' is not a number")), "{message}");
+    assert!(message.contains("1 of 3 files not sorted"), "{message}");
+    let told = String::from_utf8(output.stdout).unwrap();
+    let files: Vec<String> = told
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["file"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(files, [text.clone(), binary.clone()]);
+    assert_eq!(fs::read(&wrong).unwrap(), b"2\nx\n1\n");
+    assert_eq!(fs::read(&text).unwrap(), b"01\n2\n3\n");
+    assert_eq!(fs::read(&binary).unwrap(), expected);
+    assert!(!folder.names().iter().any(|name| name.starts_with(".gpusort")), "no temporary is left");
+}
+
+#[test]
+fn each_refuses_what_would_lose_a_file() {
+    let folder = Folder::new();
+    let file = folder.write("x.txt", "2\n1\n");
+    fs::create_dir(folder.path("sub")).unwrap();
+    let same = folder.write("sub/x.txt", "2\n1\n");
+    let out = folder.arg("out");
+    let here = folder.root().to_str().unwrap().to_owned();
+    for (args, said) in [
+        (&["--each", &file][..], "--each needs --in-place"),
+        (&["--each", "-o", &out], "--each needs files"),
+        (&["--each", &file, "-", "-o", &out], "--each sorts files"),
+        (&["--each", &file, &same, "-o", &out], "would both become"),
+        (&["--each", &file, &file, "--in-place"], "would both become"),
+        (&["--each", &file, "-o", &here], "--in-place sorts it there"),
+        (&["--each", &file, "-o", &file], "-o names a folder"),
+        (&["--each", &file, "-o", &out, "--to", "bin"], "keeps a file's format"),
+        (&["--in-place", &file], "--each"),
+    ] {
+        let message = refused(&[&["sort"], args].concat(), "");
+        assert!(message.contains(said), "{args:?}: {message}");
+    }
+    assert_eq!(fs::read(&file).unwrap(), b"2\n1\n");
+    assert_eq!(folder.names(), ["sub", "x.txt"], "nothing was made");
+}
+
+#[test]
+fn each_table_and_array_on_its_own() {
+    let folder = Folder::new();
+    let a = folder.write("a.csv", "x,y\n2,a\n1,b\n");
+    let b = folder.write("b.csv", "y,x\nc,4\nd,3\n");
+    let c = folder.write("c.npy", npy(ElementType::F32, &[2.0_f32, 1.0].map(|f| f.to_bits().into()), true));
+    let out = folder.arg("out");
+    sorted(&["sort", "-q", "--each", "-k", "x", &a, &b, "-o", &out], "");
+    assert_eq!(fs::read_to_string(folder.path("out/a.csv")).unwrap(), "x,y\n1,b\n2,a\n");
+    assert_eq!(fs::read_to_string(folder.path("out/b.csv")).unwrap(), "y,x\nd,3\nc,4\n");
+    sorted(&["sort", "-q", "--each", "--in-place", &c], "");
+    assert_eq!(sorted(&["sort", "-q", "--to", "text", &c], ""), "1\n2\n");
+    assert_eq!(sorted(&["check", &c], ""), "");
+    // One that is wrong does not stop the others.
+    let wrong = folder.write("wrong.csv", "z\n1\n");
+    let output = run(&["sort", "-q", "--each", "--in-place", "-k", "x", &wrong, &a], "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("no column 'x'; there are 'z'"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(&a).unwrap(), "x,y\n1,b\n2,a\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_not_sorted_in_place() {
+    let folder = Folder::new();
+    folder.write("x.txt", "2\n1\n");
+    let fifo = folder.fifo("fifo");
+    let mut child = gpusort(&["sort", "-q", "--each", "--in-place", &fifo, &folder.arg("x.txt")])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Where it waited for a writer, it would not end.
+    let said = read_all(child.stderr.take().unwrap());
+    assert!(said.contains("fifo: is no regular file"), "{said}");
+    assert_eq!(end(&mut child).code(), Some(2));
+    assert_eq!(fs::read(folder.path("x.txt")).unwrap(), b"1\n2\n");
+}

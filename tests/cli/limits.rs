@@ -1,0 +1,129 @@
+//! Memory and threads: how much is used, and what happens where there is too little.
+
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use crate::support::command::{BINARY, exits, gpusort, sorted};
+use crate::support::files::{Folder, falling_lines};
+use crate::support::process::peak_memory;
+
+/// The most memory that a sort of this file had, by the size of the file: it is looked at when all but the last of the
+/// output was read.
+#[cfg(target_os = "linux")]
+fn peak_of_a_sort(file: &str, options: &[&str]) -> f64 {
+    let size = fs::metadata(file).unwrap().len();
+    let mut child = gpusort(&[&["sort", "-q", "-d", "cpu", file], options].concat())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdout.take().unwrap();
+    // More than a pipe holds is yet to come, so it cannot have ended.
+    let mut most = vec![0; size as usize - (1 << 21)];
+    pipe.read_exact(&mut most).unwrap();
+    let peak = peak_memory(&child);
+    std::io::copy(&mut pipe, &mut std::io::sink()).unwrap();
+    assert!(child.wait().unwrap().success());
+    peak as f64 / size as f64
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_what_it_was_measured_to_be() {
+    let folder = Folder::new();
+    for (name, count, element, key, most) in [
+        ("integers.txt", "4M", "i32", None, 1.5),
+        ("floats.txt", "4M", "f64", None, 3.0),
+        ("table.csv", "1M", "f64", Some("x"), 3.0),
+        ("words.u32", "32M", "u32", None, 2.2),
+        ("floats.f64", "16M", "f64", None, 2.2),
+    ] {
+        let file = folder.arg(name);
+        if key.is_some() {
+            let numbers = sorted(&["gen", "-q", "-c", count, "-t", element], "");
+            let rows = numbers
+                .lines()
+                .enumerate()
+                .map(|(row, number)| format!("{row},row {row} of many,{number}\n"));
+            fs::write(&file, "id,name,x\n".to_owned() + &rows.collect::<String>()).unwrap();
+        } else {
+            sorted(&["gen", "-q", "-c", count, "-t", element, "-o", &file], "");
+        }
+        let peak = peak_of_a_sort(&file, if key.is_some() { &["-k", "x"] } else { &[] });
+        // It cannot be less than one of the things that have to be there.
+        assert!(peak > 0.2 && peak <= most, "{name}: {peak} times its size");
+    }
+}
+
+/// More numbers than there is memory for must not be kept to be checked or merged.
+#[cfg(target_os = "linux")]
+#[test]
+fn checks_and_merges_keep_little_in_memory() {
+    let folder = Folder::new();
+    let (text, words) = (folder.arg("n.txt"), folder.arg("n.u32"));
+    sorted(&["gen", "-q", "-c", "4M", "--dist", "sorted", "-o", &text], "");
+    sorted(&["gen", "-q", "-c", "16M", "--dist", "sorted", "-o", &words], "");
+    for args in [
+        &["check", "-t", "u32", &text][..],
+        &["sort", "-q", "-m", &text, &text, "-o", "/dev/null"],
+        &["sort", "-q", "-m", &words, &words, "-o", "/dev/null"],
+    ] {
+        // Of all address space, of which the binary itself and the stacks of threads have most.
+        let limit = format!("ulimit -v {}; exec \"$0\" \"$@\"", 300 << 10);
+        let status = Command::new("sh").args(["-c", &limit, BINARY]).args(args).status().unwrap();
+        assert!(status.success(), "{args:?}");
+    }
+}
+
+#[test]
+fn too_little_memory_is_an_error_with_the_number() {
+    let folder = Folder::new();
+    exits("exec \"$0\" gen -q -c 3000000 -t u64 -o big.u64", &folder, 0);
+    exits("exec \"$0\" gen -q -c 2000000 -t i32 --to text -o big.txt", &folder, 0);
+    folder.write("old", "old\n");
+    for (limit, command) in [
+        (50_000, "sort -q big.u64 -o old"),
+        (50_000, "sort -q -f bin -t u64 -o old < big.u64"),
+        (36_000, "sort -q big.txt -o old"),
+        (50_000, "sort -q -t f64 -o old < big.txt"),
+        (50_000, "bench --sizes 8M -d cpu --export-csv old"),
+    ] {
+        let said = exits(&format!("ulimit -v {limit}; exec \"$0\" {command}"), &folder, 2);
+        assert!(said.contains("memory") && said.contains(|c: char| c.is_ascii_digit()), "{command}: {said}");
+        assert!(!said.contains("panicked"), "{command}: {said}");
+        assert_eq!(fs::read(folder.path("old")).unwrap(), b"old\n", "{command}");
+        assert_eq!(folder.names(), ["big.txt", "big.u64", "old"], "{command}");
+    }
+    // What is known before is refused before.
+    let said = exits("ulimit -v 50000; exec \"$0\" sort -q big.u64 -o old", &folder, 2);
+    assert!(said.contains("not enough memory: this sort takes 45.8 MiB"), "{said}");
+    // With only little more than the program itself it sorts with the one thread that there is.
+    exits("ulimit -v 66000; \"$0\" sort -q big.txt -o out && \"$0\" check out", &folder, 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_number_of_threads_is_nobody_elses_variable() {
+    let folder = Folder::new();
+    let input = folder.write("in", falling_lines(1_000_000));
+    let threads = |variable: Option<&str>| {
+        let mut command = gpusort(&["sort", "-q", "-d", "cpu", &input]);
+        if let Some(count) = variable {
+            command.env("RAYON_NUM_THREADS", count);
+        }
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdout.take().unwrap();
+        // It waits for a reader, with the threads that it has started.
+        pipe.read_exact(&mut [0; 2]).unwrap();
+        let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().count();
+        drop(pipe);
+        child.wait().unwrap();
+        tasks
+    };
+    let without = threads(None);
+    assert!(without > 1);
+    for count in ["1", "40"] {
+        // One thread more or less prints ahead.
+        assert!(threads(Some(count)).abs_diff(without) <= 1, "{count}");
+    }
+}

@@ -1,0 +1,150 @@
+//! `sort --merge`.
+
+use std::fs;
+
+use crate::support::command::{exits, gpusort, refused, run, run_with, shell, sorted, stderr};
+use crate::support::files::{Folder, npy_of};
+
+#[test]
+fn merging_gives_what_sorting_gives() {
+    let folder = Folder::new();
+    let (a, b) = (folder.write("a.txt", "1 03\n5.0\n"), folder.write("b.txt", "# b\n2\n3\n5\n1e3"));
+    assert_eq!(sorted(&["sort", "-q", "-m", &a, &b], ""), "1\n2\n03\n3\n5.0\n5\n1e3\n");
+    assert_eq!(sorted(&["sort", "-q", "-m", "-u", &a, &b], ""), "1\n2\n03\n5.0\n1e3\n");
+    assert_eq!(sorted(&["sort", "-q", "-m", "--top", "2", &a, "-"], "2\n"), "1\n2\n");
+    let told = stderr(&run(&["sort", "-m", &a, &b], ""));
+    assert!(told.contains("merged 7 f64") && told.contains("cpu merge"), "{told}");
+    let unsorted = folder.write("c.txt", "4\n2\n");
+    let message = run(&["sort", "-q", "-m", &a, &unsorted], "");
+    assert_eq!(message.status.code(), Some(2));
+    assert!(
+        stderr(&message).contains("c.txt:2: 2 after 4, so this input is not sorted"),
+        "{}",
+        stderr(&message)
+    );
+
+    assert!(refused(&["sort", "-m", "-", "-"], "1\n").contains("named twice"));
+    assert!(refused(&["sort", "-m", "-d", "cpu", &a], "").contains("--device is of no use to --merge"));
+    assert_eq!(
+        sorted(&["sort", "-q", "-m", "--top", "1"], "1\nx\n"),
+        "1\n",
+        "what is not needed is not read"
+    );
+    let skipped = folder.write("s.csv", "x\n1\nn/a\n2\n");
+    let told = run(&["sort", "-m", "--invalid", "skip", &skipped], "");
+    assert_eq!(told.stdout, b"x\n1\n2\n".as_slice(), "{}", stderr(&told));
+
+    let (a, b) = (folder.write("a.csv", "x,y\r\n1,a\r\n3,\"b\nc\""), folder.write("b.csv", "x,y\n1,d\n2,e"));
+    let merged = "x,y\r\n1,a\r\n1,d\n2,e\n3,\"b\nc\"\r\n";
+    assert_eq!(sorted(&["sort", "-q", "-m", "-k", "x", &a, &b], ""), merged);
+    assert_eq!(sorted(&["sort", "-q", "-k", "x", &a, &b], ""), merged);
+
+    let words: Vec<u8> = [1_i32, 5, 9].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let (a, b) = (folder.write("a.i32", &words), folder.write("b.i32", &words));
+    assert_eq!(sorted(&["sort", "-q", "-m", "--to", "text", &a, &b], ""), "1\n1\n5\n5\n9\n9\n");
+    let out = folder.arg("out.npy");
+    sorted(&["sort", "-q", "-m", &a, &b, "-o", &out], "");
+    assert_eq!(sorted(&["sort", "-q", "--to", "text", &out], ""), "1\n1\n5\n5\n9\n9\n");
+}
+
+#[test]
+fn no_more_elements_are_merged_than_a_header_promises() {
+    let folder = Folder::new();
+    let words: Vec<u8> = [1_u32, 2, 3].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let out = folder.arg("o.npy");
+    for shape in ["(0,)", "(2,)", "(4,)", "(4611686018427387903,)"] {
+        let file = folder.write("z.npy", npy_of(b"<u4", shape, &words));
+        for options in
+            [&["-m", "--top", "2"][..], &["-m"], &["--top", "2"], &["-m", "--top", "2", "--to", "text"]]
+        {
+            let said = refused(&[&["sort"], options, &[&file, "-o", &out]].concat(), "");
+            assert!(said.contains("by its header, but 12 bytes"), "{options:?}: {said}");
+        }
+        let piped = run_with(
+            gpusort(&["sort", "-m", "--top", "3", "-f", "npy", "-o", &out]),
+            &npy_of(b"<u4", shape, &words),
+        );
+        // Three of four are all that were asked for, and what was promised of them.
+        let expected = if shape == "(4,)" || shape.len() > 5 { 0 } else { 2 };
+        assert_eq!(piped.status.code(), Some(expected), "{shape} from a pipe: {}", stderr(&piped));
+        let _ = fs::remove_file(&out);
+    }
+    assert_eq!(folder.names(), ["z.npy"]);
+    let file = folder.write("z.npy", npy_of(b"<u4", "(3,)", &words));
+    assert_eq!(sorted(&["sort", "-m", "-q", "--top", "2", "--to", "text", &file], ""), "1\n2\n");
+}
+
+#[test]
+fn a_merge_into_one_of_its_inputs_is_refused() {
+    let folder = Folder::new();
+    folder.write("a", "1\n3\n");
+    folder.write("b", "2\n");
+    for script in [
+        "-m a b >> a",
+        "-m a b >> b",
+        "-m < a >> a",
+        "-m a - < b >> b",
+        "-m a b -o /dev/stdout >> a",
+        "-m a b -o /dev/fd/9 9>> a",
+    ] {
+        let said = exits(&format!("exec \"$0\" sort -q {script}"), &folder, 2);
+        assert!(said.contains("is an input and the output"), "{script}: {said}");
+    }
+    assert_eq!(fs::read(folder.path("a")).unwrap(), b"1\n3\n");
+    // Whoever reads all before it writes may.
+    exits("exec \"$0\" sort -q a b >> a", &folder, 0);
+    assert_eq!(fs::read(folder.path("a")).unwrap(), b"1\n3\n1\n2\n3\n");
+    exits("\"$0\" sort -q -m b b -o b && \"$0\" check b", &folder, 0);
+    assert_eq!(fs::read(folder.path("b")).unwrap(), b"2\n2\n");
+    // Another of the files that --each sorts would be lost.
+    fs::create_dir(folder.path("out")).unwrap();
+    std::os::unix::fs::symlink(folder.path("b"), folder.path("out/a")).unwrap();
+    let said = exits("exec \"$0\" sort -q --each a b -o out", &folder, 2);
+    assert!(said.contains("would be what a becomes"), "{said}");
+    assert_eq!(fs::read(folder.path("b")).unwrap(), b"2\n2\n");
+}
+
+#[test]
+fn a_merge_that_ends_early_knows_no_more_than_it_has_read() {
+    let folder = Folder::new();
+    let [a, b] =
+        [("a", "-92233720368547758080\n"), ("b", "0\n0.5\n")].map(|(name, text)| folder.write(name, text));
+    for top in ["0", "1", "2", "3"] {
+        let [merged, expected] = [&["sort", "-m"][..], &["sort"]]
+            .map(|command| sorted(&[command, &["-q", "--top", top, &a, &b]].concat(), ""));
+        assert_eq!(merged, expected, "{top}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn more_files_are_merged_than_may_be_open() {
+    let folder = Folder::new();
+    for number in 0..100 {
+        folder.write(&format!("{number}.txt"), format!("{number}\n{}\n", number + 1000));
+    }
+    let expected: String = (0..100).chain(1000..1100).map(|number| format!("{number}\n")).collect();
+    for command in ["sort -m", "sort"] {
+        let output = shell(&format!("ulimit -n 20; exec \"$0\" {command} -q *.txt"), &folder);
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected, "{command}");
+    }
+    // Only the soft limit: as many are opened as may be.
+    let output = shell("ulimit -S -n 20; exec \"$0\" sort -m -q *.txt", &folder);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn many_small_files_are_merged_in_little_memory() {
+    let folder = Folder::new();
+    for number in 0..1500 {
+        folder.write(&format!("{number}.txt"), "1\n2\n3\n4\n");
+    }
+    // A quarter of a megabyte for each would be 375.
+    let output = shell("ulimit -v 200000; exec \"$0\" sort -m -q *.txt", &folder);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let expected: String =
+        (1..5).flat_map(|number| std::iter::repeat_n(format!("{number}\n"), 1500)).collect();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}

@@ -1,0 +1,86 @@
+//! Help, manual pages, completions, and what a message may contain.
+
+use std::fs;
+
+use crate::support::command::{refused, run_in_environment, sorted, stderr};
+use crate::support::files::{Folder, npy_of};
+
+#[test]
+fn help_teaches() {
+    let help = sorted(&["sort", "--help"], "");
+    for word in ["Examples:", "Order:", "NaN", "Exit codes:", "--variant", "local-global", "GPUSORT_DEVICE"] {
+        assert!(help.contains(word), "{word}");
+    }
+    assert!(sorted(&["--help"], "").contains("Examples:"));
+    assert!(sorted(&["--version"], "").starts_with("gpusort "));
+}
+
+#[test]
+fn shells_and_man_are_told_of_all_options() {
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        let script = sorted(&["completions", shell], "");
+        assert!(script.contains("argsort") && script.contains("in-place"), "{shell}");
+    }
+    let page = sorted(&["man"], "");
+    assert!(page.contains(".TH gpusort 1") && page.contains("completions"), "{page}");
+    let page = sorted(&["man", "sort"], "");
+    assert!(page.contains("gpusort\\-sort") && page.contains("\\-\\-argsort"), "{page}");
+    assert!(page.contains(".SH EXIT CODES\n.nf\n\\&0 done;"), "{page}");
+    assert!(refused(&["man", "nothing"], "").contains("invalid value 'nothing'"));
+    let all = sorted(&["--help"], "");
+    for command in ["sort", "devices", "gen", "bench", "tune", "check", "completions", "man"] {
+        assert!(
+            all.contains(&format!("\n  {command} ")) && sorted(&["man", command], "").contains(".TH"),
+            "{command}"
+        );
+    }
+    let groups =
+        "  Order: --key --reverse --unique --nan --empty --invalid --numeric-sort --general-numeric-sort\n";
+    assert!(all.contains(groups), "{all}");
+    let help = sorted(&["sort", "--help"], "");
+    let groups = ["Input:", "Order:", "Result:", "Instead of sorting:", "How and where:", "What is told:"];
+    let places: Vec<usize> = groups.iter().map(|group| help.find(group).expect(group)).collect();
+    assert!(places.is_sorted(), "{help}");
+}
+
+#[test]
+fn nothing_that_others_wrote_reaches_a_terminal_as_it_is() {
+    let folder = Folder::new();
+    let evil = "e\u{1b}[31m\u{202e}\n";
+    let name = folder.write(evil, "x");
+    let long = "n".repeat(100_000);
+    let header = format!("a\u{1b}[31m,{long},b\u{9b}2J\n1,2,3\n");
+    let table = folder.write("t.csv", &header);
+    let npy_file = folder.write("x.npy", npy_of(b"\x1b[31m\xe2\x80\xae", "(1,)", b""));
+    let shape = folder.write("y.npy", npy_of(b"<u4", &format!("(\x1b[31m{long},)"), b""));
+    fs::create_dir_all(folder.path("settings/gpusort")).unwrap();
+    folder.write("settings/gpusort/costs.json", format!("{{\"\u{1b}[31m{long}\": 1}}"));
+    let big = folder.write("big.u32", vec![1; 1 << 20]);
+    let missing = format!("{name}.missing");
+    for args in [
+        &["sort", &name][..],
+        &["sort", &missing],
+        &["check", &name],
+        &["sort", &npy_file],
+        &["sort", &shape],
+        &["sort", &table, "-k", "none"],
+        &["sort", &table, "-k", evil],
+        &["check", &table, "-k", "none"],
+        &["sort", &table, "-k", "1", "-t", "u32", "-o", &format!("{name}/x")],
+        &["sort", "--each", &name, "-o", &name],
+        &["sort", "--top", evil],
+        &["sort", "-t", evil],
+        &["sort", &format!("--{evil}")],
+        &["sort", "-d", evil, &name],
+        &["gen", "-t", "u64", "-o", &format!("{name}.u32")],
+        &["bench", "--sizes", evil],
+        &["tune", "-d", evil],
+        &["sort", &big, "-o", &folder.arg("out")],
+    ] {
+        let said = stderr(&run_in_environment(&[("XDG_CONFIG_HOME", &folder.arg("settings"))], args, ""));
+        assert!(!said.is_empty(), "{args:?}");
+        let plain = |c: char| c == '\n' || !c.is_control() && c != '\u{202e}';
+        assert!(said.chars().all(plain), "{args:?}: {said:?}");
+        assert!(said.lines().all(|line| line.len() < 3000), "{args:?}: {} bytes", said.len());
+    }
+}

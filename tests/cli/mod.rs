@@ -1,0 +1,20 @@
+//! The real binary, as a person or a script runs it.
+
+mod bench;
+mod binary;
+mod check;
+mod devices;
+mod each;
+mod generate;
+#[cfg(unix)]
+mod limits;
+mod merge;
+mod messages;
+mod options;
+mod output;
+#[cfg(unix)]
+mod signals;
+mod tables;
+mod text;
+mod timing;
+mod tune;

@@ -1,0 +1,170 @@
+//! Formats and flags: what they mean, which are refused, and defaults from the environment.
+
+use std::fs;
+use std::process::Stdio;
+
+use crate::device;
+#[cfg(unix)]
+use crate::support::command::exits;
+use crate::support::command::{gpusort, refused, run, run_in_environment, sorted, stderr};
+use crate::support::files::{Folder, fixture};
+
+#[test]
+fn fixtures_sort_as_expected() {
+    let read = |name: &str| fs::read(fixture(name)).unwrap();
+    for args in [
+        &["-d", "cpu"][..],
+        &["-d", "cpu", "-a", "bitonic"],
+        &["-d", "cpu", "-a", "odd-even"],
+        &["-d", &device::name(), "-a", "bitonic"],
+        &["-d", &device::name(), "-a", "odd-even"],
+    ] {
+        for (input, expected, more) in [
+            ("elevations.txt", "elevations.sorted.txt", &[][..]),
+            ("constants.txt", "constants.sorted.txt", &[]),
+            ("specials.f32", "specials.sorted.f32", &[]),
+            ("specials.f32", "specials.reversed.f32", &["-r"]),
+            ("sales.csv", "sales.sorted.csv", &["-k", "price", "-k", "id:r"]),
+        ] {
+            let output = run(&[&["sort", &fixture(input)], args, more].concat(), "");
+            assert!(output.status.success(), "{}", stderr(&output));
+            assert!(output.stdout == read(expected), "{input} {args:?}");
+        }
+    }
+}
+
+#[test]
+fn formats_are_converted() {
+    let folder = Folder::new();
+    let out = folder.arg("out.i32");
+    sorted(&["sort", "-o", &out], "5\n-1\n");
+    assert_eq!(fs::read(&out).unwrap(), [(-1_i32).to_le_bytes(), 5_i32.to_le_bytes()].concat());
+    assert_eq!(sorted(&["sort", &out, "--to", "text", "-r"], ""), "5\n-1\n");
+    // The data is not what the extension promises.
+    assert!(refused(&["sort", "-o", &folder.arg("x.f64")], "1\n").contains("u32, not f64"));
+    assert_eq!(folder.names(), ["out.i32"]);
+    let output = run(&["sort", "--to", "bin"], "2 1");
+    assert_eq!(output.stdout, [1_u32.to_le_bytes(), 2_u32.to_le_bytes()].concat());
+}
+
+#[test]
+fn extensions_of_the_output() {
+    let folder = Folder::new();
+    let (binary, text) = (folder.write("a.i32", (-7_i32).to_le_bytes()), folder.arg("out.txt"));
+    sorted(&["sort", &binary, "-o", &text], "");
+    assert_eq!(fs::read(&text).unwrap(), b"-7\n");
+    // Nothing has no type that could be wrong.
+    let empty = folder.arg("empty.f64");
+    sorted(&["sort", "-o", &empty], "");
+    assert_eq!(fs::read(&empty).unwrap(), b"");
+    assert!(refused(&["sort", "-o", &folder.arg("no/")], "1").contains("names a folder"));
+}
+
+#[test]
+fn wrong_options_are_refused() {
+    for (args, expected) in [
+        (&["sort", "--no-such-option"][..], "--no-such-option"),
+        (&["sort", "-a", "quick"], "bitonic"),
+        (&["sort", "-t", "u128"], "u64"),
+        (&["sort", "-d", "no such device", "-a", "bitonic"], "no such device"),
+        (&["sort", "-d", "99"], "99"),
+        (&["sort", "-d", ""], "--device"),
+        (&["sort", "--variant", "naive"], "--algo"),
+        (&["sort", "-a", "odd-even", "--variant", "local-global"], "it has"),
+        (&["sort", "--to", "csv"], "no table"),
+        (&["sort", "-f", "csv", "--to", "tsv"], "--to csv"),
+        (&["sort", "-f", "csv", "-o", "x.u32"], "rows come out as they are"),
+        (&["sort", "-f", "csv", "--argsort", "--to", "csv"], "positions are no table"),
+        (&["sort", "-f", "csv", "--timing", "stdout"], "-o"),
+        (&["sort", "-k", "1"], "--from csv"),
+        (&["sort", "--empty", "first"], "--empty is for tables"),
+        (&["sort", "-f", "csv", "--delimiter", "ab"], "not one ASCII character"),
+        (&["sort", "-f", "csv", "--delimiter", "\""], "something else"),
+        (&["sort", "-t", "f16"], "--type f16 is for binary"),
+        (&["sort", "x.csv"], "x.csv: cannot open"),
+        (&["sort", "x.npy"], "x.npy: cannot open"),
+        (&["sort", "x.f16"], "x.f16: cannot open"),
+        (&["sort", "a.csv", "b.tsv"], "a.csv is csv and b.tsv is tsv"),
+        (&["sort", "--to", "bin", "--timing", "stdout"], "-o"),
+        (&["sort", "a", "b.bin"], "--from"),
+        (&["frobnicate"], "frobnicate"),
+    ] {
+        let message = refused(args, "1\n");
+        assert!(message.contains(expected), "{args:?}: {message}");
+    }
+}
+
+#[test]
+fn defaults_come_from_the_environment_and_yield_to_flags() {
+    let with = |args: &[&str]| {
+        let defaults = [("GPUSORT_DEVICE", "cpu"), ("GPUSORT_ALGO", "odd-even")];
+        let output = run_in_environment(&defaults, args, "2\n1\n");
+        assert_eq!(output.stdout, b"1\n2\n");
+        stderr(&output)
+    };
+    assert!(with(&["sort"]).contains("odd-even network"));
+    assert!(with(&["sort", "-a", "bitonic"]).contains("bitonic network"));
+}
+
+#[test]
+fn habits_from_other_tools() {
+    assert_eq!(sorted(&["sort", "-n", "-n", "-rr", "-d", "cpu", "-d", "auto"], "1 2"), "2\n1\n");
+    // An empty default is none; a default of the environment is not asked for.
+    let with = |args: &[&str], name: &str, value: &str| {
+        let output = run_in_environment(&[(name, value)], args, "1\n");
+        assert!(output.status.success(), "{name}={value}: {}", stderr(&output));
+        stderr(&output)
+    };
+    for name in ["GPUSORT_ALGO", "GPUSORT_DEVICE", "GPUSORT_TIMING", "GPUSORT_PROGRESS"] {
+        with(&["sort"], name, "");
+    }
+    assert_eq!(with(&["sort", "-q"], "GPUSORT_TIMING", "stderr"), "");
+    assert_eq!(with(&["sort", "-q"], "GPUSORT_PROGRESS", "always"), "");
+    assert!(with(&["sort", "--to", "bin"], "GPUSORT_TIMING", "stdout").starts_with("sorted"));
+}
+
+#[test]
+fn what_is_meant_is_said_to_who_knows_other_tools() {
+    let folder = Folder::new();
+    let file = folder.write("x.txt", "2\n1\n");
+    for (arguments, said) in [
+        (&["-t,"][..], "--delimiter ','"),
+        (&["-t", ";"], "--delimiter ';'"),
+        (&["-t\t"], "--delimiter 'tab'"),
+        (&["-S", "1G"], "-S: memory is taken"),
+        (&["-S1G"], "-S: memory is taken"),
+        (&["--buffer-size=1G"], "--buffer-size: memory is taken"),
+        (&["-T", "/tmp"], "-T: all is sorted in memory"),
+        (&["-z"], "-z: lines end in LF"),
+        (&["-b"], "leave it out"),
+        (&["-V"], "sort -V"),
+        (&["--parallel", "2"], "all cores"),
+        (&["--files0-from", "x"], "names are arguments here"),
+        (&["-cC"], "cannot be used with"),
+        (&["-h"], "numfmt"),
+        (&["-hr"], "numfmt"),
+        (&["--each", "-o", "-"], "standard output is none"),
+        (&["--each", "-o", &file], "is a file; with --each, -o names a folder"),
+        (&["-o", "gone/x"], "there is no folder gone"),
+    ] {
+        let message = refused(&[&["sort"], arguments, &[file.as_str()]].concat(), "");
+        assert!(message.contains(said), "{arguments:?}: {message}");
+        assert!(!message.contains("as a value"), "{arguments:?}: {message}");
+    }
+    assert_eq!(sorted(&["sort", "-q", "-s", "--stable", &file], ""), "1\n2\n");
+    // In a pipeline -h must not look like data; where nothing comes it asks for help.
+    let output = run(&["sort", "-h"], "1K\n");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    let output = gpusort(&["sort", "-h"]).stdin(Stdio::null()).output().unwrap();
+    assert!(
+        output.status.success() && String::from_utf8(output.stdout).unwrap().contains("Usage: gpusort sort")
+    );
+    let said = stderr(&run_in_environment(&[("GPUSORT_PROGRESS", "x")], &["sort", &file], ""));
+    assert!(said.contains("'x' for 'GPUSORT_PROGRESS'") && !said.contains("--progress"), "{said}");
+    assert!(refused(&["sort"], "\u{feff}1\u{a0}2\n").contains("'1\\u{a0}2' is not a number"));
+    let said = exits("mkdir gone; cd gone; rmdir ../gone; exec \"$0\" sort ../x.txt -o o", &folder, 2);
+    assert!(said.contains("No such file or directory"), "{said}");
+    exits("exec \"$0\" --help > /dev/full", &folder, 2);
+    exits("exec \"$0\" sort --help > /dev/full", &folder, 2);
+    exits("exec \"$0\" --version > /dev/full", &folder, 2);
+}

@@ -1,0 +1,90 @@
+//! Numbers in text, as a script pipes them through the command.
+
+use std::fs;
+
+use crate::device;
+use crate::support::command::{refused, run, sorted, stderr};
+use crate::support::files::{Folder, lines_to, shuffled_lines};
+
+#[test]
+fn a_pipeline_of_a_hundred_thousand() {
+    let (input, expected) = (shuffled_lines(100_000), lines_to(100_000));
+    for args in [
+        &["sort"][..],
+        &["sort", "-a", "bitonic"],
+        &["sort", "-a", "bitonic", "-d", &device::name()],
+        &["sort", "-ng", "-"],
+    ] {
+        assert!(sorted(args, &input) == expected, "{args:?}");
+    }
+}
+
+#[test]
+fn spelling_order_and_directions() {
+    let input = "3\nnan\n-0\n0\n-inf\n1e3\n007\n";
+    assert_eq!(sorted(&["sort"], input), "-inf\n-0\n0\n3\n007\n1e3\nnan\n");
+    assert_eq!(sorted(&["sort", "-r"], input), "1e3\n007\n3\n0\n-0\n-inf\nnan\n");
+    assert_eq!(
+        sorted(&["sort", "-a", "bitonic", "-d", &device::name()], input),
+        "-inf\n-0\n0\n3\n007\n1e3\nnan\n"
+    );
+}
+
+#[test]
+fn nothing_in_nothing_out() {
+    assert_eq!(sorted(&["sort"], ""), "");
+    assert_eq!(sorted(&["sort", "-a", "bitonic", "-d", &device::name()], ""), "");
+    assert_eq!(sorted(&["sort", "-f", "bin"], ""), "");
+    assert_eq!(sorted(&["sort"], "7"), "7\n");
+}
+
+#[test]
+fn several_files_sort_as_one() {
+    let folder = Folder::new();
+    // Without an end of line, numbers of two files must not run together.
+    let (a, b) = (folder.write("a", "3\n1"), folder.write("b", "\u{feff}2"));
+    assert_eq!(sorted(&["sort", &a, &b, "-"], "0"), "0\n1\n2\n3\n");
+    let bad = folder.write("bad", "\u{feff}5\nx");
+    assert!(refused(&["sort", &a, &bad], "").contains("bad:2:1: 'x'"));
+}
+
+#[test]
+fn wrong_input_is_refused() {
+    let folder = Folder::new();
+    let forty = "9".repeat(40);
+    assert!(refused(&["sort"], "1\n2\n3x\n").contains("standard input:3:1: '3x' is not a number"));
+    assert!(refused(&["sort"], &forty).contains("standard input:1:1"));
+    assert!(refused(&["sort"], "-1\n18446744073709551615\n").contains("no integer type holds both"));
+    assert!(refused(&["sort", "-t", "u32"], "-1").contains("standard input:1:1: '-1'"));
+    let five = folder.write("five.bin", "12345");
+    assert!(refused(&["sort", &five], "").contains("five.bin: 5 bytes"));
+    assert!(refused(&["sort", &folder.arg("missing")], "").contains("missing: cannot open: No such file"));
+    assert!(refused(&["sort", &folder.arg("")], "").contains("is a directory"));
+    assert!(refused(&["sort", "-o", &folder.arg("no/such/folder")], "1").contains("there is no folder"));
+    assert!(refused(&["sort", "-o", &folder.arg("")], "1").contains("is a directory"));
+    assert_eq!(folder.names(), ["five.bin"]);
+}
+
+#[test]
+fn numbers_are_left_out_and_told_of() {
+    let input = "3\n1\n03\n2\n1\n3.0\n";
+    assert_eq!(sorted(&["sort", "-q", "-u"], input), "1\n2\n3\n");
+    assert_eq!(sorted(&["sort", "-q", "-u"], "3\n1\n3\n2\n1\n"), "1\n2\n3\n");
+    assert_eq!(sorted(&["sort", "-q", "-u", "-r", "--top", "2"], input), "3\n2\n");
+    assert_eq!(sorted(&["sort", "-q", "--top", "3"], input), "1\n1\n2\n");
+    assert_eq!(sorted(&["sort", "-q", "--top", "3"], "3\n1\n2\n0\n"), "0\n1\n2\n");
+    assert_eq!(sorted(&["sort", "-q", "--argsort"], input), "1\n4\n3\n0\n2\n5\n");
+    assert_eq!(sorted(&["sort", "-q", "--argsort", "-u"], "3\n1\n3\n2\n1\n"), "1\n3\n0\n");
+    assert_eq!(sorted(&["sort", "-q", "--top", "0"], input), "");
+    let told = stderr(&run(&["sort", "-u", "--top", "2"], input));
+    assert!(told.contains("; 3 repeated keys left out; 1 behind the top left out;"), "{told}");
+    let told = run(&["sort", "-u", "--json", "--timing", "stderr"], input);
+    let json: serde_json::Value = serde_json::from_slice(&told.stderr).unwrap();
+    assert_eq!((&json["repeated"], &json["n"]), (&3.into(), &6.into()));
+
+    let folder = Folder::new();
+    let (input, output) = (folder.write("in.txt", input), folder.arg("positions.u32"));
+    sorted(&["sort", "-q", "--argsort", &input, "-o", &output], "");
+    let words: Vec<u8> = [1_u32, 4, 3, 0, 2, 5].iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert_eq!(fs::read(&output).unwrap(), words);
+}

@@ -1,0 +1,47 @@
+//! Records one at a time, as checks and merges read them.
+
+use std::sync::mpsc;
+
+use gpusort::Wanted;
+use gpusort::io::csv::{By, Dialect};
+use gpusort::io::ordered::{Written, check, merge};
+use gpusort::io::stream::{How, Kind};
+use gpusort::io::{Direction, Input, Memory, Output as Sink, Rules};
+
+use crate::support::process::PATIENCE;
+
+#[test]
+fn long_records_from_a_pipe_take_no_longer_than_others() {
+    const LENGTH: usize = 8 << 20;
+    let how = |kind: Kind, columns: &[&str]| How {
+        kind,
+        direction: Direction::ASCENDING,
+        by: By {
+            columns: columns.iter().map(|&column| column.to_owned()).collect(),
+            descending: false,
+            element: None,
+            rules: Rules::default(),
+        },
+    };
+    let table = move |header| how(Kind::Table(Dialect { delimiter: b',', header }), &["1"]);
+    let digits = "0".repeat(LENGTH);
+    let (done, waits) = mpsc::channel();
+    std::thread::spawn(move || {
+        // Were each looked at anew with every piece, these would be 10^12 bytes and more.
+        let look = |how: How, input: String| {
+            let input = Input::Memory(Memory::new("pipe", input.as_bytes(), &[16]));
+            assert_eq!(check(std::slice::from_ref(&input), &how, false).unwrap(), None);
+            let mut sink = Sink::memory();
+            merge(&[input], &how, Wanted::default(), Written::AsRead, &mut sink, |_| {}).unwrap();
+            assert!(sink.into_bytes().len() >= 4);
+        };
+        look(how(Kind::Text, &[]), format!("1 {digits}2 3"));
+        look(how(Kind::Text, &[]), format!("1\n#{digits}\n2\n"));
+        look(table(false), format!("1,{digits}\n2,\"{digits}\n\"\"{digits}\"\n3,x\n"));
+        look(table(true), format!("a,{digits}\n1,\n"));
+        look(table(true), format!("a,\"{}\"\n1,\n", "0\n".repeat(LENGTH / 2)));
+        done.send(()).unwrap();
+    });
+    // A second or two where nothing else runs.
+    waits.recv_timeout(PATIENCE).expect("long records take very long");
+}

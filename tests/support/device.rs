@@ -1,0 +1,36 @@
+//! The device that the tests use: the first one here, or the one that `GPUSORT_TEST_DEVICE` names.
+
+use std::sync::OnceLock;
+
+use gpusort::gpu::{Gpu, Select};
+
+use super::requirements;
+
+/// The device. Without one, tests fail and say what to do.
+pub fn gpu() -> &'static Gpu {
+    static GPU: OnceLock<Result<Gpu, String>> = OnceLock::new();
+    let gpu = GPU.get_or_init(|| Gpu::start(&select()).map_err(|error| error.to_string()));
+    gpu.as_ref().unwrap_or_else(|error| {
+        requirements::lacks(
+            "a Vulkan adapter",
+            error,
+            "apt-get install mesa-vulkan-drivers has one in software; GPUSORT_TEST_DEVICE names one of several",
+        )
+    })
+}
+
+/// The same device, started for this test alone.
+pub fn start() -> Gpu {
+    gpu();
+    Gpu::start(&select()).unwrap()
+}
+
+/// How the command line names the same device. Fails without one too, so that no test goes by what the command says then.
+pub fn name() -> String {
+    gpu();
+    std::env::var("GPUSORT_TEST_DEVICE").unwrap_or_else(|_| "0".to_owned())
+}
+
+fn select() -> Select {
+    std::env::var("GPUSORT_TEST_DEVICE").map_or(Select::Index(0), Select::Name)
+}

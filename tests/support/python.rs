@@ -1,0 +1,43 @@
+//! Python with the oracle for tables, which `tests/tables` has.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use super::requirements;
+
+/// Runs a script of `tests/tables`, which must succeed.
+pub fn python(script: &str, args: &[&str]) {
+    ensure();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let script = root.join("tests/tables").join(script).into_os_string().into_string().unwrap();
+    let output = execute(&[&["-B", script.as_str()], args].concat()).unwrap();
+    assert!(output.status.success(), "{script} {args:?}: {}", said(&output));
+}
+
+/// Fails, with the remedy, where there is no Python with pandas.
+pub fn ensure() {
+    static LACKS: OnceLock<Option<String>> = OnceLock::new();
+    let lacks = LACKS.get_or_init(|| match execute(&["-c", "import numpy, pandas"]) {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(said(&output).trim().lines().last().unwrap_or("it failed").to_owned()),
+        Err(error) => Some(error.to_string()),
+    });
+    if let Some(why) = lacks {
+        let why = format!("{}: {why}", interpreter().display());
+        requirements::lacks("Python with pandas", &why, "GPUSORT_PYTHON names a Python that has it");
+    }
+}
+
+fn interpreter() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/oracle/bin/python");
+    std::env::var_os("GPUSORT_PYTHON").map_or(own, PathBuf::from)
+}
+
+fn execute(args: &[&str]) -> std::io::Result<Output> {
+    Command::new(interpreter()).args(args).stdin(Stdio::null()).output()
+}
+
+fn said(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said).into_owned()).concat()
+}

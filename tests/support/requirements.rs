@@ -1,0 +1,23 @@
+//! What the tests need beside Rust: a Vulkan adapter, and Python with pandas. `sh tests/run.sh` installs both.
+
+use std::io::Write;
+
+/// Fails the test for lack of something, and says so at once: a test that fails is otherwise heard of when all have run.
+pub fn lacks(what: &str, why: &str, remedy: &str) -> ! {
+    let message = format!(
+        "the tests need {what}: {why}\n`sh tests/run.sh` installs it where it can, and runs the tests ({remedy})"
+    );
+    tell(&message);
+    panic!("{message}");
+}
+
+/// The first message of a run, past the harness, which keeps what a test prints.
+fn tell(message: &str) {
+    use std::sync::Mutex;
+    static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let mut told = TOLD.lock().unwrap();
+    if !told.iter().any(|other| other == message) {
+        told.push(message.to_owned());
+        let _ = writeln!(std::io::stderr(), "\n{message}\n");
+    }
+}
