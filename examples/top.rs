@@ -12,13 +12,13 @@
 //! `GPUSORT_DEVICE` names a part of.
 
 use anyhow::{Context, ensure};
-use gpusort::bench::{SpinUp, statistics};
-use gpusort::generate::{Distribution, Sequence};
-use gpusort::gpu::{Buffers, Gpu, Select, execute};
-use gpusort::human::time;
-use gpusort::key::{ElementType, Keys};
-use gpusort::plan::{Algorithm, Plan, Round, Shape, TopTuning, Variant};
-use gpusort::timing::milliseconds;
+use gpusort::unstable::bench::{SpinUp, statistics};
+use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort::unstable::gpu::{Buffers, Gpu, Select, execute};
+use gpusort::unstable::human::time;
+use gpusort::unstable::key::{ElementType, Keys};
+use gpusort::unstable::plan::{Algorithm, Plan, Round, Shape, TopTuning, Variant};
+use gpusort::unstable::timing::milliseconds;
 use gpusort::{Method, Sorter};
 
 /// Sorts of fresh keys that are timed.
@@ -29,8 +29,8 @@ fn main() -> anyhow::Result<()> {
     let [size, element, k, tunings @ ..] = &arguments[..] else {
         anyhow::bail!("a size, a type and how many are wanted are needed, then tunings")
     };
-    let n = usize::try_from(gpusort::size::parse(size)?)?;
-    let k = usize::try_from(gpusort::size::parse(k)?)?.min(n);
+    let n = usize::try_from(gpusort::unstable::size::parse(size)?)?;
+    let k = usize::try_from(gpusort::unstable::size::parse(k)?)?.min(n);
     let (name, positions) = element.strip_suffix("+p").map_or((element.as_str(), false), |name| (name, true));
     let element: ElementType = name.parse()?;
     let shape = Shape { key_words: element.key_words(), positions };

@@ -14,21 +14,21 @@
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use gpusort::bench::contender::OnGpu;
-use gpusort::bench::{Outcome, Pace, SpinUp, measure, statistics};
-use gpusort::generate::{Distribution, Sequence};
-use gpusort::gpu::{Buffers, Gpu, Select, execute};
-use gpusort::human::time;
-use gpusort::key::ElementType;
-use gpusort::plan::{Algorithm, Dispatch, FusedTile, Plan, Round, Shape, Tuning, Variant};
-use gpusort::timing::milliseconds;
+use gpusort::unstable::bench::contender::OnGpu;
+use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
+use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort::unstable::gpu::{Buffers, Gpu, Select, execute};
+use gpusort::unstable::human::time;
+use gpusort::unstable::key::ElementType;
+use gpusort::unstable::plan::{Algorithm, Dispatch, FusedTile, Plan, Round, Shape, Tuning, Variant};
+use gpusort::unstable::timing::milliseconds;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [size, element, tunings @ ..] = &arguments[..] else {
         anyhow::bail!("a size and a type are needed, then tunings")
     };
-    let n = usize::try_from(gpusort::size::parse(size)?)?;
+    let n = usize::try_from(gpusort::unstable::size::parse(size)?)?;
     let (name, positions) = element.strip_suffix("+p").map_or((element.as_str(), false), |name| (name, true));
     let element: ElementType = name.parse()?;
     let shape = Shape { key_words: element.key_words(), positions };

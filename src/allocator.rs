@@ -83,13 +83,13 @@ fn look(more: usize, copied: usize) {
     while LOOKING.swap(true, Relaxed) {
         std::thread::yield_now();
     }
-    if let Some(untouched) = gpusort::memory::untouched() {
+    if let Some(untouched) = gpusort::unstable::memory::untouched() {
         // What pages take to be managed, and what is not counted.
         let untouched = (untouched - untouched / 32).saturating_sub(4 << 20) as usize;
         let all = ALLOCATED.load(Relaxed);
         // Blocks count when they are made, but take memory when they are touched; address space they take at once.
         let promised = (all - more.min(all)).saturating_sub(touched());
-        let space = gpusort::memory::address_space_left().map_or(usize::MAX, |left| left as usize);
+        let space = gpusort::unstable::memory::address_space_left().map_or(usize::MAX, |left| left as usize);
         let left = untouched.saturating_sub(promised).min(space);
         let needed = more.saturating_add(copied);
         if needed > left {

@@ -4,7 +4,7 @@
 //! What is done in a signal's handler is no more than a handler may do: no lock, no memory. Where a command has
 //! something to say before it ends, a thread that was started for that says it.
 
-use gpusort::io::output;
+use gpusort::unstable::io::output;
 
 /// Exit code of a process that a signal has ended.
 const INTERRUPTED: i32 = 130;
@@ -47,7 +47,7 @@ mod system {
     use std::sync::atomic::{AtomicI32, Ordering};
     use std::thread;
 
-    use gpusort::io::output;
+    use gpusort::unstable::io::output;
     use libc::c_int;
 
     use super::{FAILED, INTERRUPTED, PATIENCE_SECONDS};
@@ -234,7 +234,7 @@ mod system {
     use std::process::{Child, Command};
     use std::sync::{Mutex, PoisonError};
 
-    use gpusort::io::output;
+    use gpusort::unstable::io::output;
 
     use super::INTERRUPTED;
 

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::human;
+use crate::io::Format;
 use crate::plan::{Algorithm, Variant};
 
 /// An error of this library.
@@ -13,6 +14,34 @@ pub struct Error {
     kind: ErrorKind,
     /// What it is about, where that is not in the kind.
     about: Option<String>,
+    hint: Option<Hint>,
+}
+
+/// What would help against an error. The message of the library does not name it; whoever calls the library knows how it
+/// is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hint {
+    /// Reading the numbers as f64, rounded.
+    Rounding,
+    /// Naming the type.
+    Type,
+    /// Reading the input as this format.
+    Format(Format),
+    /// Placing NaN elsewhere: the order makes it an error.
+    Nan,
+    /// Placing empty fields elsewhere: the order makes them an error.
+    Empty,
+    /// Placing invalid fields, or leaving them out: the order makes them an error.
+    Invalid,
+    /// Naming a column.
+    Column,
+    /// Naming a column by its number.
+    ColumnNumber,
+    /// Separating fields by this.
+    Delimiter(char),
+    /// Sorting what is not sorted, where it was to be merged.
+    Sort,
 }
 
 /// The kinds of [`Error`].
@@ -105,12 +134,17 @@ pub enum ErrorKind {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind) -> Self {
-        Self { kind, about: None }
+        Self { kind, about: None, hint: None }
     }
 
     /// The same error, with what it is about before it.
     pub(crate) fn about(self, what: String) -> Self {
         Self { about: Some(what), ..self }
+    }
+
+    /// The same error, with what would help.
+    pub(crate) fn hinting(self, hint: Hint) -> Self {
+        Self { hint: Some(hint), ..self }
     }
 
     pub(crate) fn io(name: impl Into<String>, action: &'static str, source: io::Error) -> Self {
@@ -139,6 +173,12 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
+    }
+
+    /// What would help, where that is known.
+    #[must_use]
+    pub fn hint(&self) -> Option<&Hint> {
+        self.hint.as_ref()
     }
 
     /// Whether the reader of our output has gone away, which is its right and no failure.

@@ -367,7 +367,7 @@ mod tests {
     fn the_whole_of_f32_maps_back_sparsely() {
         // Every 251st bit pattern, a prime, so that no pattern of low bits is left out.
         for descending in [false, true] {
-            let order = KeyMap { descending, ..KeyMap::ascending(ElementType::F32) };
+            let map = KeyMap { descending, ..KeyMap::ascending(ElementType::F32) };
             for bits in (0..=u32::MAX).step_by(251) {
                 assert_eq!(bits.key(map).bits(map), bits);
             }
@@ -377,7 +377,7 @@ mod tests {
     proptest! {
         #[test]
         fn maps_are_bijections(a: u64) {
-            for order in orders() {
+            for map in orders() {
                 prop_assert_eq!(a.key(map).bits(map), a);
                 let a = a as u32;
                 prop_assert_eq!(a.key(map).bits(map), a);

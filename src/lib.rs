@@ -1,58 +1,109 @@
-//! Sorts numbers on any GPU that wgpu reaches, and on the CPU where there is none.
-//!
-//! The way through the crate, which is also the way of the data:
-//!
-//! 1. [`io`] reads text or binary into [`io::Records`]: order-mapped unsigned [`key`]s, and for text
-//!    whose spelling must be kept, where each record's bytes are.
-//! 2. [`Sorter`] sorts the keys, or says in which order the records come. It asks [`plan`] for the
-//!    dispatches that do it on a device with such limits, and [`gpu`] or [`cpu`] performs them.
-//! 3. [`io`] writes the keys or records.
+//! Sorts numbers, on any GPU that wgpu reaches and on all cores.
 //!
 //! ```
-//! use gpusort::key::{ElementType, Keys, Order, to_bits, to_keys};
-//! use gpusort::{Method, Sorter};
+//! let mut numbers = [2.5_f32, -1.0, f32::NAN, -0.0, 0.0];
+//! gpusort::sort(&mut numbers);
+//! assert_eq!(numbers[..4], [-1.0, -0.0, 0.0, 2.5]);
 //!
-//! let order = Order::ascending(ElementType::F32);
-//! let mut words = [2.5_f32, -1.0, f32::NAN, -0.0, 0.0].map(f32::to_bits).to_vec();
-//! to_keys(&mut words, order);
-//! let (keys, _) = Sorter::cpu().sort(Keys::One(words), Method::default(), &mut |_, _| {})?;
-//! let Keys::One(mut words) = keys else { unreachable!() };
-//! to_bits(&mut words, order);
-//! assert_eq!(words[..4], [-1.0_f32, -0.0, 0.0, 2.5].map(f32::to_bits));
+//! let names = ["d", "a", "c"];
+//! let positions = gpusort::argsort(&[4_u8, 1, 3]);
+//! assert_eq!(positions.iter().map(|&at| names[at as usize]).collect::<String>(), "acd");
+//!
+//! // The same on a device of your choice, with a report of how it went.
+//! let report = gpusort::Sorter::cpu().sort(&mut numbers)?;
+//! println!("{} {}", report.ran.algorithm(), report.ran.variant());
 //! # Ok::<(), gpusort::Error>(())
 //! ```
 //!
 //! # Order
 //!
-//! Numeric and total: −inf … −0, +0 … +inf, then NaN; [`key`] has the details. The result never depends
-//! on the device or the algorithm. [`Sorter::argsort`] keeps the input order of equal keys.
+//! Numeric and total: −inf … −0, +0 … +inf, then NaN, also where the largest come first. Equal elements keep their
+//! order. The result never depends on the device or the algorithm, and every bit of an element is kept.
+//!
+//! # Features
+//!
+//! Both are on by default. `gpu` is sorting on GPUs, with wgpu. `cli` is the command; a program that only sorts
+//! turns it off, and needs none of what only the command needs:
+//!
+//! ```toml
+//! gpusort = { version = "0.1", default-features = false, features = ["gpu"] }
+//! ```
 
-pub mod bench;
-pub mod cost;
-pub mod cpu;
+#[cfg(feature = "cli")]
+mod bench;
+#[cfg(feature = "cli")]
+mod cost;
+mod cpu;
 mod element;
 mod error;
-pub mod generate;
-pub mod gpu;
-pub mod human;
-pub mod io;
-pub mod key;
-pub mod memory;
-pub mod order;
-pub mod parallel;
-pub mod pipeline;
-pub mod plan;
+#[cfg(feature = "cli")]
+mod generate;
+#[cfg(feature = "gpu")]
+mod gpu;
+#[cfg(not(feature = "gpu"))]
+#[path = "gpu/absent.rs"]
+mod gpu;
+mod human;
+mod io;
+mod key;
+mod memory;
+mod order;
+mod parallel;
+mod pipeline;
+mod plan;
 mod report;
-pub mod size;
+#[cfg(feature = "cli")]
+mod size;
 mod sorter;
-pub mod timing;
+#[cfg(feature = "cli")]
+mod timing;
 mod words;
 
 pub use element::{
     Element, argsort, argsort_descending, argsort_descending_u64, argsort_u64, sort, sort_descending, top,
     top_descending,
 };
-pub use error::{Error, ErrorKind, UnknownName};
+pub use error::{Error, ErrorKind, Hint, UnknownName};
+pub use gpu::{AdapterInfo, Clock, Elapsed, Kind, Select, adapters};
+pub use io::Format;
+pub use key::ElementType;
+pub use plan::{Algorithm, Variant};
 pub use report::{Form, Ran, Report};
-pub use sorter::{Incoming, Method, Progress, Request, Sorted, Sorter};
-pub use words::{Block, Width, Words, to_bits, to_keys};
+pub use sorter::{Method, Sorter};
+#[cfg(feature = "gpu")]
+pub use wgpu;
+
+/// What the command is made of. All of it may change in any release.
+///
+/// The way of the data: [`pipeline`](unstable::pipeline) reads inputs into keys and what they stand for, has a
+/// [`Sorter`] order them, and writes the records. The sorter asks [`plan`](unstable::plan) for the dispatches that do
+/// it on a device with such limits, and [`gpu`](unstable::gpu) or [`cpu`](unstable::cpu) performs them.
+pub mod unstable {
+    macro_rules! open {
+        ($($(#[$attribute:meta])* $name:ident: $what:literal;)*) => {
+            $($(#[$attribute])* #[doc = $what] pub mod $name {
+                pub use crate::$name::*;
+            })*
+        };
+    }
+
+    open! {
+        #[cfg(feature = "cli")] bench: "Timing of algorithms.";
+        #[cfg(feature = "cli")] cost: "What a sort costs, by device and size.";
+        cpu: "Sorting on the CPU.";
+        #[cfg(feature = "cli")] generate: "Test data.";
+        gpu: "Sorting on a GPU.";
+        human: "Text that is safe to show to a person.";
+        io: "Inputs, formats and outputs.";
+        key: "The bijections between elements and keys.";
+        memory: "How much memory there is.";
+        order: "What is asked of a sort.";
+        parallel: "Work on all cores.";
+        pipeline: "From inputs to an output.";
+        plan: "What a sort does, decided before anything runs.";
+        #[cfg(feature = "cli")] size: "Sizes as people write them.";
+        sorter: "One request, one result.";
+        #[cfg(feature = "cli")] timing: "What a sort took.";
+        words: "The container of keys.";
+    }
+}

@@ -15,7 +15,7 @@ mod on_gpu;
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::gpu::{AdapterInfo, Gpu};
+use crate::gpu::{AdapterInfo, Gpu, Select};
 use crate::order::Selection;
 use crate::parallel;
 use crate::plan::{Algorithm, Variant};
@@ -274,9 +274,18 @@ impl Sorter {
         Self(Box::new(on_gpu::OnGpu::new(gpu)))
     }
 
+    /// Starts a GPU and sorts on it: the first hardware one for [`Select::Hardware`].
+    ///
+    /// # Errors
+    ///
+    /// No such device, with those that there are; a driver that refuses.
+    pub fn gpu(select: &Select) -> Result<Self, Error> {
+        Gpu::start(select).map(Self::on)
+    }
+
     /// The GPU it sorts on, if it is one.
     #[must_use]
-    pub fn gpu_started(&self) -> Option<&Gpu> {
+    pub fn started(&self) -> Option<&Gpu> {
         self.0.gpu()
     }
 

@@ -3,18 +3,19 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use gpusort::bench::contender::{Contender, OnCpu, OnGpu, OneCore, Sample, Sorted};
-use gpusort::bench::statistics::median;
-use gpusort::bench::{Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp, Suite, measure};
-use gpusort::generate::{Distribution, Sequence};
-use gpusort::gpu::{Buffers, Clock, Elapsed, Kind, execute};
-use gpusort::key::{ElementType, Keys};
-use gpusort::plan::{Algorithm, Plan, Shape, Variant};
+use gpusort::ElementType;
+use gpusort::unstable::bench::contender::{Contender, OnCpu, OnGpu, OneCore, Sample, Sorted};
+use gpusort::unstable::bench::statistics::median;
+use gpusort::unstable::bench::{Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp, Suite, measure};
+use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort::unstable::gpu::{Buffers, Clock, Elapsed, Kind, execute};
+use gpusort::unstable::plan::{Algorithm, Plan, Shape, Variant};
+use gpusort::unstable::words::Words;
 use gpusort::{Error, ErrorKind, Method};
 
 use crate::device;
 
-fn keys(n: usize) -> impl Fn(u64) -> Keys {
+fn keys(n: usize) -> impl Fn(u64) -> Words<'static> {
     move |seed| {
         let (element, distribution) = (ElementType::U32, Distribution::Uniform);
         Sequence { element, distribution, count: n as u64, seed }.keys(0, n)
@@ -26,21 +27,21 @@ struct Mock<F: FnMut(usize, &mut Vec<u32>)> {
     times: fn(usize) -> Duration,
     spoil: F,
     runs: usize,
-    keys: Keys,
+    keys: Words<'static>,
 }
 
 impl<F: FnMut(usize, &mut Vec<u32>)> Mock<F> {
     fn new(times: fn(usize) -> Duration, spoil: F) -> Self {
-        Self { times, spoil, runs: 0, keys: Keys::One(Vec::new()) }
+        Self { times, spoil, runs: 0, keys: Words::new(1) }
     }
 }
 
 impl<F: FnMut(usize, &mut Vec<u32>)> Contender for Mock<F> {
-    fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error> {
-        self.keys = input.clone();
-        let Keys::One(keys) = &mut self.keys else { panic!("u32 keys are of one word") };
+    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
+        let mut keys: Vec<u32> = input.clone().into_vec().expect("u32 keys are of one word");
         keys.sort_unstable();
-        (self.spoil)(self.runs, keys);
+        (self.spoil)(self.runs, &mut keys);
+        self.keys = keys.into();
         let time = (self.times)(self.runs);
         self.runs += 1;
         let sample = Sample {
@@ -257,7 +258,8 @@ fn the_median_agrees_with_the_hosts_clock() {
     let pace = Pace { limit: NO_LIMIT, ..Pace::default() };
     let by_bench = || {
         let mut contender = OnGpu::new(gpu, spin_up.as_ref(), plan.clone()).unwrap();
-        let Outcome::Measured(samples) = measure(&mut contender, &keys(n), &pace, &mut |_| {}).unwrap() else {
+        let Outcome::Measured(samples) = measure(&mut contender, &keys(n), &pace, &mut |_| {}).unwrap()
+        else {
             panic!("nothing is too long")
         };
         let times: Vec<f64> = samples.iter().map(|sample| sample.sort.time.as_secs_f64()).collect();
@@ -276,8 +278,7 @@ fn the_median_agrees_with_the_hosts_clock() {
             start.elapsed().as_secs_f64()
         };
         host(times);
-        let differences: Vec<f64> =
-            (0..9).map(|_| (host(2 * times) - host(times)) / times as f64).collect();
+        let differences: Vec<f64> = (0..9).map(|_| (host(2 * times) - host(times)) / times as f64).collect();
         median(&differences)
     };
     // A software driver shares its cores with whatever else runs.

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use gpusort::generate::{Distribution, Sequence};
-use gpusort::key::{ElementType, Keys, Order, to_bits};
+use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort::unstable::key::{ElementType, KeyMap};
 
 /// FNV-1a hashes of the little-endian bytes of the first 1000 elements of 1000 with seed 1, by element type
 /// in the order of `ElementType::ALL`. They come from an implementation in another language.
@@ -133,16 +133,7 @@ fn any_part_is_made_on_its_own() {
             let of = sequence(element, distribution, 10_000);
             let mut bits = Vec::new();
             for (first, count) in [(0, 1), (1, 4096), (4097, 5903)] {
-                match of.keys(first, count) {
-                    Keys::One(mut words) => {
-                        to_bits(&mut words, Order::ascending(element));
-                        bits.extend(words.into_iter().map(u64::from));
-                    }
-                    Keys::Two(mut words) => {
-                        to_bits(&mut words, Order::ascending(element));
-                        bits.extend(words);
-                    }
-                }
+                bits.extend(bits_of(of.keys(first, count), KeyMap::ascending(element)));
             }
             assert!(bits.into_iter().eq((0..10_000).map(|i| of.bits(i))), "{element} {distribution}");
         }
@@ -151,10 +142,10 @@ fn any_part_is_made_on_its_own() {
 
 /// The keys of all 100,000 elements, as 64-bit words.
 fn keys(element: ElementType, distribution: Distribution) -> Vec<u64> {
-    match sequence(element, distribution, 100_000).keys(0, 100_000) {
-        Keys::One(words) => words.into_iter().map(u64::from).collect(),
-        Keys::Two(words) => words,
-    }
+    let keys = sequence(element, distribution, 100_000).keys(0, 100_000);
+    // Of an unsigned type the keys are the bits.
+    let unsigned = if keys.width() == 1 { ElementType::U32 } else { ElementType::U64 };
+    bits_of(keys, KeyMap::ascending(unsigned))
 }
 
 #[test]

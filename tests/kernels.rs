@@ -1,9 +1,9 @@
 //! Each kernel against the CPU interpreter: after every dispatch of every plan, the data on the device
 //! is what the interpreter makes of the same data.
 
-use gpusort::cpu::{Pair, network};
-use gpusort::gpu::{Buffers, Clock, execute};
-use gpusort::plan::{Algorithm, FusedTile, Limits, Plan, Round, Shape, Tuning, Variant, Work};
+use gpusort::unstable::cpu::{Pair, network};
+use gpusort::unstable::gpu::{Buffers, Clock, execute};
+use gpusort::unstable::plan::{Algorithm, FusedTile, Limits, Plan, Round, Shape, Tuning, Variant, Work};
 
 use crate::device::gpu;
 use crate::inputs::{PATTERNS, Pattern, random};

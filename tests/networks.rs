@@ -1,8 +1,8 @@
 //! Networks and plans, without a GPU: every plan sorts, every step is what it says, every cut of a
 //! network is the same network.
 
-use gpusort::cpu::network;
-use gpusort::plan::{
+use gpusort::unstable::cpu::network;
+use gpusort::unstable::plan::{
     Algorithm, Dispatch, FusedTile, Kernel, Limits, Pair, Plan, Shape, Step, Tuning, Variant, Work,
 };
 use gpusort::{Error, ErrorKind};

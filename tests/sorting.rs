@@ -1,31 +1,38 @@
 //! The facade, from element bits to element bits: every type, direction, algorithm and device against
 //! the order rules.
 
-use gpusort::gpu::Kind;
-use gpusort::key::{ElementType, Incoming, Keys, KeysRef, Order};
-use gpusort::plan::Algorithm;
-use gpusort::{Method, Sorter};
+use std::cmp::Ordering;
+use std::fmt::Debug;
+
+use gpusort::unstable::gpu::Kind;
+use gpusort::unstable::key::KeyMap;
+use gpusort::unstable::sorter::{Incoming, Request};
+use gpusort::unstable::words::Words;
+use gpusort::{Algorithm, Element, ElementType, Form, Method, Sorter};
+
+use half::f16;
 
 use crate::device;
 use crate::inputs::{elements, random};
 use crate::networks::all;
 use crate::oracle::{check_elements, check_positions};
 pub use crate::support::elements::{bits_of, orders};
-use crate::support::elements::{in_pieces, keys_of};
+use crate::support::elements::{in_blocks, keys_of};
 use crate::support::tier;
 
 /// Sorts these elements both ways, keys alone and as positions, and compares with the order rules.
-fn check(sorter: &Sorter, method: Method, order: Order, bits: &[u64]) {
+fn check(sorter: &Sorter, method: Method, order: KeyMap, bits: &[u64]) {
     let right = |checked: Result<(), String>| {
         checked.unwrap_or_else(|why| panic!("{method:?} {order:?}: {why}"));
     };
     let keys = keys_of(bits, order);
-    let (positions, report) = sorter.argsort(keys.clone(), method, &mut |_, _| {}).unwrap();
+    let sorted = sorter.run(Request::positions(keys.borrowed()).by(method), &mut |_, _| {}).unwrap();
+    let positions: Vec<u32> = sorted.words.into_vec().unwrap();
     right(check_positions(order.element, order.descending, bits, &positions));
-    assert_eq!(report.algorithm, method.algorithm.map_or("cpu", Algorithm::name));
+    assert_eq!(sorted.report.ran.algorithm, method.algorithm);
 
-    let (keys, _) = sorter.sort(keys, method, &mut |_, _| {}).unwrap();
-    right(check_elements(order.element, order.descending, bits, &bits_of(keys, order)));
+    let sorted = sorter.run(Request::keys(keys).by(method), &mut |_, _| {}).unwrap();
+    right(check_elements(order.element, order.descending, bits, &bits_of(sorted.words, order)));
 }
 
 /// Every size to 600; in the quick tier to 3, and some.
@@ -41,7 +48,7 @@ fn sizes() -> impl Iterator<Item = usize> {
 
 #[test]
 fn gpu_bitonic_sorts_every_type_and_size() {
-    let sorter = Sorter::gpu(device::start());
+    let sorter = Sorter::on(device::start());
     for order in orders() {
         for (algorithm, variant) in all().filter(|(algorithm, _)| *algorithm == Algorithm::Bitonic) {
             let method = Method { algorithm: Some(algorithm), variant: Some(variant) };
@@ -52,7 +59,7 @@ fn gpu_bitonic_sorts_every_type_and_size() {
 
 #[test]
 fn gpu_odd_even_sorts_every_type_and_size() {
-    let sorter = Sorter::gpu(device::start());
+    let sorter = Sorter::on(device::start());
     for order in orders() {
         for (algorithm, variant) in all().filter(|(algorithm, _)| *algorithm == Algorithm::OddEven) {
             let method = Method { algorithm: Some(algorithm), variant: Some(variant) };
@@ -84,10 +91,10 @@ fn cpu_sorts_every_type_and_size() {
 #[test]
 fn gpu_sorts_random_sizes() {
     // Sizes as likely to be small as large; a software driver has time for few and for none that is huge.
-    let sorter = Sorter::gpu(device::start());
+    let sorter = Sorter::on(device::start());
     let is_hardware = device::gpu().info().kind != Kind::Software;
     let (draws, largest_log2) = if is_hardware { (300, 22.0) } else { (100, 17.0) };
-    let orders: Vec<Order> = orders().collect();
+    let orders: Vec<KeyMap> = orders().collect();
     let variants: Vec<_> = all().filter(|(algorithm, _)| *algorithm == Algorithm::Bitonic).collect();
     let mut words = random(2026);
     let mut draw = |below: usize| (words.next().unwrap() >> 16) as usize % below;
@@ -101,46 +108,46 @@ fn gpu_sorts_random_sizes() {
 
 #[test]
 fn a_million_keys_on_the_gpu() {
-    let sorter = Sorter::gpu(device::start());
+    let sorter = Sorter::on(device::start());
     for element in [ElementType::U32, ElementType::F64] {
         let bits: Vec<u64> = random(7)
             .take(1_000_000)
             .map(|word| if element.bytes() == 4 { word >> 32 } else { word })
             .collect();
         let method = Method { algorithm: Some(Algorithm::Bitonic), variant: None };
-        check(&sorter, method, Order::ascending(element), &bits);
+        check(&sorter, method, KeyMap::ascending(element), &bits);
     }
 }
 
 #[test]
 fn a_sorter_is_used_again_and_again() {
-    let sorter = Sorter::gpu(device::start());
+    let sorter = Sorter::on(device::start());
     let method = Method { algorithm: Some(Algorithm::Bitonic), variant: None };
     for (n, element) in
         [(5000, ElementType::U32), (0, ElementType::U32), (70_000, ElementType::I64), (3, ElementType::F32)]
     {
-        check(&sorter, method, Order::ascending(element), &elements(element, n, 0));
+        check(&sorter, method, KeyMap::ascending(element), &elements(element, n, 0));
     }
 }
 
 #[test]
 fn keys_that_come_in_pieces_arrive_whole() {
-    for sorter in [Sorter::cpu(), Sorter::gpu(device::start())] {
+    for sorter in [Sorter::cpu(), Sorter::on(device::start())] {
         // More than a staging buffer takes.
         let largest = tier::count(5_000_003, 300_001) as u64;
         for n in [0, 1, 2, 1001, 300_000, largest] {
             let keys: Vec<u32> = random(n).take(n as usize).map(|key| key as u32).collect();
             let mut expected = keys.clone();
             expected.sort_unstable();
-            let (sorted, _) = sorter.sort(in_pieces(&keys), Method::default(), &mut |_, _| {}).unwrap();
-            assert!(sorted == Keys::One(expected.clone()), "{n}");
+            let request = || Request::keys(in_blocks(&keys));
+            let sorted = sorter.run(request(), &mut |_, _| {}).unwrap();
+            assert!(sorted.words == Words::from(expected.clone()), "{n}");
             let mut taken = Vec::new();
-            let take = |block: KeysRef| {
-                let KeysRef::One(block) = block else { panic!("keys of one word") };
-                taken.extend_from_slice(block);
-                Ok::<_, gpusort::Error>(())
+            let mut take = |block: Words| {
+                taken.extend(block.into_vec::<u32>().unwrap());
+                Ok(())
             };
-            sorter.sort_to(in_pieces(&keys), Method::default(), &mut |_, _| {}, take).unwrap();
+            sorter.order(request(), &mut |_, _| {}).unwrap().take(&mut take).unwrap();
             assert!(taken == expected, "{n}, block by block");
         }
     }
@@ -148,37 +155,111 @@ fn keys_that_come_in_pieces_arrive_whole() {
 
 #[test]
 fn a_gpu_does_not_sort_what_is_in_order() {
-    let sorter = Sorter::gpu(device::start());
-    let sort = |keys: &[u32], method| sorter.sort(in_pieces(keys), method, &mut |_, _| {}).unwrap();
+    let sorter = Sorter::on(device::start());
+    let sort =
+        |keys: &[u32], method| sorter.run(Request::keys(in_blocks(keys)).by(method), &mut |_, _| {}).unwrap();
     let mut keys: Vec<u32> = (0..100_000).map(|i| i / 3).collect();
-    let (sorted, report) = sort(&keys, Method::default());
-    assert_eq!((sorted, report.variant, report.dispatches), (Keys::One(keys.clone()), "in-order", 0));
+    let sorted = sort(&keys, Method::default());
+    assert_eq!(sorted.words, Words::from(keys.clone()));
+    assert_eq!((sorted.report.ran.form, sorted.report.dispatches), (Form::InOrder, 0));
     let named = Method { algorithm: Some(Algorithm::Bitonic), variant: None };
-    assert!(sort(&keys, named).1.dispatches > 0, "an algorithm that is named is seen at work");
-    let (positions, _) = sorter.argsort(in_pieces(&keys), Method::default(), &mut |_, _| {}).unwrap();
-    assert!(positions.into_iter().eq(0..100_000));
-    // Out of order within a piece, and between two.
+    assert!(sort(&keys, named).report.dispatches > 0, "an algorithm that is named is seen at work");
+    let positions = sorter.run(Request::positions(in_blocks(&keys)), &mut |_, _| {}).unwrap().words;
+    assert_eq!(positions, Words::from((0..100_000).collect::<Vec<u32>>()));
+    // Out of order within a block, and between two.
     for place in [3, 5, 50_000, 99_998] {
         keys.swap(place, place - 3);
-        let (sorted, report) = sort(&keys, Method::default());
-        assert!(report.dispatches > 0, "{place}");
+        let sorted = sort(&keys, Method::default());
+        assert!(sorted.report.dispatches > 0, "{place}");
         keys.swap(place, place - 3);
-        assert_eq!(sorted, Keys::One(keys.clone()), "{place}");
+        assert_eq!(sorted.words, Words::from(keys.clone()), "{place}");
     }
 }
 
 #[test]
 fn an_input_that_ends_early_or_late_or_fails_is_an_error() {
-    let sorter = Sorter::gpu(device::start());
+    let sorter = Sorter::on(device::start());
     for told in [999, 1001] {
-        let pieces = [400, 600].into_iter().map(|n| Ok(Keys::One(vec![5; n])));
-        let keys = Incoming::new(told, 1, pieces);
-        let error = sorter.sort(keys, Method::default(), &mut |_, _| {}).unwrap_err();
+        let blocks = [400, 600].into_iter().map(|n| Ok(Words::from(vec![5_u32; n])));
+        let request = Request::keys(Incoming::new(told, 1, blocks));
+        let error = sorter.run(request, &mut |_, _| {}).unwrap_err();
         assert!(error.to_string().contains("size"), "{error}");
     }
     // And the sorter is as good as before.
-    assert!(
-        sorter.sort(in_pieces(&[3, 1]), Method::default(), &mut |_, _| {}).unwrap().0
-            == Keys::One(vec![1, 3])
-    );
+    let mut elements = [3, 1];
+    sorter.sort(&mut elements).unwrap();
+    assert_eq!(elements, [1, 3]);
+}
+
+/// A slice of elements sorted in each way on each device, beside the standard library's stable sort.
+fn check_slices<T: Element + PartialEq + Debug>(elements: &[T], order: impl Fn(&T, &T) -> Ordering) {
+    let bits = |elements: &[T]| elements.iter().map(|&element| element.to_word()).collect::<Vec<_>>();
+    for descending in [false, true] {
+        let mut positions: Vec<u32> = (0..elements.len() as u32).collect();
+        let at = |&position: &u32| &elements[position as usize];
+        positions.sort_by(|a, b| {
+            let (a, b) = (at(a), at(b));
+            // NaN is the only element that differs from itself, and last in both directions.
+            match (a != a, b != b) {
+                (false, false) if descending => order(b, a),
+                _ => order(a, b),
+            }
+        });
+        let sorted: Vec<T> = positions.iter().map(at).copied().collect();
+        let (mut by_cpu, k) = (elements.to_vec(), 7);
+        if descending {
+            gpusort::sort_descending(&mut by_cpu);
+            assert_eq!(gpusort::argsort_descending(elements), positions);
+            assert_eq!(bits(&gpusort::top_descending(elements, k)), bits(&sorted[..k.min(sorted.len())]));
+        } else {
+            gpusort::sort(&mut by_cpu);
+            assert_eq!(gpusort::argsort(elements), positions);
+            assert_eq!(bits(&gpusort::top(elements, k)), bits(&sorted[..k.min(sorted.len())]));
+            let wide: Vec<u64> = positions.iter().map(|&position| position.into()).collect();
+            assert_eq!(gpusort::argsort_u64(elements), wide);
+        }
+        assert_eq!(bits(&by_cpu), bits(&sorted));
+        let sorter = Sorter::on(device::start());
+        let mut by_gpu = elements.to_vec();
+        let (argsorted, first) = if descending {
+            sorter.sort_descending(&mut by_gpu).unwrap();
+            (sorter.argsort_descending(elements).unwrap().0, sorter.top_descending(elements, k).unwrap().0)
+        } else {
+            sorter.sort(&mut by_gpu).unwrap();
+            (sorter.argsort(elements).unwrap().0, sorter.top(elements, k).unwrap().0)
+        };
+        assert_eq!(bits(&by_gpu), bits(&sorted));
+        assert_eq!(argsorted, positions);
+        assert_eq!(bits(&first), bits(&sorted[..k.min(sorted.len())]));
+    }
+}
+
+#[test]
+fn slices_of_all_eleven_types() {
+    for n in [0, 1, 2, 1000, 20_011] {
+        let bits: Vec<u64> = random(n as u64).take(n).collect();
+        macro_rules! integers {
+            ($($type:ty)*) => {
+                $(check_slices(&bits.iter().map(|&bits| bits as $type).collect::<Vec<_>>(), Ord::cmp);)*
+            };
+        }
+        integers!(u8 i8 u16 i16 u32 i32 u64 i64);
+        // Every bit pattern, so NaN of both signs too: positive ones by rising bits, then negative ones by falling bits.
+        macro_rules! floats {
+            ($($float:ty, $bits:ty;)*) => {
+                $(check_slices(
+                    &bits.iter().map(|&bits| <$float>::from_bits(bits as $bits)).collect::<Vec<_>>(),
+                    |a, b| match (a.is_nan(), b.is_nan()) {
+                        (true, true) if a.is_sign_negative() != b.is_sign_negative() => {
+                            a.is_sign_negative().cmp(&b.is_sign_negative())
+                        }
+                        (true, false) => Ordering::Greater,
+                        (false, true) => Ordering::Less,
+                        _ => a.total_cmp(b),
+                    },
+                );)*
+            };
+        }
+        floats! { f16, u16; f32, u32; f64, u64; }
+    }
 }

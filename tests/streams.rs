@@ -2,11 +2,11 @@
 
 use std::sync::mpsc;
 
-use gpusort::Wanted;
-use gpusort::io::csv::{By, Dialect};
-use gpusort::io::ordered::{Written, check, merge};
-use gpusort::io::stream::{How, Kind};
-use gpusort::io::{Direction, Input, Memory, Output as Sink, Rules};
+use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::ordered::{Written, check, merge};
+use gpusort::unstable::io::stream::{How, Kind};
+use gpusort::unstable::io::{Input, Memory, Output as Sink};
+use gpusort::unstable::order::{KeyOrder, Selection};
 
 use crate::support::process::PATIENCE;
 
@@ -15,12 +15,10 @@ fn long_records_from_a_pipe_take_no_longer_than_others() {
     const LENGTH: usize = 8 << 20;
     let how = |kind: Kind, columns: &[&str]| How {
         kind,
-        direction: Direction::ASCENDING,
         by: By {
             columns: columns.iter().map(|&column| column.to_owned()).collect(),
-            descending: false,
             element: None,
-            rules: Rules::default(),
+            order: KeyOrder::ASCENDING,
         },
     };
     let table = move |header| how(Kind::Table(Dialect { delimiter: b',', header }), &["1"]);
@@ -32,7 +30,7 @@ fn long_records_from_a_pipe_take_no_longer_than_others() {
             let input = Input::Memory(Memory::new("pipe", input.as_bytes(), &[16]));
             assert_eq!(check(std::slice::from_ref(&input), &how, false).unwrap(), None);
             let mut sink = Sink::memory();
-            merge(&[input], &how, Wanted::default(), Written::AsRead, &mut sink, |_| {}).unwrap();
+            merge(&[input], &how, Selection::ALL, Written::AsRead, &mut sink, |_| {}).unwrap();
             assert!(sink.into_bytes().len() >= 4);
         };
         look(how(Kind::Text, &[]), format!("1 {digits}2 3"));

@@ -4,16 +4,17 @@
 use std::fs;
 use std::path::Path;
 
-use gpusort::io::binary::Source;
-use gpusort::io::csv::{By, Dialect};
-use gpusort::io::{Direction, Input, Place, Rules, Text};
-use gpusort::key::ElementType;
-use gpusort::{Sorter, Wanted};
+use gpusort::unstable::io::binary::Source;
+use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::stream::{How, Kind};
+use gpusort::unstable::io::{Format, Input};
+use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
+use gpusort::{ElementType, Sorter};
 
 use crate::device;
 use crate::support::command::BINARY;
 use crate::support::files::Folder;
-use crate::support::pipeline::{Form, argsort_binary, sort_binary, sort_table, write_positions};
+use crate::support::pipeline::sort;
 use crate::support::python::python;
 use crate::support::tier;
 
@@ -43,7 +44,7 @@ fn the_gpu_orders_tables_and_arrays_as_the_oracle_says() {
     let folder = Folder::new();
     let cases = std::env::var("GPUSORT_CASES").unwrap_or_else(|_| tier::count(1000, 300).to_string());
     python("run.py", &[BINARY, "--cases", &cases, "--write", &folder.arg("")]);
-    let sorter = Sorter::gpu(device::start());
+    let sorter = Sorter::on(device::start());
     let mut done = 0;
     for case in fs::read_dir(folder.root()).unwrap() {
         let case = case.unwrap().path();
@@ -61,43 +62,44 @@ fn the_gpu_orders_tables_and_arrays_as_the_oracle_says() {
 /// What a case makes of its files, by the library.
 fn order_on(sorter: &Sorter, folder: &Path, what: &serde_json::Value) -> Vec<u8> {
     let flag = |name: &str| what[name].as_bool().unwrap();
-    let place = |name: &str| match what[name].as_str().unwrap() {
-        "first" => Place::First,
-        "last" => Place::Last,
-        "skip" => Place::Skip,
-        _ => Place::Error,
+    let nulls = |name: &str| match what[name].as_str().unwrap() {
+        "first" => Nulls::First,
+        "last" => Nulls::Last,
+        _ => Nulls::Error,
+    };
+    let invalid = match what["invalid"].as_str().unwrap() {
+        "first" => Invalid::First,
+        "last" => Invalid::Last,
+        "skip" => Invalid::Skip,
+        _ => Invalid::Error,
     };
     let strings = |name: &str| {
         let values = what[name].as_array().unwrap().iter();
         values.map(|value| value.as_str().unwrap().to_owned()).collect::<Vec<String>>()
     };
     let inputs: Vec<Input> = strings("files").iter().map(|name| Input::File(folder.join(name))).collect();
-    let wanted = Wanted { unique: flag("unique"), top: what["top"].as_u64().map(|top| top as usize) };
-    let rules = Rules { nan: place("nan"), empty: place("empty"), invalid: place("invalid") };
-    let descending = flag("reverse");
-    let form = if flag("table") || flag("to_text") { Form::Text } else { Form::Binary };
-    if flag("table") {
-        let text = Text::read(&inputs, |_| {}).unwrap();
+    let selection = Selection { unique: flag("unique"), first: what["top"].as_u64().map(|top| top as usize) };
+    let order = KeyOrder { descending: flag("reverse"), nan: nulls("nan"), empty: nulls("empty"), invalid };
+    let by = |columns, element| By { columns, element, order };
+    let (kind, by, format) = if flag("table") {
         let dialect =
             Dialect { delimiter: what["delimiter"].as_u64().unwrap() as u8, header: flag("header") };
-        let element = what["type"].as_str().unwrap().parse().ok();
-        let by = By { columns: strings("keys"), descending, element, rules };
-        let sorted = sort_table(sorter, text, dialect, &by, wanted).unwrap();
-        assert!(wanted.unique || sorted.repeated == 0, "rows were left out");
-        assert!(rules.invalid != Place::Error || sorted.counts.invalid == 0, "what is invalid was let pass");
-        return if flag("argsort") { write_positions(&sorted.positions, form) } else { sorted.bytes };
-    }
-    let (kind, size) = what["dtype"].as_str().unwrap().trim_start_matches(['<', '>', '|']).split_at(1);
-    let element: ElementType = format!("{kind}{}", 8 * size.parse::<u32>().unwrap()).parse().unwrap();
-    let source = |input: Input| match input.path().unwrap().extension() {
-        Some(npy) if npy == "npy" => Source::npy(input).unwrap(),
-        _ => Source::raw(input, element),
-    };
-    let sources: Vec<Source> = inputs.into_iter().map(source).collect();
-    let direction = Direction { descending, nan: rules.nan };
-    if flag("argsort") {
-        write_positions(&argsort_binary(sorter, &sources, direction, wanted).unwrap(), form)
+        let by = by(strings("keys"), what["type"].as_str().unwrap().parse().ok());
+        (Kind::Table(dialect), by, if flag("argsort") { Format::Text } else { Format::Csv })
     } else {
-        sort_binary(sorter, &sources, direction, wanted, form).unwrap()
-    }
+        let (kind, size) = what["dtype"].as_str().unwrap().trim_start_matches(['<', '>', '|']).split_at(1);
+        let element: ElementType = format!("{kind}{}", 8 * size.parse::<u32>().unwrap()).parse().unwrap();
+        let source = |input: &Input| match input.path().unwrap().extension() {
+            Some(npy) if npy == "npy" => Source::npy(input.clone()).unwrap(),
+            _ => Source::raw(input.clone(), element),
+        };
+        let sources = inputs.iter().map(source).collect();
+        let format = if flag("to_text") { Format::Text } else { Format::Binary };
+        (Kind::Bits(sources), by(Vec::new(), None), format)
+    };
+    let how = How { kind, by };
+    let sorted = sort(sorter, &inputs, &how, selection, flag("argsort"), format).unwrap();
+    assert!(selection.unique || sorted.repeated == 0, "records were left out");
+    assert!(invalid != Invalid::Error || sorted.counts.invalid == 0, "what is invalid was let pass");
+    sorted.bytes
 }

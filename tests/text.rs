@@ -1,27 +1,40 @@
 //! Text into keys and back: types, spelling, comments, errors with their place.
 
-use gpusort::io::{Direction, Input, Records, Text, text};
-use gpusort::key::{ElementType, Order};
-use gpusort::{Sorter, Wanted};
+use gpusort::Sorter;
+use gpusort::unstable::io::csv::By;
+use gpusort::unstable::io::records::write_text;
+use gpusort::unstable::io::stream::{How, Kind};
+use gpusort::unstable::io::{Format, Input, Memory, Records, Text, text};
+use gpusort::unstable::key::{ElementType, KeyMap};
+use gpusort::unstable::order::{KeyOrder, Selection};
+use gpusort::unstable::words::Words;
 use proptest::prelude::*;
 
 use crate::inputs::random;
-use crate::support::elements::{joined, keys_of};
-use crate::support::pipeline::{Form, sort_text, write};
+use crate::support::elements::keys_of;
+use crate::support::pipeline::sort;
 
-const DESCENDING: Direction = Direction { descending: true, ..Direction::ASCENDING };
+const DESCENDING: KeyOrder = KeyOrder { descending: true, ..KeyOrder::ASCENDING };
 
 fn parse(input: &str, element: Option<ElementType>) -> Result<Records, String> {
-    text::parse(Text::from_bytes("in", input.as_bytes()), element, Direction::ASCENDING)
+    text::parse(Text::from_bytes("in", input.as_bytes()), element, KeyOrder::ASCENDING)
         .map_err(|error| error.to_string())
+}
+
+/// The text of the elements that have these keys.
+fn write(keys: Words, order: KeyMap) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_text(keys, order, &mut out, |_| {}).unwrap();
+    out
 }
 
 /// What `gpusort sort` prints for this input.
 fn sorted(input: &str, element: Option<ElementType>, descending: bool) -> String {
-    let text = Text::from_bytes("in", input.as_bytes());
-    let direction = Direction { descending, ..Direction::ASCENDING };
-    let output = sort_text(&Sorter::cpu(), text, element, direction, Wanted::default()).unwrap();
-    String::from_utf8(output).unwrap()
+    let order = KeyOrder { descending, ..KeyOrder::ASCENDING };
+    let how = How { kind: Kind::Text, by: By { columns: Vec::new(), element, order } };
+    let input = Input::Memory(Memory::new("in", input.as_bytes(), &[]));
+    let sorted = sort(&Sorter::cpu(), &[input], &how, Selection::ALL, false, Format::Text).unwrap();
+    String::from_utf8(sorted.bytes).unwrap()
 }
 
 #[test]
@@ -64,7 +77,7 @@ fn both_ways(contents: &[&str], element: Option<ElementType>) -> bool {
     let whole = text::parse(Text::read(&inputs, |_| {}).unwrap(), element, DESCENDING).unwrap();
     assert!(whole.spelling.is_none() && straight.records.spelling.is_none());
     assert_eq!(straight.records.order, whole.order);
-    assert!(joined(straight.records.keys) == joined(whole.keys));
+    assert!(straight.records.keys == whole.keys);
     assert_eq!(straight.bytes, contents.iter().map(|content| content.len() as u64).sum::<u64>());
     true
 }
@@ -238,10 +251,10 @@ fn white_space_comments_and_marks() {
 fn floats_print_in_the_shortest_form_that_reads_back() {
     let numbers =
         [f64::NEG_INFINITY, -1.5e300, -0.0, 0.0, 5e-324, 0.1, 1.0, 123_456_789.0, 1e16, 1e300, f64::INFINITY];
-    let order = Order::ascending(ElementType::F64);
+    let order = KeyMap::ascending(ElementType::F64);
     let mut bits: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
     bits.extend([f64::NAN.to_bits(), f64::NAN.to_bits() | 1 << 63]);
-    let out = write(keys_of(&bits, order).borrowed(), order, Form::Text);
+    let out = write(keys_of(&bits, order), order);
     let out = String::from_utf8(out).unwrap();
     assert_eq!(out, "-inf\n-1.5e300\n-0\n0\n5e-324\n0.1\n1\n123456789\n1e16\n1e300\ninf\nnan\n-nan\n");
 }
@@ -285,23 +298,23 @@ proptest! {
     #[test]
     fn floats_written_as_text_read_back_the_same(bits: Vec<u64>) {
         let bits: Vec<u64> = bits.into_iter().filter(|&bits| !f64::from_bits(bits).is_nan()).collect();
-        let order = Order::ascending(ElementType::F64);
+        let order = KeyMap::ascending(ElementType::F64);
         let keys = keys_of(&bits, order);
-        let out = write(keys.borrowed(), order, Form::Text);
+        let out = write(keys.clone(), order);
         let back = parse(std::str::from_utf8(&out).unwrap(), Some(ElementType::F64)).unwrap();
-        prop_assert_eq!(joined(back.keys), joined(keys.into()));
+        prop_assert_eq!(back.keys, keys);
     }
 
     #[test]
     fn singles_written_as_text_read_back_the_same(bits: Vec<u32>) {
         let bits: Vec<u32> = bits.into_iter().filter(|&bits| !f32::from_bits(bits).is_nan()).collect();
-        let order = Order { descending: true, ..Order::ascending(ElementType::F32) };
+        let order = KeyMap { descending: true, ..KeyMap::ascending(ElementType::F32) };
         let bits: Vec<u64> = bits.into_iter().map(u64::from).collect();
         let keys = keys_of(&bits, order);
-        let out = write(keys.borrowed(), order, Form::Text);
+        let out = write(keys.clone(), order);
         let text = Text::from_bytes("in", &out);
         let back = text::parse(text, Some(ElementType::F32), DESCENDING).unwrap();
-        prop_assert_eq!(joined(back.keys), joined(keys.into()));
+        prop_assert_eq!(back.keys, keys);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The first k: plans without a GPU, the kernel against the interpreter, and the facade against the order rules.
 
-use gpusort::cpu::{Pair, network};
-use gpusort::gpu::{Buffers, execute};
-use gpusort::key::{ElementType, Incoming, Keys, Order, Pieces, to_keys};
-use gpusort::plan::{Algorithm, Kernel, Limits, Plan, Round, Shape, TopTuning, Variant, Work};
+use gpusort::unstable::cpu::{Pair, network};
+use gpusort::unstable::gpu::{Buffers, execute};
+use gpusort::unstable::key::{ElementType, Incoming, KeyMap, Keys, Pieces, to_keys};
+use gpusort::unstable::plan::{Algorithm, Kernel, Limits, Plan, Round, Shape, TopTuning, Variant, Work};
 use gpusort::{Method, Sorter};
 
 use crate::device::{self, gpu};
@@ -363,7 +363,7 @@ fn a_kernel_for_other_tiles_than_its_work_is_not_performed() {
 }
 
 /// The first `k` of these elements both ways, as keys and as positions, against the order rules.
-fn check<R: Fn(&str, &str)>(sorter: &Sorter, method: Method, order: Order, bits: &[u64], k: usize, ran: R) {
+fn check<R: Fn(&str, &str)>(sorter: &Sorter, method: Method, order: KeyMap, bits: &[u64], k: usize, ran: R) {
     let what = || format!("{method:?} {order:?} n {} k {k}", bits.len());
     let mut expected: Vec<(u64, u32)> = bits.iter().copied().zip(0..).collect();
     expected.sort_by(|a, b| compare(order.element, order.descending, a.0, b.0));
@@ -379,7 +379,7 @@ fn check<R: Fn(&str, &str)>(sorter: &Sorter, method: Method, order: Order, bits:
 }
 
 /// The keys of these elements in pieces of many sizes.
-fn in_pieces(bits: &[u64], order: Order) -> Pieces {
+fn in_pieces(bits: &[u64], order: KeyMap) -> Pieces {
     let mut pieces = Pieces::new(order.element);
     let (mut rest, mut size) = (bits, 1);
     while !rest.is_empty() {
@@ -423,7 +423,7 @@ fn the_cpu_finds_the_top_of_every_type() {
 
 #[test]
 fn the_gpu_finds_the_top_of_every_type_and_size() {
-    let sorter = Sorter::gpu(device::start());
+    let sorter = Sorter::on(device::start());
     let method = Method { algorithm: Some(Algorithm::Bitonic), variant: None };
     let mut seed = 0;
     for order in orders() {
@@ -442,10 +442,10 @@ fn the_gpu_finds_the_top_of_every_type_and_size() {
 
 #[test]
 fn equal_keys_keep_their_order_in_the_top() {
-    for sorter in [Sorter::cpu(), Sorter::gpu(device::start())] {
+    for sorter in [Sorter::cpu(), Sorter::on(device::start())] {
         for distinct in [1, 2, 5, 300] {
             for element in [ElementType::U32, ElementType::F64] {
-                let order = Order::ascending(element);
+                let order = KeyMap::ascending(element);
                 let bits: Vec<u64> = random(distinct).take(100_003).map(|word| word % distinct).collect();
                 for k in [1, 100, 1000] {
                     let method = Method::default();
@@ -461,8 +461,8 @@ fn equal_keys_keep_their_order_in_the_top() {
 
 #[test]
 fn named_variants_sort_all_for_the_top() {
-    let sorter = Sorter::gpu(device::start());
-    let order = Order::ascending(ElementType::I32);
+    let sorter = Sorter::on(device::start());
+    let order = KeyMap::ascending(ElementType::I32);
     let bits = elements(ElementType::I32, 5000, 0);
     for (algorithm, variant) in all() {
         let method = Method { algorithm: Some(algorithm), variant: Some(variant) };
@@ -478,7 +478,7 @@ fn named_variants_sort_all_for_the_top() {
 
 #[test]
 fn what_ends_early_has_no_top() {
-    for sorter in [Sorter::cpu(), Sorter::gpu(device::start())] {
+    for sorter in [Sorter::cpu(), Sorter::on(device::start())] {
         for k in [0, 10] {
             let pieces = [Ok(Keys::One(vec![5; 10_000])), Err(gpusort::Error::device("gone"))];
             let keys = Incoming::new(20_000, 1, pieces.into_iter());

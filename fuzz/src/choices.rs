@@ -3,9 +3,9 @@
 //! So many bytes are options whatever they say, so that inserting data does not turn the options over.
 
 use gpusort::Wanted;
-use gpusort::io::csv::{By, Dialect};
-use gpusort::io::{Direction, Place, Rules};
-use gpusort::key::ElementType;
+use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::{KeyOrder, Place, KeyOrder};
+use gpusort::unstable::key::ElementType;
 
 /// Between two inputs in the data. Nothing else has a meaning for it.
 pub const BETWEEN: u8 = 0x1E;
@@ -48,13 +48,13 @@ impl<'a> Choices<'a> {
     }
 
     /// Of text and binary.
-    pub fn direction(&mut self) -> Direction {
-        Direction { nan: self.place(), descending: self.below(2) == 1 }
+    pub fn direction(&mut self) -> KeyOrder {
+        KeyOrder { nan: self.place(), descending: self.below(2) == 1 }
     }
 
-    pub fn rules(&mut self) -> Rules {
+    pub fn rules(&mut self) -> KeyOrder {
         let (nan, empty) = (self.place(), self.place());
-        Rules { nan, empty, invalid: self.of(&[Place::Error, Place::Last, Place::First, Place::Skip]) }
+        KeyOrder { nan, empty, invalid: self.of(&[Place::Error, Place::Last, Place::First, Place::Skip]) }
     }
 
     pub fn wanted(&mut self) -> Wanted {

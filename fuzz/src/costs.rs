@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gpusort::cost::Costs;
-use gpusort::plan::Shape;
+use gpusort::unstable::cost::Costs;
+use gpusort::unstable::plan::Shape;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::choices::Choices;

@@ -1,7 +1,7 @@
 //! Tables that are read and sorted: `gpusort sort -k`, with all that decides about their rows.
 
 use gpusort::Wanted;
-use gpusort::io::csv::{By, Dialect};
+use gpusort::unstable::io::csv::{By, Dialect};
 
 use crate::choices::{Choices, inputs};
 use crate::library::{files, sort_table};
@@ -38,8 +38,8 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
 }
 
 /// The library's counts as the twin's.
-pub fn counts(counts: gpusort::io::Counts) -> Counts {
-    let gpusort::io::Counts { nan, empty, invalid, skipped, blank } = counts;
+pub fn counts(counts: gpusort::unstable::io::Counts) -> Counts {
+    let gpusort::unstable::io::Counts { nan, empty, invalid, skipped, blank } = counts;
     Counts { nan, empty, invalid, skipped, blank }
 }
 

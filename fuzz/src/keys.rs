@@ -4,8 +4,8 @@
 //! directions makes an order of its own.
 
 use gpusort::Wanted;
-use gpusort::io::Rules;
-use gpusort::io::csv::{By, Dialect};
+use gpusort::unstable::io::KeyOrder;
+use gpusort::unstable::io::csv::{By, Dialect};
 
 use crate::choices::{BETWEEN, Choices};
 use crate::library::{Refusal, Said, files, sort_table};
@@ -60,7 +60,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         table.push(b'\n');
     }
 
-    let by = By { columns: keys, descending, element: None, rules: Rules::default() };
+    let by = By { columns: keys, descending, element: None, rules: KeyOrder::default() };
     let case = (&by, dialect, String::from_utf8_lossy(header).into_owned());
     let lines =
         |positions: &[u32]| positions.iter().map(|at| format!("{at}\n")).collect::<String>().into_bytes();
@@ -95,7 +95,7 @@ fn says(refusal: &Refusal, no_column: &NoColumn) -> bool {
     let is_plain = |name: &str| name.len() < 20 && name.chars().all(|c| c.is_ascii_graphic() && c != '\\');
     let names = |name: &str| !is_plain(name) || said.contains(&format!("'{name}'"));
     match no_column {
-        NoColumn::Unnamed => said.contains("--key says by which column"),
+        NoColumn::Unnamed => said.contains("and none is named"),
         NoColumn::Missing(name) => said.contains("no column '") && names(name),
         NoColumn::Ambiguous(name) => said.contains("are both called '") && names(name),
     }

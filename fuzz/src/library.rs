@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use gpusort::io::binary::Source;
-use gpusort::io::csv::{By, Dialect};
-use gpusort::io::{Direction, Input, Memory, Text};
-use gpusort::key::ElementType;
+use gpusort::unstable::io::binary::Source;
+use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::{KeyOrder, Input, Memory, Text};
+use gpusort::unstable::key::ElementType;
 use gpusort::{Error, ErrorKind, Sorter, Wanted};
 
 use crate::pipeline::{self, Form, SortedTable};
@@ -52,7 +52,7 @@ pub fn memory(number: usize, bytes: &[u8], pieces: &[usize]) -> Input {
 pub fn sort_text(
     inputs: &[Input],
     element: Option<ElementType>,
-    direction: Direction,
+    direction: KeyOrder,
     wanted: Wanted,
 ) -> Said {
     let text = Text::read(inputs, |_| {})?;
@@ -66,7 +66,7 @@ pub fn sort_table(inputs: &[Input], dialect: Dialect, by: &By, wanted: Wanted) -
 }
 
 /// `gpusort sort` of binary files of one type, to such a file or to text.
-pub fn sort_bits(sources: &[Source], direction: Direction, wanted: Wanted, to_text: bool) -> Said {
+pub fn sort_bits(sources: &[Source], direction: KeyOrder, wanted: Wanted, to_text: bool) -> Said {
     let form = if to_text { Form::Text } else { Form::Binary };
     Ok(pipeline::sort_binary(&Sorter::cpu(), sources, direction, wanted, form)?)
 }

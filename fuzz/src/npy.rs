@@ -1,8 +1,8 @@
 //! Arrays of NumPy: the header, the elements behind it, and how they are sorted and written.
 
-use gpusort::io::binary::Source;
-use gpusort::io::npy::Header;
-use gpusort::key::ElementType;
+use gpusort::unstable::io::binary::Source;
+use gpusort::unstable::io::npy::Header;
+use gpusort::unstable::key::ElementType;
 
 use crate::choices::{BETWEEN, Choices};
 use crate::library::{Refusal, Said, memory, sort_bits};
@@ -74,7 +74,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let element = header.element;
     let all = bits::elements(behind, element, header.big_endian);
     let all = all.filter(|all| all.len() as u64 == header.count).ok_or("another number of elements");
-    let refuses_nan = direction.nan == gpusort::io::Place::Error;
+    let refuses_nan = direction.nan == gpusort::unstable::io::Place::Error;
     let all = all.and_then(|all| {
         let has_nan = all.iter().any(|&element_bits| bits::is_nan(element_bits, element));
         if refuses_nan && has_nan { Err("NaN") } else { Ok(all) }

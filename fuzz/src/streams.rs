@@ -5,13 +5,13 @@
 //! comes must make no difference.
 
 use gpusort::Wanted;
-use gpusort::io::binary::Source;
-use gpusort::io::csv::{By, Dialect};
-use gpusort::io::npy::Header;
-use gpusort::io::ordered::{self, Written};
-use gpusort::io::stream::{How, Kind};
-use gpusort::io::{Direction, Input, Output, Place, Rules};
-use gpusort::key::ElementType;
+use gpusort::unstable::io::binary::Source;
+use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::npy::Header;
+use gpusort::unstable::io::ordered::{self, Written};
+use gpusort::unstable::io::stream::{How, Kind};
+use gpusort::unstable::io::{KeyOrder, Input, Output, Place, KeyOrder};
+use gpusort::unstable::key::ElementType;
 
 use crate::choices::{Choices, inputs};
 use crate::library::{Refusal, Said, files, memory, name, sort_bits, sort_table, sort_text};
@@ -47,8 +47,8 @@ struct Case {
 }
 
 impl Case {
-    fn direction(&self) -> Direction {
-        Direction { descending: self.by.descending, nan: self.by.rules.nan }
+    fn direction(&self) -> KeyOrder {
+        KeyOrder { descending: self.by.descending, nan: self.by.rules.nan }
     }
 
     fn asked(&self) -> Asked {
@@ -108,7 +108,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (wanted, dialect, mut by) = (choices.wanted(), choices.dialect(), choices.by());
     if form != Form::Table {
         // Nobody can ask for more of these.
-        by.rules = Rules { nan: by.rules.nan, ..Rules::default() };
+        by.rules = KeyOrder { nan: by.rules.nan, ..KeyOrder::default() };
     }
     let all: Vec<ElementType> = ElementType::ALL.into_iter().chain(ElementType::NARROW).collect();
     let case = Case { form, dialect, by, element: choices.of(&all), wanted, to_text: choices.below(4) == 1 };

@@ -1,8 +1,8 @@
 //! Text that is read and sorted: `gpusort sort`, with `--type`, `--nan`, `-r`, `-u` and `--top`.
 
 use gpusort::Wanted;
-use gpusort::io::{Direction, Place, Rules};
-use gpusort::key::ElementType;
+use gpusort::unstable::io::{KeyOrder, Place, KeyOrder};
+use gpusort::unstable::key::ElementType;
 
 use crate::choices::{Choices, inputs};
 use crate::library::{files, name, sort_text};
@@ -36,9 +36,9 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
 }
 
 /// What is asked of text.
-pub fn asked(element: Option<ElementType>, direction: Direction) -> Asked {
+pub fn asked(element: Option<ElementType>, direction: KeyOrder) -> Asked {
     // There are no fields that could be empty, and a token that is no number is an error.
-    let rules = Rules { nan: direction.nan, empty: Place::Error, invalid: Place::Error };
+    let rules = KeyOrder { nan: direction.nan, empty: Place::Error, invalid: Place::Error };
     Asked { element, rules, descending: direction.descending }
 }
 
@@ -67,7 +67,7 @@ pub fn keys<'a>(
 pub fn sort(
     inputs: &[&[u8]],
     element: Option<ElementType>,
-    direction: Direction,
+    direction: KeyOrder,
     wanted: Wanted,
 ) -> Result<Vec<u8>, Option<String>> {
     let asked = asked(element, direction);

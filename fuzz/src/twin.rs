@@ -1,4 +1,4 @@
-//! The twins: what the library must say, worked out from the contract (README, Rules) as plainly and slowly as can be.
+//! The twins: what the library must say, worked out from the contract (README, KeyOrder) as plainly and slowly as can be.
 //!
 //! Nothing in here is taken from the library but its names for types and rules. Where a twin and the library differ, one of
 //! them does not do what the contract says.

@@ -8,10 +8,10 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use gpusort::UnknownName;
-use gpusort::bench::{Pace, Sizes};
-use gpusort::generate::Distribution;
-use gpusort::key::ElementType;
-use gpusort::plan::{Algorithm, Variant};
+use gpusort::unstable::bench::{Pace, Sizes};
+use gpusort::unstable::generate::Distribution;
+use gpusort::unstable::key::ElementType;
+use gpusort::unstable::plan::{Algorithm, Variant};
 
 /// Sort numbers, and tables by their numbers, with the GPU.
 ///
@@ -112,7 +112,7 @@ pub(super) struct TuneArgs {
     pub(super) device: String,
 
     /// Measure with at most this many elements
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = gpusort::size::parse)]
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = gpusort::unstable::size::parse)]
     pub(super) largest: u64,
 
     #[command(flatten)]
@@ -277,7 +277,7 @@ Distributions:
   sycl           n - i*(1 + [3|i] + [5|i] + [7|i] + [11|i]), as a SYCL example has it")]
 pub(super) struct GenArgs {
     /// How many numbers; K, M and G are powers of 1024
-    #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = gpusort::size::parse)]
+    #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = gpusort::unstable::size::parse)]
     pub(super) count: u64,
 
     /// Element type [default: that of the output's extension, else u32]
@@ -371,7 +371,7 @@ pub(super) struct SortArgs {
     pub(super) order: OrderArgs,
 
     /// Only the first K of the result
-    #[arg(long, value_name = "K", help_heading = RESULT, value_parser = gpusort::size::parse)]
+    #[arg(long, value_name = "K", help_heading = RESULT, value_parser = gpusort::unstable::size::parse)]
     pub(super) top: Option<u64>,
 
     /// Positions of the records in the input, from 0, instead of the records: text, or u32 in binary

@@ -7,15 +7,16 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use console::Term;
-use gpusort::bench::machine::Machine;
-use gpusort::bench::table::Table;
-use gpusort::bench::{Case, Event, Pace, Report, Suite, csv, json, markdown, plot};
-use gpusort::gpu::{Gpu, Select};
-use gpusort::human;
-use gpusort::io::Output;
-use gpusort::memory;
-use gpusort::plan::{Algorithm, Variant};
-use gpusort::{ErrorKind, bench};
+use gpusort::ErrorKind;
+use gpusort::unstable::bench;
+use gpusort::unstable::bench::machine::Machine;
+use gpusort::unstable::bench::table::Table;
+use gpusort::unstable::bench::{Case, Event, Pace, Report, Suite, csv, json, markdown, plot};
+use gpusort::unstable::gpu::{Gpu, Select};
+use gpusort::unstable::human;
+use gpusort::unstable::io::Output;
+use gpusort::unstable::memory;
+use gpusort::unstable::plan::{Algorithm, Variant};
 
 use crate::end;
 
@@ -327,7 +328,7 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
 fn tell(event: Event, live: &Mutex<Live>, progress: &Progress) -> anyhow::Result<()> {
     match event {
         Event::Begins(case, runs) => {
-            let n = gpusort::human::grouped(case.n);
+            let n = gpusort::unstable::human::grouped(case.n);
             let name = format!("{n} {} {}, {}", case.type_name(), case.distribution, case.method());
             progress.phase(name, Unit::Runs, Some(runs as u64));
         }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use gpusort::io::ordered::{self, Disorder};
+use gpusort::unstable::io::ordered::{self, Disorder};
 
 use super::args::CheckArgs;
 use super::sort::options::InputOptions;

@@ -7,12 +7,12 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
-use gpusort::cost::{self, Choice, Costs};
-use gpusort::gpu::{Gpu, Kind, Select};
-use gpusort::human::{grouped, quoted};
-use gpusort::order::Selection;
-use gpusort::parallel;
-use gpusort::plan::{Limits, Plan, Shape};
+use gpusort::unstable::cost::{self, Choice, Costs};
+use gpusort::unstable::gpu::{Gpu, Kind, Select};
+use gpusort::unstable::human::{grouped, quoted};
+use gpusort::unstable::order::Selection;
+use gpusort::unstable::parallel;
+use gpusort::unstable::plan::{Limits, Plan, Shape};
 use gpusort::{ErrorKind, Method, Sorter};
 
 use super::progress::{Progress, Unit};

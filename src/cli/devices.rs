@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use gpusort::gpu::{AdapterInfo, adapters};
-use gpusort::human::bytes;
+use gpusort::unstable::gpu::{AdapterInfo, adapters};
+use gpusort::unstable::human::bytes;
 
 pub(super) fn run() -> anyhow::Result<()> {
     let mut text = String::new();

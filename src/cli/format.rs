@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use gpusort::io::{Extension, Format};
-use gpusort::key::ElementType;
+use gpusort::unstable::io::{Extension, Format};
+use gpusort::unstable::key::ElementType;
 
 use super::args::OutputFormatArg;
 

@@ -3,11 +3,11 @@
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::{bail, ensure};
-use gpusort::generate::Sequence;
-use gpusort::human;
-use gpusort::io::records::write_text;
-use gpusort::io::{Extension, Format, Output, binary, npy};
-use gpusort::key::{ElementType, KeyMap};
+use gpusort::unstable::generate::Sequence;
+use gpusort::unstable::human;
+use gpusort::unstable::io::records::write_text;
+use gpusort::unstable::io::{Extension, Format, Output, binary, npy};
+use gpusort::unstable::key::{ElementType, KeyMap};
 
 use super::args::{GenArgs, Progress as When};
 use super::format;

@@ -8,6 +8,7 @@ mod device;
 mod devices;
 mod format;
 mod generate;
+mod hints;
 mod manual;
 mod progress;
 mod sort;
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
-use gpusort::io::Output;
+use gpusort::unstable::io::Output;
 
 use crate::end;
 
@@ -48,7 +49,7 @@ pub(crate) fn main() -> ExitCode {
         Err(error) if error.is::<usage::Answered>() => ExitCode::from(2),
         Err(error) => {
             // Where even this cannot be written, there is nobody left to tell.
-            let _ = writeln!(std::io::stderr(), "gpusort: {error:#}");
+            let _ = writeln!(std::io::stderr(), "gpusort: {}", hints::shown(&error));
             ExitCode::from(2)
         }
     }

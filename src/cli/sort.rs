@@ -11,13 +11,13 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::bail;
-use gpusort::io::{Format, Input, Output};
-use gpusort::key::ElementType;
-use gpusort::order::Selection;
-use gpusort::pipeline::{self, Dataset, Phase, Watch};
-use gpusort::plan::Shape;
-use gpusort::timing::{LeftOut, Timing, milliseconds};
-use gpusort::{human, memory};
+use gpusort::unstable::io::{Format, Input, Output};
+use gpusort::unstable::key::ElementType;
+use gpusort::unstable::order::Selection;
+use gpusort::unstable::pipeline::{self, Dataset, Phase, Watch};
+use gpusort::unstable::plan::Shape;
+use gpusort::unstable::timing::{LeftOut, Timing, milliseconds};
+use gpusort::unstable::{human, memory};
 
 use self::options::{Options, TimingTo};
 use super::args::{CheckArg, CheckArgs, SortArgs};

@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use etcetera::BaseStrategy;
-use gpusort::bench::machine::Machine;
-use gpusort::cost::{self, Costs, CpuCosts, Curve, GpuCosts};
-use gpusort::gpu::{AdapterInfo, Kind, Select, adapters};
-use gpusort::human::{self, grouped, time};
-use gpusort::io::Output;
-use gpusort::key::ElementType;
+use gpusort::unstable::bench::machine::Machine;
+use gpusort::unstable::cost::{self, Costs, CpuCosts, Curve, GpuCosts};
+use gpusort::unstable::gpu::{AdapterInfo, Kind, Select, adapters};
+use gpusort::unstable::human::{self, grouped, time};
+use gpusort::unstable::io::Output;
+use gpusort::unstable::key::ElementType;
 use serde_json::Value;
 
 use crate::end::Children;

@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal};
 
 use anyhow::bail;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use gpusort::human;
-use gpusort::io::Input;
+use gpusort::unstable::human;
+use gpusort::unstable::io::Input;
 
 /// That there was an error in the arguments, of which was told.
 #[derive(Debug)]

@@ -217,19 +217,19 @@ mod tests {
     const SIZES: [usize; 8] = [0, 1, 2, 3, SMALL - 1, SMALL, SMALL + 1, 3 * SMALL + 1];
 
     /// The elements in pieces of uneven sizes, some of them empty.
-    fn in_pieces<T: Copy>(elements: &[T]) -> Vec<Vec<T>> {
+    fn in_pieces<T: Copy>(elements: &[T]) -> Vec<Cow<'static, [T]>> {
         let mut rest = elements;
-        let mut pieces = vec![Vec::new()];
+        let mut pieces = vec![Cow::Owned(Vec::new())];
         for size in [1, 0, 7, SMALL, 1, SMALL + 1, usize::MAX] {
             let (piece, after) = rest.split_at(size.min(rest.len()));
-            pieces.push(piece.to_vec());
+            pieces.push(Cow::Owned(piece.to_vec()));
             rest = after;
         }
         pieces
     }
 
     /// Keys and the records 0, 1, 2, … in pieces.
-    fn records_in_pieces(keys: &[u64]) -> Vec<(Vec<u64>, Vec<u32>)> {
+    fn records_in_pieces(keys: &[u64]) -> Vec<(Cow<'static, [u64]>, Cow<'static, [u32]>)> {
         let records: Vec<u32> = (0..keys.len() as u32).collect();
         in_pieces(keys).into_iter().zip(in_pieces(&records)).collect()
     }
@@ -259,8 +259,8 @@ mod tests {
     #[test]
     fn pieces_may_be_many() {
         let keys: Vec<u64> = (0..60_000).map(|i| i * 7919 % 60_013).collect();
-        let pieces: Vec<(Vec<u64>, Vec<u32>)> =
-            keys.iter().zip(0..).map(|(&key, record)| (vec![key], vec![record])).collect();
+        let pieces: Vec<(Cow<[u64]>, Cow<[u32]>)> =
+            keys.iter().zip(0..).map(|(&key, record)| (vec![key].into(), vec![record].into())).collect();
         let mut expected: Vec<u32> = (0..60_000).collect();
         expected.sort_by_key(|&record| keys[record as usize]);
         assert!(pieces.len() > MANY);

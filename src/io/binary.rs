@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::npy;
 use super::records::write_text;
 use super::source::{BLOCK, Input, RegularFile};
-use crate::error::Error;
+use crate::error::{Error, Hint};
 use crate::key::{ElementType, KeyMap, Word};
 use crate::order::{KeyOrder, Nulls};
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
@@ -127,10 +127,8 @@ pub fn read(
         let mut taken = 0;
         let mut check = |keys: Words<'static>| {
             if refuses_nan && let Some(place) = first_nan(&keys, order) {
-                return Err(Error::input(
-                    source.input.name(),
-                    format!("element {} is NaN, and --nan is error", taken + place),
-                ));
+                let problem = format!("element {} is NaN", taken + place);
+                return Err(Error::input(source.input.name(), problem).hinting(Hint::Nan));
             }
             taken += keys.len();
             take(keys)

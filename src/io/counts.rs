@@ -1,27 +1,25 @@
 //! How many nulls were read, and how many records were left out.
 
-use serde::Serialize;
-
 use crate::order::Class;
-use crate::timing::is_none;
 
 /// How many of what there were.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(serde::Serialize))]
 pub struct Counts {
     /// NaN.
-    #[serde(skip_serializing_if = "is_none")]
+    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub nan: u64,
     /// Fields with nothing in them.
-    #[serde(skip_serializing_if = "is_none")]
+    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub empty: u64,
     /// Fields that spell no number.
-    #[serde(skip_serializing_if = "is_none")]
+    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub invalid: u64,
     /// Records left out because of such a field.
-    #[serde(skip_serializing_if = "is_none")]
+    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub skipped: u64,
     /// Lines with nothing on them, which are no rows.
-    #[serde(skip_serializing_if = "is_none")]
+    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub blank: u64,
 }
 

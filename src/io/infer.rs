@@ -12,8 +12,9 @@
 
 use std::fmt;
 
+use super::format::Format;
 use super::number::{Integer, Spelled, float, has_fraction, integer, is_exactly, spelled};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Hint};
 use crate::human::quoted;
 use crate::key::ElementType;
 use crate::order::{Class, KeyOrder, Place};
@@ -340,57 +341,58 @@ impl Refused {
 
     /// The error about the token.
     pub(super) fn into_error(self, spot: Spot) -> Error {
-        let expected = match self {
+        let (expected, hint) = match self {
             Self::Class(Class::Empty) => {
-                return Error::input(spot.place(), "nothing is there, and --empty is error");
+                return Error::input(spot.place(), "nothing is there").hinting(Hint::Empty);
             }
-            Self::Class(Class::Nan) => "allowed by --nan error".to_owned(),
+            Self::Class(Class::Nan) => ("allowed".to_owned(), Some(Hint::Nan)),
             Self::Class(Class::Invalid) if spot.column.is_some() => {
-                "a number; --invalid puts such rows last or first, or skips them".to_owned()
+                ("a number".to_owned(), Some(Hint::Invalid))
             }
-            Self::Class(Class::Invalid) => format!("a number{}", other_format(&spot.token)),
-            Self::Type(ElementType::F32) => format!("a number up to {:e} (f32)", f32::MAX),
-            Self::Type(ElementType::F64) => format!("a number up to {:e} (f64)", f64::MAX),
+            Self::Class(Class::Invalid) => {
+                ("a number".to_owned(), other_format(&spot.token).map(Hint::Format))
+            }
+            Self::Type(ElementType::F32) => (format!("a number up to {:e} (f32)", f32::MAX), None),
+            Self::Type(ElementType::F64) => (format!("a number up to {:e} (f64)", f64::MAX), None),
             Self::Type(element) => {
                 let (least, greatest) = limits(element);
-                format!("an integer from {least} to {greatest} ({element})")
+                (format!("an integer from {least} to {greatest} ({element})"), None)
             }
         };
-        spot.refused(expected)
+        let error = spot.refused(expected);
+        if let Some(hint) = hint { error.hinting(hint) } else { error }
     }
 }
 
-/// What may help where a token of text looks like another format.
-fn other_format(token: &[u8]) -> &'static str {
+/// The format that a token of text looks like, if it looks like another one.
+fn other_format(token: &[u8]) -> Option<Format> {
     if token.starts_with(b"\x93NUMPY") {
-        "; --from npy reads NumPy's files"
+        Some(Format::Npy)
     } else if token.iter().any(|&byte| byte < b' ' || byte == 0x7F) {
-        "; --from bin reads binary"
+        Some(Format::Binary)
     } else if token.contains(&b',') || token.contains(&b';') {
-        "; --from csv reads tables"
+        Some(Format::Csv)
     } else {
-        ""
+        None
     }
 }
 
 impl<P: Ord> Conflict<P> {
     /// The error about the tokens, of which `spot` says what and where they are.
     pub(super) fn into_error(self, spot: impl Fn(P) -> Spot) -> Error {
-        match self {
-            Self::TooLarge(place) => {
-                spot(place).refused("an integer that a 64-bit type holds; --type f64 sorts it, rounded")
+        let error = match self {
+            Self::TooLarge(place) => spot(place).refused("an integer that a 64-bit type holds"),
+            Self::Inexact(place) => {
+                spot(place).refused("an integer that f64 holds exactly, as it must be beside decimals")
             }
-            Self::Inexact(place) => spot(place).refused(
-                "an integer that f64 holds exactly, as it must be beside decimals; --type f64 sorts it, rounded",
-            ),
             Self::Apart(negative, large) => {
                 let large_is_later = large > negative;
                 let (negative, large) = (spot(negative), spot(large));
-                let problem =
-                    format!("no integer type holds both {negative} and {large}; --type f64 sorts them, rounded");
+                let problem = format!("no integer type holds both {negative} and {large}");
                 Error::input(if large_is_later { large.place() } else { negative.place() }, problem)
             }
-        }
+        };
+        error.hinting(Hint::Rounding)
     }
 }
 

@@ -11,7 +11,7 @@ use super::records::write_text;
 use super::source::{Input, MARK, may_be_open};
 use super::stream::cell::{Cell, NoCell, Typing};
 use super::stream::{How, Kind, Model, Stream};
-use crate::error::Error;
+use crate::error::{Error, Hint};
 use crate::key::KeyMap;
 use crate::order::Selection;
 use crate::words::Words;
@@ -124,8 +124,8 @@ impl<'a> Inputs<'a> {
     fn look_ahead(&mut self) -> Result<(), Error> {
         if let Some(stdin) = self.all.iter().find(|input| input.size().is_none()) {
             let problem = "there is -0, which is 0 among integers and less than 0 among decimals, and this input \
-                           cannot be read twice; --type says which it is";
-            return Err(Error::input(stdin.name(), problem));
+                           cannot be read twice";
+            return Err(Error::input(stdin.name(), problem).hinting(Hint::Type));
         }
         let mut ahead = Self { typings: Vec::new(), model: self.model.clone(), ..*self };
         for number in 0..self.all.len() {
@@ -304,9 +304,8 @@ pub fn merge(
         Merged { read: 0, written: 0, repeated: 0, types: String::new(), counts: Counts::default() };
     let top = selection.first.map_or(u64::MAX, |first| first as u64);
     let unsorted = |Disorder { place, value, before }: Disorder| {
-        let problem =
-            format!("{value} after {before}, so this input is not sorted; without --merge it will be");
-        Error::input(place, problem)
+        let problem = format!("{value} after {before}, so this input is not sorted");
+        Error::input(place, problem).hinting(Hint::Sort)
     };
     for (number, stream) in streams.iter_mut().enumerate() {
         if inputs.advance(stream)? {

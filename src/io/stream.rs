@@ -14,7 +14,7 @@ use super::csv::{
 };
 use super::number::{ends_line, is_space};
 use super::source::Opened;
-use crate::error::Error;
+use crate::error::{Error, Hint};
 use crate::io::binary::{self, Source};
 use crate::order::KeyOrder;
 
@@ -341,8 +341,8 @@ impl Stream {
             Form::Text => cells.push(typings[0].cell(bytes, || (buffer.place(), None))?),
             Form::Bits(source, direction) => {
                 let Some(key) = binary::key(bytes, source, *direction) else {
-                    let problem = format!("element {} is NaN, and --nan is error", *number - 1);
-                    return Err(Error::input(buffer.name(), problem).into());
+                    let problem = format!("element {} is NaN", *number - 1);
+                    return Err(Error::input(buffer.name(), problem).hinting(Hint::Nan).into());
                 };
                 cells.push(Cell::of_key(key));
             }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use gpusort::key::ElementType;
+use gpusort::unstable::key::ElementType;
 
 use crate::device;
 use crate::inputs::elements;

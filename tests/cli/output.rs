@@ -38,10 +38,8 @@ fn a_disk_that_fills_up_leaves_the_old_file_whole() {
     let (input, out) = (folder.write("in", shuffled_lines(100_000)), folder.write("out", "old\n"));
     // A limit on file sizes fails a write like a full disk does, and needs no rights to set up.
     let script = "trap '' XFSZ; ulimit -f 16; exec \"$@\"";
-    let output = Command::new("sh")
-        .args(["-c", script, "sh", BINARY, "sort", &input, "-o", &out])
-        .output()
-        .unwrap();
+    let output =
+        Command::new("sh").args(["-c", script, "sh", BINARY, "sort", &input, "-o", &out]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains("out: cannot write"), "{}", stderr(&output));
     assert_eq!(fs::read(&out).unwrap(), b"old\n");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Output};
 
-use gpusort::cost::{Costs, CpuCosts, Curve, GpuCosts};
+use gpusort::unstable::cost::{Costs, CpuCosts, Curve, GpuCosts};
 use serde_json::Value;
 
 use crate::device;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use gpusort::gpu::{Gpu, Select};
+use gpusort::unstable::gpu::{Gpu, Select};
 
 use super::requirements;
 

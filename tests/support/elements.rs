@@ -1,58 +1,50 @@
 //! Elements, by their bits, and the containers of keys that the library sorts: the only place that converts between them.
 
-use gpusort::key::{ElementType, Keys, Order, Pieces, to_bits, to_keys};
+use gpusort::unstable::key::{ElementType, KeyMap};
+use gpusort::unstable::words::{Words, to_bits, to_keys};
 
 /// Every type, ascending and descending.
-pub fn orders() -> impl Iterator<Item = Order> {
-    ElementType::ALL
-        .into_iter()
-        .flat_map(|element| [false, true].map(|descending| Order { descending, ..Order::ascending(element) }))
+pub fn orders() -> impl Iterator<Item = KeyMap> {
+    ElementType::ALL.into_iter().flat_map(|element| {
+        [false, true].map(|descending| KeyMap { descending, ..KeyMap::ascending(element) })
+    })
 }
 
 /// The keys of the elements that have these bits.
-pub fn keys_of(bits: &[u64], order: Order) -> Keys {
-    if order.element.bytes() == 4 {
+pub fn keys_of(bits: &[u64], order: KeyMap) -> Words<'static> {
+    if order.element.key_words() == 1 {
         let mut words: Vec<u32> = bits.iter().map(|&word| word as u32).collect();
         to_keys(&mut words, order);
-        Keys::One(words)
+        words.into()
     } else {
         let mut words = bits.to_vec();
         to_keys(&mut words, order);
-        Keys::Two(words)
+        words.into()
     }
 }
 
 /// The bits of the elements that have these keys.
-pub fn bits_of(keys: Keys, order: Order) -> Vec<u64> {
-    match keys {
-        Keys::One(mut words) => {
-            to_bits(&mut words, order);
-            words.into_iter().map(u64::from).collect()
-        }
-        Keys::Two(mut words) => {
-            to_bits(&mut words, order);
-            words
-        }
+pub fn bits_of(keys: Words, order: KeyMap) -> Vec<u64> {
+    if keys.width() == 1 {
+        let mut words: Vec<u32> = keys.into_vec().unwrap();
+        to_bits(&mut words, order);
+        words.into_iter().map(u64::from).collect()
+    } else {
+        let mut words = keys.into_vec().unwrap();
+        to_bits(&mut words, order);
+        words
     }
 }
 
-/// All keys of these pieces, widened.
-pub fn joined(pieces: Pieces) -> Vec<u64> {
-    match pieces {
-        Pieces::One(pieces) => pieces.into_iter().flatten().map(u64::from).collect(),
-        Pieces::Two(pieces) => pieces.concat(),
-    }
-}
-
-/// Keys in pieces of odd numbers, so that some begin in the middle of what a device maps.
-pub fn in_pieces(keys: &[u32]) -> Pieces {
-    let (mut pieces, mut rest, mut size) = (Vec::new(), keys, 1);
+/// Keys in blocks of odd numbers, so that some begin in the middle of what a device maps.
+pub fn in_blocks(keys: &[u32]) -> Words<'static> {
+    let (mut blocks, mut rest, mut size) = (Vec::new(), keys, 1);
     while !rest.is_empty() {
-        let (piece, after) = rest.split_at(size.min(rest.len()));
-        pieces.push(piece.to_vec());
+        let (block, after) = rest.split_at(size.min(rest.len()));
+        blocks.push(block.to_vec());
         (rest, size) = (after, size * 3 + 2);
     }
-    Pieces::One(pieces)
+    blocks.into()
 }
 
 /// These elements as the bytes of a file without a header, little-endian.

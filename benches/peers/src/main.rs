@@ -17,13 +17,13 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
 use gpusort::Error;
-use gpusort::bench::contender::{Contender, OnGpu, Sample, Sorted};
-use gpusort::bench::verify::verify;
-use gpusort::bench::{Outcome, Pace, SpinUp, measure, statistics};
-use gpusort::generate::{Distribution, Sequence};
-use gpusort::gpu::{Clock, Elapsed, Gpu, Select};
-use gpusort::key::{ElementType, Keys};
-use gpusort::plan::{Algorithm, Plan, Shape, Variant};
+use gpusort::unstable::bench::contender::{Contender, OnGpu, Sample, Sorted};
+use gpusort::unstable::bench::verify::verify;
+use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
+use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort::unstable::gpu::{Clock, Elapsed, Gpu, Select};
+use gpusort::unstable::key::{ElementType, Keys};
+use gpusort::unstable::plan::{Algorithm, Plan, Shape, Variant};
 
 /// What stands in the table's columns beside the size: a title, and the algorithm's name in the lines.
 const COLUMNS: [(&str, &str); 8] = [
@@ -50,7 +50,7 @@ fn options() -> anyhow::Result<Options> {
         match arg.as_str() {
             "--beside" => options.beside = Some(args.next().context("--beside needs a file")?),
             "--csv" => options.csv = Some(args.next().context("--csv needs a file")?),
-            size => options.sizes.push(gpusort::size::parse(size)?),
+            size => options.sizes.push(gpusort::unstable::size::parse(size)?),
         }
     }
     ensure!(!options.sizes.is_empty(), "which sizes?");
@@ -136,7 +136,7 @@ fn print_table(gpu: &Gpu, sizes: &[u64], lines: &[Line]) {
     let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
     println!("| n | {} |\n|---:|{}", titles.join(" | "), "---:|".repeat(columns.len()));
     for &n in sizes {
-        print!("| {} |", gpusort::human::grouped(n));
+        print!("| {} |", gpusort::unstable::human::grouped(n));
         for (_, name) in &columns {
             match lines.iter().find(|line| line.algorithm == *name && line.n == n) {
                 Some(Line { median_ms: ms, .. }) if *ms < 0.1 => print!(" {ms:.4} |"),

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use gpusort::io::{Direction, Place};
-use gpusort::key::ElementType;
+use gpusort::unstable::io::{KeyOrder, Place};
+use gpusort::unstable::key::ElementType;
 use half::f16;
 
 /// The bits of elements that lie one after another; `None` if the last one is not whole.
@@ -54,7 +54,7 @@ pub fn is_nan(bits: u64, element: ElementType) -> bool {
 }
 
 /// How two elements stand: NaN at their end, those of positive sign by rising bits, then the others by falling ones.
-pub fn order(a: u64, b: u64, element: ElementType, direction: Direction) -> Ordering {
+pub fn order(a: u64, b: u64, element: ElementType, direction: KeyOrder) -> Ordering {
     let nans = (is_nan(a, element), is_nan(b, element));
     let is_negative = |bits: u64| bits >> (8 * element.bytes() - 1) == 1;
     match nans {

@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering;
 
-use gpusort::io::{Place, Rules};
-use gpusort::key::ElementType;
+use gpusort::unstable::io::{Place, KeyOrder};
+use gpusort::unstable::key::ElementType;
 
 /// How the numbers of a column are read and ordered.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     /// The type asked for.
     pub element: Option<ElementType>,
-    pub rules: Rules,
+    pub rules: KeyOrder,
     pub descending: bool,
 }
 

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use gpusort::io::Place;
-use gpusort::io::csv::{By, Dialect};
+use gpusort::unstable::io::Place;
+use gpusort::unstable::io::csv::{By, Dialect};
 
 use super::number::{self, Asked, Key, Spelled};
 use super::{MARK, keys, sorted};

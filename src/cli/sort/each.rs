@@ -7,17 +7,17 @@ use std::time::Instant;
 use std::{fs, io, thread};
 
 use anyhow::{bail, ensure};
-use gpusort::io::Output;
-use gpusort::pipeline::{self, Dataset, Unwatched};
-use gpusort::{human, parallel};
+use gpusort::unstable::io::Output;
+use gpusort::unstable::pipeline::{self, Dataset, Unwatched};
+use gpusort::unstable::{human, parallel};
 
 use super::options::Options;
 use super::{sort_one, tell};
 use crate::cli::args::{OrderArgs, SortArgs};
 use crate::cli::device::Devices;
-use crate::cli::format;
 use crate::cli::is_broken_pipe;
 use crate::cli::progress::Progress;
+use crate::cli::{format, hints};
 
 /// One file, and all that is meant for it.
 struct Job {
@@ -65,7 +65,7 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
             match input.and_then(|input| sort_file(job, input, &mut devices, &progress, begin)) {
                 Err(error) if is_broken_pipe(&error) => return Err(error),
                 Err(error) => {
-                    progress.note(&format!("{error:#}"));
+                    progress.note(&hints::shown(&error));
                     failed += 1;
                 }
                 Ok(()) => {}

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
-use gpusort::io::binary::Source;
-use gpusort::io::ordered::{self, Merged, Written};
-use gpusort::io::stream::Kind;
-use gpusort::io::{Format, Input, Output, npy};
-use gpusort::timing::{LeftOut, Timing, milliseconds};
+use gpusort::unstable::io::binary::Source;
+use gpusort::unstable::io::ordered::{self, Merged, Written};
+use gpusort::unstable::io::stream::Kind;
+use gpusort::unstable::io::{Format, Input, Output, npy};
+use gpusort::unstable::timing::{LeftOut, Timing, milliseconds};
 use gpusort::{Form, Report, Sorter};
 
 use super::options::Options;

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::{bail, ensure};
 use gpusort::Method;
-use gpusort::io::binary::Source;
-use gpusort::io::csv::{By, Dialect};
-use gpusort::io::output::stdout_is_open;
-use gpusort::io::stream::{How, Kind};
-use gpusort::io::{Extension, Format, Input};
-use gpusort::key::ElementType;
-use gpusort::order::{Invalid, KeyOrder, Nulls, Selection};
-use gpusort::pipeline::Ask;
+use gpusort::unstable::io::binary::Source;
+use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::output::stdout_is_open;
+use gpusort::unstable::io::stream::{How, Kind};
+use gpusort::unstable::io::{Extension, Format, Input};
+use gpusort::unstable::key::ElementType;
+use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
+use gpusort::unstable::pipeline::Ask;
 
 use crate::cli::args::{self, FormatArg, InvalidArg, OrderArgs, PlaceArg, SortArgs, TimingArg};
 use crate::cli::device::{Device, Devices};

@@ -2,7 +2,7 @@
 
 use super::rows::{for_each_field, has_lone_cr, unquoted};
 use super::{By, Dialect};
-use crate::error::Error;
+use crate::error::{Error, Hint};
 use crate::human::quoted;
 
 /// A column of a table, found.
@@ -58,7 +58,10 @@ impl Header {
         let only = ["1".to_owned()];
         let named = match &by.columns[..] {
             [] if self.columns == 1 => &only[..],
-            [] => return Err(Error::input(table, format!("--key says by which column: {}", self.shown()))),
+            [] => {
+                let problem = format!("there are the columns {}, and none is named", self.shown());
+                return Err(Error::input(table, problem).hinting(Hint::Column));
+            }
             named => named,
         };
         let mut found: Vec<Found> = Vec::with_capacity(named.len());
@@ -81,13 +84,9 @@ impl Header {
                 self.names.iter().flatten().enumerate().filter(|(_, other)| *other == name.as_bytes());
             if let Some((index, _)) = same.next() {
                 if let Some((other, _)) = same.next() {
-                    let problem = format!(
-                        "columns {} and {} are both called '{}'; --key takes a number",
-                        index + 1,
-                        other + 1,
-                        quoted(name)
-                    );
-                    return Err(Error::input(table, problem));
+                    let problem =
+                        format!("columns {} and {} are both called '{}'", index + 1, other + 1, quoted(name));
+                    return Err(Error::input(table, problem).hinting(Hint::ColumnNumber));
                 }
                 return Ok(Found { index, name: name.to_owned(), descending });
             }
@@ -103,23 +102,24 @@ impl Header {
                 return Ok(Found { index, name, descending });
             }
         }
-        let problem =
-            format!("no column '{}'; there are {}{}", quoted(named), self.shown(), self.hint(named));
-        Err(Error::input(table, problem))
+        let missing = format!("no column '{}'; there are {}", quoted(named), self.shown());
+        Err(match self.separator() {
+            Some(separator) => Error::input(table, missing).hinting(Hint::Delimiter(separator)),
+            None => Error::input(table, missing + &self.meant(named)),
+        })
+    }
+
+    /// What seems to separate the names, where all are one to us.
+    fn separator(&self) -> Option<char> {
+        let [name] = self.names.as_deref()? else { return None };
+        [';', '\t', '|', ','].into_iter().find(|&separator| name.contains(&(separator as u8)))
     }
 
     /// What a person may have meant by a column that is not there.
-    fn hint(&self, named: &str) -> String {
-        let all = || self.names.iter().flatten().map(|name| String::from_utf8_lossy(name));
-        let divides = |separator: &str| all().any(|name| name.contains(separator));
-        if let Some(separator) =
-            [";", "\t", "|", ","].into_iter().find(|separator| self.columns == 1 && divides(separator))
-        {
-            let shown = if separator == "\t" { "tab" } else { separator };
-            return format!("; --delimiter '{shown}' if that separates them");
-        }
+    fn meant(&self, named: &str) -> String {
+        let mut all = self.names.iter().flatten().map(|name| String::from_utf8_lossy(name));
         let plain = |name: &str| name.trim().to_lowercase();
-        if let Some(name) = all().find(|name| plain(name) == plain(named)) {
+        if let Some(name) = all.find(|name| plain(name) == plain(named)) {
             return format!("; is it '{}'?", quoted(name.as_bytes()));
         }
         let number = named.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -160,12 +160,12 @@ mod tests {
     use super::*;
     use crate::order::KeyOrder;
 
-    fn found(header: &str, key: &str) -> Result<(usize, bool), String> {
+    fn found(header: &str, key: &str) -> Result<(usize, bool), Error> {
         let (_, header) =
             Header::read(header.as_bytes(), 0, Dialect { delimiter: b',', header: true }).unwrap();
         let columns = vec![key.to_owned(), key.to_owned()];
         let by = By { columns, element: None, order: KeyOrder::ASCENDING };
-        let found = header.find(&by, "t.csv").map_err(|error| error.to_string())?;
+        let found = header.find(&by, "t.csv")?;
         assert_eq!(found.len(), 1, "the second time is of no use");
         Ok((found[0].index, found[0].descending))
     }
@@ -183,23 +183,23 @@ mod tests {
             ("x:a", (4, false)),
             ("7", (6, false)),
         ] {
-            assert_eq!(found(header, key), Ok(expected), "{key}");
+            assert_eq!(found(header, key).unwrap(), expected, "{key}");
         }
         let missing = "t.csv: no column 'price'; there are 'id', 'unit, price', '2', 'x:r', 'x', 'y', 'y'";
-        assert_eq!(found(header, "price"), Err(missing.to_owned()));
+        assert_eq!(found(header, "price").unwrap_err().to_string(), missing);
         let hinted = |header, key, hint: &str| {
-            let said = found(header, key).unwrap_err();
+            let said = found(header, key).unwrap_err().to_string();
             assert!(said.ends_with(hint), "{said}");
         };
         hinted(header, "ID", "; is it 'id'?");
         hinted(header, "2,2nr", "; what is 2,2nr to others is 2:r here");
         hinted(header, "3n", "; what is 3n to others is 3 here");
-        hinted("a;b\n", "b", "; --delimiter ';' if that separates them");
-        hinted("a\tb\n", "b", "; --delimiter 'tab' if that separates them");
+        for (header, separator) in [("a;b\n", ';'), ("a\tb\n", '\t')] {
+            assert_eq!(found(header, "b").unwrap_err().hint(), Some(&Hint::Delimiter(separator)));
+        }
         assert!(found(header, "0").is_err() && found(header, "8").is_err());
-        assert_eq!(
-            found(header, "y"),
-            Err("t.csv: columns 6 and 7 are both called 'y'; --key takes a number".to_owned())
-        );
+        let both = found(header, "y").unwrap_err();
+        assert_eq!(both.to_string(), "t.csv: columns 6 and 7 are both called 'y'");
+        assert_eq!(both.hint(), Some(&Hint::ColumnNumber));
     }
 }

@@ -10,8 +10,8 @@
 
 use std::time::Instant;
 
-use gpusort::generate::{Distribution, Sequence};
-use gpusort::key::{ElementType, Keys};
+use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort::unstable::key::{ElementType, Keys};
 use gpusort::{Method, Sorter};
 use rayon::prelude::*;
 use rdst::RadixSort;

@@ -1,0 +1,39 @@
+//! What a person can do against an error, in terms of options: the library knows none.
+
+use gpusort::{Error, ErrorKind, Hint};
+
+/// An error with all its causes, and the option that helps.
+pub(super) fn shown(error: &anyhow::Error) -> String {
+    let hint = error.downcast_ref::<Error>().and_then(hint).unwrap_or_default();
+    format!("{error:#}{hint}")
+}
+
+/// What is added to the message of an error.
+fn hint(error: &Error) -> Option<String> {
+    let is_token = matches!(error.kind(), ErrorKind::Token { .. });
+    Some(match error.hint()? {
+        Hint::Rounding if is_token => "; --type f64 sorts it, rounded".to_owned(),
+        Hint::Rounding => "; --type f64 sorts them, rounded".to_owned(),
+        Hint::Type => "; --type says which it is".to_owned(),
+        Hint::Format(format) => {
+            let what = if format.is_table() {
+                "tables"
+            } else if format.name() == "npy" {
+                "NumPy's files"
+            } else {
+                "binary"
+            };
+            format!("; --from {} reads {what}", format.name())
+        }
+        Hint::Nan if is_token => " by --nan error".to_owned(),
+        Hint::Nan => ", and --nan is error".to_owned(),
+        Hint::Empty => ", and --empty is error".to_owned(),
+        Hint::Invalid => "; --invalid puts such rows last or first, or skips them".to_owned(),
+        Hint::Column => "; --key says by which column to sort".to_owned(),
+        Hint::ColumnNumber => "; --key takes a number".to_owned(),
+        Hint::Delimiter('\t') => "; --delimiter 'tab' if that separates them".to_owned(),
+        Hint::Delimiter(separator) => format!("; --delimiter '{separator}' if that separates them"),
+        Hint::Sort => "; without --merge it will be".to_owned(),
+        _ => return None,
+    })
+}
