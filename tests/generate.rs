@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::key::{ElementType, KeyMap};
 
+use crate::support::elements::bits_of;
+
 /// FNV-1a hashes of the little-endian bytes of the first 1000 elements of 1000 with seed 1, by element type
 /// in the order of `ElementType::ALL`. They come from an implementation in another language.
 const HASHES: [(Distribution, [u64; 6]); 8] = [
