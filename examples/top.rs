@@ -17,7 +17,7 @@ use gpusort::generate::{Distribution, Sequence};
 use gpusort::gpu::{Buffers, Gpu, Select, execute};
 use gpusort::human::time;
 use gpusort::key::{ElementType, Keys};
-use gpusort::plan::{Algorithm, Plan, Round, Shape, TopTuning, Variant};
+use gpusort::plan::{Algorithm, KeyWords, Plan, Shape, TopTuning, Variant};
 use gpusort::timing::milliseconds;
 use gpusort::{Method, Sorter};
 
@@ -33,7 +33,7 @@ fn main() -> anyhow::Result<()> {
     let k = usize::try_from(gpusort::size::parse(k)?)?.min(n);
     let (name, positions) = element.strip_suffix("+p").map_or((element.as_str(), false), |name| (name, true));
     let element: ElementType = name.parse()?;
-    let shape = Shape { key_words: element.key_words(), positions };
+    let shape = Shape::of(element, positions);
 
     let gpu = Gpu::start(&std::env::var("GPUSORT_DEVICE").map_or(Select::Hardware, Select::Name))?;
     let spin_up = SpinUp::new(&gpu)?;
@@ -43,7 +43,8 @@ fn main() -> anyhow::Result<()> {
         ("its own".to_owned(), Plan::top(k, n, shape, limits)?),
     ];
     for text in tunings {
-        plans.push((text.clone(), Plan::top_tuned(k, n, shape, limits, tuning(text)?)?));
+        let (tuning, rest_log2) = tuning(text)?;
+        plans.push((text.clone(), Plan::top_tuned(k, n, shape, limits, tuning, rest_log2)?));
     }
     let keys = (0..RUNS).map(|seed| keys(element, n, seed)).collect::<Result<Vec<_>, _>>()?;
     let expected = keys.iter().map(|keys| top_on_cpu(keys, k, positions)).collect::<Result<Vec<_>, _>>()?;
@@ -71,23 +72,22 @@ fn main() -> anyhow::Result<()> {
         if plan.reduces() {
             let dispatches: Vec<_> = plan.dispatches().copied().collect();
             for end in 1..dispatches.len() {
-                let rounds = vec![Round { dispatches: dispatches[..end].to_vec(), times: 1 }];
-                let median = time(statistics::median(&measure(&Plan { rounds, ..plan.clone() }, false)?));
-                println!("{median:>9}  {:>9}  {end:>10}  up to {:?}", "", dispatches[end - 1].work);
+                let median = time(statistics::median(&measure(&plan.prefix(end as u64), false)?));
+                println!("{median:>9}  {:>9}  {end:>10}  up to {:?}", "", dispatches[end - 1].kernel());
             }
         }
     }
     Ok(())
 }
 
-fn tuning(text: &str) -> anyhow::Result<TopTuning> {
+/// A tuning, and the elements sorted in the end.
+fn tuning(text: &str) -> anyhow::Result<(TopTuning, u32)> {
     let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
     let numbers = numbers.with_context(|| format!("'{text}'"))?;
-    let [elements_log2, invocations_log2, groups_log2, subset_log2, slots_log2, rest_log2] = numbers[..]
-    else {
+    let [elements, invocations, groups, subset, slots, rest] = numbers[..] else {
         anyhow::bail!("'{text}' is not a tuning: it has {} numbers, not 6", numbers.len())
     };
-    Ok(TopTuning { invocations_log2, elements_log2, groups_log2, subset_log2, slots_log2, rest_log2 })
+    Ok((TopTuning::new([elements, invocations, groups, subset, slots])?, rest))
 }
 
 fn keys(element: ElementType, n: usize, seed: u64) -> anyhow::Result<Keys> {
@@ -126,7 +126,10 @@ fn top_of(gpu: &Gpu, buffers: &Buffers, k: usize) -> anyhow::Result<Top> {
         buffers.download_positions(gpu, &mut positions)?;
         return Ok(Top::Positions(positions));
     }
-    let mut keys = if shape.key_words == 1 { Keys::One(vec![0; k]) } else { Keys::Two(vec![0; k]) };
+    let mut keys = match shape.key {
+        KeyWords::One => Keys::One(vec![0; k]),
+        KeyWords::Two => Keys::Two(vec![0; k]),
+    };
     buffers.download_keys(gpu, keys.as_bytes_mut())?;
     Ok(Top::Keys(keys))
 }

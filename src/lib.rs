@@ -28,15 +28,19 @@
 //! on the device or the algorithm. [`Sorter::argsort`] keeps the input order of equal keys.
 
 pub mod bench;
+pub mod clock;
 pub mod cost;
 pub mod cpu;
+pub mod device;
 mod error;
 pub mod generate;
 pub mod gpu;
 pub mod human;
 pub mod io;
+pub mod kernels;
 pub mod key;
 pub mod memory;
+pub mod network;
 pub mod parallel;
 pub mod plan;
 mod ranking;

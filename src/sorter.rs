@@ -363,7 +363,7 @@ impl OnGpu {
         progress: Progress,
     ) -> Result<(Buffers, Report), Error> {
         let (algorithm, variant) = method.on_gpu()?;
-        let shape = Shape { key_words: keys.words, positions };
+        let shape = Shape::new(keys.words, positions)?;
         let limits = &self.gpu.info().limits;
         let plan = match (top, algorithm, variant) {
             (Some(k), Algorithm::Bitonic, Variant::Fused) => Plan::top(k, keys.n, shape, limits)?,
@@ -421,13 +421,13 @@ impl OnGpu {
             let Some(piece) = pieces.next().transpose()? else { break };
             waiting += asked.elapsed();
             n += piece.len();
-            if n > plan.n as usize {
+            if n > plan.n() as usize {
                 break;
             }
             order.goes_on_with(&piece);
             upload.push(piece.as_bytes())?;
         }
-        if n != plan.n as usize {
+        if n != plan.n() as usize {
             return Err(Error::input("input", "is not of the size that it had when it was opened"));
         }
         upload.finish()?;
@@ -475,7 +475,7 @@ fn on_cpu<P: cpu::Piece<Item: Ord>>(
             };
             let positions = !P::Item::KEY_ONLY;
             let n = pieces.iter().map(P::count).sum();
-            let plan = Plan::new(algorithm, variant, n, Shape { key_words, positions }, &Limits::CPU)?;
+            let plan = Plan::new(algorithm, variant, n, Shape::new(key_words, positions)?, &Limits::CPU)?;
             let dispatches = plan.dispatch_count();
             let mut elements = cpu::join(&pieces);
             drop(pieces);

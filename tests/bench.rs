@@ -9,7 +9,7 @@ use gpusort::bench::{Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp,
 use gpusort::generate::{Distribution, Sequence};
 use gpusort::gpu::{Buffers, Clock, Elapsed, Kind, execute};
 use gpusort::key::{ElementType, Keys};
-use gpusort::plan::{Algorithm, Plan, Shape, Variant};
+use gpusort::plan::{Algorithm, KeyWords, Plan, Shape, Variant};
 use gpusort::{Error, ErrorKind, Method};
 
 use crate::device;
@@ -161,7 +161,7 @@ fn a_suite_measures_everything_with_everything() {
         );
         let fused = measured.iter().find(|result| result.case.variant == "fused" && result.case.n == 100);
         let fused = fused.unwrap();
-        let shape = Shape { key_words: 1, positions };
+        let shape = Shape { key: KeyWords::One, positions };
         let plan =
             Plan::new(Algorithm::Bitonic, Variant::Fused, 100, shape, &device::gpu().info().limits).unwrap();
         assert_eq!(fused.dispatches(), plan.dispatch_count());
@@ -213,7 +213,7 @@ fn contenders_sort_keys_and_positions_of_both_widths() {
     for element in [ElementType::U32, ElementType::F64] {
         for positions in [false, true] {
             let n = 3001;
-            let shape = Shape { key_words: element.bytes() as u32 / 4, positions };
+            let shape = Shape::of(element, positions);
             let plan =
                 |algorithm, variant| Plan::new(algorithm, variant, n, shape, &gpu.info().limits).unwrap();
             let contenders: [Box<dyn Contender>; 5] = [
@@ -245,7 +245,7 @@ fn the_median_agrees_with_the_hosts_clock() {
     let is_software = gpu.info().kind == Kind::Software;
     // On hardware a sort so long that recording its dispatches does not count.
     let (n, times) = if is_software { (1 << 13, 16) } else { (1 << 27, 8) };
-    let shape = Shape { key_words: 1, positions: false };
+    let shape = Shape { key: KeyWords::One, positions: false };
     let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, n, shape, &gpu.info().limits).unwrap();
     let spin_up = (!is_software).then(|| SpinUp::new(gpu).unwrap());
     let mut contender = OnGpu::new(gpu, spin_up.as_ref(), plan.clone()).unwrap();

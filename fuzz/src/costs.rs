@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gpusort::cost::Costs;
-use gpusort::plan::Shape;
+use gpusort::plan::{KeyWords, Shape};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::choices::Choices;
@@ -31,7 +31,10 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let n = n ^ u64::from(choices.byte());
     let cores = choices.of(&[4, 0, 1, 2, 3, 7, 8, 9, 64, usize::MAX]);
     let start = choices.of(&[0, 1, 15, 60, 10_000, u64::MAX]);
-    let shape = Shape { key_words: choices.of(&[1, 1, 2]), positions: choices.below(2) == 1 };
+    let shape = Shape {
+        key: choices.of(&[KeyWords::One, KeyWords::One, KeyWords::Two]),
+        positions: choices.below(2) == 1,
+    };
     let json = if choices.below(4) == 0 {
         match std::str::from_utf8(data) {
             Ok(json) => json.to_owned(),
@@ -208,7 +211,7 @@ impl Times {
     }
 
     fn of(all: &[Self], shape: Shape) -> Option<&Self> {
-        all.iter().find(|times| times.shape == (shape.key_words.into(), shape.positions))
+        all.iter().find(|times| times.shape == (shape.key_words().into(), shape.positions))
     }
 
     /// On straight lines in logarithms between what was measured; below it as the least, above it in proportion.

@@ -425,7 +425,7 @@ impl Suite {
     ) -> Result<Option<Plan>, Error> {
         let Entrant::Network { device, algorithm, variant } = entrant else { return Ok(None) };
         let Some((gpu, _)) = &devices[device].gpu else { return Ok(None) };
-        let shape = Shape { key_words: element.key_words(), positions: self.positions };
+        let shape = Shape::of(element, self.positions);
         Plan::new(algorithm, variant, n, shape, &gpu.info().limits).map(Some)
     }
 

@@ -70,14 +70,14 @@ impl Content<'_> {
     }
 
     /// What the sort's elements are made of.
-    fn shape(&self, options: &Options) -> Shape {
+    fn shape(&self, options: &Options) -> Result<Shape, gpusort::Error> {
         let positions = options.argsort || !matches!(self, Self::Numbers { .. });
         let key_words = match self {
             Self::Numbers { keys, .. } => keys.words(),
             Self::Tokens { keys, .. } => keys.words(),
             Self::Rows { words, .. } => words.iter().map(Pieces::words).max().unwrap_or(1),
         };
-        Shape { key_words, positions }
+        Shape::new(key_words, positions)
     }
 
     /// The type of the numbers; of a table, those of the columns.
@@ -134,13 +134,13 @@ impl Options {
             Format::Csv | Format::Tsv => bytes / BYTES_OF_ROW,
         };
         let positions = self.argsort || format.is_table() || format == Format::Text && element.is_float();
-        let shape = Shape { key_words: element.key_words(), positions };
+        let shape = Shape::of(element, positions);
         Some(Expected { n, shape, bytes, text: !format.is_bits() })
     }
 
     /// Bytes of memory that it takes at least to sort what is expected.
     fn least_memory(&self, expected: &Expected) -> u64 {
-        let key = 4 * u64::from(expected.shape.key_words);
+        let key = 4 * u64::from(expected.shape.key_words());
         match self.input.format {
             // Twice what the keys take: as they are read, and sorted.
             Format::Binary | Format::Npy if self.wanted == Wanted::default() => {
@@ -239,7 +239,7 @@ fn sort_while_reading(
             start.elapsed()
         });
         let keys =
-            Incoming::new(usize::try_from(expected.n)?, expected.shape.key_words, receiver.into_iter());
+            Incoming::new(usize::try_from(expected.n)?, expected.shape.key_words(), receiver.into_iter());
         let input = Read {
             content: Content::Numbers { order, keys },
             bytes: expected.bytes,
@@ -293,12 +293,12 @@ fn sort_one(
             _ => (n * LEAST_PRINTED) as u64,
         });
     }
-    let chosen = devices.choose(n as u64, content.shape(options), unread, progress)?;
+    let chosen = devices.choose(n as u64, content.shape(options)?, unread, progress)?;
     let (types, mut left_out) = (content.types(), content.left_out());
     if chosen.sorter.device().is_none() && !options.wanted.is_few(n as u64) {
         // What is sorted goes to another place, and so does what is written of it.
-        let Shape { key_words, positions } = content.shape(options);
-        ensure_memory(n as u64 * (4 * u64::from(key_words) + if positions { 8 } else { 0 }))?;
+        let shape = content.shape(options)?;
+        ensure_memory(n as u64 * (shape.key_bytes() + if shape.positions { 8 } else { 0 }))?;
     }
     let done = sort_and_write(options, content, &chosen.sorter, &mut output, progress)?;
     let start = Instant::now();

@@ -23,7 +23,7 @@ use gpusort::bench::{Outcome, Pace, SpinUp, measure, statistics};
 use gpusort::generate::{Distribution, Sequence};
 use gpusort::gpu::{Clock, Elapsed, Gpu, Select};
 use gpusort::key::{ElementType, Keys};
-use gpusort::plan::{Algorithm, Plan, Shape, Variant};
+use gpusort::plan::{Algorithm, KeyWords, Plan, Shape, Variant};
 
 /// What stands in the table's columns beside the size: a title, and the algorithm's name in the lines.
 const COLUMNS: [(&str, &str); 8] = [
@@ -172,7 +172,7 @@ struct Ours<'a> {
 
 impl<'a> Ours<'a> {
     fn sort(self, n: u64, positions: bool) -> anyhow::Result<Box<dyn Contender + 'a>> {
-        let shape = Shape { key_words: 1, positions };
+        let shape = Shape { key: KeyWords::One, positions };
         let limits = &self.gpu.info().limits;
         let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, n as usize, shape, limits)?;
         Ok(Box::new(OnGpu::new(self.gpu, Some(self.spin_up), plan)?))
