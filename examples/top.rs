@@ -12,14 +12,18 @@
 //! `GPUSORT_DEVICE` names a part of.
 
 use anyhow::{Context, ensure};
+use gpusort::Select;
+use gpusort::Sorter;
 use gpusort::unstable::bench::{SpinUp, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::gpu::{Buffers, Gpu, Select, execute};
+use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::human::time;
-use gpusort::unstable::key::{ElementType, Keys};
-use gpusort::unstable::plan::{Algorithm, Plan, Round, Shape, TopTuning, Variant};
+use gpusort::unstable::key::ElementType;
+use gpusort::unstable::order::Selection;
+use gpusort::unstable::plan::{Algorithm, Plan, Shape, TopTuning, Variant};
+use gpusort::unstable::sorter::Request;
 use gpusort::unstable::timing::milliseconds;
-use gpusort::{Method, Sorter};
+use gpusort::unstable::words::Words;
 
 /// Sorts of fresh keys that are timed.
 const RUNS: u64 = 11;
@@ -33,7 +37,7 @@ fn main() -> anyhow::Result<()> {
     let k = usize::try_from(gpusort::unstable::size::parse(k)?)?.min(n);
     let (name, positions) = element.strip_suffix("+p").map_or((element.as_str(), false), |name| (name, true));
     let element: ElementType = name.parse()?;
-    let shape = Shape { key_words: element.key_words(), positions };
+    let shape = Shape::of(element, positions);
 
     let gpu = Gpu::start(&std::env::var("GPUSORT_DEVICE").map_or(Select::Hardware, Select::Name))?;
     let spin_up = SpinUp::new(&gpu)?;
@@ -43,7 +47,8 @@ fn main() -> anyhow::Result<()> {
         ("its own".to_owned(), Plan::top(k, n, shape, limits)?),
     ];
     for text in tunings {
-        plans.push((text.clone(), Plan::top_tuned(k, n, shape, limits, tuning(text)?)?));
+        let (tuning, rest_log2) = tuning(text)?;
+        plans.push((text.clone(), Plan::top_tuned(k, n, shape, limits, tuning, rest_log2)?));
     }
     let keys = (0..RUNS).map(|seed| keys(element, n, seed)).collect::<Result<Vec<_>, _>>()?;
     let expected = keys.iter().map(|keys| top_on_cpu(keys, k, positions)).collect::<Result<Vec<_>, _>>()?;
@@ -56,7 +61,9 @@ fn main() -> anyhow::Result<()> {
         let measure = |plan: &Plan, verify: bool| -> anyhow::Result<Vec<f64>> {
             let mut times = Vec::new();
             for (keys, expected) in keys.iter().zip(&expected) {
-                buffers.upload(&gpu, keys.as_bytes())?;
+                let mut upload = buffers.begin_upload(&gpu)?;
+                keys.bytes().into_iter().try_for_each(|block| upload.push(block))?;
+                upload.finish()?;
                 spin_up.again(&gpu)?;
                 times.push(milliseconds(execute(&gpu, plan, &buffers, |_| {})?.0.time));
                 let found = if verify { Some(top_of(&gpu, &buffers, k)?) } else { None };
@@ -71,32 +78,31 @@ fn main() -> anyhow::Result<()> {
         if plan.reduces() {
             let dispatches: Vec<_> = plan.dispatches().copied().collect();
             for end in 1..dispatches.len() {
-                let rounds = vec![Round { dispatches: dispatches[..end].to_vec(), times: 1 }];
-                let median = time(statistics::median(&measure(&Plan { rounds, ..plan.clone() }, false)?));
-                println!("{median:>9}  {:>9}  {end:>10}  up to {:?}", "", dispatches[end - 1].work);
+                let median = time(statistics::median(&measure(&plan.prefix(end as u64), false)?));
+                println!("{median:>9}  {:>9}  {end:>10}  up to {:?}", "", dispatches[end - 1].kernel());
             }
         }
     }
     Ok(())
 }
 
-fn tuning(text: &str) -> anyhow::Result<TopTuning> {
+/// A tuning, and the elements sorted in the end.
+fn tuning(text: &str) -> anyhow::Result<(TopTuning, u32)> {
     let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
     let numbers = numbers.with_context(|| format!("'{text}'"))?;
-    let [elements_log2, invocations_log2, groups_log2, subset_log2, slots_log2, rest_log2] = numbers[..]
-    else {
+    let [elements, invocations, groups, subset, slots, rest] = numbers[..] else {
         anyhow::bail!("'{text}' is not a tuning: it has {} numbers, not 6", numbers.len())
     };
-    Ok(TopTuning { invocations_log2, elements_log2, groups_log2, subset_log2, slots_log2, rest_log2 })
+    Ok((TopTuning::new([elements, invocations, groups, subset, slots])?, rest))
 }
 
-fn keys(element: ElementType, n: usize, seed: u64) -> anyhow::Result<Keys> {
+fn keys(element: ElementType, n: usize, seed: u64) -> anyhow::Result<Words<'static>> {
     let name = std::env::var("GPUSORT_DIST").unwrap_or_else(|_| "uniform".to_owned());
     if name == "columns" {
         let key = |i: u64| ((i % 512) << 9) | (i / 512 % (300 + seed));
         return Ok(match element.bytes() {
-            4 => Keys::One((0..n as u64).map(|i| key(i) as u32).collect()),
-            _ => Keys::Two((0..n as u64).map(|i| (key(i) << 32) | key(i)).collect()),
+            4 => (0..n as u64).map(|i| key(i) as u32).collect::<Vec<_>>().into(),
+            _ => (0..n as u64).map(|i| (key(i) << 32) | key(i)).collect::<Vec<_>>().into(),
         });
     }
     let distribution: Distribution = name.parse()?;
@@ -104,29 +110,20 @@ fn keys(element: ElementType, n: usize, seed: u64) -> anyhow::Result<Keys> {
 }
 
 /// The first keys, or positions.
-#[derive(PartialEq)]
-enum Top {
-    Keys(Keys),
-    Positions(Vec<u32>),
+fn top_on_cpu(keys: &Words, k: usize, positions: bool) -> anyhow::Result<Words<'static>> {
+    let request = if positions { Request::positions } else { Request::keys };
+    let request = request(keys.borrowed()).select(Selection { unique: false, first: Some(k) });
+    Ok(Sorter::cpu().run(request, &mut |_, _| {})?.words)
 }
 
-fn top_on_cpu(keys: &Keys, k: usize, positions: bool) -> anyhow::Result<Top> {
-    let (sorter, method, quiet) = (Sorter::cpu(), Method::default(), &mut |_, _| {});
-    Ok(if positions {
-        Top::Positions(sorter.top_positions(keys.clone(), k, method, quiet)?.0)
-    } else {
-        Top::Keys(sorter.top(keys.clone(), k, method, quiet)?.0)
-    })
-}
-
-fn top_of(gpu: &Gpu, buffers: &Buffers, k: usize) -> anyhow::Result<Top> {
+fn top_of(gpu: &Gpu, buffers: &Buffers, k: usize) -> anyhow::Result<Words<'static>> {
     let shape = buffers.shape();
     if shape.positions {
         let mut positions = vec![0; k];
         buffers.download_positions(gpu, &mut positions)?;
-        return Ok(Top::Positions(positions));
+        return Ok(positions.into());
     }
-    let mut keys = if shape.key_words == 1 { Keys::One(vec![0; k]) } else { Keys::Two(vec![0; k]) };
-    buffers.download_keys(gpu, keys.as_bytes_mut())?;
-    Ok(Top::Keys(keys))
+    let mut keys = Words::zeros(shape.key, k);
+    keys.bytes_mut().into_iter().try_for_each(|block| buffers.download_keys(gpu, block))?;
+    Ok(keys)
 }

@@ -14,13 +14,14 @@
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
+use gpusort::Select;
 use gpusort::unstable::bench::contender::OnGpu;
 use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::gpu::{Buffers, Gpu, Select, execute};
+use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::human::time;
 use gpusort::unstable::key::ElementType;
-use gpusort::unstable::plan::{Algorithm, Dispatch, FusedTile, Plan, Round, Shape, Tuning, Variant};
+use gpusort::unstable::plan::{Algorithm, Dispatch, FusedTile, Plan, Shape, Tuning, Variant};
 use gpusort::unstable::timing::milliseconds;
 
 fn main() -> anyhow::Result<()> {
@@ -31,7 +32,7 @@ fn main() -> anyhow::Result<()> {
     let n = usize::try_from(gpusort::unstable::size::parse(size)?)?;
     let (name, positions) = element.strip_suffix("+p").map_or((element.as_str(), false), |name| (name, true));
     let element: ElementType = name.parse()?;
-    let shape = Shape { key_words: element.key_words(), positions };
+    let shape = Shape::of(element, positions);
 
     let gpu = Gpu::start(&std::env::var("GPUSORT_DEVICE").map_or(Select::Hardware, Select::Name))?;
     let spin_up = SpinUp::new(&gpu)?;
@@ -62,22 +63,13 @@ fn tuning(text: &str) -> anyhow::Result<Tuning> {
     let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
     let numbers = numbers.with_context(|| format!("'{text}'"))?;
     ensure!(numbers.len() == 8, "'{text}' is not a tuning: it has {} numbers, not 8", numbers.len());
-    let tile = |numbers: &[u32]| FusedTile {
-        elements_log2: numbers[0],
-        invocations_log2: numbers[1],
-        parts_log2: numbers[2],
-    };
-    Ok(Tuning {
-        sort_tile: tile(&numbers[..3]),
-        tile: tile(&numbers[3..6]),
-        run_log2: numbers[6],
-        region_log2: numbers[7],
-    })
+    let tile = |numbers: &[u32]| FusedTile::new(numbers[0], numbers[1], numbers[2]);
+    Ok(Tuning::new(tile(&numbers[..3])?, tile(&numbers[3..6])?, numbers[6], numbers[7])?)
 }
 
 /// What each kind of dispatch takes with the gap to the next one, done many times over.
 fn print_passes(gpu: &Gpu, spin_up: &SpinUp, plan: &Plan) -> anyhow::Result<()> {
-    const TIMES: u64 = 50;
+    const TIMES: u32 = 50;
     let elements = Buffers::new(gpu, plan)?;
     let mut kinds: Vec<(Dispatch, u32)> = Vec::new();
     for dispatch in plan.dispatches() {
@@ -87,16 +79,17 @@ fn print_passes(gpu: &Gpu, spin_up: &SpinUp, plan: &Plan) -> anyhow::Result<()> 
         }
     }
     for (dispatch, count) in kinds {
-        let rounds = vec![Round { dispatches: vec![dispatch], times: TIMES }];
-        let many = Plan { rounds, ..plan.clone() };
+        let kernel = [(dispatch.kernel(), dispatch.first(), dispatch.count())];
+        let once = Plan::of_kernels(plan.n() as usize, plan.shape(), &gpu.info().limits, kernel)?;
+        let many = once.repeated(TIMES)?;
         let start = Instant::now();
         let mut times = Vec::new();
         while times.len() < 5 && (times.is_empty() || start.elapsed().as_secs() < 5) {
             spin_up.again(gpu)?;
             times.push(milliseconds(execute(gpu, &many, &elements, |_| {})?.0.time));
         }
-        let each = time(statistics::median(&times) / TIMES as f64);
-        println!("  {each:>8}, {count} times: {:?}", dispatch.work);
+        let each = time(statistics::median(&times) / f64::from(TIMES));
+        println!("  {each:>8}, {count} times: {:?}", dispatch.kernel());
     }
     Ok(())
 }

@@ -46,7 +46,7 @@ fn store(i: u32, element: Element) {
 }
 
 // A second array, for what cannot be done in place.
-@group(0) @binding(3) var<storage, read_write> scratch_keys: array<Key>;
+@group(0) @binding(2) var<storage, read_write> scratch_keys: array<Key>;
 
 fn store_scratch(i: u32, element: Element) {
     scratch_keys[i] = element;

@@ -19,6 +19,17 @@
 // Steps whose strides are register bits need no exchange. The layout of the highest bits is the same
 // whatever the number of parts; only there are steps mirrored.
 
+struct Arguments {
+    // Where the elements end that the dispatch is for.
+    n: u32,
+    // Where they begin.
+    first: u32,
+    // The bit of the array's index that follows a run's bits in the tile's.
+    low: u32,
+    // A phase's number.
+    phase: u32,
+}
+
 alias Registers = array<Element, ELEMENTS>;
 
 const LAST_LOW: u32 = TILE_LOG2 - ELEMENTS_LOG2;
@@ -122,8 +133,8 @@ fn change_layout(
 
 // Where a tile lies in the array. The RUN_LOG2 low bits of a tile's index are the low bits of the
 // array's, so that memory is touched in runs; the bits from there on are the array index's bits from
-// `arguments.a` on. The bits between are the tile's own: `middle`, for the upper half of a tile that is
-// mirrored all flipped. A dispatch may be for a part of the array that begins at `arguments.c`.
+// `arguments.low` on. The bits between are the tile's own: `middle`, for the upper half of a tile that is
+// mirrored all flipped.
 struct Tile {
     first: u32,
     middle: u32,
@@ -134,10 +145,10 @@ struct Tile {
 
 fn tile_at(place: Place) -> Tile {
     let number = workgroup_number(place);
-    let middle_log2 = arguments.a - RUN_LOG2;
-    let block_log2 = arguments.a + TILE_LOG2 - RUN_LOG2;
+    let middle_log2 = arguments.low - RUN_LOG2;
+    let block_log2 = arguments.low + TILE_LOG2 - RUN_LOG2;
     let middle_mask = ((1u << middle_log2) - 1u) << RUN_LOG2;
-    let first = arguments.c + ((number >> middle_log2) << block_log2);
+    let first = arguments.first + ((number >> middle_log2) << block_log2);
     let middle = (number << RUN_LOG2) & middle_mask;
     let upper_middle = middle ^ select(0u, middle_mask, MIRRORED == 1u);
     // In two shifts: one by 32 would be one by 0.
@@ -147,7 +158,7 @@ fn tile_at(place: Place) -> Tile {
 
 // The bits of a tile's index as bits of the array's.
 fn spread(index: u32) -> u32 {
-    return (index & ((1u << RUN_LOG2) - 1u)) | ((index >> RUN_LOG2) << arguments.a);
+    return (index & ((1u << RUN_LOG2) - 1u)) | ((index >> RUN_LOG2) << arguments.low);
 }
 
 fn place_in_array(tile: Tile, index: u32) -> u32 {
@@ -212,28 +223,5 @@ fn load_or_last(i: u32) -> Element {
 fn store_inside(i: u32, element: Element) {
     if i < arguments.n {
         store(i, element);
-    }
-}
-
-var<workgroup> over: u32;
-
-// Whether odd-even sort has nothing left to do in phase `arguments.b`. Asked once, so that a whole
-// workgroup leaves or stays.
-fn workgroup_is_over(local: u32) -> bool {
-    if local == 0u {
-        over = u32(is_over(arguments.b));
-    }
-    return workgroupUniformLoad(&over) != 0u;
-}
-
-// Notes, before a mirrored step, whether it will swap anything.
-fn note_swaps(e: ptr<function, Registers>) {
-    var swaps = false;
-    // unroll
-    for (var c = 0u; c < HALF; c++) {
-        swaps = swaps | less((*e)[ELEMENTS - 1u - c], (*e)[c]);
-    }
-    if swaps {
-        note_swap(arguments.b);
     }
 }

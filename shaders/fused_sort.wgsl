@@ -63,8 +63,7 @@ fn merge_bits(e: ptr<function, Registers>, local: u32, bits: u32) {
 const PART_BITS: u32 = TILE_LOG2 - PARTS_LOG2;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn sort_tile(place: Place) {
-    let local = place.local;
+fn sort_tile(place: Place, @builtin(local_invocation_index) local: u32) {
     let tile = tile_at(place);
     var e: Registers;
     // The tile's order is of no consequence yet: as loaded is as good as layout 0.

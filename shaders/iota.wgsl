@@ -1,8 +1,13 @@
 // Every element's position, before any has moved.
 
+struct Arguments {
+    // Elements.
+    n: u32,
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn iota(place: Place) {
-    let i = invocation_number(place);
+fn iota(place: Place, @builtin(local_invocation_index) local: u32) {
+    let i = invocation_number(place, local);
     if i < arguments.n {
         positions[i] = i;
     }

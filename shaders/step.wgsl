@@ -1,5 +1,18 @@
-// One network step on the whole array: comparison c by invocation c.
-// The numbering of comparisons is that of the plan.
+// One network step on the whole array: comparison c by invocation c. Comparisons have the numbers that
+// they have in the plan.
+
+struct Arguments {
+    // Elements.
+    n: u32,
+    // The distance between the elements of a pair; in a mirrored step, half a block. A power of two.
+    stride: u32,
+    // Where the first pair of a phase begins: 0 or 1.
+    start: u32,
+    // A phase's number.
+    phase: u32,
+    // The bit of an element's place that is set where an alternating step is descending.
+    block_log2: u32,
+}
 
 fn compare_exchange(low: u32, high: u32) -> bool {
     var swapped = false;
@@ -15,31 +28,37 @@ fn compare_exchange(low: u32, high: u32) -> bool {
     return swapped;
 }
 
-// arguments.a: half a block, a power of two.
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn mirror(place: Place) {
-    let half = arguments.a;
-    let c = invocation_number(place);
+fn mirror(place: Place, @builtin(local_invocation_index) local: u32) {
+    let half = arguments.stride;
+    let c = invocation_number(place, local);
     let offset = c & (half - 1u);
     let block = 2u * (c - offset);
     _ = compare_exchange(block + offset, block + 2u * half - 1u - offset);
 }
 
-// arguments.a: the stride, a power of two.
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn stride(place: Place) {
-    let c = invocation_number(place);
-    let low = 2u * c - (c & (arguments.a - 1u));
-    _ = compare_exchange(low, low + arguments.a);
+// The position of the lower of the two that comparison c is about.
+fn lower_of(c: u32) -> u32 {
+    return 2u * c - (c & (arguments.stride - 1u));
 }
 
-// arguments.a: 0 for the even phase of odd-even sort, 1 for the odd; arguments.b: the phase's number.
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn phase(place: Place) {
-    if !is_over(arguments.b) {
-        let low = 2u * invocation_number(place) + arguments.a;
-        if compare_exchange(low, low + 1u) {
-            note_swap(arguments.b);
+fn stride(place: Place, @builtin(local_invocation_index) local: u32) {
+    let low = lower_of(invocation_number(place, local));
+    _ = compare_exchange(low, low + arguments.stride);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn alternating(place: Place, @builtin(local_invocation_index) local: u32) {
+    let low = lower_of(invocation_number(place, local));
+    let high = low + arguments.stride;
+    if high < arguments.n {
+        let a = load(low);
+        let b = load(high);
+        let descending = ((low >> arguments.block_log2) & 1u) == 1u;
+        if (descending && less(a, b)) || (!descending && less(b, a)) {
+            store(low, b);
+            store(high, a);
         }
     }
 }

@@ -1,8 +1,16 @@
-// Leaves a tile's best elements; what and why is in src/plan/top.rs. One workgroup a tile of 2^TILE_LOG2
-// elements, ELEMENTS of them in the registers of each invocation: in what order is of no consequence.
-//
-// arguments.a: tiles; arguments.b: the k elements that must be kept; arguments.c: the rank that is taken in
-// each subset.
+// Leaves a tile's best elements; what and why is in src/plan/top.rs. One workgroup for each tile of
+// 2^TILE_LOG2 elements, ELEMENTS of them in the registers of each invocation, in any order.
+
+struct Arguments {
+    // Elements.
+    n: u32,
+    // Tiles of them.
+    tiles: u32,
+    // The elements of a tile that must be kept.
+    k: u32,
+    // The rank that is taken in each subset, counted from 1.
+    rank: u32,
+}
 
 alias Registers = array<Element, ELEMENTS>;
 
@@ -11,13 +19,10 @@ const SLOTS: u32 = 1u << SLOTS_LOG2;
 // All that was counted since the kernel began.
 var<workgroup> counted: atomic<u32>;
 
-// What of that was there before the last count.
-var<private> before: u32 = 0u;
-
 // Neighbouring invocations hold neighbouring elements.
 fn load_tile_registers(e: ptr<function, Registers>, number: u32, local: u32) {
     let first = number << TILE_LOG2;
-    let is_whole = number < arguments.a && arguments.n - first >= (1u << TILE_LOG2);
+    let is_whole = number < arguments.tiles && arguments.n - first >= (1u << TILE_LOG2);
     if is_whole {
         // unroll
         for (var r = 0u; r < ELEMENTS; r++) {
@@ -55,7 +60,7 @@ fn bound(e: ptr<function, Registers>, local: u32) -> Element {
             let other = load_tile(at);
             rank += u32(less(other, least) | ((at < local) & !less(least, other)));
         }
-        if rank == arguments.c {
+        if rank == arguments.rank {
             store_tile(WORKGROUP_SIZE + g * SUBSETS + subset, least);
         }
         workgroupBarrier();
@@ -67,39 +72,42 @@ fn bound(e: ptr<function, Registers>, local: u32) -> Element {
     return greatest;
 }
 
-// How many elements of the tile are less than `limit`; and of those, how many are of invocations that were counted
-// sooner than this one.
-struct Count {
-    all: u32,
-    sooner: u32,
-}
-
-fn count_less(e: ptr<function, Registers>, limit: Element) -> Count {
+// How many elements of the tile are less than `limit`: the same number in all invocations. `before` is what was
+// counted before, and then what is counted now; `sooner`, how many of the elements belong to invocations that
+// were counted sooner than this one. The two are apart from each other so that a compiler sees which is
+// the same for all.
+fn count_less(
+    e: ptr<function, Registers>,
+    limit: Element,
+    before: ptr<function, u32>,
+    sooner: ptr<function, u32>,
+) -> u32 {
     var own = 0u;
     // unroll
     for (var r = 0u; r < ELEMENTS; r++) {
         own += u32(less((*e)[r], limit));
     }
-    var sooner = before;
+    var at = *before;
     if own > 0u {
-        sooner = atomicAdd(&counted, own);
+        at = atomicAdd(&counted, own);
     }
+    *sooner = at - *before;
     let all = workgroupUniformLoad(&counted);
-    let count = Count(all - before, sooner - before);
-    before = all;
+    let count = all - *before;
+    *before = all;
     return count;
 }
 
 // The k-th element, bit by bit: the greatest that less than k are less than.
-fn search(e: ptr<function, Registers>) -> Element {
+fn search(e: ptr<function, Registers>, before: ptr<function, u32>) -> Element {
     var found = flipped(LAST_ELEMENT, 0xffffffffu);
+    var sooner = 0u;
     for (var w = 0u; w < ELEMENT_WORDS; w++) {
         // The high word of a key is the last of its words; the position comes after the key.
         let k = select(w, KEY_WORDS - 1u - w, w < KEY_WORDS);
         for (var bit = 0x80000000u; bit > 0u; bit >>= 1u) {
             let tried = with_word(found, k, word(found, k) | bit);
-            let count = count_less(e, tried);
-            if count.all < arguments.b {
+            if count_less(e, tried, before, &sooner) < arguments.k {
                 found = tried;
             }
         }
@@ -108,8 +116,7 @@ fn search(e: ptr<function, Registers>) -> Element {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn top_of_tile(place: Place) {
-    let local = place.local;
+fn top_of_tile(place: Place, @builtin(local_invocation_index) local: u32) {
     let number = workgroup_number(place);
     if local == 0u {
         atomicStore(&counted, 0u);
@@ -117,14 +124,16 @@ fn top_of_tile(place: Place) {
     var e: Registers;
     load_tile_registers(&e, number, local);
     var limit = bound(&e, local);
-    var count = count_less(&e, limit);
-    if count.all > SLOTS {
-        limit = search(&e);
-        count = count_less(&e, limit);
+    var before = 0u;
+    var sooner = 0u;
+    var count = count_less(&e, limit, &before, &sooner);
+    if count > SLOTS {
+        limit = search(&e, &before);
+        count = count_less(&e, limit, &before, &sooner);
     }
-    if number < arguments.a {
+    if number < arguments.tiles {
         let run = number << SLOTS_LOG2;
-        var slot = count.sooner;
+        var slot = sooner;
         // unroll
         for (var r = 0u; r < ELEMENTS; r++) {
             if less(e[r], limit) & (slot < SLOTS) {
@@ -133,8 +142,8 @@ fn top_of_tile(place: Place) {
             }
         }
         // Below k there are as many that equal the limit as are missing, or none at all.
-        for (var s = count.all + local; s < SLOTS; s += WORKGROUP_SIZE) {
-            store_scratch(run + s, element_or_last(limit, s < arguments.b));
+        for (var s = count + local; s < SLOTS; s += WORKGROUP_SIZE) {
+            store_scratch(run + s, element_or_last(limit, s < arguments.k));
         }
     }
 }

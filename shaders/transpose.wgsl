@@ -1,12 +1,25 @@
 // The bitonic network with alternating directions, on rows in workgroup memory; steps with strides larger
-// than a row are done on the transposed array, where they are small. After the DirectX sample
+// than a row are performed on the transposed array, where they are small. After the DirectX sample
 // "ComputeShaderSort11". The array is padded to a power of two.
 
-// arguments.a: elements with the padding.
+struct Arguments {
+    // Elements with the padding.
+    n: u32,
+    // Where the padding begins.
+    pad_from: u32,
+    // Steps of a merge.
+    steps: u32,
+    // The bit of an element's place that is set where a merge is descending.
+    block_log2: u32,
+    // Rows and columns of a transposition, both powers of two.
+    rows: u32,
+    columns: u32,
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn pad(place: Place) {
-    let i = arguments.n + invocation_number(place);
-    if i < arguments.a {
+fn pad(place: Place, @builtin(local_invocation_index) local: u32) {
+    let i = arguments.pad_from + invocation_number(place, local);
+    if i < arguments.n {
         store(i, LAST_ELEMENT);
     }
 }
@@ -48,45 +61,25 @@ fn store_row(start: u32, local: u32) {
     }
 }
 
-// arguments.a: elements with the padding.
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn sort_rows(place: Place) {
+fn sort_rows(place: Place, @builtin(local_invocation_index) local: u32) {
     let start = workgroup_number(place) * TILE_SIZE;
-    if start < arguments.a {
-        load_row(start, place.local);
+    if start < arguments.n {
+        load_row(start, local);
         for (var k = 1u; (1u << k) <= TILE_SIZE; k++) {
-            merge_row(start, place.local, k, k);
+            merge_row(start, local, k, k);
         }
-        store_row(start, place.local);
+        store_row(start, local);
     }
 }
 
-// arguments.a: elements with the padding; arguments.b: the steps; arguments.c: the bit that tells the
-// direction.
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn merge_rows(place: Place) {
+fn merge_rows(place: Place, @builtin(local_invocation_index) local: u32) {
     let start = workgroup_number(place) * TILE_SIZE;
-    if start < arguments.a {
-        load_row(start, place.local);
-        merge_row(start, place.local, arguments.b, arguments.c);
-        store_row(start, place.local);
-    }
-}
-
-// arguments.a: elements with the padding; arguments.b: the stride, a power of two; arguments.c: the bit
-// that tells the direction.
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn alternating(place: Place) {
-    let low = lower_of(invocation_number(place), arguments.b);
-    let high = low + arguments.b;
-    if high < arguments.a {
-        let a = load(low);
-        let b = load(high);
-        let descending = ((low >> arguments.c) & 1u) == 1u;
-        if (descending && less(a, b)) || (!descending && less(b, a)) {
-            store(low, b);
-            store(high, a);
-        }
+    if start < arguments.n {
+        load_row(start, local);
+        merge_row(start, local, arguments.steps, arguments.block_log2);
+        store_row(start, local);
     }
 }
 
@@ -95,17 +88,17 @@ fn alternating(place: Place) {
 // TILE_SIZE elements.
 const SIDE: u32 = 16u;
 
-// From the array to the scratch array. arguments.a: rows, arguments.b: columns, both powers of two.
+// From the array to the scratch array.
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn transpose(place: Place) {
-    let rows = arguments.a;
-    let columns = arguments.b;
+fn transpose(place: Place, @builtin(local_invocation_index) local: u32) {
+    let rows = arguments.rows;
+    let columns = arguments.columns;
     let squares = (columns + SIDE - 1u) / SIDE;
     let number = workgroup_number(place);
     let first_row = number / squares * SIDE;
     let first_column = number % squares * SIDE;
-    let x = place.local % SIDE;
-    let y = place.local / SIDE;
+    let x = local % SIDE;
+    let y = local / SIDE;
     if first_row + y < rows && first_column + x < columns {
         store_tile(y * (SIDE + 1u) + x, load((first_row + y) * columns + first_column + x));
     }

@@ -101,7 +101,7 @@ fn between(a: (u64, f64), b: (u64, f64), n: u64) -> f64 {
 }
 
 fn find(curves: &[Curve], shape: Shape) -> Option<&Curve> {
-    curves.iter().find(|curve| (curve.key_words, curve.records) == (shape.key_words, shape.positions))
+    curves.iter().find(|curve| (curve.key_words, curve.records) == (shape.key_words(), shape.positions))
 }
 
 impl Costs {
@@ -237,7 +237,7 @@ fn duration(ms: f64) -> Duration {
 mod tests {
     use super::*;
 
-    const KEYS: Shape = Shape { key_words: 1, positions: false };
+    const KEYS: Shape = Shape::ALL[0];
 
     fn costs() -> Costs {
         let curve = |times| vec![Curve { key_words: 1, records: false, times }];
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(endless.choose(u64::MAX, KEYS, 8, Duration::ZERO).cpu.as_secs(), (1 << 48) / 1000);
         let none = Costs { gpu: None, ..costs() };
         assert!(!none.choose(1 << 30, KEYS, 2, Duration::ZERO).is_gpu());
-        let unknown = Shape { key_words: 2, positions: true };
+        let unknown = Shape::ALL[3];
         assert!(
             !costs().choose(1 << 30, unknown, 2, Duration::ZERO).is_gpu(),
             "nothing is known of the shape"
@@ -342,8 +342,7 @@ mod tests {
     fn the_built_in_costs_are_of_all_shapes() {
         let costs = Costs::built_in();
         assert!(!costs.measured_here && costs.cpus.is_sorted_by(|a, b| a.cores < b.cores));
-        for (key_words, positions) in [(1, false), (2, false), (1, true), (2, true)] {
-            let shape = Shape { key_words, positions };
+        for shape in Shape::ALL {
             assert!(find(&costs.gpu.as_ref().unwrap().sorts, shape).is_some(), "{shape:?}");
             assert!(costs.cpus.iter().all(|cpu| find(&cpu.sorts, shape).is_some()), "{shape:?}");
             assert!(!costs.choose(FEWEST, shape, 2, costs.start().unwrap()).is_gpu(), "{shape:?}");

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::device::{AdapterInfo, Select};
 use crate::human;
 use crate::io::Format;
 use crate::plan::{Algorithm, Variant};
@@ -92,9 +93,9 @@ pub enum ErrorKind {
     /// No device fits what was asked for.
     NoDevice {
         /// What was asked for and not found.
-        wanted: String,
-        /// What can be done about it.
-        remedy: String,
+        wanted: Select,
+        /// What there is, by number; `None` if this build has no GPU at all.
+        adapters: Option<Vec<AdapterInfo>>,
     },
     /// The device or its driver failed.
     Device(String),
@@ -210,7 +211,27 @@ impl fmt::Display for Error {
                 let names: Vec<&str> = algorithm.variants().iter().map(|variant| variant.name()).collect();
                 write!(f, "{algorithm} has no variant '{variant}'; it has {}", names.join(", "))
             }
-            ErrorKind::NoDevice { wanted, remedy } => write!(f, "{wanted}\n{remedy}"),
+            ErrorKind::NoDevice { wanted, adapters } => {
+                match wanted {
+                    Select::Hardware => f.write_str("no hardware GPU found"),
+                    Select::Index(index) => write!(f, "no GPU has the number {index}"),
+                    Select::Name(name) => write!(f, "no GPU has '{}' in its name", human::quoted(name)),
+                }?;
+                match adapters.as_deref() {
+                    None => f.write_str("\nthis build has no GPU: its feature 'gpu' is off"),
+                    Some([]) => f.write_str(
+                        "\ninstall the graphics driver (on Linux with its Vulkan part and libvulkan1; \
+                         mesa-vulkan-drivers has a software one)",
+                    ),
+                    Some(adapters) => {
+                        let listed = adapters.iter().enumerate();
+                        let listed: Vec<String> = listed
+                            .map(|(number, it)| format!("{number} {} ({})", it.name, it.kind.name()))
+                            .collect();
+                        write!(f, "\nthere is: {}", listed.join(", "))
+                    }
+                }
+            }
             ErrorKind::Device(problem) => write!(f, "the device failed: {}", human::said(problem)),
             ErrorKind::NoMemory { device, what, bytes } => {
                 write!(f, "{device}: no memory for {bytes} bytes of {what}")

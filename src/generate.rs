@@ -10,7 +10,7 @@ use std::str::FromStr;
 use half::f16;
 
 use crate::error::UnknownName;
-use crate::key::{ElementType, KeyMap, Word};
+use crate::key::{ElementType, KeyMap, KeyWords, Word};
 use crate::parallel::{self, ParallelIterator};
 use crate::words::Words;
 
@@ -110,8 +110,8 @@ impl Sequence {
         let order = KeyMap::ascending(self.element);
         let numbers = parallel::range(0..count).map(|i| first + i as u64);
         match self.element.key_words() {
-            1 => numbers.map(|i| (self.bits(i) as u32).key(order)).collect::<Vec<_>>().into(),
-            _ => numbers.map(|i| self.bits(i).key(order)).collect::<Vec<_>>().into(),
+            KeyWords::One => numbers.map(|i| (self.bits(i) as u32).key(order)).collect::<Vec<_>>().into(),
+            KeyWords::Two => numbers.map(|i| self.bits(i).key(order)).collect::<Vec<_>>().into(),
         }
     }
 

@@ -88,10 +88,10 @@ impl ElementType {
         }
     }
 
-    /// Words of 32 bits in its key: 1 or 2.
+    /// What its key is made of.
     #[must_use]
-    pub fn key_words(self) -> u32 {
-        if self.bytes() > 4 { 2 } else { 1 }
+    pub fn key_words(self) -> KeyWords {
+        if self.bytes() > 4 { KeyWords::Two } else { KeyWords::One }
     }
 
     /// Whether this is a floating-point type.
@@ -113,6 +113,26 @@ impl FromStr for ElementType {
     fn from_str(name: &str) -> Result<Self, UnknownName> {
         let all = [&Self::ALL[..], &Self::NARROW].concat();
         UnknownName::unless_of(&all, Self::name, "element type", name)
+    }
+}
+
+/// The words of 32 bits that make a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeyWords {
+    /// A key of 32 bits or less.
+    One,
+    /// A key of 64 bits.
+    Two,
+}
+
+impl KeyWords {
+    /// How many there are.
+    #[must_use]
+    pub const fn count(self) -> u32 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+        }
     }
 }
 

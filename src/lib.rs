@@ -29,11 +29,18 @@
 //! gpusort = { version = "0.1", default-features = false, features = ["gpu"] }
 //! ```
 
+#![cfg_attr(
+    not(all(feature = "cli", feature = "gpu")),
+    allow(dead_code, reason = "what only the command or only a GPU needs lies beside what all need")
+)]
+
 #[cfg(feature = "cli")]
 mod bench;
+mod clock;
 #[cfg(feature = "cli")]
 mod cost;
 mod cpu;
+mod device;
 mod element;
 mod error;
 #[cfg(feature = "cli")]
@@ -45,8 +52,10 @@ mod gpu;
 mod gpu;
 mod human;
 mod io;
+mod kernels;
 mod key;
 mod memory;
+mod network;
 mod order;
 mod parallel;
 mod pipeline;
@@ -59,12 +68,14 @@ mod sorter;
 mod timing;
 mod words;
 
+pub use clock::{Clock, Elapsed};
+pub use device::{AdapterInfo, Kind, Limits, Select};
 pub use element::{
     Element, argsort, argsort_descending, argsort_descending_u64, argsort_u64, sort, sort_descending, top,
     top_descending,
 };
 pub use error::{Error, ErrorKind, Hint, UnknownName};
-pub use gpu::{AdapterInfo, Clock, Elapsed, Kind, Select, adapters};
+pub use gpu::{Gpu, adapters};
 pub use io::Format;
 pub use key::ElementType;
 pub use plan::{Algorithm, Variant};
@@ -91,12 +102,15 @@ pub mod unstable {
         #[cfg(feature = "cli")] bench: "Timing of algorithms.";
         #[cfg(feature = "cli")] cost: "What a sort costs, by device and size.";
         cpu: "Sorting on the CPU.";
+        device: "What is known of devices.";
         #[cfg(feature = "cli")] generate: "Test data.";
         gpu: "Sorting on a GPU.";
         human: "Text that is safe to show to a person.";
         io: "Inputs, formats and outputs.";
+        kernels: "What a dispatch does.";
         key: "The bijections between elements and keys.";
         memory: "How much memory there is.";
+        network: "The steps of sorting networks.";
         order: "What is asked of a sort.";
         parallel: "Work on all cores.";
         pipeline: "From inputs to an output.";

@@ -22,7 +22,7 @@ use crate::io::format::Format;
 use crate::io::records::{Records, Spelling, write_records, write_text};
 use crate::io::stream::{How, Kind};
 use crate::io::{Counts, Input, Output, Text, npy, text};
-use crate::key::{ElementType, KeyMap};
+use crate::key::{ElementType, KeyMap, KeyWords};
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
 use crate::plan::Shape;
@@ -227,11 +227,11 @@ impl<'a> Dataset<'a> {
     /// What the elements of the sort are made of.
     #[must_use]
     pub fn shape(&self, ask: &Ask) -> Shape {
-        let key_words = match &self.keys {
+        let key = match &self.keys {
             Keys::One { keys, .. } => keys.width(),
-            Keys::Several(words) => words.iter().map(Words::width).max().unwrap_or(1),
+            Keys::Several(words) => words.iter().map(Words::width).max().unwrap_or(KeyWords::One),
         };
-        Shape { key_words, positions: ask.positions || !self.writes_numbers(ask) }
+        Shape { key, positions: ask.positions || !self.writes_numbers(ask) }
     }
 
     /// Whether records are written as numbers, whatever they were spelled like.

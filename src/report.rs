@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::gpu::{Clock, Elapsed};
+use crate::clock::{Clock, Elapsed};
 use crate::plan::{Algorithm, Variant};
 
 /// How a sort went.

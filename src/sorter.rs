@@ -14,8 +14,10 @@ mod on_gpu;
 
 use std::time::Duration;
 
+use crate::device::{AdapterInfo, Select};
 use crate::error::Error;
-use crate::gpu::{AdapterInfo, Gpu, Select};
+use crate::gpu::Gpu;
+use crate::key::KeyWords;
 use crate::order::Selection;
 use crate::parallel;
 use crate::plan::{Algorithm, Variant};
@@ -46,16 +48,16 @@ impl Method {
 /// Keys that come block by block, and how many there will be.
 pub struct Incoming<'a> {
     n: usize,
-    width: u32,
+    width: KeyWords,
     blocks: Box<dyn Iterator<Item = Result<Words<'a>, Error>> + Send + 'a>,
 }
 
 impl<'a> Incoming<'a> {
-    /// `n` keys of 1 or 2 words of 32 bits, which may still be read while the first are on their way to a device.
+    /// `n` keys of this width, which may still be read while the first are on their way to a device.
     #[must_use]
     pub fn new(
         n: usize,
-        width: u32,
+        width: KeyWords,
         blocks: impl Iterator<Item = Result<Words<'a>, Error>> + Send + 'a,
     ) -> Self {
         Self { n, width, blocks: Box::new(blocks) }
@@ -68,9 +70,9 @@ impl<'a> Incoming<'a> {
         self.n
     }
 
-    /// Words of 32 bits in a key: 1 or 2.
+    /// The width of the keys.
     #[must_use]
-    pub fn width(&self) -> u32 {
+    pub fn width(&self) -> KeyWords {
         self.width
     }
 
@@ -136,7 +138,7 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn positions_by(keys: Vec<Words<'a>>) -> Self {
         let mut keys = keys.into_iter();
-        let first = keys.next().unwrap_or_else(|| Words::new(1));
+        let first = keys.next().unwrap_or_else(|| Words::new(KeyWords::One));
         Self::new(first.into(), keys.collect(), Give::Positions)
     }
 
@@ -387,7 +389,7 @@ impl Sorter {
             Ok::<_, Error>((positions.into_vec::<u32>().unwrap_or_default(), report))
         };
         let mut words = words.iter().rev();
-        let Some(last) = words.next() else { return argsort(Words::new(1)) };
+        let Some(last) = words.next() else { return argsort(Words::new(KeyWords::One)) };
         let (mut positions, mut report) = argsort(last.borrowed())?;
         for word in words {
             let (order, next) = argsort(word.borrowed().gathered(&positions))?;

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::cpu;
-use crate::key::{KeyMap, Word};
+use crate::key::{KeyMap, KeyWords, Word};
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
 /// Some words, one after another.
@@ -35,8 +35,8 @@ pub(crate) use by_width;
 
 /// A word that [`Words`] may be made of.
 pub trait Width: Word {
-    /// Words of 32 bits in it: 1 or 2.
-    const WIDTH: u32;
+    /// The key that it is.
+    const WIDTH: KeyWords;
     /// The words in these blocks.
     #[must_use]
     fn words(blocks: Vec<Block<'_, Self>>) -> Words<'_>;
@@ -46,7 +46,7 @@ pub trait Width: Word {
 }
 
 impl Width for u32 {
-    const WIDTH: u32 = 1;
+    const WIDTH: KeyWords = KeyWords::One;
 
     fn words(blocks: Vec<Block<'_, Self>>) -> Words<'_> {
         Words::Narrow(blocks)
@@ -58,7 +58,7 @@ impl Width for u32 {
 }
 
 impl Width for u64 {
-    const WIDTH: u32 = 2;
+    const WIDTH: KeyWords = KeyWords::Two;
 
     fn words(blocks: Vec<Block<'_, Self>>) -> Words<'_> {
         Words::Wide(blocks)
@@ -103,10 +103,22 @@ impl PartialEq for Words<'_> {
 }
 
 impl Words<'_> {
-    /// None yet, of 1 or 2 words of 32 bits each.
+    /// As many zeros of this width, in one block.
     #[must_use]
-    pub fn new(width: u32) -> Self {
-        if width == 1 { Self::Narrow(Vec::new()) } else { Self::Wide(Vec::new()) }
+    pub fn zeros(width: KeyWords, count: usize) -> Words<'static> {
+        match width {
+            KeyWords::One => vec![0_u32; count].into(),
+            KeyWords::Two => vec![0_u64; count].into(),
+        }
+    }
+
+    /// None yet, of this width.
+    #[must_use]
+    pub fn new(width: KeyWords) -> Self {
+        match width {
+            KeyWords::One => Self::Narrow(Vec::new()),
+            KeyWords::Two => Self::Wide(Vec::new()),
+        }
     }
 
     /// How many there are.
@@ -121,12 +133,12 @@ impl Words<'_> {
         self.len() == 0
     }
 
-    /// Words of 32 bits in each: 1 or 2.
+    /// The width of all of them.
     #[must_use]
-    pub fn width(&self) -> u32 {
+    pub fn width(&self) -> KeyWords {
         match self {
-            Self::Narrow(_) => 1,
-            Self::Wide(_) => 2,
+            Self::Narrow(_) => KeyWords::One,
+            Self::Wide(_) => KeyWords::Two,
         }
     }
 
@@ -149,12 +161,13 @@ impl Words<'_> {
     }
 
     /// Each block as bytes.
-    pub(crate) fn bytes(&self) -> Vec<&[u8]> {
+    #[must_use]
+    pub fn bytes(&self) -> Vec<&[u8]> {
         by_width!(self, blocks => blocks.iter().map(|block| bytemuck::cast_slice(block)).collect())
     }
 
     /// Each block as bytes, to be written to.
-    pub(crate) fn bytes_mut(&mut self) -> Vec<&mut [u8]> {
+    pub fn bytes_mut(&mut self) -> Vec<&mut [u8]> {
         by_width!(self, blocks => {
             blocks.iter_mut().map(|block| bytemuck::cast_slice_mut(block.to_mut().as_mut_slice())).collect()
         })

@@ -8,9 +8,11 @@ use gpusort::unstable::bench::contender::{Contender, OnCpu, OnGpu, OneCore, Samp
 use gpusort::unstable::bench::statistics::median;
 use gpusort::unstable::bench::{Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp, Suite, measure};
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::gpu::{Buffers, Clock, Elapsed, Kind, execute};
+use gpusort::unstable::gpu::{Buffers, execute};
+use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::plan::{Algorithm, Plan, Shape, Variant};
 use gpusort::unstable::words::Words;
+use gpusort::{Clock, Elapsed, Kind};
 use gpusort::{Error, ErrorKind, Method};
 
 use crate::device;
@@ -32,7 +34,7 @@ struct Mock<F: FnMut(usize, &mut Vec<u32>)> {
 
 impl<F: FnMut(usize, &mut Vec<u32>)> Mock<F> {
     fn new(times: fn(usize) -> Duration, spoil: F) -> Self {
-        Self { times, spoil, runs: 0, keys: Words::new(1) }
+        Self { times, spoil, runs: 0, keys: Words::new(KeyWords::One) }
     }
 }
 
@@ -166,7 +168,7 @@ fn a_suite_measures_everything_with_everything() {
         );
         let fused = measured.iter().find(|result| result.case.variant == "fused" && result.case.n == 100);
         let fused = fused.unwrap();
-        let shape = Shape { key_words: 1, positions };
+        let shape = Shape { key: KeyWords::One, positions };
         let plan =
             Plan::new(Algorithm::Bitonic, Variant::Fused, 100, shape, &device::gpu().info().limits).unwrap();
         assert_eq!(fused.dispatches(), plan.dispatch_count());
@@ -218,7 +220,7 @@ fn contenders_sort_keys_and_positions_of_both_widths() {
     for element in [ElementType::U32, ElementType::F64] {
         for positions in [false, true] {
             let n = 3001;
-            let shape = Shape { key_words: element.bytes() as u32 / 4, positions };
+            let shape = Shape::of(element, positions);
             let plan =
                 |algorithm, variant| Plan::new(algorithm, variant, n, shape, &gpu.info().limits).unwrap();
             let contenders: [Box<dyn Contender>; 5] = [
@@ -252,7 +254,7 @@ fn the_median_agrees_with_the_hosts_clock() {
     let is_software = gpu.info().kind == Kind::Software;
     // On hardware a sort so long that recording its dispatches does not count.
     let (n, times) = if is_software { (1 << 13, 16) } else { (1 << 27, 8) };
-    let shape = Shape { key_words: 1, positions: false };
+    let shape = Shape { key: KeyWords::One, positions: false };
     let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, n, shape, &gpu.info().limits).unwrap();
     let spin_up = (!is_software).then(|| SpinUp::new(gpu).unwrap());
     let pace = Pace { limit: NO_LIMIT, ..Pace::default() };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::key::{ElementType, KeyMap};
+use gpusort::unstable::key::{ElementType, KeyMap, KeyWords};
 
 use crate::support::elements::bits_of;
 
@@ -146,7 +146,7 @@ fn any_part_is_made_on_its_own() {
 fn keys(element: ElementType, distribution: Distribution) -> Vec<u64> {
     let keys = sequence(element, distribution, 100_000).keys(0, 100_000);
     // Of an unsigned type the keys are the bits.
-    let unsigned = if keys.width() == 1 { ElementType::U32 } else { ElementType::U64 };
+    let unsigned = if keys.width() == KeyWords::One { ElementType::U32 } else { ElementType::U64 };
     bits_of(keys, KeyMap::ascending(unsigned))
 }
 

@@ -1,13 +1,18 @@
 //! Each kernel against the CPU interpreter: after every dispatch of every plan, the data on the device
 //! is what the interpreter makes of the same data.
 
+use gpusort::Clock;
 use gpusort::unstable::cpu::{Pair, network};
-use gpusort::unstable::gpu::{Buffers, Clock, execute};
-use gpusort::unstable::plan::{Algorithm, FusedTile, Limits, Plan, Round, Shape, Tuning, Variant, Work};
+use gpusort::unstable::gpu::{Buffers, execute};
+use gpusort::unstable::key::KeyWords;
+use gpusort::unstable::plan::{Algorithm, FusedTile, Limits, Plan, Shape, Tuning, Variant};
 
 use crate::device::gpu;
 use crate::inputs::{PATTERNS, Pattern, random};
 use crate::networks::all;
+
+const KEYS: Shape = Shape { key: KeyWords::One, positions: false };
+const POSITIONED: Shape = Shape { key: KeyWords::One, positions: true };
 
 /// The sizes that kernels get wrong: none, one, a tile and its neighbours, primes, many tiles.
 const SIZES: [usize; 17] =
@@ -16,8 +21,8 @@ const SIZES: [usize; 17] =
 /// What `plan` leaves on the device of these keys: keys, and positions where the shape has them.
 fn on_device(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
     let buffers = Buffers::new(gpu(), plan).unwrap();
-    let mut positions = vec![0; if plan.shape.positions { keys.len() } else { 0 }];
-    let keys = if plan.shape.key_words == 1 {
+    let mut positions = vec![0; if plan.shape().positions { keys.len() } else { 0 }];
+    let keys = if plan.shape().key == KeyWords::One {
         let mut words: Vec<u32> = keys.iter().map(|&key| key as u32).collect();
         buffers.upload(gpu(), bytemuck::cast_slice(&words)).unwrap();
         execute(gpu(), plan, &buffers, |_| {}).unwrap();
@@ -30,7 +35,7 @@ fn on_device(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut words)).unwrap();
         words
     };
-    if plan.shape.positions {
+    if plan.shape().positions {
         buffers.download_positions(gpu(), &mut positions).unwrap();
     }
     (keys, positions)
@@ -38,9 +43,9 @@ fn on_device(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
 
 /// What the interpreter makes of the same.
 fn on_cpu(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
-    let last_key = if plan.shape.key_words == 1 { u32::MAX.into() } else { u64::MAX };
+    let last_key = if plan.shape().key == KeyWords::One { u32::MAX.into() } else { u64::MAX };
     let keys = keys.iter().map(|&key| key & last_key);
-    if plan.shape.positions {
+    if plan.shape().positions {
         let mut pairs: Vec<Pair<u64>> = keys.zip(0..).map(|(key, position)| Pair { key, position }).collect();
         let last = Pair { key: last_key, position: u32::MAX };
         network::perform_with_padding(plan, &mut pairs, last, |_| {});
@@ -53,12 +58,12 @@ fn on_cpu(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
 }
 
 fn check(plan: &Plan, pattern: Pattern, what: &str) {
-    let keys = pattern.words(plan.n as usize, u64::from(plan.n));
+    let keys = pattern.words(plan.n() as usize, u64::from(plan.n()));
     let (device, cpu) = (on_device(plan, &keys), on_cpu(plan, &keys));
     if device != cpu {
         let at =
             (0..keys.len()).find(|&i| device.0[i] != cpu.0[i] || device.1.get(i) != cpu.1.get(i)).unwrap();
-        panic!("{what} {:?} n {} {pattern:?}: differs first at {at}", plan.shape, plan.n);
+        panic!("{what} {:?} n {} {pattern:?}: differs first at {at}", plan.shape(), plan.n());
     }
 }
 
@@ -98,8 +103,8 @@ fn tiles_of_every_cut_leave_what_the_interpreter_leaves() {
         ((3, 6, 1), wide),
         ((2, 6, 0), wide_positioned),
     ] {
-        let tile = FusedTile { invocations_log2, elements_log2, parts_log2 };
-        let tuning = Tuning { sort_tile: tile, tile, run_log2: 3, region_log2: 15 };
+        let tile = FusedTile::new(elements_log2, invocations_log2, parts_log2).unwrap();
+        let tuning = Tuning::new(tile, tile, 3, 15).unwrap();
         // Rows of eleven workgroups: a dispatch for a region of 32 tiles has one more than tiles.
         let limits = Limits { workgroups_per_dimension: 11, ..gpu().info().limits };
         for (n, pattern) in [(1021, Pattern::FewDistinct), (35_001, Pattern::Random)] {
@@ -112,14 +117,13 @@ fn tiles_of_every_cut_leave_what_the_interpreter_leaves() {
 
 fn check_after_every_dispatch(plan: &Plan, pattern: Pattern, what: &str) {
     // Brick sort's phases differ in nothing but parity: a dozen show as much as n.
-    let most = if plan.phases { 12 } else { usize::MAX };
+    let most = if plan.ends_early() { 12 } else { usize::MAX };
     let dispatches: Vec<_> = plan.dispatches().take(most).copied().collect();
     for end in 1..=dispatches.len() {
         // Between two transpositions the elements are where nobody looks for them.
-        let transpositions = dispatches[..end].iter().filter(|d| matches!(d.work, Work::Transpose { .. }));
+        let transpositions = dispatches[..end].iter().filter(|d| d.access().changes_sides);
         if transpositions.count() % 2 == 0 {
-            let rounds = vec![Round { dispatches: dispatches[..end].to_vec(), times: 1 }];
-            check(&Plan { rounds, ..plan.clone() }, pattern, &format!("{what}, {end} dispatches"));
+            check(&plan.prefix(end as u64), pattern, &format!("{what}, {end} dispatches"));
         }
     }
 }
@@ -127,10 +131,9 @@ fn check_after_every_dispatch(plan: &Plan, pattern: Pattern, what: &str) {
 #[test]
 fn a_kernel_that_does_another_step_is_noticed() {
     // The comparison above must be able to fail.
-    let shape = Shape { key_words: 1, positions: false };
+    let shape = KEYS;
     let plan = Plan::new(Algorithm::OddEven, Variant::Naive, 1000, shape, &gpu().info().limits).unwrap();
-    let mut other = plan.clone();
-    other.rounds[0].times -= 1;
+    let other = plan.prefix(plan.dispatch_count() - 2);
     let keys = Pattern::Reversed.words(1000, 1);
     assert_ne!(on_device(&plan, &keys), on_cpu(&other, &keys));
 }
@@ -140,7 +143,7 @@ fn brick_sort_does_not_race() {
     // One workgroup's phase must see what its neighbours' did in the phase before, every time.
     let n = 10_000;
     for (algorithm, variant) in all().filter(|(algorithm, _)| *algorithm == Algorithm::OddEven) {
-        for shape in [Shape { key_words: 1, positions: false }, Shape { key_words: 1, positions: true }] {
+        for shape in [KEYS, POSITIONED] {
             let plan = Plan::new(algorithm, variant, n, shape, &gpu().info().limits).unwrap();
             let runs = if shape.positions { 3 } else { 20 };
             for run in 0..runs {
@@ -163,7 +166,7 @@ fn brick_sort_does_not_race() {
 #[test]
 fn brick_sort_ends_early_where_all_is_in_order() {
     let n = 20_000;
-    let shape = Shape { key_words: 1, positions: false };
+    let shape = KEYS;
     let plan = Plan::new(Algorithm::OddEven, Variant::Naive, n, shape, &gpu().info().limits).unwrap();
     let buffers = Buffers::new(gpu(), &plan).unwrap();
     let dispatches = |keys: &[u32]| {
@@ -186,7 +189,7 @@ fn brick_sort_ends_early_where_all_is_in_order() {
 
 #[test]
 fn a_sort_is_timed_by_a_named_clock() {
-    let shape = Shape { key_words: 1, positions: false };
+    let shape = KEYS;
     let plan =
         Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, 50_000, shape, &gpu().info().limits).unwrap();
     let buffers = Buffers::new(gpu(), &plan).unwrap();
@@ -212,7 +215,7 @@ fn a_sort_is_timed_by_a_named_clock() {
 fn transfers_larger_than_a_staging_buffer_arrive_whole() {
     // Several rings around, and an end that is not a whole staging buffer.
     let n = 18_000_003;
-    let shape = Shape { key_words: 1, positions: true };
+    let shape = POSITIONED;
     let plan =
         Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, n as usize, shape, &gpu().info().limits).unwrap();
     let buffers = Buffers::new(gpu(), &plan).unwrap();

@@ -2,8 +2,11 @@
 //! network is the same network.
 
 use gpusort::unstable::cpu::network;
+use gpusort::unstable::kernels::Iota;
+use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::plan::{
-    Algorithm, Dispatch, FusedTile, Kernel, Limits, Pair, Plan, Shape, Step, Tuning, Variant, Work,
+    Algorithm, Fused, FusedTile, FusedWork, Kernel, Limits, Local, Pair, Plan, Rows, Shape, Step, Top,
+    TopTuning, Tuning, Variant,
 };
 use gpusort::{Error, ErrorKind};
 use proptest::prelude::*;
@@ -11,7 +14,7 @@ use proptest::prelude::*;
 use crate::inputs::random;
 use crate::oracle::check_sorted;
 
-const KEYS: Shape = Shape { key_words: 1, positions: false };
+const KEYS: Shape = Shape { key: KeyWords::One, positions: false };
 
 /// Every algorithm with each of its variants.
 pub fn all() -> impl Iterator<Item = (Algorithm, Variant)> {
@@ -51,12 +54,8 @@ fn a_network_with_a_step_left_out_does_not_sort() {
     // The check above must be able to fail: without any one of its dispatches, no plan for 16 sorts.
     for (algorithm, variant) in all() {
         let plan = Plan::new(algorithm, variant, 16, KEYS, &small_tiles(2)).unwrap();
-        let mut dispatches: Vec<Dispatch> = plan.dispatches().copied().collect();
-        dispatches.truncate(dispatches.len() - 1);
-        let mut cut = plan.clone();
-        cut.rounds.truncate(1);
-        cut.rounds[0].times = 1;
-        cut.rounds[0].dispatches = dispatches;
+        let cut = plan.prefix(plan.dispatch_count() - 1);
+        assert_eq!(cut.dispatch_count() + 1, plan.dispatch_count());
         let fails = (0..1_u32 << 16).any(|bits| {
             let mut output: Vec<u8> = (0..16).map(|i| (bits >> i & 1) as u8).collect();
             network::perform(&cut, &mut output, |_| {});
@@ -104,14 +103,8 @@ fn the_interpreter_performs_steps_as_their_pairs_say() {
             let mut expected = input.clone();
             perform_by_pairs(step, &mut expected);
             let mut output = input;
-            let mut plan =
-                Plan::new(Algorithm::OddEven, Variant::Naive, n.max(2), KEYS, &Limits::CPU).unwrap();
-            plan.n = n as u32;
-            plan.rounds.truncate(1);
-            plan.rounds[0].times = 1;
-            plan.rounds[0].dispatches.truncate(1);
-            plan.rounds[0].dispatches[0].work = Work::Step(step);
-            plan.rounds[0].dispatches[0].count = n as u32;
+            let kernel = [(Kernel::Step(step), 0, n as u32)];
+            let plan = Plan::of_kernels(n, KEYS, &Limits::CPU, kernel).unwrap();
             network::perform(&plan, &mut output, |_| {});
             assert!(output == expected, "{step:?} n {n}");
         }
@@ -122,7 +115,7 @@ fn the_interpreter_performs_steps_as_their_pairs_say() {
 fn variants_are_the_same_network_cut_differently() {
     let steps = |variant, n| {
         let plan = Plan::new(Algorithm::Bitonic, variant, n, KEYS, &small_tiles(3)).unwrap();
-        plan.dispatches().flat_map(|dispatch| dispatch.work.steps()).collect::<Vec<_>>()
+        plan.dispatches().flat_map(|dispatch| dispatch.kernel().steps()).collect::<Vec<_>>()
     };
     for n in [2_usize, 3, 8, 9, 100, 1000] {
         let log2 = n.next_power_of_two().ilog2() as usize;
@@ -146,35 +139,38 @@ fn grids_cover_the_work_and_keep_to_the_limits() {
                 continue;
             }
             let plan = Plan::new(algorithm, variant, n, KEYS, &limits).unwrap();
-            for dispatch in plan.rounds.iter().flat_map(|round| &round.dispatches) {
-                let grid = dispatch.grid;
+            for dispatch in plan.distinct_dispatches() {
+                let grid = dispatch.grid();
                 assert!(
                     grid.x <= limits.workgroups_per_dimension && grid.y <= limits.workgroups_per_dimension
                 );
-                assert!(dispatch.workgroup_size <= limits.invocations);
-                let count = u64::from(dispatch.count);
+                assert!(dispatch.workgroup_size() <= limits.invocations);
+                let count = u64::from(dispatch.count());
                 // Comparisons that the workgroups make room for, and those that there are.
-                let each = match dispatch.kernel {
-                    Kernel::Fused(tile) => 1 << (tile.log2() - 1),
-                    Kernel::Top(tuning) => 1 << (tuning.tile_log2() - 1),
-                    Kernel::Local => dispatch.work.tile().unwrap() as u64 / 2,
-                    Kernel::Step => u64::from(dispatch.workgroup_size),
-                    Kernel::Transpose => match dispatch.work {
-                        Work::RowSort { row_log2 } | Work::RowMerge { row_log2, .. } => 1 << (row_log2 - 1),
-                        _ => u64::from(dispatch.workgroup_size),
-                    },
+                let each = match dispatch.kernel() {
+                    Kernel::Fused(fused) => 1 << (fused.tile.log2() - 1),
+                    Kernel::Top(top) => 1 << (top.tuning.tile_log2() - 1),
+                    Kernel::Local(local) => 1 << (local.tile_log2() - 1),
+                    Kernel::Rows(Rows::Sort { row_log2 } | Rows::Merge { row_log2, .. }) => {
+                        1 << (row_log2 - 1)
+                    }
+                    Kernel::Step(_) | Kernel::Rows(_) | Kernel::Iota(_) => {
+                        u64::from(dispatch.workgroup_size())
+                    }
                 };
-                let pairs = match dispatch.work {
-                    Work::Pad => u64::from(plan.padded - plan.n),
-                    Work::Transpose { .. } => count,
-                    work => work.steps().iter().map(|step| step.pairs(count)).max().unwrap(),
+                let pairs = match dispatch.kernel() {
+                    Kernel::Rows(Rows::Pad { from }) => u64::from(plan.room() - from),
+                    Kernel::Rows(Rows::Transpose { .. }) => count,
+                    kernel => kernel.steps().iter().map(|step| step.pairs(count)).max().unwrap(),
                 };
                 let room = grid.workgroups() * each;
                 assert!(room >= pairs, "{algorithm} {variant} n {n}: {dispatch:?}");
                 // No more than half a block and a row too many.
-                let block = match dispatch.work {
-                    Work::Strides { low, count, .. } => 1 << (low + count).saturating_sub(1),
-                    Work::Step(Step::Mirror { block_log2 }) => 1 << (block_log2 - 1),
+                let block = match dispatch.kernel() {
+                    Kernel::Fused(Fused { work: FusedWork::Strides { low, count, .. }, .. }) => {
+                        1 << (low + count).saturating_sub(1)
+                    }
+                    Kernel::Step(Step::Mirror { block_log2 }) => 1 << (block_log2 - 1),
                     _ => each,
                 };
                 assert!(
@@ -195,7 +191,7 @@ fn what_does_not_fit_is_refused_with_the_number_exceeded() {
             ref other => panic!("{other:?}"),
         }
     };
-    let two = Shape { key_words: 2, positions: true };
+    let two = Shape { key: KeyWords::Two, positions: true };
     assert_eq!(refused((32 << 20) + 1, KEYS, &Limits::WEBGPU), ((128 << 20) + 4, 128 << 20));
     assert_eq!(refused((16 << 20) + 1, two, &Limits::WEBGPU), ((128 << 20) + 8, 128 << 20));
     assert_eq!(refused(1 << 32, KEYS, &Limits::CPU), (1 << 32, u64::from(u32::MAX)));
@@ -224,13 +220,13 @@ pub const LARGE: Limits = Limits {
 #[test]
 fn tiles_fit_what_the_device_has() {
     let tiles = |log2: u32, shape, limits: &Limits| {
-        let tuning = Tuning::new(1 << log2, shape, limits);
-        for tile in [tuning.sort_tile, tuning.tile] {
+        let tuning = Tuning::measured(1 << log2, shape, limits);
+        for tile in [tuning.sort_tile(), tuning.tile()] {
             assert!(tile.workgroup_bytes() <= limits.workgroup_bytes && tile.log2() >= 5);
-            assert!(1 << tile.invocations_log2 <= limits.invocations);
+            assert!(1 << tile.invocations_log2() <= limits.invocations);
         }
-        let numbers = |tile: FusedTile| (tile.elements_log2, tile.invocations_log2, tile.parts_log2);
-        (numbers(tuning.sort_tile), numbers(tuning.tile))
+        let numbers = |tile: FusedTile| (tile.elements_log2(), tile.invocations_log2(), tile.parts_log2());
+        (numbers(tuning.sort_tile()), numbers(tuning.tile()))
     };
     assert_eq!(tiles(12, KEYS, &LARGE), ((4, 8, 0), (3, 9, 0)));
     assert_eq!(tiles(20, KEYS, &LARGE), ((5, 8, 0), (3, 9, 0)), "few tiles are sorted larger");
@@ -251,7 +247,7 @@ fn tiles_fit_what_the_device_has() {
             let limits = Limits { workgroup_bytes, invocations, ..LARGE };
             for log2 in 1..=26 {
                 for shape in Shape::ALL {
-                    let tuning = Tuning::new(1 << log2, shape, &limits);
+                    let tuning = Tuning::measured(1 << log2, shape, &limits);
                     assert!(
                         Plan::fused(1 << log2, shape, &limits, &tuning).is_ok(),
                         "{limits:?} {log2} {tuning:?}"
@@ -273,11 +269,11 @@ fn a_million_keys_take_few_dispatches() {
 
 #[test]
 fn regions_are_finished_one_after_another() {
-    let tile = FusedTile { invocations_log2: 5, elements_log2: 4, parts_log2: 0 };
-    let tuning = Tuning { sort_tile: tile, tile, run_log2: 4, region_log2: 11 };
+    let tile = FusedTile::new(4, 5, 0).unwrap();
+    let tuning = Tuning::new(tile, tile, 4, 11).unwrap();
     let n = (1 << 13) + 5;
     let plan = Plan::fused(n, KEYS, &LARGE, &tuning).unwrap();
-    let firsts: Vec<u32> = plan.dispatches().map(|dispatch| dispatch.first).collect();
+    let firsts: Vec<u32> = plan.dispatches().map(|dispatch| dispatch.first()).collect();
     // The tiles' sort and three passes, on four whole regions; the fifth holds five.
     let expected: Vec<u32> = (0..4).flat_map(|region| [region << 11; 4]).collect();
     assert_eq!(firsts[..16], expected);
@@ -292,33 +288,32 @@ fn layouts_do_the_steps_of_their_work_and_touch_memory_in_runs() {
     for elements_log2 in 2..=6 {
         for invocations_log2 in 5..=9 {
             for parts_log2 in 0..=3 {
-                let tile = FusedTile { invocations_log2, elements_log2, parts_log2 };
                 if elements_log2 < parts_log2 + 2 {
                     continue;
                 }
-                check_layouts(tile);
+                check_layouts(FusedTile::new(elements_log2, invocations_log2, parts_log2).unwrap());
             }
         }
     }
 }
 
 fn check_layouts(tile: FusedTile) {
-    let (tile_log2, parts_log2) = (tile.log2(), tile.parts_log2);
+    let (tile_log2, parts_log2) = (tile.log2(), tile.parts_log2());
     for tail in 0..=tile_log2 {
         let run = tail.max(3);
         for count in 0..=tile_log2.saturating_sub(run) {
-            let work = Work::Strides { tail, low: 20, count, mirrored: tail > 0 && count > 0 };
+            let work = FusedWork::Strides { tail, low: 20, count, mirrored: tail > 0 && count > 0 };
             let layouts = tile.layouts(work);
             let what = format!("{tile:?} {work:?} {layouts:?}");
             let bits: Vec<u32> = layouts.iter().flat_map(|layout| layout.steps.clone().rev()).collect();
             let expected: Vec<u32> = (0..tail).rev().chain((tile_log2 - count..tile_log2).rev()).collect();
             assert_eq!(bits, expected, "{what}");
             for layout in &layouts {
-                let highest = layout.low == tile_log2 - tile.elements_log2;
+                let highest = layout.low == tile_log2 - tile.elements_log2();
                 let in_registers = if highest {
                     layout.low..tile_log2
                 } else {
-                    layout.low..layout.low + tile.elements_log2 - parts_log2
+                    layout.low..layout.low + tile.elements_log2() - parts_log2
                 };
                 let steps = &layout.steps;
                 assert!(
@@ -328,7 +323,7 @@ fn check_layouts(tile: FusedTile) {
                 assert!(!layout.mirrored || (highest && steps.end == tile_log2), "{what}");
             }
             if let [first, .., last] = &layouts[..] {
-                assert!(first.low.min(last.low) >= 3.min(tile_log2 - tile.elements_log2), "{what}");
+                assert!(first.low.min(last.low) >= 3.min(tile_log2 - tile.elements_log2()), "{what}");
             }
         }
     }
@@ -340,8 +335,8 @@ fn as_many_elements_as_positions_number_are_planned_for() {
     for n in [1 << 31, (1 << 31) + 1, u32::MAX as usize] {
         let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, n, KEYS, &limits).unwrap();
         let first = plan.dispatches().next().unwrap();
-        assert_eq!((first.first, first.count as usize), (0, n));
-        let steps: usize = plan.dispatches().map(|dispatch| dispatch.work.steps().len()).sum();
+        assert_eq!((first.first(), first.count() as usize), (0, n));
+        let steps: usize = plan.dispatches().map(|dispatch| dispatch.kernel().steps().len()).sum();
         let stages = n.next_power_of_two().ilog2() as usize;
         assert_eq!(steps, stages * (stages + 1) / 2);
     }
@@ -349,31 +344,186 @@ fn as_many_elements_as_positions_number_are_planned_for() {
 
 #[test]
 fn tunings_that_no_kernel_has_are_refused() {
-    let tile = |elements_log2, invocations_log2, parts_log2| FusedTile {
-        invocations_log2,
-        elements_log2,
-        parts_log2,
-    };
-    let fine = tile(4, 8, 1);
-    for wrong in [tile(0, 8, 0), tile(2, 8, 2), tile(2, 8, 3), tile(4, 0, 1)] {
-        for (sort_tile, tile) in [(wrong, wrong), (fine, wrong)] {
-            let tuning = Tuning { sort_tile, tile, run_log2: 4, region_log2: 23 };
-            assert!(Plan::fused(1 << 20, KEYS, &LARGE, &tuning).is_err(), "{tuning:?}");
-        }
+    let fine = FusedTile::new(4, 8, 1).unwrap();
+    for (elements, invocations, parts) in [(0, 8, 0), (2, 8, 2), (2, 8, 3), (4, 0, 1)] {
+        assert!(FusedTile::new(elements, invocations, parts).is_err(), "{elements} {invocations} {parts}");
     }
-    let smaller = Tuning { sort_tile: tile(3, 8, 0), tile: fine, run_log2: 4, region_log2: 23 };
-    assert!(
-        Plan::fused(1 << 20, KEYS, &LARGE, &smaller).is_err(),
-        "passes on tiles larger than those sorted"
-    );
+    let tuning = Tuning::new(fine, fine, 4, 23).unwrap();
+    assert!(Plan::fused(1 << 20, KEYS, &LARGE, &tuning).is_ok());
+    let smaller = Tuning::new(FusedTile::new(3, 8, 0).unwrap(), fine, 4, 23);
+    assert!(smaller.is_err(), "passes on tiles larger than those sorted");
 }
 
 #[test]
 fn a_tuning_that_does_not_fit_is_refused() {
-    let tile = FusedTile { invocations_log2: 8, elements_log2: 6, parts_log2: 0 };
-    let tuning = Tuning { sort_tile: tile, tile, run_log2: 4, region_log2: 23 };
+    let tile = FusedTile::new(6, 8, 0).unwrap();
+    let tuning = Tuning::new(tile, tile, 4, 23).unwrap();
     let error = Plan::fused(1 << 20, KEYS, &LARGE, &tuning).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { needed: 67_584, limit: 49_152, .. }), "{error}");
+}
+
+/// Numbers that arithmetic on powers of two goes wrong with.
+const EXTREMES: [u32; 9] = [0, 1, 2, 5, 15, 31, 32, 33, u32::MAX];
+
+/// Kernels of every kind, most of which there cannot be.
+pub fn kernels() -> Vec<Kernel> {
+    let mut kernels = vec![Iota.into()];
+    let tiles = [(1, 0, 0), (1, 1, 0), (2, 3, 1), (4, 8, 1), (10, 16, 0)];
+    let tiles =
+        tiles.map(|(elements, invocations, parts)| FusedTile::new(elements, invocations, parts).unwrap());
+    let tunings = [[1, 1, 0, 0, 0], [2, 1, 1, 1, 2], [5, 8, 0, 6, 8], [15, 15, 15, 15, 14]];
+    for a in EXTREMES {
+        let [block_log2, stride_log2, tile_log2, row_log2] = [a; 4];
+        kernels.extend([
+            Step::Mirror { block_log2 }.into(),
+            Step::Stride { stride_log2 }.into(),
+            Local::Sort { tile_log2 }.into(),
+            Local::Merge { tile_log2 }.into(),
+            Rows::Pad { from: a }.into(),
+            Kernel::from(Rows::Sort { row_log2 }),
+        ]);
+        let top = |tuning| Kernel::from(Top { tuning: TopTuning::new(tuning).unwrap(), k: a });
+        kernels.extend(tunings.map(top));
+        for b in EXTREMES {
+            kernels.extend([
+                Step::Alternating { stride_log2, block_log2: b }.into(),
+                Kernel::from(Rows::Transpose { rows_log2: a, columns_log2: b }),
+            ]);
+            for c in EXTREMES {
+                kernels.push(Rows::Merge { row_log2, steps: b, block_log2: c }.into());
+                for (tile, mirrored) in tiles.into_iter().zip([false, true].into_iter().cycle()) {
+                    let work = FusedWork::Strides { tail: a, low: b, count: c, mirrored };
+                    kernels.push(Fused { tile, work }.into());
+                }
+            }
+        }
+    }
+    for tile in tiles {
+        kernels.extend([FusedWork::Sort, FusedWork::Halves].map(|work| Kernel::from(Fused { tile, work })));
+    }
+    kernels.extend([false, true].map(|odd| Kernel::from(Step::Phase { odd })));
+    kernels
+}
+
+/// Whether every dispatch finds what it reads, and the arrays have room for what it writes.
+fn keeps_inside(plan: &Plan) -> bool {
+    let (room, mut there, mut side) = ([plan.room(), plan.other_room()], [u64::from(plan.n()), 0], 0);
+    plan.dispatches().all(|dispatch| {
+        let access = dispatch.access();
+        let finds = access.reads <= there[side];
+        if access.changes_sides {
+            side = 1 - side;
+            there[side] = 0;
+        }
+        there[side] = there[side].max(access.writes);
+        finds && access.writes <= room[side].into()
+    })
+}
+
+#[test]
+fn kernels_that_leave_their_arrays_cannot_be_planned() {
+    let huge = Limits { workgroup_bytes: u64::MAX, invocations: u32::MAX, ..Limits::CPU };
+    let mut planned = 0;
+    for limits in [LARGE, Limits::WEBGPU, Limits::CPU, huge, Limits { invocations: 0, ..LARGE }] {
+        for shape in Shape::ALL {
+            for kernel in kernels() {
+                for (n, first, count) in [
+                    (0, 0, 0),
+                    (1, 0, 1),
+                    (2, 0, 2),
+                    (64, 0, 64),
+                    (64, 0, 65),
+                    (64, 1, 64),
+                    (64, 60, 4),
+                    (63, 0, 63),
+                    (64, u32::MAX, 1),
+                    (64, 0, u32::MAX),
+                    (64, u32::MAX, u32::MAX),
+                ] {
+                    let dispatch = [(kernel, first, count)];
+                    let Ok(plan) = Plan::of_kernels(n, shape, &limits, dispatch) else { continue };
+                    planned += 1;
+                    let what = || format!("{kernel:?} on {count} from {first} of {n}");
+                    assert!(keeps_inside(&plan), "{}", what());
+                    let is_pad = matches!(kernel, Kernel::Rows(Rows::Pad { .. }));
+                    assert!(is_pad || u64::from(first) + u64::from(count) <= n as u64, "{}", what());
+                    // Nor does its twin, which would panic.
+                    if plan.room() <= 1 << 16 {
+                        network::perform(&plan, &mut vec![1_u32; n], |_| {});
+                    }
+                }
+            }
+        }
+    }
+    assert!(planned > 1000, "{planned}");
+}
+
+#[test]
+fn dispatches_that_read_what_is_not_there_cannot_be_planned() {
+    let refused =
+        |kernels: &[(Kernel, u32, u32)]| Plan::of_kernels(64, KEYS, &LARGE, kernels.to_vec()).is_err();
+    let top = Top { tuning: TopTuning::new([2, 1, 1, 1, 1]).unwrap(), k: 2 };
+    let all = |kernel: Kernel| (kernel, 0, 64);
+    let transpose = all(Rows::Transpose { rows_log2: 3, columns_log2: 3 }.into());
+    assert!(!refused(&[all(top.into()), (top.into(), 0, 16), (Step::Mirror { block_log2: 2 }.into(), 0, 4)]));
+    // A reduction leaves a quarter, in the other array.
+    assert!(refused(&[all(top.into()), (top.into(), 0, 17)]));
+    assert!(refused(&[all(top.into()), all(Step::Mirror { block_log2: 2 }.into())]));
+    assert!(!refused(&[transpose, transpose]));
+    assert!(refused(&[all(top.into()), transpose]));
+    // Padding makes more, where it begins at the end of what is there.
+    let (pad, sort) = (Kernel::from(Rows::Pad { from: 64 }), Kernel::from(Rows::Sort { row_log2: 7 }));
+    assert!(!refused(&[(pad, 0, 128), (sort, 0, 128)]));
+    assert!(refused(&[(sort, 0, 128)]));
+    assert!(refused(&[(Rows::Pad { from: 65 }.into(), 0, 128)]));
+    let plan = Plan::of_kernels(64, KEYS, &LARGE, [transpose]).unwrap();
+    assert!(plan.repeated(1).is_ok() && plan.repeated(2).is_err(), "each begins in the first array");
+    assert!(plan.repeated(u32::MAX).is_err());
+}
+
+#[test]
+fn plans_for_any_limits_and_sizes_keep_inside_or_are_refused() {
+    let tile = FusedTile::new(1, 0, 0).unwrap();
+    let tuning = Tuning::new(tile, tile, u32::MAX, 0).unwrap();
+    let reduction = TopTuning::new([1, 1, 0, 0, 0]).unwrap();
+    for workgroup_bytes in [0, 7, 16, 2112, u64::MAX] {
+        for invocations in [0, 1, 3, 256, u32::MAX] {
+            for workgroups_per_dimension in [0, 1, 65_535, u32::MAX] {
+                for bytes in [0, 1 << 16, u64::MAX] {
+                    let limits = Limits {
+                        workgroup_bytes,
+                        invocations,
+                        workgroups_per_dimension,
+                        binding_bytes: bytes,
+                        buffer_bytes: bytes,
+                    };
+                    for n in [0, 1, 2, 3, 1000, 5000, u32::MAX as usize, 1 << 32, usize::MAX] {
+                        let shape = Shape::ALL[n % 4];
+                        let plans = all()
+                            .map(|(algorithm, variant)| Plan::new(algorithm, variant, n, shape, &limits));
+                        let tops = [0, 1, 100, usize::MAX].map(|k| Plan::top(k, n, shape, &limits));
+                        let tuned = [
+                            Plan::fused(n, shape, &limits, &tuning),
+                            Plan::top_tuned(1, n, shape, &limits, reduction, u32::MAX),
+                            Plan::top_tuned(n, n, shape, &limits, reduction, 0),
+                        ];
+                        for plan in plans.chain(tops).chain(tuned).flatten() {
+                            assert_eq!(plan.n() as usize, n);
+                            assert!(u64::from(plan.room()) * shape.key_bytes() <= bytes);
+                            let few = plan.prefix(5000);
+                            assert!(keeps_inside(&few), "{limits:?} {n}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    for largest in EXTREMES {
+        let reduction = TopTuning::new([largest; 5]);
+        assert!(reduction.is_err(), "a run of as many slots as a tile has elements");
+        assert!(FusedTile::new(largest, largest, largest).is_err(), "as many parts as elements");
+        assert_eq!(FusedTile::new(largest, 0, 0).is_ok(), (1..=10).contains(&largest));
+    }
 }
 
 #[test]

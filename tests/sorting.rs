@@ -4,8 +4,8 @@
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
-use gpusort::unstable::gpu::Kind;
-use gpusort::unstable::key::KeyMap;
+use gpusort::Kind;
+use gpusort::unstable::key::{KeyMap, KeyWords};
 use gpusort::unstable::sorter::{Incoming, Request};
 use gpusort::unstable::words::Words;
 use gpusort::{Algorithm, Element, ElementType, Form, Method, Sorter};
@@ -181,7 +181,7 @@ fn an_input_that_ends_early_or_late_or_fails_is_an_error() {
     let sorter = Sorter::on(device::start());
     for told in [999, 1001] {
         let blocks = [400, 600].into_iter().map(|n| Ok(Words::from(vec![5_u32; n])));
-        let request = Request::keys(Incoming::new(told, 1, blocks));
+        let request = Request::keys(Incoming::new(told, KeyWords::One, blocks));
         let error = sorter.run(request, &mut |_, _| {}).unwrap_err();
         assert!(error.to_string().contains("size"), "{error}");
     }

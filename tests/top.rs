@@ -2,23 +2,39 @@
 
 use gpusort::unstable::cpu::{Pair, network};
 use gpusort::unstable::gpu::{Buffers, execute};
-use gpusort::unstable::key::{ElementType, Incoming, KeyMap, Keys, Pieces, to_keys};
-use gpusort::unstable::plan::{Algorithm, Kernel, Limits, Plan, Round, Shape, TopTuning, Variant, Work};
-use gpusort::{Method, Sorter};
+use gpusort::unstable::key::{ElementType, KeyMap, KeyWords};
+use gpusort::unstable::order::Selection;
+use gpusort::unstable::plan::{Algorithm, Dispatch, Kernel, Limits, Plan, Shape, Top, TopTuning, Variant};
+use gpusort::unstable::sorter::{Incoming, Request};
+use gpusort::unstable::words::Words;
+use gpusort::{Error, Method, Sorter};
 
 use crate::device::{self, gpu};
 use crate::inputs::{PATTERNS, Pattern, elements, random};
 use crate::networks::LARGE;
 use crate::networks::all;
 use crate::oracle::{check_runs, check_top, compare};
-use crate::sorting::{bits_of, orders};
+use crate::support::elements::{bits_of, keys_of, orders};
 
-const KEYS: Shape = Shape { key_words: 1, positions: false };
+const KEYS: Shape = Shape { key: KeyWords::One, positions: false };
 
 /// In this order, as `examples/top.rs` has them: elements, invocations, groups, subset, slots, rest.
-fn tuning(numbers: [u32; 6]) -> TopTuning {
-    let [elements_log2, invocations_log2, groups_log2, subset_log2, slots_log2, rest_log2] = numbers;
-    TopTuning { invocations_log2, elements_log2, groups_log2, subset_log2, slots_log2, rest_log2 }
+fn tuned(k: usize, n: usize, shape: Shape, limits: &Limits, numbers: [u32; 6]) -> Result<Plan, Error> {
+    let [elements, invocations, groups, subset, slots, rest] = numbers;
+    let tuning = TopTuning::new([elements, invocations, groups, subset, slots])?;
+    Plan::top_tuned(k, n, shape, limits, tuning, rest)
+}
+
+/// The plan with reductions that keep one element of each tile.
+fn keeping_one(plan: &Plan, limits: &Limits) -> Plan {
+    let kernel = |dispatch: &Dispatch| {
+        let kernel = match dispatch.kernel() {
+            Kernel::Top(Top { tuning, .. }) => Kernel::Top(Top { tuning, k: 1 }),
+            kernel => kernel,
+        };
+        (kernel, dispatch.first(), dispatch.count())
+    };
+    Plan::of_kernels(plan.n() as usize, plan.shape(), limits, plan.dispatches().map(kernel)).unwrap()
 }
 
 /// Tunings of so few elements that sixteen take several passes, and the most that they keep.
@@ -31,7 +47,7 @@ fn every_plan_leaves_the_top_of_every_sequence_of_zeros_and_ones() {
     for (numbers, most) in SMALL {
         for k in 1..=most {
             for n in 0..=14 {
-                let plan = Plan::top_tuned(k, n, KEYS, &Limits::WEBGPU, tuning(numbers)).unwrap();
+                let plan = tuned(k, n, KEYS, &Limits::WEBGPU, numbers).unwrap();
                 assert!(plan.reduces() || n <= 4, "{numbers:?} {n}");
                 for bits in 0..1_u32 << n {
                     let input: Vec<u8> = (0..n).map(|i| (bits >> i & 1) as u8).collect();
@@ -50,12 +66,8 @@ fn every_plan_leaves_the_top_of_every_sequence_of_zeros_and_ones() {
 #[test]
 fn a_plan_that_keeps_one_too_few_is_noticed() {
     // The check above must be able to fail.
-    let mut plan = Plan::top_tuned(2, 14, KEYS, &Limits::WEBGPU, tuning(SMALL[1].0)).unwrap();
-    for dispatch in &mut plan.rounds[0].dispatches {
-        if let Work::TopTile { k, .. } = &mut dispatch.work {
-            *k = 1;
-        }
-    }
+    let plan = tuned(2, 14, KEYS, &Limits::WEBGPU, SMALL[1].0).unwrap();
+    let plan = keeping_one(&plan, &Limits::WEBGPU);
     let fails = (0..1_u32 << 14).any(|bits| {
         let mut output: Vec<u8> = (0..14).map(|i| (bits >> i & 1) as u8).collect();
         network::perform(&plan, &mut output, |_| {});
@@ -71,7 +83,7 @@ fn plans_leave_the_top_of_any_input() {
         for (n, pattern) in [0, 1, 2, 4096, 4097, 8193, 65_537, 300_007].into_iter().zip(PATTERNS) {
             for k in [1, 2, 31, 32, 33, 100, 1000, n + 1] {
                 for positions in [false, true] {
-                    let shape = Shape { key_words: 2, positions };
+                    let shape = Shape { key: KeyWords::Two, positions };
                     let plan = Plan::top(k, n, shape, &limits).unwrap();
                     let words = pattern.words(n, 1).into_iter();
                     let position = |place: u32| if positions { place } else { 0 };
@@ -96,15 +108,15 @@ fn reductions_shrink_and_say_how_much_room_they_need() {
                     let plan = Plan::top(k, n, shape, &limits).unwrap();
                     let mut left = n as u32;
                     for dispatch in plan.dispatches() {
-                        if let Work::TopTile { tile_log2, slots_log2, .. } = dispatch.work {
-                            assert_eq!((dispatch.first, dispatch.count), (0, left));
-                            let tiles = left.div_ceil(1 << tile_log2);
-                            assert!(dispatch.grid.workgroups() >= tiles.into());
-                            let kept = tiles << slots_log2;
-                            assert!(kept < left && kept <= plan.scratch && plan.scratch <= plan.n, "{n} {k}");
+                        if let Kernel::Top(Top { tuning, .. }) = dispatch.kernel() {
+                            assert_eq!((dispatch.first(), dispatch.count()), (0, left));
+                            let tiles = left.div_ceil(1 << tuning.tile_log2());
+                            assert!(dispatch.grid().workgroups() >= tiles.into());
+                            let (kept, room) = (tiles << tuning.slots_log2(), plan.other_room());
+                            assert!(kept < left && kept <= room && room <= plan.n(), "{n} {k}");
                             left = kept;
                         } else {
-                            assert!(dispatch.first + dispatch.count <= left);
+                            assert!(dispatch.first() + dispatch.count() <= left);
                         }
                     }
                     assert!(plan.reduces() && left <= 1 << 12, "{shape:?} {n} {k}");
@@ -127,8 +139,7 @@ fn reductions_shrink_and_say_how_much_room_they_need() {
 #[test]
 fn tunings_that_no_kernel_has_are_refused() {
     let fine = [5, 8, 0, 6, 8, 12];
-    let refused =
-        |k, numbers, limits: &Limits| Plan::top_tuned(k, 1 << 20, KEYS, limits, tuning(numbers)).is_err();
+    let refused = |k, numbers, limits: &Limits| tuned(k, 1 << 20, KEYS, limits, numbers).is_err();
     assert!(!refused(100, fine, &LARGE));
     for wrong in [
         [5, 8, 6, 6, 8, 12],
@@ -162,7 +173,7 @@ fn tunings_that_no_kernel_has_are_refused() {
 fn on_device(plan: &Plan, keys: &[u64], count: usize) -> Vec<(u64, u32)> {
     let buffers = Buffers::new(gpu(), plan).unwrap();
     let mut positions = vec![0; count];
-    let keys: Vec<u64> = if plan.shape.key_words == 1 {
+    let keys: Vec<u64> = if plan.shape().key == KeyWords::One {
         let words: Vec<u32> = keys.iter().map(|&key| key as u32).collect();
         let mut left = vec![0_u32; count];
         buffers.upload(gpu(), bytemuck::cast_slice(&words)).unwrap();
@@ -176,7 +187,7 @@ fn on_device(plan: &Plan, keys: &[u64], count: usize) -> Vec<(u64, u32)> {
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut left)).unwrap();
         left
     };
-    if plan.shape.positions {
+    if plan.shape().positions {
         buffers.download_positions(gpu(), &mut positions).unwrap();
     }
     keys.into_iter().zip(positions).collect()
@@ -184,7 +195,7 @@ fn on_device(plan: &Plan, keys: &[u64], count: usize) -> Vec<(u64, u32)> {
 
 /// The elements that these keys are on a device.
 fn input(shape: Shape, keys: &[u64]) -> Vec<(u64, u32)> {
-    let mask = if shape.key_words == 1 { u32::MAX.into() } else { u64::MAX };
+    let mask = if shape.key == KeyWords::One { u32::MAX.into() } else { u64::MAX };
     keys.iter().zip(0..).map(|(&key, at)| (key & mask, if shape.positions { at } else { 0 })).collect()
 }
 
@@ -196,18 +207,18 @@ fn last(shape: Shape) -> (u64, u32) {
 /// rules; says how many elements the first run has that are not padding.
 fn check_plan(plan: &Plan, k: usize, keys: &[u64], what: &str) -> usize {
     let k = k.min(keys.len());
-    let input = input(plan.shape, keys);
-    let last = last(plan.shape);
+    let input = input(plan.shape(), keys);
+    let last = last(plan.shape());
     let dispatches: Vec<_> = plan.dispatches().copied().collect();
     let mut filled = 0;
     let mut reach = 1;
     for (end, dispatch) in (1..).zip(&dispatches) {
-        let what = || format!("{what} {:?} n {} k {k}, {end} dispatches", plan.shape, plan.n);
-        let rounds = vec![Round { dispatches: dispatches[..end].to_vec(), times: 1 }];
-        let cut = Plan { rounds, ..plan.clone() };
+        let what = || format!("{what} {:?} n {} k {k}, {end} dispatches", plan.shape(), plan.n());
+        let cut = plan.prefix(end as u64);
         let mut expected = input.clone();
         network::perform_with_padding(&cut, &mut expected, last, |_| {});
-        if let Work::TopTile { tile_log2, slots_log2, .. } = dispatch.work {
+        if let Kernel::Top(Top { tuning, .. }) = dispatch.kernel() {
+            let (tile_log2, slots_log2) = (tuning.tile_log2(), tuning.slots_log2());
             let slots = 1 << slots_log2;
             reach = if reach == 1 { 1 << tile_log2 } else { reach << (tile_log2 - slots_log2) };
             let count = input.len().div_ceil(reach) * slots;
@@ -283,7 +294,7 @@ fn tilings_of_every_cut_leave_what_the_interpreter_leaves() {
         for (n, pattern) in
             [(1021, Pattern::FewDistinct), (2000, Pattern::Random), (1500, Pattern::AllLargest)]
         {
-            let plan = Plan::top_tuned(k, n, shape, &limits, tuning(numbers)).unwrap();
+            let plan = tuned(k, n, shape, &limits, numbers).unwrap();
             check_plan(&plan, k, &pattern.words(n, 5), &format!("{numbers:?} {pattern:?}"));
         }
     }
@@ -322,44 +333,29 @@ fn best_elements_that_are_all_in_few_invocations_are_found_bit_by_bit() {
 fn a_kernel_that_keeps_too_few_is_noticed() {
     // The comparison above must be able to fail.
     let plan = Plan::top(100, 20_011, KEYS, &gpu().info().limits).unwrap();
-    let mut other = plan.clone();
-    for dispatch in &mut other.rounds[0].dispatches {
-        if let Work::TopTile { k, .. } = &mut dispatch.work {
-            *k = 1;
-        }
-    }
+    let other = keeping_one(&plan, &gpu().info().limits);
     let keys = Pattern::AllEqual.words(20_011, 1).into_iter().chain([0]).take(20_011).collect::<Vec<_>>();
     assert_ne!(on_device(&plan, &keys, 100), on_device(&other, &keys, 100));
     assert!(check_top(&input(KEYS, &keys), 100, &on_device(&other, &keys, 100)).is_err());
 }
 
 #[test]
-#[should_panic(expected = "leaves its arrays")]
-fn a_plan_that_leaves_its_arrays_is_not_performed() {
-    let mut plan = Plan::top(100, 20_011, KEYS, &gpu().info().limits).unwrap();
+fn a_plan_that_leaves_its_arrays_is_refused() {
+    let plan = Plan::top(100, 20_011, KEYS, &gpu().info().limits).unwrap();
     // The second time it would take as many from the smaller array.
-    plan.rounds[0].dispatches.truncate(1);
-    plan.rounds[0].times = 2;
-    let keys = Pattern::Random.words(20_011, 1);
-    on_device(&plan, &keys, 1);
+    assert!(plan.prefix(1).repeated(2).is_err());
+    let first = plan.dispatches().next().unwrap();
+    let twice = [(first.kernel(), 0, 20_011); 2];
+    assert!(Plan::of_kernels(20_011, KEYS, &gpu().info().limits, twice).is_err());
 }
 
 #[test]
-#[should_panic(expected = "leaves its arrays")]
+#[should_panic(expected = "for other buffers")]
 fn a_plan_without_room_for_its_runs_is_not_performed() {
-    let mut plan = Plan::top(100, 20_011, KEYS, &gpu().info().limits).unwrap();
-    plan.scratch -= 1;
-    on_device(&plan, &Pattern::Random.words(20_011, 1), 1);
-}
-
-#[test]
-#[should_panic(expected = "leaves its arrays")]
-fn a_kernel_for_other_tiles_than_its_work_is_not_performed() {
-    let mut plan = Plan::top(100, 20_011, KEYS, &gpu().info().limits).unwrap();
-    if let Kernel::Top(tuning) = &mut plan.rounds[0].dispatches[0].kernel {
-        tuning.slots_log2 += 1;
-    }
-    on_device(&plan, &Pattern::Random.words(20_011, 1), 1);
+    let whole = Plan::new(Algorithm::Bitonic, Variant::Fused, 20_011, KEYS, &gpu().info().limits).unwrap();
+    let plan = Plan::top(100, 20_011, KEYS, &gpu().info().limits).unwrap();
+    let buffers = Buffers::new(gpu(), &whole).unwrap();
+    let _ = execute(gpu(), &plan, &buffers, |_| {});
 }
 
 /// The first `k` of these elements both ways, as keys and as positions, against the order rules.
@@ -368,34 +364,29 @@ fn check<R: Fn(&str, &str)>(sorter: &Sorter, method: Method, order: KeyMap, bits
     let mut expected: Vec<(u64, u32)> = bits.iter().copied().zip(0..).collect();
     expected.sort_by(|a, b| compare(order.element, order.descending, a.0, b.0));
     expected.truncate(k);
-    let pieces = in_pieces(bits, order);
-    let (positions, report) = sorter.top_positions(pieces.clone(), k, method, &mut |_, _| {}).unwrap();
+    let keys = in_blocks(bits, order);
+    let selection = Selection { unique: false, first: Some(k) };
+    let request = Request::positions(keys.borrowed()).select(selection).by(method);
+    let sorted = sorter.run(request, &mut |_, _| {}).unwrap();
+    let positions: Vec<u32> = sorted.words.into_vec().unwrap();
     assert!(positions.iter().eq(expected.iter().map(|(_, position)| position)), "positions, {}", what());
-    ran(report.algorithm, report.variant);
-    let (keys, report) = sorter.top(pieces, k, method, &mut |_, _| {}).unwrap();
-    let top = bits_of(keys, order);
+    ran(sorted.report.ran.algorithm(), sorted.report.ran.variant());
+    let sorted = sorter.run(Request::keys(keys).select(selection).by(method), &mut |_, _| {}).unwrap();
+    let top = bits_of(sorted.words, order);
     assert!(top.iter().eq(expected.iter().map(|(bits, _)| bits)), "keys, {}", what());
-    ran(report.algorithm, report.variant);
+    ran(sorted.report.ran.algorithm(), sorted.report.ran.variant());
 }
 
-/// The keys of these elements in pieces of many sizes.
-fn in_pieces(bits: &[u64], order: KeyMap) -> Pieces {
-    let mut pieces = Pieces::new(order.element);
+/// The keys of these elements in blocks of many sizes.
+fn in_blocks(bits: &[u64], order: KeyMap) -> Words<'static> {
+    let mut blocks = Words::new(order.element.key_words());
     let (mut rest, mut size) = (bits, 1);
     while !rest.is_empty() {
-        let (piece, after) = rest.split_at(size.min(rest.len()));
-        pieces.push(if order.element.bytes() == 4 {
-            let mut words: Vec<u32> = piece.iter().map(|&word| word as u32).collect();
-            to_keys(&mut words, order);
-            Keys::One(words)
-        } else {
-            let mut words = piece.to_vec();
-            to_keys(&mut words, order);
-            Keys::Two(words)
-        });
+        let (block, after) = rest.split_at(size.min(rest.len()));
+        blocks.append(keys_of(block, order));
         (rest, size) = (after, size * 5 + 2);
     }
-    pieces
+    blocks
 }
 
 const COUNTS: [usize; 9] = [0, 1, 2, 31, 32, 33, 100, 1000, usize::MAX];
@@ -472,17 +463,19 @@ fn named_variants_sort_all_for_the_top() {
         });
     }
     // And what is uploaded next is found where it is.
-    let (keys, _) = sorter.sort(Keys::One(vec![3, 1, 2]), Method::default(), &mut |_, _| {}).unwrap();
-    assert_eq!(keys, Keys::One(vec![1, 2, 3]));
+    let mut elements = [3_u32, 1, 2];
+    sorter.sort(&mut elements).unwrap();
+    assert_eq!(elements, [1, 2, 3]);
 }
 
 #[test]
 fn what_ends_early_has_no_top() {
     for sorter in [Sorter::cpu(), Sorter::on(device::start())] {
         for k in [0, 10] {
-            let pieces = [Ok(Keys::One(vec![5; 10_000])), Err(gpusort::Error::device("gone"))];
-            let keys = Incoming::new(20_000, 1, pieces.into_iter());
-            assert!(sorter.top(keys, k, Method::default(), &mut |_, _| {}).is_err());
+            let blocks = [Ok(Words::from(vec![5_u32; 10_000])), Err(gpusort::Error::device("gone"))];
+            let keys = Incoming::new(20_000, KeyWords::One, blocks.into_iter());
+            let request = Request::keys(keys).select(Selection { unique: false, first: Some(k) });
+            assert!(sorter.run(request, &mut |_, _| {}).is_err());
         }
     }
 }

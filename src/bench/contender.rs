@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::spin_up::SpinUp;
+use crate::clock::{Clock, Elapsed};
 use crate::cpu;
 use crate::error::Error;
-use crate::gpu::{Buffers, Clock, Elapsed, Gpu, execute};
+use crate::gpu::{Buffers, Gpu, execute};
 use crate::key::Word;
 use crate::plan::Plan;
 use crate::sorter::{Method, Request, Sorter};
@@ -56,7 +57,7 @@ struct Memory {
 
 impl Memory {
     fn new(positions: bool) -> Self {
-        Self { keys: Words::new(1), positions: positions.then(Vec::new) }
+        Self { keys: Words::from(Vec::<u32>::new()), positions: positions.then(Vec::new) }
     }
 
     /// Takes the keys over.
@@ -91,7 +92,7 @@ impl Contender for OnCpu {
     fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
         self.result.begin(input);
         let (sorter, quiet) = (Sorter::cpu(), &mut |_, _| {});
-        let keys = std::mem::replace(&mut self.result.keys, Words::new(1));
+        let keys = std::mem::replace(&mut self.result.keys, Words::from(Vec::<u32>::new()));
         let start = Instant::now();
         let request = if self.result.positions.is_some() { Request::positions } else { Request::keys };
         let crate::sorter::Sorted { words, report, .. } = sorter.run(request(keys).by(self.method), quiet)?;
@@ -173,7 +174,7 @@ impl<'a> OnGpu<'a> {
     pub fn new(gpu: &'a Gpu, spin_up: Option<&'a SpinUp>, plan: Plan) -> Result<Self, Error> {
         gpu.prepare(&plan)?;
         let buffers = Buffers::new(gpu, &plan)?;
-        let result = Memory::new(plan.shape.positions);
+        let result = Memory::new(plan.shape().positions);
         Ok(Self { gpu, spin_up, plan, buffers, result })
     }
 }

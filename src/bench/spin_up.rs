@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, execute};
-use crate::plan::{Algorithm, Plan, Round, Shape, Variant};
+use crate::key::KeyWords;
+use crate::plan::{Algorithm, Plan, Shape, Variant};
 
 /// Work that is of no interest, done until the device is as fast as it was at its fastest.
 pub struct SpinUp {
@@ -22,15 +23,14 @@ impl SpinUp {
     ///
     /// A failure of the device.
     pub fn new(gpu: &Gpu) -> Result<Self, Error> {
-        let shape = Shape { key_words: 1, positions: false };
+        let shape = Shape { key: KeyWords::One, positions: false };
         let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, 1 << 20, shape, &gpu.info().limits)?;
         gpu.prepare(&plan)?;
         let elements = Buffers::new(gpu, &plan)?;
         let once = execute(gpu, &plan, &elements, |_| {})?.0.time;
         // So often in one submit that the device is not idle between two of them.
-        let times = (Duration::from_millis(10).as_secs_f64() / once.as_secs_f64()).clamp(1.0, 200.0) as u64;
-        let rounds: Vec<Round> = (0..times).flat_map(|_| plan.rounds.clone()).collect();
-        let spin_up = Self { plan: Plan { rounds, ..plan }, elements, fastest: Mutex::new(Duration::MAX) };
+        let times = (Duration::from_millis(10).as_secs_f64() / once.as_secs_f64()).clamp(1.0, 200.0) as u32;
+        let spin_up = Self { plan: plan.repeated(times)?, elements, fastest: Mutex::new(Duration::MAX) };
         let (start, mut improved) = (Instant::now(), Instant::now());
         while improved.elapsed() < Duration::from_millis(300) && start.elapsed() < Duration::from_secs(3) {
             let before = spin_up.fastest();

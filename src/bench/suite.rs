@@ -8,9 +8,10 @@ use super::report::{ALL_CORES, CPU, Case, DeviceReport, Measurement, ONE_CORE, S
 use super::sizes::Sizes;
 use super::spin_up::SpinUp;
 use super::verify::verify;
+use crate::device::Kind;
 use crate::error::{Error, ErrorKind};
 use crate::generate::{Distribution, Sequence};
-use crate::gpu::{Gpu, Kind};
+use crate::gpu::Gpu;
 use crate::human;
 use crate::key::ElementType;
 use crate::plan::{Algorithm, Plan, Shape, Variant};
@@ -115,7 +116,8 @@ impl Suite {
     #[must_use]
     pub fn memory(&self) -> u64 {
         let n = self.sizes.0.iter().copied().max().unwrap_or(0) as u64;
-        let key = self.elements.iter().map(|element| 4 * u64::from(element.key_words())).max().unwrap_or(0);
+        let key =
+            self.elements.iter().map(|element| 4 * u64::from(element.key_words().count())).max().unwrap_or(0);
         n.saturating_mul(3 * key + if self.positions { 3 * 4 } else { 0 })
     }
 }
@@ -426,7 +428,7 @@ impl Suite {
     ) -> Result<Option<Plan>, Error> {
         let Entrant::Network { device, algorithm, variant } = entrant else { return Ok(None) };
         let Some((gpu, _)) = &devices[device].gpu else { return Ok(None) };
-        let shape = Shape { key_words: element.key_words(), positions: self.positions };
+        let shape = Shape::of(element, self.positions);
         Plan::new(algorithm, variant, n, shape, &gpu.info().limits).map(Some)
     }
 

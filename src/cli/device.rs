@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use gpusort::unstable::cost::{self, Choice, Costs};
-use gpusort::unstable::gpu::{Gpu, Kind, Select};
+use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human::{grouped, quoted};
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::parallel;
 use gpusort::unstable::plan::{Limits, Plan, Shape};
 use gpusort::{ErrorKind, Method, Sorter};
+use gpusort::{Kind, Select};
 
 use super::progress::{Progress, Unit};
 use super::tune;

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use gpusort::unstable::gpu::{AdapterInfo, adapters};
+use gpusort::AdapterInfo;
+use gpusort::unstable::gpu::adapters;
 use gpusort::unstable::human::bytes;
 
 pub(super) fn run() -> anyhow::Result<()> {

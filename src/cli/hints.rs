@@ -10,6 +10,14 @@ pub(super) fn shown(error: &anyhow::Error) -> String {
 
 /// What is added to the message of an error.
 fn hint(error: &Error) -> Option<String> {
+    if let ErrorKind::NoDevice { adapters, .. } = error.kind() {
+        return Some(match adapters {
+            Some(adapters) if !adapters.is_empty() => {
+                "; name one with --device N or --device NAME, install another's driver, or sort with --device cpu"
+            }
+            _ => ", or sort with --device cpu",
+        }.to_owned());
+    }
     let is_token = matches!(error.kind(), ErrorKind::Token { .. });
     Some(match error.hint()? {
         Hint::Rounding if is_token => "; --type f64 sorts it, rounded".to_owned(),

@@ -81,13 +81,13 @@ impl Options {
         };
         let positions =
             self.ask.positions || format.is_table() || format == Format::Text && element.is_float();
-        let shape = Shape { key_words: element.key_words(), positions };
+        let shape = Shape::of(element, positions);
         Some(Expected { n, shape, bytes, text: !format.is_bits() })
     }
 
     /// Bytes of memory that it takes at least to sort what is expected.
     fn least_memory(&self, expected: &Expected) -> u64 {
-        let key = 4 * u64::from(expected.shape.key_words);
+        let key = expected.shape.key_bytes();
         match self.input.format {
             // Integers whose text is not kept: 64 bits twice for 21 bytes, or half of that for 11.
             Format::Text => expected.bytes / 4 * 3,
@@ -196,8 +196,7 @@ fn sort_one(
     let chosen = devices.choose(n as u64, shape, input.unread(), progress)?;
     if chosen.sorter.device().is_none() && !ask.selection.is_few(n as u64) {
         // What is sorted goes to another place, and so does what is written of it.
-        let Shape { key_words, positions } = shape;
-        ensure_memory(n as u64 * (4 * u64::from(key_words) + if positions { 8 } else { 0 }))?;
+        ensure_memory(n as u64 * (shape.key_bytes() + if shape.positions { 8 } else { 0 }))?;
     }
     let types = input.elements().iter().map(ElementType::to_string).collect::<Vec<_>>().join(",");
     let counts = input.counts();

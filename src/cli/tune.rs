@@ -12,10 +12,11 @@ use anyhow::{Context, anyhow, bail, ensure};
 use etcetera::BaseStrategy;
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::cost::{self, Costs, CpuCosts, Curve, GpuCosts};
-use gpusort::unstable::gpu::{AdapterInfo, Kind, Select, adapters};
+use gpusort::unstable::gpu::adapters;
 use gpusort::unstable::human::{self, grouped, time};
 use gpusort::unstable::io::Output;
 use gpusort::unstable::key::ElementType;
+use gpusort::{AdapterInfo, Kind, Select};
 use serde_json::Value;
 
 use crate::end::Children;
@@ -148,7 +149,7 @@ impl Measured {
     ) -> anyhow::Result<()> {
         let name =
             if case.text { format!("{} records", case.element) } else { format!("{} keys", case.element) };
-        let key_words = case.element.key_words();
+        let key_words = case.element.key_words().count();
         let curve = || Curve { key_words, records: case.text, times: Vec::new() };
         let (mut cpu, mut on_gpu) = (curve(), curve());
         for &size in sizes {

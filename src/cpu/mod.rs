@@ -3,6 +3,7 @@
 pub mod network;
 mod radix;
 mod sort;
+pub(crate) mod step;
 mod top;
 
 pub use sort::Pair;

@@ -1,1 +1,90 @@
+//! In place of the GPU, in builds without it: the same names, of which no value exists. So nothing else has to ask
+//! whether there may be one.
 
+#![allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
+
+use crate::clock::Elapsed;
+use crate::device::{AdapterInfo, Select};
+use crate::error::{Error, ErrorKind};
+use crate::plan::Plan;
+
+/// No adapters.
+#[must_use]
+pub fn adapters() -> Vec<AdapterInfo> {
+    Vec::new()
+}
+
+/// A GPU that was started: none can be.
+pub enum Gpu {}
+
+impl Gpu {
+    pub fn start(select: &Select) -> Result<Self, Error> {
+        Err(Error::new(ErrorKind::NoDevice { wanted: select.clone(), adapters: None }))
+    }
+
+    pub fn info(&self) -> &AdapterInfo {
+        match *self {}
+    }
+
+    pub fn prepare(&self, _: &Plan) -> Result<(), Error> {
+        match *self {}
+    }
+
+    pub fn copy_bandwidth(&self) -> Result<f64, Error> {
+        match *self {}
+    }
+}
+
+/// Elements on a GPU.
+pub enum Buffers {}
+
+/// Keys on their way to a GPU.
+pub enum Upload {}
+
+impl Buffers {
+    pub fn new(gpu: &Gpu, _: &Plan) -> Result<Self, Error> {
+        match *gpu {}
+    }
+
+    pub fn fit(&self, _: &Plan) -> bool {
+        match *self {}
+    }
+
+    pub fn resize(&mut self, _: &Plan) {
+        match *self {}
+    }
+
+    pub fn n(&self) -> u32 {
+        match *self {}
+    }
+
+    pub fn begin_upload(&self, _: &Gpu) -> Result<Upload, Error> {
+        match *self {}
+    }
+
+    pub fn download_keys(&self, _: &Gpu, _: &mut [u8]) -> Result<(), Error> {
+        match *self {}
+    }
+
+    pub fn download_positions(&self, _: &Gpu, _: &mut [u32]) -> Result<(), Error> {
+        match *self {}
+    }
+
+    pub fn take_keys<E: From<Error>>(&self, _: &Gpu, _: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        match *self {}
+    }
+}
+
+impl Upload {
+    pub fn push(&mut self, _: &[u8]) -> Result<(), Error> {
+        match *self {}
+    }
+
+    pub fn finish(self) -> Result<(), Error> {
+        match self {}
+    }
+}
+
+pub fn execute(gpu: &Gpu, _: &Plan, _: &Buffers, _: impl FnMut(u64)) -> Result<(Elapsed, u64), Error> {
+    match *gpu {}
+}

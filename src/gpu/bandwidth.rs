@@ -1,8 +1,9 @@
-//! How fast the device copies within its memory: what a pass over data that no cache holds cannot exceed.
+//! How fast the device copies within its memory: the bound of a pass over data that no cache holds.
 
 use std::time::{Duration, Instant};
 
-use super::device::{Gpu, Kind};
+use super::device::Gpu;
+use crate::device::Kind;
 use crate::error::Error;
 
 /// Bytes that a workgroup of `copy.wgsl` copies.
@@ -18,16 +19,17 @@ impl Gpu {
     pub fn copy_bandwidth(&self) -> Result<f64, Error> {
         // More than fits any cache.
         let most = if self.info().kind == Kind::Software { 64 << 20 } else { 512 << 20 };
+        let context = &self.context;
         let limits = &self.info().limits;
         let one_dispatch = u64::from(limits.workgroups_per_dimension) * WORKGROUP_BYTES;
         let bytes = limits.buffer_bytes.min(limits.binding_bytes).min(one_dispatch).min(most);
         let workgroups = (bytes / WORKGROUP_BYTES) as u32;
         let bytes = u64::from(workgroups) * WORKGROUP_BYTES;
-        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        let module = context.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("copy"),
             source: wgpu::ShaderSource::Wgsl(include_str!("../../shaders/copy.wgsl").into()),
         });
-        let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        let pipeline = context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some("copy"),
             layout: None,
             module: &module,
@@ -35,9 +37,9 @@ impl Gpu {
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             cache: None,
         });
-        let buffer = |label| self.buffer(label, bytes, wgpu::BufferUsages::STORAGE, false);
+        let buffer = |label| context.buffer(label, bytes, wgpu::BufferUsages::STORAGE, false);
         let (from, to) = (buffer("copied from")?, buffer("copied to")?);
-        let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        let bind_group = context.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("copy"),
             layout: &pipeline.get_bind_group_layout(0),
             entries: &[
@@ -46,7 +48,7 @@ impl Gpu {
             ],
         });
         let copy = |times: u32| {
-            let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            let mut encoder = context.encoder("copy");
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             pass.set_pipeline(&pipeline);
             pass.set_bind_group(0, &bind_group, &[]);
@@ -56,8 +58,8 @@ impl Gpu {
             drop(pass);
             let commands = encoder.finish();
             let start = Instant::now();
-            self.queue.submit([commands]);
-            self.wait().map(|()| start.elapsed())
+            context.queue.submit([commands]);
+            context.wait().map(|()| start.elapsed())
         };
         // So many that a submit and its wait, a tenth of a millisecond, do not count.
         let mut times = 1;

@@ -1,16 +1,27 @@
 //! The GPU: the only folder that names wgpu.
 //!
-//! [`Gpu`] is a device that was chosen and started. [`Buffers`] hold the elements on it, [`transfer`]
-//! brings them there and back, [`executor`] performs a plan on them with the kernels of [`kernels`].
+//! ```text
+//! context ◂─ readback ◂─ timestamps, staging      device and queue; what the host reads; transfers
+//!    ▴
+//! pipelines ◂─ arrays ◂─ encode                   kernels compiled; buffers bound; a plan recorded
+//!    ▴            ▴         ▴
+//! device ◂───── buffers ◂─ execute                what others use: Gpu, Buffers, execute
+//! ```
 
+mod arrays;
 mod bandwidth;
-pub mod device;
-pub mod executor;
-pub mod kernels;
+mod buffers;
+mod context;
+mod device;
+mod encode;
+mod execute;
+mod pipelines;
+mod readback;
+mod staging;
 mod timestamps;
-pub mod transfer;
-mod unroll;
 
-pub use device::{AdapterInfo, Gpu, Kind, Select, adapters};
-pub use executor::{Clock, Elapsed, execute};
-pub use transfer::{Buffers, Upload};
+pub use buffers::Buffers;
+pub use context::adapters;
+pub use device::Gpu;
+pub use execute::execute;
+pub use staging::Upload;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::device::Gpu;
-use super::transfer::Words;
+use super::context::Context;
+use super::readback::Words;
 use crate::error::Error;
 
 const BEGIN: u32 = 0;
@@ -19,18 +19,18 @@ pub(super) struct Timestamps {
 
 impl Timestamps {
     /// `None` where the device has no timestamps.
-    pub(super) fn new(gpu: &Gpu) -> Result<Option<Self>, Error> {
-        if !gpu.device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
+    pub(super) fn new(context: &Context) -> Result<Option<Self>, Error> {
+        if !context.device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return Ok(None);
         }
-        let queries = gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
+        let queries = context.device.create_query_set(&wgpu::QuerySetDescriptor {
             label: Some("timestamps"),
             ty: wgpu::QueryType::Timestamp,
             count: 2,
         });
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
-        let resolved = gpu.buffer("timestamps", BYTES, usage, false)?;
-        Ok(Some(Self { queries, resolved, words: Words::new(gpu, BYTES)? }))
+        let resolved = context.buffer("timestamps", BYTES, usage, false)?;
+        Ok(Some(Self { queries, resolved, words: Words::new(context, BYTES)? }))
     }
 
     /// Where a pass writes them; only the first writes the beginning.
@@ -43,12 +43,12 @@ impl Timestamps {
     }
 
     /// The time between them, once the passes are submitted.
-    pub(super) fn read(&self, gpu: &Gpu) -> Result<Duration, Error> {
-        let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    pub(super) fn read(&self, context: &Context) -> Result<Duration, Error> {
+        let mut encoder = context.encoder("timestamps");
         encoder.resolve_query_set(&self.queries, BEGIN..END + 1, &self.resolved, 0);
-        let ticks: Vec<u64> = self.words.read(gpu, encoder, &self.resolved)?;
+        let ticks: Vec<u64> = self.words.read(context, encoder, &self.resolved)?;
         let nanoseconds =
-            ticks[1].wrapping_sub(ticks[0]) as f64 * f64::from(gpu.queue.get_timestamp_period());
+            ticks[1].wrapping_sub(ticks[0]) as f64 * f64::from(context.queue.get_timestamp_period());
         Ok(Duration::from_nanos(nanoseconds as u64))
     }
 }

@@ -7,7 +7,7 @@ use super::npy;
 use super::records::write_text;
 use super::source::{BLOCK, Input, RegularFile};
 use crate::error::{Error, Hint};
-use crate::key::{ElementType, KeyMap, Word};
+use crate::key::{ElementType, KeyMap, KeyWords, Word};
 use crate::order::{KeyOrder, Nulls};
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 use crate::words::{Block, Width, Words, by_width};
@@ -134,8 +134,8 @@ pub fn read(
             take(keys)
         };
         match source.element.key_words() {
-            1 => read_one::<u32>(source, order, &mut count, |keys| check(keys.into()))?,
-            _ => read_one::<u64>(source, order, &mut count, |keys| check(keys.into()))?,
+            KeyWords::One => read_one::<u32>(source, order, &mut count, |keys| check(keys.into()))?,
+            KeyWords::Two => read_one::<u64>(source, order, &mut count, |keys| check(keys.into()))?,
         }
         source.check(total - before)?;
     }
@@ -252,7 +252,7 @@ fn widened(element: &[u8], source: &Source) -> u64 {
 pub(super) fn key(element: &[u8], source: &Source, direction: KeyOrder) -> Option<u64> {
     let (bits, order) = (widened(element, source), direction.map(source.element));
     let allowed = direction.nan != Nulls::Error;
-    if source.element.key_words() == 1 {
+    if source.element.key_words() == KeyWords::One {
         let key = (bits as u32).key(order);
         (allowed || !key.is_nan(order)).then_some(key.into())
     } else {
@@ -263,7 +263,8 @@ pub(super) fn key(element: &[u8], source: &Source, direction: KeyOrder) -> Optio
 
 /// The element of this key, as text has it.
 pub(super) fn shown(key: u64, order: KeyMap) -> String {
-    let keys = if order.element.key_words() == 1 { vec![key as u32].into() } else { vec![key].into() };
+    let keys =
+        if order.element.key_words() == KeyWords::One { vec![key as u32].into() } else { vec![key].into() };
     let mut text = Vec::new();
     // Nothing can fail that is written to memory.
     let _ = write_text(keys, order, &mut text, |_| {});

@@ -12,7 +12,7 @@ use super::source::{Input, MARK, may_be_open};
 use super::stream::cell::{Cell, NoCell, Typing};
 use super::stream::{How, Kind, Model, Stream};
 use crate::error::{Error, Hint};
-use crate::key::KeyMap;
+use crate::key::{KeyMap, KeyWords};
 use crate::order::Selection;
 use crate::words::Words;
 
@@ -399,7 +399,7 @@ impl Out {
         to.write_all(&self.bytes)?;
         self.bytes.clear();
         if let Some(order) = self.order {
-            let keys: Words = if order.element.key_words() == 1 {
+            let keys: Words = if order.element.key_words() == KeyWords::One {
                 self.keys.iter().map(|&key| key as u32).collect::<Vec<_>>().into()
             } else {
                 self.keys[..].into()

@@ -6,6 +6,7 @@ use super::{Backend, Give, InMemory, Job, Method, Product, Progress, number_of_r
 use crate::cpu::{self, Item, Pair, Piece, network};
 use crate::error::Error;
 use crate::gpu::Gpu;
+use crate::key::KeyWords;
 use crate::order::is_few;
 use crate::plan::{Algorithm, Limits, Plan, Shape, Variant};
 use crate::report::{Form, Ran, Report};
@@ -114,7 +115,7 @@ fn sort_records(
 /// Sorts elements by a network, as a whole, or by the fast sort.
 fn sort<P: Piece<Item: Ord>>(
     pieces: Vec<P>,
-    key_words: u32,
+    key: KeyWords,
     method: Method,
     progress: Progress,
 ) -> Result<(Vec<P::Item>, Report), Error> {
@@ -131,7 +132,7 @@ fn sort<P: Piece<Item: Ord>>(
     };
     let positions = !P::Item::KEY_ONLY;
     let n = pieces.iter().map(P::count).sum();
-    let plan = Plan::new(algorithm, variant, n, Shape { key_words, positions }, &Limits::CPU)?;
+    let plan = Plan::new(algorithm, variant, n, Shape { key, positions }, &Limits::CPU)?;
     let dispatches = plan.dispatch_count();
     let mut elements = cpu::join(&pieces);
     drop(pieces);

@@ -4,9 +4,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Backend, Give, Incoming, Job, Product, Progress};
+use crate::clock::{Clock, Elapsed};
 use crate::cpu;
 use crate::error::Error;
-use crate::gpu::{Buffers, Clock, Elapsed, Gpu, execute};
+use crate::gpu::{Buffers, Gpu, execute};
+use crate::key::KeyWords;
 use crate::parallel;
 use crate::plan::{Algorithm, Plan, Shape, Variant};
 use crate::report::{Form, Ran, Report};
@@ -35,7 +37,7 @@ impl OnGpu {
         buffers.resize(plan);
         let mut upload = buffers.begin_upload(&self.gpu)?;
         let mut order = cpu::InOrder::default();
-        let (n, mut left, mut waiting) = (keys.n, keys.n, Duration::ZERO);
+        let (mut left, mut waiting) = (keys.n, Duration::ZERO);
         let changed = || Error::input("input", "is not of the size that it had when it was opened");
         let mut blocks = keys.blocks;
         loop {
@@ -49,7 +51,6 @@ impl OnGpu {
         if left > 0 {
             return Err(changed());
         }
-        debug_assert_eq!(n, plan.n as usize);
         upload.finish()?;
         Ok((start.elapsed().saturating_sub(waiting), (buffers, order.holds())))
     }
@@ -63,8 +64,8 @@ impl Backend for OnGpu {
     ) -> Result<(Box<dyn Product + 's>, Report), Error> {
         let Job { keys, give, first, method } = job;
         let (algorithm, variant) = method.on_gpu()?;
-        let (n, key_words) = (keys.n, keys.width);
-        let shape = Shape { key_words, positions: !matches!(give, Give::Keys) };
+        let (n, key) = (keys.n, keys.width);
+        let shape = Shape { key, positions: !matches!(give, Give::Keys) };
         let limits = &self.gpu.info().limits;
         let first = first.map(|first| first.min(n));
         let plan = match (first, algorithm, variant) {
@@ -155,7 +156,7 @@ impl Product for OnDevice<'_> {
         let words = match (self.shape.positions, self.records.take()) {
             (true, Some(records)) => records.gathered(&self.positions()?),
             (true, None) => self.positions()?.into(),
-            (false, _) if self.shape.key_words == 1 => self.keys::<u32>()?,
+            (false, _) if self.shape.key == KeyWords::One => self.keys::<u32>()?,
             (false, _) => self.keys::<u64>()?,
         };
         self.keep();
@@ -176,7 +177,7 @@ impl Product for OnDevice<'_> {
         if self.shape.positions || self.count < self.buffers.n() as usize {
             timed(self.bring()?.0)?;
         } else {
-            let block = if self.shape.key_words == 1 { block::<u32> } else { block::<u64> };
+            let block = if self.shape.key == KeyWords::One { block::<u32> } else { block::<u64> };
             self.buffers.take_keys(&self.of.gpu, |bytes| timed(block(bytes)))?;
             self.keep();
         }

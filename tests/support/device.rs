@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use gpusort::unstable::gpu::{Gpu, Select};
+use gpusort::Select;
+use gpusort::unstable::gpu::Gpu;
 
 use super::requirements;
 

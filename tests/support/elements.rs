@@ -1,6 +1,6 @@
 //! Elements, by their bits, and the containers of keys that the library sorts: the only place that converts between them.
 
-use gpusort::unstable::key::{ElementType, KeyMap};
+use gpusort::unstable::key::{ElementType, KeyMap, KeyWords};
 use gpusort::unstable::words::{Words, to_bits, to_keys};
 
 /// Every type, ascending and descending.
@@ -12,7 +12,7 @@ pub fn orders() -> impl Iterator<Item = KeyMap> {
 
 /// The keys of the elements that have these bits.
 pub fn keys_of(bits: &[u64], order: KeyMap) -> Words<'static> {
-    if order.element.key_words() == 1 {
+    if order.element.key_words() == KeyWords::One {
         let mut words: Vec<u32> = bits.iter().map(|&word| word as u32).collect();
         to_keys(&mut words, order);
         words.into()
@@ -25,7 +25,7 @@ pub fn keys_of(bits: &[u64], order: KeyMap) -> Words<'static> {
 
 /// The bits of the elements that have these keys.
 pub fn bits_of(keys: Words, order: KeyMap) -> Vec<u64> {
-    if keys.width() == 1 {
+    if keys.width() == KeyWords::One {
         let mut words: Vec<u32> = keys.into_vec().unwrap();
         to_bits(&mut words, order);
         words.into_iter().map(u64::from).collect()

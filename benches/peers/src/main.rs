@@ -21,8 +21,9 @@ use gpusort::unstable::bench::contender::{Contender, OnGpu, Sample, Sorted};
 use gpusort::unstable::bench::verify::verify;
 use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::gpu::{Clock, Elapsed, Gpu, Select};
-use gpusort::unstable::key::{ElementType, Keys};
+use gpusort::{Clock, Elapsed, Select};
+use gpusort::unstable::gpu::{Gpu};
+use gpusort::unstable::key::{ElementType, Keys, KeyWords};
 use gpusort::unstable::plan::{Algorithm, Plan, Shape, Variant};
 
 /// What stands in the table's columns beside the size: a title, and the algorithm's name in the lines.
@@ -172,7 +173,7 @@ struct Ours<'a> {
 
 impl<'a> Ours<'a> {
     fn sort(self, n: u64, positions: bool) -> anyhow::Result<Box<dyn Contender + 'a>> {
-        let shape = Shape { key_words: 1, positions };
+        let shape = Shape { key: KeyWords::One, positions };
         let limits = &self.gpu.info().limits;
         let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, n as usize, shape, limits)?;
         Ok(Box::new(OnGpu::new(self.gpu, Some(self.spin_up), plan)?))

@@ -5,7 +5,7 @@
 //! nulls that stand before the numbers, then the numbers, from the least that there is, then the classes after them.
 
 use crate::io::infer::{Inference, Number, Refused};
-use crate::key::{ElementType, KeyMap, Word};
+use crate::key::{ElementType, KeyMap, KeyWords, Word};
 use crate::order::{Class, KeyOrder, Place};
 use crate::parallel::map_parts;
 
@@ -144,7 +144,7 @@ impl Column {
 
     /// With keys for values; and the least and the greatest of those that are numbers.
     fn in_keys(mut self, order: KeyMap) -> (Self, Option<(u64, u64)>) {
-        if order.element.key_words() == 1 {
+        if order.element.key_words() == KeyWords::One {
             // The type holds the values, so the low half is the value in two's complement of 32 bits.
             self.values.iter_mut().for_each(|value| *value = (*value as u32).key(order).into());
         } else {

@@ -2,7 +2,7 @@
 
 use crate::io::infer::{Span, integer_of, limits};
 use crate::io::number::Tokens;
-use crate::key::{ElementType, KeyMap, Word};
+use crate::key::{ElementType, KeyMap, KeyWords, Word};
 use crate::parallel::map_parts;
 use crate::words::Words;
 
@@ -124,7 +124,7 @@ impl Integers {
 
     /// The keys of the values of each piece, which are of this map's type.
     pub(super) fn keys(pieces: Vec<Self>, map: KeyMap) -> Words<'static> {
-        if map.element.key_words() == 1 {
+        if map.element.key_words() == KeyWords::One {
             // The values fit, so the low half is the value in two's complement of 32 bits.
             let narrow = |piece: Self| match piece.values {
                 Values::Narrow(values) => values,

@@ -1,8 +1,16 @@
-//! One step of a sorting network: which positions are compared with which.
+//! The steps of sorting networks: which positions are compared with which.
 //!
-//! But for alternating steps, every comparison is ascending: the smaller element goes to the lower
-//! position. Positions at or past n therefore count as +∞, and comparisons with them are left out; that is
-//! why no network but the alternating one pads its input.
+//! ```text
+//! network   a sequence of stages     bitonic: blocks of 2, 4, 8, … elements become sorted
+//! stage     a sequence of steps      one step for each stride, the largest first
+//! step      comparisons of pairs     no two of which share a position, so that all can be made at once
+//! ```
+//!
+//! Except in alternating steps, every comparison is ascending: the smaller element goes to the lower
+//! position. Positions from n on therefore count as +∞, and comparisons with them are left out; that is
+//! why only the alternating network pads its input.
+
+use std::ops::Range;
 
 /// Two positions that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,8 +51,8 @@ pub enum Step {
 }
 
 impl Step {
-    /// The pair that comparison number `c` compares. Comparisons are numbered so that neighbours
-    /// touch neighbouring memory; the kernels number theirs alike.
+    /// The pair that comparison number `c` compares. Comparisons are numbered so that neighbours touch
+    /// neighbouring memory; the kernels use the same numbers.
     #[must_use]
     pub fn pair(self, c: u64) -> Pair {
         match self {
@@ -71,17 +79,17 @@ impl Step {
         }
     }
 
-    /// How many comparisons must be numbered so that every pair inside n positions is among them.
+    /// The count of comparison numbers that covers every pair inside n positions.
     #[must_use]
     pub fn comparisons(self, n: u64) -> u64 {
         match self {
-            // In a part of a block it is the last comparisons that have both positions inside.
+            // Of an incomplete block, the last comparisons are those with both positions inside.
             Self::Mirror { .. } => self.pairs(n).next_multiple_of(self.half_block()),
             _ => self.pairs(n),
         }
     }
 
-    /// How many pairs lie inside n positions.
+    /// The number of pairs inside n positions.
     #[must_use]
     pub fn pairs(self, n: u64) -> u64 {
         let n = match self {
@@ -100,4 +108,26 @@ impl Step {
             Self::Phase { .. } => 1,
         }
     }
+}
+
+/// The number of bitonic stages that sort `n` elements.
+pub(crate) fn stages(n: u32) -> u32 {
+    u64::from(n).next_power_of_two().trailing_zeros()
+}
+
+/// The steps of the mirrored bitonic stage that makes sorted blocks of 2^`block_log2`, at least 2, from
+/// their sorted halves.
+pub(crate) fn stage(block_log2: u32) -> impl Iterator<Item = Step> {
+    std::iter::once(Step::Mirror { block_log2 }).chain(strides(0..block_log2 - 1))
+}
+
+/// The steps of these strides, as powers of two, the largest first.
+pub(crate) fn strides(log2: Range<u32>) -> impl Iterator<Item = Step> {
+    log2.rev().map(|stride_log2| Step::Stride { stride_log2 })
+}
+
+/// The steps of strides 2^(`steps`−1) … 1 in the classic stage that sorts blocks of 2^`block_log2`, up and
+/// down in turn.
+pub(crate) fn alternating(steps: u32, block_log2: u32) -> impl Iterator<Item = Step> {
+    (0..steps).rev().map(move |stride_log2| Step::Alternating { stride_log2, block_log2 })
 }

@@ -1,7 +1,12 @@
-// Bitonic steps whose strides stay within a tile, in workgroup memory. One workgroup a tile.
+// Bitonic steps whose strides stay within a tile, in workgroup memory. One workgroup for each tile.
 //
 // Positions past the end hold LAST_ELEMENT. It never trades places with an element, because a
 // comparison swaps only where the higher position holds the strictly smaller one.
+
+struct Arguments {
+    // Elements.
+    n: u32,
+}
 
 fn load_tile_from_array(start: u32, local: u32) {
     for (var i = local; i < TILE_SIZE; i += WORKGROUP_SIZE) {
@@ -53,20 +58,20 @@ fn merge_in_tile(block: u32, local: u32) {
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn sort_tile(place: Place) {
+fn sort_tile(place: Place, @builtin(local_invocation_index) local: u32) {
     let start = workgroup_number(place) * TILE_SIZE;
-    load_tile_from_array(start, place.local);
+    load_tile_from_array(start, local);
     for (var half = 1u; half < TILE_SIZE; half *= 2u) {
-        mirror_in_tile(half, place.local);
-        merge_in_tile(half, place.local);
+        mirror_in_tile(half, local);
+        merge_in_tile(half, local);
     }
-    store_tile_to_array(start, place.local);
+    store_tile_to_array(start, local);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn merge_tile(place: Place) {
+fn merge_tile(place: Place, @builtin(local_invocation_index) local: u32) {
     let start = workgroup_number(place) * TILE_SIZE;
-    load_tile_from_array(start, place.local);
-    merge_in_tile(TILE_SIZE, place.local);
-    store_tile_to_array(start, place.local);
+    load_tile_from_array(start, local);
+    merge_in_tile(TILE_SIZE, local);
+    store_tile_to_array(start, local);
 }

@@ -1,0 +1,124 @@
+//! Network steps on the CPU: the part that the kernels' CPU twins share.
+//!
+//! A step runs on all cores, in parts that no comparison crosses:
+//!
+//! ```text
+//! small blocks   [block block block│block block block│…]   a part is a few whole blocks
+//! large blocks   [ low half │ high half ]                  a part is a piece of each half
+//! mirrored         ◂── part │ part ──▸                     taken from the middle outwards
+//! ```
+
+use crate::network::Step;
+use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+
+/// With fewer elements than this, one core has done a step before others are woken.
+const SERIAL: usize = 1 << 15;
+
+/// Performs these steps one after another, each on all cores.
+pub(crate) fn perform<T: Ord + Copy + Send + Sync>(steps: &[Step], elements: &mut [T]) {
+    steps.iter().for_each(|step| perform_step_in_parallel(*step, elements));
+}
+
+/// Performs these steps on every aligned tile of `tile` elements, which none of their comparisons leaves: the
+/// tile that a core has begun stays in its cache.
+pub(crate) fn perform_in_tiles<T: Ord + Copy + Send>(steps: &[Step], tile: usize, elements: &mut [T]) {
+    let each = |tile: &mut [T]| steps.iter().for_each(|step| perform_step(*step, tile));
+    if elements.len() <= SERIAL {
+        elements.chunks_mut(tile).for_each(each);
+    } else {
+        parallel::chunks_mut(elements, tile).for_each(each);
+    }
+}
+
+/// Performs one step on one core.
+fn perform_step<T: Ord + Copy>(step: Step, elements: &mut [T]) {
+    match step {
+        Step::Mirror { block_log2 } => {
+            let half = 1 << (block_log2 - 1);
+            elements.chunks_mut(2 * half).filter(|block| block.len() > half).for_each(|block| {
+                let (low, high) = block.split_at_mut(half);
+                compare_mirrored(low, high);
+            });
+        }
+        Step::Stride { stride_log2: 0 } => compare_neighbours(elements),
+        Step::Stride { stride_log2 } => {
+            let stride = 1 << stride_log2;
+            elements.chunks_mut(2 * stride).filter(|block| block.len() > stride).for_each(|block| {
+                let (low, high) = block.split_at_mut(stride);
+                compare(low, high);
+            });
+        }
+        Step::Alternating { .. } => perform_alternating(step, elements),
+        Step::Phase { odd } => compare_neighbours(elements.get_mut(usize::from(odd)..).unwrap_or_default()),
+    }
+}
+
+/// Performs one step on all cores.
+fn perform_step_in_parallel<T: Ord + Copy + Send + Sync>(step: Step, elements: &mut [T]) {
+    if elements.len() <= SERIAL {
+        return perform_step(step, elements);
+    }
+    let (half, mirrored) = match step {
+        Step::Mirror { block_log2 } => (1 << (block_log2 - 1), true),
+        Step::Stride { stride_log2 } => (1 << stride_log2, false),
+        Step::Alternating { .. } => return perform_alternating(step, elements),
+        Step::Phase { odd } => {
+            return parallel::chunks_mut(&mut elements[usize::from(odd)..], SERIAL)
+                .for_each(compare_neighbours);
+        }
+    };
+    if 2 * half <= SERIAL {
+        return parallel::chunks_mut(elements, SERIAL).for_each(|part| perform_step(step, part));
+    }
+    // There may be fewer blocks this large than cores, so each is divided.
+    for block in elements.chunks_mut(2 * half).filter(|block| block.len() > half) {
+        let (low, high) = block.split_at_mut(half);
+        if mirrored {
+            // The last of `low` meets the first of `high`.
+            let low = &mut low[half - high.len()..];
+            let part = SERIAL / 2;
+            parallel::rchunks_mut(low, part)
+                .zip(parallel::chunks_mut(high, part))
+                .for_each(|(low, high)| compare_mirrored(low, high));
+        } else {
+            parallel::chunks_mut(low, SERIAL / 2)
+                .zip(parallel::chunks_mut(high, SERIAL / 2))
+                .for_each(|(low, high)| compare(low, high));
+        }
+    }
+}
+
+/// Only plans for comparison have such steps: pair by pair is fast enough.
+fn perform_alternating<T: Ord + Copy>(step: Step, elements: &mut [T]) {
+    let n = elements.len() as u64;
+    for pair in (0..step.comparisons(n)).map(|c| step.pair(c)) {
+        let (low, high) = (pair.low as usize, pair.high as usize);
+        if low.max(high) < elements.len() && elements[high] < elements[low] {
+            elements.swap(low, high);
+        }
+    }
+}
+
+/// Compares the end of `low` with the beginning of `high`, from the middle outwards.
+fn compare_mirrored<T: Ord + Copy>(low: &mut [T], high: &mut [T]) {
+    low.iter_mut().rev().zip(high).for_each(|(low, high)| compare_exchange(low, high));
+}
+
+fn compare<T: Ord + Copy>(low: &mut [T], high: &mut [T]) {
+    low.iter_mut().zip(high).for_each(|(low, high)| compare_exchange(low, high));
+}
+
+fn compare_neighbours<T: Ord + Copy>(elements: &mut [T]) {
+    for pair in elements.chunks_exact_mut(2) {
+        let (low, high) = pair.split_at_mut(1);
+        compare_exchange(&mut low[0], &mut high[0]);
+    }
+}
+
+/// Written without a branch, so that the compiler makes vector instructions of it.
+#[inline]
+fn compare_exchange<T: Ord + Copy>(low: &mut T, high: &mut T) {
+    let (a, b) = (*low, *high);
+    *low = a.min(b);
+    *high = a.max(b);
+}

@@ -1,0 +1,100 @@
+//! Devices as plain data: which one is asked for, what is known of it, and what it can do. No GPU API is
+//! named here.
+
+use std::fmt;
+
+/// What kind of hardware a device is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A graphics card with memory of its own.
+    Discrete,
+    /// A GPU that shares the processor's memory.
+    Integrated,
+    /// A GPU lent to a virtual machine.
+    Virtual,
+    /// A driver that runs shaders on the processor.
+    Software,
+}
+
+impl Kind {
+    /// The name used in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Discrete => "discrete",
+            Self::Integrated => "integrated",
+            Self::Virtual => "virtual",
+            Self::Software => "software",
+        }
+    }
+}
+
+/// Which of the adapters to use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Select {
+    /// The first that is real hardware.
+    Hardware,
+    /// The one with this number in the list of adapters.
+    Index(usize),
+    /// The first of this name, else the first with this text in its name; case ignored.
+    Name(String),
+}
+
+/// An adapter as a person sees it.
+#[derive(Clone, Debug)]
+pub struct AdapterInfo {
+    /// The hardware's name.
+    pub name: String,
+    /// The API through which it is reached: `vulkan`, `metal`, `dx12`.
+    pub backend: &'static str,
+    /// The driver's name and version.
+    pub driver: String,
+    /// What kind of hardware it is.
+    pub kind: Kind,
+    /// What a plan must keep to.
+    pub limits: Limits,
+    /// The smallest and the largest size that a subgroup may have.
+    pub subgroup_sizes: (u32, u32),
+}
+
+impl fmt::Display for AdapterInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.backend)
+    }
+}
+
+/// What a device can do. A description that is wrong makes plans that the device refuses, or slow ones,
+/// and never one that leaves its arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of memory that the invocations of one workgroup share.
+    pub workgroup_bytes: u64,
+    /// Invocations in one workgroup.
+    pub invocations: u32,
+    /// Workgroups along one dimension of a dispatch.
+    pub workgroups_per_dimension: u32,
+    /// Bytes that one binding of a storage buffer reaches.
+    pub binding_bytes: u64,
+    /// Bytes in one buffer.
+    pub buffer_bytes: u64,
+}
+
+impl Limits {
+    /// What WebGPU promises of every device.
+    pub const WEBGPU: Self = Self {
+        workgroup_bytes: 16 << 10,
+        invocations: 256,
+        workgroups_per_dimension: 65_535,
+        binding_bytes: 128 << 20,
+        buffer_bytes: 256 << 20,
+    };
+
+    /// A CPU core as a workgroup: a tile fills a part of its second-level cache.
+    pub const CPU: Self = Self {
+        workgroup_bytes: 256 << 10,
+        invocations: 1,
+        workgroups_per_dimension: u32::MAX,
+        binding_bytes: u64::MAX,
+        buffer_bytes: u64::MAX,
+    };
+}

@@ -1,0 +1,154 @@
+//! The buffers that a plan's kernels work on, and the bind groups with them.
+//!
+//! ```text
+//! front   keys, positions       where elements are uploaded to
+//! back    keys, positions       for plans that cannot work in place: kernels that change sides write there
+//! extras  by name               what kernels bind beside those
+//! ```
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use super::context::Context;
+use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_POSITIONS, POSITIONS, Pipelines};
+use crate::error::Error;
+use crate::kernels::{Bindings, ELEMENT_BINDINGS};
+use crate::plan::{Extra, Plan, Shape};
+
+/// Which of two arrays holds the elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Side {
+    /// Where they are uploaded to.
+    Front,
+    /// The other.
+    Back,
+}
+
+impl Side {
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Front => Self::Back,
+            Self::Back => Self::Front,
+        }
+    }
+}
+
+/// The buffers of one array.
+struct Array {
+    /// Elements that it has room for.
+    room: u32,
+    keys: wgpu::Buffer,
+    positions: Option<wgpu::Buffer>,
+}
+
+const USAGE: wgpu::BufferUsages =
+    wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_SRC).union(wgpu::BufferUsages::COPY_DST);
+
+impl Array {
+    fn new(context: &Context, room: u32, shape: Shape) -> Result<Self, Error> {
+        // A binding may not be empty.
+        let elements = u64::from(room.max(1));
+        let keys = context.buffer("keys", elements * shape.key_bytes(), USAGE, false)?;
+        let positions = shape.positions.then(|| context.buffer("positions", elements * 4, USAGE, false));
+        Ok(Self { room, keys, positions: positions.transpose()? })
+    }
+}
+
+/// What a plan needs on the device.
+pub(super) struct Arrays {
+    shape: Shape,
+    front: Array,
+    back: Option<Array>,
+    extras: Vec<(Extra, wgpu::Buffer)>,
+    /// Made when they are first asked for.
+    bind_groups: RefCell<HashMap<(Side, Bindings), wgpu::BindGroup>>,
+}
+
+impl Arrays {
+    /// Room for the elements of this plan.
+    pub(super) fn new(context: &Context, plan: &Plan) -> Result<Self, Error> {
+        let shape = plan.shape();
+        let array = |room| Array::new(context, room, shape);
+        let front = array(plan.room())?;
+        let back = (plan.other_room() > 0).then(|| array(plan.other_room())).transpose()?;
+        let extra = |(extra, words): &(Extra, u64)| {
+            Ok((*extra, context.buffer(extra.name, (*words).max(1) * 4, USAGE, false)?))
+        };
+        let extras = plan.extras().iter().map(extra).collect::<Result<_, Error>>()?;
+        Ok(Self { shape, front, back, extras, bind_groups: RefCell::default() })
+    }
+
+    /// Whether they are for elements of this plan, and all that it accesses.
+    pub(super) fn fit(&self, plan: &Plan) -> bool {
+        let has = |(extra, words): &(Extra, u64)| {
+            self.extras.iter().any(|(own, buffer)| own == extra && buffer.size() >= words * 4)
+        };
+        self.shape == plan.shape()
+            && self.front.room >= plan.room()
+            && self.back.as_ref().map_or(0, |back| back.room) >= plan.other_room()
+            && plan.extras().iter().all(has)
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The array on this side; the front one, where there is no other.
+    fn array(&self, side: Side) -> &Array {
+        match (side, &self.back) {
+            (Side::Back, Some(back)) => back,
+            _ => &self.front,
+        }
+    }
+
+    pub(super) fn keys(&self, side: Side) -> &wgpu::Buffer {
+        &self.array(side).keys
+    }
+
+    /// `None` where elements have none.
+    pub(super) fn positions(&self, side: Side) -> Option<&wgpu::Buffer> {
+        self.array(side).positions.as_ref()
+    }
+
+    /// The buffer of this name.
+    pub(super) fn extra(&self, name: &str) -> Option<&wgpu::Buffer> {
+        self.extras.iter().find(|(extra, _)| extra.name == name).map(|(_, buffer)| buffer)
+    }
+
+    /// Those that begin with zeros.
+    pub(super) fn zeroed(&self) -> impl Iterator<Item = &wgpu::Buffer> {
+        self.extras.iter().filter(|(extra, _)| extra.zeroed).map(|(_, buffer)| buffer)
+    }
+
+    /// The bind group for kernels with these bindings when the elements are on this side.
+    pub(super) fn bind_group(
+        &self,
+        context: &Context,
+        pipelines: &Pipelines,
+        side: Side,
+        bindings: Bindings,
+    ) -> wgpu::BindGroup {
+        let make = || {
+            let buffer = |binding| match binding {
+                KEYS => Some(self.keys(side)),
+                POSITIONS => self.positions(side),
+                OTHER_KEYS => Some(self.keys(side.other())),
+                OTHER_POSITIONS => self.positions(side.other()),
+                extra => self.extra(bindings.extras[(extra - ELEMENT_BINDINGS) as usize].name),
+            };
+            let entries: Vec<_> = pipelines::numbers(bindings)
+                .filter_map(|binding| Some((binding, buffer(binding)?)))
+                .map(|(binding, buffer)| wgpu::BindGroupEntry {
+                    binding,
+                    resource: buffer.as_entire_binding(),
+                })
+                .collect();
+            context.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("elements"),
+                layout: &pipelines.bind_group_layout(context, bindings),
+                entries: &entries,
+            })
+        };
+        self.bind_groups.borrow_mut().entry((side, bindings)).or_insert_with(make).clone()
+    }
+}

@@ -1,0 +1,170 @@
+//! The elements on the device, with all else that a sort of them needs there, made once.
+
+use std::cell::Cell;
+
+use super::arrays::{Arrays, Side};
+use super::device::Gpu;
+use super::encode::Recording;
+use super::readback::Words;
+use super::staging::{self, Upload};
+use super::timestamps::Timestamps;
+use crate::error::Error;
+use crate::kernels::{Iota, LAST_SWAP};
+use crate::plan::{Plan, Shape};
+
+/// An array of elements on the device, and what else a sort of it needs there.
+pub struct Buffers {
+    n: u32,
+    arrays: Arrays,
+    /// Which of the arrays the elements are in.
+    side: Cell<Side>,
+    /// Where the host reads what phases of odd-even sort tell each other.
+    last_swap: Option<Words>,
+    timestamps: Option<Timestamps>,
+}
+
+impl Buffers {
+    /// Room for the elements of this plan.
+    ///
+    /// # Errors
+    ///
+    /// Too little memory on the device.
+    pub fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
+        let context = &gpu.context;
+        let arrays = Arrays::new(context, plan)?;
+        let last_swap = arrays.extra(LAST_SWAP.name).map(|buffer| Words::new(context, buffer.size()));
+        let last_swap = last_swap.transpose()?;
+        let timestamps = Timestamps::new(context)?;
+        context.check()?;
+        Ok(Self { n: plan.n(), arrays, side: Cell::new(Side::Front), last_swap, timestamps })
+    }
+
+    /// Whether this plan's elements have room here.
+    #[must_use]
+    pub fn fit(&self, plan: &Plan) -> bool {
+        self.arrays.fit(plan)
+    }
+
+    /// Takes as many elements as this plan has from now on.
+    ///
+    /// # Panics
+    ///
+    /// When they do not [`fit`](Self::fit).
+    pub fn resize(&mut self, plan: &Plan) {
+        assert!(self.fit(plan), "the plan is for other buffers");
+        self.n = plan.n();
+    }
+
+    /// How many elements there are.
+    #[must_use]
+    pub fn n(&self) -> u32 {
+        self.n
+    }
+
+    /// What an element is made of.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.arrays.shape()
+    }
+
+    pub(super) fn arrays(&self) -> &Arrays {
+        &self.arrays
+    }
+
+    /// One more than the number of the last phase that swapped something, after all that was submitted;
+    /// `None` if no kernel notes it.
+    pub(super) fn last_swap(&self, gpu: &Gpu) -> Result<Option<u32>, Error> {
+        let (Some(words), Some(from)) = (&self.last_swap, self.arrays.extra(LAST_SWAP.name)) else {
+            return Ok(None);
+        };
+        let encoder = gpu.context.encoder("last swap");
+        Ok(words.read(&gpu.context, encoder, from)?.first().copied())
+    }
+
+    pub(super) fn timestamps(&self) -> Option<&Timestamps> {
+        self.timestamps.as_ref()
+    }
+
+    /// Notes on which side the elements are.
+    pub(super) fn set_side(&self, side: Side) {
+        self.side.set(side);
+    }
+
+    /// Begins to bring keys to the device, and numbers them 0, 1, 2, … where there are positions.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device or its driver reports.
+    pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
+        let Gpu { context, pipelines, staging } = gpu;
+        self.set_side(Side::Front);
+        if self.shape().positions {
+            let iota = [(Iota.into(), 0, self.n)];
+            let plan = Plan::of_kernels(self.n as usize, self.shape(), &gpu.info().limits, iota)?;
+            let mut encoder = context.encoder("iota");
+            let mut recording = Recording::begin(context, pipelines, &plan, &self.arrays, &mut encoder);
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            recording.record(&mut pass, |_| true)?;
+            drop(pass);
+            context.queue.submit([encoder.finish()]);
+        }
+        let bytes = u64::from(self.n) * self.shape().key_bytes();
+        Ok(Upload::new(context, staging, self.arrays.keys(Side::Front), bytes))
+    }
+
+    /// Brings keys to the device that are all there, as [`Buffers::begin_upload`] does; returns when that is done.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device or its driver reports.
+    ///
+    /// # Panics
+    ///
+    /// When `keys` are not of the size of the buffer.
+    pub fn upload(&self, gpu: &Gpu, keys: &[u8]) -> Result<(), Error> {
+        let mut upload = self.begin_upload(gpu)?;
+        upload.push(keys)?;
+        upload.finish()
+    }
+
+    /// Brings the keys back, or the first of them if `keys` has room for no more.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device or its driver reports.
+    pub fn download_keys(&self, gpu: &Gpu, keys: &mut [u8]) -> Result<(), Error> {
+        staging::download_to(&gpu.context, &gpu.staging, self.arrays.keys(self.side.get()), keys)
+    }
+
+    /// Brings the keys back block by block, the next ones on their way while `take` has one; `take` gets them as
+    /// bytes of mapped memory, in order.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device or its driver reports; what `take` says, with which it ends.
+    pub fn take_keys<E: From<Error>>(
+        &self,
+        gpu: &Gpu,
+        take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let bytes = u64::from(self.n) * self.shape().key_bytes();
+        staging::download(&gpu.context, &gpu.staging, self.arrays.keys(self.side.get()), bytes, take)
+    }
+
+    /// Brings the positions back: the input's position of the element that is now at each place, or at the first
+    /// ones if `positions` has room for no more.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device or its driver reports.
+    ///
+    /// # Panics
+    ///
+    /// When the shape has no positions.
+    pub fn download_positions(&self, gpu: &Gpu, positions: &mut [u32]) -> Result<(), Error> {
+        let buffer = self.arrays.positions(self.side.get());
+        let buffer = buffer.expect("the caller asks only where the shape has positions");
+        let bytes = bytemuck::cast_slice_mut(positions);
+        staging::download_to(&gpu.context, &gpu.staging, buffer, bytes)
+    }
+}

@@ -1,0 +1,122 @@
+//! The pipelines of kernels, and the layouts of the buffers that they bind: each made once.
+//!
+//! What a kernel binds, the kernel declares; nothing here knows one from another.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::context::Context;
+use crate::error::Error;
+use crate::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKey};
+
+/// The bindings of keys and positions, and of those of the other array, as `element_*.wgsl` has them.
+pub(super) const KEYS: u32 = 0;
+pub(super) const POSITIONS: u32 = 1;
+pub(super) const OTHER_KEYS: u32 = 2;
+pub(super) const OTHER_POSITIONS: u32 = 3;
+
+/// The numbers of these bindings.
+pub(super) fn numbers(bindings: Bindings) -> impl Iterator<Item = u32> {
+    let Bindings { positions, other, extras } = bindings;
+    let elements =
+        [(KEYS, true), (POSITIONS, positions), (OTHER_KEYS, other), (OTHER_POSITIONS, other && positions)];
+    let extras = (ELEMENT_BINDINGS..).take(extras.len());
+    elements.into_iter().filter(|(_, is_bound)| *is_bound).map(|(number, _)| number).chain(extras)
+}
+
+/// The layout of the buffers that kernels bind, and of pipelines with them.
+#[derive(Clone)]
+struct Layouts {
+    bindings: wgpu::BindGroupLayout,
+    pipeline: wgpu::PipelineLayout,
+}
+
+impl Layouts {
+    fn new(device: &wgpu::Device, bindings: Bindings) -> Self {
+        let entries: Vec<_> = numbers(bindings)
+            .map(|binding| wgpu::BindGroupLayoutEntry {
+                binding,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Storage { read_only: false },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                count: None,
+            })
+            .collect();
+        let bindings = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("elements"),
+            entries: &entries,
+        });
+        let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some("elements"),
+            bind_group_layouts: &[Some(&bindings)],
+            immediate_size: Arguments::MOST_BYTES as u32,
+        });
+        Self { bindings, pipeline }
+    }
+}
+
+/// What was made so far.
+#[derive(Default)]
+pub(super) struct Pipelines {
+    layouts: Mutex<HashMap<Bindings, Layouts>>,
+    pipelines: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
+}
+
+impl Pipelines {
+    fn layouts(&self, context: &Context, bindings: Bindings) -> Layouts {
+        let mut layouts = self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
+        layouts.entry(bindings).or_insert_with(|| Layouts::new(&context.device, bindings)).clone()
+    }
+
+    /// The layout of the bind groups for such kernels.
+    pub(super) fn bind_group_layout(&self, context: &Context, bindings: Bindings) -> wgpu::BindGroupLayout {
+        self.layouts(context, bindings).bindings
+    }
+
+    /// The pipeline for `key`, made when it is first asked for.
+    pub(super) fn get(&self, context: &Context, key: PipelineKey) -> Result<wgpu::ComputePipeline, Error> {
+        let pipelines = || self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = pipelines().get(&key) {
+            return Ok(pipeline.clone());
+        }
+        // Not while the map is locked: several may be compiled at once.
+        let pipeline = self.compile(context, key);
+        context.check()?;
+        Ok(pipelines().entry(key).or_insert(pipeline).clone())
+    }
+
+    fn compile(&self, context: &Context, key: PipelineKey) -> wgpu::ComputePipeline {
+        context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(key.entry_point()),
+            layout: Some(&self.layouts(context, key.bindings()).pipeline),
+            module: &translate(context, key),
+            entry_point: Some(key.entry_point()),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                // Every kernel writes its tile before it reads it.
+                zero_initialize_workgroup_memory: false,
+                ..Default::default()
+            },
+            cache: None,
+        })
+    }
+}
+
+fn translate(context: &Context, key: PipelineKey) -> wgpu::ShaderModule {
+    let descriptor = wgpu::ShaderModuleDescriptor {
+        label: Some("kernels"),
+        source: wgpu::ShaderSource::Wgsl(Cow::Owned(key.module())),
+    };
+    // SAFETY: only kernels of this crate come here, since a key is made by `Dispatch::new` alone. That refuses a
+    // kernel whose numbers are not ones for which its text is written (`check`), and notes how many elements
+    // of each array it accesses at most, whichever workgroups are launched; why that bound holds is said
+    // at each kernel's `access`. A dispatch is recorded by `encode` alone, as a part of a plan, on arrays whose
+    // sizes `Arrays` compares with the plan's; and the plan's one constructor makes those sizes no smaller
+    // than what any dispatch of it accesses. Accesses to workgroup memory stay below its size by the same
+    // checks; loops end after as many turns as a number has bits, or a tile or a run has elements for each
+    // invocation; no divisor is 0.
+    unsafe { context.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
+}

@@ -1,0 +1,65 @@
+//! How the host reads what the device wrote: buffers that are mapped once a submit is done.
+
+use std::sync::mpsc;
+
+use super::context::Context;
+use crate::error::Error;
+
+/// A buffer on its way to being mapped.
+pub(super) struct Mapping {
+    result: mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>,
+    submission: wgpu::SubmissionIndex,
+}
+
+impl Mapping {
+    /// Maps the first bytes of a buffer once this submission is done.
+    pub(super) fn start(
+        buffer: &wgpu::Buffer,
+        mode: wgpu::MapMode,
+        bytes: u64,
+        submission: wgpu::SubmissionIndex,
+    ) -> Self {
+        let (sender, result) = mpsc::channel();
+        buffer.map_async(mode, ..bytes, move |mapped| {
+            // The receiver is gone only when an earlier buffer failed, which is reported already.
+            let _ = sender.send(mapped);
+        });
+        Self { result, submission }
+    }
+
+    /// Waits until it is.
+    pub(super) fn finish(self, context: &Context) -> Result<(), Error> {
+        let poll = wgpu::PollType::Wait { submission_index: Some(self.submission), timeout: None };
+        context.device.poll(poll).map_err(Error::device)?;
+        context.check()?;
+        self.result.recv().map_err(Error::device)?.map_err(Error::device)
+    }
+}
+
+/// A small buffer through which the host reads a few words.
+pub(super) struct Words(wgpu::Buffer);
+
+impl Words {
+    pub(super) fn new(context: &Context, bytes: u64) -> Result<Self, Error> {
+        let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
+        Ok(Self(context.buffer("words", bytes, usage, false)?))
+    }
+
+    /// The words at the beginning of `from`, after all that was submitted and what is in `encoder`.
+    pub(super) fn read<T: bytemuck::Pod>(
+        &self,
+        context: &Context,
+        mut encoder: wgpu::CommandEncoder,
+        from: &wgpu::Buffer,
+    ) -> Result<Vec<T>, Error> {
+        let bytes = self.0.size();
+        encoder.copy_buffer_to_buffer(from, 0, &self.0, 0, bytes);
+        let submission = context.queue.submit([encoder.finish()]);
+        Mapping::start(&self.0, wgpu::MapMode::Read, bytes, submission).finish(context)?;
+        let view = self.0.get_mapped_range(..bytes).map_err(Error::device)?;
+        let words = bytemuck::pod_collect_to_vec(&view);
+        drop(view);
+        self.0.unmap();
+        Ok(words)
+    }
+}

@@ -1,0 +1,71 @@
+//! Numbers the positions 0, 1, 2, … before any element has moved.
+
+use std::borrow::Cow;
+
+use super::{Access, Family, Kernel, Launch, Shape, Twin, arguments};
+use crate::device::Limits;
+use crate::error::Error;
+use crate::network::Step;
+
+/// The kernel that numbers the positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Iota;
+
+arguments! {
+    /// Elements.
+    n,
+}
+
+impl Family for Iota {
+    fn check(&self, shape: Shape, _: &Limits) -> Result<(), Error> {
+        if shape.positions { Ok(()) } else { Err(Error::limit("positions in an element", 1, 0)) }
+    }
+
+    fn launch(&self, count: u32, _: Shape, limits: &Limits) -> Launch {
+        let workgroup_size = limits.invocations.clamp(1, 256);
+        Launch {
+            workgroup_size,
+            workgroups: u64::from(count).div_ceil(workgroup_size.into()),
+            bytes_moved: u64::from(count) * 4,
+        }
+    }
+
+    /// In bounds since an invocation stores below `n` only.
+    fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
+        Ok(Access { reads: 0, ..Access::from_start(first, count)? })
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        Vec::new()
+    }
+
+    fn without_arguments(&self) -> Kernel {
+        Kernel::Iota(*self)
+    }
+
+    fn entry_point(&self) -> &'static str {
+        "iota"
+    }
+
+    fn constants(&self, _: Shape) -> Vec<(&'static str, u32)> {
+        vec![("TILE_SIZE", 1)]
+    }
+
+    fn text(&self) -> Cow<'static, str> {
+        Cow::Borrowed(include_str!("../../shaders/iota.wgsl"))
+    }
+
+    fn arguments(&self, first: u32, count: u32, _: u32) -> super::Arguments {
+        Arguments { n: first + count }.into()
+    }
+
+    #[cfg(test)]
+    fn argument_names(&self) -> &'static [&'static str] {
+        Arguments::NAMES
+    }
+}
+
+impl Twin for Iota {
+    /// On the CPU elements are made with their positions.
+    fn perform<T: Ord + Copy + Send + Sync>(&self, _: &mut [T], _: T) {}
+}

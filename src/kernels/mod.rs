@@ -1,0 +1,492 @@
+//! The kernels: what a dispatch can do to the elements, each described in one file.
+//!
+//! ```text
+//!             one kernel                         asked by
+//! check       what it cannot be                  Dispatch::new
+//! launch      workgroups, bytes moved            Dispatch::new
+//! access      what it reads and writes           the one constructor of plans
+//! extras      buffers beside keys, positions     plans, pipelines
+//! steps       the network steps it performs      tests, traces
+//! perform     its CPU twin                       the interpreter
+//! text        WGSL, entry point, constants       pipelines
+//! arguments   what differs between dispatches    the recording of a plan
+//! ```
+//!
+//! Nothing here names a GPU API. To add a kernel is to write its file and its WGSL, and to list it in
+//! [`Kernel`].
+//!
+//! # Why kernels may run unchecked
+//!
+//! Kernels are compiled without the compiler's own bounds checks. What makes that sound is in this folder:
+//! a [`Dispatch`] can be made by [`Dispatch::new`] alone, which refuses kernels that [`check`](Kernel) does
+//! not allow, and says by [`Dispatch::access`] how many elements it reads and writes at most, whichever
+//! workgroups are launched. Whoever performs it must have arrays of at least those sizes; a plan has no
+//! other way to be made than from those numbers.
+
+mod fused;
+mod iota;
+mod last_swap;
+mod local;
+mod module;
+mod shape;
+mod step;
+mod top;
+mod transpose;
+mod unroll;
+
+#[cfg(feature = "gpu")]
+pub(crate) use last_swap::LAST_SWAP;
+
+pub use fused::{Fused, FusedTile, FusedWork, Layout};
+pub use iota::Iota;
+pub use local::Local;
+pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
+pub use shape::Shape;
+pub use top::{Top, TopTuning};
+pub use transpose::Rows;
+
+use std::borrow::Cow;
+
+use crate::device::Limits;
+use crate::error::Error;
+use crate::network::Step;
+
+/// A buffer that a kernel binds beside keys and positions. In WGSL it is a global variable of this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Extra {
+    /// The name by which kernels and plans know it.
+    pub name: &'static str,
+    /// Its type in WGSL.
+    pub wgsl_type: &'static str,
+    /// Whether it is all zeros when a plan begins; else it holds whatever the last plan left there.
+    pub zeroed: bool,
+}
+
+/// What a kernel is for the rest of the crate. See the table in the module's documentation.
+trait Family {
+    /// # Errors
+    ///
+    /// A value that no kernel has; a limit that the kernel exceeds.
+    fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error>;
+
+    /// How it is launched on `count` elements. Without elements there are no workgroups.
+    fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch;
+
+    /// What it reads and writes on `count` elements from `first` on.
+    ///
+    /// # Errors
+    ///
+    /// A part of the array that it cannot be for.
+    fn access(&self, first: u32, count: u32) -> Result<Access, Error>;
+
+    /// The buffers that it binds beside keys and positions.
+    fn extras(&self) -> &'static [Extra] {
+        &[]
+    }
+
+    /// Words that it needs of each of those, on `count` elements.
+    fn extra_words(&self, _extra: &Extra, _count: u32) -> u64 {
+        1
+    }
+
+    /// The network steps performed, in order; their positions count from the first element.
+    fn steps(&self) -> Vec<Step>;
+
+    /// The same kernel with all that is an argument of it set to a fixed value: kernels that are equal then
+    /// share a pipeline.
+    fn without_arguments(&self) -> Kernel;
+
+    /// The function of its module that a dispatch runs.
+    fn entry_point(&self) -> &'static str;
+
+    /// The constants that its module begins with. `TILE_SIZE` is the number of elements in workgroup memory.
+    fn constants(&self, shape: Shape) -> Vec<(&'static str, u32)>;
+
+    /// Its WGSL.
+    fn text(&self) -> Cow<'static, str>;
+
+    /// The arguments of the dispatch on `count` elements from `first` on, which is number `phase` of a plan of
+    /// phases and 0 in others.
+    fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments;
+
+    /// The names of its arguments, in order.
+    #[cfg(test)]
+    fn argument_names(&self) -> &'static [&'static str];
+}
+
+/// What a CPU does to the same elements. `last` stands for elements that sort last where there are none.
+trait Twin {
+    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], last: T);
+}
+
+/// Lists the kernels, and has each asked by what it is.
+macro_rules! kernels {
+    ($($(#[$doc:meta])* $name:ident($family:ty),)*) => {
+        /// What one dispatch does to the elements, and how. The file of that name in `shaders/` is its WGSL.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Kernel { $($(#[$doc])* $name($family),)* }
+
+        impl Kernel {
+            fn family(&self) -> &dyn Family {
+                match self { $(Self::$name(family) => family,)* }
+            }
+
+            /// Does to `elements` what the kernel does to the elements of a dispatch. `last` sorts after all of
+            /// them, or equals the last; it stands where there is none.
+            pub fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], last: T) {
+                match self { $(Self::$name(family) => family.perform(elements, last),)* }
+            }
+        }
+
+        $(impl From<$family> for Kernel {
+            fn from(family: $family) -> Self {
+                Self::$name(family)
+            }
+        })*
+    };
+}
+
+kernels! {
+    /// `local`: tiles in workgroup memory.
+    Local(Local),
+    /// `fused`: tiles in registers.
+    Fused(Fused),
+    /// `step`: one step on the whole array, a comparison by each invocation.
+    Step(Step),
+    /// `transpose`: rows in workgroup memory, and transpositions.
+    Rows(Rows),
+    /// `top`: tiles in registers, reduced to their best elements.
+    Top(Top),
+    /// `iota`: numbers the positions.
+    Iota(Iota),
+}
+
+impl Kernel {
+    /// The network steps that it performs, in order.
+    #[must_use]
+    pub fn steps(&self) -> Vec<Step> {
+        self.family().steps()
+    }
+}
+
+/// How a kernel is launched.
+struct Launch {
+    /// Invocations in a workgroup.
+    workgroup_size: u32,
+    /// Workgroups that there is work for.
+    workgroups: u64,
+    /// Bytes of device memory read and written, every element touched counted once each way.
+    bytes_moved: u64,
+}
+
+/// The elements that a dispatch touches, counted from the start of the arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Elements of the array they are in that are read, and so must be there.
+    pub reads: u64,
+    /// Elements that are written.
+    pub writes: u64,
+    /// Whether they are written to the other array, where the next dispatch finds them.
+    pub changes_sides: bool,
+}
+
+impl Access {
+    /// Of work in place.
+    fn in_place(first: u32, count: u32) -> Self {
+        let end = u64::from(first) + u64::from(count);
+        Self { reads: end, writes: end, changes_sides: false }
+    }
+
+    /// Of work in place that begins with the first element.
+    fn from_start(first: u32, count: u32) -> Result<Self, Error> {
+        if first > 0 {
+            return Err(Error::limit("elements before those of a kernel for whole arrays", first.into(), 0));
+        }
+        Ok(Self::in_place(0, count))
+    }
+}
+
+/// Words of the largest arguments that a kernel has.
+const MOST_ARGUMENTS: usize = 8;
+
+/// A kernel's arguments, as its `Arguments` in WGSL has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arguments {
+    words: [u32; MOST_ARGUMENTS],
+    used: usize,
+}
+
+impl Arguments {
+    /// Bytes that the arguments of any kernel fit in.
+    pub const MOST_BYTES: usize = 4 * MOST_ARGUMENTS;
+
+    fn new<const N: usize>(arguments: impl bytemuck::Pod) -> Self {
+        let mut words = [0; MOST_ARGUMENTS];
+        words[..N].copy_from_slice(bytemuck::cast_slice(bytemuck::bytes_of(&arguments)));
+        Self { words, used: N }
+    }
+
+    /// As they lie in memory.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.words[..self.used])
+    }
+}
+
+/// Declares the arguments of a kernel, words all of them, named as in its WGSL.
+macro_rules! arguments {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        #[repr(C)]
+        #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+        struct Arguments { $($(#[$doc])* $name: u32,)* }
+
+        impl Arguments {
+            const NAMES: &[&str] = &[$(stringify!($name),)*];
+        }
+
+        impl From<Arguments> for crate::kernels::Arguments {
+            fn from(arguments: Arguments) -> Self {
+                Self::new::<{ Arguments::NAMES.len() }>(arguments)
+            }
+        }
+    };
+}
+use arguments;
+
+/// The workgroups of a dispatch, in two dimensions because one holds too few. Workgroup (x, y) has the
+/// number y·`x` + x; those numbered past the work find nothing there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Workgroups in a row.
+    pub x: u32,
+    /// Rows.
+    pub y: u32,
+}
+
+impl Grid {
+    /// The flattest grid of at least `workgroups` workgroups.
+    fn new(workgroups: u64, limits: &Limits) -> Result<Self, Error> {
+        let most = u64::from(limits.workgroups_per_dimension);
+        let rows = workgroups.div_ceil(most.max(1)).max(1);
+        if rows > most {
+            return Err(Error::limit("workgroups in one dispatch", workgroups, most * most));
+        }
+        let narrow = |count: u64| u32::try_from(count).expect("at most `most`, which is a u32");
+        Ok(Self { x: narrow(workgroups.div_ceil(rows)), y: narrow(rows) })
+    }
+
+    /// How many workgroups there are.
+    #[must_use]
+    pub fn workgroups(self) -> u64 {
+        u64::from(self.x) * u64::from(self.y)
+    }
+}
+
+/// One launch of a kernel: one pass over the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    kernel: Kernel,
+    pipeline: PipelineKey,
+    access: Access,
+    first: u32,
+    count: u32,
+    grid: Grid,
+    bytes_moved: u64,
+}
+
+impl Dispatch {
+    /// A launch of `kernel` on `count` elements of this shape from `first` on.
+    ///
+    /// # Errors
+    ///
+    /// A kernel that there is not; a part of the array that it cannot be for; a limit that it exceeds.
+    pub fn new(
+        kernel: impl Into<Kernel>,
+        first: u32,
+        count: u32,
+        shape: Shape,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let kernel = kernel.into();
+        kernel.family().check(shape, limits)?;
+        if first.checked_add(count).is_none() {
+            let end = u64::from(first) + u64::from(count);
+            return Err(Error::limit("elements in one sort", end, u32::MAX.into()));
+        }
+        let access = kernel.family().access(first, count)?;
+        let Launch { workgroup_size, workgroups, bytes_moved } = kernel.family().launch(count, shape, limits);
+        Ok(Self {
+            kernel,
+            pipeline: PipelineKey::new(kernel, shape, workgroup_size, access.changes_sides),
+            access,
+            first,
+            count,
+            grid: Grid::new(workgroups, limits)?,
+            bytes_moved,
+        })
+    }
+
+    /// What is done, and how.
+    #[must_use]
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// The first of the elements it is done to.
+    #[must_use]
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The number of those elements.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// What distinguishes its pipeline from others.
+    #[must_use]
+    pub fn pipeline(&self) -> PipelineKey {
+        self.pipeline
+    }
+
+    /// Invocations in a workgroup.
+    #[must_use]
+    pub fn workgroup_size(&self) -> u32 {
+        self.pipeline.workgroup_size()
+    }
+
+    /// The workgroups launched.
+    #[must_use]
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// Bytes of device memory read and written, every element touched counted once each way.
+    #[must_use]
+    pub fn bytes_moved(&self) -> u64 {
+        self.bytes_moved
+    }
+
+    /// The elements that are touched.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// The buffers that it binds beside keys and positions, with the words that it needs of each.
+    pub fn extras(&self) -> impl Iterator<Item = (Extra, u64)> {
+        let family = self.kernel.family();
+        family.extras().iter().map(move |extra| (*extra, family.extra_words(extra, self.count)))
+    }
+
+    /// What differs from other dispatches of the same pipeline. `phase` is its number in a plan of phases, and
+    /// 0 in others.
+    #[must_use]
+    pub fn arguments(&self, phase: u32) -> Arguments {
+        self.kernel.family().arguments(self.first, self.count, phase)
+    }
+}
+
+/// # Errors
+///
+/// The first of these that needs more than there is.
+fn keep_to<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result<(), Error> {
+    match limits.into_iter().find(|(_, needed, limit)| needed > limit) {
+        Some((what, needed, limit)) => Err(Error::limit(what, needed, limit)),
+        None => Ok(()),
+    }
+}
+
+/// # Errors
+///
+/// A value outside the range, said to exceed its end.
+fn within(what: &'static str, value: u32, range: std::ops::RangeInclusive<u32>) -> Result<(), Error> {
+    if range.contains(&value) { Ok(()) } else { Err(Error::limit(what, value.into(), (*range.end()).into())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> Vec<Kernel> {
+        let tile = FusedTile::new(4, 5, 1).unwrap();
+        let tuning = TopTuning::new([5, 8, 0, 6, 8]).unwrap();
+        let strides = FusedWork::Strides { tail: 3, low: 12, count: 2, mirrored: true };
+        let mut all: Vec<Kernel> = vec![
+            Local::Sort { tile_log2: 5 }.into(),
+            Local::Merge { tile_log2: 5 }.into(),
+            Rows::Pad { from: 3 }.into(),
+            Rows::Sort { row_log2: 3 }.into(),
+            Rows::Merge { row_log2: 3, steps: 2, block_log2: 4 }.into(),
+            Rows::Transpose { rows_log2: 3, columns_log2: 5 }.into(),
+            Top { tuning, k: 100 }.into(),
+            Iota.into(),
+        ];
+        all.extend(
+            [FusedWork::Sort, FusedWork::Halves, strides].map(|work| Kernel::from(Fused { tile, work })),
+        );
+        all.extend([
+            Kernel::Step(Step::Mirror { block_log2: 3 }),
+            Kernel::Step(Step::Stride { stride_log2: 3 }),
+            Kernel::Step(Step::Alternating { stride_log2: 3, block_log2: 5 }),
+            Kernel::Step(Step::Phase { odd: true }),
+        ]);
+        all
+    }
+
+    /// The names of the members of `struct Arguments`, all of them words.
+    fn names(text: &str) -> Vec<&str> {
+        let (_, after) = text.split_once("struct Arguments {").unwrap();
+        let (members, _) = after.split_once('}').unwrap();
+        let lines = members.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+        lines.map(|line| line.strip_suffix(": u32,").unwrap()).collect()
+    }
+
+    #[test]
+    fn arguments_in_wgsl_are_those_in_rust() {
+        for kernel in all() {
+            let family = kernel.family();
+            let text = family.text();
+            assert_eq!(names(&text), family.argument_names(), "{kernel:?}");
+            assert_eq!(family.arguments(0, 128, 7).used, family.argument_names().len());
+            assert!(text.matches("struct Arguments").count() == 1, "{kernel:?}");
+        }
+        // The comparison must be able to fail.
+        assert_ne!(names("struct Arguments {\n    // A comment.\n    b: u32,\n    a: u32,\n}"), ["a", "b"]);
+    }
+
+    #[test]
+    fn modules_have_the_entry_points_and_bindings_that_kernels_say() {
+        for kernel in all() {
+            let shape = Shape { key: crate::key::KeyWords::Two, positions: true };
+            let dispatch = Dispatch::new(kernel, 0, 256, shape, &Limits::WEBGPU).unwrap();
+            let key = dispatch.pipeline();
+            let text = key.module();
+            assert!(text.contains(&format!("fn {}(place: Place,", key.entry_point())), "{kernel:?}");
+            let extras = key.bindings().extras;
+            for (number, extra) in (ELEMENT_BINDINGS..).zip(extras) {
+                let declared = format!("@binding({number}) var<storage, read_write> {}:", extra.name);
+                assert!(text.contains(&declared), "{kernel:?}");
+            }
+            assert_eq!(text.contains("last_swap"), extras == [LAST_SWAP], "{kernel:?}");
+            assert_eq!(dispatch.extras().count(), extras.len());
+        }
+    }
+
+    #[test]
+    fn what_is_an_argument_makes_no_pipeline_of_its_own() {
+        let key = |kernel: Kernel| {
+            Dispatch::new(kernel, 0, 1 << 20, Shape::ALL[0], &Limits::WEBGPU).unwrap().pipeline()
+        };
+        let stride = |stride_log2| key(Step::Stride { stride_log2 }.into());
+        assert_eq!(stride(3), stride(7));
+        assert_ne!(stride(3), key(Step::Mirror { block_log2: 3 }.into()));
+        let tile = FusedTile::new(4, 5, 1).unwrap();
+        let strides = |low, count| {
+            key(Fused { tile, work: FusedWork::Strides { tail: 3, low, count, mirrored: true } }.into())
+        };
+        assert_eq!(strides(12, 2), strides(14, 2));
+        assert_ne!(strides(12, 2), strides(12, 3));
+    }
+}

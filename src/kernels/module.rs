@@ -1,0 +1,104 @@
+//! From a kernel to the text of its module and the buffers that this binds.
+//!
+//! Each kernel is written once and serves all four shapes of element. Its module is put together from
+//! files, as text:
+//!
+//! ```text
+//! constants      numbers that the kernel is made for
+//! common.wgsl    arguments; the numbers of invocations
+//! key_*.wgsl     one file of two that say what a key is
+//! element_*.wgsl one file of two that say what an element is, with its bindings 0 to 3
+//! extras         the kernel's other buffers, bindings from 4 on in the order in which it lists them
+//! the kernel     loops that must be unrolled written out
+//! ```
+//!
+//! WGSL takes declarations in any order, so that is all a preprocessor would have to do here: constants
+//! alone cannot give a type a second field or leave a binding out. What WGSL lacks is loops that are
+//! certain to be unrolled; `unroll.rs` supplies them.
+//!
+//! What differs between dispatches are arguments and travels as immediates, so that a sort is one list of
+//! commands with few changes of pipeline.
+
+use std::fmt::Write;
+
+use super::unroll::unroll;
+use super::{Extra, Kernel, Shape};
+use crate::key::KeyWords;
+
+/// The bindings of keys, positions, and of both in the other array; those of extra buffers follow.
+pub const ELEMENT_BINDINGS: u32 = 4;
+
+/// The buffers that a kernel binds beside the keys of the array that it works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bindings {
+    /// Positions.
+    pub positions: bool,
+    /// The other array.
+    pub other: bool,
+    /// Buffers of the kernel's own.
+    pub extras: &'static [Extra],
+}
+
+/// What distinguishes one pipeline from another: dispatches alike in this share one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PipelineKey {
+    kernel: Kernel,
+    shape: Shape,
+    workgroup_size: u32,
+    other: bool,
+}
+
+impl PipelineKey {
+    pub(super) fn new(kernel: Kernel, shape: Shape, workgroup_size: u32, other: bool) -> Self {
+        Self { kernel: kernel.family().without_arguments(), shape, workgroup_size, other }
+    }
+
+    /// Invocations in a workgroup.
+    #[must_use]
+    pub fn workgroup_size(&self) -> u32 {
+        self.workgroup_size
+    }
+
+    /// The function of the module that is run.
+    #[must_use]
+    pub fn entry_point(&self) -> &'static str {
+        self.kernel.family().entry_point()
+    }
+
+    /// The buffers that are bound.
+    #[must_use]
+    pub fn bindings(&self) -> Bindings {
+        let extras = self.kernel.family().extras();
+        Bindings { positions: self.shape.positions, other: self.other, extras }
+    }
+
+    /// The whole text of the module.
+    #[must_use]
+    pub fn module(&self) -> String {
+        let family = self.kernel.family();
+        let mut constants = vec![("WORKGROUP_SIZE", self.workgroup_size)];
+        constants.extend(family.constants(self.shape));
+        let key = match self.shape.key {
+            KeyWords::One => include_str!("../../shaders/key_1.wgsl"),
+            KeyWords::Two => include_str!("../../shaders/key_2.wgsl"),
+        };
+        let element = if self.shape.positions {
+            include_str!("../../shaders/element_position.wgsl")
+        } else {
+            include_str!("../../shaders/element_key.wgsl")
+        };
+        let mut text = String::new();
+        for (name, value) in &constants {
+            let _ = writeln!(text, "const {name}: u32 = {value}u;");
+        }
+        for (binding, Extra { name, wgsl_type, .. }) in (ELEMENT_BINDINGS..).zip(family.extras()) {
+            let _ =
+                writeln!(text, "@group(0) @binding({binding}) var<storage, read_write> {name}: {wgsl_type};");
+        }
+        let kernel = unroll(&family.text(), &constants);
+        for part in [include_str!("../../shaders/common.wgsl"), key, element, &kernel] {
+            text.push_str(part);
+        }
+        text
+    }
+}

@@ -1,0 +1,52 @@
+//! What an element is made of on the device.
+
+use crate::key::{ElementType, KeyWords};
+
+/// What one element is made of on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// The key.
+    pub key: KeyWords,
+    /// Whether a 32-bit position travels along and breaks ties.
+    pub positions: bool,
+}
+
+impl Shape {
+    /// The four shapes that every kernel serves.
+    pub const ALL: [Self; 4] = [
+        Self { key: KeyWords::One, positions: false },
+        Self { key: KeyWords::One, positions: true },
+        Self { key: KeyWords::Two, positions: false },
+        Self { key: KeyWords::Two, positions: true },
+    ];
+
+    /// The shape for elements of this type.
+    #[must_use]
+    pub fn of(element: ElementType, positions: bool) -> Self {
+        Self { key: element.key_words(), positions }
+    }
+
+    /// 32-bit words in a key: 1 or 2.
+    #[must_use]
+    pub fn key_words(self) -> u32 {
+        self.key.count()
+    }
+
+    /// 32-bit words in one element.
+    #[must_use]
+    pub fn words(self) -> u32 {
+        self.key_words() + u32::from(self.positions)
+    }
+
+    /// Bytes of one key.
+    #[must_use]
+    pub fn key_bytes(self) -> u64 {
+        u64::from(self.key_words()) * 4
+    }
+
+    /// Bytes of one element: its key and, where there is one, its position.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        u64::from(self.words()) * 4
+    }
+}

@@ -1,0 +1,133 @@
+//! One network step on the whole array, one comparison by each invocation: comparison c by invocation c.
+//!
+//! ```text
+//! invocation        0   1   2   3   4 …
+//! stride of two    0-2 1-3 4-6 5-7 8-10 …   pairs with a position from n on are skipped
+//! ```
+//!
+//! A phase of odd-even sort also notes whether it swapped anything, in `last_swap`.
+
+use std::borrow::Cow;
+
+use super::last_swap::{self, LAST_SWAP};
+use super::{Access, Extra, Family, Kernel, Launch, Shape, Twin, arguments, keep_to, within};
+use crate::cpu::step;
+use crate::device::Limits;
+use crate::error::Error;
+use crate::network::Step;
+
+arguments! {
+    /// Elements.
+    n,
+    /// The distance between the elements of a pair; in a mirrored step, half a block. A power of two.
+    stride,
+    /// Where the first pair of a phase begins.
+    start,
+    /// A phase's number.
+    phase,
+    /// The bit of an element's place that is set where a step with directions is descending.
+    block_log2,
+}
+
+impl Family for Step {
+    fn check(&self, _: Shape, _: &Limits) -> Result<(), Error> {
+        const DISTANCE: &str = "(as a power of two) places between the elements of a pair";
+        const BLOCK: &str = "(as a power of two) elements in a block";
+        match *self {
+            Self::Mirror { block_log2 } => within(BLOCK, block_log2, 1..=32),
+            Self::Stride { stride_log2 } => within(DISTANCE, stride_log2, 0..=31),
+            Self::Alternating { stride_log2, block_log2 } => {
+                within(DISTANCE, stride_log2, 0..=31)?;
+                within(BLOCK, block_log2, 0..=63)
+            }
+            Self::Phase { .. } => Ok(()),
+        }
+    }
+
+    fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
+        let workgroup_size = limits.invocations.clamp(1, 256);
+        Launch {
+            workgroup_size,
+            workgroups: self.comparisons(count.into()).div_ceil(workgroup_size.into()),
+            bytes_moved: self.pairs(count.into()) * 2 * 2 * shape.bytes(),
+        }
+    }
+
+    /// In bounds since a pair is touched only where its higher position is below `n`, and the lower one is
+    /// lower whatever the number of the invocation: it lacks the bit in which the two differ; of neighbours,
+    /// the higher one is no less.
+    fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
+        if matches!(self, Self::Alternating { .. }) {
+            keep_to([("elements in one sort", count.into(), 1 << 31)])?;
+        }
+        Access::from_start(first, count)
+    }
+
+    fn extras(&self) -> &'static [Extra] {
+        match self {
+            Self::Phase { .. } => &[LAST_SWAP],
+            _ => &[],
+        }
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        vec![*self]
+    }
+
+    fn without_arguments(&self) -> Kernel {
+        Kernel::Step(match self {
+            Self::Mirror { .. } => Self::Mirror { block_log2: 1 },
+            Self::Stride { .. } => Self::Stride { stride_log2: 0 },
+            Self::Alternating { .. } => Self::Alternating { stride_log2: 0, block_log2: 0 },
+            Self::Phase { .. } => Self::Phase { odd: false },
+        })
+    }
+
+    fn entry_point(&self) -> &'static str {
+        match self {
+            Self::Mirror { .. } => "mirror",
+            Self::Stride { .. } => "stride",
+            Self::Alternating { .. } => "alternating",
+            Self::Phase { .. } => "phase",
+        }
+    }
+
+    fn constants(&self, _: Shape) -> Vec<(&'static str, u32)> {
+        vec![("TILE_SIZE", 1)]
+    }
+
+    fn text(&self) -> Cow<'static, str> {
+        let step = include_str!("../../shaders/step.wgsl");
+        match self {
+            Self::Phase { .. } => {
+                Cow::Owned([step, last_swap::TEXT, include_str!("../../shaders/phase.wgsl")].concat())
+            }
+            _ => Cow::Borrowed(step),
+        }
+    }
+
+    fn arguments(&self, first: u32, count: u32, phase: u32) -> super::Arguments {
+        let none = Arguments { n: first + count, stride: 0, start: 0, phase: 0, block_log2: 0 };
+        let arguments = match *self {
+            Self::Mirror { block_log2 } => Arguments { stride: 1 << (block_log2 - 1), ..none },
+            Self::Stride { stride_log2 } => Arguments { stride: 1 << stride_log2, ..none },
+            // Among 2^31 elements no place has bit 31 set, nor a higher one.
+            Self::Alternating { stride_log2, block_log2 } => {
+                Arguments { stride: 1 << stride_log2, block_log2: block_log2.min(31), ..none }
+            }
+            Self::Phase { odd } => Arguments { start: odd.into(), phase, ..none },
+        };
+        arguments.into()
+    }
+
+    #[cfg(test)]
+    fn argument_names(&self) -> &'static [&'static str] {
+        Arguments::NAMES
+    }
+}
+
+impl Twin for Step {
+    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], _: T) {
+        step::perform(&[*self], elements);
+    }
+}

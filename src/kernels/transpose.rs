@@ -1,0 +1,208 @@
+//! Rows in workgroup memory, sorted up and down in turn, and transpositions between the two arrays: the
+//! kernels of the `transpose` variant.
+//!
+//! ```text
+//! array as rows      a0 a1 a2 a3     transposed   a0 b0
+//!                    b0 b1 b2 b3                  a1 b1
+//!                    └ a workgroup's              a2 b2
+//!                                                 a3 b3
+//! ```
+
+use std::borrow::Cow;
+
+use super::{Access, Family, Kernel, Launch, Shape, Twin, arguments, keep_to, within};
+use crate::cpu::step;
+use crate::device::Limits;
+use crate::error::Error;
+use crate::network::{self, Step};
+use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+
+/// What is done to an array whose size is a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rows {
+    /// Puts elements that sort last into the positions from `from` on.
+    Pad {
+        /// The number of elements that there are.
+        from: u32,
+    },
+    /// Sorts every row of 2^`row_log2` elements, up and down in turn.
+    Sort {
+        /// Elements in a row, as a power of two.
+        row_log2: u32,
+    },
+    /// The strides 2^(`steps`−1) … 1 of a stage of alternating blocks of 2^`block_log2`.
+    Merge {
+        /// Elements in a row, as a power of two.
+        row_log2: u32,
+        /// How many steps.
+        steps: u32,
+        /// Size of the stage's blocks, as a power of two.
+        block_log2: u32,
+    },
+    /// Takes the array for rows of 2^`columns_log2` elements and turns rows into columns.
+    Transpose {
+        /// Number of rows, as a power of two.
+        rows_log2: u32,
+        /// Number of columns, as a power of two.
+        columns_log2: u32,
+    },
+}
+
+arguments! {
+    /// Elements with the padding.
+    n,
+    /// Where the padding begins.
+    pad_from,
+    /// Steps of a merge.
+    steps,
+    /// The bit of an element's place that is set where a merge is descending.
+    block_log2,
+    /// Rows of a transposition.
+    rows,
+    /// Columns of it.
+    columns,
+}
+
+/// Side of the squares that are transposed in workgroup memory: see `transpose.wgsl`.
+const SIDE: u32 = 16;
+
+impl Family for Rows {
+    fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
+        let row_log2 = match *self {
+            Self::Sort { row_log2 } => row_log2,
+            Self::Merge { row_log2, steps, block_log2 } => {
+                within("steps in a row", steps, 0..=row_log2)?;
+                within("(as a power of two) elements in a block", block_log2, 0..=31)?;
+                row_log2
+            }
+            Self::Pad { .. } | Self::Transpose { .. } => return Ok(()),
+        };
+        within("(as a power of two) elements in a row", row_log2, 1..=31)?;
+        keep_to([("bytes of workgroup memory", shape.bytes() << row_log2, limits.workgroup_bytes)])
+    }
+
+    fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
+        let all = u64::from(count);
+        let (workgroup_size, workgroups, moved) = match *self {
+            Self::Pad { from } => {
+                let (each, padding) = (limits.invocations.clamp(1, 256), all.saturating_sub(from.into()));
+                (each, padding.div_ceil(each.into()), padding)
+            }
+            Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => {
+                (limits.invocations.clamp(1, 512).min(1 << (row_log2 - 1)), all >> row_log2, 2 * all)
+            }
+            Self::Transpose { rows_log2, columns_log2 } => {
+                let squares = |log2: u32| (1_u64 << log2).div_ceil(SIDE.into());
+                (SIDE * SIDE, squares(rows_log2) * squares(columns_log2), 2 * all)
+            }
+        };
+        Launch { workgroup_size, workgroups, bytes_moved: moved * shape.bytes() }
+    }
+
+    /// In bounds since padding is stored below `n` only; rows are aligned parts of an array that is a power
+    /// of two, begin below `n`, and so end there; and a transposition moves elements in existing rows
+    /// and columns, which are as many as the array has elements.
+    fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
+        let in_place = Access::from_start(first, count)?;
+        let log2 = count.checked_ilog2().unwrap_or_default();
+        match *self {
+            Self::Pad { from } => {
+                keep_to([("elements before the padding", from.into(), count.into())])?;
+                Ok(Access { reads: from.into(), ..in_place })
+            }
+            _ if !count.is_power_of_two() => {
+                let padded = u64::from(count).next_power_of_two();
+                Err(Error::limit("elements, to be whole rows,", padded, count.into()))
+            }
+            Self::Transpose { rows_log2, columns_log2 } => {
+                within("(as a power of two) rows", rows_log2, 0..=log2)?;
+                within("(as a power of two) columns", columns_log2, log2 - rows_log2..=log2 - rows_log2)?;
+                Ok(Access { changes_sides: true, ..in_place })
+            }
+            Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => {
+                within("(as a power of two) elements in a row", row_log2, 0..=log2).map(|()| in_place)
+            }
+        }
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        match *self {
+            Self::Sort { row_log2 } => {
+                (1..=row_log2).flat_map(|block| network::alternating(block, block)).collect()
+            }
+            Self::Merge { steps, block_log2, .. } => network::alternating(steps, block_log2).collect(),
+            Self::Pad { .. } | Self::Transpose { .. } => Vec::new(),
+        }
+    }
+
+    fn without_arguments(&self) -> Kernel {
+        Kernel::Rows(match *self {
+            Self::Pad { .. } => Self::Pad { from: 0 },
+            Self::Sort { row_log2 } => Self::Sort { row_log2 },
+            Self::Merge { row_log2, .. } => Self::Merge { row_log2, steps: 0, block_log2: 0 },
+            Self::Transpose { .. } => Self::Transpose { rows_log2: 0, columns_log2: 0 },
+        })
+    }
+
+    fn entry_point(&self) -> &'static str {
+        match self {
+            Self::Pad { .. } => "pad",
+            Self::Sort { .. } => "sort_rows",
+            Self::Merge { .. } => "merge_rows",
+            Self::Transpose { .. } => "transpose",
+        }
+    }
+
+    fn constants(&self, _: Shape) -> Vec<(&'static str, u32)> {
+        vec![(
+            "TILE_SIZE",
+            match *self {
+                Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => 1 << row_log2,
+                // With rows of a square one element longer.
+                Self::Transpose { .. } => SIDE * (SIDE + 1),
+                Self::Pad { .. } => 1,
+            },
+        )]
+    }
+
+    fn text(&self) -> Cow<'static, str> {
+        Cow::Borrowed(include_str!("../../shaders/transpose.wgsl"))
+    }
+
+    fn arguments(&self, first: u32, count: u32, _: u32) -> super::Arguments {
+        let n = first + count;
+        let none = Arguments { n, pad_from: 0, steps: 0, block_log2: 0, rows: 0, columns: 0 };
+        let arguments = match *self {
+            Self::Pad { from } => Arguments { pad_from: from, ..none },
+            Self::Sort { .. } => none,
+            Self::Merge { steps, block_log2, .. } => Arguments { steps, block_log2, ..none },
+            Self::Transpose { rows_log2, columns_log2 } => {
+                Arguments { rows: 1 << rows_log2, columns: 1 << columns_log2, ..none }
+            }
+        };
+        arguments.into()
+    }
+
+    #[cfg(test)]
+    fn argument_names(&self) -> &'static [&'static str] {
+        Arguments::NAMES
+    }
+}
+
+impl Twin for Rows {
+    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], last: T) {
+        match *self {
+            Self::Pad { from } => elements[from as usize..].fill(last),
+            // Rows pair up within themselves, but whether up or down depends on where they are.
+            Self::Sort { .. } | Self::Merge { .. } => step::perform(&self.steps(), elements),
+            Self::Transpose { rows_log2, columns_log2 } => {
+                let before = elements.to_vec();
+                let place = |(i, element): (usize, &mut T)| {
+                    let (column, row) = (i >> rows_log2, i & ((1 << rows_log2) - 1));
+                    *element = before[(row << columns_log2) + column];
+                };
+                parallel::iter_mut(elements).enumerate().for_each(place);
+            }
+        }
+    }
+}
