@@ -378,7 +378,7 @@ impl Outcome<'_, '_> {
     /// What the system says; a failure of the device.
     pub fn write(self, output: &mut Output, watch: &dyn Watch) -> Result<Done, Error> {
         let Self { ordered, map, form, n, format, reading, parsing } = self;
-        let len = ordered.len();
+        let len = ordered.count();
         let mut writing = Duration::ZERO;
         let mut timed = |output: &mut Output, write: &mut dyn FnMut(&mut Output) -> io::Result<()>| {
             let start = Instant::now();

@@ -181,7 +181,7 @@ pub struct Sorted {
 /// What came of a request, where it was made: on a device, mostly.
 pub struct Ordered<'s> {
     product: Box<dyn Product + 's>,
-    len: usize,
+    count: usize,
     repeated: usize,
     report: Report,
 }
@@ -189,8 +189,8 @@ pub struct Ordered<'s> {
 impl Ordered<'_> {
     /// How many keys, positions or records there are.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.len
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// Brings it to memory.
@@ -323,13 +323,13 @@ impl Sorter {
     pub fn order<'s>(&'s self, request: Request, progress: Progress) -> Result<Ordered<'s>, Error> {
         let Request { keys, further, give, selection, method } = request;
         if further.is_empty() && !selection.unique {
-            let len = selection.first.unwrap_or(usize::MAX).min(keys.n);
+            let count = selection.first.unwrap_or(usize::MAX).min(keys.n);
             let (product, report) =
                 self.0.sort(Job { keys, give, first: selection.first, method }, progress)?;
-            return Ok(Ordered { product, len, repeated: 0, report });
+            return Ok(Ordered { product, count, repeated: 0, report });
         }
         let in_memory = |words: Words<'static>, repeated, report| {
-            Ok(Ordered { len: words.len(), product: Box::new(InMemory(words)), repeated, report })
+            Ok(Ordered { count: words.len(), product: Box::new(InMemory(words)), repeated, report })
         };
         if let Give::Keys = give {
             let (sorted, report) = self.bring(Job { keys, give, first: None, method }, progress)?;

@@ -273,7 +273,7 @@ fn regions_are_finished_one_after_another() {
     let tuning = Tuning::new(tile, tile, 4, 11).unwrap();
     let n = (1 << 13) + 5;
     let plan = Plan::fused(n, KEYS, &LARGE, &tuning).unwrap();
-    let firsts: Vec<u32> = plan.dispatches().map(|dispatch| dispatch.first()).collect();
+    let firsts: Vec<u32> = plan.dispatches().map(gpusort::unstable::plan::Dispatch::first).collect();
     // The tiles' sort and three passes, on four whole regions; the fifth holds five.
     let expected: Vec<u32> = (0..4).flat_map(|region| [region << 11; 4]).collect();
     assert_eq!(firsts[..16], expected);

@@ -228,8 +228,11 @@ mod tests {
         pieces
     }
 
+    /// Keys and their records.
+    type Records<'a> = (Cow<'a, [u64]>, Cow<'a, [u32]>);
+
     /// Keys and the records 0, 1, 2, … in pieces.
-    fn records_in_pieces(keys: &[u64]) -> Vec<(Cow<'static, [u64]>, Cow<'static, [u32]>)> {
+    fn records_in_pieces(keys: &[u64]) -> Vec<Records<'static>> {
         let records: Vec<u32> = (0..keys.len() as u32).collect();
         in_pieces(keys).into_iter().zip(in_pieces(&records)).collect()
     }
@@ -259,7 +262,7 @@ mod tests {
     #[test]
     fn pieces_may_be_many() {
         let keys: Vec<u64> = (0..60_000).map(|i| i * 7919 % 60_013).collect();
-        let pieces: Vec<(Cow<[u64]>, Cow<[u32]>)> =
+        let pieces: Vec<Records> =
             keys.iter().zip(0..).map(|(&key, record)| (vec![key].into(), vec![record].into())).collect();
         let mut expected: Vec<u32> = (0..60_000).collect();
         expected.sort_by_key(|&record| keys[record as usize]);

@@ -26,6 +26,7 @@ use crate::network::{self, Step};
 
 /// How a tile is divided among the invocations of a workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_field_names, reason = "all are powers of two, and say so")]
 pub struct FusedTile {
     invocations_log2: u32,
     elements_log2: u32,

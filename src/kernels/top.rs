@@ -21,6 +21,7 @@ use crate::network::{self, Step};
 
 /// How the best elements of tiles are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_field_names, reason = "all are powers of two, and say so")]
 pub struct TopTuning {
     invocations_log2: u32,
     elements_log2: u32,

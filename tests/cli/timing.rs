@@ -77,7 +77,7 @@ fn the_timing_goes_where_it_should() {
 fn on_a_terminal_binary_is_text_and_the_timing_is_a_comment() {
     let folder = Folder::new();
     let file = folder.write("a.u32", [7_u32.to_le_bytes(), 5_u32.to_le_bytes()].concat());
-    let command = format!("{} sort {file}", BINARY);
+    let command = format!("{BINARY} sort {file}");
     let output = Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()).output();
     let output = output.expect("`script` of util-linux, which gives it a terminal, is needed");
     let shown = String::from_utf8_lossy(&output.stdout).replace('\r', "");
