@@ -163,11 +163,16 @@ impl<P> Inference<P> {
 
     #[inline]
     fn push_integer(&mut self, value: i128, place: impl Fn() -> P) {
-        self.span.push(value);
-        if value < 0 {
+        // The first negative integer is below the least so far, and the first large one above the greatest. Of many tokens, few
+        // are either.
+        if value < self.span.least {
+            self.span.least = value;
             self.negative.get_or_insert_with(&place);
-        } else if value > i64::MAX.into() {
-            self.large.get_or_insert_with(&place);
+        } else if value > self.span.greatest {
+            self.span.greatest = value;
+            if value > i64::MAX.into() {
+                self.large.get_or_insert_with(&place);
+            }
         }
         if self.inexact.is_none() && !is_exact(value) {
             self.inexact = Some(place());
@@ -298,7 +303,8 @@ pub(super) fn integer_of(token: &[u8], asked: Option<ElementType>) -> Option<(i1
 #[inline]
 fn is_exact(value: i128) -> bool {
     let magnitude = value.unsigned_abs() as u64;
-    magnitude == 0 || magnitude >> magnitude.trailing_zeros() < 1 << f64::MANTISSA_DIGITS
+    magnitude >> f64::MANTISSA_DIGITS == 0
+        || magnitude >> magnitude.trailing_zeros() < 1 << f64::MANTISSA_DIGITS
 }
 
 /// A token and its place, for a message.
@@ -326,7 +332,8 @@ impl Spot {
         }
     }
 
-    fn is_not(self, expected: impl Into<String>) -> Error {
+    /// That the token is not what was expected.
+    fn unlike(self, expected: impl Into<String>) -> Error {
         let token = quoted(&self.token);
         Error::new(ErrorKind::Token { place: self.place(), token, expected: expected.into() })
     }
@@ -356,7 +363,7 @@ impl Refused {
                 format!("an integer from {least} to {greatest} ({element})")
             }
         };
-        spot.is_not(expected)
+        spot.unlike(expected)
     }
 }
 
@@ -378,9 +385,9 @@ impl<P: Ord> Conflict<P> {
     pub(super) fn into_error(self, spot: impl Fn(P) -> Spot) -> Error {
         match self {
             Self::TooLarge(place) => {
-                spot(place).is_not("an integer that a 64-bit type holds; --type f64 sorts it, rounded")
+                spot(place).unlike("an integer that a 64-bit type holds; --type f64 sorts it, rounded")
             }
-            Self::Inexact(place) => spot(place).is_not(
+            Self::Inexact(place) => spot(place).unlike(
                 "an integer that f64 holds exactly, as it must be beside decimals; --type f64 sorts it, rounded",
             ),
             Self::Apart(negative, large) => {
@@ -632,8 +639,7 @@ mod tests {
                 starts.zip(&ends).map(|(start, &end)| inferred(&tokens[start..end], start)).collect();
             let mut picks = picks.into_iter();
             while parts.len() > 1 {
-                let mut pick = || picks.next().map(|pick| pick.index(parts.len())).unwrap_or(0);
-                let at = pick();
+                let at = picks.next().map_or(0, |pick| pick.index(parts.len()));
                 let part = parts.swap_remove(at);
                 let at = picks.next().map_or(0, |pick| pick.index(parts.len()));
                 let other = parts.swap_remove(at);
@@ -646,7 +652,7 @@ mod tests {
         fn integers_are_the_floats_that_the_standard_library_reads(value in i64::MIN as i128..=u64::MAX as i128) {
             let token = value.to_string();
             let standard: f64 = token.parse().unwrap();
-            prop_assert_eq!(Number::Integer(value).to_float(), standard);
+            prop_assert_eq!(Number::Integer(value).to_float().to_bits(), standard.to_bits());
             prop_assert_eq!(is_exact(value), is_exactly(token.as_bytes(), standard));
         }
     }
