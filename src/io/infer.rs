@@ -164,11 +164,16 @@ impl<P> Inference<P> {
 
     #[inline]
     fn push_integer(&mut self, value: i128, place: impl Fn() -> P) {
-        self.span.push(value);
-        if value < 0 {
+        // The first negative integer is below the least so far, and the first large one above the greatest. Of many tokens, few
+        // are either.
+        if value < self.span.least {
+            self.span.least = value;
             self.negative.get_or_insert_with(&place);
-        } else if value > i64::MAX.into() {
-            self.large.get_or_insert_with(&place);
+        } else if value > self.span.greatest {
+            self.span.greatest = value;
+            if value > i64::MAX.into() {
+                self.large.get_or_insert_with(&place);
+            }
         }
         if self.inexact.is_none() && !is_exact(value) {
             self.inexact = Some(place());
@@ -299,7 +304,8 @@ pub(super) fn integer_of(token: &[u8], asked: Option<ElementType>) -> Option<(i1
 #[inline]
 fn is_exact(value: i128) -> bool {
     let magnitude = value.unsigned_abs() as u64;
-    magnitude == 0 || magnitude >> magnitude.trailing_zeros() < 1 << f64::MANTISSA_DIGITS
+    magnitude >> f64::MANTISSA_DIGITS == 0
+        || magnitude >> magnitude.trailing_zeros() < 1 << f64::MANTISSA_DIGITS
 }
 
 /// A token and its place, for a message.
@@ -327,7 +333,8 @@ impl Spot {
         }
     }
 
-    fn refused(self, expected: impl Into<String>) -> Error {
+    /// That the token is not what was expected.
+    fn unlike(self, expected: impl Into<String>) -> Error {
         let token = quoted(&self.token);
         Error::new(ErrorKind::Token { place: self.place(), token, expected: expected.into() })
     }
@@ -359,7 +366,7 @@ impl Refused {
                 (format!("an integer from {least} to {greatest} ({element})"), None)
             }
         };
-        let error = spot.refused(expected);
+        let error = spot.unlike(expected);
         if let Some(hint) = hint { error.hinting(hint) } else { error }
     }
 }
@@ -381,9 +388,9 @@ impl<P: Ord> Conflict<P> {
     /// The error about the tokens, of which `spot` says what and where they are.
     pub(super) fn into_error(self, spot: impl Fn(P) -> Spot) -> Error {
         let error = match self {
-            Self::TooLarge(place) => spot(place).refused("an integer that a 64-bit type holds"),
+            Self::TooLarge(place) => spot(place).unlike("an integer that a 64-bit type holds"),
             Self::Inexact(place) => {
-                spot(place).refused("an integer that f64 holds exactly, as it must be beside decimals")
+                spot(place).unlike("an integer that f64 holds exactly, as it must be beside decimals")
             }
             Self::Apart(negative, large) => {
                 let large_is_later = large > negative;
@@ -636,8 +643,7 @@ mod tests {
                 starts.zip(&ends).map(|(start, &end)| inferred(&tokens[start..end], start)).collect();
             let mut picks = picks.into_iter();
             while parts.len() > 1 {
-                let mut pick = || picks.next().map_or(0, |pick| pick.index(parts.len()));
-                let at = pick();
+                let at = picks.next().map_or(0, |pick| pick.index(parts.len()));
                 let part = parts.swap_remove(at);
                 let at = picks.next().map_or(0, |pick| pick.index(parts.len()));
                 let other = parts.swap_remove(at);

@@ -60,6 +60,18 @@ fn checks_say_where_the_order_is_broken() {
     // What would be an error in a sort is one here.
     assert!(refused(&["check"], "1\nx\n").contains("standard input:2: 'x' is not a number"));
     assert!(refused(&["check"], "-1\n18446744073709551615\n").contains("no integer type holds both"));
+    // In the same words.
+    for input in [
+        "x\nnone\n",
+        "x\n-1\n18446744073709551615\n",
+        "x\n99999999999999999999\n",
+        "x\n9007199254740993\n0.5e17\n",
+    ] {
+        let args = ["-q", "--from", "csv", "--key", "x"];
+        let [sort, check] =
+            ["sort", "check"].map(|command| refused(&[&[command][..], &args].concat(), input));
+        assert_eq!(sort, check);
+    }
     assert!(refused(&["check"], "9007199254740993\n9007199254740993.5\n").contains("holds exactly"));
 
     // The flags of sort.

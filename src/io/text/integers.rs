@@ -11,6 +11,8 @@ pub(super) struct Integers {
     values: Values,
     /// The type asked for.
     asked: Option<ElementType>,
+    /// The least and the greatest integer of that type, or of any, that i64 holds.
+    limits: (i64, i64),
     span: Span,
     /// Whether every token is spelled as its value would be printed.
     pub(super) canonical: bool,
@@ -32,7 +34,9 @@ impl Integers {
     /// None yet; about `count` are expected.
     pub(super) fn new(asked: Option<ElementType>, count: usize) -> Self {
         let values = Values::Narrow(Vec::with_capacity(count));
-        Self { values, asked, span: Span::default(), canonical: true }
+        let (least, greatest) = asked.map_or((i64::MIN.into(), i64::MAX.into()), limits);
+        let limits = (in_i64(least), in_i64(greatest));
+        Self { values, asked, limits, span: Span::default(), canonical: true }
     }
 
     /// Reads tokens of whole lines, whose first byte is at this place in the text.
@@ -71,11 +75,9 @@ impl Integers {
         accepts: impl Fn(i64, i64) -> bool,
         mut keep: impl FnMut(i64),
     ) -> Option<usize> {
+        let (lowest, highest) = self.limits;
         // No short integer is above i64, but others may be.
-        let signed = |value: i128| i64::try_from(value).unwrap_or(i64::MAX);
-        let (lowest, highest) = self.asked.map_or((i64::MIN.into(), i64::MAX.into()), limits);
-        let (lowest, highest) = (signed(lowest), signed(highest));
-        let (mut least, mut greatest) = (signed(self.span.least), signed(self.span.greatest));
+        let (mut least, mut greatest) = (in_i64(self.span.least), in_i64(self.span.greatest));
         let mut canonical = self.canonical;
         let unread = loop {
             let Some(start) = tokens.find() else { break None };
@@ -151,6 +153,12 @@ fn widened(values: Vec<u32>, signed: bool) -> Vec<u64> {
     let wide =
         |value: u32| if signed { i64::from(value.cast_signed()).cast_unsigned() } else { value.into() };
     values.into_iter().map(wide).collect()
+}
+
+/// The integer, which is not below i64, or the greatest that i64 holds.
+#[inline]
+fn in_i64(value: i128) -> i64 {
+    value.min(i64::MAX.into()) as i64
 }
 
 /// Whether u32 or i32 holds all integers from the least to the greatest, and 0.
