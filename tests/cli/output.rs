@@ -38,10 +38,8 @@ fn a_disk_that_fills_up_leaves_the_old_file_whole() {
     let (input, out) = (folder.write("in", shuffled_lines(100_000)), folder.write("out", "old\n"));
     // A limit on file sizes fails a write like a full disk does, and needs no rights to set up.
     let script = "trap '' XFSZ; ulimit -f 16; exec \"$@\"";
-    let output = Command::new("sh")
-        .args(["-c", script, "sh", BINARY, "sort", &input, "-o", &out])
-        .output()
-        .unwrap();
+    let output =
+        Command::new("sh").args(["-c", script, "sh", BINARY, "sort", &input, "-o", &out]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains("out: cannot write"), "{}", stderr(&output));
     assert_eq!(fs::read(&out).unwrap(), b"old\n");
@@ -50,7 +48,7 @@ fn a_disk_that_fills_up_leaves_the_old_file_whole() {
 
 #[cfg(unix)]
 #[test]
-fn output_files_keep_what_they_are() {
+fn output_files_keep_their_kind_and_mode() {
     use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
     let folder = Folder::new();
     let target = folder.write("target", "old\n");
@@ -166,7 +164,7 @@ fn a_limit_on_files_is_an_error_of_writing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_error_at_closing_counts() {
+fn an_error_from_close_is_an_error() {
     let folder = Folder::new();
     folder.write("in", "2\n1\n");
     folder.write("old", "old\n");

@@ -48,7 +48,7 @@ fn json_has_every_field() {
 }
 
 #[test]
-fn the_timing_goes_where_it_should() {
+fn the_timing_goes_to_stdout_or_stderr() {
     let folder = Folder::new();
     let out = folder.arg("out");
     // Data piped: the timing is on stderr, and the pipe is clean.
@@ -77,9 +77,8 @@ fn the_timing_goes_where_it_should() {
 fn on_a_terminal_binary_is_text_and_the_timing_is_a_comment() {
     let folder = Folder::new();
     let file = folder.write("a.u32", [7_u32.to_le_bytes(), 5_u32.to_le_bytes()].concat());
-    let command = format!("{} sort {file}", BINARY);
-    let output =
-        Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()).output();
+    let command = format!("{BINARY} sort {file}");
+    let output = Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()).output();
     let output = output.expect("`script` of util-linux, which gives it a terminal, is needed");
     let shown = String::from_utf8_lossy(&output.stdout).replace('\r', "");
     assert!(output.status.success() && shown.starts_with("5\n7\n# sorted 2 u32"), "{shown}");

@@ -25,7 +25,7 @@ pub fn start() -> Gpu {
     Gpu::start(&select()).unwrap()
 }
 
-/// How the command line names the same device. Fails without one too, so that no test goes by what the command says then.
+/// How the command line names the same device. Fails without one, so that a missing device is reported here and not by the command.
 pub fn name() -> String {
     gpu();
     std::env::var("GPUSORT_TEST_DEVICE").unwrap_or_else(|_| "0".to_owned())

@@ -218,8 +218,7 @@ fn the_oracles_of_the_rules_fail_where_they_must() {
     let [one, two] = [1.0_f32, 2.0].map(|value| u64::from(value.to_bits()));
     let (zero, minus_zero, nan) = (0, 0x8000_0000, 0x7FC0_0000);
     let input = [two, zero, nan, one, minus_zero, one];
-    let elements =
-        |descending, output: &[u64]| check_elements(ElementType::F32, descending, &input, output);
+    let elements = |descending, output: &[u64]| check_elements(ElementType::F32, descending, &input, output);
     let positions =
         |descending, output: &[u32]| check_positions(ElementType::F32, descending, &input, output);
     assert_eq!(elements(false, &[minus_zero, zero, one, one, two, nan]), Ok(()));
