@@ -13,7 +13,8 @@ pub fn gpu() -> &'static Gpu {
     gpu.as_ref().unwrap_or_else(|error| {
         requirements::lacks(
             "a Vulkan adapter",
-            error,
+            // The rest is for users of the command.
+            error.lines().next().unwrap_or_default(),
             "apt-get install mesa-vulkan-drivers has one in software; GPUSORT_TEST_DEVICE names one of several",
         )
     })
