@@ -1,4 +1,5 @@
-//! What the other tests need. The first by name, so that these run first, and a lack is told of at once.
+//! What the other tests need. The harness runs tests by name, so these come first and report at once
+//! what is missing.
 
 use crate::support::{device, python, tier};
 
@@ -13,6 +14,6 @@ fn there_is_python_with_pandas() {
 }
 
 #[test]
-fn the_tier_is_one_that_there_is() {
+fn the_tier_is_known() {
     tier::is_quick();
 }

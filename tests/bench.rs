@@ -24,7 +24,7 @@ fn keys(n: usize) -> impl Fn(u64) -> Words<'static> {
     }
 }
 
-/// A sort that takes as long as it is told and makes of its result what it is told.
+/// A sort with given times that spoils its result as given.
 struct Mock<F: FnMut(usize, &mut Vec<u32>)> {
     times: fn(usize) -> Duration,
     spoil: F,
@@ -97,7 +97,7 @@ fn a_wrong_result_of_any_run_ends_the_bench() {
 }
 
 #[test]
-fn runs_are_as_many_as_asked_for_and_as_the_time_allows() {
+fn the_number_of_runs_follows_the_request_and_the_time_limit() {
     let runs = |pace: Pace, times: fn(usize) -> Duration| {
         let told = Cell::new(0);
         let mut mock = Mock::new(times, |_, _| {});
@@ -138,7 +138,7 @@ fn run(suite: &Suite, devices: &[Device]) -> (Vec<Measurement>, Vec<Skipped>, us
 }
 
 #[test]
-fn a_suite_measures_everything_with_everything() {
+fn a_suite_measures_every_combination() {
     let start = Instant::now();
     let gpu = Device::gpu(device::start(), start.elapsed()).unwrap();
     // A hundredth of what any memory does.
@@ -180,7 +180,7 @@ fn a_suite_measures_everything_with_everything() {
 }
 
 #[test]
-fn what_would_take_too_long_is_skipped_before_it_is_run() {
+fn a_method_over_the_time_limit_is_skipped_before_it_runs() {
     let suite = Suite {
         sizes: "64,4M".parse().unwrap(),
         methods: vec![(Algorithm::OddEven, Variant::Naive)],
@@ -196,7 +196,7 @@ fn what_would_take_too_long_is_skipped_before_it_is_run() {
 }
 
 #[test]
-fn what_the_device_refuses_is_skipped_with_its_reason() {
+fn sizes_that_the_device_refuses_are_skipped_with_the_reason() {
     let limits = device::gpu().info().limits;
     let n = usize::try_from(limits.binding_bytes.min(limits.buffer_bytes)).unwrap() / 8 + 1;
     let suite = Suite {

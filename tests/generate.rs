@@ -129,7 +129,7 @@ fn sequences_are_the_same_everywhere() {
 }
 
 #[test]
-fn any_part_is_made_on_its_own() {
+fn any_part_can_be_generated_alone() {
     for distribution in Distribution::ALL {
         for element in ElementType::ALL {
             let of = sequence(element, distribution, 10_000);
@@ -151,7 +151,7 @@ fn keys(element: ElementType, distribution: Distribution) -> Vec<u64> {
 }
 
 #[test]
-fn sequences_are_what_their_names_say() {
+fn distributions_match_their_names() {
     for element in ElementType::ALL {
         let [uniform, sorted, mut reversed, nearly, equal, few] = [
             Distribution::Uniform,

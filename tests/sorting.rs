@@ -154,7 +154,7 @@ fn keys_that_come_in_pieces_arrive_whole() {
 }
 
 #[test]
-fn a_gpu_does_not_sort_what_is_in_order() {
+fn a_gpu_does_not_sort_input_that_is_in_order() {
     let sorter = Sorter::on(device::start());
     let sort =
         |keys: &[u32], method| sorter.run(Request::keys(in_blocks(keys)).by(method), &mut |_, _| {}).unwrap();
@@ -177,7 +177,7 @@ fn a_gpu_does_not_sort_what_is_in_order() {
 }
 
 #[test]
-fn an_input_that_ends_early_or_late_or_fails_is_an_error() {
+fn an_input_of_another_length_than_announced_is_an_error() {
     let sorter = Sorter::on(device::start());
     for told in [999, 1001] {
         let blocks = [400, 600].into_iter().map(|n| Ok(Words::from(vec![5_u32; n])));

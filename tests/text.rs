@@ -83,7 +83,7 @@ fn both_ways(contents: &[&str], element: Option<ElementType>) -> bool {
 }
 
 #[test]
-fn files_of_integers_are_read_straight_where_that_changes_nothing() {
+fn integer_files_are_parsed_directly_where_that_changes_nothing() {
     let lines = |n: usize, line: &str| line.repeat(n);
     let many = lines(100_000, "123456\n");
     // Some of these cross all cuts of the file, which are at least 256 KiB apart.
@@ -174,7 +174,7 @@ fn the_first_of_several_wrong_tokens_is_named() {
 }
 
 #[test]
-fn pieces_of_different_width_and_sign_come_together() {
+fn pieces_of_different_width_and_sign_are_joined() {
     // Each part is longer than what one thread reads, and of other numbers than the next.
     let narrow: Vec<i128> = (0..60_000).map(|i| i * 71_399 % 4_294_967_296).collect();
     let negative: Vec<i128> = (0..60_000).map(|i| -(i * 35_729 % 2_147_483_649)).collect();
@@ -263,7 +263,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn files_are_read_straight_as_they_are_as_a_whole(
+    fn parsing_files_directly_equals_parsing_the_whole_text(
         seed: u64,
         bits in 1_u32..=64,
         signed: bool,

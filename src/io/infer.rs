@@ -515,55 +515,62 @@ mod tests {
         let text = |place: &str, token: &str| Spot { place: place.into(), column: None, token: token.into() };
         let field = |token: &str| Spot { column: Some("x".into()), ..text("in:2", token) };
         let invalid = Refused::Class(Class::Invalid);
-        for (error, expected) in [
-            (invalid.into_error(text("in:1:1", "x")), "in:1:1: 'x' is not a number"),
+        for (error, expected, hint) in [
+            (invalid.into_error(text("in:1:1", "x")), "in:1:1: 'x' is not a number", None),
             (
                 invalid.into_error(text("in:1:1", "1,2")),
-                "in:1:1: '1,2' is not a number; --from csv reads tables",
+                "in:1:1: '1,2' is not a number",
+                Some(Hint::Format(Format::Csv)),
             ),
             (
                 invalid.into_error(field("1,2")),
-                "in:2, column 'x': '1,2' is not a number; --invalid puts such rows last or first, or skips them",
+                "in:2, column 'x': '1,2' is not a number",
+                Some(Hint::Invalid),
             ),
             (
                 Refused::Class(Class::Empty).into_error(field("")),
-                "in:2, column 'x': nothing is there, and --empty is error",
+                "in:2, column 'x': nothing is there",
+                Some(Hint::Empty),
             ),
             (
                 Refused::Class(Class::Nan).into_error(text("in:1", "NaN")),
-                "in:1: 'NaN' is not allowed by --nan error",
+                "in:1: 'NaN' is not allowed",
+                Some(Hint::Nan),
             ),
             (
                 Refused::Type(I32).into_error(text("in:1", "1.5")),
                 "in:1: '1.5' is not an integer from -2147483648 to 2147483647 (i32)",
+                None,
             ),
             (
                 Refused::Type(F64).into_error(text("in:1", "1e999")),
                 "in:1: '1e999' is not a number up to 1.7976931348623157e308 (f64)",
+                None,
             ),
             (
                 Conflict::TooLarge(0).into_error(|_| field("99999999999999999999")),
-                "in:2, column 'x': '99999999999999999999' is not an integer that a 64-bit type holds; \
-                 --type f64 sorts it, rounded",
+                "in:2, column 'x': '99999999999999999999' is not an integer that a 64-bit type holds",
+                Some(Hint::Rounding),
             ),
             (
                 Conflict::Inexact(0).into_error(|_| text("in:1:1", "9007199254740993")),
-                "in:1:1: '9007199254740993' is not an integer that f64 holds exactly, as it must be beside decimals; \
-                 --type f64 sorts it, rounded",
+                "in:1:1: '9007199254740993' is not an integer that f64 holds exactly, as it must be beside decimals",
+                Some(Hint::Rounding),
             ),
             (
                 Conflict::Apart(0, 1)
                     .into_error(|at| [text("a:1", "-1"), text("b:2", "9223372036854775808")][at].clone()),
-                "b:2: no integer type holds both -1 (a:1) and 9223372036854775808 (b:2); --type f64 sorts them, rounded",
+                "b:2: no integer type holds both -1 (a:1) and 9223372036854775808 (b:2)",
+                Some(Hint::Rounding),
             ),
             (
                 Conflict::Apart(1, 0)
                     .into_error(|at| [field("9223372036854775808"), field("-1")][at].clone()),
-                "in:2, column 'x': no integer type holds both -1 (in:2) and 9223372036854775808 (in:2); \
-                 --type f64 sorts them, rounded",
+                "in:2, column 'x': no integer type holds both -1 (in:2) and 9223372036854775808 (in:2)",
+                Some(Hint::Rounding),
             ),
         ] {
-            assert_eq!(error.to_string(), expected);
+            assert_eq!((error.to_string().as_str(), error.hint()), (expected, hint.as_ref()));
         }
     }
 

@@ -138,7 +138,7 @@ fn exports_hold_the_fields_of_the_specification() {
 }
 
 #[test]
-fn an_export_to_standard_output_is_all_there_is() {
+fn an_export_to_standard_output_replaces_the_table() {
     let csv = bench(&["-d", "cpu", "--sizes", "16,32", "--export-csv", "-"]);
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     assert_eq!(reader.headers().unwrap().len(), COLUMNS.len());
@@ -152,7 +152,7 @@ fn an_export_to_standard_output_is_all_there_is() {
 }
 
 #[test]
-fn exports_are_made_whatever_happens_to_others() {
+fn an_export_is_written_even_if_another_output_fails() {
     let folder = Folder::new();
     let [json, csv] = ["x.json", "x.csv"].map(|name| folder.arg(name));
     // The reader of the table has seen enough after a line.
@@ -175,7 +175,7 @@ fn exports_are_made_whatever_happens_to_others() {
 }
 
 #[test]
-fn nothing_measured_replaces_no_picture() {
+fn a_bench_without_results_keeps_the_old_plot() {
     let folder = Folder::new();
     let plot = folder.write("x.svg", "<svg/>");
     let args = ["bench", "-d", "cpu", "--sizes", "1M", "--time-limit", "0.000001", "--plot", &plot];
@@ -187,7 +187,7 @@ fn nothing_measured_replaces_no_picture() {
 
 #[test]
 #[cfg(unix)]
-fn an_interrupt_ends_it_even_where_nobody_reads() {
+fn an_interrupt_ends_a_bench_whose_export_blocks() {
     let folder = Folder::new();
     let pipe = folder.fifo("pipe");
     let args = few_runs(&["-d", "cpu", "--sizes", "1", "--export-csv", &pipe]);
@@ -203,7 +203,7 @@ fn an_interrupt_ends_it_even_where_nobody_reads() {
 }
 
 #[test]
-fn devices_are_each_measured_once() {
+fn each_device_is_measured_once() {
     let csv = bench(&["-d", "cpu, CPU,cpu", "--sizes", "16", "--export-csv", "-"]);
     assert_eq!(csv.lines().count(), 1 + 4, "{csv}");
     // One element is nothing to do for a GPU, so nothing to be faster at.
@@ -223,7 +223,7 @@ fn devices_are_each_measured_once() {
 }
 
 #[test]
-fn what_is_asked_for_wrongly_is_refused() {
+fn wrong_bench_options_are_refused() {
     for (args, said) in [
         (&["--sizes", "1M..1K"][..], "ends before it begins"),
         (&["--sizes", "1..8*1"], "does not grow"),
@@ -245,7 +245,7 @@ fn what_is_asked_for_wrongly_is_refused() {
 }
 
 #[test]
-fn variants_are_those_that_were_asked_for() {
+fn only_the_requested_variants_are_measured() {
     let columns = |args: &[&str]| {
         let csv = bench(&[&["-d", &device::name(), "--sizes", "64", "--export-csv", "-"], args].concat());
         let mut reader = csv::Reader::from_reader(csv.as_bytes());
@@ -262,7 +262,7 @@ fn variants_are_those_that_were_asked_for() {
 }
 
 #[test]
-fn what_passes_the_time_limit_is_skipped_with_a_line() {
+fn methods_over_the_time_limit_are_skipped_with_a_line() {
     let table = bench(&["-d", "cpu", "--sizes", "64,1M", "--time-limit", "0.5", "-a", "odd-even"]);
     let line =
         table.lines().find(|line| line.contains("odd-even network") && line.contains("skipped: about"));
@@ -271,10 +271,10 @@ fn what_passes_the_time_limit_is_skipped_with_a_line() {
 
 #[test]
 #[cfg(unix)]
-fn an_interrupt_tells_what_there_is() {
+fn an_interrupt_exports_the_results_so_far() {
     let folder = Folder::new();
     let csv = folder.arg("x.csv");
-    // A first size that is soon done, and one of which the thousand runs of a method take many minutes.
+    // A first size that is soon done, and one whose thousand runs take longer than the test would wait.
     let args = ["bench", "-d", "cpu", "--sizes", "64,16M", "--runs", "1000", "--time-limit", "10000"];
     let mut child = gpusort(&[&args[..], &["--export-csv", &csv]].concat())
         .stdout(Stdio::piped())
@@ -294,7 +294,7 @@ fn an_interrupt_tells_what_there_is() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_ends_it_quietly() {
+fn a_closed_pipe_ends_a_bench_quietly() {
     let mut child = gpusort(&few_runs(&["-d", "cpu", "--sizes", "16..4K"]))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -310,7 +310,7 @@ fn a_reader_that_has_seen_enough_ends_it_quietly() {
 }
 
 #[test]
-fn progress_says_what_is_being_measured() {
+fn progress_names_what_is_measured() {
     let args = ["-d", "cpu", "--sizes", "4K", "-a", "odd-even", "--time-limit", "1000000"];
     let output = gpusort(&[&["bench", "--progress", "always"], &args[..]].concat()).output().unwrap();
     assert!(output.status.success());

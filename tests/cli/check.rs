@@ -8,7 +8,7 @@ use crate::support::files::Folder;
 use crate::support::process::end;
 
 #[test]
-fn checks_say_where_the_order_is_broken() {
+fn check_names_the_first_disorder() {
     let folder = Folder::new();
     let check = |args: &[&str], input: &str| {
         let output = run(&[&["check"], args].concat(), input);
@@ -44,13 +44,13 @@ fn checks_say_where_the_order_is_broken() {
     assert!(refused(&["check"], "0\n-0\n").contains("--type says which"));
     assert_eq!(check(&["-t", "i64"], "0\n-0\n"), ok);
 
-    // -0 makes somebody look ahead, which must not forget what was wrong before.
+    // -0 makes the check look ahead, which must not lose an error before it.
     let inexact = folder.write("i.txt", "9007199254740993\n-0\n-1.5\n");
     assert!(
         refused(&["check", "-r", &inexact], "").contains("'9007199254740993' is not an integer that f64")
     );
     assert!(refused(&["check", "-", "-"], "1\n").contains("named twice"));
-    // It is told as soon as it is there, though more may come.
+    // Disorder is reported as soon as it is read, though more may come.
     let mut child = gpusort(&["check"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     pipe.write_all(b"2\n1\n").unwrap();

@@ -56,7 +56,7 @@ fn gen_has_defaults_and_refuses_what_makes_no_sense() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn gen_takes_no_more_memory_for_more_numbers() {
+fn gen_uses_constant_memory() {
     let mut child =
         gpusort(&["gen", "--count", "128M", "--to", "bin"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdout.take().unwrap();

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::command::{BINARY, exits, gpusort, sorted};
 use crate::support::files::{Folder, falling_lines};
-use crate::support::process::peak_memory;
+use crate::support::process::{peak_memory, wait_until_it_waits};
 
 /// The most memory that a sort of this file had, by the size of the file: it is looked at when all but the last of the
 /// output was read.
@@ -29,7 +29,7 @@ fn peak_of_a_sort(file: &str, options: &[&str]) -> f64 {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_is_what_it_was_measured_to_be() {
+fn peak_memory_stays_below_its_bounds() {
     let folder = Folder::new();
     for (name, count, element, key, most) in [
         ("integers.txt", "4M", "i32", None, 1.5),
@@ -58,7 +58,7 @@ fn memory_is_what_it_was_measured_to_be() {
 /// More numbers than there is memory for must not be kept to be checked or merged.
 #[cfg(target_os = "linux")]
 #[test]
-fn checks_and_merges_keep_little_in_memory() {
+fn checks_and_merges_use_little_memory() {
     let folder = Folder::new();
     let (text, words) = (folder.arg("n.txt"), folder.arg("n.u32"));
     sorted(&["gen", "-q", "-c", "4M", "--dist", "sorted", "-o", &text], "");
@@ -103,7 +103,7 @@ fn too_little_memory_is_an_error_with_the_number() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_number_of_threads_is_nobody_elses_variable() {
+fn rayon_num_threads_is_ignored() {
     let folder = Folder::new();
     let input = folder.write("in", falling_lines(1_000_000));
     let threads = |variable: Option<&str>| {
@@ -113,8 +113,9 @@ fn the_number_of_threads_is_nobody_elses_variable() {
         }
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut pipe = child.stdout.take().unwrap();
-        // It waits for a reader, with the threads that it has started.
+        // It waits for a reader, with the threads that it has started; those that end by themselves have ended.
         pipe.read_exact(&mut [0; 2]).unwrap();
+        wait_until_it_waits(&child);
         let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().count();
         drop(pipe);
         child.wait().unwrap();

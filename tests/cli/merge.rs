@@ -48,7 +48,7 @@ fn merging_gives_what_sorting_gives() {
 }
 
 #[test]
-fn no_more_elements_are_merged_than_a_header_promises() {
+fn a_merge_reads_no_more_elements_than_the_npy_header_says() {
     let folder = Folder::new();
     let words: Vec<u8> = [1_u32, 2, 3].iter().flat_map(|word| word.to_le_bytes()).collect();
     let out = folder.arg("o.npy");
@@ -105,7 +105,7 @@ fn a_merge_into_one_of_its_inputs_is_refused() {
 }
 
 #[test]
-fn a_merge_that_ends_early_knows_no_more_than_it_has_read() {
+fn a_merge_that_stops_early_ignores_unread_input() {
     let folder = Folder::new();
     let [a, b] =
         [("a", "-92233720368547758080\n"), ("b", "0\n0.5\n")].map(|(name, text)| folder.write(name, text));
@@ -129,7 +129,7 @@ fn more_files_are_merged_than_may_be_open() {
         assert!(output.status.success(), "{}", stderr(&output));
         assert_eq!(String::from_utf8(output.stdout).unwrap(), expected, "{command}");
     }
-    // Only the soft limit: as many are opened as may be.
+    // Only the soft limit is low, so it is raised.
     let output = shell("ulimit -S -n 20; exec \"$0\" sort -m -q *.txt", &folder);
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
 }

@@ -6,7 +6,7 @@ use crate::support::command::{refused, run_in_environment, sorted, stderr};
 use crate::support::files::{Folder, npy_of};
 
 #[test]
-fn help_teaches() {
+fn help_has_examples_and_rules() {
     let help = sorted(&["sort", "--help"], "");
     for word in ["Examples:", "KeyMap:", "NaN", "Exit codes:", "--variant", "local-global", "GPUSORT_DEVICE"]
     {
@@ -17,7 +17,7 @@ fn help_teaches() {
 }
 
 #[test]
-fn shells_and_man_are_told_of_all_options() {
+fn completions_and_man_pages_list_all_options() {
     for shell in ["bash", "zsh", "fish", "powershell"] {
         let script = sorted(&["completions", shell], "");
         assert!(script.contains("argsort") && script.contains("in-place"), "{shell}");
@@ -45,7 +45,7 @@ fn shells_and_man_are_told_of_all_options() {
 }
 
 #[test]
-fn nothing_that_others_wrote_reaches_a_terminal_as_it_is() {
+fn control_characters_of_input_are_escaped_in_messages() {
     let folder = Folder::new();
     let evil = "e\u{1b}[31m\u{202e}\n";
     let name = folder.write(evil, "x");

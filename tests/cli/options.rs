@@ -48,7 +48,7 @@ fn formats_are_converted() {
 }
 
 #[test]
-fn extensions_of_the_output() {
+fn the_output_extension_sets_the_format() {
     let folder = Folder::new();
     let (binary, text) = (folder.write("a.i32", (-7_i32).to_le_bytes()), folder.arg("out.txt"));
     sorted(&["sort", &binary, "-o", &text], "");
@@ -107,7 +107,7 @@ fn defaults_come_from_the_environment_and_yield_to_flags() {
 }
 
 #[test]
-fn habits_from_other_tools() {
+fn habits_from_sort_are_accepted() {
     assert_eq!(sorted(&["sort", "-n", "-n", "-rr", "-d", "cpu", "-d", "auto"], "1 2"), "2\n1\n");
     // An empty default is none; a default of the environment is not asked for.
     let with = |args: &[&str], name: &str, value: &str| {
@@ -124,7 +124,7 @@ fn habits_from_other_tools() {
 }
 
 #[test]
-fn what_is_meant_is_said_to_who_knows_other_tools() {
+fn options_of_other_tools_are_refused_with_what_to_use() {
     let folder = Folder::new();
     let file = folder.write("x.txt", "2\n1\n");
     for (arguments, said) in [

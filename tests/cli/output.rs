@@ -48,7 +48,7 @@ fn a_disk_that_fills_up_leaves_the_old_file_whole() {
 
 #[cfg(unix)]
 #[test]
-fn output_files_keep_what_they_are() {
+fn output_files_keep_their_kind_and_mode() {
     use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
     let folder = Folder::new();
     let target = folder.write("target", "old\n");
@@ -164,7 +164,7 @@ fn a_limit_on_files_is_an_error_of_writing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_error_at_closing_counts() {
+fn an_error_from_close_is_an_error() {
     let folder = Folder::new();
     folder.write("in", "2\n1\n");
     folder.write("old", "old\n");

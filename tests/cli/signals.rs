@@ -27,7 +27,7 @@ fn ignored_signals_stay_ignored() {
 }
 
 #[test]
-fn an_interrupt_leaves_nothing_behind() {
+fn an_interrupt_leaves_the_old_file_and_no_temporary() {
     let folder = Folder::new();
     let (input, out) = (folder.write("in", shuffled_lines(300_000)), folder.write("out", "old\n"));
     for signal in ["-INT", "-TERM"] {
@@ -63,7 +63,7 @@ fn a_kill_during_the_write_leaves_the_old_file_whole() {
 }
 
 #[test]
-fn every_signal_that_ends_leaves_nothing() {
+fn every_terminating_signal_leaves_no_temporary_file() {
     let folder = Folder::new();
     let (input, out) = (folder.write("in", falling_lines(300_000)), folder.write("out", "old\n"));
     for signal in ["-INT", "-TERM", "-HUP", "-QUIT", "-ALRM", "-XCPU", "-USR1", "-USR2", "-PROF", "-VTALRM"] {
@@ -77,7 +77,7 @@ fn every_signal_that_ends_leaves_nothing() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_removed_by_the_next() {
+fn temporary_files_of_a_killed_process_are_removed_by_the_next() {
     let folder = Folder::new();
     folder.write("x", "2\n1\n");
     folder.write(".gpusort-0.tmp", "left by a process that was killed");
@@ -130,7 +130,7 @@ fn an_interrupted_tune_leaves_neither_data_nor_a_process() {
 }
 
 #[test]
-fn an_interrupted_bench_without_results_leaves_the_old_ones() {
+fn an_interrupted_bench_without_results_keeps_the_old_export() {
     let folder = Folder::new();
     let csv = folder.write("old.csv", "old\n");
     let mut child = gpusort(&["bench", "-s", "16M", "-d", "cpu", "--export-csv", &csv])

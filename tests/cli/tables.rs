@@ -45,7 +45,7 @@ fn rows_come_out_byte_for_byte() {
 }
 
 #[test]
-fn what_is_wrong_with_a_table_is_told_with_its_place() {
+fn errors_in_a_table_name_their_place() {
     let folder = Folder::new();
     let table = folder.write("t.csv", "id,price\n1,5\n2,n/a\n3,\n4,nan\n5,7\n");
     let told = |args: &[&str]| refused(&[&["sort", "-k", "price"], args, &[table.as_str()]].concat(), "");
@@ -103,11 +103,19 @@ fn by_standard_library(rows: &[(i64, u8)], descending: [bool; 2]) -> String {
     order.iter().map(line).collect()
 }
 
+#[test]
+fn the_oracle_of_two_keys_tells_directions_and_ties_apart() {
+    let rows = [(2, 0), (1, 1), (1, 0), (1, 1)];
+    assert_eq!(by_standard_library(&rows, [false, false]), "1,0,2\n1,1,1\n1,1,3\n2,0,0\n");
+    assert_eq!(by_standard_library(&rows, [false, true]), "1,1,1\n1,1,3\n1,0,2\n2,0,0\n");
+    assert_eq!(by_standard_library(&rows, [true, false]), "2,0,0\n1,0,2\n1,1,1\n1,1,3\n");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn two_keys_of_which_words_hold_both_or_one(
+    fn two_keys_packed_into_one_word_or_two(
         rows in prop::collection::vec((prop_oneof![0..4_i64, any::<i64>()], 0..3_u8), 0..300),
         wide: bool,
         directions: [bool; 2],
@@ -127,9 +135,9 @@ proptest! {
 }
 
 #[test]
-fn a_table_of_many_parts_is_put_together_right() {
+fn a_table_read_in_parallel_parts_is_joined_correctly() {
     let folder = Folder::new();
-    // Some megabytes, with quotes that mislead whoever counts them.
+    // Some megabytes, with quotes that mislead a parser which only counts them.
     let rows: Vec<(u64, String)> = random(5)
         .take(60_000)
         .enumerate()
@@ -157,7 +165,7 @@ fn a_table_of_many_parts_is_put_together_right() {
 }
 
 #[test]
-fn blank_lines_of_one_column_are_rows_whatever_else_an_input_has() {
+fn blank_lines_of_a_one_column_table_are_rows() {
     let folder = Folder::new();
     let files =
         [("one", "1\n"), ("blank", "\n\r\n\n"), ("empty", ""), ("lacking", "\n\r"), ("wide", "1,2\n")];
@@ -216,7 +224,7 @@ fn cr_alone_ends_lines_of_text_and_is_refused_in_tables() {
 }
 
 #[test]
-fn the_last_row_gets_what_its_line_end_lacks_and_no_more() {
+fn the_last_row_gets_only_the_missing_part_of_its_line_end() {
     for (table, expected) in [
         ("a\r\n2\r\n1\r", "a\r\n1\r\n2\r\n"),
         ("a\r\n2\r\n1", "a\r\n1\r\n2\r\n"),
@@ -244,7 +252,7 @@ fn headers_are_compared_byte_by_byte() {
 }
 
 #[test]
-fn what_is_no_number_is_counted_once_also_where_there_is_a_look_ahead() {
+fn null_fields_are_counted_once_despite_look_ahead() {
     let folder = Folder::new();
     let table = folder.write("t.csv", "a,b\nx,-0\n,0\n");
     let places = ["--nan", "error", "--invalid", "first", "--empty", "last"];
@@ -260,7 +268,7 @@ fn what_is_no_number_is_counted_once_also_where_there_is_a_look_ahead() {
 }
 
 #[test]
-fn the_first_input_decides_on_the_mark_whatever_else_it_has() {
+fn the_first_input_decides_on_the_byte_order_mark() {
     let folder = Folder::new();
     let mark = "\u{feff}";
     let [empty, marked, table, both] = [("e", ""), ("m", mark), ("t", "a\n1\n"), ("b", "\u{feff}a\n1\n")]

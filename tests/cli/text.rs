@@ -7,7 +7,7 @@ use crate::support::command::{refused, run, sorted, stderr};
 use crate::support::files::{Folder, lines_to, shuffled_lines};
 
 #[test]
-fn a_pipeline_of_a_hundred_thousand() {
+fn a_hundred_thousand_numbers_through_pipes() {
     let (input, expected) = (shuffled_lines(100_000), lines_to(100_000));
     for args in [
         &["sort"][..],
@@ -31,7 +31,7 @@ fn spelling_order_and_directions() {
 }
 
 #[test]
-fn nothing_in_nothing_out() {
+fn empty_input_gives_empty_output() {
     assert_eq!(sorted(&["sort"], ""), "");
     assert_eq!(sorted(&["sort", "-a", "bitonic", "-d", &device::name()], ""), "");
     assert_eq!(sorted(&["sort", "-f", "bin"], ""), "");
@@ -66,7 +66,7 @@ fn wrong_input_is_refused() {
 }
 
 #[test]
-fn numbers_are_left_out_and_told_of() {
+fn unique_and_top_leave_records_out_and_count_them() {
     let input = "3\n1\n03\n2\n1\n3.0\n";
     assert_eq!(sorted(&["sort", "-q", "-u"], input), "1\n2\n3\n");
     assert_eq!(sorted(&["sort", "-q", "-u"], "3\n1\n3\n2\n1\n"), "1\n2\n3\n");

@@ -48,7 +48,7 @@ fn json_has_every_field() {
 }
 
 #[test]
-fn the_timing_goes_where_it_should() {
+fn the_timing_goes_to_stdout_or_stderr() {
     let folder = Folder::new();
     let out = folder.arg("out");
     // Data piped: the timing is on stderr, and the pipe is clean.

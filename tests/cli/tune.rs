@@ -61,7 +61,7 @@ fn generate(folder: &Folder, n: &str, name: &str) -> String {
 }
 
 #[test]
-fn auto_goes_by_what_tune_has_kept() {
+fn auto_uses_the_costs_that_tune_saved() {
     let folder = Folder::new();
     // Large enough to be read by several cores, in several pieces.
     let file = generate(&folder, "3_000_001", "data.u32");
@@ -95,7 +95,7 @@ fn auto_goes_by_what_tune_has_kept() {
 }
 
 #[test]
-fn spoilt_costs_are_told_of_and_do_no_harm() {
+fn invalid_costs_are_reported_and_ignored() {
     let folder = Folder::new();
     let file = generate(&folder, "100_000", "data.u32");
     keep(&folder, 1e6, Some(1.0));
@@ -108,7 +108,7 @@ fn spoilt_costs_are_told_of_and_do_no_harm() {
 }
 
 #[test]
-fn tune_measures_a_machine_and_keeps_the_result() {
+fn tune_measures_this_machine_and_saves_the_costs() {
     let folder = Folder::new();
     let name = device::gpu().info().name.clone();
     let output = run(&folder, &["tune", "-d", &name, "--largest", "64K"]);

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-TIMEOUT = 20.0
+TIMEOUT = 120.0
 UMASK = 0o022
 
 # What is expected of a file: its bytes, or a function that says what is wrong with them.

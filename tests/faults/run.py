@@ -37,7 +37,7 @@ import mutated
 import outputs
 import pipes
 import signals
-from harness import UMASK, NotPossible, Report, Scenario, Setup, one, remove
+from harness import TIMEOUT, UMASK, NotPossible, Report, Scenario, Setup, one, remove
 
 SCENARIOS: list[Scenario] = [
     scenario for module in (signals, limits, outputs, pipes, mutated) for scenario in module.SCENARIOS
@@ -57,7 +57,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--case", type=int, help="only this run of each scenario")
     parser.add_argument("--shown", type=int, default=SHOWN, help="how many failures of each scenario to show")
-    parser.add_argument("--timeout", type=float, default=20, help="seconds after which a run hangs")
+    parser.add_argument("--timeout", type=float, default=TIMEOUT, help="seconds after which a run hangs")
     parser.add_argument("--keep", action="store_true", help="keep the folders of runs that failed")
     parser.add_argument("--self-test", action="store_true", help="plant faults, and see each caught")
     return parser.parse_args()

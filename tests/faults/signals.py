@@ -194,7 +194,7 @@ def run_tune(run: Run) -> None:
     if is_old:
         costs.parent.mkdir()
         # What is there already must be whole too, or it is an error of its own.
-        run.gpusort(*TUNE[:-1], "1K", codes=[0], timeout=60)
+        run.gpusort(*TUNE[:-1], "1K", codes=[0])
     old = costs.read_bytes() if is_old else None
 
     def send(process: subprocess.Popen) -> None:
@@ -208,7 +208,7 @@ def run_tune(run: Run) -> None:
     # To files, since pipes would be waited for until the last process has closed them.
     with open(run.folder / "stdout", "wb") as out, open(run.folder / "stderr", "wb") as err:
         how = {"stdout": out, "stderr": err, "stderr_open": False}
-        outcome = run.gpusort(*TUNE, codes=[0, 130, -which], during=send, timeout=60, **how)
+        outcome = run.gpusort(*TUNE, codes=[0, 130, -which], during=send, **how)
     for problem in stderr_problems(outcome.code, (run.folder / "stderr").read_bytes()):
         run.fail(problem)
     for name in snapshot(run.scratch):
@@ -246,7 +246,7 @@ def run_tune_unwritable(run: Run) -> None:
             run.give_to(65534)
         run.config.chmod(0o555)
     before = run.scratch.stat().st_mtime_ns
-    run.gpusort(*TUNE, codes=[2], timeout=60, **how)
+    run.gpusort(*TUNE, codes=[2], **how)
     run.last_command += f"  (XDG_CONFIG_HOME: {kind})"
     if run.scratch.stat().st_mtime_ns != before:
         run.fail("it has measured before it found that it cannot keep the result")

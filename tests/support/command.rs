@@ -14,7 +14,7 @@ pub fn gpusort(args: &[&str]) -> Command {
     for default in ["DEVICE", "ALGO", "TIMING", "PROGRESS", "MEMORY", "TEMP_DIR"] {
         command.env_remove(format!("GPUSORT_{default}"));
     }
-    // Nor with signals that whoever runs the tests ignores, as a shell does for what is in its background.
+    // Signals that the tests inherited as ignored, as a shell does for background jobs, are reset.
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
@@ -28,7 +28,7 @@ pub fn gpusort(args: &[&str]) -> Command {
             })
         };
     }
-    // Nor with costs that were measured here.
+    // Costs that were measured on this machine are not used.
     command.env("XDG_CONFIG_HOME", "/nowhere").args(args);
     command
 }

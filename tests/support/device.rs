@@ -14,7 +14,8 @@ pub fn gpu() -> &'static Gpu {
     gpu.as_ref().unwrap_or_else(|error| {
         requirements::lacks(
             "a Vulkan adapter",
-            error,
+            // The rest is for users of the command.
+            error.lines().next().unwrap_or_default(),
             "apt-get install mesa-vulkan-drivers has one in software; GPUSORT_TEST_DEVICE names one of several",
         )
     })
@@ -26,7 +27,7 @@ pub fn start() -> Gpu {
     Gpu::start(&select()).unwrap()
 }
 
-/// How the command line names the same device. Fails without one too, so that no test goes by what the command says then.
+/// How the command line names the same device. Fails without one, so that a missing device is reported here and not by the command.
 pub fn name() -> String {
     gpu();
     std::env::var("GPUSORT_TEST_DEVICE").unwrap_or_else(|_| "0".to_owned())

@@ -1,5 +1,5 @@
-//! Processes that are watched, signalled and waited for. Nothing here goes by how long something takes: what is waited for is an
-//! event, and [`PATIENCE`] is only there so that a test that would wait for ever fails.
+//! Processes that are watched, signalled and waited for. Tests wait for events, never for a time to pass; [`PATIENCE`] only turns
+//! a test that would wait for ever into one that fails.
 
 use std::fs;
 use std::io::Read;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::command::{BINARY, gpusort};
 use super::files::Folder;
 
-/// How long an event is waited for that comes within a second where nothing else runs.
+/// How long to wait for an event that comes within a second on an idle machine.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Waits until this holds.
@@ -64,7 +64,7 @@ pub fn ignoring(signal: &str, args: &[&str]) -> Command {
     command
 }
 
-/// A sort of so many falling lines that takes many seconds, all of them with its temporary file there.
+/// Starts a slow sort: a brick sort of 300,000 lines takes many seconds, during all of which its temporary file exists.
 #[cfg(unix)]
 pub fn long_sort(input: &str, out: &str) -> Child {
     gpusort(&["sort", input, "-o", out, "-q", "-a", "odd-even", "-d", "cpu"]).spawn().unwrap()
@@ -92,7 +92,7 @@ pub fn wait_for_temporary(folder: &Folder, child: &mut Child, is_due: impl Fn(u6
     is_there && !is_over
 }
 
-/// Waits until no thread of the process runs or could, several times in a row: it waits for somebody.
+/// Waits until every thread of the process sleeps, ten times in a row: the process is blocked.
 #[cfg(target_os = "linux")]
 pub fn wait_until_it_waits(child: &Child) {
     let state = |task: &std::path::Path| {

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-/// Fails the test for lack of something, and says so at once: a test that fails is otherwise heard of when all have run.
+/// Fails the test because a requirement is missing. The message is printed at once, since the harness reports failures only when all
+/// tests have run.
 pub fn lacks(what: &str, why: &str, remedy: &str) -> ! {
     let message = format!(
         "the tests need {what}: {why}\n`sh tests/run.sh` installs it where it can, and runs the tests ({remedy})"
@@ -11,7 +12,7 @@ pub fn lacks(what: &str, why: &str, remedy: &str) -> ! {
     panic!("{message}");
 }
 
-/// The first message of a run, past the harness, which keeps what a test prints.
+/// Prints each message once, by a way that the harness does not capture.
 fn tell(message: &str) {
     use std::sync::Mutex;
     static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
