@@ -2,15 +2,14 @@
 
 use std::fmt::Write;
 
-use gpusort::unstable::io::binary::Source;
-use gpusort::unstable::io::csv::{By, Dialect};
-use gpusort::unstable::io::{KeyOrder, Input, Memory, Text};
-use gpusort::unstable::key::ElementType;
-use gpusort::{Error, ErrorKind, Sorter, Wanted};
+use gpusort::unstable::io::stream::How;
+use gpusort::unstable::io::{Format, Input, Memory};
+use gpusort::unstable::order::Selection;
+use gpusort::{Error, ErrorKind, Sorter};
 
-use crate::pipeline::{self, Form, SortedTable};
+use crate::pipeline::{self, Sorted};
 
-/// What becomes of an input: bytes, or what the library says is wrong.
+/// The answer to an input: bytes, or what the library says is wrong.
 pub type Said<T = Vec<u8>> = Result<T, Refusal>;
 
 /// What the library says is wrong.
@@ -48,25 +47,20 @@ pub fn memory(number: usize, bytes: &[u8], pieces: &[usize]) -> Input {
     Input::Memory(Memory::new(&name(number), bytes, pieces))
 }
 
-/// `gpusort sort` of text.
-pub fn sort_text(
-    inputs: &[Input],
-    element: Option<ElementType>,
-    direction: KeyOrder,
-    wanted: Wanted,
-) -> Said {
-    let text = Text::read(inputs, |_| {})?;
-    Ok(pipeline::sort_text(&Sorter::cpu(), text, element, direction, wanted)?)
+/// `gpusort sort`.
+///
+/// # Errors
+///
+/// What the library refuses.
+pub fn sort(inputs: &[Input], how: &How, selection: Selection, format: Format) -> Said<Sorted> {
+    Ok(pipeline::sort(&Sorter::cpu(), inputs, how, selection, false, format)?)
 }
 
-/// `gpusort sort` of tables.
-pub fn sort_table(inputs: &[Input], dialect: Dialect, by: &By, wanted: Wanted) -> Said<SortedTable> {
-    let text = Text::read(inputs, |_| {})?;
-    Ok(pipeline::sort_table(&Sorter::cpu(), text, dialect, by, wanted)?)
-}
-
-/// `gpusort sort` of binary files of one type, to such a file or to text.
-pub fn sort_bits(sources: &[Source], direction: KeyOrder, wanted: Wanted, to_text: bool) -> Said {
-    let form = if to_text { Form::Text } else { Form::Binary };
-    Ok(pipeline::sort_binary(&Sorter::cpu(), sources, direction, wanted, form)?)
+/// `gpusort sort --argsort`, to text: a position a line.
+///
+/// # Errors
+///
+/// What the library refuses.
+pub fn argsort(inputs: &[Input], how: &How) -> Said {
+    Ok(pipeline::sort(&Sorter::cpu(), inputs, how, Selection::ALL, true, Format::Text)?.bytes)
 }

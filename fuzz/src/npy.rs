@@ -1,11 +1,15 @@
 //! Arrays of NumPy: the header, the elements behind it, and how they are sorted and written.
 
+use gpusort::unstable::io::Format;
 use gpusort::unstable::io::binary::Source;
+use gpusort::unstable::io::csv::By;
 use gpusort::unstable::io::npy::Header;
+use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::key::ElementType;
+use gpusort::unstable::order::Nulls;
 
 use crate::choices::{BETWEEN, Choices};
-use crate::library::{Refusal, Said, memory, sort_bits};
+use crate::library::{self, Refusal, Said, memory};
 use crate::twin::{bits, sorted};
 use crate::{Spoil, differ, same, shown};
 
@@ -19,7 +23,7 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// How the library and its twin differ.
 pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (mut choices, data) = Choices::new(bytes, OPTIONS);
-    let (direction, wanted) = (choices.direction(), choices.wanted());
+    let (order, selection) = (choices.order(), choices.selection());
     let (form, pieces) = (choices.byte(), choices.byte());
     // All of a file, or a header's text and the elements, which is easier to get right.
     let file = match form % 8 {
@@ -36,7 +40,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     };
     let pieces: &[usize] = if pieces % 4 == 1 { &[file.len() / 4 + 1] } else { &[] };
     let (input, to_text) = (memory(0, &file, pieces), form / 8 % 4 == 1);
-    let case = (direction, wanted, to_text, pieces, file.escape_ascii().to_string());
+    let case = (order, selection, to_text, pieces, file.escape_ascii().to_string());
 
     let header = Header::read(&input);
     let twin = twin_header(&file);
@@ -66,22 +70,26 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     };
     written_header(header.element, header.count)?;
 
-    let mut library = Source::npy(input)
-        .map_err(Refusal::from)
-        .and_then(|source| sort_bits(&[source], direction, wanted, to_text));
+    let format = if to_text { Format::Text } else { Format::Binary };
+    let sort = |source| {
+        let by = By { columns: Vec::new(), element: None, order };
+        library::sort(&[input.clone()], &How { kind: Kind::Bits(vec![source]), by }, selection, format)
+            .map(|sorted| sorted.bytes)
+    };
+    let mut library: Said = Source::npy(input.clone()).map_err(Refusal::from).and_then(sort);
     spoil(&mut library);
     let behind = &file[header.bytes.min(file.len())..];
     let element = header.element;
     let all = bits::elements(behind, element, header.big_endian);
     let all = all.filter(|all| all.len() as u64 == header.count).ok_or("another number of elements");
-    let refuses_nan = direction.nan == gpusort::unstable::io::Place::Error;
+    let refuses_nan = order.nan == Nulls::Error;
     let all = all.and_then(|all| {
         let has_nan = all.iter().any(|&element_bits| bits::is_nan(element_bits, element));
         if refuses_nan && has_nan { Err("NaN") } else { Ok(all) }
     });
     let twin = all.map(|all| {
-        let order = |a: &u64, b: &u64| bits::order(*a, *b, element, direction);
-        sorted(&all, wanted.unique, wanted.top, order).into_iter().map(|at| all[at]).collect::<Vec<u64>>()
+        let compare = |a: &u64, b: &u64| bits::order(*a, *b, element, order);
+        sorted(&all, selection, compare).into_iter().map(|at| all[at]).collect::<Vec<u64>>()
     });
     if let (Ok(text), Ok(elements), true) = (&library, &twin, to_text) {
         return bits::is_text_of(text, elements, element)

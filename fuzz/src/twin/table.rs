@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use gpusort::unstable::io::Place;
 use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::order::{Invalid, KeyOrder, Selection};
 
 use super::number::{self, Asked, Key, Spelled};
 use super::{MARK, keys, sorted};
@@ -241,11 +241,11 @@ pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
     let columns = match table.width {
         // There are no columns to look for.
         0 => Vec::new(),
-        width => keys::resolve(&by.columns, by.descending, names, width).map_err(Refused::Key)?,
+        width => keys::resolve(&by.columns, by.order.descending, names, width).map_err(Refused::Key)?,
     };
     let field = |row: &Row, column: usize| trimmed(&row.fields[column]).to_vec();
     let mut rows = table.rows.clone();
-    if by.rules.invalid == Place::Skip {
+    if by.order.invalid == Invalid::Skip {
         rows.retain(|row| {
             let is_invalid = |&&(column, _): &&(usize, bool)| {
                 let value = field(row, column);
@@ -260,7 +260,7 @@ pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
     let mut keys: Vec<Vec<Key>> = rows.iter().map(|_| Vec::new()).collect();
     let mut all_asked = Vec::new();
     for &(column, descending) in &columns {
-        let asked = Asked { element: by.element, rules: by.rules, descending };
+        let asked = Asked { element: by.element, order: KeyOrder { descending, ..by.order } };
         let fields: Vec<Vec<u8>> = rows.iter().map(|row| field(row, column)).collect();
         let fields: Vec<&[u8]> = fields.iter().map(Vec::as_slice).collect();
         let column = number::column(&fields, &asked).map_err(Refused::Column)?;
@@ -291,14 +291,14 @@ impl Keyed {
     }
 
     /// The sorted table, and how many rows were left out as repeated.
-    pub fn sorted(&self, unique: bool, top: Option<usize>) -> (Vec<u8>, usize) {
+    pub fn sorted(&self, selection: Selection) -> (Vec<u8>, usize) {
         let order = |a: &(Row, Vec<Key>), b: &(Row, Vec<Key>)| self.order(&a.1, &b.1);
         let mut out = if self.table.mark { MARK.to_vec() } else { Vec::new() };
         if let Some(header) = &self.table.header {
             out.extend([&header.raw[..], header.end].concat());
         }
-        let all = sorted(&self.rows, unique, None, order);
-        for &at in all.iter().take(top.unwrap_or(usize::MAX)) {
+        let all = sorted(&self.rows, Selection { first: None, ..selection }, order);
+        for &at in all.iter().take(selection.first.unwrap_or(usize::MAX)) {
             out.extend_from_slice(&self.rows[at].0.raw);
             out.extend_from_slice(self.rows[at].0.end);
         }
@@ -309,7 +309,7 @@ impl Keyed {
     pub fn has_minus_zero(&self, by: &By) -> bool {
         let columns = keys::resolve(
             &by.columns,
-            by.descending,
+            by.order.descending,
             self.table.header.as_ref().map(|header| &header.fields[..]),
             self.table.width,
         );
