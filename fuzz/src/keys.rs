@@ -3,6 +3,7 @@
 //! Below the header stand all rows of as many bits as there are columns, in a fixed disorder, so that each list of columns and
 //! directions makes an order of its own.
 
+use gpusort::Hint;
 use gpusort::unstable::io::csv::{By, Dialect};
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::order::{KeyOrder, Selection};
@@ -86,15 +87,18 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the message is the right one.
+/// Whether the message and the hint are the right ones.
 fn says(refusal: &Refusal, no_column: &NoColumn) -> bool {
     let said = &refusal.message;
     // Others are shown escaped or cut.
     let is_plain = |name: &str| name.len() < 20 && name.chars().all(|c| c.is_ascii_graphic() && c != '\\');
     let names = |name: &str| !is_plain(name) || said.contains(&format!("'{name}'"));
+    let hints = |hint| refusal.hint == Some(hint);
     match no_column {
-        NoColumn::Unnamed => said.contains("and none is named"),
+        NoColumn::Unnamed => said.contains("and none is named") && hints(Hint::Column),
         NoColumn::Missing(name) => said.contains("no column '") && names(name),
-        NoColumn::Ambiguous(name) => said.contains("are both called '") && names(name),
+        NoColumn::Ambiguous(name) => {
+            said.contains("are both called '") && names(name) && hints(Hint::ColumnNumber)
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use gpusort::unstable::io::stream::How;
 use gpusort::unstable::io::{Format, Input, Memory};
 use gpusort::unstable::order::Selection;
-use gpusort::{Error, ErrorKind, Sorter};
+use gpusort::{Error, ErrorKind, Hint, Sorter};
 
 use crate::pipeline::{self, Sorted};
 
@@ -13,11 +13,13 @@ use crate::pipeline::{self, Sorted};
 pub type Said<T = Vec<u8>> = Result<T, Refusal>;
 
 /// What the library says is wrong.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Refusal {
     pub message: String,
     /// Where the token is that is refused, if it is one.
     pub token: Option<String>,
+    /// What would help, where the library knows.
+    pub hint: Option<Hint>,
 }
 
 impl From<Error> for Refusal {
@@ -26,7 +28,7 @@ impl From<Error> for Refusal {
             ErrorKind::Token { place, .. } => Some(place.clone()),
             _ => None,
         };
-        Self { message: error.to_string(), token }
+        Self { message: error.to_string(), token, hint: error.hint().cloned() }
     }
 }
 

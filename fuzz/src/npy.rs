@@ -1,4 +1,4 @@
-//! Arrays of NumPy: the header, the elements behind it, and how they are sorted and written.
+//! Arrays of NumPy: the header, the elements after it, and how they are sorted and written.
 
 use gpusort::unstable::io::Format;
 use gpusort::unstable::io::binary::Source;
@@ -78,9 +78,9 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     };
     let mut library: Said = Source::npy(input.clone()).map_err(Refusal::from).and_then(sort);
     spoil(&mut library);
-    let behind = &file[header.bytes.min(file.len())..];
+    let after = &file[header.bytes.min(file.len())..];
     let element = header.element;
-    let all = bits::elements(behind, element, header.big_endian);
+    let all = bits::elements(after, element, header.big_endian);
     let all = all.filter(|all| all.len() as u64 == header.count).ok_or("another number of elements");
     let refuses_nan = order.nan == Nulls::Error;
     let all = all.and_then(|all| {
@@ -110,8 +110,8 @@ enum Twin {
 }
 
 fn twin_header(file: &[u8]) -> Twin {
-    let Some(behind) = file.strip_prefix(MAGIC) else { return Twin::Other };
-    let (length, start) = match behind {
+    let Some(after) = file.strip_prefix(MAGIC) else { return Twin::Other };
+    let (length, start) = match after {
         [1, _, a, b, ..] => (u32::from_le_bytes([*a, *b, 0, 0]), 10),
         [2 | 3, _, a, b, c, d, ..] => (u32::from_le_bytes([*a, *b, *c, *d]), 12),
         _ => return Twin::Other,
@@ -150,11 +150,11 @@ fn dictionary(text: &str) -> Option<(String, Vec<u64>)> {
     let mut rest = text.trim_matches([' ', '\n']).strip_prefix('{')?.strip_suffix('}')?.trim_matches(' ');
     let (mut descr, mut shape, mut order) = (None, None, None);
     while !rest.is_empty() {
-        let (name, behind) = rest.strip_prefix('\'')?.split_once("':")?;
-        let behind = behind.trim_start_matches(' ');
+        let (name, after) = rest.strip_prefix('\'')?.split_once("':")?;
+        let after = after.trim_start_matches(' ');
         let value_end = match name {
             "descr" if descr.is_none() => {
-                let (value, _) = behind.strip_prefix('\'')?.split_once('\'')?;
+                let (value, _) = after.strip_prefix('\'')?.split_once('\'')?;
                 if value.contains('\\') {
                     return None;
                 }
@@ -162,12 +162,12 @@ fn dictionary(text: &str) -> Option<(String, Vec<u64>)> {
                 value.len() + 2
             }
             "fortran_order" if order.is_none() => {
-                let value = ["True", "False"].into_iter().find(|value| behind.starts_with(value))?;
+                let value = ["True", "False"].into_iter().find(|value| after.starts_with(value))?;
                 order = Some(value);
                 value.len()
             }
             "shape" if shape.is_none() => {
-                let (value, _) = behind.strip_prefix('(')?.split_once(')')?;
+                let (value, _) = after.strip_prefix('(')?.split_once(')')?;
                 let mut lengths = Vec::new();
                 let mut numbers: Vec<&str> =
                     value.split(',').map(|number| number.trim_matches(' ')).collect();
@@ -184,9 +184,9 @@ fn dictionary(text: &str) -> Option<(String, Vec<u64>)> {
             }
             _ => return None,
         };
-        rest = behind[value_end..].trim_start_matches(' ');
+        rest = after[value_end..].trim_start_matches(' ');
         match rest.strip_prefix(',') {
-            Some(behind) => rest = behind.trim_start_matches(' '),
+            Some(after) => rest = after.trim_start_matches(' '),
             None if rest.is_empty() => {}
             None => return None,
         }
@@ -195,7 +195,7 @@ fn dictionary(text: &str) -> Option<(String, Vec<u64>)> {
     Some((descr?, shape?))
 }
 
-/// That the header which is written of so many elements is understood by the twin.
+/// That the twin understands the header that the library writes for this many elements.
 fn written_header(element: ElementType, count: u64) -> Result<(), String> {
     let header = Header::of(element, count);
     let right = Header { element, big_endian: false, count, bytes: header.len() };

@@ -73,7 +73,7 @@ impl Case {
 
 /// What the twin makes of a case.
 struct Twin {
-    /// The bytes of a sort, with what is wanted of it.
+    /// The bytes of a sort, of the records selected.
     sorted: Vec<u8>,
     /// Elements, where they may be written as text.
     elements: Vec<u64>,
@@ -89,7 +89,7 @@ struct Twin {
 /// Why a case is refused.
 struct Refusing {
     why: String,
-    /// Whether it is, however little of it is wanted.
+    /// Whether it is refused even if few records are selected.
     always: bool,
     /// What `check` must say, where it gets that far: the place of a disorder, or that it is refused.
     check: Option<Option<String>>,
@@ -169,11 +169,11 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         Ok(_) => same(&told_of_merge, &merged, &Err("not in order"))?,
         Err(refusing) => same(&told_of_merge, &merged, &Err(&refusing.why))?,
     }
-    // One of both, since most of the time goes into this. Of what is wrong where little is wanted a file may tell more than a
-    // pipe: its size.
+    // Merge or check, since this takes most of the time. Where few records are selected, more errors are found in a file than
+    // in a pipe: those of its size.
     let merges = flags / 64 % 2 == 0 && !(selection.first.is_some() && twin.is_err());
     let piecewise = if merges { merge(&case, &from_pipes) } else { counted.clone() };
-    // The size of a binary file tells what is wrong before it is read, and that of a pipe its end.
+    // A binary file of a wrong size is refused before it is read, a pipe only at its end.
     let both_refuse = is_bits && piecewise.is_err() && counted.is_err();
     if piecewise != counted && !both_refuse && !is_minus_zero_in_a_pipe(&piecewise, &views) {
         let [pipes, files] = [piecewise, counted].map(|it| format!("{it:?}"));
@@ -186,7 +186,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         spoil(&mut checked);
     }
     let told_of_check = ("check", &told);
-    // A file that is not as long as its header says is refused before it is read; of a pipe only the end tells.
+    // A file that is not as long as its header says is refused before it is read, a pipe only at its end.
     let is_cut = found.as_ref().is_err_and(|refusal| refusal.message.contains("by its header"));
     if is_cut && twin.is_err() {
         return Ok(());
@@ -228,7 +228,7 @@ fn sizes(length: usize, choice: u8) -> Vec<usize> {
     }
 }
 
-/// Documented: whether −0 is less than 0 is told by what else there is, and a pipe cannot be read twice.
+/// Documented: whether −0 is less than 0 depends on the other tokens, and a pipe cannot be read twice.
 fn is_minus_zero_in_a_pipe<T>(said: &Said<T>, inputs: &[&[u8]]) -> bool {
     let has_minus_zero = inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0"));
     has_minus_zero && said.as_ref().is_err_and(|refusal| refusal.message.contains("cannot be read twice"))
@@ -248,7 +248,7 @@ fn merge(case: &Case, inputs: &[Input]) -> Said<Merged> {
 fn check(case: &Case, inputs: &[Input]) -> Said {
     let found = ordered::check(inputs, &case.how(inputs)?, case.selection.unique)?;
     let place = found.map(|found| found.place).unwrap_or_default();
-    // Of several keys it names the one that tells; a column's name may have commas of its own.
+    // Of several keys it names the first that differs; a column's name may have commas of its own.
     let place = if case.form == Form::Table { place.split(',').next().unwrap_or_default() } else { &place };
     Ok(place.as_bytes().to_vec())
 }
@@ -366,14 +366,14 @@ fn of_bits(case: &Case, inputs: &[&[u8]], npy: bool, miscounted: bool) -> Result
     let mut places = Vec::new();
     let mut each_in_order = true;
     for (input, bytes) in inputs.iter().enumerate() {
-        let (big_endian, behind) = if npy {
+        let (big_endian, body) = if npy {
             let start = 10 + usize::from(bytes[8]) + 256 * usize::from(bytes[9]);
             (bytes[..start].contains(&b'>'), &bytes[start..])
         } else {
             (false, *bytes)
         };
         let elements =
-            bits::elements(behind, element, big_endian).ok_or_else(|| refusing("half an element", false))?;
+            bits::elements(body, element, big_endian).ok_or_else(|| refusing("half an element", false))?;
         each_in_order &= first_disorder(&elements, false, compare).is_none();
         places.extend((0..elements.len()).map(|at| format!("{}, element {at}", name(input))));
         all.extend(elements);
@@ -449,7 +449,7 @@ fn put_in_order(case: &Case, inputs: &mut [Vec<u8>]) {
     }
 }
 
-/// Puts a header before elements, which says that there are so many more than there are. Returns whether it is wrong.
+/// Puts a header before elements, with a count that is wrong by `miscount`. Returns whether the file is wrong.
 fn to_npy(input: &mut Vec<u8>, element: ElementType, big_endian: bool, miscount: i64) -> bool {
     let size = element.bytes();
     let whole = input.len() - input.len() % size;

@@ -14,8 +14,9 @@ use gpusort::unstable::order::Selection;
 /// What some programs put before text in UTF-8.
 pub const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Where the first record that stands before the one before it is, among records in input order; with `unique`, also one
-/// that equals it.
+/// The first of these records, in input order, that is less than the one before it; with `unique`, also one that equals it.
+///
+/// `None` where all are in order.
 pub fn first_disorder<T>(
     records: &[T],
     unique: bool,

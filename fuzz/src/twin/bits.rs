@@ -53,7 +53,7 @@ pub fn is_nan(bits: u64, element: ElementType) -> bool {
     matches!(value(bits, element), Value::Float(value) if value.is_nan())
 }
 
-/// How two elements stand: NaN at their end, those of positive sign by rising bits, then the others by falling ones.
+/// The order of two elements: NaN at their end, those of positive sign by rising bits, then the others by falling ones.
 pub fn order(a: u64, b: u64, element: ElementType, order: KeyOrder) -> Ordering {
     let nans = (is_nan(a, element), is_nan(b, element));
     let is_negative = |bits: u64| bits >> (8 * element.bytes() - 1) == 1;

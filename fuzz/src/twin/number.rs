@@ -135,8 +135,8 @@ fn range(element: ElementType) -> (i128, i128) {
 
 /// The keys of a column: of tokens, or of fields without quotes and blanks around them.
 ///
-/// Of several things that are wrong the first is told that would be wrong whatever else there is; else an integer that no
-/// type holds, else one that decimals do not bear.
+/// Of several errors, the first field that is wrong by itself is reported; else an integer that no type holds, else one
+/// that f64 does not hold exactly beside decimals.
 pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
     let spelled: Vec<Spelled> = fields.iter().map(|field| spelled(field)).collect();
     let decimals = |it: &Spelled| matches!(it, Spelled::Decimal | Spelled::Infinity | Spelled::Nan);
@@ -169,7 +169,7 @@ pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
                     return Err(alone);
                 }
                 match spelled {
-                    // What is too large for it is told below.
+                    // One that is too large is refused below.
                     Spelled::Integer(minus, digits) if !as_floats => {
                         Key::Integer(integer(*minus, digits).unwrap_or_default())
                     }
@@ -210,7 +210,7 @@ pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
     }
 }
 
-/// How two records of a column stand: first whether they are numbers, then the numbers.
+/// The order of two records of a column: first whether they are numbers, then the numbers.
 pub fn order(a: &Key, b: &Key, asked: &Asked) -> Ordering {
     let rank = |key: &Key| {
         let (away, is_first) = match key {
@@ -223,7 +223,7 @@ pub fn order(a: &Key, b: &Key, asked: &Asked) -> Ordering {
     };
     let numbers = match (a, b) {
         (Key::Integer(a), Key::Integer(b)) => a.cmp(b),
-        // −0 stands before +0.
+        // −0 comes before +0.
         (Key::Float(a), Key::Float(b)) => {
             let zeros = || b.is_sign_negative().cmp(&a.is_sign_negative());
             a.partial_cmp(b)

@@ -53,7 +53,7 @@ pub enum NoTable {
 pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
     let mark = inputs.first().is_some_and(|bytes| bytes.starts_with(MARK));
     let mut table = Table { mark, header: None, width: 0, rows: Vec::new(), blank: 0 };
-    // Rows of each input below its header, and whether the one behind them is not closed.
+    // Rows of each input below its header, and whether a row with an unclosed quote follows them.
     let mut all: Vec<(Vec<Row>, bool)> = Vec::new();
     for (number, bytes) in inputs.iter().enumerate() {
         let (mut rows, unclosed) = rows(bytes.strip_prefix(MARK).unwrap_or(bytes), number, dialect.delimiter);
@@ -62,7 +62,7 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
             return Err(NoTable::Beginning("a first row that is not closed"));
         }
         if let Some(first) = first {
-            // Lines seem to end so: a header with the row behind it, or all rows that there are.
+            // CR seems to be the line end: a header is joined with the row after it, or all rows are one.
             if rows[first].has_lone_cr(dialect.delimiter) && (dialect.header || !rows[first].is_ended) {
                 return Err(NoTable::Beginning("CR alone in a first row"));
             }
@@ -112,7 +112,7 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
     Ok(table)
 }
 
-/// The rows of one input, and whether one behind them has a quote that is never closed.
+/// The rows of one input, and whether one with a quote that is never closed follows them.
 fn rows(bytes: &[u8], input: usize, delimiter: u8) -> (Vec<Row>, bool) {
     let mut rows: Vec<Row> = Vec::new();
     let mut at = 0;
@@ -154,7 +154,7 @@ fn rows(bytes: &[u8], input: usize, delimiter: u8) -> (Vec<Row>, bool) {
         }
         let is_ended = at < bytes.len();
         let (mut raw, mut end) = (bytes[start..at].to_vec(), if is_ended { &b"\n"[..] } else { b"" });
-        // No quoted field ends in CR: its closing quote is behind it.
+        // No quoted field ends in CR: its closing quote comes after it.
         if raw.ends_with(b"\r") {
             raw.pop();
             fields.last_mut().expect("every row has a field").pop();
@@ -279,7 +279,7 @@ pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
 }
 
 impl Keyed {
-    /// How two rows stand.
+    /// The order of two rows.
     pub fn order(&self, a: &[Key], b: &[Key]) -> Ordering {
         for ((a, b), asked) in a.iter().zip(b).zip(&self.asked) {
             let order = number::order(a, b, asked);
