@@ -1,5 +1,7 @@
 //! Arrays of NumPy: the header, the elements after it, and how they are sorted and written.
 
+use std::slice::from_ref;
+
 use gpusort::unstable::io::Format;
 use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::By;
@@ -33,7 +35,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
             let (text, elements) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
             let (version, length) = match other {
                 1..=5 => (1, (text.len() as u16).to_le_bytes().to_vec()),
-                other => (other as u8 - 4, (text.len() as u32).to_le_bytes().to_vec()),
+                other => (other - 4, (text.len() as u32).to_le_bytes().to_vec()),
             };
             [MAGIC, &[version, 0], &length, text, elements].concat()
         }
@@ -73,7 +75,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let format = if to_text { Format::Text } else { Format::Binary };
     let sort = |source| {
         let by = By { columns: Vec::new(), element: None, order };
-        library::sort(&[input.clone()], &How { kind: Kind::Bits(vec![source]), by }, selection, format)
+        library::sort(from_ref(&input), &How { kind: Kind::Bits(vec![source]), by }, selection, format)
             .map(|sorted| sorted.bytes)
     };
     let mut library: Said = Source::npy(input.clone()).map_err(Refusal::from).and_then(sort);
@@ -200,7 +202,11 @@ fn written_header(element: ElementType, count: u64) -> Result<(), String> {
     let header = Header::of(element, count);
     let right = Header { element, big_endian: false, count, bytes: header.len() };
     match twin_header(&header) {
-        Twin::Array(array) if array == right && header.len() % 64 == 0 && header.ends_with(b"\n") => Ok(()),
+        Twin::Array(array)
+            if array == right && header.len().is_multiple_of(64) && header.ends_with(b"\n") =>
+        {
+            Ok(())
+        }
         twin => Err(differ(&(element, count), &header.escape_ascii().to_string(), &format!("{twin:?}"))),
     }
 }

@@ -322,7 +322,7 @@ fn of_tables(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
         NoTable::Widths => {
             Refusing { why: "another number of columns".to_owned(), always: false, check: None }
         }
-        NoTable::Row(table) => Refusing { why: "a row".to_owned(), always: false, check: prefix(table) },
+        NoTable::Row(table) => Refusing { why: "a row".to_owned(), always: false, check: prefix(*table) },
     })?;
     let keyed = table::keyed(table.clone(), by).map_err(|refused| {
         let why = format!("{refused:?}");

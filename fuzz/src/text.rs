@@ -45,15 +45,15 @@ pub fn asked(element: Option<ElementType>, order: KeyOrder) -> Asked {
     Asked { element, order: KeyOrder { empty: Nulls::Error, invalid: Invalid::Error, ..order } }
 }
 
+/// Tokens and their keys.
+type Records<'a> = Vec<(Token<'a>, Key)>;
+
 /// The tokens and their keys, in input order.
 ///
 /// # Errors
 ///
-/// What cannot be sorted.
-pub fn keys<'a>(
-    inputs: &[&'a [u8]],
-    asked: &Asked,
-) -> Result<Vec<(Token<'a>, Key)>, (Vec<Token<'a>>, Wrong)> {
+/// What cannot be sorted, with all tokens.
+pub fn keys<'a>(inputs: &[&'a [u8]], asked: &Asked) -> Result<Records<'a>, (Vec<Token<'a>>, Wrong)> {
     let tokens = tokens(inputs);
     let fields: Vec<&[u8]> = tokens.iter().map(|token| token.bytes).collect();
     match number::column(&fields, asked) {

@@ -42,7 +42,7 @@ pub struct Table {
 #[derive(Clone, Debug)]
 pub enum NoTable {
     /// This row of this input cannot be a row: it has another number of fields, or does not end. Those before it stand.
-    Row(Table),
+    Row(Box<Table>),
     /// What the inputs begin with.
     Beginning(&'static str),
     /// The first rows of inputs without headers are of different numbers of fields.
@@ -101,12 +101,12 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
                 continue;
             }
             if row.fields.len() != table.width {
-                return Err(NoTable::Row(table));
+                return Err(NoTable::Row(table.into()));
             }
             table.rows.push(row);
         }
         if unclosed {
-            return Err(NoTable::Row(table));
+            return Err(NoTable::Row(table.into()));
         }
     }
     Ok(table)
