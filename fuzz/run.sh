@@ -3,7 +3,7 @@
 #
 #   sh fuzz/run.sh                               every target, a minute in all
 #   sh fuzz/run.sh text 600                      one target for 600 seconds
-#   sh fuzz/run.sh --executions 10000000 text    so many executions of a target, or of every one
+#   sh fuzz/run.sh --executions 10000000 text    this many executions of a target, or of every one
 #   sh fuzz/run.sh text FILE                     one input, such as one that was found to differ
 #   sh fuzz/run.sh --self-test                   only whether the targets notice what is wrong
 #   sh fuzz/run.sh --shrink text                 the corpus in git made anew from all that was found, and as small as can be
@@ -39,7 +39,7 @@ most_bytes() {
     esac
 }
 
-# Runs a target with these limits of libFuzzer's; a line tells how it went.
+# Runs a target with these limits of libFuzzer's; prints a line with the result.
 fuzz() {
     target=$1
     shift
@@ -85,7 +85,7 @@ case ${1:-} in
 *)
     targets=$1
     if [ $# -gt 1 ]; then
-        # Paths are from where the caller stands, or from the repository.
+        # Paths are relative to the caller's folder, or to the repository's.
         for file in "$OLDPWD/$2" "$2" "../$2"; do
             [ -f "$file" ] && does=file && break
         done

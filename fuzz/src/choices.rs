@@ -1,11 +1,10 @@
 //! From a fuzzer's bytes to options and inputs: the first bytes are options, the rest is data.
 //!
-//! So many bytes are options whatever they say, so that inserting data does not turn the options over.
+//! How many bytes are options does not depend on what they say, so inserting data does not change the options.
 
-use gpusort::Wanted;
 use gpusort::unstable::io::csv::{By, Dialect};
-use gpusort::unstable::io::{KeyOrder, Place, KeyOrder};
 use gpusort::unstable::key::ElementType;
+use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
 
 /// Between two inputs in the data. Nothing else has a meaning for it.
 pub const BETWEEN: u8 = 0x1E;
@@ -14,7 +13,7 @@ pub const BETWEEN: u8 = 0x1E;
 pub struct Choices<'a>(&'a [u8]);
 
 impl<'a> Choices<'a> {
-    /// So many bytes of options, and the data behind them.
+    /// The first `options` bytes, and the data after them.
     pub fn new(bytes: &'a [u8], options: usize) -> (Self, &'a [u8]) {
         let (options, data) = bytes.split_at(options.min(bytes.len()));
         (Self(options), data)
@@ -38,28 +37,23 @@ impl<'a> Choices<'a> {
     /// The type that text is read as.
     pub fn text_type(&mut self) -> Option<ElementType> {
         use ElementType::{F32, F64, I32, I64, U32, U64};
-        // None asked for is what most people do, and most there is to it.
+        // Mostly inferred: that is the usual case, and has the most cases of its own.
         let all = [None, Some(U32), Some(I32), Some(U64), Some(I64), Some(F32), Some(F64), None, None, None];
         self.of(&all)
     }
 
-    fn place(&mut self) -> Place {
-        self.of(&[Place::Last, Place::First, Place::Error])
+    fn nulls(&mut self) -> Nulls {
+        self.of(&[Nulls::Last, Nulls::First, Nulls::Error])
     }
 
-    /// Of text and binary.
-    pub fn direction(&mut self) -> KeyOrder {
-        KeyOrder { nan: self.place(), descending: self.below(2) == 1 }
+    /// The order of text and of binary elements, which has no other nulls than NaN.
+    pub fn order(&mut self) -> KeyOrder {
+        KeyOrder { nan: self.nulls(), descending: self.below(2) == 1, ..KeyOrder::default() }
     }
 
-    pub fn rules(&mut self) -> KeyOrder {
-        let (nan, empty) = (self.place(), self.place());
-        KeyOrder { nan, empty, invalid: self.of(&[Place::Error, Place::Last, Place::First, Place::Skip]) }
-    }
-
-    pub fn wanted(&mut self) -> Wanted {
-        let top = [None, None, None, Some(0), Some(1), Some(2), Some(3), Some(5), Some(usize::MAX)];
-        Wanted { unique: self.below(4) == 1, top: self.of(&top) }
+    pub fn selection(&mut self) -> Selection {
+        let first = [None, None, None, Some(0), Some(1), Some(2), Some(3), Some(5), Some(usize::MAX)];
+        Selection { unique: self.below(4) == 1, first: self.of(&first) }
     }
 
     pub fn dialect(&mut self) -> Dialect {
@@ -67,16 +61,19 @@ impl<'a> Choices<'a> {
         Dialect { delimiter, header: self.below(2) == 0 }
     }
 
-    /// What a table is ordered by: up to three keys.
+    /// The order of a table: up to three keys.
     pub fn by(&mut self) -> By {
         let keys = ["", "1", "2", "1:r", "a", "b", "2:a", "b:r", "3", "1:a", "x", "3:r"];
         let columns =
             (0..3).map(|_| self.of(&keys)).filter(|key| !key.is_empty()).map(str::to_owned).collect();
-        By { columns, descending: self.below(2) == 1, element: self.text_type(), rules: self.rules() }
+        let (descending, element) = (self.below(2) == 1, self.text_type());
+        let (nan, empty) = (self.nulls(), self.nulls());
+        let invalid = self.of(&[Invalid::Error, Invalid::Last, Invalid::First, Invalid::Skip]);
+        By { columns, element, order: KeyOrder { descending, nan, empty, invalid } }
     }
 }
 
-/// The data of up to so many inputs.
+/// The data of at most `most` inputs.
 pub fn inputs(data: &[u8], most: usize) -> Vec<&[u8]> {
     data.splitn(most, |&byte| byte == BETWEEN).collect()
 }

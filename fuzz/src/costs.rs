@@ -52,7 +52,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let taken = |taken: bool| if taken { Ok(b"taken\n".to_vec()) } else { Err(()) };
     let mut library: Said = match &costs {
         Ok(_) => taken(true).map_err(|()| unreachable!("it is taken")),
-        Err(error) => Err(Refusal { message: error.to_string(), token: None }),
+        Err(error) => Err(Refusal { message: error.to_string(), ..Refusal::default() }),
     };
     spoil(&mut library);
     same(&case, &library, &taken(twin.is_ok()))?;
@@ -71,7 +71,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     // Where the twin's own arithmetic says nothing, nothing is compared.
     let is_near = |said: Option<&f64>, right: Option<f64>| match (said, right) {
         (Some(said), Some(right)) => {
-            // As many milliseconds as are told of at most: of all seconds that 64 bits hold.
+            // The most that a duration holds: seconds are 64 bits.
             let right = right.min(u64::MAX as f64 * 1e3);
             (said - right).abs() <= 0.0006 + 0.006 * right
         }
@@ -83,7 +83,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     }
     if let (Some(cpu), Some(Some(gpu))) = (cpu, gpu) {
         let gpu = gpu + start as f64;
-        // Times are told in nanoseconds.
+        // Durations are whole nanoseconds.
         let is_clear = (cpu - gpu).abs() > 1e-9 * cpu.max(gpu) + 1e-5 && cpu < 1e21 && gpu < 1e21;
         if is_clear && choice.is_gpu() != (gpu < cpu) {
             return Err(differ(
@@ -298,7 +298,7 @@ impl Json {
         }
     }
 
-    /// Changes the value before which so many others are left.
+    /// Changes the value that `left` others come before.
     fn edit_at(&mut self, left: &mut usize, how: u8, what: u8) -> bool {
         if *left == 0 {
             self.change(how, what);

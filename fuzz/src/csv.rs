@@ -1,10 +1,12 @@
 //! Tables that are read and sorted: `gpusort sort -k`, with all that decides about their rows.
 
-use gpusort::Wanted;
 use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::stream::{How, Kind};
+use gpusort::unstable::io::{self, Format};
+use gpusort::unstable::order::Selection;
 
 use crate::choices::{Choices, inputs};
-use crate::library::{files, sort_table};
+use crate::library::{self, files};
 use crate::twin::table::{self, Counts};
 use crate::{Shown, Spoil, differ, same};
 
@@ -16,19 +18,20 @@ const OPTIONS: usize = 12;
 /// How the library and its twin differ.
 pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (mut choices, data) = Choices::new(bytes, OPTIONS);
-    let (dialect, by, wanted) = (choices.dialect(), choices.by(), choices.wanted());
+    let (dialect, by, selection) = (choices.dialect(), choices.by(), choices.selection());
     let inputs = inputs(data, 3);
-    let case = (dialect, &by, wanted, Shown(&inputs));
+    let how = How { kind: Kind::Table(dialect), by };
+    let (by, case) = (&how.by, (&how, selection, Shown(&inputs)));
 
-    let sorted = sort_table(&files(&inputs), dialect, &by, wanted);
+    let sorted = library::sort(&files(&inputs), &how, selection, Format::Csv);
     let mut library = sorted.clone().map(|sorted| sorted.bytes);
     spoil(&mut library);
-    let twin = sort(&inputs, dialect, &by, wanted);
+    let twin = sort(&inputs, dialect, by, selection);
     same(&case, &library, &twin.clone().map(|twin| twin.bytes))?;
     if let (Ok(sorted), Ok(twin)) = (sorted, twin) {
         let (counted, repeated) = (counts(sorted.counts), sorted.repeated);
-        // With --top and without -u nobody looks for repeated ones.
-        let repeats = if wanted.unique { twin.repeated } else { 0 };
+        // Repeated records are counted only for -u.
+        let repeats = if selection.unique { twin.repeated } else { 0 };
         if (counted, repeated) != (twin.counts, repeats) {
             let [library, twin] = [(counted, repeated), (twin.counts, repeats)].map(|it| format!("{it:?}"));
             return Err(differ(&case, &library, &twin));
@@ -38,8 +41,8 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
 }
 
 /// The library's counts as the twin's.
-pub fn counts(counts: gpusort::unstable::io::Counts) -> Counts {
-    let gpusort::unstable::io::Counts { nan, empty, invalid, skipped, blank } = counts;
+pub fn counts(counts: io::Counts) -> Counts {
+    let io::Counts { nan, empty, invalid, skipped, blank } = counts;
     Counts { nan, empty, invalid, skipped, blank }
 }
 
@@ -57,9 +60,9 @@ pub struct Sorted {
 /// # Errors
 ///
 /// That it must be refused, and why.
-pub fn sort(inputs: &[&[u8]], dialect: Dialect, by: &By, wanted: Wanted) -> Result<Sorted, String> {
+pub fn sort(inputs: &[&[u8]], dialect: Dialect, by: &By, selection: Selection) -> Result<Sorted, String> {
     let table = table::read(inputs, dialect).map_err(|problem| format!("{problem:?}"))?;
     let keyed = table::keyed(table, by).map_err(|problem| format!("{problem:?}"))?;
-    let (bytes, repeated) = keyed.sorted(wanted.unique, wanted.top);
+    let (bytes, repeated) = keyed.sorted(selection);
     Ok(Sorted { bytes, counts: keyed.counts, repeated })
 }

@@ -3,12 +3,13 @@
 //! Below the header stand all rows of as many bits as there are columns, in a fixed disorder, so that each list of columns and
 //! directions makes an order of its own.
 
-use gpusort::Wanted;
-use gpusort::unstable::io::KeyOrder;
+use gpusort::Hint;
 use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::stream::{How, Kind};
+use gpusort::unstable::order::{KeyOrder, Selection};
 
 use crate::choices::{BETWEEN, Choices};
-use crate::library::{Refusal, Said, files, sort_table};
+use crate::library::{self, Refusal, files};
 use crate::twin::keys::{NoColumn, resolve};
 use crate::twin::{sorted, table};
 use crate::{Spoil, differ, same, shown};
@@ -16,7 +17,7 @@ use crate::{Spoil, differ, same, shown};
 /// Bytes of options.
 const OPTIONS: usize = 4;
 
-/// Columns, at most: so many make rows enough.
+/// Columns, at most: the rows are all combinations of their bits.
 const MOST: usize = 5;
 
 /// # Errors
@@ -60,14 +61,12 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         table.push(b'\n');
     }
 
-    let by = By { columns: keys, descending, element: None, rules: KeyOrder::default() };
-    let case = (&by, dialect, String::from_utf8_lossy(header).into_owned());
-    let lines =
-        |positions: &[u32]| positions.iter().map(|at| format!("{at}\n")).collect::<String>().into_bytes();
-    let sorted_table = sort_table(&files(&[table]), dialect, &by, Wanted::default());
-    let mut library: Said = sorted_table.map(|sorted| lines(&sorted.positions));
+    let by = By { columns: keys, element: None, order: KeyOrder { descending, ..KeyOrder::default() } };
+    let how = How { kind: Kind::Table(dialect), by };
+    let case = (&how, String::from_utf8_lossy(header).into_owned());
+    let mut library = library::argsort(&files(&[table]), &how);
     spoil(&mut library);
-    let found = resolve(&by.columns, descending, names.as_deref(), columns);
+    let found = resolve(&how.by.columns, descending, names.as_deref(), columns);
     let twin = found.map(|found| {
         let order = |a: &usize, b: &usize| {
             let mut orders = found.iter().map(|&(column, descending)| {
@@ -76,8 +75,8 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
             });
             orders.find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
         };
-        let positions: Vec<u32> = sorted(&rows, false, None, order).into_iter().map(|at| at as u32).collect();
-        lines(&positions)
+        let positions = sorted(&rows, Selection::ALL, order);
+        positions.iter().map(|at| format!("{at}\n")).collect::<String>().into_bytes()
     });
     same(&case, &library, &twin)?;
     if let (Err(refusal), Err(no_column)) = (&library, &twin)
@@ -88,15 +87,18 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the message is the right one.
+/// Whether the message and the hint are the right ones.
 fn says(refusal: &Refusal, no_column: &NoColumn) -> bool {
     let said = &refusal.message;
     // Others are shown escaped or cut.
     let is_plain = |name: &str| name.len() < 20 && name.chars().all(|c| c.is_ascii_graphic() && c != '\\');
     let names = |name: &str| !is_plain(name) || said.contains(&format!("'{name}'"));
+    let hints = |hint| refusal.hint == Some(hint);
     match no_column {
-        NoColumn::Unnamed => said.contains("and none is named"),
+        NoColumn::Unnamed => said.contains("and none is named") && hints(Hint::Column),
         NoColumn::Missing(name) => said.contains("no column '") && names(name),
-        NoColumn::Ambiguous(name) => said.contains("are both called '") && names(name),
+        NoColumn::Ambiguous(name) => {
+            said.contains("are both called '") && names(name) && hints(Hint::ColumnNumber)
+        }
     }
 }

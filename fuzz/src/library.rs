@@ -2,23 +2,24 @@
 
 use std::fmt::Write;
 
-use gpusort::unstable::io::binary::Source;
-use gpusort::unstable::io::csv::{By, Dialect};
-use gpusort::unstable::io::{KeyOrder, Input, Memory, Text};
-use gpusort::unstable::key::ElementType;
-use gpusort::{Error, ErrorKind, Sorter, Wanted};
+use gpusort::unstable::io::stream::How;
+use gpusort::unstable::io::{Format, Input, Memory};
+use gpusort::unstable::order::Selection;
+use gpusort::{Error, ErrorKind, Hint, Sorter};
 
-use crate::pipeline::{self, Form, SortedTable};
+use crate::pipeline::{self, Sorted};
 
-/// What becomes of an input: bytes, or what the library says is wrong.
+/// The answer to an input: bytes, or what the library says is wrong.
 pub type Said<T = Vec<u8>> = Result<T, Refusal>;
 
 /// What the library says is wrong.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Refusal {
     pub message: String,
     /// Where the token is that is refused, if it is one.
     pub token: Option<String>,
+    /// What would help, where the library knows.
+    pub hint: Option<Hint>,
 }
 
 impl From<Error> for Refusal {
@@ -27,7 +28,7 @@ impl From<Error> for Refusal {
             ErrorKind::Token { place, .. } => Some(place.clone()),
             _ => None,
         };
-        Self { message: error.to_string(), token }
+        Self { message: error.to_string(), token, hint: error.hint().cloned() }
     }
 }
 
@@ -48,25 +49,20 @@ pub fn memory(number: usize, bytes: &[u8], pieces: &[usize]) -> Input {
     Input::Memory(Memory::new(&name(number), bytes, pieces))
 }
 
-/// `gpusort sort` of text.
-pub fn sort_text(
-    inputs: &[Input],
-    element: Option<ElementType>,
-    direction: KeyOrder,
-    wanted: Wanted,
-) -> Said {
-    let text = Text::read(inputs, |_| {})?;
-    Ok(pipeline::sort_text(&Sorter::cpu(), text, element, direction, wanted)?)
+/// `gpusort sort`.
+///
+/// # Errors
+///
+/// What the library refuses.
+pub fn sort(inputs: &[Input], how: &How, selection: Selection, format: Format) -> Said<Sorted> {
+    Ok(pipeline::sort(&Sorter::cpu(), inputs, how, selection, false, format)?)
 }
 
-/// `gpusort sort` of tables.
-pub fn sort_table(inputs: &[Input], dialect: Dialect, by: &By, wanted: Wanted) -> Said<SortedTable> {
-    let text = Text::read(inputs, |_| {})?;
-    Ok(pipeline::sort_table(&Sorter::cpu(), text, dialect, by, wanted)?)
-}
-
-/// `gpusort sort` of binary files of one type, to such a file or to text.
-pub fn sort_bits(sources: &[Source], direction: KeyOrder, wanted: Wanted, to_text: bool) -> Said {
-    let form = if to_text { Form::Text } else { Form::Binary };
-    Ok(pipeline::sort_binary(&Sorter::cpu(), sources, direction, wanted, form)?)
+/// `gpusort sort --argsort`, to text: a position a line.
+///
+/// # Errors
+///
+/// What the library refuses.
+pub fn argsort(inputs: &[Input], how: &How) -> Said {
+    Ok(pipeline::sort(&Sorter::cpu(), inputs, how, Selection::ALL, true, Format::Text)?.bytes)
 }

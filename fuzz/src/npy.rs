@@ -1,11 +1,17 @@
-//! Arrays of NumPy: the header, the elements behind it, and how they are sorted and written.
+//! Arrays of NumPy: the header, the elements after it, and how they are sorted and written.
 
+use std::slice::from_ref;
+
+use gpusort::unstable::io::Format;
 use gpusort::unstable::io::binary::Source;
+use gpusort::unstable::io::csv::By;
 use gpusort::unstable::io::npy::Header;
+use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::key::ElementType;
+use gpusort::unstable::order::Nulls;
 
 use crate::choices::{BETWEEN, Choices};
-use crate::library::{Refusal, Said, memory, sort_bits};
+use crate::library::{self, Refusal, Said, memory};
 use crate::twin::{bits, sorted};
 use crate::{Spoil, differ, same, shown};
 
@@ -19,7 +25,7 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// How the library and its twin differ.
 pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (mut choices, data) = Choices::new(bytes, OPTIONS);
-    let (direction, wanted) = (choices.direction(), choices.wanted());
+    let (order, selection) = (choices.order(), choices.selection());
     let (form, pieces) = (choices.byte(), choices.byte());
     // All of a file, or a header's text and the elements, which is easier to get right.
     let file = match form % 8 {
@@ -29,14 +35,14 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
             let (text, elements) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
             let (version, length) = match other {
                 1..=5 => (1, (text.len() as u16).to_le_bytes().to_vec()),
-                other => (other as u8 - 4, (text.len() as u32).to_le_bytes().to_vec()),
+                other => (other - 4, (text.len() as u32).to_le_bytes().to_vec()),
             };
             [MAGIC, &[version, 0], &length, text, elements].concat()
         }
     };
     let pieces: &[usize] = if pieces % 4 == 1 { &[file.len() / 4 + 1] } else { &[] };
     let (input, to_text) = (memory(0, &file, pieces), form / 8 % 4 == 1);
-    let case = (direction, wanted, to_text, pieces, file.escape_ascii().to_string());
+    let case = (order, selection, to_text, pieces, file.escape_ascii().to_string());
 
     let header = Header::read(&input);
     let twin = twin_header(&file);
@@ -66,22 +72,26 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     };
     written_header(header.element, header.count)?;
 
-    let mut library = Source::npy(input)
-        .map_err(Refusal::from)
-        .and_then(|source| sort_bits(&[source], direction, wanted, to_text));
+    let format = if to_text { Format::Text } else { Format::Binary };
+    let sort = |source| {
+        let by = By { columns: Vec::new(), element: None, order };
+        library::sort(from_ref(&input), &How { kind: Kind::Bits(vec![source]), by }, selection, format)
+            .map(|sorted| sorted.bytes)
+    };
+    let mut library: Said = Source::npy(input.clone()).map_err(Refusal::from).and_then(sort);
     spoil(&mut library);
-    let behind = &file[header.bytes.min(file.len())..];
+    let after = &file[header.bytes.min(file.len())..];
     let element = header.element;
-    let all = bits::elements(behind, element, header.big_endian);
+    let all = bits::elements(after, element, header.big_endian);
     let all = all.filter(|all| all.len() as u64 == header.count).ok_or("another number of elements");
-    let refuses_nan = direction.nan == gpusort::unstable::io::Place::Error;
+    let refuses_nan = order.nan == Nulls::Error;
     let all = all.and_then(|all| {
         let has_nan = all.iter().any(|&element_bits| bits::is_nan(element_bits, element));
         if refuses_nan && has_nan { Err("NaN") } else { Ok(all) }
     });
     let twin = all.map(|all| {
-        let order = |a: &u64, b: &u64| bits::order(*a, *b, element, direction);
-        sorted(&all, wanted.unique, wanted.top, order).into_iter().map(|at| all[at]).collect::<Vec<u64>>()
+        let compare = |a: &u64, b: &u64| bits::order(*a, *b, element, order);
+        sorted(&all, selection, compare).into_iter().map(|at| all[at]).collect::<Vec<u64>>()
     });
     if let (Ok(text), Ok(elements), true) = (&library, &twin, to_text) {
         return bits::is_text_of(text, elements, element)
@@ -102,8 +112,8 @@ enum Twin {
 }
 
 fn twin_header(file: &[u8]) -> Twin {
-    let Some(behind) = file.strip_prefix(MAGIC) else { return Twin::Other };
-    let (length, start) = match behind {
+    let Some(after) = file.strip_prefix(MAGIC) else { return Twin::Other };
+    let (length, start) = match after {
         [1, _, a, b, ..] => (u32::from_le_bytes([*a, *b, 0, 0]), 10),
         [2 | 3, _, a, b, c, d, ..] => (u32::from_le_bytes([*a, *b, *c, *d]), 12),
         _ => return Twin::Other,
@@ -142,11 +152,11 @@ fn dictionary(text: &str) -> Option<(String, Vec<u64>)> {
     let mut rest = text.trim_matches([' ', '\n']).strip_prefix('{')?.strip_suffix('}')?.trim_matches(' ');
     let (mut descr, mut shape, mut order) = (None, None, None);
     while !rest.is_empty() {
-        let (name, behind) = rest.strip_prefix('\'')?.split_once("':")?;
-        let behind = behind.trim_start_matches(' ');
+        let (name, after) = rest.strip_prefix('\'')?.split_once("':")?;
+        let after = after.trim_start_matches(' ');
         let value_end = match name {
             "descr" if descr.is_none() => {
-                let (value, _) = behind.strip_prefix('\'')?.split_once('\'')?;
+                let (value, _) = after.strip_prefix('\'')?.split_once('\'')?;
                 if value.contains('\\') {
                     return None;
                 }
@@ -154,12 +164,12 @@ fn dictionary(text: &str) -> Option<(String, Vec<u64>)> {
                 value.len() + 2
             }
             "fortran_order" if order.is_none() => {
-                let value = ["True", "False"].into_iter().find(|value| behind.starts_with(value))?;
+                let value = ["True", "False"].into_iter().find(|value| after.starts_with(value))?;
                 order = Some(value);
                 value.len()
             }
             "shape" if shape.is_none() => {
-                let (value, _) = behind.strip_prefix('(')?.split_once(')')?;
+                let (value, _) = after.strip_prefix('(')?.split_once(')')?;
                 let mut lengths = Vec::new();
                 let mut numbers: Vec<&str> =
                     value.split(',').map(|number| number.trim_matches(' ')).collect();
@@ -176,9 +186,9 @@ fn dictionary(text: &str) -> Option<(String, Vec<u64>)> {
             }
             _ => return None,
         };
-        rest = behind[value_end..].trim_start_matches(' ');
+        rest = after[value_end..].trim_start_matches(' ');
         match rest.strip_prefix(',') {
-            Some(behind) => rest = behind.trim_start_matches(' '),
+            Some(after) => rest = after.trim_start_matches(' '),
             None if rest.is_empty() => {}
             None => return None,
         }
@@ -187,12 +197,16 @@ fn dictionary(text: &str) -> Option<(String, Vec<u64>)> {
     Some((descr?, shape?))
 }
 
-/// That the header which is written of so many elements is understood by the twin.
+/// That the twin understands the header that the library writes for this many elements.
 fn written_header(element: ElementType, count: u64) -> Result<(), String> {
     let header = Header::of(element, count);
     let right = Header { element, big_endian: false, count, bytes: header.len() };
     match twin_header(&header) {
-        Twin::Array(array) if array == right && header.len() % 64 == 0 && header.ends_with(b"\n") => Ok(()),
+        Twin::Array(array)
+            if array == right && header.len().is_multiple_of(64) && header.ends_with(b"\n") =>
+        {
+            Ok(())
+        }
         twin => Err(differ(&(element, count), &header.escape_ascii().to_string(), &format!("{twin:?}"))),
     }
 }

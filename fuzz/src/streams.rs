@@ -4,17 +4,17 @@
 //! What is merged must be what sorting the same inputs gives, and an input that is not in order must be refused. In which pieces it
 //! comes must make no difference.
 
-use gpusort::Wanted;
 use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::{By, Dialect};
 use gpusort::unstable::io::npy::Header;
 use gpusort::unstable::io::ordered::{self, Written};
 use gpusort::unstable::io::stream::{How, Kind};
-use gpusort::unstable::io::{KeyOrder, Input, Output, Place, KeyOrder};
+use gpusort::unstable::io::{Format, Input, Output};
 use gpusort::unstable::key::ElementType;
+use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
 
 use crate::choices::{Choices, inputs};
-use crate::library::{Refusal, Said, files, memory, name, sort_bits, sort_table, sort_text};
+use crate::library::{self, Refusal, Said, files, memory, name};
 use crate::twin::number::{self, Asked, Key, Wrong};
 use crate::twin::table::{self, Counts, Keyed, NoTable, Refused};
 use crate::twin::{MARK, bits, first_disorder, sorted};
@@ -25,6 +25,8 @@ const OPTIONS: usize = 20;
 
 /// Inputs, at most.
 const MOST: usize = 4;
+
+const UNIQUE: Selection = Selection { unique: true, first: None };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
@@ -42,17 +44,13 @@ struct Case {
     by: By,
     /// Of binary files.
     element: ElementType,
-    wanted: Wanted,
+    selection: Selection,
     to_text: bool,
 }
 
 impl Case {
-    fn direction(&self) -> KeyOrder {
-        KeyOrder { descending: self.by.descending, nan: self.by.rules.nan }
-    }
-
     fn asked(&self) -> Asked {
-        text::asked(self.by.element, self.direction())
+        text::asked(self.by.element, self.by.order)
     }
 
     fn how(&self, inputs: &[Input]) -> Result<How, Refusal> {
@@ -61,7 +59,7 @@ impl Case {
             Form::Table => Kind::Table(self.dialect),
             Form::Raw | Form::Npy => Kind::Bits(self.sources(inputs)?),
         };
-        Ok(How { kind, direction: self.direction(), by: self.by.clone() })
+        Ok(How { kind, by: self.by.clone() })
     }
 
     fn sources(&self, inputs: &[Input]) -> Result<Vec<Source>, Refusal> {
@@ -75,7 +73,7 @@ impl Case {
 
 /// What the twin makes of a case.
 struct Twin {
-    /// The bytes of a sort, with what is wanted of it.
+    /// The bytes of a sort, of the records selected.
     sorted: Vec<u8>,
     /// Elements, where they may be written as text.
     elements: Vec<u64>,
@@ -91,7 +89,7 @@ struct Twin {
 /// Why a case is refused.
 struct Refusing {
     why: String,
-    /// Whether it is, however little of it is wanted.
+    /// Whether it is refused even if few records are selected.
     always: bool,
     /// What `check` must say, where it gets that far: the place of a disorder, or that it is refused.
     check: Option<Option<String>>,
@@ -105,13 +103,14 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let form = choices.of(&[Form::Text, Form::Table, Form::Table, Form::Text, Form::Raw, Form::Npy]);
     let flags = choices.byte();
     let pieces: Vec<u8> = (0..MOST).map(|_| choices.byte()).collect();
-    let (wanted, dialect, mut by) = (choices.wanted(), choices.dialect(), choices.by());
+    let (selection, dialect, mut by) = (choices.selection(), choices.dialect(), choices.by());
     if form != Form::Table {
-        // Nobody can ask for more of these.
-        by.rules = KeyOrder { nan: by.rules.nan, ..KeyOrder::default() };
+        // These have no other nulls.
+        by.order = KeyOrder { descending: by.order.descending, nan: by.order.nan, ..KeyOrder::default() };
     }
     let all: Vec<ElementType> = ElementType::ALL.into_iter().chain(ElementType::NARROW).collect();
-    let case = Case { form, dialect, by, element: choices.of(&all), wanted, to_text: choices.below(4) == 1 };
+    let case =
+        Case { form, dialect, by, element: choices.of(&all), selection, to_text: choices.below(4) == 1 };
     let mut inputs: Vec<Vec<u8>> = inputs(data, MOST).into_iter().map(<[u8]>::to_vec).collect();
     // Hardly any are in order by chance.
     if flags % 4 > 0 {
@@ -141,20 +140,16 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         .map(|(number, bytes)| memory(number, bytes, &sizes(bytes.len(), pieces[number])))
         .collect();
 
-    let sorted_by_library = match form {
-        Form::Text => sort_text(&from_files, case.by.element, case.direction(), wanted),
-        Form::Table => sort_table(&from_files, dialect, &case.by, wanted).map(|sorted| sorted.bytes),
-        Form::Raw | Form::Npy => case
-            .sources(&from_files)
-            .and_then(|sources| sort_bits(&sources, case.direction(), wanted, case.to_text)),
-    };
+    let format = if is_bits && !case.to_text { Format::Binary } else { Format::Text };
+    let sort = |how| library::sort(&from_files, &how, selection, format).map(|sorted| sorted.bytes);
+    let sorted_by_library = case.how(&from_files).and_then(sort);
     same_bytes(&("sort", &told), &case, &sorted_by_library, &twin)?;
 
     let counted = merge(&case, &from_files);
     let mut merged = counted.clone().map(|(bytes, _)| bytes);
     let told_of_merge = ("merge", &told);
-    // What is not wanted is not looked at.
-    let says_nothing = wanted.top.is_some()
+    // What is not selected is not read.
+    let says_nothing = selection.first.is_some()
         && twin.as_ref().map_or_else(|refusing| !refusing.always, |twin| !twin.each_in_order);
     if !says_nothing {
         spoil(&mut merged);
@@ -163,9 +158,9 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         _ if says_nothing => {}
         Ok(right) if right.each_in_order => {
             same_bytes(&told_of_merge, &case, &merged, &twin)?;
-            let repeated = if wanted.unique { right.repeated } else { 0 };
+            let repeated = if selection.unique { right.repeated } else { 0 };
             let counts = (right.records, right.records - repeated, repeated, right.counts);
-            if let (Ok((_, counted)), None) = (&counted, wanted.top)
+            if let (Ok((_, counted)), None) = (&counted, selection.first)
                 && *counted != counts
             {
                 return Err(differ(&told_of_merge, &format!("{counted:?}"), &format!("{counts:?}")));
@@ -174,11 +169,11 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         Ok(_) => same(&told_of_merge, &merged, &Err("not in order"))?,
         Err(refusing) => same(&told_of_merge, &merged, &Err(&refusing.why))?,
     }
-    // One of both, since most of the time goes into this. Of what is wrong where little is wanted a file may tell more than a
-    // pipe: its size.
-    let merges = flags / 64 % 2 == 0 && !(wanted.top.is_some() && twin.is_err());
+    // Merge or check, since this takes most of the time. Where few records are selected, more errors are found in a file than
+    // in a pipe: those of its size.
+    let merges = flags / 64 % 2 == 0 && !(selection.first.is_some() && twin.is_err());
     let piecewise = if merges { merge(&case, &from_pipes) } else { counted.clone() };
-    // The size of a binary file tells what is wrong before it is read, and that of a pipe its end.
+    // A binary file of a wrong size is refused before it is read, a pipe only at its end.
     let both_refuse = is_bits && piecewise.is_err() && counted.is_err();
     if piecewise != counted && !both_refuse && !is_minus_zero_in_a_pipe(&piecewise, &views) {
         let [pipes, files] = [piecewise, counted].map(|it| format!("{it:?}"));
@@ -191,7 +186,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         spoil(&mut checked);
     }
     let told_of_check = ("check", &told);
-    // A file that is not as long as its header says is refused before it is read; of a pipe only the end tells.
+    // A file that is not as long as its header says is refused before it is read, a pipe only at its end.
     let is_cut = found.as_ref().is_err_and(|refusal| refusal.message.contains("by its header"));
     if is_cut && twin.is_err() {
         return Ok(());
@@ -233,7 +228,7 @@ fn sizes(length: usize, choice: u8) -> Vec<usize> {
     }
 }
 
-/// Documented: whether −0 is less than 0 is told by what else there is, and a pipe cannot be read twice.
+/// Documented: whether −0 is less than 0 depends on the other tokens, and a pipe cannot be read twice.
 fn is_minus_zero_in_a_pipe<T>(said: &Said<T>, inputs: &[&[u8]]) -> bool {
     let has_minus_zero = inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0"));
     has_minus_zero && said.as_ref().is_err_and(|refusal| refusal.message.contains("cannot be read twice"))
@@ -244,16 +239,16 @@ type Merged = (Vec<u8>, (u64, u64, u64, Counts));
 fn merge(case: &Case, inputs: &[Input]) -> Said<Merged> {
     let mut output = Output::memory();
     let written = if case.to_text { Written::InText } else { Written::AsRead };
-    let merged = ordered::merge(inputs, &case.how(inputs)?, case.wanted, written, &mut output, |_| {})?;
+    let merged = ordered::merge(inputs, &case.how(inputs)?, case.selection, written, &mut output, |_| {})?;
     let counts = crate::csv::counts(merged.counts);
     Ok((output.into_bytes(), (merged.read, merged.written, merged.repeated, counts)))
 }
 
 /// The place of a disorder; nothing if there is none.
 fn check(case: &Case, inputs: &[Input]) -> Said {
-    let found = ordered::check(inputs, &case.how(inputs)?, case.wanted.unique)?;
+    let found = ordered::check(inputs, &case.how(inputs)?, case.selection.unique)?;
     let place = found.map(|found| found.place).unwrap_or_default();
-    // Of several keys it names the one that tells; a column's name may have commas of its own.
+    // Of several keys it names the first that differs; a column's name may have commas of its own.
     let place = if case.form == Form::Table { place.split(',').next().unwrap_or_default() } else { &place };
     Ok(place.as_bytes().to_vec())
 }
@@ -277,7 +272,7 @@ fn same_bytes(
 }
 
 fn of_text(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
-    let (asked, unique) = (case.asked(), case.wanted.unique);
+    let (asked, unique) = (case.asked(), case.selection.unique);
     let compare = |a: &(_, Key), b: &(_, Key)| number::order(&a.1, &b.1, &asked);
     let place = |token: &crate::twin::text::Token| format!("{}:{}", name(token.input), token.line);
     let records = text::keys(inputs, &asked).map_err(|(tokens, wrong)| {
@@ -296,11 +291,11 @@ fn of_text(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
     let is_in_order = |input| first_disorder(&of(input).collect::<Vec<_>>(), false, compare).is_none();
     let nan = records.iter().filter(|(_, key)| matches!(key, Key::Nan)).count() as u64;
     Ok(Twin {
-        sorted: text::sort(inputs, case.by.element, case.direction(), case.wanted)
+        sorted: text::sort(inputs, case.by.element, case.by.order, case.selection)
             .expect("the keys are right"),
         elements: Vec::new(),
         records: records.len() as u64,
-        repeated: (records.len() - sorted(&records, true, None, compare).len()) as u64,
+        repeated: (records.len() - sorted(&records, UNIQUE, compare).len()) as u64,
         counts: Counts { nan, ..Counts::default() },
         each_in_order: (0..inputs.len()).all(is_in_order),
         disorder: first_disorder(&records, unique, compare).map(|at| place(&records[at].0)),
@@ -310,7 +305,7 @@ fn of_text(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
 type Record = (table::Row, Vec<Key>);
 
 fn of_tables(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
-    let (by, unique) = (&case.by, case.wanted.unique);
+    let (by, unique) = (&case.by, case.selection.unique);
     let disorder = |keyed: &Keyed| {
         let order = |a: &Record, b: &Record| keyed.order(&a.1, &b.1);
         let found = first_disorder(&keyed.rows, unique, order).map(|at| &keyed.rows[at].0);
@@ -327,7 +322,7 @@ fn of_tables(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
         NoTable::Widths => {
             Refusing { why: "another number of columns".to_owned(), always: false, check: None }
         }
-        NoTable::Row(table) => Refusing { why: "a row".to_owned(), always: false, check: prefix(table) },
+        NoTable::Row(table) => Refusing { why: "a row".to_owned(), always: false, check: prefix(*table) },
     })?;
     let keyed = table::keyed(table.clone(), by).map_err(|refused| {
         let why = format!("{refused:?}");
@@ -335,7 +330,7 @@ fn of_tables(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
             Refused::Key(_) => Refusing { why, always: true, check: None },
             // Of several columns another one may be wrong sooner, and of rows that are skipped there are no numbers.
             Refused::Column(Wrong { record: Some(record), alone: true })
-                if by.columns.len() < 2 && by.rules.invalid != Place::Skip =>
+                if by.columns.len() < 2 && by.order.invalid != Invalid::Skip =>
             {
                 let mut table = table.clone();
                 table.rows.truncate(record);
@@ -348,12 +343,12 @@ fn of_tables(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
     let order = |a: &Record, b: &Record| keyed.order(&a.1, &b.1);
     let of = |input: usize| keyed.rows.iter().filter(move |(row, _)| row.input == input).cloned();
     let is_in_order = |input| first_disorder(&of(input).collect::<Vec<_>>(), false, order).is_none();
-    let (sorted, repeated) = keyed.sorted(unique, case.wanted.top);
+    let (sorted, repeated) = keyed.sorted(case.selection);
     Ok(Twin {
         sorted,
         elements: Vec::new(),
         records: keyed.rows.len() as u64,
-        repeated: repeated.max(keyed.sorted(true, None).1) as u64,
+        repeated: repeated.max(keyed.sorted(UNIQUE).1) as u64,
         counts: keyed.counts,
         each_in_order: (0..inputs.len()).all(is_in_order),
         disorder: disorder(&keyed),
@@ -361,8 +356,8 @@ fn of_tables(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
 }
 
 fn of_bits(case: &Case, inputs: &[&[u8]], npy: bool, miscounted: bool) -> Result<Twin, Refusing> {
-    let (element, direction) = (case.element, case.direction());
-    let compare = |a: &u64, b: &u64| bits::order(*a, *b, element, direction);
+    let (element, order, selection) = (case.element, case.by.order, case.selection);
+    let compare = |a: &u64, b: &u64| bits::order(*a, *b, element, order);
     let refusing = |why: &str, always| Refusing { why: why.to_owned(), always, check: None };
     if miscounted {
         return Err(refusing("another number of elements than the header says", true));
@@ -371,31 +366,30 @@ fn of_bits(case: &Case, inputs: &[&[u8]], npy: bool, miscounted: bool) -> Result
     let mut places = Vec::new();
     let mut each_in_order = true;
     for (input, bytes) in inputs.iter().enumerate() {
-        let (big_endian, behind) = if npy {
+        let (big_endian, body) = if npy {
             let start = 10 + usize::from(bytes[8]) + 256 * usize::from(bytes[9]);
             (bytes[..start].contains(&b'>'), &bytes[start..])
         } else {
             (false, *bytes)
         };
         let elements =
-            bits::elements(behind, element, big_endian).ok_or_else(|| refusing("half an element", false))?;
+            bits::elements(body, element, big_endian).ok_or_else(|| refusing("half an element", false))?;
         each_in_order &= first_disorder(&elements, false, compare).is_none();
         places.extend((0..elements.len()).map(|at| format!("{}, element {at}", name(input))));
         all.extend(elements);
     }
-    if direction.nan == Place::Error && all.iter().any(|&it| bits::is_nan(it, element)) {
+    if order.nan == Nulls::Error && all.iter().any(|&it| bits::is_nan(it, element)) {
         return Err(refusing("NaN", false));
     }
-    let Wanted { unique, top } = case.wanted;
-    let elements: Vec<u64> = sorted(&all, unique, top, compare).into_iter().map(|at| all[at]).collect();
+    let elements: Vec<u64> = sorted(&all, selection, compare).into_iter().map(|at| all[at]).collect();
     Ok(Twin {
         sorted: bits::written(&elements, element),
         elements,
         records: all.len() as u64,
-        repeated: (all.len() - sorted(&all, true, None, compare).len()) as u64,
+        repeated: (all.len() - sorted(&all, UNIQUE, compare).len()) as u64,
         counts: Counts::default(),
         each_in_order,
-        disorder: first_disorder(&all, unique, compare).map(|at| places[at].clone()),
+        disorder: first_disorder(&all, selection.unique, compare).map(|at| places[at].clone()),
     })
 }
 
@@ -407,7 +401,7 @@ fn put_in_order(case: &Case, inputs: &mut [Vec<u8>]) {
         Form::Text => {
             let asked = case.asked();
             let Ok(records) = text::keys(&views, &asked) else { return };
-            for at in sorted(&records, false, None, |a, b| number::order(&a.1, &b.1, &asked)) {
+            for at in sorted(&records, Selection::ALL, |a, b| number::order(&a.1, &b.1, &asked)) {
                 let token = &records[at].0;
                 ordered[token.input].extend([token.bytes, b"\n"].concat());
             }
@@ -429,7 +423,7 @@ fn put_in_order(case: &Case, inputs: &mut [Vec<u8>]) {
                 }
                 ordered.extend_from_slice(&input[..start]);
             }
-            for at in sorted(&keyed.rows, false, None, |a, b| keyed.order(&a.1, &b.1)) {
+            for at in sorted(&keyed.rows, Selection::ALL, |a, b| keyed.order(&a.1, &b.1)) {
                 let row = &keyed.rows[at].0;
                 ordered[row.input].extend([&row.raw[..], row.end].concat());
             }
@@ -438,9 +432,9 @@ fn put_in_order(case: &Case, inputs: &mut [Vec<u8>]) {
             for (ordered, input) in ordered.iter_mut().zip(&views) {
                 let (whole, rest) = input.split_at(input.len() - input.len() % case.element.bytes());
                 let elements = bits::elements(whole, case.element, false).expect("they are whole");
-                let order = |a: &u64, b: &u64| bits::order(*a, *b, case.element, case.direction());
+                let order = |a: &u64, b: &u64| bits::order(*a, *b, case.element, case.by.order);
                 let elements: Vec<u64> =
-                    sorted(&elements, false, None, order).into_iter().map(|at| elements[at]).collect();
+                    sorted(&elements, Selection::ALL, order).into_iter().map(|at| elements[at]).collect();
                 *ordered = [&bits::written(&elements, case.element), rest].concat();
             }
         }
@@ -455,7 +449,7 @@ fn put_in_order(case: &Case, inputs: &mut [Vec<u8>]) {
     }
 }
 
-/// Puts a header before elements, which says that there are so many more than there are. Returns whether it is wrong.
+/// Puts a header before elements, with a count that is wrong by `miscount`. Returns whether the file is wrong.
 fn to_npy(input: &mut Vec<u8>, element: ElementType, big_endian: bool, miscount: i64) -> bool {
     let size = element.bytes();
     let whole = input.len() - input.len() % size;

@@ -1,11 +1,13 @@
 //! Text that is read and sorted: `gpusort sort`, with `--type`, `--nan`, `-r`, `-u` and `--top`.
 
-use gpusort::Wanted;
-use gpusort::unstable::io::{KeyOrder, Place, KeyOrder};
+use gpusort::unstable::io::Format;
+use gpusort::unstable::io::csv::By;
+use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::key::ElementType;
+use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
 
 use crate::choices::{Choices, inputs};
-use crate::library::{files, name, sort_text};
+use crate::library::{self, Said, files, name};
 use crate::twin::number::{self, Asked, Key, Wrong};
 use crate::twin::sorted;
 use crate::twin::text::{Token, tokens};
@@ -19,13 +21,15 @@ const OPTIONS: usize = 5;
 /// How the library and its twin differ.
 pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (mut choices, data) = Choices::new(bytes, OPTIONS);
-    let (element, direction, wanted) = (choices.text_type(), choices.direction(), choices.wanted());
+    let (element, order, selection) = (choices.text_type(), choices.order(), choices.selection());
     let inputs = inputs(data, 3);
-    let case = (element, direction, wanted, Shown(&inputs));
+    let case = (element, order, selection, Shown(&inputs));
 
-    let mut library = sort_text(&files(&inputs), element, direction, wanted);
+    let how = How { kind: Kind::Text, by: By { columns: Vec::new(), element, order } };
+    let sorted = library::sort(&files(&inputs), &how, selection, Format::Text);
+    let mut library: Said = sorted.map(|sorted| sorted.bytes);
     spoil(&mut library);
-    let twin = sort(&inputs, element, direction, wanted);
+    let twin = sort(&inputs, element, order, selection);
     same(&case, &library, &twin)?;
     if let (Err(refusal), Err(Some(place))) = (&library, &twin)
         && refusal.token.as_ref() != Some(place)
@@ -36,21 +40,20 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
 }
 
 /// What is asked of text.
-pub fn asked(element: Option<ElementType>, direction: KeyOrder) -> Asked {
+pub fn asked(element: Option<ElementType>, order: KeyOrder) -> Asked {
     // There are no fields that could be empty, and a token that is no number is an error.
-    let rules = KeyOrder { nan: direction.nan, empty: Place::Error, invalid: Place::Error };
-    Asked { element, rules, descending: direction.descending }
+    Asked { element, order: KeyOrder { empty: Nulls::Error, invalid: Invalid::Error, ..order } }
 }
+
+/// Tokens and their keys.
+type Records<'a> = Vec<(Token<'a>, Key)>;
 
 /// The tokens and their keys, in input order.
 ///
 /// # Errors
 ///
-/// What cannot be sorted.
-pub fn keys<'a>(
-    inputs: &[&'a [u8]],
-    asked: &Asked,
-) -> Result<Vec<(Token<'a>, Key)>, (Vec<Token<'a>>, Wrong)> {
+/// What cannot be sorted, with all tokens.
+pub fn keys<'a>(inputs: &[&'a [u8]], asked: &Asked) -> Result<Records<'a>, (Vec<Token<'a>>, Wrong)> {
     let tokens = tokens(inputs);
     let fields: Vec<&[u8]> = tokens.iter().map(|token| token.bytes).collect();
     match number::column(&fields, asked) {
@@ -67,14 +70,14 @@ pub fn keys<'a>(
 pub fn sort(
     inputs: &[&[u8]],
     element: Option<ElementType>,
-    direction: KeyOrder,
-    wanted: Wanted,
+    order: KeyOrder,
+    selection: Selection,
 ) -> Result<Vec<u8>, Option<String>> {
-    let asked = asked(element, direction);
+    let asked = asked(element, order);
     let records =
         keys(inputs, &asked).map_err(|(tokens, wrong)| wrong.record.map(|at| place(&tokens[at])))?;
-    let order = |a: &(Token, Key), b: &(Token, Key)| number::order(&a.1, &b.1, &asked);
-    let positions = sorted(&records, wanted.unique, wanted.top, order);
+    let compare = |a: &(Token, Key), b: &(Token, Key)| number::order(&a.1, &b.1, &asked);
+    let positions = sorted(&records, selection, compare);
     Ok(positions.into_iter().flat_map(|at| [records[at].0.bytes, b"\n"].concat()).collect())
 }
 

@@ -1,4 +1,4 @@
-//! The twins: what the library must say, worked out from the contract (README, KeyOrder) as plainly and slowly as can be.
+//! The twins: what the library must say, worked out from the contract (README, Rules) as plainly and slowly as can be.
 //!
 //! Nothing in here is taken from the library but its names for types and rules. Where a twin and the library differ, one of
 //! them does not do what the contract says.
@@ -9,11 +9,14 @@ pub mod number;
 pub mod table;
 pub mod text;
 
+use gpusort::unstable::order::Selection;
+
 /// What some programs put before text in UTF-8.
 pub const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Where the first record that stands before the one before it is, among records in input order; with `unique`, also one
-/// that equals it.
+/// The first of these records, in input order, that is less than the one before it; with `unique`, also one that equals it.
+///
+/// `None` where all are in order.
 pub fn first_disorder<T>(
     records: &[T],
     unique: bool,
@@ -25,19 +28,18 @@ pub fn first_disorder<T>(
     })
 }
 
-/// The positions of records in order; with `unique` only the first of those that are equal, and of these no more than `top`.
+/// The positions of these records in order; of equal ones the first comes first.
 pub fn sorted<T>(
     records: &[T],
-    unique: bool,
-    top: Option<usize>,
+    selection: Selection,
     order: impl Fn(&T, &T) -> std::cmp::Ordering,
 ) -> Vec<usize> {
     let mut positions: Vec<usize> = (0..records.len()).collect();
     // Stable: equal ones keep their order.
     positions.sort_by(|&a, &b| order(&records[a], &records[b]));
-    if unique {
+    if selection.unique {
         positions.dedup_by(|later, earlier| order(&records[*later], &records[*earlier]).is_eq());
     }
-    positions.truncate(top.unwrap_or(usize::MAX));
+    positions.truncate(selection.first.unwrap_or(usize::MAX));
     positions
 }

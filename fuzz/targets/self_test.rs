@@ -1,5 +1,5 @@
 //! That the comparisons notice what is wrong: on each input of the corpus the library's answer is spoilt on purpose, in several
-//! ways, and each time a difference must be told; where it is not spoilt, none. It fuzzes nothing: `run.sh` runs it first.
+//! ways, and each time a difference must be reported; where it is not spoilt, none. It fuzzes nothing: `run.sh` runs it first.
 
 #![no_main]
 
@@ -36,7 +36,7 @@ const WAYS: [Way; 5] = [
     }),
     ("refused, not taken", |said| {
         if said.is_ok() {
-            *said = Err(Refusal { message: "spoilt".to_owned(), token: None });
+            *said = Err(Refusal { message: "spoilt".to_owned(), ..Refusal::default() });
         }
     }),
 ];

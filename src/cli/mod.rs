@@ -17,6 +17,7 @@ mod usage;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
@@ -73,8 +74,31 @@ fn command() -> clap::Command {
     let lines = groups.iter().map(|(heading, names)| format!("  {heading}: {}\n", names.join(" ")));
     let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let after = format!("Options of 'sort':\n{}\n{examples}", lines.collect::<String>());
-    command.after_help(after)
+    command.after_help(after).long_version(VERSION.as_str())
 }
+
+/// What `--version` prints: also of which sources this is, and what it was built with.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let listed = |all: &[(&'static str, bool)]| {
+        let on = all.iter().filter(|(_, on)| *on).map(|(name, _)| *name);
+        on.collect::<Vec<_>>().join(" ")
+    };
+    let gpu = cfg!(feature = "gpu");
+    let revision = Some(env!("GPUSORT_REVISION")).filter(|revision| !revision.is_empty());
+    format!(
+        "{}\nrevision {}, {}\nfeatures: {}\nback ends: {}",
+        env!("CARGO_PKG_VERSION"),
+        revision.unwrap_or("unknown"),
+        env!("GPUSORT_COMPILER"),
+        listed(&[("cli", true), ("gpu", gpu)]),
+        listed(&[
+            ("cpu", true),
+            ("vulkan", gpu),
+            ("metal", gpu && cfg!(target_vendor = "apple")),
+            ("dx12", gpu && cfg!(windows)),
+        ]),
+    )
+});
 
 /// The arguments, with what only clap knows: which of them were typed.
 fn parse() -> Result<args::Cli, clap::Error> {

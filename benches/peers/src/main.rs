@@ -21,10 +21,11 @@ use gpusort::unstable::bench::contender::{Contender, OnGpu, Sample, Sorted};
 use gpusort::unstable::bench::verify::verify;
 use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::{Clock, Elapsed, Select};
-use gpusort::unstable::gpu::{Gpu};
-use gpusort::unstable::key::{ElementType, Keys, KeyWords};
+use gpusort::unstable::gpu::Gpu;
+use gpusort::unstable::key::{ElementType, KeyWords};
 use gpusort::unstable::plan::{Algorithm, Plan, Shape, Variant};
+use gpusort::unstable::words::Words;
+use gpusort::{Clock, Elapsed, Select};
 
 /// What stands in the table's columns beside the size: a title, and the algorithm's name in the lines.
 const COLUMNS: [(&str, &str); 8] = [
@@ -187,7 +188,7 @@ type Times = (Duration, Vec<u32>, Option<Vec<u32>>);
 struct Peer<'a, F> {
     ours: Ours<'a>,
     sort: F,
-    keys: Keys,
+    keys: Words<'static>,
     values: Option<Vec<u32>>,
 }
 
@@ -196,7 +197,7 @@ where
     F: FnMut(&[u32], &dyn Fn() -> anyhow::Result<()>) -> anyhow::Result<Times> + 'a,
 {
     fn boxed(ours: Ours<'a>, sort: F) -> Box<dyn Contender + 'a> {
-        Box::new(Self { ours, sort, keys: Keys::One(Vec::new()), values: None })
+        Box::new(Self { ours, sort, keys: Words::new(1), values: None })
     }
 }
 
@@ -204,12 +205,13 @@ impl<F> Contender for Peer<'_, F>
 where
     F: FnMut(&[u32], &dyn Fn() -> anyhow::Result<()>) -> anyhow::Result<Times>,
 {
-    fn sort(&mut self, input: &Keys) -> Result<(Sample, Sorted<'_>), Error> {
-        let Keys::One(words) = input else { unreachable!("keys here are u32") };
+    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
+        let Words::Narrow(blocks) = input else { unreachable!("keys here are u32") };
+        let [words] = &blocks[..] else { unreachable!("keys are made in one block") };
         let spin_up = || Ok(self.ours.spin_up.again(self.ours.gpu)?);
         let result = (self.sort)(words, &spin_up).map_err(|error| Error::device(format!("{error:#}")))?;
         let (time, keys, values) = result;
-        (self.keys, self.values) = (Keys::One(keys), values);
+        (self.keys, self.values) = (keys.into(), values);
         // Of pairs both are verified: the keys here, the values by the caller.
         verify(input, Sorted::Keys(&self.keys)).map_err(Error::device)?;
         let sorted = self.values.as_deref().map_or(Sorted::Keys(&self.keys), Sorted::Positions);

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use gpusort::unstable::io::{KeyOrder, Place};
 use gpusort::unstable::key::ElementType;
+use gpusort::unstable::order::{KeyOrder, Nulls};
 use half::f16;
 
 /// The bits of elements that lie one after another; `None` if the last one is not whole.
@@ -53,8 +53,8 @@ pub fn is_nan(bits: u64, element: ElementType) -> bool {
     matches!(value(bits, element), Value::Float(value) if value.is_nan())
 }
 
-/// How two elements stand: NaN at their end, those of positive sign by rising bits, then the others by falling ones.
-pub fn order(a: u64, b: u64, element: ElementType, direction: KeyOrder) -> Ordering {
+/// The order of two elements: NaN at their end, those of positive sign by rising bits, then the others by falling ones.
+pub fn order(a: u64, b: u64, element: ElementType, order: KeyOrder) -> Ordering {
     let nans = (is_nan(a, element), is_nan(b, element));
     let is_negative = |bits: u64| bits >> (8 * element.bytes() - 1) == 1;
     match nans {
@@ -65,10 +65,10 @@ pub fn order(a: u64, b: u64, element: ElementType, direction: KeyOrder) -> Order
         (false, false) => {}
         (nan, _) => {
             let last = if nan { Ordering::Greater } else { Ordering::Less };
-            return if direction.nan == Place::First { last.reverse() } else { last };
+            return if order.nan == Nulls::First { last.reverse() } else { last };
         }
     }
-    let order = match (value(a, element), value(b, element)) {
+    let numbers = match (value(a, element), value(b, element)) {
         (Value::Integer(a), Value::Integer(b)) => a.cmp(&b),
         (Value::Float(x), Value::Float(y)) => {
             // Of equal ones only zeros have different bits.
@@ -76,7 +76,7 @@ pub fn order(a: u64, b: u64, element: ElementType, direction: KeyOrder) -> Order
         }
         _ => unreachable!("both are of one type"),
     };
-    if direction.descending { order.reverse() } else { order }
+    if order.descending { numbers.reverse() } else { numbers }
 }
 
 /// What is wrong with a text that is to have these elements, one a line; floats in the shortest form that reads back the same.

@@ -12,7 +12,7 @@ pub enum NoColumn {
 }
 
 /// The columns, from 0, and whether each is in descending order: a name of the header, else a number from 1, either with
-/// `:r` or `:a` behind it. A column that is named again adds nothing.
+/// `:r` or `:a` after it. A column that is named again adds nothing.
 pub fn resolve(
     keys: &[String],
     descending: bool,

@@ -2,16 +2,15 @@
 
 use std::cmp::Ordering;
 
-use gpusort::unstable::io::{Place, KeyOrder};
 use gpusort::unstable::key::ElementType;
+use gpusort::unstable::order::{Invalid, KeyOrder, Nulls};
 
 /// How the numbers of a column are read and ordered.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     /// The type asked for.
     pub element: Option<ElementType>,
-    pub rules: KeyOrder,
-    pub descending: bool,
+    pub order: KeyOrder,
 }
 
 /// What a record is ordered by.
@@ -136,8 +135,8 @@ fn range(element: ElementType) -> (i128, i128) {
 
 /// The keys of a column: of tokens, or of fields without quotes and blanks around them.
 ///
-/// Of several things that are wrong the first is told that would be wrong whatever else there is; else an integer that no
-/// type holds, else one that decimals do not bear.
+/// Of several errors, the first field that is wrong by itself is reported; else an integer that no type holds, else one
+/// that f64 does not hold exactly beside decimals.
 pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
     let spelled: Vec<Spelled> = fields.iter().map(|field| spelled(field)).collect();
     let decimals = |it: &Spelled| matches!(it, Spelled::Decimal | Spelled::Infinity | Spelled::Nan);
@@ -149,10 +148,10 @@ pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
     let mut keys = Vec::new();
     for (record, (field, spelled)) in fields.iter().zip(&spelled).enumerate() {
         let alone = Wrong { record: Some(record), alone: true };
-        let class = |place: Place, key| if place == Place::Error { Err(alone.clone()) } else { Ok(key) };
+        let unless = |refused: bool, key| if refused { Err(alone.clone()) } else { Ok(key) };
         let key = match spelled {
-            Spelled::Nothing if field.is_empty() => class(asked.rules.empty, Key::Empty)?,
-            Spelled::Nothing => class(asked.rules.invalid, Key::Invalid)?,
+            Spelled::Nothing if field.is_empty() => unless(asked.order.empty == Nulls::Error, Key::Empty)?,
+            Spelled::Nothing => unless(asked.order.invalid == Invalid::Error, Key::Invalid)?,
             Spelled::Integer(minus, digits) if asked.element.is_some() && !is_float => {
                 let (least, most) = range(element);
                 match integer(*minus, digits) {
@@ -162,7 +161,7 @@ pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
             }
             // No integer type has decimals, inf and nan.
             _ if asked.element.is_some() && !is_float => return Err(alone),
-            Spelled::Nan => class(asked.rules.nan, Key::Nan)?,
+            Spelled::Nan => unless(asked.order.nan == Nulls::Error, Key::Nan)?,
             Spelled::Infinity => Key::Float(float(field, element)),
             Spelled::Decimal | Spelled::Integer(..) => {
                 let value = float(field, element);
@@ -170,7 +169,7 @@ pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
                     return Err(alone);
                 }
                 match spelled {
-                    // What is too large for it is told below.
+                    // One that is too large is refused below.
                     Spelled::Integer(minus, digits) if !as_floats => {
                         Key::Integer(integer(*minus, digits).unwrap_or_default())
                     }
@@ -211,20 +210,20 @@ pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
     }
 }
 
-/// How two records of a column stand: first whether they are numbers, then the numbers.
+/// The order of two records of a column: first whether they are numbers, then the numbers.
 pub fn order(a: &Key, b: &Key, asked: &Asked) -> Ordering {
     let rank = |key: &Key| {
-        let (away, place) = match key {
-            Key::Integer(_) | Key::Float(_) => (0, Place::Last),
-            Key::Nan => (1, asked.rules.nan),
-            Key::Empty => (2, asked.rules.empty),
-            Key::Invalid => (3, asked.rules.invalid),
+        let (away, is_first) = match key {
+            Key::Integer(_) | Key::Float(_) => (0, false),
+            Key::Nan => (1, asked.order.nan == Nulls::First),
+            Key::Empty => (2, asked.order.empty == Nulls::First),
+            Key::Invalid => (3, asked.order.invalid == Invalid::First),
         };
-        if place == Place::First { -away } else { away }
+        if is_first { -away } else { away }
     };
     let numbers = match (a, b) {
         (Key::Integer(a), Key::Integer(b)) => a.cmp(b),
-        // −0 stands before +0.
+        // −0 comes before +0.
         (Key::Float(a), Key::Float(b)) => {
             let zeros = || b.is_sign_negative().cmp(&a.is_sign_negative());
             a.partial_cmp(b)
@@ -233,7 +232,7 @@ pub fn order(a: &Key, b: &Key, asked: &Asked) -> Ordering {
         }
         _ => Ordering::Equal,
     };
-    rank(a).cmp(&rank(b)).then(if asked.descending { numbers.reverse() } else { numbers })
+    rank(a).cmp(&rank(b)).then(if asked.order.descending { numbers.reverse() } else { numbers })
 }
 
 /// Whether this spells an integer zero with a minus, which only decimals beside it make less than zero.

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use gpusort::unstable::io::Place;
 use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::order::{Invalid, KeyOrder, Selection};
 
 use super::number::{self, Asked, Key, Spelled};
 use super::{MARK, keys, sorted};
@@ -42,7 +42,7 @@ pub struct Table {
 #[derive(Clone, Debug)]
 pub enum NoTable {
     /// This row of this input cannot be a row: it has another number of fields, or does not end. Those before it stand.
-    Row(Table),
+    Row(Box<Table>),
     /// What the inputs begin with.
     Beginning(&'static str),
     /// The first rows of inputs without headers are of different numbers of fields.
@@ -53,7 +53,7 @@ pub enum NoTable {
 pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
     let mark = inputs.first().is_some_and(|bytes| bytes.starts_with(MARK));
     let mut table = Table { mark, header: None, width: 0, rows: Vec::new(), blank: 0 };
-    // Rows of each input below its header, and whether the one behind them is not closed.
+    // Rows of each input below its header, and whether a row with an unclosed quote follows them.
     let mut all: Vec<(Vec<Row>, bool)> = Vec::new();
     for (number, bytes) in inputs.iter().enumerate() {
         let (mut rows, unclosed) = rows(bytes.strip_prefix(MARK).unwrap_or(bytes), number, dialect.delimiter);
@@ -62,7 +62,7 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
             return Err(NoTable::Beginning("a first row that is not closed"));
         }
         if let Some(first) = first {
-            // Lines seem to end so: a header with the row behind it, or all rows that there are.
+            // CR seems to be the line end: a header is joined with the row after it, or all rows are one.
             if rows[first].has_lone_cr(dialect.delimiter) && (dialect.header || !rows[first].is_ended) {
                 return Err(NoTable::Beginning("CR alone in a first row"));
             }
@@ -101,18 +101,18 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
                 continue;
             }
             if row.fields.len() != table.width {
-                return Err(NoTable::Row(table));
+                return Err(NoTable::Row(table.into()));
             }
             table.rows.push(row);
         }
         if unclosed {
-            return Err(NoTable::Row(table));
+            return Err(NoTable::Row(table.into()));
         }
     }
     Ok(table)
 }
 
-/// The rows of one input, and whether one behind them has a quote that is never closed.
+/// The rows of one input, and whether one with a quote that is never closed follows them.
 fn rows(bytes: &[u8], input: usize, delimiter: u8) -> (Vec<Row>, bool) {
     let mut rows: Vec<Row> = Vec::new();
     let mut at = 0;
@@ -154,7 +154,7 @@ fn rows(bytes: &[u8], input: usize, delimiter: u8) -> (Vec<Row>, bool) {
         }
         let is_ended = at < bytes.len();
         let (mut raw, mut end) = (bytes[start..at].to_vec(), if is_ended { &b"\n"[..] } else { b"" });
-        // No quoted field ends in CR: its closing quote is behind it.
+        // No quoted field ends in CR: its closing quote comes after it.
         if raw.ends_with(b"\r") {
             raw.pop();
             fields.last_mut().expect("every row has a field").pop();
@@ -241,11 +241,11 @@ pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
     let columns = match table.width {
         // There are no columns to look for.
         0 => Vec::new(),
-        width => keys::resolve(&by.columns, by.descending, names, width).map_err(Refused::Key)?,
+        width => keys::resolve(&by.columns, by.order.descending, names, width).map_err(Refused::Key)?,
     };
     let field = |row: &Row, column: usize| trimmed(&row.fields[column]).to_vec();
     let mut rows = table.rows.clone();
-    if by.rules.invalid == Place::Skip {
+    if by.order.invalid == Invalid::Skip {
         rows.retain(|row| {
             let is_invalid = |&&(column, _): &&(usize, bool)| {
                 let value = field(row, column);
@@ -260,7 +260,7 @@ pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
     let mut keys: Vec<Vec<Key>> = rows.iter().map(|_| Vec::new()).collect();
     let mut all_asked = Vec::new();
     for &(column, descending) in &columns {
-        let asked = Asked { element: by.element, rules: by.rules, descending };
+        let asked = Asked { element: by.element, order: KeyOrder { descending, ..by.order } };
         let fields: Vec<Vec<u8>> = rows.iter().map(|row| field(row, column)).collect();
         let fields: Vec<&[u8]> = fields.iter().map(Vec::as_slice).collect();
         let column = number::column(&fields, &asked).map_err(Refused::Column)?;
@@ -279,7 +279,7 @@ pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
 }
 
 impl Keyed {
-    /// How two rows stand.
+    /// The order of two rows.
     pub fn order(&self, a: &[Key], b: &[Key]) -> Ordering {
         for ((a, b), asked) in a.iter().zip(b).zip(&self.asked) {
             let order = number::order(a, b, asked);
@@ -291,14 +291,14 @@ impl Keyed {
     }
 
     /// The sorted table, and how many rows were left out as repeated.
-    pub fn sorted(&self, unique: bool, top: Option<usize>) -> (Vec<u8>, usize) {
+    pub fn sorted(&self, selection: Selection) -> (Vec<u8>, usize) {
         let order = |a: &(Row, Vec<Key>), b: &(Row, Vec<Key>)| self.order(&a.1, &b.1);
         let mut out = if self.table.mark { MARK.to_vec() } else { Vec::new() };
         if let Some(header) = &self.table.header {
             out.extend([&header.raw[..], header.end].concat());
         }
-        let all = sorted(&self.rows, unique, None, order);
-        for &at in all.iter().take(top.unwrap_or(usize::MAX)) {
+        let all = sorted(&self.rows, Selection { first: None, ..selection }, order);
+        for &at in all.iter().take(selection.first.unwrap_or(usize::MAX)) {
             out.extend_from_slice(&self.rows[at].0.raw);
             out.extend_from_slice(self.rows[at].0.end);
         }
@@ -309,7 +309,7 @@ impl Keyed {
     pub fn has_minus_zero(&self, by: &By) -> bool {
         let columns = keys::resolve(
             &by.columns,
-            by.descending,
+            by.order.descending,
             self.table.header.as_ref().map(|header| &header.fields[..]),
             self.table.width,
         );

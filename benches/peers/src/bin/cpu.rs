@@ -10,27 +10,42 @@
 
 use std::time::Instant;
 
+use gpusort::Sorter;
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::key::{ElementType, Keys};
-use gpusort::{Method, Sorter};
+use gpusort::unstable::key::ElementType;
+use gpusort::unstable::sorter::Request;
+use gpusort::unstable::words::{Width, Words};
 use rayon::prelude::*;
 use rdst::RadixSort;
 use voracious_radix_sort::RadixSort as _;
 
-#[path = "../../../../src/memory.rs"]
-mod memory;
+// The command's own, so that large blocks are in large pages here too.
+#[path = "../../../../src/allocator.rs"]
+mod allocator;
 
-// As the command has it.
 #[global_allocator]
-static ALLOCATOR: memory::LargePages = memory::LargePages;
+static ALLOCATOR: allocator::Counting = allocator::Counting;
+
+mod end {
+    /// What the allocator does where there is no more memory.
+    pub fn failed(message: &[u8]) -> ! {
+        eprint!("{}", String::from_utf8_lossy(message));
+        std::process::exit(2)
+    }
+}
 
 const ROUNDS: usize = 5;
 
 /// What is sorted, and what it became.
 type Sort<T, R = T> = (&'static str, fn(Vec<T>) -> Vec<R>);
 
-fn gpusort(keys: Keys) -> Keys {
-    Sorter::cpu().sort(keys, Method::default(), &mut |_, _| {}).expect("the CPU sorts any keys").0
+fn gpusort<W: Width>(keys: Vec<W>) -> Vec<W> {
+    run(Request::keys(Words::from(keys)))
+}
+
+fn run<W: Width>(request: Request) -> Vec<W> {
+    let sorted = Sorter::cpu().run(request, &mut |_, _| {}).expect("the CPU sorts any keys");
+    sorted.words.into_vec().expect("a sort keeps the width")
 }
 
 fn in_place<T>(mut keys: Vec<T>, sort: impl FnOnce(&mut [T])) -> Vec<T> {
@@ -39,12 +54,9 @@ fn in_place<T>(mut keys: Vec<T>, sort: impl FnOnce(&mut [T])) -> Vec<T> {
 }
 
 macro_rules! sorts {
-    ($word:ty, $keys:ident) => {
+    ($word:ty) => {
         [
-            ("gpusort", |keys| match gpusort(Keys::$keys(keys)) {
-                Keys::$keys(keys) => keys,
-                _ => unreachable!(),
-            }),
+            ("gpusort", gpusort),
             ("rdst", |keys| in_place(keys, |keys| keys.radix_sort_unstable())),
             ("voracious", |keys| {
                 let threads = rayon::current_num_threads();
@@ -69,8 +81,8 @@ fn main() {
             ("f64 as keys", ElementType::F64, Distribution::Uniform),
         ] {
             match (Sequence { element, distribution, count: n as u64, seed: 1 }).keys(0, n) {
-                Keys::One(keys) => compare(name, &keys, &in_order(&keys), &sorts!(u32, One)),
-                Keys::Two(keys) => compare(name, &keys, &in_order(&keys), &sorts!(u64, Two)),
+                Words::Narrow(keys) => compare(name, &keys[0], &in_order(&keys[0]), &sorts!(u32)),
+                Words::Wide(keys) => compare(name, &keys[0], &in_order(&keys[0]), &sorts!(u64)),
             }
         }
         records(n);
@@ -103,14 +115,11 @@ fn compare<T: Copy, R: PartialEq>(name: &str, keys: &[T], expected: &[R], sorts:
 fn records(n: usize) {
     let sequence =
         Sequence { element: ElementType::F64, distribution: Distribution::Uniform, count: n as u64, seed: 1 };
-    let Keys::Two(keys) = sequence.keys(0, n) else { unreachable!() };
+    let keys: Vec<u64> = sequence.keys(0, n).into_vec().expect("f64 has keys of 64 bits");
     let mut expected: Vec<u32> = (0..n as u32).collect();
     expected.sort_by_key(|&position| keys[position as usize]);
     let sorts: [Sort<u64, u32>; 3] = [
-        ("gpusort", |keys| {
-            let sorted = Sorter::cpu().argsort(Keys::Two(keys), Method::default(), &mut |_, _| {});
-            sorted.expect("the CPU sorts any keys").0
-        }),
+        ("gpusort", |keys| run(Request::positions(Words::from(keys)))),
         ("rdst, of u128", |keys| {
             let mut pairs: Vec<u128> = pairs(&keys);
             drop(keys);
