@@ -26,6 +26,7 @@ use crate::network::{self, Step};
 
 /// How a tile is divided among the invocations of a workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_field_names, reason = "a number that is not its logarithm needs another name")]
 pub struct FusedTile {
     invocations_log2: u32,
     elements_log2: u32,

@@ -13,7 +13,7 @@
 
 use std::borrow::Cow;
 
-use super::{Access, Family, Kernel, Launch, Shape, Twin, arguments, keep_to};
+use super::{Access, Family, Kernel, Launch, Shape, Twin, arguments, keep_to, within};
 use crate::cpu::step;
 use crate::device::Limits;
 use crate::error::Error;
@@ -21,6 +21,7 @@ use crate::network::{self, Step};
 
 /// How the best elements of tiles are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_field_names, reason = "a number that is not its logarithm needs another name")]
 pub struct TopTuning {
     invocations_log2: u32,
     elements_log2: u32,
@@ -44,6 +45,8 @@ impl TopTuning {
     /// Numbers that no kernel has.
     pub fn new(log2: [u32; 5]) -> Result<Self, Error> {
         let [elements_log2, invocations_log2, groups_log2, subset_log2, slots_log2] = log2;
+        // Loops over registers are written out, so more of them make a text that no compiler takes.
+        within("(as a power of two) elements in an invocation's registers", elements_log2, 0..=10)?;
         // Each is far below 32 where it is of use, and sums of them are exponents here.
         let largest = log2.into_iter().max().unwrap_or_default();
         keep_to([("(as a power of two) of a tuning", largest.into(), 15)])?;
