@@ -59,7 +59,7 @@ impl Layouts {
     }
 }
 
-/// What was made so far.
+/// All that was made so far.
 #[derive(Default)]
 pub(super) struct Pipelines {
     layouts: Mutex<HashMap<Bindings, Layouts>>,

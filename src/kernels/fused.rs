@@ -171,7 +171,8 @@ pub enum FusedWork {
     /// sort on half tiles.
     Halves,
     /// Several steps one after another: those that end a stage, the strides 2^(`tail`−1) … 1; then `count`
-    /// steps of strides 2^(`low`+`count`−1) … 2^`low`.
+    /// steps of strides 2^(`low`+`count`−1) … 2^`low`. Where the last block is not whole, its elements must be
+    /// as the stage finds them: tiles in which all would then be in order are left out.
     Strides {
         /// How many steps end a stage.
         tail: u32,

@@ -18,10 +18,9 @@
 //! # Why kernels may run unchecked
 //!
 //! Kernels are compiled without the compiler's own bounds checks. What makes that sound is in this folder:
-//! a [`Dispatch`] can be made by [`Dispatch::new`] alone, which refuses kernels that [`check`](Kernel) does
-//! not allow, and says by [`Dispatch::access`] how many elements it reads and writes at most, whichever
-//! workgroups are launched. Whoever performs it must have arrays of at least those sizes; a plan has no
-//! other way to be made than from those numbers.
+//! a [`Dispatch`] can be made by [`Dispatch::new`] alone, which refuses a kernel whose `check` fails, and
+//! [`Dispatch::access`] says how many elements it reads and writes at most, whichever workgroups are
+//! launched; each kernel says at its `access` why. A plan's one constructor makes its arrays no smaller.
 
 mod fused;
 mod iota;
@@ -122,6 +121,10 @@ macro_rules! kernels {
 
             /// Does to `elements` what the kernel does to the elements of a dispatch. `last` sorts after all of
             /// them, or equals the last; it stands where there is none.
+            ///
+            /// # Panics
+            ///
+            /// When there can be no dispatch of the kernel on that number of elements.
             pub fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], last: T) {
                 match self { $(Self::$name(family) => family.perform(elements, last),)* }
             }
