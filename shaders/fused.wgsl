@@ -148,10 +148,10 @@ fn tile_at(place: Place) -> Tile {
     let middle_log2 = arguments.low - RUN_LOG2;
     let block_log2 = arguments.low + TILE_LOG2 - RUN_LOG2;
     let middle_mask = ((1u << middle_log2) - 1u) << RUN_LOG2;
-    let first = arguments.first + ((number >> middle_log2) << block_log2);
+    // In two shifts: one by 32 would be one by 0.
+    let first = arguments.first + (((number >> middle_log2) << (block_log2 - 1u)) << 1u);
     let middle = (number << RUN_LOG2) & middle_mask;
     let upper_middle = middle ^ select(0u, middle_mask, MIRRORED == 1u);
-    // In two shifts: one by 32 would be one by 0.
     let is_whole = first < arguments.n && ((arguments.n - first) >> (block_log2 - 1u)) >= 2u;
     return Tile(first, middle, upper_middle, is_whole);
 }

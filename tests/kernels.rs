@@ -1,11 +1,15 @@
 //! Each kernel against the CPU interpreter: after every dispatch of every plan, the data on the device
 //! is what the interpreter makes of the same data.
 
-use gpusort::Clock;
 use gpusort::unstable::cpu::{Pair, network};
-use gpusort::unstable::gpu::{Buffers, execute};
+use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::key::KeyWords;
-use gpusort::unstable::plan::{Algorithm, FusedTile, Limits, Plan, Shape, Tuning, Variant};
+use gpusort::unstable::plan::{
+    Algorithm, Fused, FusedTile, FusedWork, Kernel, Limits, Local, Plan, Rows, Shape, Step, Tuning, Variant,
+};
+use gpusort::unstable::sorter::Request;
+use gpusort::unstable::words::Words;
+use gpusort::{Clock, Method, Sorter};
 
 use crate::device::gpu;
 use crate::inputs::{PATTERNS, Pattern, random};
@@ -113,6 +117,65 @@ fn tiles_of_every_cut_leave_what_the_interpreter_leaves() {
             check_after_every_dispatch(&plan, pattern, &format!("{tuning:?}"));
         }
     }
+}
+
+#[test]
+fn kernels_by_themselves_leave_what_the_interpreter_leaves() {
+    // Parts, sizes and strides at the edge of what can be planned.
+    let tile = |elements, invocations, parts| FusedTile::new(elements, invocations, parts).unwrap();
+    let fused = |tile, work| Kernel::from(Fused { tile, work });
+    let strides = |tail, low, count, mirrored| FusedWork::Strides { tail, low, count, mirrored };
+    for (n, kernel, first, count) in [
+        (64, Step::Mirror { block_log2: 32 }.into(), 0, 64),
+        (64, Step::Stride { stride_log2: 31 }.into(), 0, 64),
+        (64, Step::Alternating { stride_log2: 0, block_log2: 63 }.into(), 0, 64),
+        (1, Step::Phase { odd: true }.into(), 0, 1),
+        (70, Step::Phase { odd: true }.into(), 0, 63),
+        (70, Local::Sort { tile_log2: 1 }.into(), 0, 69),
+        (70, Local::Merge { tile_log2: 9 }.into(), 0, 63),
+        (64, Rows::Sort { row_log2: 6 }.into(), 0, 64),
+        (70, Rows::Merge { row_log2: 3, steps: 3, block_log2: 31 }.into(), 0, 64),
+        (70, fused(tile(1, 0, 0), FusedWork::Sort), 69, 1),
+        (70, fused(tile(2, 2, 1), FusedWork::Halves), 3, 67),
+        (70, fused(tile(2, 2, 0), strides(4, 4, 0, false)), 5, 65),
+        // Whole blocks: of a part of one, steps are left out that find sorted halves in order.
+        (700, fused(tile(2, 2, 0), strides(0, 0, 4, true)), 7, 640),
+        (700, fused(tile(2, 2, 0), strides(1, 29, 3, true)), 0, 700),
+        (700, fused(tile(2, 2, 0), strides(2, 6, 2, true)), 1, 699),
+    ] {
+        let limits = &gpu().info().limits;
+        let plan = Plan::of_kernels(n, POSITIONED, limits, [(kernel, first, count)]).unwrap();
+        check(&plan, Pattern::Random, &format!("{kernel:?}"));
+        check(&plan.repeated(3).unwrap(), Pattern::FewDistinct, &format!("{kernel:?}, three times"));
+    }
+}
+
+#[test]
+fn a_device_that_somebody_else_started_sorts() {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
+    let name = &gpu().info().name;
+    let adapter = adapters.into_iter().find(|adapter| adapter.get_info().name == *name).unwrap();
+    let start = |features, most| {
+        let limits = wgpu::Limits { max_immediate_size: most, ..wgpu::Limits::default() };
+        let descriptor = wgpu::DeviceDescriptor {
+            required_features: features,
+            required_limits: limits,
+            ..Default::default()
+        };
+        pollster::block_on(adapter.request_device(&descriptor)).unwrap()
+    };
+    let (device, queue) = start(wgpu::Features::empty(), 0);
+    assert!(Gpu::from_device(device, queue, &adapter.get_info()).is_err(), "without immediates");
+    let (device, queue) = start(wgpu::Features::IMMEDIATES, 32);
+    let gpu = Gpu::from_device(device, queue, &adapter.get_info()).unwrap();
+    let keys: Vec<u32> = random(5).take(5000).map(|key| key as u32).collect();
+    let method = Method { algorithm: Some(Algorithm::Bitonic), variant: None };
+    let request = Request::keys(Words::from(keys.clone())).by(method);
+    let sorted = Sorter::on(gpu).run(request, &mut |_, _| {}).unwrap().words;
+    let mut expected = keys;
+    expected.sort_unstable();
+    assert!(sorted == Words::from(expected));
 }
 
 fn check_after_every_dispatch(plan: &Plan, pattern: Pattern, what: &str) {

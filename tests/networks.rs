@@ -5,8 +5,8 @@ use gpusort::unstable::cpu::network;
 use gpusort::unstable::kernels::Iota;
 use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::plan::{
-    Algorithm, Fused, FusedTile, FusedWork, Kernel, Limits, Local, Pair, Plan, Rows, Shape, Step, Top,
-    TopTuning, Tuning, Variant,
+    Algorithm, Dispatch, Fused, FusedTile, FusedWork, Kernel, Limits, Local, Pair, Plan, Rows, Shape, Step,
+    Top, TopTuning, Tuning, Variant,
 };
 use gpusort::{Error, ErrorKind};
 use proptest::prelude::*;
@@ -273,7 +273,7 @@ fn regions_are_finished_one_after_another() {
     let tuning = Tuning::new(tile, tile, 4, 11).unwrap();
     let n = (1 << 13) + 5;
     let plan = Plan::fused(n, KEYS, &LARGE, &tuning).unwrap();
-    let firsts: Vec<u32> = plan.dispatches().map(gpusort::unstable::plan::Dispatch::first).collect();
+    let firsts: Vec<u32> = plan.dispatches().map(Dispatch::first).collect();
     // The tiles' sort and three passes, on four whole regions; the fifth holds five.
     let expected: Vec<u32> = (0..4).flat_map(|region| [region << 11; 4]).collect();
     assert_eq!(firsts[..16], expected);
@@ -371,7 +371,7 @@ pub fn kernels() -> Vec<Kernel> {
     let tiles = [(1, 0, 0), (1, 1, 0), (2, 3, 1), (4, 8, 1), (10, 16, 0)];
     let tiles =
         tiles.map(|(elements, invocations, parts)| FusedTile::new(elements, invocations, parts).unwrap());
-    let tunings = [[1, 1, 0, 0, 0], [2, 1, 1, 1, 2], [5, 8, 0, 6, 8], [15, 15, 15, 15, 14]];
+    let tunings = [[1, 1, 0, 0, 0], [2, 1, 1, 1, 2], [5, 8, 0, 6, 8], [10, 15, 10, 15, 14]];
     for a in EXTREMES {
         let [block_log2, stride_log2, tile_log2, row_log2] = [a; 4];
         kernels.extend([
@@ -445,8 +445,8 @@ fn kernels_that_leave_their_arrays_cannot_be_planned() {
                     planned += 1;
                     let what = || format!("{kernel:?} on {count} from {first} of {n}");
                     assert!(keeps_inside(&plan), "{}", what());
-                    let is_pad = matches!(kernel, Kernel::Rows(Rows::Pad { .. }));
-                    assert!(is_pad || u64::from(first) + u64::from(count) <= n as u64, "{}", what());
+                    let fills = matches!(kernel, Kernel::Rows(Rows::Pad { .. }) | Kernel::Iota(_));
+                    assert!(fills || u64::from(first) + u64::from(count) <= n as u64, "{}", what());
                     // Nor does its twin, which would panic.
                     if plan.room() <= 1 << 16 {
                         network::perform(&plan, &mut vec![1_u32; n], |_| {});
@@ -519,8 +519,8 @@ fn plans_for_any_limits_and_sizes_keep_inside_or_are_refused() {
         }
     }
     for largest in EXTREMES {
-        let reduction = TopTuning::new([largest; 5]);
-        assert!(reduction.is_err(), "a run of as many slots as a tile has elements");
+        assert_eq!(TopTuning::new([largest; 5]).is_ok(), (1..=10).contains(&largest), "{largest}");
+        assert!(TopTuning::new([5, 8, 0, 6, largest]).is_ok() == (largest <= 12), "{largest} slots");
         assert!(FusedTile::new(largest, largest, largest).is_err(), "as many parts as elements");
         assert_eq!(FusedTile::new(largest, 0, 0).is_ok(), (1..=10).contains(&largest));
     }

@@ -128,13 +128,7 @@ fn wrong_input_is_an_error_with_its_place() {
         ("1\n  2 0x10", None, "in:2:5: '0x10' is not a number".to_owned()),
         ("1.5 1_0", None, "in:1:5: '1_0' is not a number".to_owned()),
         ("1 # 2", None, "in:1:3: '#' is not a number".to_owned()),
-        (
-            &digits,
-            None,
-            format!(
-                "in:1:1: '{digits}' is not an integer that a 64-bit type holds; --type f64 sorts it, rounded"
-            ),
-        ),
+        (&digits, None, format!("in:1:1: '{digits}' is not an integer that a 64-bit type holds")),
         ("-9223372036854775809", None, "in:1:1: '-9223372036854775809' is not an integer that".to_owned()),
         (
             "-1\n18446744073709551615",

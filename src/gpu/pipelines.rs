@@ -59,7 +59,7 @@ impl Layouts {
     }
 }
 
-/// What was made so far.
+/// All that was made so far.
 #[derive(Default)]
 pub(super) struct Pipelines {
     layouts: Mutex<HashMap<Bindings, Layouts>>,
@@ -90,11 +90,26 @@ impl Pipelines {
     }
 
     fn compile(&self, context: &Context, key: PipelineKey) -> wgpu::ComputePipeline {
+        let (text, entry_point) = key.module();
+        let module = wgpu::ShaderModuleDescriptor {
+            label: Some("kernels"),
+            source: wgpu::ShaderSource::Wgsl(Cow::Owned(text)),
+        };
+        let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
+        // SAFETY: only kernels of this crate come here, since a key is made by `Dispatch::new` alone. That refuses a
+        // kernel whose numbers are not ones for which its text is written (`check`), and notes how many elements
+        // of each array it accesses at most, whichever workgroups are launched; why that bound holds is said
+        // at each kernel's `access`. A dispatch is recorded by `encode` alone, as a part of a plan, on arrays whose
+        // sizes `Arrays` compares with the plan's; and the plan's one constructor makes those sizes no smaller
+        // than what any dispatch of it accesses. Accesses to workgroup memory stay below its size by the same
+        // checks; loops end after as many turns as a number has bits, or a tile or a run has elements for each
+        // invocation; no divisor is 0.
+        let module = unsafe { context.device.create_shader_module_trusted(module, unchecked) };
         context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(key.entry_point()),
+            label: Some(entry_point),
             layout: Some(&self.layouts(context, key.bindings()).pipeline),
-            module: &translate(context, key),
-            entry_point: Some(key.entry_point()),
+            module: &module,
+            entry_point: Some(entry_point),
             compilation_options: wgpu::PipelineCompilationOptions {
                 // Every kernel writes its tile before it reads it.
                 zero_initialize_workgroup_memory: false,
@@ -103,20 +118,4 @@ impl Pipelines {
             cache: None,
         })
     }
-}
-
-fn translate(context: &Context, key: PipelineKey) -> wgpu::ShaderModule {
-    let descriptor = wgpu::ShaderModuleDescriptor {
-        label: Some("kernels"),
-        source: wgpu::ShaderSource::Wgsl(Cow::Owned(key.module())),
-    };
-    // SAFETY: only kernels of this crate come here, since a key is made by `Dispatch::new` alone. That refuses a
-    // kernel whose numbers are not ones for which its text is written (`check`), and notes how many elements
-    // of each array it accesses at most, whichever workgroups are launched; why that bound holds is said
-    // at each kernel's `access`. A dispatch is recorded by `encode` alone, as a part of a plan, on arrays whose
-    // sizes `Arrays` compares with the plan's; and the plan's one constructor makes those sizes no smaller
-    // than what any dispatch of it accesses. Accesses to workgroup memory stay below its size by the same
-    // checks; loops end after as many turns as a number has bits, or a tile or a run has elements for each
-    // invocation; no divisor is 0.
-    unsafe { context.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
 }

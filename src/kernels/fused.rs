@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::last_swap::{self, LAST_SWAP};
-use super::{Access, Extra, Family, Kernel, Launch, Shape, Twin, arguments, keep_to, within};
+use super::{Access, Extra, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
 use crate::cpu::step;
 use crate::device::Limits;
 use crate::error::Error;
@@ -26,7 +26,7 @@ use crate::network::{self, Step};
 
 /// How a tile is divided among the invocations of a workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(clippy::struct_field_names, reason = "all are powers of two, and say so")]
+#[expect(clippy::struct_field_names, reason = "a number that is not its logarithm needs another name")]
 pub struct FusedTile {
     invocations_log2: u32,
     elements_log2: u32,
@@ -171,7 +171,8 @@ pub enum FusedWork {
     /// sort on half tiles.
     Halves,
     /// Several steps one after another: those that end a stage, the strides 2^(`tail`−1) … 1; then `count`
-    /// steps of strides 2^(`low`+`count`−1) … 2^`low`.
+    /// steps of strides 2^(`low`+`count`−1) … 2^`low`. Where the last block is not whole, its elements must be
+    /// as the stage finds them: tiles in which all would then be in order are left out.
     Strides {
         /// How many steps end a stage.
         tail: u32,
@@ -193,16 +194,7 @@ pub struct Fused {
     pub work: FusedWork,
 }
 
-arguments! {
-    /// Where the elements end.
-    n,
-    /// Where they begin.
-    first,
-    /// The bit of the array's index that follows a run's bits in the tile's.
-    low,
-    /// A phase's number.
-    phase,
-}
+arguments!(n, first, low, phase);
 
 impl Fused {
     /// Bits of a tile's index that are the lowest of the array's.
@@ -350,15 +342,11 @@ impl Family for Fused {
         Kernel::Fused(Self { work, ..*self })
     }
 
-    fn entry_point(&self) -> &'static str {
-        if self.work == FusedWork::Sort { "sort_tile" } else { "do_steps" }
-    }
-
-    fn constants(&self, shape: Shape) -> Vec<(&'static str, u32)> {
+    fn module(&self, shape: Shape) -> Module {
         let FusedTile { elements_log2, parts_log2, .. } = self.tile;
         let (tile_log2, part_log2) = (self.tile.log2(), elements_log2 - parts_log2);
         let mirrored = matches!(self.work, FusedWork::Strides { mirrored: true, .. });
-        vec![
+        let constants = vec![
             ("TILE_SIZE", 1),
             ("TILE_LOG2", tile_log2),
             ("ELEMENTS_LOG2", elements_log2),
@@ -372,28 +360,21 @@ impl Family for Fused {
             ("MIRRORED", mirrored.into()),
             ("UPPER_LAYOUTS", (tile_log2 - parts_log2).div_ceil(part_log2) - 1),
             ("ELEMENT_WORDS", shape.words()),
-        ]
-    }
-
-    fn text(&self) -> Cow<'static, str> {
+        ];
         let tile = include_str!("../../shaders/fused.wgsl");
-        Cow::Owned(match self.work {
-            FusedWork::Sort => [tile, include_str!("../../shaders/fused_sort.wgsl")].concat(),
-            FusedWork::Strides { .. } => [tile, &self.pass()].concat(),
+        let (entry_point, text) = match self.work {
+            FusedWork::Sort => ("sort_tile", [tile, include_str!("../../shaders/fused_sort.wgsl")].concat()),
+            FusedWork::Strides { .. } => ("do_steps", [tile, &self.pass()].concat()),
             FusedWork::Halves => {
                 let phases = include_str!("../../shaders/fused_halves.wgsl");
-                [tile, last_swap::TEXT, phases, &self.pass()].concat()
+                ("do_steps", [tile, last_swap::TEXT, phases, &self.pass()].concat())
             }
-        })
+        };
+        Module { entry_point, constants, text: Cow::Owned(text) }
     }
 
     fn arguments(&self, first: u32, count: u32, phase: u32) -> super::Arguments {
         Arguments { n: first + count, first, low: self.low(), phase }.into()
-    }
-
-    #[cfg(test)]
-    fn argument_names(&self) -> &'static [&'static str] {
-        Arguments::NAMES
     }
 }
 

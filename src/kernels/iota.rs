@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Access, Family, Kernel, Launch, Shape, Twin, arguments};
+use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::Step;
@@ -11,10 +11,7 @@ use crate::network::Step;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Iota;
 
-arguments! {
-    /// Elements.
-    n,
-}
+arguments!(n);
 
 impl Family for Iota {
     fn check(&self, shape: Shape, _: &Limits) -> Result<(), Error> {
@@ -43,25 +40,13 @@ impl Family for Iota {
         Kernel::Iota(*self)
     }
 
-    fn entry_point(&self) -> &'static str {
-        "iota"
-    }
-
-    fn constants(&self, _: Shape) -> Vec<(&'static str, u32)> {
-        vec![("TILE_SIZE", 1)]
-    }
-
-    fn text(&self) -> Cow<'static, str> {
-        Cow::Borrowed(include_str!("../../shaders/iota.wgsl"))
+    fn module(&self, _: Shape) -> Module {
+        let text = Cow::Borrowed(include_str!("../../shaders/iota.wgsl"));
+        Module { entry_point: "iota", constants: vec![("TILE_SIZE", 1)], text }
     }
 
     fn arguments(&self, first: u32, count: u32, _: u32) -> super::Arguments {
         Arguments { n: first + count }.into()
-    }
-
-    #[cfg(test)]
-    fn argument_names(&self) -> &'static [&'static str] {
-        Arguments::NAMES
     }
 }
 

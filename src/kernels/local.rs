@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use super::{Access, Family, Kernel, Launch, Shape, Twin, arguments, keep_to, within};
+use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
 use crate::cpu::step;
 use crate::device::Limits;
 use crate::error::Error;
@@ -39,10 +39,7 @@ impl Local {
     }
 }
 
-arguments! {
-    /// Elements.
-    n,
-}
+arguments!(n);
 
 impl Family for Local {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
@@ -77,28 +74,19 @@ impl Family for Local {
         Kernel::Local(*self)
     }
 
-    fn entry_point(&self) -> &'static str {
-        match self {
-            Self::Sort { .. } => "sort_tile",
-            Self::Merge { .. } => "merge_tile",
+    fn module(&self, _: Shape) -> Module {
+        Module {
+            entry_point: match self {
+                Self::Sort { .. } => "sort_tile",
+                Self::Merge { .. } => "merge_tile",
+            },
+            constants: vec![("TILE_SIZE", 1 << self.tile_log2())],
+            text: Cow::Borrowed(include_str!("../../shaders/local.wgsl")),
         }
-    }
-
-    fn constants(&self, _: Shape) -> Vec<(&'static str, u32)> {
-        vec![("TILE_SIZE", 1 << self.tile_log2())]
-    }
-
-    fn text(&self) -> Cow<'static, str> {
-        Cow::Borrowed(include_str!("../../shaders/local.wgsl"))
     }
 
     fn arguments(&self, first: u32, count: u32, _: u32) -> super::Arguments {
         Arguments { n: first + count }.into()
-    }
-
-    #[cfg(test)]
-    fn argument_names(&self) -> &'static [&'static str] {
-        Arguments::NAMES
     }
 }
 

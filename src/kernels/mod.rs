@@ -8,7 +8,7 @@
 //! extras      buffers beside keys, positions     plans, pipelines
 //! steps       the network steps it performs      tests, traces
 //! perform     its CPU twin                       the interpreter
-//! text        WGSL, entry point, constants       pipelines
+//! module      WGSL, entry point, constants       pipelines
 //! arguments   what differs between dispatches    the recording of a plan
 //! ```
 //!
@@ -18,10 +18,9 @@
 //! # Why kernels may run unchecked
 //!
 //! Kernels are compiled without the compiler's own bounds checks. What makes that sound is in this folder:
-//! a [`Dispatch`] can be made by [`Dispatch::new`] alone, which refuses kernels that [`check`](Kernel) does
-//! not allow, and says by [`Dispatch::access`] how many elements it reads and writes at most, whichever
-//! workgroups are launched. Whoever performs it must have arrays of at least those sizes; a plan has no
-//! other way to be made than from those numbers.
+//! a [`Dispatch`] can be made by [`Dispatch::new`] alone, which refuses a kernel whose `check` fails, and
+//! [`Dispatch::access`] says how many elements it reads and writes at most, whichever workgroups are
+//! launched; each kernel says at its `access` why. A plan's one constructor makes its arrays no smaller.
 
 mod fused;
 mod iota;
@@ -96,22 +95,12 @@ trait Family {
     /// share a pipeline.
     fn without_arguments(&self) -> Kernel;
 
-    /// The function of its module that a dispatch runs.
-    fn entry_point(&self) -> &'static str;
-
-    /// The constants that its module begins with. `TILE_SIZE` is the number of elements in workgroup memory.
-    fn constants(&self, shape: Shape) -> Vec<(&'static str, u32)>;
-
-    /// Its WGSL.
-    fn text(&self) -> Cow<'static, str>;
+    /// What it adds to the text that all kernels have.
+    fn module(&self, shape: Shape) -> Module;
 
     /// The arguments of the dispatch on `count` elements from `first` on, which is number `phase` of a plan of
     /// phases and 0 in others.
     fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments;
-
-    /// The names of its arguments, in order.
-    #[cfg(test)]
-    fn argument_names(&self) -> &'static [&'static str];
 }
 
 /// What a CPU does to the same elements. `last` stands for elements that sort last where there are none.
@@ -133,6 +122,10 @@ macro_rules! kernels {
 
             /// Does to `elements` what the kernel does to the elements of a dispatch. `last` sorts after all of
             /// them, or equals the last; it stands where there is none.
+            ///
+            /// # Panics
+            ///
+            /// When there can be no dispatch of the kernel on that number of elements.
             pub fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], last: T) {
                 match self { $(Self::$name(family) => family.perform(elements, last),)* }
             }
@@ -167,6 +160,16 @@ impl Kernel {
     pub fn steps(&self) -> Vec<Step> {
         self.family().steps()
     }
+}
+
+/// What a kernel's module has of its own.
+struct Module {
+    /// The function that a dispatch runs.
+    entry_point: &'static str,
+    /// The constants that the module begins with. `TILE_SIZE` is the number of elements in workgroup memory.
+    constants: Vec<(&'static str, u32)>,
+    /// The kernel's WGSL.
+    text: Cow<'static, str>,
 }
 
 /// How a kernel is launched.
@@ -213,40 +216,34 @@ const MOST_ARGUMENTS: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arguments {
     words: [u32; MOST_ARGUMENTS],
-    used: usize,
+    /// In WGSL.
+    names: &'static [&'static str],
 }
 
 impl Arguments {
     /// Bytes that the arguments of any kernel fit in.
     pub const MOST_BYTES: usize = 4 * MOST_ARGUMENTS;
 
-    fn new<const N: usize>(arguments: impl bytemuck::Pod) -> Self {
-        let mut words = [0; MOST_ARGUMENTS];
-        words[..N].copy_from_slice(bytemuck::cast_slice(bytemuck::bytes_of(&arguments)));
-        Self { words, used: N }
-    }
-
     /// As they lie in memory.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.words[..self.used])
+        bytemuck::cast_slice(&self.words[..self.names.len()])
     }
 }
 
-/// Declares the arguments of a kernel, words all of them, named as in its WGSL.
+/// Declares the arguments of a kernel, words all of them; what each is, its WGSL says.
 macro_rules! arguments {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
+    ($($name:ident),*) => {
         #[repr(C)]
         #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-        struct Arguments { $($(#[$doc])* $name: u32,)* }
-
-        impl Arguments {
-            const NAMES: &[&str] = &[$(stringify!($name),)*];
-        }
+        struct Arguments { $($name: u32,)* }
 
         impl From<Arguments> for crate::kernels::Arguments {
             fn from(arguments: Arguments) -> Self {
-                Self::new::<{ Arguments::NAMES.len() }>(arguments)
+                const NAMES: &[&str] = &[$(stringify!($name)),*];
+                let mut words = [0; crate::kernels::MOST_ARGUMENTS];
+                words[..NAMES.len()].copy_from_slice(bytemuck::cast_slice(bytemuck::bytes_of(&arguments)));
+                Self { words, names: NAMES }
             }
         }
     };
@@ -447,9 +444,8 @@ mod tests {
     fn arguments_in_wgsl_are_those_in_rust() {
         for kernel in all() {
             let family = kernel.family();
-            let text = family.text();
-            assert_eq!(names(&text), family.argument_names(), "{kernel:?}");
-            assert_eq!(family.arguments(0, 128, 7).used, family.argument_names().len());
+            let text = family.module(Shape::ALL[0]).text;
+            assert_eq!(names(&text), family.arguments(0, 128, 7).names, "{kernel:?}");
             assert!(text.matches("struct Arguments").count() == 1, "{kernel:?}");
         }
         // The comparison must be able to fail.
@@ -462,8 +458,8 @@ mod tests {
             let shape = Shape { key: crate::key::KeyWords::Two, positions: true };
             let dispatch = Dispatch::new(kernel, 0, 256, shape, &Limits::WEBGPU).unwrap();
             let key = dispatch.pipeline();
-            let text = key.module();
-            assert!(text.contains(&format!("fn {}(place: Place,", key.entry_point())), "{kernel:?}");
+            let (text, entry_point) = key.module();
+            assert!(text.contains(&format!("fn {entry_point}(place: Place,")), "{kernel:?}");
             let extras = key.bindings().extras;
             for (number, extra) in (ELEMENT_BINDINGS..).zip(extras) {
                 let declared = format!("@binding({number}) var<storage, read_write> {}:", extra.name);

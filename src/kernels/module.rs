@@ -22,7 +22,7 @@
 use std::fmt::Write;
 
 use super::unroll::unroll;
-use super::{Extra, Kernel, Shape};
+use super::{Extra, Kernel, Module, Shape};
 use crate::key::KeyWords;
 
 /// The bindings of keys, positions, and of both in the other array; those of extra buffers follow.
@@ -59,12 +59,6 @@ impl PipelineKey {
         self.workgroup_size
     }
 
-    /// The function of the module that is run.
-    #[must_use]
-    pub fn entry_point(&self) -> &'static str {
-        self.kernel.family().entry_point()
-    }
-
     /// The buffers that are bound.
     #[must_use]
     pub fn bindings(&self) -> Bindings {
@@ -72,12 +66,11 @@ impl PipelineKey {
         Bindings { positions: self.shape.positions, other: self.other, extras }
     }
 
-    /// The whole text of the module.
+    /// The whole text of the module, and the function in it that is run.
     #[must_use]
-    pub fn module(&self) -> String {
-        let family = self.kernel.family();
-        let mut constants = vec![("WORKGROUP_SIZE", self.workgroup_size)];
-        constants.extend(family.constants(self.shape));
+    pub fn module(&self) -> (String, &'static str) {
+        let Module { entry_point, mut constants, text: kernel } = self.kernel.family().module(self.shape);
+        constants.insert(0, ("WORKGROUP_SIZE", self.workgroup_size));
         let key = match self.shape.key {
             KeyWords::One => include_str!("../../shaders/key_1.wgsl"),
             KeyWords::Two => include_str!("../../shaders/key_2.wgsl"),
@@ -91,14 +84,14 @@ impl PipelineKey {
         for (name, value) in &constants {
             let _ = writeln!(text, "const {name}: u32 = {value}u;");
         }
-        for (binding, Extra { name, wgsl_type, .. }) in (ELEMENT_BINDINGS..).zip(family.extras()) {
+        for (binding, Extra { name, wgsl_type, .. }) in (ELEMENT_BINDINGS..).zip(self.bindings().extras) {
             let _ =
                 writeln!(text, "@group(0) @binding({binding}) var<storage, read_write> {name}: {wgsl_type};");
         }
-        let kernel = unroll(&family.text(), &constants);
+        let kernel = unroll(&kernel, &constants);
         for part in [include_str!("../../shaders/common.wgsl"), key, element, &kernel] {
             text.push_str(part);
         }
-        text
+        (text, entry_point)
     }
 }

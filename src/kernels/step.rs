@@ -10,24 +10,13 @@
 use std::borrow::Cow;
 
 use super::last_swap::{self, LAST_SWAP};
-use super::{Access, Extra, Family, Kernel, Launch, Shape, Twin, arguments, keep_to, within};
+use super::{Access, Extra, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
 use crate::cpu::step;
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::Step;
 
-arguments! {
-    /// Elements.
-    n,
-    /// The distance between the elements of a pair; in a mirrored step, half a block. A power of two.
-    stride,
-    /// Where the first pair of a phase begins.
-    start,
-    /// A phase's number.
-    phase,
-    /// The bit of an element's place that is set where a step with directions is descending.
-    block_log2,
-}
+arguments!(n, stride, start, phase, block_log2);
 
 impl Family for Step {
     fn check(&self, _: Shape, _: &Limits) -> Result<(), Error> {
@@ -83,27 +72,16 @@ impl Family for Step {
         })
     }
 
-    fn entry_point(&self) -> &'static str {
-        match self {
-            Self::Mirror { .. } => "mirror",
-            Self::Stride { .. } => "stride",
-            Self::Alternating { .. } => "alternating",
-            Self::Phase { .. } => "phase",
-        }
-    }
-
-    fn constants(&self, _: Shape) -> Vec<(&'static str, u32)> {
-        vec![("TILE_SIZE", 1)]
-    }
-
-    fn text(&self) -> Cow<'static, str> {
+    fn module(&self, _: Shape) -> Module {
         let step = include_str!("../../shaders/step.wgsl");
-        match self {
-            Self::Phase { .. } => {
-                Cow::Owned([step, last_swap::TEXT, include_str!("../../shaders/phase.wgsl")].concat())
-            }
-            _ => Cow::Borrowed(step),
-        }
+        let phase = || [step, last_swap::TEXT, include_str!("../../shaders/phase.wgsl")].concat();
+        let (entry_point, text) = match self {
+            Self::Mirror { .. } => ("mirror", Cow::Borrowed(step)),
+            Self::Stride { .. } => ("stride", Cow::Borrowed(step)),
+            Self::Alternating { .. } => ("alternating", Cow::Borrowed(step)),
+            Self::Phase { .. } => ("phase", Cow::Owned(phase())),
+        };
+        Module { entry_point, constants: vec![("TILE_SIZE", 1)], text }
     }
 
     fn arguments(&self, first: u32, count: u32, phase: u32) -> super::Arguments {
@@ -118,11 +96,6 @@ impl Family for Step {
             Self::Phase { odd } => Arguments { start: odd.into(), phase, ..none },
         };
         arguments.into()
-    }
-
-    #[cfg(test)]
-    fn argument_names(&self) -> &'static [&'static str] {
-        Arguments::NAMES
     }
 }
 

@@ -13,7 +13,7 @@
 
 use std::borrow::Cow;
 
-use super::{Access, Family, Kernel, Launch, Shape, Twin, arguments, keep_to};
+use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
 use crate::cpu::step;
 use crate::device::Limits;
 use crate::error::Error;
@@ -21,7 +21,7 @@ use crate::network::{self, Step};
 
 /// How the best elements of tiles are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(clippy::struct_field_names, reason = "all are powers of two, and say so")]
+#[expect(clippy::struct_field_names, reason = "a number that is not its logarithm needs another name")]
 pub struct TopTuning {
     invocations_log2: u32,
     elements_log2: u32,
@@ -45,6 +45,8 @@ impl TopTuning {
     /// Numbers that no kernel has.
     pub fn new(log2: [u32; 5]) -> Result<Self, Error> {
         let [elements_log2, invocations_log2, groups_log2, subset_log2, slots_log2] = log2;
+        // Loops over registers are written out, so more of them make a text that no compiler takes.
+        within("(as a power of two) elements in an invocation's registers", elements_log2, 0..=10)?;
         // Each is far below 32 where it is of use, and sums of them are exponents here.
         let largest = log2.into_iter().max().unwrap_or_default();
         keep_to([("(as a power of two) of a tuning", largest.into(), 15)])?;
@@ -108,16 +110,7 @@ pub struct Top {
     pub k: u32,
 }
 
-arguments! {
-    /// Elements.
-    n,
-    /// Tiles of them.
-    tiles,
-    /// The elements of a tile that must be kept.
-    k,
-    /// The rank that is taken in each subset, counted from 1.
-    rank,
-}
+arguments!(n, tiles, k, rank);
 
 impl Family for Top {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
@@ -156,13 +149,9 @@ impl Family for Top {
         Kernel::Top(Self { k: 0, ..*self })
     }
 
-    fn entry_point(&self) -> &'static str {
-        "top_of_tile"
-    }
-
-    fn constants(&self, shape: Shape) -> Vec<(&'static str, u32)> {
+    fn module(&self, shape: Shape) -> Module {
         let tuning = self.tuning;
-        vec![
+        let constants = vec![
             ("TILE_SIZE", tuning.workgroup_elements()),
             ("TILE_LOG2", tuning.tile_log2()),
             ("ELEMENTS", 1 << tuning.elements_log2),
@@ -172,22 +161,15 @@ impl Family for Top {
             ("SUBSETS", 1 << (tuning.invocations_log2 - tuning.subset_log2)),
             ("SLOTS_LOG2", tuning.slots_log2),
             ("ELEMENT_WORDS", shape.words()),
-        ]
-    }
-
-    fn text(&self) -> Cow<'static, str> {
-        Cow::Borrowed(include_str!("../../shaders/top.wgsl"))
+        ];
+        let text = Cow::Borrowed(include_str!("../../shaders/top.wgsl"));
+        Module { entry_point: "top_of_tile", constants, text }
     }
 
     fn arguments(&self, first: u32, count: u32, _: u32) -> super::Arguments {
         let n = first + count;
         let tiles = n.div_ceil(1 << self.tuning.tile_log2());
         Arguments { n, tiles, k: self.k, rank: self.k.div_ceil(self.tuning.subsets()) }.into()
-    }
-
-    #[cfg(test)]
-    fn argument_names(&self) -> &'static [&'static str] {
-        Arguments::NAMES
     }
 }
 

@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use super::{Access, Family, Kernel, Launch, Shape, Twin, arguments, keep_to, within};
+use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
 use crate::cpu::step;
 use crate::device::Limits;
 use crate::error::Error;
@@ -48,20 +48,7 @@ pub enum Rows {
     },
 }
 
-arguments! {
-    /// Elements with the padding.
-    n,
-    /// Where the padding begins.
-    pad_from,
-    /// Steps of a merge.
-    steps,
-    /// The bit of an element's place that is set where a merge is descending.
-    block_log2,
-    /// Rows of a transposition.
-    rows,
-    /// Columns of it.
-    columns,
-}
+arguments!(n, pad_from, steps, block_log2, rows, columns);
 
 /// Side of the squares that are transposed in workgroup memory: see `transpose.wgsl`.
 const SIDE: u32 = 16;
@@ -144,29 +131,16 @@ impl Family for Rows {
         })
     }
 
-    fn entry_point(&self) -> &'static str {
-        match self {
-            Self::Pad { .. } => "pad",
-            Self::Sort { .. } => "sort_rows",
-            Self::Merge { .. } => "merge_rows",
-            Self::Transpose { .. } => "transpose",
-        }
-    }
-
-    fn constants(&self, _: Shape) -> Vec<(&'static str, u32)> {
-        vec![(
-            "TILE_SIZE",
-            match *self {
-                Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => 1 << row_log2,
-                // With rows of a square one element longer.
-                Self::Transpose { .. } => SIDE * (SIDE + 1),
-                Self::Pad { .. } => 1,
-            },
-        )]
-    }
-
-    fn text(&self) -> Cow<'static, str> {
-        Cow::Borrowed(include_str!("../../shaders/transpose.wgsl"))
+    fn module(&self, _: Shape) -> Module {
+        let (entry_point, tile_size) = match *self {
+            Self::Pad { .. } => ("pad", 1),
+            Self::Sort { row_log2 } => ("sort_rows", 1 << row_log2),
+            Self::Merge { row_log2, .. } => ("merge_rows", 1 << row_log2),
+            // With rows of a square one element longer.
+            Self::Transpose { .. } => ("transpose", SIDE * (SIDE + 1)),
+        };
+        let text = Cow::Borrowed(include_str!("../../shaders/transpose.wgsl"));
+        Module { entry_point, constants: vec![("TILE_SIZE", tile_size)], text }
     }
 
     fn arguments(&self, first: u32, count: u32, _: u32) -> super::Arguments {
@@ -181,11 +155,6 @@ impl Family for Rows {
             }
         };
         arguments.into()
-    }
-
-    #[cfg(test)]
-    fn argument_names(&self) -> &'static [&'static str] {
-        Arguments::NAMES
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
     let stages_of_all = stages(n).max(sorted_log2);
     // However small regions are asked for, a list of them must fit in memory.
     let least_log2 = stages_of_all.saturating_sub(MOST_REGIONS_LOG2).max(sorted_log2);
-    let region_log2 = tuning.region_log2().clamp(least_log2, stages_of_all);
+    let region_log2 = tuning.region_log2.clamp(least_log2, stages_of_all);
     // Of 2^32 elements where there is only one.
     let region = 1_u64 << region_log2;
     let regions: Vec<(u32, u32)> = (0..u64::from(n).div_ceil(region))
@@ -66,7 +66,7 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
 /// take the least time.
 fn passes(sorted_log2: u32, stages: u32, tuning: &Tuning) -> Vec<(FusedWork, u32)> {
     let (tile, tile_log2) = (tuning.tile(), tuning.tile().log2());
-    let run_log2 = tuning.run_log2().min(tile_log2 - 1);
+    let run_log2 = tuning.run_log2.min(tile_log2 - 1);
     if sorted_log2 >= stages {
         return Vec::new();
     }

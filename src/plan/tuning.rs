@@ -11,8 +11,8 @@ use crate::network;
 pub struct Tuning {
     sort_tile: FusedTile,
     tile: FusedTile,
-    run_log2: u32,
-    region_log2: u32,
+    pub(super) run_log2: u32,
+    pub(super) region_log2: u32,
 }
 
 impl Tuning {
@@ -79,18 +79,6 @@ impl Tuning {
     #[must_use]
     pub fn tile(&self) -> FusedTile {
         self.tile
-    }
-
-    /// Elements in the shortest run of memory that a pass touches, as a power of two.
-    #[must_use]
-    pub fn run_log2(&self) -> u32 {
-        self.run_log2
-    }
-
-    /// Elements in a region, as a power of two.
-    #[must_use]
-    pub fn region_log2(&self) -> u32 {
-        self.region_log2
     }
 }
 

@@ -8,8 +8,7 @@ use crate::support::files::{Folder, npy_of};
 #[test]
 fn help_has_examples_and_rules() {
     let help = sorted(&["sort", "--help"], "");
-    for word in ["Examples:", "KeyMap:", "NaN", "Exit codes:", "--variant", "local-global", "GPUSORT_DEVICE"]
-    {
+    for word in ["Examples:", "Order:", "NaN", "Exit codes:", "--variant", "local-global", "GPUSORT_DEVICE"] {
         assert!(help.contains(word), "{word}");
     }
     assert!(sorted(&["--help"], "").contains("Examples:"));
@@ -36,10 +35,10 @@ fn completions_and_man_pages_list_all_options() {
         );
     }
     let groups =
-        "  KeyMap: --key --reverse --unique --nan --empty --invalid --numeric-sort --general-numeric-sort\n";
+        "  Order: --key --reverse --unique --nan --empty --invalid --numeric-sort --general-numeric-sort\n";
     assert!(all.contains(groups), "{all}");
     let help = sorted(&["sort", "--help"], "");
-    let groups = ["Input:", "KeyMap:", "Result:", "Instead of sorting:", "How and where:", "What is told:"];
+    let groups = ["Input:", "Order:", "Result:", "Instead of sorting:", "How and where:", "What is told:"];
     let places: Vec<usize> = groups.iter().map(|group| help.find(group).expect(group)).collect();
     assert!(places.is_sorted(), "{help}");
 }
