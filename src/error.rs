@@ -4,10 +4,10 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::algorithm::NoVariant;
 use crate::device::{AdapterInfo, Select};
 use crate::human;
-use crate::io::Format;
-use crate::plan::{Algorithm, Variant};
+use crate::io::format::Format;
 
 /// An error of this library.
 #[derive(Debug)]
@@ -84,12 +84,7 @@ pub enum ErrorKind {
         limit: u64,
     },
     /// The algorithm has no such variant.
-    NoVariant {
-        /// The algorithm asked for.
-        algorithm: Algorithm,
-        /// The variant asked for.
-        variant: Variant,
-    },
+    NoVariant(NoVariant),
     /// No device fits what was asked for.
     NoDevice {
         /// What was asked for and not found.
@@ -160,10 +155,6 @@ impl Error {
         Self::new(ErrorKind::Input { name: name.into(), problem: problem.into() })
     }
 
-    pub(crate) fn no_variant(algorithm: Algorithm, variant: Variant) -> Self {
-        Self::new(ErrorKind::NoVariant { algorithm, variant })
-    }
-
     /// A failure of a device or its driver.
     #[must_use]
     pub fn device(problem: impl fmt::Display) -> Self {
@@ -207,10 +198,7 @@ impl fmt::Display for Error {
                 let [needed, available] = [needed, available].map(|&size| human::bytes(size));
                 write!(f, "not enough memory: {what} takes {needed}, and {available} are available")
             }
-            ErrorKind::NoVariant { algorithm, variant } => {
-                let names: Vec<&str> = algorithm.variants().iter().map(|variant| variant.name()).collect();
-                write!(f, "{algorithm} has no variant '{variant}'; it has {}", names.join(", "))
-            }
+            ErrorKind::NoVariant(none) => none.fmt(f),
             ErrorKind::NoDevice { wanted, adapters } => {
                 match wanted {
                     Select::Hardware => f.write_str("no hardware GPU found"),
@@ -247,30 +235,8 @@ impl fmt::Display for Error {
 // The message has the cause in it, so there is no `source` that would say it again.
 impl std::error::Error for Error {}
 
-/// A name that none of the values has that it should be one of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownName {
-    what: &'static str,
-    name: String,
-}
-
-impl UnknownName {
-    /// The one of `all` that has this name; `what` says what they are.
-    pub(crate) fn unless_of<T: Copy>(
-        all: &[T],
-        name_of: impl Fn(T) -> &'static str,
-        what: &'static str,
-        name: &str,
-    ) -> Result<T, Self> {
-        let known = all.iter().copied().find(|&value| name_of(value) == name);
-        known.ok_or_else(|| Self { what, name: name.to_owned() })
+impl From<NoVariant> for Error {
+    fn from(none: NoVariant) -> Self {
+        Self::new(ErrorKind::NoVariant(none))
     }
 }
-
-impl fmt::Display for UnknownName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown {} '{}'", self.what, human::quoted(&self.name))
-    }
-}
-
-impl std::error::Error for UnknownName {}

@@ -9,8 +9,8 @@ use std::str::FromStr;
 
 use half::f16;
 
-use crate::error::UnknownName;
 use crate::key::{ElementType, KeyMap, KeyWords, Word};
+use crate::names::UnknownName;
 use crate::parallel::{self, ParallelIterator};
 use crate::words::Words;
 

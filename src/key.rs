@@ -23,7 +23,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::UnknownName;
+use crate::names::UnknownName;
 
 /// The type of the numbers being sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -34,6 +34,7 @@
     allow(dead_code, reason = "what only the command or only a GPU needs lies beside what all need")
 )]
 
+mod algorithm;
 #[cfg(feature = "cli")]
 mod bench;
 mod clock;
@@ -55,6 +56,7 @@ mod io;
 mod kernels;
 mod key;
 mod memory;
+mod names;
 mod network;
 mod order;
 mod parallel;
@@ -68,17 +70,18 @@ mod sorter;
 mod timing;
 mod words;
 
+pub use algorithm::{Algorithm, NoVariant, Variant};
 pub use clock::{Clock, Elapsed};
 pub use device::{AdapterInfo, Kind, Limits, Select};
 pub use element::{
     Element, argsort, argsort_descending, argsort_descending_u64, argsort_u64, sort, sort_descending, top,
     top_descending,
 };
-pub use error::{Error, ErrorKind, Hint, UnknownName};
+pub use error::{Error, ErrorKind, Hint};
 pub use gpu::{Gpu, adapters};
 pub use io::Format;
 pub use key::ElementType;
-pub use plan::{Algorithm, Variant};
+pub use names::UnknownName;
 pub use report::{Form, Ran, Report};
 pub use sorter::{Method, Sorter};
 #[cfg(feature = "gpu")]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::algorithm::{Algorithm, Variant};
 use crate::clock::{Clock, Elapsed};
-use crate::plan::{Algorithm, Variant};
 
 /// How a sort went.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,13 +14,13 @@ mod on_gpu;
 
 use std::time::Duration;
 
+use crate::algorithm::{Algorithm, Variant};
 use crate::device::{AdapterInfo, Select};
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::key::KeyWords;
 use crate::order::Selection;
 use crate::parallel;
-use crate::plan::{Algorithm, Variant};
 use crate::report::Report;
 use crate::words::{self, Width, Words, by_width, in_one};
 

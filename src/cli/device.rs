@@ -16,8 +16,8 @@ use gpusort::unstable::plan::{Limits, Plan, Shape};
 use gpusort::{ErrorKind, Method, Sorter};
 use gpusort::{Kind, Select};
 
+use super::costs;
 use super::progress::{Progress, Unit};
-use super::tune;
 
 /// Where to sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl Devices {
     /// What sorting costs here.
     fn costs(&self) -> &Costs {
         self.costs.get_or_init(|| {
-            tune::kept()
+            costs::kept()
                 .unwrap_or_else(|error| {
                     if self.notes {
                         // Also where the sort does not depend on it, since it will not go away by itself.

@@ -4,6 +4,7 @@
 mod args;
 mod bench;
 mod check;
+mod costs;
 mod device;
 mod devices;
 mod format;

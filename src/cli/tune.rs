@@ -1,15 +1,14 @@
-//! `gpusort tune`: measures this machine once, so that `auto` chooses well; and where the result is kept.
+//! `gpusort tune`: measures this machine once, so that `auto` chooses well.
 //!
 //! What is measured is what will be run: each sort is a process of its own, with the phases that `--json` tells.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{self, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail, ensure};
-use etcetera::BaseStrategy;
+use anyhow::{Context, anyhow, ensure};
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::cost::{self, Costs, CpuCosts, Curve, GpuCosts};
 use gpusort::unstable::gpu::adapters;
@@ -22,6 +21,7 @@ use serde_json::Value;
 use crate::end::Children;
 
 use super::args::TuneArgs;
+use super::costs;
 use super::device::Device;
 use super::progress::{Progress, Unit};
 
@@ -30,24 +30,6 @@ const RUNS: usize = 3;
 
 /// What takes longer than this in all is not measured with more elements.
 const PATIENCE: Duration = Duration::from_secs(3);
-
-/// Where the costs of this machine are kept.
-pub(super) fn file() -> anyhow::Result<PathBuf> {
-    let folders = etcetera::choose_base_strategy().context("no folder for settings")?;
-    Ok(folders.config_dir().join("gpusort").join("costs.json"))
-}
-
-/// The costs that were measured here, if there are any.
-pub(super) fn kept() -> anyhow::Result<Option<Costs>> {
-    let Ok(file) = file() else { return Ok(None) };
-    let json = match fs::read_to_string(&file) {
-        Ok(json) => json,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => bail!("{}: {}", human::path(&file), human::system(&error)),
-    };
-    let costs = Costs::from_json(&json);
-    costs.map(Some).with_context(|| format!("{}: made anew by gpusort tune", human::path(&file)))
-}
 
 /// A kind of sort.
 struct Case {
@@ -67,7 +49,7 @@ const CASES: [Case; 4] = [
 const TEXT_SHARE: u64 = 8;
 
 pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
-    let file = file()?;
+    let file = costs::file()?;
     // Made before the work, so that a place that can't be written to is found out now.
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|error| {

@@ -1,11 +1,13 @@
 //! Sorting without a GPU: the networks themselves, and the fast sort that `auto` uses.
 
+mod items;
 pub mod network;
 mod radix;
 mod sort;
 pub(crate) mod step;
 mod top;
 
-pub use sort::Pair;
-pub(crate) use sort::{InOrder, Item, Piece, join, records, sort};
+pub use items::Pair;
+pub(crate) use items::{Item, Piece, join, records};
+pub(crate) use sort::{InOrder, sort};
 pub(crate) use top::top;

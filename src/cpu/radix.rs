@@ -18,7 +18,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::sort::{Item, Piece};
+use super::items::{Item, Piece};
 use crate::memory;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 

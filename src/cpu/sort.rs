@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use bytemuck::Zeroable;
-
+use super::items::{Item, Piece, join};
 use super::radix;
 use crate::key::Word;
-use crate::memory;
 use crate::parallel::{self, ParallelIterator};
 use crate::report::Form;
 use crate::words::{Words, by_width};
@@ -17,94 +15,6 @@ const SMALL: usize = 1 << 14;
 
 /// More pieces than this are put together first: there are counts for each.
 const MANY: usize = 1 << 10;
-
-/// What is sorted: something with a key.
-pub(crate) trait Item: Copy + Send + Sync + Zeroable {
-    /// Whether elements of the same key are the same.
-    const KEY_ONLY: bool;
-    /// The key, in the widest word.
-    fn key(self) -> u64;
-}
-
-impl<W: Word> Item for W {
-    const KEY_ONLY: bool = true;
-
-    #[inline]
-    fn key(self) -> u64 {
-        self.into()
-    }
-}
-
-/// A key and the position it came from, or another word that stands for its record; ordered as a whole. Without the gap
-/// that aligning a key of eight bytes would leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(C, packed(4))]
-pub struct Pair<W: Copy, R: Copy = u32> {
-    /// The key.
-    pub key: W,
-    /// Where it stood in the input.
-    pub position: R,
-}
-
-// SAFETY: both are words, and words are zeroable; there is nothing else in a pair.
-unsafe impl<W: Word, R: Word> Zeroable for Pair<W, R> {}
-
-impl<W: Word, R: Word> Item for Pair<W, R> {
-    const KEY_ONLY: bool = false;
-
-    #[inline]
-    fn key(self) -> u64 {
-        { self.key }.into()
-    }
-}
-
-/// Elements that were read together, in their order.
-pub(crate) trait Piece: Send + Sync {
-    /// What they are.
-    type Item: Item;
-    /// How many there are.
-    fn count(&self) -> usize;
-    /// Some of them.
-    fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item>;
-}
-
-impl<T: Item> Piece for &[T] {
-    type Item = T;
-
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn items(&self, range: Range<usize>) -> impl Iterator<Item = T> {
-        self[range].iter().copied()
-    }
-}
-
-impl<T: Item> Piece for Cow<'_, [T]> {
-    type Item = T;
-
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn items(&self, range: Range<usize>) -> impl Iterator<Item = T> {
-        self[range].iter().copied()
-    }
-}
-
-/// Keys, and a word for the record of each.
-impl<W: Word, R: Word> Piece for (Cow<'_, [W]>, Cow<'_, [R]>) {
-    type Item = Pair<W, R>;
-
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item> {
-        let (keys, records) = (&self.0[range.clone()], &self.1[range]);
-        keys.iter().zip(records).map(|(&key, &position)| Pair { key, position })
-    }
-}
 
 /// Whether keys that come piece by piece are in order.
 #[derive(Debug, Default)]
@@ -180,37 +90,9 @@ fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool 
     }
 }
 
-/// All elements in one array, in their order.
-pub(crate) fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
-    let mut all = memory::zeroed(pieces.iter().map(Piece::count).sum());
-    let mut rest = &mut all[..];
-    let mut places = Vec::new();
-    for piece in pieces {
-        for start in (0..piece.count()).step_by(SMALL) {
-            let range = start..piece.count().min(start + SMALL);
-            let (place, after) = std::mem::take(&mut rest).split_at_mut(range.len());
-            places.push((piece, range, place));
-            rest = after;
-        }
-    }
-    let fill = |(piece, range, place): (&P, Range<usize>, &mut [P::Item])| {
-        place.iter_mut().zip(piece.items(range)).for_each(|(place, item)| *place = item);
-    };
-    if places.len() < 2 {
-        places.into_iter().for_each(fill);
-    } else {
-        parallel::take(places).for_each(fill);
-    }
-    all
-}
-
-/// The records of these pairs, in order.
-pub(crate) fn records<W: Word, R: Word>(pairs: &[Pair<W, R>]) -> Vec<R> {
-    parallel::map(pairs, |pair| pair.position)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::records;
     use super::*;
 
     /// Sizes around which the work is cut.

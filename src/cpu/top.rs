@@ -6,7 +6,7 @@
 //! key that equals it comes after k others. In random data few keys pass after the first cut, and where
 //! all do (falling ones), each is looked at a few times.
 
-use super::sort::Pair;
+use super::items::Pair;
 use crate::key::Word;
 use crate::parallel::{self, ParallelIterator};
 

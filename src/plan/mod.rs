@@ -35,9 +35,7 @@ mod top;
 mod transpose;
 mod tuning;
 
-use std::fmt;
-use std::str::FromStr;
-
+pub use crate::algorithm::{Algorithm, Variant};
 pub use crate::device::Limits;
 pub use crate::kernels::{
     Dispatch, Extra, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Rows, Shape, Top, TopTuning,
@@ -45,110 +43,7 @@ pub use crate::kernels::{
 pub use crate::network::{Pair, Step};
 pub use tuning::Tuning;
 
-use crate::error::{Error, UnknownName};
-
-/// A way to sort.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Algorithm {
-    /// Batcher's bitonic sort, n·log²n comparisons in log₂n(log₂n+1)/2 steps.
-    Bitonic,
-    /// Odd-even transposition (brick) sort, n phases of n/2 comparisons between neighbours.
-    OddEven,
-}
-
-impl Algorithm {
-    /// Every algorithm.
-    pub const ALL: [Self; 2] = [Self::Bitonic, Self::OddEven];
-
-    /// The name used by flags and reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bitonic => "bitonic",
-            Self::OddEven => "odd-even",
-        }
-    }
-
-    /// The variants of this algorithm, the default first.
-    #[must_use]
-    pub fn variants(self) -> &'static [Variant] {
-        match self {
-            Self::Bitonic => &[Variant::Fused, Variant::LocalGlobal, Variant::Transpose, Variant::Naive],
-            Self::OddEven => &[Variant::Block, Variant::Naive],
-        }
-    }
-
-    /// The variant asked for, or the default.
-    ///
-    /// # Errors
-    ///
-    /// A variant that this algorithm does not have.
-    pub fn variant(self, asked: Option<Variant>) -> Result<Variant, Error> {
-        let variant = asked.unwrap_or(self.variants()[0]);
-        if self.variants().contains(&variant) { Ok(variant) } else { Err(Error::no_variant(self, variant)) }
-    }
-}
-
-impl FromStr for Algorithm {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        UnknownName::unless_of(&Self::ALL, Self::name, "algorithm", name)
-    }
-}
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// How an algorithm's network is cut into dispatches. Which exist depends on the algorithm:
-/// [`Algorithm::variants`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Variant {
-    /// Tiles in registers and workgroup memory, and several steps of larger strides in a dispatch.
-    Fused,
-    /// Tiles in workgroup memory, and one dispatch for each step whose stride exceeds a tile.
-    LocalGlobal,
-    /// Tiles in workgroup memory, and for larger strides the same on the transposed array.
-    Transpose,
-    /// Blocks merged with their left and right neighbour in turn.
-    Block,
-    /// One dispatch for each step.
-    Naive,
-}
-
-impl Variant {
-    /// Every variant of any algorithm.
-    pub const ALL: [Self; 5] = [Self::Fused, Self::LocalGlobal, Self::Transpose, Self::Block, Self::Naive];
-
-    /// The name used by flags and reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fused => "fused",
-            Self::LocalGlobal => "local-global",
-            Self::Transpose => "transpose",
-            Self::Block => "block",
-            Self::Naive => "naive",
-        }
-    }
-}
-
-impl fmt::Display for Variant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Variant {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        UnknownName::unless_of(&Self::ALL, Self::name, "variant", name)
-    }
-}
+use crate::error::Error;
 
 /// Dispatches that are done `times` times over, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,27 @@
+//! Where `gpusort tune` keeps what sorting costs on this machine.
+
+use std::path::PathBuf;
+use std::{fs, io};
+
+use anyhow::{Context, bail};
+use etcetera::BaseStrategy;
+use gpusort::unstable::cost::Costs;
+use gpusort::unstable::human;
+
+/// Where the costs of this machine are kept.
+pub(super) fn file() -> anyhow::Result<PathBuf> {
+    let folders = etcetera::choose_base_strategy().context("no folder for settings")?;
+    Ok(folders.config_dir().join("gpusort").join("costs.json"))
+}
+
+/// The costs that were measured here, if there are any.
+pub(super) fn kept() -> anyhow::Result<Option<Costs>> {
+    let Ok(file) = file() else { return Ok(None) };
+    let json = match fs::read_to_string(&file) {
+        Ok(json) => json,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => bail!("{}: {}", human::path(&file), human::system(&error)),
+    };
+    let costs = Costs::from_json(&json);
+    costs.map(Some).with_context(|| format!("{}: made anew by gpusort tune", human::path(&file)))
+}
