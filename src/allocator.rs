@@ -1,5 +1,4 @@
-//! The command's allocator: huge pages for large blocks, and a clean exit with a message when memory runs
-//! out.
+//! The command's allocator: huge pages for large blocks, and an exit with a message when memory runs out.
 //!
 //! A system promises more memory than it has, and kills a process that uses what was promised; so does a
 //! control group. Large blocks are therefore counted, and one that exceeds the available memory ends the
@@ -19,8 +18,7 @@ const LARGE: usize = 2 << 20;
 /// Smaller blocks are not counted. Querying the available memory allocates only such blocks.
 const COUNTED: usize = 64 << 10;
 
-/// Larger blocks are mappings of their own, which grow in place; every allocator's threshold is at or below
-/// this.
+/// Larger blocks are mappings of their own, which grow in place; no allocator's threshold is higher.
 const MAPPED: usize = 32 << 20;
 
 /// Bytes in counted blocks.
@@ -89,8 +87,7 @@ fn look(more: usize, copied: usize) {
         // Subtract page tables and uncounted blocks.
         let untouched = (untouched - untouched / 32).saturating_sub(4 << 20) as usize;
         let all = ALLOCATED.load(Relaxed);
-        // Blocks count when they are allocated, but use memory when they are touched; address space they use
-        // at once.
+        // Counted blocks use address space at once, but memory only when they are touched.
         let promised = (all - more.min(all)).saturating_sub(touched());
         let space = gpusort::unstable::memory::address_space_left().map_or(usize::MAX, |left| left as usize);
         let left = untouched.saturating_sub(promised).min(space);
@@ -134,8 +131,7 @@ fn checked(block: *mut u8, size: usize) -> *mut u8 {
         // it would keep the block from growing in place.
         let page = rustix::param::page_size();
         let before = block.addr() % page;
-        // SAFETY: the pages exist, since each overlaps the new block. The advice does not change their
-        // contents.
+        // SAFETY: the pages exist, since each overlaps the block. The advice does not change their contents.
         unsafe {
             let pages = (before + size).next_multiple_of(page);
             libc::madvise(block.sub(before).cast(), pages, libc::MADV_HUGEPAGE)

@@ -28,8 +28,7 @@ pub(crate) fn failed(message: &[u8]) -> ! {
     system::exit(FAILED)
 }
 
-/// Installs the signal handlers, and a hook by which a panic, always a fault of this program, ends it as an
-/// error does.
+/// Installs the signal handlers, and a panic hook that ends the process as an error does.
 pub(crate) fn install() {
     std::panic::set_hook(Box::new(|panic| {
         failed(format!("gpusort: a fault of gpusort itself, please report it: {panic}\n").as_bytes())
@@ -108,8 +107,7 @@ mod system {
     fn end() {
         let child = CHILD.load(Ordering::SeqCst);
         if child > 0 {
-            // SAFETY: no memory is passed. The child has not been waited for, so its process id is not
-            // reused.
+            // SAFETY: no memory is passed. The child has not been waited for, so its id is not reused.
             unsafe { libc::kill(child, libc::SIGKILL) };
         }
         let pipe = match LAST_WORDS.load(Ordering::SeqCst) {
@@ -133,8 +131,7 @@ mod system {
     }
 
     fn alarm() {
-        // Our own alarm means that the message takes too long; any other one ends the process like other
-        // signals.
+        // Our alarm means that the message takes too long; any other one is handled like other signals.
         if LAST_WORDS.load(Ordering::SeqCst) == SAYING {
             output::end_process(interrupted);
         } else {
@@ -220,8 +217,7 @@ mod system {
         unsafe { libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len()) };
     }
 
-    /// Ends the process at once: the exit handlers of a graphics driver must not run while other threads are
-    /// inside it.
+    /// Ends the process without the exit handlers of a graphics driver, which other threads may still use.
     pub(super) fn exit(code: c_int) -> ! {
         // SAFETY: `_exit` takes any status and accesses no memory of this process.
         unsafe { libc::_exit(code) }

@@ -81,8 +81,11 @@ impl FromStr for Distribution {
 /// A sequence of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequence {
+    /// Element type.
     pub element: ElementType,
+    /// Distribution of the elements.
     pub distribution: Distribution,
+    /// Number of elements.
     pub count: u64,
     /// Selects one of the sequences of this kind.
     pub seed: u64,

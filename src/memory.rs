@@ -1,5 +1,4 @@
-//! Memory available to this process: what the machine has left, within the limits of cgroups and of the
-//! process.
+//! Memory available to this process: what the machine, cgroups and limits of the process leave.
 
 use std::alloc::Layout;
 

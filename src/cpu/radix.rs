@@ -11,9 +11,9 @@
 //!            sort each, on any core
 //! ```
 //!
-//! Digits are taken from the difference to the least key: keys between 1,000 and 1,255 differ in eight bits
-//! only. The scatter is the out-of-place most-significant-digit radix sort of Bostic and others, "Engineering
-//! Radix Sort" (1993).
+//! Digits are relative to the least key: keys between 1,000 and 1,255 differ in eight bits only. The scatter
+//! is the out-of-place most-significant-digit radix sort of Bostic and others, "Engineering Radix Sort"
+//! (1993).
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -93,8 +93,8 @@ impl Scatter for Prefix {
 /// of a digit that have few keys share a bucket, and one with many keys is divided into several.
 struct SampledBuckets {
     prefix: Prefix,
-    /// For each value of the digit, the bucket of its least key, and the shift that maps the bits below the
-    /// digit to a bucket.
+    /// For each value of the digit, its first bucket, and the shift from the bits below the digit to a
+    /// bucket.
     cuts: Vec<(u32, u32)>,
     count: usize,
 }
@@ -312,8 +312,8 @@ struct Buckets {
     are_sorted: bool,
 }
 
-/// Scatters the elements of the pieces to buckets in `to`, on all cores. Returns `None`, with nothing
-/// scattered, if all keys are equal.
+/// Scatters the elements of the pieces to buckets in `to`, on all cores. Returns `None`, with `to` unchanged,
+/// if all keys are equal.
 fn scatter<P: Piece>(pieces: &[P], to: &mut [P::Item]) -> Option<Buckets> {
     let n = to.len();
     let parts = parts(pieces);
@@ -346,8 +346,7 @@ fn scatter_by<P: Piece>(parts: &[Part<P>], scatter: &impl Scatter, to: &mut [P::
             counts
         })
         .collect();
-    // Turn counts into offsets: the elements of a part go after those of lower buckets, and within a bucket
-    // after those of earlier parts.
+    // Turn counts into offsets, ordered by bucket and then by part.
     let mut place = 0;
     let mut ends = Vec::with_capacity(scatter.count());
     for bucket in 0..scatter.count() {

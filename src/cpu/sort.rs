@@ -1,5 +1,4 @@
-//! The fast CPU sort: a parallel radix sort, a comparison sort for few elements, and nothing at all for
-//! sorted input.
+//! The fast CPU sort: a parallel radix sort, or a comparison sort for few elements.
 
 use std::borrow::Cow;
 use std::ops::Range;

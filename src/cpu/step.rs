@@ -19,8 +19,8 @@ pub(crate) fn perform<T: Ord + Copy + Send + Sync>(steps: &[Step], elements: &mu
     steps.iter().for_each(|step| perform_step_in_parallel(*step, elements));
 }
 
-/// Performs these steps on every aligned tile of `tile` elements, which no comparison leaves, so that a tile
-/// stays in its core's cache.
+/// Performs these steps on every aligned tile of `tile` elements, which fits a core's cache. No comparison
+/// may leave a tile.
 pub(crate) fn perform_in_tiles<T: Ord + Copy + Send>(steps: &[Step], tile: usize, elements: &mut [T]) {
     let each = |tile: &mut [T]| steps.iter().for_each(|step| perform_step(*step, tile));
     if elements.len() <= SERIAL {

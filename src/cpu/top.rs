@@ -3,8 +3,7 @@
 //!
 //! A part scans its keys in order and keeps those below a limit. At twice the wanted number it discards the
 //! worse half, and the greatest of the rest becomes the new limit: a later key equal to it comes after k
-//! others. In random data few keys pass after the first cut; where all do (falling keys), each is examined a
-//! few times.
+//! others. In random data few keys pass after the first cut; falling keys are each examined a few times.
 
 use super::sort::Pair;
 use crate::key::Word;
@@ -45,8 +44,7 @@ impl<W: Word> Candidate<W> for Pair<W> {
     }
 }
 
-/// The first `k` elements of the pieces, sorted. Positions count through all pieces and wrap where the
-/// candidate does not keep them.
+/// The first `k` elements of the pieces, sorted. Positions count through all pieces; unused ones may wrap.
 pub(crate) fn top<W: Word, T: Candidate<W>>(pieces: &[impl AsRef<[W]>], k: usize) -> Vec<T> {
     if k == 0 {
         return Vec::new();

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! and a pass takes a run of it with at most t different bits. Runs that end one stage and begin the next
-//! save a fifth of the passes: a tile of the lowest bits and some high ones performs `… 3 2 1 0 | 17 16 15 14
-//! …`. The sequence is cut in the cheapest way. A tile always includes the lowest few bits, so that memory is
-//! accessed in runs.
+//! save a fifth of the passes: a tile of the lowest and some high bits performs `… 3 2 1 0 | 17 16 15 14 …`.
+//! The sequence is cut in the cheapest way. A tile always includes the lowest few bits, to access memory in
+//! runs.
 
 use super::Tuning;
 use crate::device::Limits;

@@ -174,8 +174,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// `n` elements of this shape exceed a limit of the device or of 32-bit positions; the algorithm has no
-    /// such variant.
+    /// `n` exceeds a limit of the device or of 32-bit positions; the algorithm has no such variant.
     pub fn new(
         algorithm: Algorithm,
         variant: Variant,
@@ -254,8 +253,7 @@ impl Plan {
         let mut side = 0;
         for round in &rounds {
             let began = side;
-            // The second repetition starts from the state that the first one left, and leaves the same state
-            // to all others.
+            // The second repetition starts from the state that the first one left, and so do all others.
             for repetition in 0..round.times.min(2) {
                 if repetition > 0 && side != began {
                     return Err(Error::limit("repetitions that begin in the other array", round.times, 1));

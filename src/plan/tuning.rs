@@ -87,8 +87,7 @@ impl Tuning {
 /// more dispatches. Above 2^25 elements most passes leave a region anyway, so there is a single one.
 const REGION_BYTES: u64 = 32 << 20;
 
-/// The tile of these numbers of elements, invocations and parts, reduced to fit the limits and to what
-/// `stages` can use.
+/// The tile of these numbers of elements, invocations and parts, reduced to the limits and to `stages`.
 fn fitted(numbers: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
     let (mut elements, mut invocations, mut parts) = numbers;
     let within = |elements, invocations, parts| {
@@ -126,8 +125,7 @@ const MOST: u32 = 1 << 10;
 /// Number of elements sorted after a reduction, as a power of two.
 pub(super) const TOP_REST_LOG2: u32 = 12;
 
-/// The expected best tuning for the first `k` elements of this shape; `None` if no tile within the limits is
-/// large enough.
+/// The expected best tuning for the first `k` elements of this shape; `None` if they fit no allowed tile.
 pub(super) fn top(k: u32, shape: Shape, limits: &Limits) -> Option<TopTuning> {
     if k > MOST {
         return None;
