@@ -16,7 +16,7 @@ use crate::human::{self, grouped, short};
 use crate::plan::Shape;
 use crate::timing::milliseconds;
 
-/// Fewer elements than this are always faster on the CPU than the transfer to any GPU.
+/// Fewer elements than this are sorted on the CPU before they could be transferred to any GPU.
 pub const FEWEST: u64 = 1 << 16;
 
 /// The costs of sorting on some machine.

@@ -76,7 +76,7 @@ fn command() -> clap::Command {
     command.after_help(after).long_version(VERSION.as_str())
 }
 
-/// The output of `--version`, with the revision, the compiler and the features.
+/// The output of `--version`, with the revision, compiler, features and back ends.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let listed = |all: &[(&'static str, bool)]| {
         let on = all.iter().filter(|(_, on)| *on).map(|(name, _)| *name);

@@ -55,7 +55,7 @@ impl fmt::Display for Helped {
 
 impl std::error::Error for Helped {}
 
-/// Handles `sort -h`: alone it requests help; otherwise, as in `sort`, it means numbers with units.
+/// Handles `sort -h`: alone it requests help; otherwise, as in coreutils, numbers with units.
 pub(super) fn human<T>(arguments: usize) -> anyhow::Result<T> {
     let alone = ["gpusort", "sort", "-h"].len();
     if arguments > alone || !(io::stdin().is_terminal() || Input::Stdin.is_nothing()) {

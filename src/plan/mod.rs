@@ -253,7 +253,7 @@ impl Plan {
         let mut side = 0;
         for round in &rounds {
             let began = side;
-            // The second repetition starts from the state that the first one left, and so do all others.
+            // The second repetition starts from the state that the first one left, like all later ones.
             for repetition in 0..round.times.min(2) {
                 if repetition > 0 && side != began {
                     return Err(Error::limit("repetitions that begin in the other array", round.times, 1));

@@ -33,8 +33,7 @@ pub(in crate::io) struct Header {
 }
 
 impl Header {
-    /// Reads the first row, header or not, at `start`; also returns the start of the next row, if there is
-    /// one.
+    /// Reads the first row, header or not; also returns the next row's start. `None` if the row does not end.
     pub(in crate::io) fn read(bytes: &[u8], start: usize, dialect: Dialect) -> Option<(usize, Self)> {
         let (mut names, mut cr) = (Vec::new(), false);
         let (next, columns) = for_each_field(bytes, start, dialect.delimiter, |_, field| {

@@ -62,7 +62,7 @@ pub fn remove_temporary() {
     }
 }
 
-/// Runs `work`, which creates, renames or removes a temporary file, before any end of the process.
+/// Runs `work`, which creates, renames or removes a temporary file; the process cannot end during it.
 pub(super) fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
     until(work, |_| false)
 }

@@ -115,7 +115,7 @@ impl Buffer {
         Ok(count > 0)
     }
 
-    /// Doubles the room, so that each byte is moved a few times at most.
+    /// Makes room for as many bytes again, so that each byte is moved a few times at most.
     fn make_room(&mut self) -> Result<(), Error> {
         self.line += self.lines_before(self.at);
         // A CR that is not counted yet, since the byte after it is unknown.
