@@ -1,38 +1,38 @@
-//! Memory of the command: large blocks in large pages, and an end with a message where there is no more.
+//! The command's allocator: huge pages for large blocks, and an exit with a message when memory runs out.
 //!
-//! A system promises more memory than it has, and kills a process that takes the promise at its word; a control
-//! group does the same. So large blocks are counted here, and one that would not fit what there is ends the process before it is
-//! touched, as one does that the system refuses: with a message, exit code 2, and nothing left behind.
+//! A system promises more memory than it has, and kills a process that uses what was promised; so does a
+//! control group. Large blocks are therefore counted, and one that exceeds the available memory ends the
+//! process before it is touched, as a refused one does: with a message, exit code 2, and no temporary files.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{Cursor, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// The system's allocator, which asks for large pages where a block is large: numbers are read and written at
-/// random places all over it, and each small page would be made and looked up on its own.
+/// The system's allocator, with huge pages for large blocks: numbers are read and written at random places
+/// all over them, and each small page would cost a page fault and a TLB entry.
 pub(crate) struct Counting;
 
 /// Smaller blocks are not worth a system call.
 const LARGE: usize = 2 << 20;
 
-/// Smaller blocks are not counted. Looking at what memory there is takes none that are.
+/// Smaller blocks are not counted. Querying the available memory allocates only such blocks.
 const COUNTED: usize = 64 << 10;
 
-/// Larger blocks are mappings of their own, which grow in place; no allocator has them smaller.
+/// Larger blocks are mappings of their own, which grow in place; no allocator's threshold is higher.
 const MAPPED: usize = 32 << 20;
 
-/// Bytes in blocks that are counted.
+/// Bytes in counted blocks.
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
-/// How many there may be before another look at what memory there is.
+/// The limit of [`ALLOCATED`] before the available memory is queried again.
 static ALLOWED: AtomicUsize = AtomicUsize::new(16 << 20);
 
-// SAFETY: all memory is the system allocator's, and what is asked of it is passed on as it is; counting and advice do
-// not change what memory holds. No call unwinds.
+// SAFETY: every call is passed on to the system's allocator unchanged; counting and advice do not change what
+// memory holds. No call unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(0, layout.size());
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: the caller upholds the same contract.
         checked(unsafe { System.alloc(layout) }, layout.size())
     }
 
@@ -55,7 +55,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Takes note that a block of `before` bytes becomes one of `after`, and ends the process if it would not fit.
+/// Records that a block of `before` bytes becomes one of `after`, and ends the process if it does not fit.
 #[inline]
 fn count(before: usize, after: usize) {
     if before.max(after) < COUNTED {
@@ -69,14 +69,14 @@ fn count(before: usize, after: usize) {
     }
     let more = after - before;
     let all = ALLOCATED.fetch_add(more, Relaxed).saturating_add(more);
-    // A block that is no mapping of its own is copied where it cannot grow.
+    // A block without a mapping of its own is copied if it cannot grow.
     let copied = if before > MAPPED { 0 } else { before };
     if all.saturating_add(copied) > ALLOWED.load(Relaxed) {
         look(more, copied);
     }
 }
 
-/// Looks whether there are so many bytes more, and how many others there may be before the next look.
+/// Checks that `more` bytes are available, and sets the limit until the next check.
 #[cold]
 fn look(more: usize, copied: usize) {
     static LOOKING: AtomicBool = AtomicBool::new(false);
@@ -84,10 +84,10 @@ fn look(more: usize, copied: usize) {
         std::thread::yield_now();
     }
     if let Some(untouched) = gpusort::unstable::memory::untouched() {
-        // What pages take to be managed, and what is not counted.
+        // Subtract page tables and uncounted blocks.
         let untouched = (untouched - untouched / 32).saturating_sub(4 << 20) as usize;
         let all = ALLOCATED.load(Relaxed);
-        // Blocks count when they are made, but take memory when they are touched; address space they take at once.
+        // Counted blocks use address space at once, but memory only when they are touched.
         let promised = (all - more.min(all)).saturating_sub(touched());
         let space = gpusort::unstable::memory::address_space_left().map_or(usize::MAX, |left| left as usize);
         let left = untouched.saturating_sub(promised).min(space);
@@ -102,7 +102,7 @@ fn look(more: usize, copied: usize) {
     LOOKING.store(false, Relaxed);
 }
 
-/// Bytes that this process has touched of memory that is no file's.
+/// Bytes of anonymous memory that this process has touched.
 #[cfg(target_os = "linux")]
 fn touched() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -119,7 +119,7 @@ fn touched() -> usize {
     ALLOCATED.load(Relaxed)
 }
 
-/// The block, with the advice given if it is large; ends the process if there is none.
+/// The block, with advice applied if it is large; ends the process if the allocation failed.
 #[inline]
 fn checked(block: *mut u8, size: usize) -> *mut u8 {
     if block.is_null() {
@@ -127,12 +127,11 @@ fn checked(block: *mut u8, size: usize) -> *mut u8 {
     }
     #[cfg(target_os = "linux")]
     if size >= LARGE {
-        // All pages of it, the first one too, where the system's allocator has its own few bytes: were these another
-        // mapping than the rest, the block could not be made larger without being copied.
+        // All its pages, with the first one, which also holds the allocator's header: as a separate mapping
+        // it would keep the block from growing in place.
         let page = rustix::param::page_size();
         let before = block.addr() % page;
-        // SAFETY: the pages are there, since the block that was just made is in each. Whether the advice is taken makes no
-        // difference to what they hold.
+        // SAFETY: the pages exist, since each overlaps the block. The advice does not change their contents.
         unsafe {
             let pages = (before + size).next_multiple_of(page);
             libc::madvise(block.sub(before).cast(), pages, libc::MADV_HUGEPAGE)
@@ -143,10 +142,10 @@ fn checked(block: *mut u8, size: usize) -> *mut u8 {
     block
 }
 
-/// Says that there is no memory for so many bytes, and ends the process.
+/// Reports that `more` bytes are not available, and ends the process.
 #[cold]
 fn end(more: usize, left: Option<usize>) -> ! {
-    // Without memory of its own.
+    // Formatted without allocating.
     let mut message = Cursor::new([0; 160]);
     let _ = match left {
         Some(left) => {

@@ -1,11 +1,10 @@
-//! What a sort costs on the CPU and on a GPU, so that `auto` takes the sooner one.
+//! A cost model of sorting on the CPU and on a GPU, by which `auto` chooses.
 //!
-//! [`Costs`] are measured times of sorts of some sizes on either, from keys in memory to the result in memory with all
-//! that a fresh process needs for it, and how long a GPU takes to start. `gpusort tune` measures those of a machine;
-//! without it, [`Costs::built_in`] are those of two others. Sizes between the measured ones are interpolated.
+//! [`Costs`] are measured times of sorts of several sizes on both, from keys to result in memory with all
+//! work that a fresh process needs, and the startup time of the GPU. `gpusort tune` measures them on a
+//! machine; without it, [`Costs::built_in`] has those of two others. Sizes in between are interpolated.
 //!
-//! Starting takes longer than most sorts do, but it goes on while the input is being read: what counts is
-//! the part of it that is left then.
+//! Startup takes longer than most sorts, but overlaps with reading the input: only the rest of it counts.
 
 use std::fmt;
 use std::time::Duration;
@@ -17,59 +16,59 @@ use crate::human::{self, grouped, short};
 use crate::plan::Shape;
 use crate::timing::milliseconds;
 
-/// Fewer elements than this are sorted on the CPU before a GPU has seen them, whatever either is.
+/// Fewer elements than this are sorted on the CPU before they could be transferred to any GPU.
 pub const FEWEST: u64 = 1 << 16;
 
-/// What sorting costs on some machine.
+/// The costs of sorting on some machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Costs {
-    /// Whether they are of this machine.
+    /// Whether they were measured on this machine.
     #[serde(skip)]
     pub measured_here: bool,
-    /// The GPU; `None` if there is none to be had.
+    /// The GPU; `None` without one.
     pub gpu: Option<GpuCosts>,
-    /// Of CPUs with different numbers of cores, the fewest first; at least one.
+    /// CPUs with different numbers of cores, in ascending order; at least one.
     pub cpus: Vec<CpuCosts>,
-    /// How fast numbers are read from raw binary that the system has in memory.
+    /// Reading speed of cached raw binary.
     pub binary_bytes_per_ms: f64,
-    /// How fast they are read from such text.
+    /// Reading speed of cached text.
     pub text_bytes_per_ms: f64,
 }
 
-/// What sorting costs on a GPU.
+/// The costs of sorting on a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GpuCosts {
     /// The GPU's name.
     pub name: String,
-    /// Until it has started and has its kernels, which the driver knew.
+    /// Startup time including the kernels, which the driver has cached.
     pub start_ms: f64,
-    /// Sorts, with the way there and back.
+    /// Times of sorts, with both transfers.
     pub sorts: Vec<Curve>,
 }
 
-/// What sorting costs on a CPU.
+/// The costs of sorting on a CPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuCosts {
-    /// Its name.
+    /// The CPU's name.
     pub name: String,
-    /// Cores that threads may run on.
+    /// Cores available to threads.
     pub cores: usize,
-    /// Sorts.
+    /// Times of sorts.
     pub sorts: Vec<Curve>,
 }
 
-/// How long sorts of elements of one shape take.
+/// The time of sorting elements of one shape, by size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Curve {
-    /// Words of 32 bits in a key.
+    /// 32-bit words per key.
     pub key_words: u32,
     /// Whether records are sorted, or keys alone.
     pub records: bool,
-    /// Numbers of elements, rising, and the milliseconds that sorting them took; at least one.
+    /// Numbers of elements, ascending, each with the time of sorting them in milliseconds; at least one.
     pub times: Vec<(u64, f64)>,
 }
 
@@ -80,19 +79,19 @@ impl Curve {
         };
         let after = self.times.partition_point(|&(size, _)| size < n);
         match (after.checked_sub(1).map(|before| self.times[before]), self.times.get(after)) {
-            // What does not depend on the number is the larger part of so short a time.
+            // Fixed costs dominate at such small sizes.
             (None, _) => first.1,
             (Some(before), Some(&after)) => between(before, after, n),
-            // The passes over memory grow more slowly than the numbers do.
+            // Beyond the largest size, the number of passes grows slowly, so the time is nearly linear.
             (Some(_), None) => last.1 * n as f64 / last.0 as f64,
         }
     }
 }
 
-/// On the straight line through both, in logarithms.
+/// Linear interpolation on logarithmic scales.
 fn between(a: (u64, f64), b: (u64, f64), n: u64) -> f64 {
     if n == b.0 {
-        // Whatever the other one is, for ever too.
+        // Exact, even if the other time is infinite.
         return b.1;
     }
     let log = |n: u64| (n as f64).ln();
@@ -105,22 +104,22 @@ fn find(curves: &[Curve], shape: Shape) -> Option<&Curve> {
 }
 
 impl Costs {
-    /// Those of a machine with a large GPU, and of its CPU of 16 cores and another of 2.
+    /// The costs of a machine with a large GPU, and of its 16-core CPU and another with 2 cores.
     ///
     /// # Panics
     ///
-    /// Never: a test reads them.
+    /// Never: a test parses them.
     #[must_use]
     pub fn built_in() -> Self {
         let costs = Self::from_json(include_str!("cost/built-in.json")).expect("a test reads them");
         Self { measured_here: false, ..costs }
     }
 
-    /// As [`Costs::to_json`] gives them, and of this machine.
+    /// Parses the output of [`Costs::to_json`], as costs of this machine.
     ///
     /// # Errors
     ///
-    /// What is wrong with them.
+    /// A description of what is wrong.
     pub fn from_json(json: &str) -> Result<Self, Error> {
         let costs: Self = serde_json::from_str(json)
             .map_err(|error| Error::input("costs", human::said(error.to_string())))?;
@@ -144,7 +143,7 @@ impl Costs {
         Ok(Self { measured_here: true, ..costs })
     }
 
-    /// As JSON, on several lines.
+    /// JSON on several lines.
     ///
     /// # Errors
     ///
@@ -153,21 +152,20 @@ impl Costs {
         serde_json::to_string_pretty(self)
     }
 
-    /// How long it takes to read so many bytes.
+    /// The expected time to read this many bytes.
     #[must_use]
     pub fn reading(&self, bytes: u64, text: bool) -> Duration {
         let rate = if text { self.text_bytes_per_ms } else { self.binary_bytes_per_ms };
         duration(bytes as f64 / rate)
     }
 
-    /// How long the GPU takes to start, if there is one.
+    /// The startup time of the GPU, if there is one.
     #[must_use]
     pub fn start(&self) -> Option<Duration> {
         self.gpu.as_ref().map(|gpu| duration(gpu.start_ms))
     }
 
-    /// Where so many elements are sorted sooner, on so many cores or on the GPU, which will have started after
-    /// `start`.
+    /// Compares sorting `n` elements on this many cores and on the GPU, which becomes ready after `start`.
     #[must_use]
     pub fn choose(&self, n: u64, shape: Shape, cores: usize, start: Duration) -> Choice {
         let gpu =
@@ -187,18 +185,18 @@ impl Costs {
         match (after.checked_sub(1).map(|before| known[before]), known.get(after)) {
             (Some(before), Some(&after)) => between(before, after, cores as u64),
             (None, Some(&(_, time))) | (Some((_, time)), None) => time,
-            // Nothing is known of such sorts.
+            // No such sort was measured.
             (None, None) => 0.0,
         }
     }
 }
 
-/// Where a sort is done sooner, and how the times compare.
+/// The faster device, with both times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     n: u64,
     cpu: Duration,
-    /// Until it has started, and then.
+    /// The remaining startup time and the time of the sort.
     gpu: Option<(Duration, Duration)>,
     measured_here: bool,
 }
@@ -263,11 +261,11 @@ mod tests {
         for (n, cores, expected) in [
             (1 << 16, 2, (4.0, 1.0)),
             (1 << 20, 2, (64.0, 2.0)),
-            // Half-way in logarithms.
+            // Half-way on logarithmic scales.
             (1 << 18, 2, (16.0, f64::sqrt(2.0))),
             (1 << 20, 8, (16.0, 2.0)),
             (1 << 20, 4, (32.0, 2.0)),
-            // Fewer cores than any that was measured, and more.
+            // Fewer cores than measured, and more.
             (1 << 20, 1, (64.0, 2.0)),
             (1 << 20, 64, (16.0, 2.0)),
             // And elements.
@@ -296,7 +294,7 @@ mod tests {
             "1,048,576 elements: about 64.0 ms on the CPU, 2.00 on the GPU, as on other machines: gpusort tune \
              measures this one"
         );
-        // What is known of such sorts on other numbers of cores counts.
+        // Only CPUs with measurements of such sorts count.
         let mut some = costs();
         some.cpus[0].sorts.clear();
         assert!(some.choose(1 << 20, KEYS, 8, Duration::ZERO).is_gpu());

@@ -1,35 +1,34 @@
-//! How the process ends before its work is done: by a signal, for want of memory, by a panic. Whichever it is, no output
-//! is half written and no temporary file remains.
+//! Early ends of the process: by a signal, an allocation failure or a panic. In each case no output is half
+//! written and no temporary file remains.
 //!
-//! What is done in a signal's handler is no more than a handler may do: no lock, no memory. Where a command has
-//! something to say before it ends, a thread that was started for that says it.
+//! A signal handler takes no lock and allocates no memory. Where a command has a final message, a thread
+//! started for the purpose prints it.
 
 use gpusort::unstable::io::output;
 
-/// Exit code of a process that a signal has ended.
+/// Exit code of an interrupted process.
 const INTERRUPTED: i32 = 130;
 
-/// Exit code of one that has failed.
+/// Exit code of a failed process.
 const FAILED: i32 = 2;
 
-/// How long last words may take: whoever reads them may never do so.
+/// Time limit of a final message, whose reader may be stuck.
 const PATIENCE_SECONDS: u32 = 2;
 
-/// Prints this on stderr and ends the process with exit code 2.
+/// Prints `message` on stderr and ends the process with exit code 2.
 pub(crate) fn failed(message: &[u8]) -> ! {
     system::print(message);
     output::end_process(|_| system::exit(FAILED));
-    // An output is being put in its place, after which the process ends.
+    // Another thread is renaming an output, and ends the process when that is done.
     for _ in 0..PATIENCE_SECONDS * 10 {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    // It was this thread that did so.
+    // It was this thread.
     output::remove_temporary();
     system::exit(FAILED)
 }
 
-/// From here on signals end the process as they should, and a panic, which is a fault of this program, ends it as an
-/// error does.
+/// Installs the signal handlers, and a panic hook that ends the process as an error does.
 pub(crate) fn install() {
     std::panic::set_hook(Box::new(|panic| {
         failed(format!("gpusort: a fault of gpusort itself, please report it: {panic}\n").as_bytes())
@@ -52,7 +51,7 @@ mod system {
 
     use super::{FAILED, INTERRUPTED, PATIENCE_SECONDS};
 
-    /// Signals that end a process which does not handle them, but for those that tell of its own faults.
+    /// Signals that by default end a process, except those that indicate its own faults.
     const ENDING: &[c_int] = &[
         libc::SIGINT,
         libc::SIGTERM,
@@ -71,36 +70,36 @@ mod system {
         libc::SIGSTKFLT,
     ];
 
-    /// Where a byte makes the thread that has last words say them; [`NO_WORDS`] if there is none, or [`SAYING`].
+    /// The pipe on which a byte starts the final message; [`NO_WORDS`] without one, [`SAYING`] once started.
     static LAST_WORDS: AtomicI32 = AtomicI32::new(NO_WORDS);
     const NO_WORDS: i32 = -1;
     const SAYING: i32 = -2;
 
-    /// The process that was started and is waited for; 0 if there is none.
+    /// The child process being waited for; 0 if there is none.
     static CHILD: AtomicI32 = AtomicI32::new(0);
 
     pub(super) fn install() {
         for &signal in ENDING.iter().filter(|&&signal| !is_ignored(signal)) {
-            // SAFETY: the handler loads and swaps atomics, and calls `kill`, `write`, `alarm`, `unlink` and `_exit`: all of
-            // them may be called in a handler.
+            // SAFETY: the handler loads and swaps atomics, and calls `kill`, `write`, `alarm`, `unlink` and
+            // `_exit`, all async-signal-safe.
             let _ = unsafe { signal_hook::low_level::register(signal, end) };
         }
-        // Also where it is ignored, since last words are bounded by it.
+        // Even where it is ignored, since it limits the final message.
         // SAFETY: as above.
         let _ = unsafe { signal_hook::low_level::register(libc::SIGALRM, alarm) };
-        // What a driver does that cannot go on.
+        // Raised by a driver that cannot continue.
         // SAFETY: as above.
         let _ = unsafe { signal_hook::low_level::register(libc::SIGABRT, abort) };
-        // A file that grows beyond `ulimit -f` is an error of writing like others.
-        // SAFETY: a signal that is ignored runs no code.
+        // A file that exceeds `ulimit -f` is a normal write error.
+        // SAFETY: an ignored signal runs no code.
         unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     }
 
-    /// Whether whoever started this process does not want the signal to end it, as `nohup` does not.
+    /// Whether the parent had the signal ignored, as `nohup` does.
     fn is_ignored(signal: c_int) -> bool {
         // SAFETY: a `sigaction` of zeros is a valid value for the call to overwrite.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-        // SAFETY: a null action only asks, and `action` is there to be written to.
+        // SAFETY: a null action only queries, and `action` is writable.
         let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
         asked == 0 && action.sa_sigaction == libc::SIG_IGN
     }
@@ -108,7 +107,7 @@ mod system {
     fn end() {
         let child = CHILD.load(Ordering::SeqCst);
         if child > 0 {
-            // SAFETY: no memory is passed. The child was not waited for yet, so no other process has its number.
+            // SAFETY: no memory is passed. The child has not been waited for, so its id is not reused.
             unsafe { libc::kill(child, libc::SIGKILL) };
         }
         let pipe = match LAST_WORDS.load(Ordering::SeqCst) {
@@ -116,12 +115,12 @@ mod system {
             _ => LAST_WORDS.swap(SAYING, Ordering::SeqCst),
         };
         if pipe == SAYING {
-            // Who sends a signal often sends another one. The words are bounded by time.
+            // Signals often come repeatedly. The message is already limited by time.
             return;
         }
         if pipe >= 0 {
-            // SAFETY: the byte lives as long as the program, and the descriptor is that of a pipe that is never closed.
-            // The alarm ends the process if the words take too long.
+            // SAFETY: the byte is static, and the descriptor is that of a pipe that is never closed. The
+            // alarm ends the process if the message takes too long.
             unsafe {
                 libc::write(pipe, [0_u8].as_ptr().cast(), 1);
                 libc::alarm(PATIENCE_SECONDS);
@@ -132,7 +131,7 @@ mod system {
     }
 
     fn alarm() {
-        // Somebody else's alarm ends the process as other signals do; ours says that the words take too long.
+        // Our alarm means that the message takes too long; any other one is handled like other signals.
         if LAST_WORDS.load(Ordering::SeqCst) == SAYING {
             output::end_process(interrupted);
         } else {
@@ -143,12 +142,12 @@ mod system {
     fn abort() {
         print(b"gpusort: something it depends on has failed\n");
         output::end_process(|_| exit(FAILED));
-        // While an output is being put in its place: whoever does that may be the one that cannot go on.
+        // Still here: an output is being renamed, perhaps by the very thread that cannot continue.
         output::remove_temporary();
         exit(FAILED);
     }
 
-    /// From here on a signal says this before it ends the process. Where no thread can be had for it, it does not.
+    /// From here on a signal runs `words` before it ends the process, unless no thread can be started for it.
     pub(crate) fn say_at_last(words: impl FnOnce() + Send + 'static) {
         let Ok((mut reader, writer)) = io::pipe() else { return };
         let wait = move || {
@@ -161,21 +160,19 @@ mod system {
             let writer: OwnedFd = writer.into();
             let before = LAST_WORDS.swap(writer.into_raw_fd(), Ordering::SeqCst);
             if before >= 0 {
-                // SAFETY: it is the end of a pipe that only this module knew.
+                // SAFETY: it is an end of a pipe that only this module has.
                 drop(unsafe { OwnedFd::from_raw_fd(before as RawFd) });
             }
         }
     }
 
-    /// Processes that this one starts, one after another. None of them outlives it.
+    /// Child processes, one at a time. None outlives this process.
     pub(crate) struct Children;
 
     impl Children {
-        /// Starts a process.
-        ///
         /// # Errors
         ///
-        /// What the system says.
+        /// Any error of the system.
         pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
             #[cfg(target_os = "linux")]
             {
@@ -192,38 +189,37 @@ mod system {
             Ok(child)
         }
 
-        /// Waits until it has ended.
+        /// Waits for the child to end.
         ///
         /// # Errors
         ///
-        /// What the system says.
+        /// Any error of the system.
         pub(crate) fn wait(child: Child) -> io::Result<std::process::Output> {
             let mut child = child;
             let mut said = Vec::new();
             if let Some(mut stderr) = child.stderr.take() {
                 stderr.read_to_end(&mut said)?;
             }
-            // Its number is another's once it was waited for.
+            // Its process id may be reused once it was waited for.
             CHILD.store(0, Ordering::SeqCst);
             let status = child.wait()?;
             Ok(std::process::Output { status, stdout: Vec::new(), stderr: said })
         }
     }
 
-    /// Ends an interrupted process, unless it has done all that it was to do.
+    /// Ends an interrupted process, successfully if all outputs are complete.
     fn interrupted(done: bool) -> ! {
         exit(if done { 0 } else { INTERRUPTED })
     }
 
     pub(super) fn print(message: &[u8]) {
-        // SAFETY: the pointer and the length are those of the slice.
+        // SAFETY: pointer and length are those of the slice.
         unsafe { libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len()) };
     }
 
-    /// Ends the process at once: the exit handlers of a graphics driver must not run while other threads
-    /// are still in it.
+    /// Ends the process without the exit handlers of a graphics driver, which other threads may still use.
     pub(super) fn exit(code: c_int) -> ! {
-        // SAFETY: `_exit` takes any status and touches nothing of this process's memory.
+        // SAFETY: `_exit` takes any status and accesses no memory of this process.
         unsafe { libc::_exit(code) }
     }
 }
@@ -241,7 +237,7 @@ mod system {
     static LAST_WORDS: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
 
     pub(super) fn install() {
-        // Where no thread can be had for it, Ctrl-C ends the process as it ends others.
+        // If no thread can be started for it, Ctrl-C has its default effect.
         let _ = ctrlc::set_handler(|| {
             let words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(words) = words {
@@ -251,33 +247,31 @@ mod system {
         });
     }
 
-    /// From here on an interrupt says this before it ends the process.
+    /// From here on an interrupt runs `words` before it ends the process.
     pub(crate) fn say_at_last(words: impl FnOnce() + Send + 'static) {
         *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
     }
 
-    /// Processes that this one starts.
+    /// Child processes.
     pub(crate) struct Children;
 
     impl Children {
-        /// Starts a process.
         pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
             command.spawn()
         }
 
-        /// Waits until it has ended.
         pub(crate) fn wait(child: Child) -> io::Result<std::process::Output> {
             child.wait_with_output()
         }
     }
 
-    /// Ends an interrupted process, unless it has done all that it was to do.
+    /// Ends an interrupted process, successfully if all outputs are complete.
     fn interrupted(done: bool) -> ! {
         exit(if done { 0 } else { INTERRUPTED })
     }
 
     pub(super) fn print(message: &[u8]) {
-        // Where this cannot be written, there is nobody left to tell.
+        // Without stderr the message is lost.
         let _ = io::stderr().write_all(message);
     }
 

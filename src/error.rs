@@ -1,4 +1,4 @@
-//! What can go wrong, told so that the reader knows what to do.
+//! Errors, described so that users know what to do.
 
 use std::fmt;
 use std::io;
@@ -13,35 +13,34 @@ use crate::io::format::Format;
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
-    /// What it is about, where that is not in the kind.
+    /// The subject, where the kind does not include it.
     about: Option<String>,
     hint: Option<Hint>,
 }
 
-/// What would help against an error. The message of the library does not name it; whoever calls the library knows how it
-/// is asked for.
+/// A remedy for an error. The library's message does not name it; the caller knows how to request it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Hint {
     /// Reading the numbers as f64, rounded.
     Rounding,
-    /// Naming the type.
+    /// Specifying the type.
     Type,
-    /// Reading the input as this format.
+    /// Reading the input in this format.
     Format(Format),
-    /// Placing NaN elsewhere: the order makes it an error.
+    /// Another place for NaN: the order makes it an error.
     Nan,
-    /// Placing empty fields elsewhere: the order makes them an error.
+    /// Another place for empty fields: the order makes them an error.
     Empty,
-    /// Placing invalid fields, or leaving them out: the order makes them an error.
+    /// A place for invalid fields, or leaving them out: the order makes them an error.
     Invalid,
-    /// Naming a column.
+    /// Specifying a column.
     Column,
-    /// Naming a column by its number.
+    /// Specifying a column by its number.
     ColumnNumber,
-    /// Separating fields by this.
+    /// Separating fields by this character.
     Delimiter(char),
-    /// Sorting what is not sorted, where it was to be merged.
+    /// Sorting the input instead of merging it.
     Sort,
 }
 
@@ -51,54 +50,54 @@ pub enum Hint {
 pub enum ErrorKind {
     /// Reading or writing failed.
     Io {
-        /// The file, or what stands for it: `standard input`, `standard output`.
+        /// The file, or `standard input`, `standard output`.
         name: String,
-        /// What was being done: `read`, `write`, …
+        /// The action: `read`, `write`, …
         action: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A token of the input is not what it should be.
+    /// A token of the input is not as expected.
     Token {
         /// `file:line:column`, both counted from 1, the column in bytes.
         place: String,
         /// The token, made printable and cut if it is long.
         token: String,
-        /// What was expected instead.
+        /// The expected form.
         expected: String,
     },
-    /// The input as a whole has no order in any one type, or does not have the form it should.
+    /// The input as a whole has no order in a single type, or not the expected form.
     Input {
-        /// The file it is about.
+        /// The file.
         name: String,
-        /// What is wrong.
+        /// A description of the problem.
         problem: String,
     },
     /// The work exceeds a limit.
     Limit {
         /// What is limited.
         what: &'static str,
-        /// How much the work needs.
+        /// The amount needed.
         needed: u64,
-        /// How much there is.
+        /// The amount available.
         limit: u64,
     },
     /// The algorithm has no such variant.
     NoVariant(NoVariant),
     /// No device fits what was asked for.
     NoDevice {
-        /// What was asked for and not found.
+        /// The requested device.
         wanted: Select,
-        /// What there is, by number; `None` if this build has no GPU at all.
+        /// The adapters found, by number; `None` if this build has no GPU support.
         adapters: Option<Vec<AdapterInfo>>,
     },
     /// The device or its driver failed.
     Device(String),
     /// The machine, a cgroup or a limit leaves too little memory for the work.
     Memory {
-        /// What would be done.
+        /// The work.
         what: String,
-        /// Bytes that it takes, at least.
+        /// Bytes needed, at least.
         needed: u64,
         /// Bytes that are available.
         available: u64,
@@ -107,23 +106,23 @@ pub enum ErrorKind {
     NoMemory {
         /// The device.
         device: String,
-        /// What the memory is for.
+        /// The purpose of the memory.
         what: String,
-        /// How much was asked for.
+        /// Bytes requested.
         bytes: u64,
     },
     /// A sort was verified and is wrong.
     WrongResult {
-        /// The seed that makes the same input again.
+        /// The seed that reproduces the input.
         seed: u64,
-        /// What is wrong.
+        /// A description of the problem.
         problem: String,
     },
-    /// The output cannot be written to where it should go.
+    /// The output cannot be written at its path.
     Output {
-        /// Where it should go.
+        /// The path.
         path: PathBuf,
-        /// Why it can't.
+        /// The reason.
         problem: String,
     },
 }
@@ -133,12 +132,12 @@ impl Error {
         Self { kind, about: None, hint: None }
     }
 
-    /// The same error, with what it is about before it.
+    /// The same error, preceded by its subject.
     pub(crate) fn about(self, what: String) -> Self {
         Self { about: Some(what), ..self }
     }
 
-    /// The same error, with what would help.
+    /// The same error, with a remedy.
     pub(crate) fn hinting(self, hint: Hint) -> Self {
         Self { hint: Some(hint), ..self }
     }
@@ -161,19 +160,19 @@ impl Error {
         Self::new(ErrorKind::Device(problem.to_string()))
     }
 
-    /// Which kind of error this is.
+    /// The kind of this error.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// What would help, where that is known.
+    /// The remedy, where known.
     #[must_use]
     pub fn hint(&self) -> Option<&Hint> {
         self.hint.as_ref()
     }
 
-    /// Whether the reader of our output has gone away, which is its right and no failure.
+    /// Whether the reader of our output has closed it, which is no failure.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
         matches!(&self.kind, ErrorKind::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
@@ -232,7 +231,7 @@ impl fmt::Display for Error {
     }
 }
 
-// The message has the cause in it, so there is no `source` that would say it again.
+// The message includes the cause, so there is no `source` to repeat it.
 impl std::error::Error for Error {}
 
 impl From<NoVariant> for Error {

@@ -1,8 +1,8 @@
 //! Test data: pseudo-random and other sequences, the same on every machine.
 //!
-//! Element i of a sequence is a function of i, the count and the seed, computed with integers and with
-//! float operations that IEEE 754 defines to the bit. So any part can be made on its own, on any core,
-//! and a sequence of any length takes no memory.
+//! Element i of a sequence is a function of i, the count and the seed, computed with integers and with float
+//! operations that IEEE 754 defines to the bit. Any part can be computed on its own, on any core, and a
+//! sequence of any length takes no memory.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,11 +19,11 @@ use crate::words::Words;
 pub enum Distribution {
     /// Evenly over the whole range of an integer type, or from −1 (included) to 1 (excluded) for floats.
     Uniform,
-    /// Rising evenly over that range.
+    /// Evenly ascending over that range.
     Sorted,
-    /// Falling evenly over it.
+    /// Evenly descending over it.
     Reversed,
-    /// As sorted, but one element in a hundred is that of a random place.
+    /// As sorted, but one element in a hundred is taken from a random position.
     NearlySorted,
     /// All the same.
     Equal,
@@ -48,7 +48,7 @@ impl Distribution {
         Self::Sycl,
     ];
 
-    /// The name used by flags and reports.
+    /// The name in flags and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -81,30 +81,30 @@ impl FromStr for Distribution {
 /// A sequence of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequence {
-    /// Their type.
+    /// Element type.
     pub element: ElementType,
-    /// How they are distributed.
+    /// Distribution of the elements.
     pub distribution: Distribution,
-    /// How many there are.
+    /// Number of elements.
     pub count: u64,
-    /// Which of the sequences of this kind it is.
+    /// Selects one of the sequences of this kind.
     pub seed: u64,
 }
 
-/// An element as a distribution gives it.
+/// An element of a distribution, before conversion to its type.
 enum Value {
-    /// Of 2^64 steps from the lowest to the highest element of the type's range.
+    /// Out of 2^64 steps from the lowest to the highest element of the type's range.
     Rank(u64),
-    /// A whole number.
+    /// An integer.
     Number(i64),
 }
 
 impl Sequence {
-    /// The keys, in ascending order's terms, of the elements from number `first` on, `count` of them.
+    /// The keys of `count` elements from number `first` on, mapped for ascending order.
     ///
     /// # Panics
     ///
-    /// When there are not so many.
+    /// When there are fewer.
     #[must_use]
     pub fn keys(&self, first: u64, count: usize) -> Words<'static> {
         let order = KeyMap::ascending(self.element);
@@ -115,7 +115,7 @@ impl Sequence {
         }
     }
 
-    /// The bits of element `i`; those of a smaller type are the low ones.
+    /// The bits of element `i`, in the low bits for a smaller type.
     ///
     /// # Panics
     ///
@@ -132,7 +132,7 @@ impl Sequence {
             (Value::Rank(rank), ElementType::I8) => rank >> 56 ^ 1 << 7,
             (Value::Rank(rank), ElementType::U16) => rank >> 48,
             (Value::Rank(rank), ElementType::I16) => rank >> 48 ^ 1 << 15,
-            // As many bits as a mantissa holds, so that nothing is rounded.
+            // As many bits as a mantissa holds, so nothing is rounded.
             (Value::Rank(rank), ElementType::F32) => {
                 let steps = (rank >> 40) as i32 - (1 << 23);
                 (steps as f32 / (1_u32 << 23) as f32).to_bits().into()
@@ -176,11 +176,11 @@ impl Sequence {
         }
     }
 
-    /// Draws from a distribution that is simple and nowhere smaller, and rejects in proportion: a power of
-    /// two with equal probability, then evenly a number from there to the next one. That has each number
-    /// with a probability of 1/power, times 1/powers; 1/number is at most that and at least half of it.
+    /// Rejection sampling with a simple distribution that is nowhere smaller: a power of two with equal
+    /// probability, then a uniform number from there to the next one. Each number is drawn with probability
+    /// 1/power, times 1/powers; 1/number is at most that and at least half of it.
     fn zipf(&self, i: u64) -> i64 {
-        // So that the largest number fits the signed type of 32 bits.
+        // The largest number must fit the signed 32-bit type.
         let powers = (self.count.max(1).ilog2() + 1).min(31);
         let mut draw = 0;
         loop {
@@ -195,7 +195,7 @@ impl Sequence {
     }
 
     /// Random numbers for element `i`: `SplitMix64` (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable
-    /// pseudorandom number generators", 2014), a stream for each draw that an element takes.
+    /// pseudorandom number generators", 2014), with a separate stream for each draw of an element.
     fn random(&self, i: u64, draw: u64) -> u64 {
         const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
         let state = mix(self.seed.wrapping_add(mix(draw)));

@@ -1,4 +1,4 @@
-//! Numbers as people read them, and other people's text as a message can show it.
+//! Numbers in human-readable form, and untrusted text in a form that messages can show.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub fn grouped(number: impl std::fmt::Display) -> String {
     grouped
 }
 
-/// Three significant digits, or all before the point; at most three behind it.
+/// Three significant digits, or all before the point; at most three after it.
 #[must_use]
 pub fn short(number: f64) -> String {
     let decimals = match number {
@@ -63,44 +63,44 @@ pub fn bytes(bytes: u64) -> String {
     format!("{digits} {}", units[unit as usize])
 }
 
-/// Characters of a token, a column's name and the like that a message shows, at most.
+/// The most characters of a token, a column's name and the like in a message.
 const QUOTED: usize = 48;
 
-/// Characters of a file's name that a message shows, at most.
+/// The most characters of a file's name in a message.
 const NAME: usize = 160;
 
-/// What somebody else wrote, as a message can show it: a token, the name of a column or a device, what another program
-/// said. See [`path`] for what is escaped; the middle of a long text is left out.
+/// Untrusted text as a message can show it: a token, a column's or device's name, another program's output.
+/// See [`path`] for the escapes; the middle of a long text is omitted.
 #[must_use]
 pub fn quoted(text: impl AsRef<[u8]>) -> String {
     shown(text.as_ref(), QUOTED)
 }
 
-/// A file's name, as a message can show it.
+/// A file name as a message can show it.
 ///
-/// Escaped is what a terminal would take for a command and what nobody sees: control characters, marks of direction,
-/// a byte order mark, spaces of other widths. Bytes that are not UTF-8 become U+FFFD.
+/// Control characters and invisible ones are escaped: direction marks, the byte order mark, spaces of other
+/// widths. Bytes that are not UTF-8 become U+FFFD.
 #[must_use]
 pub fn path(path: &Path) -> String {
     shown(path.as_os_str().as_encoded_bytes(), NAME)
 }
 
-/// A text of another program's, of a few lines, as a message can show it on one.
+/// Several lines of another program's output, as a message can show them on one line.
 #[must_use]
 pub fn said(text: impl AsRef<[u8]>) -> String {
     shown(text.as_ref(), 2 * NAME)
 }
 
-/// What the system says of an error, without the number that it says it by.
+/// The system's message for an error, without the error number.
 #[must_use]
 pub fn system(error: &std::io::Error) -> String {
     let said = error.to_string();
     said.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// At most so many characters of the text, with the middle left out where it has more.
+/// At most `most` characters of the text, with the middle omitted where it has more.
 fn shown(text: &[u8], most: usize) -> String {
-    // No character has more bytes, so each end has as many as are shown.
+    // No character has more than 4 bytes, so each end includes all characters shown.
     let end = 4 * most;
     let text = if text.len() > 2 * end {
         Cow::Owned([&text[..end], &text[text.len() - end..]].concat())
@@ -111,13 +111,13 @@ fn shown(text: &[u8], most: usize) -> String {
     if characters.iter().map(|shown| shown.chars().count()).sum::<usize>() <= most {
         return characters.concat();
     }
-    // Of a name the end tells more than the beginning.
+    // The end of a name says more than its beginning.
     let first = fitting(characters.iter(), most / 3);
     let last = characters.len() - fitting(characters.iter().rev(), most - most / 3);
     format!("{}…{}", characters[..first].concat(), characters[last..].concat())
 }
 
-/// How many of these take no more room together than this.
+/// How many of the characters fit `room`.
 fn fitting<'a>(characters: impl Iterator<Item = &'a String>, mut room: usize) -> usize {
     let fits = |shown: &&String| {
         let left = room.checked_sub(shown.chars().count());
@@ -127,12 +127,12 @@ fn fitting<'a>(characters: impl Iterator<Item = &'a String>, mut room: usize) ->
     characters.take_while(fits).count()
 }
 
-/// A character, or the escape for it where it cannot be seen.
+/// A character, or its escape if it is invisible.
 fn visible(c: char) -> String {
     if c == ' ' || c.is_ascii_graphic() {
         c.to_string()
     } else {
-        // After another character, since a mark that combines with one is seen there.
+        // After another character, since a combining mark is visible there.
         format!(".{c}").escape_debug().skip(1).collect()
     }
 }

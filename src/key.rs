@@ -1,24 +1,24 @@
 //! Element types, and the order-preserving maps between numbers and unsigned keys.
 //!
-//! Everything below this module sorts *keys*: unsigned words of 32 or 64 bits whose numeric order is
-//! the order of the elements they stand for. The maps are bijections on bit patterns, so the way back
-//! restores every bit of the input. This is the one place that knows what a float looks like.
+//! The modules below this one sort *keys*: unsigned words of 32 or 64 bits in the order of their elements.
+//! The maps are bijections on bit patterns, so the inverse restores every bit of the input. Only this module
+//! knows the format of floats.
 //!
 //! # The order of floats
 //!
-//! Ascending: −inf … −0, +0 … +inf, then NaN of positive sign by rising bits, then NaN of negative
-//! sign by falling bits. The usual total-order map (flip the sign bit of positive numbers and every bit
-//! of negative ones) puts negative NaN first; subtracting their count, wrapping, moves them to the end:
+//! Ascending: −inf … −0, +0 … +inf, then NaN with positive sign by ascending bits, then NaN with negative
+//! sign by descending bits. The usual total-order map (flip the sign bit of positive numbers and every bit of
+//! negative ones) puts negative NaN first; subtracting their count, wrapping, moves them to the end:
 //!
 //! ```text
 //! total order   0 ─ −NaN ─┬─ −inf … +inf ─┬─ +NaN ─ MAX
 //! minus count   0 ─ −inf … +inf ─┬─ +NaN ─┬─ −NaN ─ MAX
 //! ```
 //!
-//! Descending reverses the numbers and leaves NaN where it is, last. Where NaN is to be first, that block is moved
-//! before all numbers, by adding its size, wrapping.
+//! Descending reverses the numbers and keeps NaN last. To place NaN first, adding the size of that block,
+//! wrapping, moves it before all numbers.
 //!
-//! Elements of one or two bytes have keys of 32 bits, of which they use the lowest.
+//! Elements of one or two bytes have 32-bit keys and use the lowest bits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -53,13 +53,13 @@ pub enum ElementType {
 }
 
 impl ElementType {
-    /// Every element type that has a key of its own size, in the order in which they are documented.
+    /// Every element type whose key has its own size, in documentation order.
     pub const ALL: [Self; 6] = [Self::U32, Self::I32, Self::F32, Self::U64, Self::I64, Self::F64];
 
-    /// The smaller ones, which binary files may have.
+    /// The smaller types, found only in binary files.
     pub const NARROW: [Self; 5] = [Self::U8, Self::I8, Self::U16, Self::I16, Self::F16];
 
-    /// The name used by flags, file extensions and reports.
+    /// The name in flags, file extensions and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -88,7 +88,7 @@ impl ElementType {
         }
     }
 
-    /// What its key is made of.
+    /// The words of its key.
     #[must_use]
     pub fn key_words(self) -> KeyWords {
         if self.bytes() > 4 { KeyWords::Two } else { KeyWords::One }
@@ -116,17 +116,17 @@ impl FromStr for ElementType {
     }
 }
 
-/// The words of 32 bits that make a key.
+/// The number of 32-bit words in a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyWords {
-    /// A key of 32 bits or less.
+    /// A key of up to 32 bits.
     One,
     /// A key of 64 bits.
     Two,
 }
 
 impl KeyWords {
-    /// How many there are.
+    /// The number of words.
     #[must_use]
     pub const fn count(self) -> u32 {
         match self {
@@ -136,47 +136,47 @@ impl KeyWords {
     }
 }
 
-/// An unsigned word that keys are made of: `u32` for the types of up to four bytes, `u64` for those of eight.
+/// The unsigned word of a key: `u32` for types of up to four bytes, `u64` for those of eight.
 pub trait Word:
     Copy + Ord + Send + Sync + Default + From<u32> + Into<u64> + bytemuck::Pod + fmt::Debug
 {
-    /// The key that sorts where the element with these bits belongs.
+    /// The key of the element with these bits.
     #[must_use]
     fn key(self, map: KeyMap) -> Self;
-    /// The bits of the element that has this key: the inverse of [`Word::key`].
+    /// The bits of the element with this key: the inverse of [`Word::key`].
     #[must_use]
     fn bits(self, map: KeyMap) -> Self;
-    /// Whether the element that has this key is NaN.
+    /// Whether the element with this key is NaN.
     #[must_use]
     fn is_nan(self, map: KeyMap) -> bool;
-    /// Whether it holds this number.
+    /// Whether the word can hold this number.
     #[must_use]
     fn holds(number: usize) -> bool;
-    /// This number, which it holds.
+    /// The word of a number that it can hold.
     #[must_use]
     fn of_usize(number: usize) -> Self;
-    /// The number, of something in memory.
+    /// The word as a `usize`, for counts of things in memory.
     #[must_use]
     fn as_usize(self) -> usize;
-    /// From the byte order of files to this machine's.
+    /// Converts from little-endian byte order.
     #[must_use]
     fn from_le(word: Self) -> Self;
-    /// From the other byte order that files may have.
+    /// Converts from big-endian byte order.
     #[must_use]
     fn from_be(word: Self) -> Self;
-    /// From this machine's byte order to that of files.
+    /// Converts to little-endian byte order.
     #[must_use]
     fn to_le(self) -> Self;
 }
 
-/// The bijection between elements of a type and the keys that order them: ascending or descending, NaN last or first.
+/// The bijection between elements and keys: ascending or descending, with NaN last or first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyMap {
     /// The type of the elements.
     pub element: ElementType,
-    /// Largest first; NaN stays where it is.
+    /// Largest first; the place of NaN is independent.
     pub descending: bool,
-    /// NaN before all numbers, not behind them.
+    /// NaN before all numbers instead of after them.
     pub nan_first: bool,
 }
 
@@ -187,7 +187,7 @@ impl KeyMap {
         Self { element, descending: false, nan_first: false }
     }
 
-    /// Whether each key has the bits of its element, as they are on the disk: nothing is to be mapped.
+    /// Whether keys equal the bits of their elements on disk, so that no mapping is needed.
     pub(crate) fn is_bits(self) -> bool {
         let unsigned = matches!(self.element, ElementType::U32 | ElementType::U64);
         unsigned && !self.descending && cfg!(target_endian = "little")
@@ -208,7 +208,7 @@ macro_rules! word {
 
             #[inline]
             fn as_usize(self) -> usize {
-                // Lossless wherever this crate runs: what is in memory is counted by a usize.
+                // Lossless on all targets: a usize counts things in memory.
                 self as usize
             }
 
@@ -270,12 +270,12 @@ macro_rules! word {
         }
 
         impl Float<$word> {
-            /// How many NaN have the sign bit set: the bit patterns between infinity and the sign bit.
+            /// The number of NaN with the sign bit set: the bit patterns between infinity and the sign bit.
             const fn negative_nans(self) -> $word {
                 self.sign - 1 - self.infinity
             }
 
-            /// The bits that an element has.
+            /// The bits of an element.
             const fn mask(self) -> $word {
                 self.sign | (self.sign - 1)
             }
@@ -290,7 +290,7 @@ macro_rules! word {
                 let flip = if bits & self.sign == 0 { self.sign } else { self.mask() };
                 let key = (bits ^ flip).wrapping_sub(self.negative_nans()) & self.mask();
                 let key = if map.descending { self.reversed(key) } else { key };
-                // There are as many NaN of either sign.
+                // Each sign has the same number of NaN.
                 let nans = if map.nan_first { 2 * self.negative_nans() } else { 0 };
                 key.wrapping_add(nans) & self.mask()
             }
@@ -309,7 +309,7 @@ macro_rules! word {
                 if map.nan_first { key < 2 * self.negative_nans() } else { key > self.last_number() }
             }
 
-            /// Maps an ascending key to the descending one, and back.
+            /// Converts between the ascending and the descending key.
             #[inline]
             const fn reversed(self, key: $word) -> $word {
                 if key <= self.last_number() { self.last_number() - key } else { key }
@@ -318,7 +318,7 @@ macro_rules! word {
     };
 }
 
-/// What the maps need to know about the types that share a word.
+/// The properties of the types that share a word.
 trait Integer: Sized {
     const SIGN: Self;
     /// The float type of this size.
@@ -326,11 +326,11 @@ trait Integer: Sized {
     /// Half precision, in the lowest bits.
     const HALF: Float<Self>;
 
-    /// Maps the ascending key of an integer to that of a direction, and back.
+    /// Converts between the ascending key of an integer and that of a direction.
     fn directed(self, map: KeyMap) -> Self;
 }
 
-/// The form of a float type.
+/// A float type's format.
 #[derive(Clone, Copy)]
 struct Float<W> {
     /// Its sign bit.
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn the_whole_of_f32_maps_back_sparsely() {
-        // Every 251st bit pattern, a prime, so that no pattern of low bits is left out.
+        // Every 251st bit pattern, a prime, so that all patterns of low bits occur.
         for descending in [false, true] {
             let map = KeyMap { descending, ..KeyMap::ascending(ElementType::F32) };
             for bits in (0..=u32::MAX).step_by(251) {

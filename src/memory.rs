@@ -1,4 +1,4 @@
-//! How much memory there is for this process: what the machine has left, and what a cgroup or a limit leaves of it.
+//! Memory available to this process: what the machine, cgroups and limits of the process leave.
 
 use std::alloc::Layout;
 
@@ -6,24 +6,26 @@ use bytemuck::Zeroable;
 
 use crate::error::{Error, ErrorKind};
 
-/// Bytes that this process can still use, where the system tells: the least of what the machine has, with its swap space,
-/// of what the cgroup of the process and those above it leave, and of what limits on the process leave.
+/// Bytes that this process can still use, where the system reports it: the minimum over the machine (with
+/// swap space), the process's cgroup and those above it, and the limits of the process.
 #[must_use]
 pub fn available() -> Option<u64> {
     [untouched(), address_space_left()].into_iter().flatten().min()
 }
 
-/// Bytes of memory that nobody has touched, where the system tells: what the machine and the cgroups leave.
+/// Bytes of unused memory, where the system reports it: the minimum over the machine and the cgroups.
 #[must_use]
 pub fn untouched() -> Option<u64> {
     [machine(), cgroup::left()].into_iter().flatten().min()
 }
 
+/// Checks that enough memory is available for `what`.
+///
 /// # Errors
 ///
-/// So many bytes are not available.
+/// Fewer than `bytes` bytes are available.
 pub fn ensure(what: &str, bytes: u64) -> Result<(), Error> {
-    // Not worth a look at what there is.
+    // Not worth a system call.
     const FEW: u64 = 32 << 20;
     if bytes < FEW {
         return Ok(());
@@ -36,7 +38,7 @@ pub fn ensure(what: &str, bytes: u64) -> Result<(), Error> {
     }
 }
 
-/// So many zeros, which the system makes when they are first touched.
+/// `count` zeros, in pages that the system provides when they are first touched.
 pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
     bytemuck::allocation::try_zeroed_vec(count).unwrap_or_else(|()| {
         let layout = Layout::array::<T>(count).expect("more elements than an address space holds");
@@ -51,7 +53,7 @@ fn machine() -> Option<u64> {
     (available > 0).then_some(available)
 }
 
-/// Bytes of address space that limits on this process leave, if there are any.
+/// Bytes of address space that the limits of this process leave, if there are any.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn address_space_left() -> Option<u64> {
@@ -72,26 +74,26 @@ pub fn address_space_left() -> Option<u64> {
     left.min()
 }
 
-/// Bytes of address space that limits on this process leave, if there are any: none are known here.
+/// Bytes of address space that the limits of this process leave: none are known on this system.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
 pub fn address_space_left() -> Option<u64> {
     None
 }
 
-/// Limits of control groups, which end a process without a word when it passes them.
+/// Limits of control groups, which kill a process without notice when it exceeds them.
 mod cgroup {
     use std::fs;
     use std::path::Path;
 
-    /// Where a kind of hierarchy is, and how its files are called.
+    /// The location and the file names of a cgroup version.
     struct Hierarchy {
-        /// What `/proc/self/cgroup` has before the path of the group.
+        /// The text before the group's path in `/proc/self/cgroup`.
         controller: &'static str,
         mount: &'static str,
         limit: &'static str,
         usage: &'static str,
-        /// Pages of files, which the system takes back when it needs them.
+        /// Page cache, which the system reclaims when needed.
         cached: [&'static str; 2],
     }
 
@@ -112,7 +114,7 @@ mod cgroup {
         },
     ];
 
-    /// What the group of this process and those above it leave.
+    /// The memory left in the process's group and in those above it.
     pub(super) fn left() -> Option<u64> {
         if !cfg!(target_os = "linux") {
             return None;
@@ -139,7 +141,7 @@ mod cgroup {
     impl Hierarchy {
         fn left(&self, group: &Path) -> Option<u64> {
             let number = |file| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
-            // Without a limit there is none, or no number, or one that no machine has.
+            // Without a limit, the file is missing, is no number, or has one beyond any machine.
             let limit = number(self.limit).filter(|&limit| limit < 1 << 60)?;
             let usage = number(self.usage)?;
             let statistics = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();

@@ -1,9 +1,9 @@
-//! Work on all cores, where there is enough of it: few elements are done sooner than other threads are woken.
+//! Work on all cores, where there is enough of it: few elements are done before other threads wake.
 //!
-//! This is the only module that starts threads or names rayon, whose global pool does the work. A system may refuse threads
-//! (`ulimit -u`, a limit on address space): then there are as many as it gives, down to the one that is there
-//! anyway. So the pool is not left to start with its first use, for rayon gives up for good when a thread
-//! is refused: threads are started first, and those that did start become the pool.
+//! Only this module starts threads or names rayon, whose global pool does the work. A system may refuse
+//! threads (`ulimit -u`, a limit on address space); the pool then has as many as it could get, down to the
+//! calling thread alone. The pool must not start lazily, since rayon gives up for good when one thread is
+//! refused: threads are started first, and those that did start become the pool.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,17 +16,17 @@ use rayon::slice::{ParallelSlice, ParallelSliceMut};
 
 pub(crate) use rayon::iter::{IndexedParallelIterator, ParallelIterator};
 
-/// Fewer elements than this are one core's.
+/// Fewer elements than this are processed by one core.
 const FEW: usize = 1 << 14;
 
-/// Address space for each thread, its stack and what it allocates, where that is limited.
+/// Address space for the stack and the allocations of each thread, where that is limited.
 const SPACE: u64 = 24 << 20;
 
-/// Whether the system gave no thread. Then all work is that of the thread that has asked for one, and no other is
-/// started later: it would wait for a pool that has none.
+/// Whether the system refused every thread. All work then runs on the thread that first asked for the pool,
+/// and no other is started later: it would wait for a pool without threads.
 static ALONE: AtomicBool = AtomicBool::new(false);
 
-/// Starts the threads, once.
+/// Starts the pool, once.
 fn start() {
     static START: Once = Once::new();
     START.call_once(|| {
@@ -52,93 +52,93 @@ fn start() {
             };
             pool.spawn_handler(hand_over).build_global()
         };
-        // A program that has a pool keeps it.
+        // Fails if the program has a global pool already, which is then used.
         let _ = built;
     });
 }
 
-/// How many threads share the work.
+/// Number of threads in the pool.
 pub(crate) fn threads() -> usize {
     start();
     rayon::current_num_threads()
 }
 
-/// These, on all cores.
+/// Parallel iteration over `items`.
 pub(crate) fn iter<T: Sync>(items: &[T]) -> rayon::slice::Iter<'_, T> {
     start();
     items.par_iter()
 }
 
-/// These, to be changed, on all cores.
+/// Parallel iteration over mutable `items`.
 pub(crate) fn iter_mut<T: Send>(items: &mut [T]) -> rayon::slice::IterMut<'_, T> {
     start();
     items.par_iter_mut()
 }
 
-/// These, taken, on all cores.
+/// Parallel iteration over `items` by value.
 pub(crate) fn take<T: Send>(items: Vec<T>) -> rayon::vec::IntoIter<T> {
     start();
     items.into_par_iter()
 }
 
-/// These numbers, on all cores.
+/// Parallel iteration over a range.
 pub(crate) fn range(range: Range<usize>) -> rayon::range::Iter<usize> {
     start();
     range.into_par_iter()
 }
 
-/// So many of these at a time, on all cores.
+/// Parallel iteration over chunks of `size` items.
 pub(crate) fn chunks<T: Sync>(items: &[T], size: usize) -> rayon::slice::Chunks<'_, T> {
     start();
     items.par_chunks(size)
 }
 
-/// So many of these at a time, to be changed, on all cores.
+/// Parallel iteration over mutable chunks of `size` items.
 pub(crate) fn chunks_mut<T: Send>(items: &mut [T], size: usize) -> rayon::slice::ChunksMut<'_, T> {
     start();
     items.par_chunks_mut(size)
 }
 
-/// The same, counted from the end.
+/// As [`chunks_mut`], with chunks counted from the end.
 pub(crate) fn rchunks_mut<T: Send>(items: &mut [T], size: usize) -> rayon::slice::RChunksMut<'_, T> {
     start();
     items.par_rchunks_mut(size)
 }
 
-/// All runs of so many neighbours, on all cores.
+/// Parallel iteration over all windows of `size` items.
 pub(crate) fn windows<T: Sync>(items: &[T], size: usize) -> rayon::slice::Windows<'_, T> {
     start();
     items.par_windows(size)
 }
 
-/// The same on each core.
+/// Runs `work` once on each thread of the pool.
 pub(crate) fn each_core(work: impl Fn() + Sync) {
     start();
     rayon::broadcast(|_| work());
 }
 
-/// The result of `map` for each element, in order.
+/// Maps each element, in parallel; the results are in order.
 pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
     if items.len() < FEW { items.iter().map(map).collect() } else { iter(items).map(map).collect() }
 }
 
-/// The result of `map` for each of some parts that are large, in order.
+/// Maps each of a few large parts, in parallel; the results are in order.
 pub(crate) fn map_parts<T: Send, R: Send>(parts: Vec<T>, map: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
     if parts.len() < 2 { parts.into_iter().map(map).collect() } else { take(parts).map(map).collect() }
 }
 
-/// Work that another thread does meanwhile.
+/// Work that runs on another thread.
 pub struct Meanwhile<'scope, T>(Result<thread::ScopedJoinHandle<'scope, T>, T>);
 
 impl<T> Meanwhile<'_, T> {
-    /// Waits for the result; a panic goes on here.
+    /// Waits for the result; propagates a panic.
     pub fn wait(self) -> T {
         let joined = self.0.map(|thread| thread.join().unwrap_or_else(|cause| panic::resume_unwind(cause)));
         joined.unwrap_or_else(|done| done)
     }
 }
 
-/// Has another thread do this work meanwhile; where the system gives none, it is done now.
+/// Runs `work` on another thread, or at once on this one if the system refuses a thread.
 pub fn meanwhile<'scope, T: Send + 'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
@@ -146,11 +146,11 @@ pub fn meanwhile<'scope, T: Send + 'scope>(
     Meanwhile(spawn_or_run(work, |work| thread::Builder::new().spawn_scoped(scope, work)))
 }
 
-/// Has a thread of its own do this work; where the system gives none, it is done now and the error is its result.
+/// Runs `work` on a thread of its own. If the system refuses a thread, it runs at once on this one.
 ///
 /// # Errors
 ///
-/// The result, of work that was done now.
+/// The result of `work`, if it ran at once.
 pub fn background<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<thread::JoinHandle<T>, T> {
@@ -161,9 +161,9 @@ fn spawn_or_run<'a, T, H>(
     work: impl FnOnce() -> T + Send + 'a,
     spawn: impl FnOnce(Box<dyn FnOnce() -> T + Send + 'a>) -> io::Result<H>,
 ) -> Result<H, T> {
-    // Before another thread does: if there is to be none, the pool is the first thread that asks for it.
+    // Before the new thread does: where there are no others, the pool is the first thread that asks for it.
     start();
-    // A thread that is refused takes its work along, so it is given only the place where that is.
+    // A refused thread drops its closure, so the closure holds only a reference to the work.
     let place = Arc::new(Mutex::new(Some(work)));
     let take = |place: &Mutex<Option<_>>| place.lock().unwrap_or_else(PoisonError::into_inner).take();
     if !ALONE.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Sizes as people write them: `1M`, `64K`, `1_000_000`.
+//! Human-readable sizes: `1M`, `64K`, `1_000_000`.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ impl fmt::Display for NotASize {
 
 impl std::error::Error for NotASize {}
 
-/// A number of digits, which may have `_` between them and `K`, `M` or `G`, a power of 1024, after them.
+/// Parses digits, with optional `_` between them and an optional suffix `K`, `M` or `G`, a power of 1024.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What a sort took, as one line for a person or one JSON object for a program.
+//! The timing of a sort, as a line of text or a JSON object.
 
 use std::fmt;
 use std::path::Path;
@@ -11,38 +11,38 @@ use crate::io::Counts;
 use crate::report::Report;
 use crate::sorter::Sorter;
 
-/// What a sort took and what it was.
+/// The timing and the properties of a sort.
 #[derive(Clone, Debug, Serialize)]
 pub struct Timing {
-    /// The file, where each of several was sorted on its own.
+    /// The file, if several were sorted separately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Elements sorted.
     pub n: usize,
     /// Bytes of input.
     pub bytes: u64,
-    /// Their type; of several columns, the types with commas between.
+    /// The element type; several columns' types are separated by commas.
     #[serde(rename = "type")]
     pub element: String,
-    /// The algorithm that ran; `cpu` is the fast CPU sort.
+    /// The algorithm used; `cpu` is the fast CPU sort.
     pub algo: &'static str,
     /// Its variant.
     pub variant: &'static str,
-    /// Where it ran.
+    /// The device used.
     pub device: Device,
-    /// Passes over the data.
+    /// Number of passes over the data.
     pub dispatches: u64,
-    /// Bytes of memory that the passes read and wrote.
+    /// Bytes of memory read and written by the passes.
     pub bytes_moved: u64,
-    /// What measured the sort: `gpu` or `host`.
+    /// The clock that timed the sort: `gpu` or `host`.
     pub clock: &'static str,
     /// The phases, in milliseconds.
     pub ms: Phases,
-    /// Elements by the time of the sort itself.
+    /// Elements per second of the sort itself.
     pub keys_per_s: f64,
-    /// Why this device and algorithm.
+    /// The reason for this device and algorithm.
     pub why: String,
-    /// What was not sorted or not written, and what had no number.
+    /// Counts of left-out records and of nulls.
     #[serde(flatten)]
     pub left_out: LeftOut,
     /// Whether the type was assumed, as for `.bin`.
@@ -50,16 +50,16 @@ pub struct Timing {
     pub type_assumed: bool,
 }
 
-/// How many records were left out and why, and how many fields had no number.
+/// Counts of left-out records by reason, and of nulls.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct LeftOut {
-    /// Records left out because one of the same key was before them.
+    /// Records left out as repetitions of the key before them.
     #[serde(skip_serializing_if = "is_none")]
     pub repeated: u64,
-    /// Records left out behind the first few.
+    /// Records left out after the first few.
     #[serde(skip_serializing_if = "is_none")]
     pub cut: u64,
-    /// What a table has that is no number.
+    /// Nulls and rows left out of a table.
     #[serde(flatten)]
     pub counts: Counts,
 }
@@ -70,7 +70,7 @@ pub(crate) fn is_none(count: &u64) -> bool {
 }
 
 impl LeftOut {
-    /// Each count that is not 0, with what it counts.
+    /// The nonzero counts with their descriptions.
     fn told(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let Counts { nan, empty, invalid, skipped, blank } = self.counts;
         let one = |count, one, more| if count == 1 { (one, count) } else { (more, count) };
@@ -87,7 +87,7 @@ impl LeftOut {
     }
 }
 
-/// Where a sort ran.
+/// The device of a sort.
 #[derive(Clone, Debug, Serialize)]
 pub struct Device {
     /// The hardware's name.
@@ -98,24 +98,23 @@ pub struct Device {
     pub kind: &'static str,
 }
 
-/// The time of each phase in milliseconds. `device` is how long the device took to start, which it does
-/// while the input is being read, and the kernels to be made ready, while the keys are on their way; so the
-/// phases may add up to more than `total`.
+/// The time of each phase in milliseconds. `device` overlaps with others: the device starts while the input
+/// is read, and the kernels are made ready during the upload; so the phases may add up to more than `total`.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Phases {
     /// Reading the input.
     pub read: f64,
-    /// From bytes to keys.
+    /// Converting bytes to keys.
     pub parse: f64,
     /// Starting the device and making the kernels ready.
     pub device: f64,
-    /// Keys to the device.
+    /// Transfer of the keys to the device.
     pub upload: f64,
     /// The sort itself.
     pub sort: f64,
-    /// The result back from the device.
+    /// Transfer of the result back.
     pub download: f64,
-    /// Printing and writing.
+    /// Formatting and writing.
     pub write: f64,
     /// From the start of the process's work to its end.
     pub total: f64,
@@ -129,7 +128,7 @@ pub fn milliseconds(duration: Duration) -> f64 {
 }
 
 impl Timing {
-    /// What is known once the sort is done; the caller fills in the phases before and after it.
+    /// The timing known after the sort; the caller fills in the phases before and after it.
     #[must_use]
     pub fn new(n: usize, element: String, sorter: &Sorter, report: &Report, why: String) -> Self {
         let device = match sorter.device() {

@@ -1,4 +1,4 @@
-//! What is measured: things that sort keys, each with a place to put them.
+//! The contenders: sorters, each with the memory for its input and result.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::words::{Words, by_width};
 
 /// Something that sorts.
 pub trait Contender {
-    /// Sorts a copy of `input` and says how long it took.
+    /// Sorts a copy of `input`, timed.
     ///
     /// # Errors
     ///
@@ -22,34 +22,33 @@ pub trait Contender {
     fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error>;
 }
 
-/// A result, to be verified.
+/// A result to be verified.
 #[derive(Clone, Copy, Debug)]
 pub enum Sorted<'a> {
-    /// The keys in order.
+    /// The sorted keys.
     Keys(&'a Words<'static>),
-    /// Where the keys in order stood in the input.
+    /// The input positions of the sorted keys.
     Positions(&'a [u32]),
 }
 
-/// What one sort took.
+/// The measurements of one sort.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// The sort itself.
     pub sort: Elapsed,
-    /// The keys' way to the device.
+    /// Transfer of the keys to the device.
     pub upload: Duration,
-    /// The result's way back.
+    /// Transfer of the result back.
     pub download: Duration,
-    /// From keys in the host's memory to the result there.
+    /// From keys in host memory to the result in host memory.
     pub end_to_end: Duration,
-    /// Passes over the data that were made.
+    /// Number of passes over the data.
     pub dispatches: u64,
-    /// Bytes of memory that they read and wrote.
+    /// Bytes of memory read and written by the passes.
     pub bytes_moved: u64,
 }
 
-/// Keys and positions in memory that is kept from one run to the next, so that no run is the first to
-/// touch it.
+/// Keys and positions in memory reused for all runs, so that no run causes page faults.
 struct Memory {
     keys: Words<'static>,
     positions: Option<Vec<u32>>,
@@ -60,7 +59,7 @@ impl Memory {
         Self { keys: Words::from(Vec::<u32>::new()), positions: positions.then(Vec::new) }
     }
 
-    /// Takes the keys over.
+    /// Copies the keys.
     fn begin(&mut self, input: &Words<'static>) {
         match (&mut self.keys, input) {
             (Words::Narrow(keys), Words::Narrow(input)) => keys.clone_from(input),
@@ -81,7 +80,7 @@ pub struct OnCpu {
 }
 
 impl OnCpu {
-    /// Sorts by this method; with positions, argsorts.
+    /// Sorts by this method; argsorts with positions.
     #[must_use]
     pub fn new(method: Method, positions: bool) -> Self {
         Self { method, result: Memory::new(positions) }
@@ -112,13 +111,13 @@ impl Contender for OnCpu {
     }
 }
 
-/// The standard library's `sort_unstable` on one core; with positions, of pairs.
+/// The standard library's `sort_unstable` on one core; sorts pairs with positions.
 pub struct OneCore {
     result: Memory,
 }
 
 impl OneCore {
-    /// Sorts keys; with positions, argsorts.
+    /// Sorts keys; argsorts with positions.
     #[must_use]
     pub fn new(positions: bool) -> Self {
         Self { result: Memory::new(positions) }
@@ -166,11 +165,11 @@ pub struct OnGpu<'a> {
 }
 
 impl<'a> OnGpu<'a> {
-    /// Makes the kernels and the memory that the plan needs.
+    /// Builds the kernels and allocates the memory that the plan needs.
     ///
     /// # Errors
     ///
-    /// Too little memory on the device, or another failure of it.
+    /// Insufficient memory on the device, or another failure of it.
     pub fn new(gpu: &'a Gpu, spin_up: Option<&'a SpinUp>, plan: Plan) -> Result<Self, Error> {
         gpu.prepare(&plan)?;
         let buffers = Buffers::new(gpu, &plan)?;

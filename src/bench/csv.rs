@@ -1,4 +1,4 @@
-//! Results as CSV: a line each, the columns those of [`Row`](super::Row).
+//! Results as CSV, one line each; the columns are those of [`Row`](super::Row).
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use super::report::Report;
 ///
 /// # Errors
 ///
-/// What `out` says.
+/// Errors of `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     for result in &report.results {

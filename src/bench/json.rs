@@ -1,4 +1,4 @@
-//! Results as JSON, with every sample and all about the machine.
+//! Results as JSON, with every sample and the full description of the machine.
 
 use std::io::{self, Write};
 
@@ -26,11 +26,11 @@ struct Result<'a> {
     #[serde(flatten)]
     row: Row,
     clock: &'a str,
-    /// What making the kernels and the device's memory took before the first run.
+    /// Time to build the kernels and allocate device memory before the first run.
     prepare_ms: f64,
     upload_ms: f64,
     download_ms: f64,
-    /// The bandwidth of the passes, as a part of the device's own copies'.
+    /// The bandwidth of the passes relative to the device's copies.
     part_of_copy: Option<f64>,
     samples_ms: Vec<f64>,
     end_to_end_samples_ms: Vec<f64>,
@@ -52,7 +52,7 @@ struct Skipped<'a> {
 ///
 /// # Errors
 ///
-/// What `out` says.
+/// Errors of `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let result = |result: &Measurement| {
         let (upload_ms, download_ms) = result.transfer_ms();

@@ -1,9 +1,9 @@
-//! The machine and the program that a benchmark ran on and was.
+//! The machine and the program of a benchmark.
 
 use serde::Serialize;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
-/// Where a benchmark ran, and what.
+/// The machine that a benchmark ran on, and the build of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Machine {
     /// The operating system with its version.
@@ -12,20 +12,20 @@ pub struct Machine {
     pub arch: &'static str,
     /// The processor's name.
     pub cpu: String,
-    /// Cores that threads may run on.
+    /// Cores available to threads.
     pub cores: usize,
     /// Bytes of memory.
     pub memory_bytes: u64,
     /// gpusort's version.
     pub version: &'static str,
-    /// The revision of its sources, where they were a repository when it was built.
+    /// The revision of its sources, if it was built from a repository.
     pub revision: Option<&'static str>,
     /// The compiler that built it.
     pub compiler: &'static str,
 }
 
 impl Machine {
-    /// This one.
+    /// This machine and build.
     #[must_use]
     pub fn here() -> Self {
         let kinds = RefreshKind::nothing()

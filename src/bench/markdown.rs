@@ -1,4 +1,4 @@
-//! Results as Markdown: a table for each kind of keys.
+//! Results as Markdown: one table per kind of keys.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::human::{bytes, grouped};
 ///
 /// # Errors
 ///
-/// What `out` says.
+/// Errors of `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let machine = &report.machine;
     let revision = machine.revision.map(|revision| format!(" ({revision})")).unwrap_or_default();

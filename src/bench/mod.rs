@@ -1,19 +1,18 @@
-//! Benchmarks: who sorts how fast on this machine, every result verified.
+//! Benchmarks: sorting times on this machine, every result verified.
 //!
-//! A [`Suite`] says what is to be measured. Running it, size by size, gives [`Measurement`]s, which a
-//! [`Report`] collects and the modules of its formats put into words: [`table`], [`json`], [`csv`],
-//! [`markdown`], [`plot`].
+//! A [`Suite`] describes the cases to measure. Running it, size by size, yields [`Measurement`]s, which a
+//! [`Report`] collects and the format modules render: [`table`], [`json`], [`csv`], [`markdown`], [`plot`].
 //!
 //! # What is timed
 //!
 //! Each run sorts fresh keys. The sort itself is timed by the device's own clock where it has one; the
-//! way of the keys there and back, and all of it together, by the host's. Between runs the host makes and
-//! verifies keys, and a GPU that waits for it lowers its clock; so it is kept busy with work of no
-//! interest until it is as fast as ever, and only then timed. The clock of a process's first sort is a
-//! matter of chance; this one is not.
+//! transfers and the total are timed by the host's. Between runs, while the host generates and verifies keys,
+//! an idle GPU would lower its clock frequency; so it is kept busy with unrelated work until it is at its
+//! fastest, and only then timed. The clock frequency during a process's first sort is random; this one is
+//! reproducible.
 //!
-//! With positions, the CPU's sorts are those of pairs: making them and taking the positions from them is a part of
-//! the time, as it is when `gpusort sort` does it. A GPU numbers its elements while they are uploaded.
+//! With positions, the CPU sorts pairs: building them and extracting the positions is a part of the time, as
+//! in `gpusort sort`. A GPU numbers its elements during the upload.
 
 pub mod contender;
 pub mod csv;

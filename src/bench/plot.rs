@@ -1,4 +1,4 @@
-//! Results as a plot: time by size, both on logarithmic scales, a line for each method and device.
+//! Plots of the results: time by size, both on logarithmic scales, with a line per method and device.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -16,8 +16,7 @@ use super::statistics::Crossover;
 use super::table::rounded;
 use crate::human;
 
-/// Colours that people who take red for green can tell apart too (M. Okabe, K. Ito, 2008), those that are
-/// faint on white left out.
+/// Colours that stay distinct with colour blindness and are not faint on white (M. Okabe, K. Ito, 2008).
 const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 const MARKS: [MarkerShape; 4] =
     [MarkerShape::Circle, MarkerShape::Square, MarkerShape::Triangle, MarkerShape::Diamond];
@@ -40,7 +39,7 @@ pub fn svg(report: &Report) -> Option<String> {
     Some(SvgBackend::new().render_scene(&render_multiple(plots, layout)))
 }
 
-/// The plot in so many columns and rows of characters; `None` if there are no results.
+/// The plot in characters, of `columns` by `rows`; `None` if there are no results.
 #[must_use]
 pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> {
     const BLACK: &str = "\x1b[38;2;0;0;0m";
@@ -48,17 +47,16 @@ pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> 
     let (plots, layout, _) = plots(report)?;
     let layout = layout.with_show_grid(false).with_legend_box(false);
     let scene: Scene = render_multiple(plots, layout);
-    // Text is black on white paper, but on a terminal of any colour.
+    // Black text suits paper; a terminal's foreground colour suits any background.
     Some(TerminalBackend::new(columns, rows).render_scene(&scene).replace(BLACK, FOREGROUND))
 }
 
-/// Lines and marks, and the axes that they are drawn in: the powers of two that sizes are and the powers of
-/// ten that times in milliseconds are.
+/// The lines and marks, with the axes: powers of two for sizes and powers of ten for times in milliseconds.
 fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
     let lines = lines(report);
     let labels: Vec<String> = lines.iter().map(|(case, _)| label(report, case)).collect();
     let mut plots = Vec::new();
-    // Once the colours are used up, other marks come with them.
+    // After all colours are used, they repeat with other marks.
     let mut looks = MARKS.iter().flat_map(|&mark| COLOURS.map(|colour| (colour, mark))).cycle();
     for ((case, points), label) in lines.iter().zip(&labels) {
         let style = match case.variant {
@@ -124,7 +122,7 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
             LegendPosition::OutsideRightTop
         });
     for (x, y, size) in crossovers {
-        // Below the lines, where there is room, and towards the middle.
+        // Below the lines, where there is space, and towards the middle.
         let aside = (right - left) * if x < f64::midpoint(left, right) { 0.06 } else { -0.06 };
         let annotation = TextAnnotation::new(size, x + aside, (y - 0.55).max(bottom + 0.1)).with_arrow(x, y);
         layout = layout.with_annotation(annotation);
@@ -132,7 +130,7 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
     Some((plots, layout, legend))
 }
 
-/// The legend's width and height in pixels of the SVG; on a terminal it takes about the same part of the picture.
+/// Size of the legend in pixels of the SVG; on a terminal it takes about the same share of the picture.
 struct Legend {
     width: f64,
     height: f64,
@@ -144,17 +142,17 @@ impl Legend {
         Self { width: letters as f64 * 7.5 + 70.0, height: labels.len() as f64 * 18.0 + 40.0 }
     }
 
-    /// Whether it is small enough for a corner of the picture.
+    /// Whether it fits a corner of the picture.
     fn is_inside(&self) -> bool {
         self.height < SIZE.1 / 3.0
     }
 
-    /// A picture with room for it on the right.
+    /// The size of a picture with space for the legend on the right.
     fn beside(&self, (width, height): (f64, f64)) -> (f64, f64) {
         (width + self.width, height.max(self.height + 100.0))
     }
 
-    /// How high the axis must reach for it, in the upper left, to be above the lines there.
+    /// The upper end of the axis that keeps the legend, in the upper left, clear of the lines.
     fn top(&self, lines: &[(&Case, Vec<(f64, f64)>)], (left, right): (f64, f64), bottom: f64) -> f64 {
         const AXES: f64 = 100.0;
         let (width, height) = (self.width / (SIZE.0 - AXES), self.height / (SIZE.1 - AXES));
@@ -162,7 +160,7 @@ impl Legend {
         let highest = lines
             .iter()
             .flat_map(|(_, points)| {
-                // The first point beyond the edge too, since a line leads there.
+                // Includes the first point beyond the edge, since a line leads there.
                 let beyond =
                     points.iter().position(|&(x, _)| x > edge).map_or(points.len(), |first| first + 1);
                 points[..beyond].iter().map(|&(_, y)| y)
@@ -172,7 +170,7 @@ impl Legend {
     }
 }
 
-/// Each method of each device, in the order of the results, with its points.
+/// The lines: each method of each device, in the order of the results, with its points.
 fn lines(report: &Report) -> Vec<(&Case, Vec<(f64, f64)>)> {
     let mut lines: Vec<(&Case, Vec<(f64, f64)>)> = Vec::new();
     for result in &report.results {
@@ -186,7 +184,7 @@ fn lines(report: &Report) -> Vec<(&Case, Vec<(f64, f64)>)> {
     lines
 }
 
-/// Where each GPU overtakes the CPU, and at how many elements about.
+/// The crossover points of each GPU and the CPU, labelled with the approximate size.
 fn crossovers(report: &Report) -> Vec<(f64, f64, String)> {
     let devices = report.devices.iter().filter(|device| device.is_gpu());
     let both = devices.flat_map(|device| report.kinds().into_iter().map(move |kind| (device, kind)));
@@ -199,7 +197,7 @@ fn crossovers(report: &Report) -> Vec<(f64, f64, String)> {
     .collect()
 }
 
-/// What tells a line from the others.
+/// A label that distinguishes the line from the others.
 fn label(report: &Report, case: &Case) -> String {
     let mut label = case.method();
     if case.is_baseline() {
@@ -221,7 +219,7 @@ fn title(report: &Report) -> String {
         }
         _ => "Sorting".to_owned(),
     };
-    // Where there are several, the lines name them.
+    // With several devices, the labels of the lines name them.
     match &report.devices[..] {
         [device] if device.is_gpu() => format!("{what}: {}", device.name),
         [_] => format!("{what}: {}", report.machine.cpu),
@@ -229,7 +227,7 @@ fn title(report: &Report) -> String {
     }
 }
 
-/// A power of two as options have it.
+/// A power of two as in options.
 fn size(log2: f64) -> String {
     let (unit, name) = match log2 {
         log2 if log2 >= 30.0 => (30.0, "G"),
@@ -240,7 +238,7 @@ fn size(log2: f64) -> String {
     format!("{:.0}{name}", (log2 - unit).exp2())
 }
 
-/// A power of ten, without the digits that would say that it is none.
+/// A power of ten, without rounding errors.
 fn time(milliseconds: f64) -> String {
     human::time(milliseconds).replace(".00 ", " ").replace(".0 ", " ")
 }

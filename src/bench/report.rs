@@ -1,4 +1,4 @@
-//! What was measured, and what follows from it.
+//! The results of a benchmark, and figures derived from them.
 
 use serde::Serialize;
 
@@ -9,35 +9,34 @@ use crate::generate::Distribution;
 use crate::key::ElementType;
 use crate::timing::milliseconds;
 
-/// The `algo` of the CPU's own sorts, which networks are compared with.
+/// The `algo` of the CPU's own sorts, the baseline for networks.
 pub(super) const CPU: &str = "cpu";
-/// The `variant` of what `--device cpu` sorts with: by radixes on all cores, or as few elements and those in order
-/// allow.
+/// The `variant` of the sort that `--device cpu` uses: a radix sort on all cores, less for easy inputs.
 pub(super) const ALL_CORES: &str = "auto";
-/// The `variant` of the standard library's sort on one.
+/// The `variant` of the standard library's sort on one core.
 pub(super) const ONE_CORE: &str = "sort_unstable";
 
-/// What is sorted: on which device, by what, and which keys.
+/// A benchmark case: device, method and keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// The device's name; several of one name are told apart by a number.
+    /// The device's name, with a number if several share it.
     pub device: String,
     /// The algorithm; `cpu` for the CPU's own sorts.
     pub algorithm: &'static str,
-    /// Its variant.
+    /// The variant.
     pub variant: &'static str,
     /// The type of the elements.
     pub element: ElementType,
-    /// Whether positions travel along, which makes the sort stable.
+    /// Whether positions are carried as payloads, which makes the sort stable.
     pub positions: bool,
     /// How the elements are distributed.
     pub distribution: Distribution,
-    /// How many there are.
+    /// Number of elements.
     pub n: usize,
 }
 
 impl Case {
-    /// The type as reports have it: `u32`, or with positions `u32+p`.
+    /// The type in reports: `u32`, or with positions `u32+p`.
     #[must_use]
     pub fn type_name(&self) -> String {
         format!("{}{}", self.element, if self.positions { "+p" } else { "" })
@@ -55,12 +54,12 @@ impl Case {
         self.algorithm == CPU
     }
 
-    /// Whether the same keys are sorted.
+    /// Whether both cases sort the same keys.
     fn same_keys(&self, other: &Self) -> bool {
         self.n == other.n && self.same_kind(other)
     }
 
-    /// Whether keys of one kind are sorted.
+    /// Whether both cases sort keys of the same kind.
     #[must_use]
     pub fn same_kind(&self, other: &Self) -> bool {
         let kind = |case: &Self| (case.element, case.positions, case.distribution);
@@ -68,14 +67,14 @@ impl Case {
     }
 }
 
-/// One case, timed.
+/// A measured case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
-    /// What was sorted.
+    /// The case.
     pub case: Case,
-    /// Every run after those of warm-up, in the order in which they were made; at least one.
+    /// Every timed run, in order; at least one.
     pub samples: Vec<Sample>,
-    /// What making the kernels and the device's memory took before the first run, in ms.
+    /// Time to build the kernels and allocate device memory before the first run, in ms.
     pub prepare_ms: f64,
 }
 
@@ -90,56 +89,56 @@ impl Measurement {
         self.of_samples(|sample| milliseconds(sample.sort.time))
     }
 
-    /// The time of each from keys in the host's memory to the result there, in ms.
+    /// The time of each run from keys in host memory to the result there, in ms.
     #[must_use]
     pub fn end_to_end_ms(&self) -> Vec<f64> {
         self.of_samples(|sample| milliseconds(sample.end_to_end))
     }
 
-    /// The medians of the way to the device and back, in ms.
+    /// The median transfer times to the device and back, in ms.
     #[must_use]
     pub fn transfer_ms(&self) -> (f64, f64) {
         let median = |value: fn(&Sample) -> f64| statistics::median(&self.of_samples(value));
         (median(|sample| milliseconds(sample.upload)), median(|sample| milliseconds(sample.download)))
     }
 
-    /// The median of the sorts, in ms.
+    /// The median time of the sorts, in ms.
     #[must_use]
     pub fn median_ms(&self) -> f64 {
         statistics::median(&self.sort_ms())
     }
 
-    /// The medians of the sorts and of the times from end to end, in ms.
+    /// The median times of the sorts and end to end, in ms.
     fn medians(&self) -> [f64; 2] {
         [self.median_ms(), statistics::median(&self.end_to_end_ms())]
     }
 
-    /// The most passes that a run made.
+    /// The largest number of passes of any run.
     #[must_use]
     pub fn dispatches(&self) -> u64 {
         self.samples.iter().map(|sample| sample.dispatches).max().unwrap_or_default()
     }
 
-    /// The bytes that they read and wrote.
+    /// Bytes read and written by those passes.
     #[must_use]
     pub fn bytes_moved(&self) -> u64 {
         self.samples.iter().map(|sample| sample.bytes_moved).max().unwrap_or_default()
     }
 }
 
-/// One case that was not timed.
+/// A skipped case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// What would have been sorted.
+    /// The case.
     pub case: Case,
-    /// Why not.
+    /// The reason.
     pub why: String,
 }
 
-/// A device that was measured.
+/// A device in the benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceReport {
-    /// Its name, as the results have it.
+    /// Its name, as in the results.
     pub name: String,
     /// `vulkan`, `metal`, `dx12` or `cpu`.
     pub backend: String,
@@ -147,63 +146,63 @@ pub struct DeviceReport {
     pub kind: &'static str,
     /// The driver's name and version.
     pub driver: Option<String>,
-    /// How long it took to start, once.
+    /// Its startup time, measured once.
     pub start_ms: Option<f64>,
-    /// Bytes a second of copies within its memory, read and written ones counted.
+    /// The bandwidth of copies within its memory in bytes per second, reads and writes both counted.
     pub copy_bytes_per_s: Option<f64>,
 }
 
-/// A whole benchmark, as far as it has come.
+/// A whole benchmark, complete or in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Where it ran.
+    /// The machine and the program.
     pub machine: Machine,
     /// The devices.
     pub devices: Vec<DeviceReport>,
-    /// What was timed, in that order.
+    /// The measured cases, in order.
     pub results: Vec<Measurement>,
-    /// What was not.
+    /// The skipped cases.
     pub skipped: Vec<Skipped>,
 }
 
-/// One result as reports give it: a line of CSV, and what a JSON object begins with.
+/// One result in reports: a line of CSV, and the first fields of a JSON object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// The device's name.
     pub device: String,
     /// The algorithm; `cpu` for the CPU's own sorts.
     pub algo: &'static str,
-    /// Its variant.
+    /// The variant.
     pub variant: &'static str,
-    /// The type of the elements; with positions, `+p` after it.
+    /// The type of the elements; with positions, followed by `+p`.
     #[serde(rename = "type")]
     pub element: String,
-    /// How they are distributed.
+    /// The distribution of the elements.
     pub dist: &'static str,
-    /// How many there are.
+    /// Number of elements.
     pub n: usize,
-    /// How many sorts were timed.
+    /// Number of timed sorts.
     pub runs: usize,
-    /// Passes over the data.
+    /// Number of passes over the data.
     pub dispatches: u64,
-    /// Bytes of memory that they read and wrote.
+    /// Bytes of memory read and written by the passes.
     pub bytes_moved: u64,
-    /// The median of the sorts' times.
+    /// The median time of the sorts.
     pub median_ms: f64,
-    /// The shortest.
+    /// The shortest time.
     pub min_ms: f64,
-    /// The longest.
+    /// The longest time.
     pub max_ms: f64,
-    /// The median of the times with the keys' way to the device and back.
+    /// The median time including both transfers.
     pub end_to_end_ms: f64,
-    /// Elements by the median.
+    /// Elements per second, by the median.
     pub keys_per_s: f64,
-    /// How many times as fast as the faster of the CPU's own sorts, by the medians.
+    /// Speed relative to the faster of the CPU's own sorts, by the medians.
     pub vs_cpu: Option<f64>,
 }
 
 impl Report {
-    /// A result as reports give it.
+    /// The row of a result.
     #[must_use]
     pub fn row(&self, result: &Measurement) -> Row {
         let (case, times) = (&result.case, result.sort_ms());
@@ -224,32 +223,32 @@ impl Report {
             min_ms: times.iter().copied().fold(f64::INFINITY, f64::min),
             max_ms: times.iter().copied().fold(0.0, f64::max),
             end_to_end_ms: statistics::median(&result.end_to_end_ms()),
-            // A clock may be too coarse to see anything.
+            // A coarse clock may measure 0.
             keys_per_s: if median_ms > 0.0 { (case.n as f64 / median_ms * 1e3).round() } else { 0.0 },
             vs_cpu: vs_cpu.filter(|ratio| ratio.is_finite()).map(four_digits),
         }
     }
 
-    /// The times of the faster of the CPU's own sorts of the same keys: of the sort alone, and from end to end.
+    /// The times of the faster of the CPU's own sorts on the same keys: of the sort alone, and end to end.
     fn baseline(&self, case: &Case) -> Option<[f64; 2]> {
         let of_cpu = |result: &&Measurement| result.case.is_baseline() && result.case.same_keys(case);
         self.results.iter().filter(of_cpu).map(Measurement::medians).reduce(least)
     }
 
-    /// Whether a GPU had nothing to do, which is no time to compare with.
+    /// Whether a GPU had no work, so that its time is no comparison.
     fn is_nothing(&self, result: &Measurement) -> bool {
         let is_gpu = |device: &DeviceReport| device.is_gpu() && device.name == result.case.device;
         result.dispatches() == 0 && self.devices.iter().any(is_gpu)
     }
 
-    /// The bandwidth that the passes reached as a part of what the device's copies reach.
+    /// The bandwidth of the passes relative to that of the device's copies.
     #[must_use]
     pub fn part_of_copy(&self, result: &Measurement) -> Option<f64> {
         let device = self.devices.iter().find(|device| device.name == result.case.device)?;
         Some(result.bytes_moved() as f64 / result.median_ms() * 1e3 / device.copy_bytes_per_s?)
     }
 
-    /// The cases that were measured of each kind of keys, the first of each.
+    /// The measured kinds of keys, each by its first case.
     #[must_use]
     pub fn kinds(&self) -> Vec<&Case> {
         let mut kinds: Vec<&Case> = Vec::new();
@@ -261,13 +260,13 @@ impl Report {
         kinds
     }
 
-    /// The results of such keys, in the order in which they were measured.
+    /// The results of this kind of keys, in the order of measurement.
     pub fn of_kind<'a>(&'a self, kind: &'a Case) -> impl Iterator<Item = &'a Measurement> {
         self.results.iter().filter(|result| result.case.same_kind(kind))
     }
 
-    /// From which size on the best of a GPU's sorts of such keys is faster than the faster of the CPU's: by the time of
-    /// the sort itself, and by that from end to end.
+    /// The size from which on the best of a GPU's sorts of this kind of keys is faster than the faster of the
+    /// CPU's: by the sort itself, and end to end.
     #[must_use]
     pub fn crossovers(&self, kind: &Case, device: &str) -> Option<[Crossover; 2]> {
         let mut points: Vec<(usize, [f64; 2], [f64; 2])> = Vec::new();
@@ -290,12 +289,12 @@ impl Report {
     }
 }
 
-/// The smaller of each.
+/// The element-wise minimum.
 fn least(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     [a[0].min(b[0]), a[1].min(b[1])]
 }
 
-/// More digits than were measured help nobody.
+/// More digits would exceed the precision of the measurement.
 fn four_digits(ratio: f64) -> f64 {
     if ratio <= 0.0 {
         return ratio;
@@ -305,7 +304,7 @@ fn four_digits(ratio: f64) -> f64 {
 }
 
 impl DeviceReport {
-    /// Whether it is a GPU, be it of software.
+    /// Whether it is a GPU, including software ones.
     #[must_use]
     pub fn is_gpu(&self) -> bool {
         self.kind != CPU

@@ -1,15 +1,15 @@
-//! The sizes of inputs, as `--sizes` has them: `256..1M`, `1K..256M*2`, `1K,64K,1000000`.
+//! Input sizes as in `--sizes`: `256..1M`, `1K..256M*2`, `1K,64K,1000000`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::size;
 
-/// Sizes of inputs: rising, each once, none zero.
+/// Input sizes: ascending, without duplicates, none zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes(pub Vec<usize>);
 
-/// The text names no sizes.
+/// The text is not a list of sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotSizes(String);
 
@@ -21,14 +21,14 @@ impl fmt::Display for NotSizes {
 
 impl std::error::Error for NotSizes {}
 
-/// What a range's sizes are multiplied with from one to the next, where nothing else is said.
+/// The default factor between consecutive sizes of a range.
 const FACTOR: u64 = 4;
 
 impl FromStr for Sizes {
     type Err = NotSizes;
 
-    /// A list, separated by commas, of sizes and ranges. `A..B` is A, four times A, and so on up to B;
-    /// `A..B*F` goes in steps of F. Both ends are in it.
+    /// Parses a comma-separated list of sizes and ranges. `A..B` is A, 4 A, and so on up to B; `A..B*F` uses
+    /// the factor F. Both ends are included.
     fn from_str(text: &str) -> Result<Self, NotSizes> {
         let mut sizes = Vec::new();
         for part in text.split(',') {

@@ -1,4 +1,4 @@
-//! Keeping a GPU's clock up while the host is at work.
+//! Keeps a GPU's clock frequency up while the host is at work.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,16 +8,16 @@ use crate::gpu::{Buffers, Gpu, execute};
 use crate::key::KeyWords;
 use crate::plan::{Algorithm, Plan, Shape, Variant};
 
-/// Work that is of no interest, done until the device is as fast as it was at its fastest.
+/// Unrelated work that runs until the device is as fast as at its fastest.
 pub struct SpinUp {
     plan: Plan,
     elements: Buffers,
-    /// What the work took at best: the sign that the clock is up.
+    /// The least time of the work, reached at the full clock frequency.
     fastest: Mutex<Duration>,
 }
 
 impl SpinUp {
-    /// Works until that has not become faster for a while.
+    /// Runs until the least time has not improved for a while.
     ///
     /// # Errors
     ///
@@ -28,7 +28,7 @@ impl SpinUp {
         gpu.prepare(&plan)?;
         let elements = Buffers::new(gpu, &plan)?;
         let once = execute(gpu, &plan, &elements, |_| {})?.0.time;
-        // So often in one submit that the device is not idle between two of them.
+        // Repeated within one submit, so that the device is not idle in between.
         let times = (Duration::from_millis(10).as_secs_f64() / once.as_secs_f64()).clamp(1.0, 200.0) as u32;
         let spin_up = Self { plan: plan.repeated(times)?, elements, fastest: Mutex::new(Duration::MAX) };
         let (start, mut improved) = (Instant::now(), Instant::now());
@@ -41,7 +41,7 @@ impl SpinUp {
         Ok(spin_up)
     }
 
-    /// Works until that is about as fast as ever.
+    /// Runs until the work is about as fast as ever.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl SpinUp {
                 return Ok(());
             }
             if elapsed > Duration::from_secs(1) {
-                // So fast it will not be again, as when it has become hot.
+                // Lower the expectation: the device may be throttled by heat.
                 *self.fastest.lock().unwrap_or_else(PoisonError::into_inner) = fastest_now;
                 return Ok(());
             }

@@ -1,6 +1,6 @@
-//! What many times say together.
+//! Statistics over measured times.
 
-/// The middle of the values, or the mean of the two in the middle.
+/// The median: the middle value, or the mean of the two in the middle.
 ///
 /// # Panics
 ///
@@ -13,28 +13,28 @@ pub fn median(values: &[f64]) -> f64 {
     if rising.len() % 2 == 1 { rising[middle] } else { f64::midpoint(rising[middle - 1], rising[middle]) }
 }
 
-/// From which size on one thing is faster than another.
+/// The size from which on one contender is faster than another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Crossover {
-    /// At every size that was measured.
+    /// Faster at every measured size.
     Always,
-    /// At the largest size that was measured it is not.
+    /// Not faster at the largest measured size.
     Never,
-    /// From a size between these two on.
+    /// Faster from a size between these two.
     Between {
-        /// The largest size that was measured and at which it is not faster.
+        /// The largest measured size at which it is not faster.
         below: usize,
-        /// The next.
+        /// The next measured size.
         above: usize,
-        /// Where lines through the times of both, on logarithmic scales, meet.
+        /// The size at which lines through the times of both, on logarithmic scales, intersect.
         about: f64,
-        /// The time there.
+        /// The time at the intersection.
         time: f64,
     },
 }
 
-/// From which size on the first time is the smaller one; `points` are size, first and second time, sizes rising.
-/// `None` where there are no points.
+/// The size from which on the first time is smaller; `points` are size, first and second time, with sizes
+/// ascending. `None` without points.
 #[must_use]
 pub fn crossover(points: &[(usize, f64, f64)]) -> Option<Crossover> {
     let last = points.len().checked_sub(1)?;
@@ -72,13 +72,13 @@ mod tests {
         assert_eq!(crossover(&[]), None);
         assert_eq!(crossover(&[(1, 1.0, 2.0), (2, 2.0, 3.0)]), Some(Crossover::Always));
         assert_eq!(crossover(&[(1, 1.0, 2.0), (2, 3.0, 3.0)]), Some(Crossover::Never));
-        // A constant time of 8 meets one that is the size.
+        // A constant time of 8 meets a time equal to the size.
         let found = crossover(&[(1, 8.0, 1.0), (4, 8.0, 4.0), (16, 8.0, 16.0), (64, 8.0, 64.0)]);
         let Some(Crossover::Between { below: 4, above: 16, about, time }) = found else {
             panic!("{found:?}")
         };
         assert!((about - 8.0).abs() < 1e-9 && (time - 8.0).abs() < 1e-9, "{about} {time}");
-        // Faster, slower and faster again: it counts from where it stays so.
+        // Faster, slower and faster again: only the last change counts.
         let found = crossover(&[(1, 1.0, 2.0), (2, 4.0, 2.0), (4, 1.0, 2.0)]);
         assert!(matches!(found, Some(Crossover::Between { below: 2, above: 4, .. })), "{found:?}");
     }

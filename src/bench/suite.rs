@@ -1,4 +1,4 @@
-//! What is to be measured, and the measuring.
+//! The suite of cases, and the measurement.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -22,14 +22,14 @@ use crate::words::Words;
 /// How often each case is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// Runs that count.
+    /// Timed runs.
     pub runs: usize,
-    /// Runs before them that do not.
+    /// Untimed runs before them.
     pub warm_up: usize,
-    /// What all runs of a case may take together, making and verifying keys apart. A case that would not
-    /// get three runs done in that is skipped; others make fewer runs than asked for, but three.
+    /// Limit for all runs of a case, without generating and verifying keys. A case that would not complete
+    /// three runs within it is skipped; others make fewer runs than requested, but at least three.
     pub limit: Duration,
-    /// The seed of the first run's keys; later runs have those that follow.
+    /// The seed of the first run's keys, incremented for each later run.
     pub seed: u64,
 }
 
@@ -40,35 +40,35 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// The fewest runs that tell something.
+    /// The least number of meaningful runs.
     fn least(&self) -> usize {
         self.runs.min(3)
     }
 
-    /// Whether runs of this length exceed the limit.
+    /// Whether runs this long exceed the limit.
     fn is_exceeded_by(&self, run: Duration) -> bool {
         run.mul_f64(self.least() as f64) > self.limit
     }
 }
 
-/// How measuring a case ended.
+/// The result of measuring a case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// With these runs.
+    /// All runs.
     Measured(Vec<Sample>),
-    /// With one run, which took so long.
+    /// One run, which took this long and would exceed the limit.
     TooLong(Duration),
 }
 
-/// A sort this long needs no others to warm up.
+/// A sort this long needs no further warm-up.
 const LONG: Duration = Duration::from_secs(1);
 
-/// Measures a contender on keys that are made anew for each run, from a seed, and verifies every result.
-/// `ran` is told how many runs are done, those of warm-up among them.
+/// Measures a contender on keys generated anew for each run, and verifies every result. Calls `ran` with the
+/// number of runs done, including warm-up.
 ///
 /// # Errors
 ///
-/// A wrong result, a failure of the device.
+/// A wrong result; a failure of the device.
 pub fn measure(
     contender: &mut dyn Contender,
     keys: &dyn Fn(u64) -> Words<'static>,
@@ -86,7 +86,7 @@ pub fn measure(
         if samples.is_empty() && pace.is_exceeded_by(sample.end_to_end) {
             return Ok(Outcome::TooLong(sample.end_to_end));
         }
-        // As long as there is time for the runs that count.
+        // While enough time remains for the timed runs.
         let is_free = spent + sample.end_to_end.mul_f64(pace.least() as f64) < pace.limit;
         if warm_up > 0 && sample.end_to_end < LONG && is_free {
             warm_up -= 1;
@@ -112,7 +112,7 @@ fn verified(contender: &mut dyn Contender, input: &Words<'static>, seed: u64) ->
 }
 
 impl Suite {
-    /// Bytes of memory that it takes at least: for the largest input, the copy that is sorted and the result.
+    /// Least memory needed, in bytes: for the largest input, the sorted copy and the result.
     #[must_use]
     pub fn memory(&self) -> u64 {
         let n = self.sizes.0.iter().copied().max().unwrap_or(0) as u64;
@@ -122,15 +122,15 @@ impl Suite {
     }
 }
 
-/// A device to measure, ready for it.
+/// A device that is ready to be measured.
 pub struct Device {
     report: DeviceReport,
-    /// `None` is the CPU.
+    /// `None` for the CPU.
     gpu: Option<(Gpu, Option<SpinUp>)>,
 }
 
 impl Device {
-    /// The CPU, which performs the networks itself.
+    /// The CPU, which also performs the networks.
     #[must_use]
     pub fn cpu() -> Self {
         let report = DeviceReport {
@@ -144,14 +144,14 @@ impl Device {
         Self { report, gpu: None }
     }
 
-    /// A GPU that took `start` to start. Its clock is raised and its copies are timed.
+    /// A GPU that took `start` to start. Spins it up and measures its copy bandwidth.
     ///
     /// # Errors
     ///
     /// A failure of the device.
     pub fn gpu(gpu: Gpu, start: Duration) -> Result<Self, Error> {
         let info = gpu.info();
-        // A software driver has no clock of its own.
+        // A software driver has no clock frequency.
         let spin_up = (info.kind != Kind::Software).then(|| SpinUp::new(&gpu)).transpose()?;
         let report = DeviceReport {
             name: info.name.clone(),
@@ -160,7 +160,7 @@ impl Device {
             driver: Some(info.driver.clone()),
             start_ms: Some(milliseconds(start)),
             copy_bytes_per_s: match gpu.copy_bandwidth() {
-                // A device that is full can sort all the same.
+                // A device too full for this can still sort.
                 Err(error) if refuses(&error) => None,
                 bandwidth => Some(bandwidth?),
             },
@@ -168,19 +168,19 @@ impl Device {
         Ok(Self { report, gpu: Some((gpu, spin_up)) })
     }
 
-    /// What reports say of it.
+    /// The device's entry in reports.
     #[must_use]
     pub fn report(&self) -> &DeviceReport {
         &self.report
     }
 
-    /// Whether it is a GPU, be it of software.
+    /// Whether it is a GPU, including software ones.
     #[must_use]
     pub fn is_gpu(&self) -> bool {
         self.gpu.is_some()
     }
 
-    /// Tells devices of one name apart.
+    /// Numbers devices that share a name.
     pub fn number(devices: &mut [Self]) {
         let names: Vec<String> = devices.iter().map(|device| device.report.name.clone()).collect();
         for (index, device) in devices.iter_mut().enumerate() {
@@ -195,39 +195,39 @@ impl Device {
 /// The name of the CPU as a device.
 const CPU_NAME: &str = "CPU";
 
-/// What is to be measured: everything with everything.
+/// The cases to measure: every combination of these.
 #[derive(Clone, Debug)]
 pub struct Suite {
-    /// How many elements.
+    /// Numbers of elements.
     pub sizes: Sizes,
-    /// By what; on the CPU the variant makes no difference.
+    /// Algorithms and variants; on the CPU the variant makes no difference.
     pub methods: Vec<(Algorithm, Variant)>,
-    /// Types of elements.
+    /// Element types.
     pub elements: Vec<ElementType>,
-    /// How they are distributed.
+    /// Distributions of the elements.
     pub distributions: Vec<Distribution>,
-    /// Whether positions travel along.
+    /// Whether positions are carried as payloads.
     pub positions: bool,
-    /// How often.
+    /// Number of runs and time limit.
     pub pace: Pace,
 }
 
-/// What happens while a suite is measured.
+/// An event during a suite.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A case is begun, and so many runs will be made, those of warm-up counted.
+    /// A case begins, with this many runs including warm-up.
     Begins(&'a Case, usize),
-    /// So many of them are done.
+    /// This many of its runs are done.
     Ran(usize),
-    /// A case is done.
+    /// A case is measured.
     Measured(Measurement),
-    /// A case is left out.
+    /// A case is skipped.
     Skipped(Skipped),
     /// All cases of a size are done.
     SizeDone,
 }
 
-/// Who sorts.
+/// A sorter in the comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Entrant {
     AllCores,
@@ -236,7 +236,7 @@ enum Entrant {
 }
 
 impl Entrant {
-    /// With which power of n its time grows, nearly.
+    /// The approximate exponent of n in its running time.
     fn exponent(self) -> i32 {
         match self {
             Self::Network { algorithm: Algorithm::OddEven, .. } => 2,
@@ -245,11 +245,11 @@ impl Entrant {
     }
 }
 
-/// A size, and what a run took there.
+/// A size and the time of a run at that size.
 type Known = (usize, Duration);
 
 impl Suite {
-    /// The cases of one size and one kind of keys, in the order in which they are measured.
+    /// The cases of one size and one kind of keys, in the order of measurement.
     #[must_use]
     pub fn cases(
         &self,
@@ -263,11 +263,11 @@ impl Suite {
     }
 
     fn entrants(&self, devices: &[Device]) -> Vec<Entrant> {
-        // First, so that all others can be compared with them.
+        // The baselines first, so that all others can be compared with them.
         let mut entrants = vec![Entrant::AllCores, Entrant::OneCore];
         for (number, device) in devices.iter().enumerate() {
             for &(algorithm, variant) in &self.methods {
-                // On the CPU a network is a network.
+                // Variants make no difference on the CPU.
                 let variant = if device.gpu.is_some() { variant } else { algorithm.variants()[0] };
                 let entrant = Entrant::Network { device: number, algorithm, variant };
                 if !entrants.contains(&entrant) {
@@ -299,12 +299,11 @@ impl Suite {
         Case { device, algorithm, variant, element, positions, distribution, n }
     }
 
-    /// Measures everything, size by size.
+    /// Measures all cases, size by size.
     ///
     /// # Errors
     ///
-    /// A wrong result, a failure of a device, and whatever `tell` returns. What a device or the time does not
-    /// allow is no error.
+    /// A wrong result; a failure of a device; any error of `tell`. Exceeding a limit is no error.
     pub fn run<E: From<Error>>(
         &self,
         devices: &[Device],
@@ -335,7 +334,7 @@ impl Suite {
     ) -> Result<(), E> {
         tell(Event::Begins(&case, self.pace.warm_up.saturating_add(self.pace.runs)))?;
         let mut ran = |runs| {
-            // Progress that cannot be told is no reason to stop.
+            // A failure to show progress is ignored.
             let _ = tell(Event::Ran(runs));
         };
         match self.outcome(entrant, devices, &case, known, &mut ran) {
@@ -356,7 +355,7 @@ impl Suite {
         }
     }
 
-    /// Measures a case unless that would take too long; says also how long making the contender took.
+    /// Measures a case unless it would take too long; also returns the preparation time of the contender.
     fn outcome(
         &self,
         entrant: Entrant,
@@ -388,9 +387,9 @@ impl Suite {
         Ok((outcome, prepare))
     }
 
-    /// Finds out what a run takes at no less than a quarter of the size, or at the size from which on it is
-    /// certain to take too long: by going there in steps of four, so that no step takes long. `None` if
-    /// the size is so small that there is nothing to find out.
+    /// Estimates the time of a run by measuring smaller sizes in steps of four, up to a quarter of this size
+    /// or to a size from which on it is certain to take too long; so no step takes long. `None` if the size
+    /// is too small to need an estimate.
     fn expect(
         &self,
         entrant: Entrant,
@@ -418,7 +417,7 @@ impl Suite {
         Ok(last)
     }
 
-    /// What a GPU would do, if it takes so many.
+    /// The plan of a GPU, if its limits permit.
     fn plan(
         &self,
         entrant: Entrant,
@@ -452,25 +451,25 @@ impl Suite {
     }
 }
 
-/// Words<'static> of a case's kind, `n` of them.
+/// `n` keys of a case's kind.
 fn keys(case: &Case, n: usize, seed: u64) -> Words<'static> {
     let (element, distribution) = (case.element, case.distribution);
     Sequence { element, distribution, count: n as u64, seed }.keys(0, n)
 }
 
-/// What a run will take at another size.
+/// The estimated time of a run at another size.
 fn grown((n, run): Known, entrant: Entrant, size: usize) -> Duration {
     let times = (size as f64 / n as f64).powi(entrant.exponent());
-    // A year is as good as whatever exceeds what a duration holds.
+    // Clamped to a year, since a Duration could overflow.
     Duration::from_secs_f64((run.as_secs_f64() * times).min(3e7))
 }
 
-/// Whether a device refuses the size, which is no failure.
+/// Whether the device does not support the size, which is no failure.
 fn refuses(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Limit { .. } | ErrorKind::NoMemory { .. })
 }
 
-/// The error with the case that it is about.
+/// Adds the case to an error.
 fn named(error: Error, case: &Case) -> Error {
     let what = format!(
         "{} on {}, {} {} {}",

@@ -1,4 +1,4 @@
-//! Results as a table for a terminal: a group of lines for each size, the best of each group marked.
+//! Results as a table for a terminal: a group of lines per size, with the best of each group marked.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::report::{Case, Measurement, ONE_CORE, Report, Skipped};
 use super::statistics::Crossover;
 use crate::human::{bytes, count, grouped, time};
 
-/// What the columns hold, beside size and method; with the width of each.
+/// The columns after size and method, with their widths.
 const COLUMNS: [(&str, usize); 9] = [
     ("median", 8),
     ("min", 8),
@@ -20,13 +20,13 @@ const COLUMNS: [(&str, usize); 9] = [
     ("vs CPU", 8),
     ("end to end", 10),
 ];
-/// Which of them are times that a result can be the best by.
+/// The columns with times by which a result can be the best.
 const MEDIAN: usize = 0;
 const END_TO_END: usize = 8;
-/// Digits of the largest size that one sort takes, grouped.
+/// Width of the largest size of one sort, with grouped digits.
 const SIZE_WIDTH: usize = 13;
 
-/// What the columns mean.
+/// The legend of the columns.
 const LEGEND: &str = "\
 median, min   of the sort alone, by the GPU's own clock where it has one
 spread        from the shortest to the longest time, as a part of the median
@@ -36,17 +36,17 @@ vs CPU        how many times as fast as the faster of the CPU's own sorts, by th
 end to end    with the keys' way to the device and back
 ";
 
-/// A table that is printed as results come.
+/// A table that is printed as results arrive.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Devices by which methods are told apart, if there are several.
+    /// The devices, to distinguish their methods if there are several.
     devices: Vec<String>,
     method_width: usize,
     colour: bool,
 }
 
 impl Table {
-    /// A table of such cases; with colours, if the terminal has them.
+    /// A table for these cases; with colours if the terminal supports them.
     #[must_use]
     pub fn new(report: &Report, cases: &[Case], colour: bool) -> Self {
         let devices = report.devices.iter().map(|device| device.name.clone()).collect();
@@ -59,7 +59,7 @@ impl Table {
         style.force_styling(self.colour)
     }
 
-    /// The number by which a device's methods are marked.
+    /// The number that marks a device's methods.
     fn mark(&self, device: &str) -> String {
         let number = self.devices.iter().position(|name| name == device);
         match number {
@@ -74,7 +74,7 @@ impl Table {
         format!("{}{note}{mark}", case.method())
     }
 
-    /// What comes before all: the machine, its devices and what the columns mean.
+    /// The introduction: the machine, its devices and the legend.
     #[must_use]
     pub fn introduction(&self, report: &Report) -> String {
         let machine = &report.machine;
@@ -105,7 +105,7 @@ impl Table {
         text
     }
 
-    /// What comes before the sizes of one kind of keys.
+    /// The heading of one kind of keys.
     #[must_use]
     pub fn heading(&self, kind: &Case) -> String {
         let mut titles = format!("{:>SIZE_WIDTH$}  {:method$}", "n", "sort", method = self.method_width);
@@ -154,7 +154,7 @@ impl Table {
         text
     }
 
-    /// What comes after all: from which size on each GPU is faster than the CPU.
+    /// The conclusion: the size from which on each GPU is faster than the CPU.
     #[must_use]
     pub fn conclusion(&self, report: &Report) -> String {
         let mut text = String::new();
@@ -186,13 +186,13 @@ fn overtakes(crossover: Crossover) -> String {
     }
 }
 
-/// Two digits and zeros: more would be more than is known.
+/// Two significant digits: more would exceed the precision.
 pub(super) fn rounded(size: f64) -> String {
     let unit = 10_f64.powf(size.log10().floor() - 1.0).max(1.0);
     grouped(((size / unit).round() * unit) as u64)
 }
 
-/// What stands in the columns, in their order.
+/// The cells of a row, in column order.
 pub(super) fn cells(report: &Report, result: &Measurement) -> [String; COLUMNS.len()] {
     let row = report.row(result);
     let nothing = || "-".to_owned();

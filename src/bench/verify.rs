@@ -1,18 +1,18 @@
-//! Whether a result is the sorted input, told by what being sorted means and not by another sort.
+//! Verifies a sort by the definition of sortedness, not by comparison with another sort.
 
 use super::contender::Sorted;
 use crate::key::Word;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 use crate::words::{Block, Width, Words, by_width, in_one};
 
-/// Says what is wrong with `sorted` as the result of sorting `input`, if anything is.
+/// Verifies that `sorted` is the result of sorting `input`.
 ///
-/// Keys must rise and be the input's, each as often. Positions must be a permutation that makes the keys
-/// rise, and those of equal keys must rise themselves.
+/// Keys must be ascending and a permutation of the input's. Positions must be a permutation that makes the
+/// keys ascending, and be ascending themselves among equal keys.
 ///
 /// # Errors
 ///
-/// What is wrong.
+/// A description of what is wrong.
 pub fn verify(input: &Words, sorted: Sorted) -> Result<(), String> {
     fn of<W: Width>(input: Vec<Block<W>>, sorted: Sorted) -> Result<(), String> {
         let input = in_one(input);
@@ -47,7 +47,7 @@ fn verify_positions<W: Word>(input: &[W], positions: &[u32]) -> Result<(), Strin
     {
         return Err(format!("at {place} is a position that the input lacks"));
     }
-    // Rising strictly by (key, position), none can be there twice, so each is there once.
+    // Strictly ascending by (key, position) implies that no position is repeated, so each occurs once.
     let element = |position: u32| (input[position as usize], position);
     let disorder =
         parallel::windows(positions, 2).position_first(|pair| element(pair[0]) >= element(pair[1]));
@@ -61,8 +61,8 @@ fn same_count(input: usize, sorted: usize) -> Result<(), String> {
     if input == sorted { Ok(()) } else { Err(format!("{input} went in and {sorted} came out")) }
 }
 
-/// The same for all permutations, and for other keys another but for a chance of one in 2^64: a sum over what
-/// a finaliser of `SplitMix64` makes of each key.
+/// Equal for all permutations, and different for other keys except with probability 2^−64: the sum of the
+/// keys' `SplitMix64` finaliser values.
 fn fingerprint<W: Word + Into<u64>>(keys: &[W]) -> u64 {
     let mix = |&key: &W| {
         let z = key.into().wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -233,7 +233,7 @@ pub(super) struct BenchArgs {
     pub(super) quiet: bool,
 }
 
-/// The name that stands for all variants.
+/// The name for all variants.
 const ALL: &str = "all";
 
 /// `bench --variant`
@@ -488,7 +488,7 @@ pub(super) struct SortArgs {
     #[arg(skip)]
     pub(super) progress_typed: bool,
 
-    /// The first option about how and where to sort that was typed.
+    /// The first typed option that selects the device or the method.
     #[arg(skip)]
     pub(super) how_typed: Option<&'static str>,
 }

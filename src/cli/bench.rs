@@ -1,4 +1,4 @@
-//! `gpusort bench`: from what was typed to what is measured; results as they come, exports at the end.
+//! `gpusort bench`: resolves the options, prints results as they arrive, and writes exports at the end.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use super::device::Device;
 use super::format::unless_stdout;
 use super::progress::{Progress, Unit};
 
-/// What is meant: every option resolved against the others.
+/// The resolved options.
 struct Options {
     suite: Suite,
     devices: Vec<Device>,
@@ -35,7 +35,7 @@ struct Options {
     quiet: bool,
 }
 
-/// A file to be made of the results; without a path it goes to standard output.
+/// A file to be written from the results; without a path it goes to standard output.
 struct Export {
     format: Format,
     path: Option<PathBuf>,
@@ -50,7 +50,7 @@ enum Format {
 }
 
 impl Export {
-    /// Whether what goes to standard output is for a program to read, so that nothing else may be there.
+    /// Whether standard output carries machine-readable data, which permits nothing else there.
     fn is_data_on_stdout(&self) -> bool {
         self.path.is_none() && self.format != Format::Plot
     }
@@ -73,7 +73,7 @@ impl Export {
     }
 }
 
-/// Whether standard output is to have colours. <https://no-color.org>
+/// Whether to use colours on standard output. <https://no-color.org>
 fn has_colours() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -130,9 +130,9 @@ impl Options {
     }
 }
 
-/// Finds out before the work whether a file can be put there.
+/// Checks before the work that the file can be written.
 fn check_place(path: &Path) -> anyhow::Result<()> {
-    // Opening a pipe, even to close it at once, would end it for its reader.
+    // Opening a pipe, even to close it at once, would signal its end to the reader.
     if path.metadata().map_or(true, |metadata| metadata.is_file() || metadata.is_dir()) {
         drop(Output::file(path)?);
     }
@@ -149,7 +149,7 @@ fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
     distinct
 }
 
-/// Each algorithm with each of these variants that it has.
+/// Each algorithm with those of these variants that it has.
 fn methods(algorithms: &[Algorithm], variants: &[VariantArg]) -> anyhow::Result<Vec<(Algorithm, Variant)>> {
     let algorithms = if algorithms.is_empty() { &Algorithm::ALL } else { algorithms };
     let asked = |variant: &Variant| {
@@ -166,7 +166,7 @@ fn methods(algorithms: &[Algorithm], variants: &[VariantArg]) -> anyhow::Result<
         if let VariantArg::One(variant) = variant
             && !methods.iter().any(|(_, has)| has == variant)
         {
-            // For the message.
+            // Fails with the message.
             algorithms[0].variant(Some(*variant))?;
         }
     }
@@ -197,7 +197,7 @@ fn start(options: &Options, progress: &Progress) -> anyhow::Result<Vec<bench::De
                 Err(error) => return Err(error.into()),
             },
         };
-        // There is only one CPU, whether it was asked for or there was no GPU.
+        // There is only one CPU, whether requested or a replacement for a missing GPU.
         if device.is_gpu() || devices.iter().all(bench::Device::is_gpu) {
             devices.push(device);
         }
@@ -206,17 +206,17 @@ fn start(options: &Options, progress: &Progress) -> anyhow::Result<Vec<bench::De
     Ok(devices)
 }
 
-/// The results so far, and what has been said of them.
+/// The results so far, and how many were printed.
 struct Live {
     report: Report,
     table: Table,
     to_stderr: bool,
     exports: Vec<Export>,
-    /// The kind of keys that the table is at.
+    /// The kind of keys of the current table section.
     kind: Option<Case>,
     results_told: usize,
     skipped_told: usize,
-    /// Whether standard output has no reader any more.
+    /// Whether standard output has lost its reader.
     is_unheard: bool,
     is_over: bool,
 }
@@ -231,7 +231,7 @@ impl Live {
         }
         let mut output = Output::stdout()?;
         match output.write_all(text.as_bytes()).map_err(|error| output.failed(error)) {
-            // There are still the exports to be made.
+            // The exports remain to be written.
             Err(error) if error.is_broken_pipe() && !self.exports.is_empty() => {
                 self.is_unheard = true;
                 Ok(())
@@ -240,7 +240,7 @@ impl Live {
         }
     }
 
-    /// Prints what is new as one group.
+    /// Prints the new results as one group.
     fn tell(&mut self) -> anyhow::Result<()> {
         let results = &self.report.results[self.results_told..];
         let skipped = &self.report.skipped[self.skipped_told..];
@@ -258,7 +258,7 @@ impl Live {
         Ok(())
     }
 
-    /// Says the rest: what has not been told yet, what follows from all of it, and the exports. Once.
+    /// Prints the remaining results and the conclusion, and writes the exports. Takes effect once.
     fn end(&mut self) -> anyhow::Result<()> {
         if std::mem::replace(&mut self.is_over, true) {
             return Ok(());
@@ -266,10 +266,10 @@ impl Live {
         let conclusion = self.table.conclusion(&self.report);
         let told = self.tell().and_then(|()| self.print(&conclusion));
         if self.report.results.is_empty() && self.report.skipped.is_empty() {
-            // Nothing that would be worth what was exported there before.
+            // Keep earlier exports rather than replace them with nothing.
             return told;
         }
-        // Each for itself: one that fails is no reason to lose the others.
+        // Independently: one failure must not lose the others.
         let exported: Vec<_> = self.exports.iter().map(|export| export.write(&self.report)).collect();
         exported.into_iter().fold(told, anyhow::Result::and)
     }
@@ -310,7 +310,7 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
     let live = Arc::new(Mutex::new(live));
     let (last, bar) = (Arc::clone(&live), progress.clone());
     end::say_at_last(move || {
-        // Before the lock, which is waited for while the bar is suspended.
+        // Before the lock, whose holder may be waiting for the bar.
         bar.end();
         let mut live = lock(&last);
         if let Err(error) = live.end() {
@@ -321,7 +321,7 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
     let measured = suite.run(&devices, &mut |event| tell(event, &live, &progress));
     let mut live = lock(&live);
     progress.end();
-    // What was measured before a failure is told all the same.
+    // Results measured before a failure are still printed.
     let ended = live.end();
     measured.and(ended)
 }

@@ -1,4 +1,4 @@
-//! What `--device` names, and which of the devices sorts.
+//! Resolves `--device`, and chooses the device for a sort.
 
 use std::cell::OnceCell;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use gpusort::{Kind, Select};
 use super::costs;
 use super::progress::{Progress, Unit};
 
-/// Where to sort.
+/// The requested device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Device {
     Auto,
@@ -47,14 +47,14 @@ impl Device {
     }
 }
 
-/// A device that is being started while the input is read.
+/// A device that starts while the input is read.
 struct Starting {
-    /// What it will be, or is where the system gave no thread for it; `None` when it was taken.
+    /// The starting thread, or the result where the system refused a thread; `None` once it was taken.
     device: Option<Result<JoinHandle<Begun>, Box<Begun>>>,
     since: Instant,
 }
 
-/// A device, and how long it took to start.
+/// A device and its startup time.
 type Begun = (Result<Gpu, gpusort::Error>, Duration);
 
 impl Starting {
@@ -67,7 +67,7 @@ impl Starting {
         Self { device: Some(device.map_err(Box::new)), since }
     }
 
-    /// How much is left of a start that takes so long in all.
+    /// The remaining part of a startup that takes `of` in total.
     fn left(&self, of: Duration) -> Duration {
         let done =
             self.device.as_ref().is_none_or(|device| device.as_ref().map_or(true, JoinHandle::is_finished));
@@ -83,31 +83,31 @@ impl Starting {
 }
 
 impl Drop for Starting {
-    /// A process that ends while a driver is starting up may crash in it.
+    /// Waits, since a process that ends during a driver's startup may crash in it.
     fn drop(&mut self) {
         if let Some(Ok(thread)) = self.device.take() {
-            // Its result is no longer wanted.
+            // The result is no longer needed.
             let _ = thread.join();
         }
     }
 }
 
-/// The devices that one command sorts on: what was started for one input is there for the next.
+/// The devices of one command, which keep a started GPU for further inputs.
 pub(super) struct Devices {
     wanted: Device,
     method: Method,
     selection: Selection,
-    /// Whether to say that there is no GPU.
+    /// Whether to report that there is no GPU.
     notes: bool,
     gpu: Started,
-    /// Read when they are first needed.
+    /// Loaded on first use.
     costs: OnceCell<Costs>,
 }
 
-/// What is known of an input before it is read.
+/// The known properties of an input before it is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
-    /// Elements, or about as many.
+    /// The exact or approximate number of elements.
     pub(super) n: u64,
     pub(super) shape: Shape,
     pub(super) bytes: u64,
@@ -118,14 +118,14 @@ enum Started {
     No,
     Soon(Starting),
     Yes(Rc<Sorter>),
-    /// And never will be, because of this.
+    /// It failed to start, for this reason.
     Never(String),
 }
 
-/// Where a sort will run, and why there.
+/// The device for a sort, and the reason for the choice.
 pub(super) struct Chosen {
     pub(super) sorter: Rc<Sorter>,
-    /// How long it took to start, if it was started for this sort.
+    /// The startup time, if it was started for this sort.
     pub(super) started: Duration,
     pub(super) why: String,
 }
@@ -135,18 +135,18 @@ impl Devices {
         Self { wanted, method, selection: Selection::ALL, notes, gpu: Started::No, costs: OnceCell::new() }
     }
 
-    /// What of the sorted records is needed, if not all.
+    /// Restricts the sort to a selection of its records.
     pub(super) fn selecting(self, selection: Selection) -> Self {
         Self { selection, ..self }
     }
 
-    /// Whether the choice is free: neither a device nor an algorithm is named.
+    /// Whether neither a device nor an algorithm is named.
     fn is_free(&self) -> bool {
         self.wanted == Device::Auto && self.method.algorithm.is_none()
     }
 
-    /// Begins to start the device that this input will be sorted on, if it is one that takes a start: one that was
-    /// asked for, or one that is done sooner though it starts while the input is being read.
+    /// Begins to start the GPU for this input if it will be used: because it was requested, or because it is
+    /// expected to finish sooner, given that it starts while the input is read.
     pub(super) fn expect(&mut self, input: Option<Expected>) {
         let pays = |input: Expected| {
             let left = |start: Duration| start.saturating_sub(self.costs().reading(input.bytes, input.text));
@@ -164,13 +164,13 @@ impl Devices {
         }
     }
 
-    /// What sorting costs here.
+    /// The costs of sorting on this machine.
     fn costs(&self) -> &Costs {
         self.costs.get_or_init(|| {
             costs::kept()
                 .unwrap_or_else(|error| {
                     if self.notes {
-                        // Also where the sort does not depend on it, since it will not go away by itself.
+                        // Even if the choice does not depend on it, since the error will persist.
                         let _ = writeln!(io::stderr(), "gpusort: {error:#}");
                     }
                     None
@@ -179,7 +179,7 @@ impl Devices {
         })
     }
 
-    /// Where so many elements are sorted sooner, if so much is left of the GPU's start.
+    /// Compares the devices for `n` elements; `left` maps the GPU's startup time to its remaining part.
     fn compare(&self, n: u64, shape: Shape, left: impl Fn(Duration) -> Duration) -> Choice {
         let costs = self.costs();
         let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -191,7 +191,7 @@ impl Devices {
         matches!(self.gpu, Started::Soon(_))
     }
 
-    /// Chooses a device for `n` elements, of which so many bytes are still to be read, and waits until it has started.
+    /// Chooses a device for `n` elements, with `unread` bytes still to be read, and waits for its start.
     pub(super) fn choose(
         &mut self,
         n: u64,
@@ -260,7 +260,7 @@ impl Devices {
                             let what = format!("the {algorithm} network runs on the CPU");
                             progress.note(&format!("no hardware GPU found; {what}"));
                         }
-                        // Nobody asked for a GPU, so nobody need hear more of one that does not start.
+                        // The GPU was not requested, so the failure is only mentioned as the reason.
                         let said = || error.to_string().replace('\n', "; ");
                         let why = if none { "no hardware GPU found".to_owned() } else { said() };
                         self.gpu = Started::Never(why.clone());
@@ -270,7 +270,7 @@ impl Devices {
             }
         };
         self.gpu = Started::Yes(Rc::clone(&sorter));
-        // It has started by now, so that took its time in any case.
+        // It has started by now, so the startup time counts in any case.
         let on_cpu = |why: String| Ok(Chosen { sorter: Rc::new(Sorter::cpu()), started, why });
         if let Some(info) = sorter.device().filter(|_| is_free) {
             if !takes(&info.limits, self.method, n, shape) {
@@ -289,7 +289,7 @@ impl Devices {
     fn select(&self) -> Select {
         match &self.wanted {
             Device::Gpu(select) => select.clone(),
-            // The one that was measured may be another than the first.
+            // The measured GPU may not be the first.
             Device::Auto if self.is_free() && self.costs().measured_here => {
                 self.costs().gpu.as_ref().map_or(Select::Hardware, |gpu| Select::Name(gpu.name.clone()))
             }
@@ -298,12 +298,12 @@ impl Devices {
     }
 }
 
-/// So many elements, in words.
+/// A number of elements in words.
 fn counted(n: u64) -> String {
     if n == 1 { "1 element".to_owned() } else { format!("{} elements", grouped(n)) }
 }
 
-/// Whether the GPU takes so many elements in one sort.
+/// Whether the GPU can sort this many elements at once.
 fn takes(limits: &Limits, method: Method, n: u64, shape: Shape) -> bool {
     let n = usize::try_from(n).unwrap_or(usize::MAX);
     let plan = |(algorithm, variant)| Plan::new(algorithm, variant, n, shape, limits);

@@ -1,4 +1,4 @@
-//! `gpusort devices`: what can sort here.
+//! `gpusort devices`: lists the devices that can sort.
 
 use std::io::Write;
 

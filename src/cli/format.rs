@@ -1,4 +1,4 @@
-//! Formats, as flags name them.
+//! Formats as named by flags.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,13 @@ use gpusort::unstable::key::ElementType;
 
 use super::args::OutputFormatArg;
 
-/// The output file, or `None` where it is standard output under another name.
+/// The output file, or `None` if it is another name of standard output.
 pub(super) fn unless_stdout(output: Option<PathBuf>) -> Option<PathBuf> {
     let stdout = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].map(Path::new);
     output.filter(|output| !stdout.contains(&output.as_path()))
 }
 
-/// The format of the output and the element type that its extension promises, where `--to` or the
-/// extension tells.
+/// The format of the output and the element type implied by its extension, as far as determined.
 pub(super) fn of_output(
     to: Option<OutputFormatArg>,
     output: Option<&Path>,
@@ -27,7 +26,7 @@ pub(super) fn of_output(
         OutputFormatArg::Npy => Format::Npy,
     });
     let extension = output.map(Extension::of);
-    // What is asked for by name is written, whatever the extension would promise.
+    // An explicit format overrides the extension.
     named.map(|format| (format, None)).or_else(|| {
         let Extension { format, element } = extension?;
         Some((format?, element))

@@ -1,4 +1,4 @@
-//! `gpusort gen`: test data, made as it is written.
+//! `gpusort gen`: test data, generated while it is written.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -13,13 +13,13 @@ use super::args::{GenArgs, Progress as When};
 use super::format;
 use super::progress::{Progress, Unit};
 
-/// Elements made at once: few enough to stay in a cache, enough for many cores to share.
+/// Elements generated at once: few enough for a cache, enough for many cores.
 const BLOCK: u64 = 1 << 20;
 
 pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
     let path = format::unless_stdout(args.output);
     let (mut format, promised) = format::of_output(args.to, path.as_deref()).unwrap_or((Format::Text, None));
-    // The type by the name, whatever the format.
+    // The type comes from the extension, whatever the format.
     let named = path.as_deref().and_then(|path| Extension::of(path).element);
     let to_terminal = path.is_none() && io::stdout().is_terminal();
     ensure!(!format.is_table(), "numbers make no table; --to text, bin or npy writes them");

@@ -1,4 +1,4 @@
-//! What a person can do against an error, in terms of options: the library knows none.
+//! Remedies for errors in terms of options, which the library does not know.
 
 use gpusort::{Error, ErrorKind, Hint};
 
@@ -8,7 +8,7 @@ pub(super) fn shown(error: &anyhow::Error) -> String {
     format!("{error:#}{hint}")
 }
 
-/// What is added to the message of an error.
+/// The text appended to the message of an error.
 fn hint(error: &Error) -> Option<String> {
     if let ErrorKind::NoDevice { adapters, .. } = error.kind() {
         return Some(match adapters {

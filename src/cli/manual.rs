@@ -1,4 +1,4 @@
-//! `gpusort completions` and `gpusort man`: what clap knows of the commands, for shells and for man.
+//! `gpusort completions` and `gpusort man`, generated from the clap commands.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ pub(super) fn completions(shell: Shell) -> anyhow::Result<()> {
     super::print(&String::from_utf8_lossy(&script))
 }
 
-/// The page of gpusort as a whole, or of one command.
+/// The manual page of gpusort as a whole, or of one command.
 pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
     let mut all = super::command();
     all.build();
@@ -38,14 +38,14 @@ pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
     super::print(&String::from_utf8_lossy(&page))
 }
 
-/// Help below the options as sections of the page: a line that ends with a colon is a heading, and others stay lines.
+/// Formats the help after the options as sections: a line that ends with a colon becomes a heading.
 fn sections(help: &str, page: &mut impl Write) -> io::Result<()> {
     let mut lines = help.lines().peekable();
     writeln!(page, ".nf")?;
     while let Some(line) = lines.next() {
         match line.strip_suffix(':').filter(|heading| !heading.starts_with(' ')) {
             Some(heading) => writeln!(page, ".fi\n.SH {}\n.nf", heading.to_uppercase())?,
-            // What stands alone at the end, as under a heading of its own.
+            // A note alone at the end gets a heading of its own.
             None if line.starts_with('\'') => writeln!(page, ".fi\n.SH NOTES\n.nf\n\\&{}", escaped(line))?,
             None if line.is_empty() && lines.peek().is_none_or(|next| next.ends_with(':')) => {}
             None => writeln!(page, "\\&{}", escaped(line.strip_prefix("  ").unwrap_or(line)))?,
@@ -54,7 +54,7 @@ fn sections(help: &str, page: &mut impl Write) -> io::Result<()> {
     writeln!(page, ".fi")
 }
 
-/// A line that roff prints as it is, which must not begin it.
+/// Escapes a line, which must not start with a roff control character.
 fn escaped(line: &str) -> String {
     line.replace('\\', "\\e").replace('-', "\\-")
 }

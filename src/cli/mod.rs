@@ -1,5 +1,4 @@
-//! The commands: what a person types, and what is told in return. The only folder that knows clap,
-//! anyhow and indicatif.
+//! The commands: argument parsing, messages and output. The only folder that uses clap, anyhow and indicatif.
 
 mod args;
 mod bench;
@@ -26,10 +25,10 @@ use gpusort::unstable::io::Output;
 
 use crate::end;
 
-/// Runs the command that the arguments name.
+/// Runs the command in the arguments.
 ///
-/// Exit codes: 0 done, or the reader of the output went away; 1 a check found disorder; 2 any error (clap's own
-/// too); 130 interrupted.
+/// Exit codes: 0 success, including a closed output pipe; 1 a check found disorder; 2 any error, including
+/// clap's; 130 interrupted.
 pub(crate) fn main() -> ExitCode {
     prepare_environment();
     end::install();
@@ -50,14 +49,14 @@ pub(crate) fn main() -> ExitCode {
         Err(error) if error.is::<usage::Helped>() => ExitCode::SUCCESS,
         Err(error) if error.is::<usage::Answered>() => ExitCode::from(2),
         Err(error) => {
-            // Where even this cannot be written, there is nobody left to tell.
+            // If even this cannot be written, nothing is left to do.
             let _ = writeln!(std::io::stderr(), "gpusort: {}", hints::shown(&error));
             ExitCode::from(2)
         }
     }
 }
 
-/// The command with all that clap knows of it, and the options of sort by their groups.
+/// The clap command, with the options of sort listed by group.
 fn command() -> clap::Command {
     let command = args::Cli::command();
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
@@ -65,7 +64,7 @@ fn command() -> clap::Command {
         let heading = option.get_help_heading().unwrap_or("Other").to_owned();
         let long = option.get_long().map(|long| format!("--{long}"));
         let short = option.get_short().map(|short| format!("-{short}"));
-        // Each once, as most people know it.
+        // Each option once, by its more common name.
         let name = long.or(short).unwrap_or_default();
         match groups.iter_mut().find(|(other, _)| *other == heading) {
             Some((_, names)) => names.push(name),
@@ -78,7 +77,7 @@ fn command() -> clap::Command {
     command.after_help(after).long_version(VERSION.as_str())
 }
 
-/// What `--version` prints: also of which sources this is, and what it was built with.
+/// The output of `--version`, with the revision, compiler, features and back ends.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let listed = |all: &[(&'static str, bool)]| {
         let on = all.iter().filter(|(_, on)| *on).map(|(name, _)| *name);
@@ -101,7 +100,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The arguments, with what only clap knows: which of them were typed.
+/// The arguments, and which of them were typed, as only clap knows.
 fn parse() -> Result<args::Cli, clap::Error> {
     let matches = command().try_get_matches()?;
     let mut cli = args::Cli::from_arg_matches(&matches)?;
@@ -115,25 +114,25 @@ fn parse() -> Result<args::Cli, clap::Error> {
     Ok(cli)
 }
 
-/// Prints this on standard output.
+/// Prints `text` on standard output.
 fn print(text: &str) -> anyhow::Result<()> {
     let mut output = Output::stdout()?;
     output.write_all(text.as_bytes()).map_err(|error| output.failed(error))?;
     Ok(output.finish()?)
 }
 
-/// What sets defaults of options.
+/// Variables that set defaults of options.
 const ENVIRONMENT: [&str; 4] = ["GPUSORT_DEVICE", "GPUSORT_ALGO", "GPUSORT_TIMING", "GPUSORT_PROGRESS"];
 
 fn prepare_environment() {
     for name in ENVIRONMENT {
         if std::env::var_os(name).is_some_and(|value| value.is_empty()) {
-            // SAFETY: this is the first thing the process does, so no other thread reads the environment.
+            // SAFETY: this runs first in the process, so no other thread reads the environment.
             unsafe { std::env::remove_var(name) };
         }
     }
-    // Mesa's device-select layer asks the display server which GPU it prefers, which takes a fifth of a
-    // second and complains on stderr where there is none. gpusort orders the devices itself.
+    // Mesa's device-select layer asks the display server for its preferred GPU, which takes a fifth of a
+    // second and complains on stderr without one. gpusort orders the devices itself.
     if cfg!(target_os = "linux") {
         // SAFETY: as above.
         unsafe { std::env::set_var("NODEVICE_SELECT", "1") };

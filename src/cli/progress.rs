@@ -1,4 +1,4 @@
-//! The progress bar: one line on stderr, once the work has lasted long enough for a person to wonder.
+//! The progress bar: one line on stderr, shown once the work takes noticeably long.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -12,14 +12,14 @@ use super::args::Progress as When;
 /// Shorter work ends before a bar could be read.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What a phase counts.
+/// The unit of a phase.
 #[derive(Clone, Copy)]
 pub(super) enum Unit {
     Bytes,
     Passes,
     Records,
     Runs,
-    /// Nothing: only its time is told.
+    /// Nothing is counted; only the time is shown.
     Time,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Unit {
 #[derive(Clone)]
 pub(super) struct Progress(Option<ProgressBar>);
 
-/// Before the first phase there is nothing to say.
+/// Shows nothing before the first phase.
 const EMPTY: &str = "";
 
 impl Progress {
@@ -43,7 +43,7 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         bar.set_style(ProgressStyle::with_template(EMPTY).unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_draw_target(target);
-        // So that phases that do not report are seen to go on.
+        // Phases without reports must still look alive.
         bar.enable_steady_tick(Duration::from_millis(100));
         Self(Some(bar))
     }
@@ -63,7 +63,7 @@ impl Progress {
             Some(_) => format!("{{msg:8}} [{{bar:30}}] {count}, {{eta}} left"),
             None => format!("{{msg:8}} {{spinner}} {count} {{elapsed}}"),
         };
-        // The templates above are constants; were one wrong, the plain bar would do.
+        // The templates above are constants; the default bar is a fallback.
         let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.reset();
         bar.set_style(style.progress_chars("=> "));
@@ -74,7 +74,7 @@ impl Progress {
         }
     }
 
-    /// How far the phase is.
+    /// Sets the progress of the phase.
     pub(super) fn set(&self, done: u64) {
         if let Some(bar) = self.0.as_ref().filter(|bar| !bar.is_finished()) {
             bar.set_position(done);
@@ -88,13 +88,13 @@ impl Progress {
         }
     }
 
-    /// Says something on stderr, above the bar.
+    /// Prints a note on stderr, above the bar.
     pub(super) fn note(&self, text: &str) {
-        // A note that cannot be written is no reason to fail.
+        // A failure to print a note is ignored.
         self.suspend(|| drop(writeln!(io::stderr(), "gpusort: {text}")));
     }
 
-    /// Does what may print to the terminal that the bar is on.
+    /// Runs `print`, which may write to the terminal that shows the bar.
     pub(super) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         match &self.0 {
             Some(bar) => bar.suspend(print),
@@ -109,8 +109,7 @@ impl Drop for Progress {
     }
 }
 
-/// Where the bar is drawn: nowhere until `visible_from`; then in place on a terminal, and in a line for
-/// each state elsewhere.
+/// Draws the bar: not until `visible_from`; then in place on a terminal, and as a line per state elsewhere.
 #[derive(Debug)]
 struct Line {
     term: Term,

@@ -1,4 +1,4 @@
-//! `gpusort sort`: read, sort, write, tell.
+//! `gpusort sort`: reads, sorts, writes and reports.
 
 mod each;
 mod merge;
@@ -25,19 +25,19 @@ use super::device::{Devices, Expected};
 use super::progress::{Progress, Unit};
 use super::{check, usage};
 
-/// Bytes of a number in text with what separates it from the next, about.
+/// Approximate bytes of a number in text, with its separator.
 const BYTES_OF_TOKEN: u64 = 10;
 
-/// Bytes of a row of a table, about.
+/// Approximate bytes of a row of a table.
 const BYTES_OF_ROW: u64 = 50;
 
-/// Bytes that a number is printed in, at least: a digit and what ends its line.
+/// The least bytes of a printed number: a digit and the line end.
 const LEAST_PRINTED: usize = 2;
 
-/// The phases on the progress bar.
+/// Shows the phases on the progress bar.
 struct Watched<'a> {
     progress: &'a Progress,
-    /// Whether data is written to the terminal that the bar may be on.
+    /// Whether data goes to the terminal that may show the bar.
     to_terminal: bool,
 }
 
@@ -48,7 +48,7 @@ impl Watch for Watched<'_> {
             (Phase::Order, Some(_)) => self.progress.phase("sort", Unit::Passes, total),
             (Phase::Order, None) => self.progress.phase("sort", Unit::Time, None),
             (Phase::Write, _) => {
-                // The bar must not come between records.
+                // The bar must not appear between records.
                 if self.to_terminal {
                     self.progress.end();
                 }
@@ -68,13 +68,13 @@ impl Options {
         Watched { progress, to_terminal: self.output.is_none() && io::stdout().is_terminal() }
     }
 
-    /// What the sizes of files tell of the input; `None` if it is not all in files.
+    /// An estimate of the input from file sizes; `None` unless all inputs are files.
     fn expected(&self) -> Option<Expected> {
         let bytes = self.input.inputs.iter().map(Input::size).sum::<Option<u64>>()?;
         let element = self.input.by.element.unwrap_or(ElementType::U32);
         let format = self.input.format;
         let n = match format {
-            // As if all were integers: numbers that turn out to be decimals are longer, but dearer to sort too.
+            // Assumes integers: decimals are longer, but also cost more to sort.
             Format::Text => bytes / BYTES_OF_TOKEN,
             _ if format.is_table() => bytes / BYTES_OF_ROW,
             _ => bytes / element.bytes() as u64,
@@ -85,14 +85,14 @@ impl Options {
         Some(Expected { n, shape, bytes, text: !format.is_bits() })
     }
 
-    /// Bytes of memory that it takes at least to sort what is expected.
+    /// The least memory needed to sort the expected input, in bytes.
     fn least_memory(&self, expected: &Expected) -> u64 {
         let key = expected.shape.key_bytes();
         match self.input.format {
-            // Integers whose text is not kept: 64 bits twice for 21 bytes, or half of that for 11.
+            // Integers without their text: 64 bits twice for 21 bytes, or half of that for 11.
             Format::Text => expected.bytes / 4 * 3,
             format if format.is_table() => expected.bytes,
-            // Twice what the keys take: as they are read, and sorted.
+            // The keys twice: as read, and sorted.
             _ if self.ask.selection == Selection::ALL => expected.n.saturating_mul(2 * key),
             _ => expected.n.saturating_mul(key),
         }
@@ -101,7 +101,7 @@ impl Options {
 
 /// # Errors
 ///
-/// More memory is needed than there is.
+/// Not enough memory is available.
 fn ensure_memory(bytes: u64) -> anyhow::Result<()> {
     Ok(memory::ensure("this sort", bytes)?)
 }
@@ -142,7 +142,7 @@ fn sort(options: &Options) -> anyhow::Result<()> {
         ensure_memory(options.least_memory(expected))?;
     }
     devices.expect(expected);
-    // Opened before the work, so that a place that can't be written to is found out now.
+    // Opened before the work, to detect a bad path early.
     let output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
     let watched = options.watched(&progress);
     let timing = thread::scope(|scope| {
@@ -160,7 +160,7 @@ fn sort(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Sorts what was read into an output; returns the timing if it is wanted.
+/// Sorts an input into an output; returns the timing if it is wanted.
 fn sort_one(
     options: &Options,
     input: Dataset,
@@ -186,7 +186,7 @@ fn sort_one(
     if ask.selection == Selection::ALL {
         let as_read = ask.format == options.input.format && !ask.format.is_bits() && !ask.positions;
         output.expect(match element {
-            // Printed as they were, or shorter.
+            // Printed as read, or shorter.
             _ if as_read => bytes,
             Some(element) if ask.format.is_bits() => (n * element.bytes()) as u64,
             _ => (n * LEAST_PRINTED) as u64,
@@ -195,7 +195,7 @@ fn sort_one(
     let shape = input.shape(ask);
     let chosen = devices.choose(n as u64, shape, input.unread(), progress)?;
     if chosen.sorter.device().is_none() && !ask.selection.is_few(n as u64) {
-        // What is sorted goes to another place, and so does what is written of it.
+        // Both the sort and the output need a second buffer.
         ensure_memory(n as u64 * (shape.key_bytes() + if shape.positions { 8 } else { 0 }))?;
     }
     let types = input.elements().iter().map(ElementType::to_string).collect::<Vec<_>>().join(",");

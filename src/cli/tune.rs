@@ -1,6 +1,6 @@
 //! `gpusort tune`: measures this machine once, so that `auto` chooses well.
 //!
-//! What is measured is what will be run: each sort is a process of its own, with the phases that `--json` tells.
+//! It measures actual runs: each sort is a separate process whose phases are taken from `--json`.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
@@ -25,10 +25,10 @@ use super::costs;
 use super::device::Device;
 use super::progress::{Progress, Unit};
 
-/// Sorts of each case; the median counts.
+/// Sorts per case; the median counts.
 const RUNS: usize = 3;
 
-/// What takes longer than this in all is not measured with more elements.
+/// If a size takes longer than this in total, larger ones are not measured.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A kind of sort.
@@ -45,7 +45,7 @@ const CASES: [Case; 4] = [
     Case { element: ElementType::F64, text: true },
 ];
 
-/// Elements of text are several times as many bytes.
+/// Text takes several times as many bytes per element.
 const TEXT_SHARE: u64 = 8;
 
 pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
@@ -67,7 +67,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     }
     sizes.push(args.largest.max(cost::FEWEST));
 
-    // Without a name, so nothing remains however this ends.
+    // Unnamed, so that nothing remains however the process ends.
     let data = tempfile::tempfile().context("no temporary file for data")?;
     let mut measured = Measured::default();
     for case in &CASES {
@@ -113,9 +113,9 @@ fn find_gpu(device: &Device) -> anyhow::Result<Option<(usize, AdapterInfo)>> {
 struct Measured {
     cpu: Vec<Curve>,
     gpu: Vec<Curve>,
-    /// Milliseconds from each start of the GPU until it had its kernels.
+    /// Milliseconds of each start of the GPU, including its kernels.
     starts: Vec<f64>,
-    /// Of the largest inputs.
+    /// From the largest inputs.
     binary_bytes_per_ms: f64,
     text_bytes_per_ms: f64,
 }
@@ -163,19 +163,19 @@ impl Measured {
     }
 }
 
-/// Sorts on this device, after one sort that makes the driver know the kernels and the system the file.
+/// Sorts on this device, after a first sort that warms the driver's kernel cache and the file cache.
 fn repeat(case: &Case, data: &File, device: &str) -> anyhow::Result<Vec<Run>> {
     sort(case, data, device)?;
     (0..RUNS).map(|_| sort(case, data, device)).collect()
 }
 
-/// What one process told, in milliseconds.
+/// The times of one process, in milliseconds.
 struct Run {
     bytes: f64,
     /// Reading and parsing.
     input: f64,
     start: f64,
-    /// The sort, with the way there and back.
+    /// The sort, with both transfers.
     sort: f64,
 }
 
@@ -187,7 +187,7 @@ fn this_command() -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// What a process calls the file that it has as standard input.
+/// The name of standard input as a file.
 const DATA: &str = if cfg!(unix) { "/dev/stdin" } else { "-" };
 
 fn generate(case: &Case, size: u64, mut data: &File) -> anyhow::Result<()> {
@@ -220,7 +220,7 @@ fn sort(case: &Case, mut data: &File, device: &str) -> anyhow::Result<Run> {
     let ms = |phase: &str| timing["ms"][phase].as_f64().unwrap_or_default();
     Ok(Run {
         bytes: timing["bytes"].as_f64().unwrap_or_default(),
-        // Never nothing, as it is divided by.
+        // Never 0, since it is a divisor.
         input: (ms("read") + ms("parse")).max(1e-6),
         start: ms("device"),
         sort: (ms("upload") + ms("sort") + ms("download")).max(1e-6),
@@ -231,7 +231,7 @@ fn median_of(runs: &[Run], value: impl Fn(&Run) -> f64) -> f64 {
     median(&mut runs.iter().map(value).collect::<Vec<_>>())
 }
 
-/// The middle one; there is at least one.
+/// The median of a non-empty slice.
 fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What is answered to arguments that ask for help or cannot be understood.
+//! Answers to requests for help and to invalid arguments.
 
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use gpusort::unstable::human;
 use gpusort::unstable::io::Input;
 
-/// That there was an error in the arguments, of which was told.
+/// Invalid arguments that were already reported.
 #[derive(Debug)]
 pub(super) struct Answered;
 
@@ -20,7 +20,7 @@ impl fmt::Display for Answered {
 
 impl std::error::Error for Answered {}
 
-/// Prints help where it was asked for, else what is wrong.
+/// Prints help if requested, else the error.
 pub(super) fn answer<T>(error: clap::Error) -> anyhow::Result<T> {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return help(&error);
@@ -28,7 +28,7 @@ pub(super) fn answer<T>(error: clap::Error) -> anyhow::Result<T> {
     if let Some(hint) = hint(&error) {
         bail!(hint);
     }
-    // Where this cannot be written, the exit code says it.
+    // If this cannot be written, the exit code remains.
     let _ = quoted(error).print();
     Err(Answered.into())
 }
@@ -43,7 +43,7 @@ fn help<T>(help: &clap::Error) -> anyhow::Result<T> {
     Err(Helped.into())
 }
 
-/// That help was asked for and given.
+/// Help was requested and printed.
 #[derive(Debug)]
 pub(super) struct Helped;
 
@@ -55,7 +55,7 @@ impl fmt::Display for Helped {
 
 impl std::error::Error for Helped {}
 
-/// Answers `sort -h`: alone it asks for help, and with a file, another option or an input it means numbers with units.
+/// Handles `sort -h`: alone it requests help; otherwise, as in coreutils, numbers with units.
 pub(super) fn human<T>(arguments: usize) -> anyhow::Result<T> {
     let alone = ["gpusort", "sort", "-h"].len();
     if arguments > alone || !(io::stdin().is_terminal() || Input::Stdin.is_nothing()) {
@@ -68,7 +68,7 @@ pub(super) fn human<T>(arguments: usize) -> anyhow::Result<T> {
     Err(Helped.into())
 }
 
-/// The error with what was typed as a message can show it, and with the variable named where that is to blame.
+/// The error with arguments escaped for display, and with the environment variable that caused it.
 fn quoted(mut error: clap::Error) -> clap::Error {
     let shown = |text: &String| human::path(text.as_ref());
     let context: Vec<(ContextKind, ContextValue)> = error
@@ -84,7 +84,7 @@ fn quoted(mut error: clap::Error) -> clap::Error {
     let variable = variable(&error);
     let is_plain = |(kind, value): &(ContextKind, ContextValue)| error.get(*kind) == Some(value);
     if !context.iter().all(is_plain) {
-        // It would be written as it is.
+        // It would be printed unescaped.
         error.insert(ContextKind::Suggested, ContextValue::None);
     }
     for (kind, value) in context {
@@ -96,7 +96,7 @@ fn quoted(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// A piece of context, if it is a text.
+/// A context value, if it is a text.
 fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
     match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text),
@@ -104,7 +104,7 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
     }
 }
 
-/// The variable that a value which cannot be understood is from, if it was not typed.
+/// The environment variable that an invalid value came from, if it was not typed.
 fn variable(error: &clap::Error) -> Option<&'static str> {
     let option = text(error, ContextKind::InvalidArg)?.split(' ').next()?;
     let value = text(error, ContextKind::InvalidValue)?;
@@ -116,7 +116,7 @@ fn variable(error: &clap::Error) -> Option<&'static str> {
     (is_set && !is_typed).then_some(variable)
 }
 
-/// What to write here for what `sort` has under another name, or what is not needed here.
+/// Equivalents of options of `sort` that have another name here or are not needed.
 const OF_SORT: [(&[&str], &str); 15] = [
     (&["-S", "--buffer-size"], "memory is taken as it is needed, and there is no size to be set"),
     (
@@ -138,10 +138,10 @@ const OF_SORT: [(&[&str], &str); 15] = [
     (&["--debug"], "nothing but numbers is compared here; leave it out"),
 ];
 
-/// What helps somebody who knows `sort`.
+/// A hint for users of `sort`.
 fn hint(error: &clap::Error) -> Option<String> {
     let argument = text(error, ContextKind::InvalidArg)?;
-    // Other commands are not taken for that of this name.
+    // Other commands do not share these options.
     std::env::args().nth(1).filter(|command| command == "sort" || command == "check")?;
     match error.kind() {
         ErrorKind::UnknownArgument => {

@@ -1,4 +1,4 @@
-//! Sorting without a GPU: the networks themselves, and the fast sort that `auto` uses.
+//! Sorting without a GPU: the networks, and the fast radix sort that `auto` uses.
 
 mod items;
 pub mod network;

@@ -26,8 +26,8 @@ pub fn perform<T: Ord + Copy + Send + Sync>(plan: &Plan, elements: &mut [T], pro
     }
 }
 
-/// [`perform`] with the element that padding plans put past the end, and that fills the slots of a run for
-/// which there are no elements. A plan that reduces leaves anything after the first elements.
+/// [`perform`] with a given padding element, which also fills the unused slots of a run. A plan that reduces
+/// leaves unspecified elements after its result.
 ///
 /// # Panics
 ///

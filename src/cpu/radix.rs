@@ -1,19 +1,19 @@
 //! A stable radix sort on all cores, from pieces into one array.
 //!
-//! Elements are dealt to buckets by the highest bits in which their keys differ, by all cores, until a bucket fits a core's
-//! cache. There one core sorts it by the next bits, the lower half of them first, and looks at those whose bits are
-//! equal so far. All this keeps the order of equal keys, so no position has to be compared.
+//! All cores scatter the elements to buckets by the highest bits in which keys differ, until a bucket fits a
+//! core's cache. One core then sorts it by the next bits, with a least-significant-digit sort of two digits,
+//! and recurses into runs of elements equal so far. Every step is stable, so positions need no comparison.
 //!
 //! ```text
 //! pieces   [3 1 7 2] [0 6 5 4] …   as they were read
-//!              │ deal │
+//!              │ scatter │
 //! buckets  [0 1│3 2│5 4│7 6] …     one array, each bucket a slice of it
 //!            sort each, on any core
 //! ```
 //!
-//! Bits are counted from the least key up: of keys between 1,000 and 1,255 the lowest eight are looked at, wherever
-//! those lie. Dealing is the out-of-place most-significant-digit radix sort that Bostic and
-//! others describe in "Engineering Radix Sort" (1993).
+//! Digits are relative to the least key: keys between 1,000 and 1,255 differ in eight bits only. The scatter
+//! is the out-of-place most-significant-digit radix sort of Bostic and others, "Engineering Radix Sort"
+//! (1993).
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -22,37 +22,37 @@ use super::items::{Item, Piece};
 use crate::memory;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
-/// A bucket of so many elements is one core's, in its cache: of fewer in any case, and of more where others have as much
-/// to do.
+/// Bounds of the largest bucket that one core sorts in its cache: smaller buckets always go to one core,
+/// larger ones never do, and in between it depends on whether there is as much work for the others.
 const LOCAL: Range<usize> = 1 << 16..1 << 18;
 
-/// Buckets are to have about this many elements.
+/// Target number of elements per bucket.
 const BUCKET: usize = 1 << 13;
 
-/// Up to so many are put in order by insertion.
+/// Up to this many elements are sorted by insertion.
 const INSERTION: usize = 24;
 
-/// The most bits of a digit: with more, the places that are written to in turn are more than caches bear.
+/// The widest digit: with more bits, the scatter writes to more places at once than caches support.
 const DIGIT_BITS: u32 = 11;
 
-/// Keys that are looked at to see how they are spread, for each bucket.
+/// Keys sampled per bucket to estimate the distribution.
 const SAMPLES: usize = 8;
 
-/// If no more bits than these are left, all are dealt by at once, which saves a pass.
+/// If no more bits than these remain, one scatter handles them all, which saves a pass.
 const LAST_BITS: u32 = 13;
 
-/// Some of the highest bits in which keys between two extremes differ.
+/// A digit: some of the highest bits in which keys between two extremes differ.
 #[derive(Clone, Copy, Debug)]
 struct Prefix {
     least: u64,
-    /// Bits below it.
+    /// Number of bits below the digit.
     shift: u32,
-    /// How many it may be.
+    /// Number of possible values.
     count: usize,
 }
 
 impl Prefix {
-    /// Up to so many bits; `None` if all keys are equal.
+    /// A digit of at most `most` bits; `None` if all keys are equal.
     fn new((least, greatest): (u64, u64), most: u32) -> Option<Self> {
         let bits = u64::BITS - (greatest - least).leading_zeros();
         let shift = bits.saturating_sub(most);
@@ -65,17 +65,16 @@ impl Prefix {
     }
 }
 
-/// What elements are dealt by: it rises with the key.
-trait Deal: Sync {
-    /// The bucket of this key.
+/// How a scatter assigns keys to buckets; monotonic in the key.
+trait Scatter: Sync {
     fn of(&self, key: u64) -> usize;
-    /// How many buckets there are.
+    /// Number of buckets.
     fn count(&self) -> usize;
-    /// Whether the keys of a bucket are all equal.
+    /// Whether the keys of each bucket are all equal.
     fn is_last(&self) -> bool;
 }
 
-impl Deal for Prefix {
+impl Scatter for Prefix {
     #[inline]
     fn of(&self, key: u64) -> usize {
         Prefix::of(*self, key)
@@ -90,33 +89,34 @@ impl Deal for Prefix {
     }
 }
 
-/// Cells of a prefix, which are one bucket where they have few keys together, and several where they have many: for
-/// keys that are spread unevenly, as those of floats are, whose highest bits are the exponent's.
-struct Cells {
+/// Buckets balanced by a sample, for skewed keys such as floats, whose highest bits are the exponent: values
+/// of a digit that have few keys share a bucket, and one with many keys is divided into several.
+struct SampledBuckets {
     prefix: Prefix,
-    /// Of each cell the bucket of its least key, and the bits below those by which it is cut.
+    /// For each value of the digit, its first bucket, and the shift from the bits below the digit to a
+    /// bucket.
     cuts: Vec<(u32, u32)>,
     count: usize,
 }
 
-impl Cells {
-    /// About so many buckets of equal sizes, and the extremes of the keys in different ones, as far as a sample of the keys tells.
+impl SampledBuckets {
+    /// About this many buckets of equal sizes, as far as the sample shows.
     fn new(prefix: Prefix, sample: &[u64], buckets: usize) -> Self {
         let mut shares = vec![0; prefix.count];
         sample.iter().for_each(|&key| shares[prefix.of(key)] += 1);
         let share = (sample.len() / buckets).max(1);
         let (mut cuts, mut bucket, mut filled) = (Vec::with_capacity(prefix.count), 0, 0);
-        // Whether cells are in the bucket already, of which the sample need not know a key.
+        // Whether the current bucket has digit values already, even without a sampled key.
         let mut begun = false;
         for size in shares {
             if size > 2 * share {
-                // A bucket that was begun ends, and this one's own follow.
+                // Close the current bucket; the buckets of this value follow.
                 bucket += u32::from(begun);
                 let bits = (size / share).ilog2().min(prefix.shift).min(DIGIT_BITS);
                 cuts.push((bucket, prefix.shift - bits));
                 (bucket, filled, begun) = (bucket + (1 << bits), 0, false);
             } else {
-                // What is above the bits of a cell is taken off, so this is 0 for all its keys.
+                // The bits above are masked off, so this shift maps all keys of the value to 0.
                 cuts.push((bucket, u64::BITS - 1));
                 (filled, begun) = (filled + size, true);
                 if filled >= share {
@@ -128,7 +128,7 @@ impl Cells {
     }
 }
 
-impl Deal for Cells {
+impl Scatter for SampledBuckets {
     #[inline]
     fn of(&self, key: u64) -> usize {
         let (first, shift) = self.cuts[self.prefix.of(key)];
@@ -145,7 +145,7 @@ impl Deal for Cells {
     }
 }
 
-/// Some elements of a piece, for one core at a time.
+/// A range of a piece, the unit of work of one core.
 struct Part<'a, P> {
     piece: &'a P,
     range: Range<usize>,
@@ -156,13 +156,13 @@ impl<P: Piece> Part<'_, P> {
         self.piece.items(self.range.clone())
     }
 
-    /// Every so manyth key.
+    /// Every `step`-th key.
     fn sample(&self, step: usize) -> impl Iterator<Item = u64> {
         let places = self.range.clone().step_by(step);
         places.flat_map(|place| self.piece.items(place..place + 1)).map(Item::key)
     }
 
-    /// The extremes of the keys; there is at least one.
+    /// The least and the greatest key; the part is not empty.
     fn extremes(&self) -> (u64, u64) {
         extremes(self.items())
     }
@@ -172,7 +172,7 @@ fn extremes<T: Item>(items: impl Iterator<Item = T>) -> (u64, u64) {
     items.fold((u64::MAX, 0), |(least, greatest), item| (least.min(item.key()), greatest.max(item.key())))
 }
 
-/// The pieces in parts of about equal sizes, several for each core; none is empty.
+/// Divides the pieces into non-empty parts of about equal sizes, several per core.
 fn parts<P: Piece>(pieces: &[P]) -> Vec<Part<'_, P>> {
     let n: usize = pieces.iter().map(Piece::count).sum();
     let size = (n / parallel::threads() / 4).max(LOCAL.start / 4);
@@ -183,11 +183,11 @@ fn parts<P: Piece>(pieces: &[P]) -> Vec<Part<'_, P>> {
     pieces.iter().flat_map(parts_of).collect()
 }
 
-/// All elements of these pieces, sorted by their keys; equal ones keep their order.
+/// All elements of the pieces, stably sorted by key.
 pub(super) fn sort<P: Piece>(pieces: Vec<P>) -> Vec<P::Item> {
     let mut sorted = memory::zeroed(pieces.iter().map(Piece::count).sum());
-    let Some(buckets) = deal(&pieces, &mut sorted) else {
-        // Equal keys are in order.
+    let Some(buckets) = scatter(&pieces, &mut sorted) else {
+        // All keys are equal: copy.
         let mut rest = &mut sorted[..];
         for piece in &pieces {
             let (place, after) = rest.split_at_mut(piece.count());
@@ -196,7 +196,7 @@ pub(super) fn sort<P: Piece>(pieces: Vec<P>) -> Vec<P::Item> {
         }
         return sorted;
     };
-    // Before the buckets are sorted, since that takes memory again.
+    // Sorting the buckets allocates again.
     drop(pieces);
     sort_buckets(&mut sorted, &buckets);
     sorted
@@ -210,7 +210,7 @@ fn sort_buckets<T: Item>(items: &mut [T], buckets: &Buckets) {
     let most = (items.len() / parallel::threads() / 2).clamp(LOCAL.start, LOCAL.end);
     let (large, small): (Vec<_>, Vec<_>) =
         split(items, &buckets.ends).into_iter().partition(|bucket| bucket.len() > most);
-    // By all cores each, and then the others by one core each.
+    // Large buckets by all cores together, then the small ones by one core each.
     large.into_iter().for_each(sort_large);
     let small = Mutex::new(small.into_iter());
     let next = || small.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -222,26 +222,28 @@ fn sort_buckets<T: Item>(items: &mut [T], buckets: &Buckets) {
     });
 }
 
-/// Sorts a bucket that is too large for one core's cache.
+/// Sorts a bucket that is too large for one core.
 fn sort_large<T: Item>(bucket: &mut [T]) {
-    let mut dealt = memory::zeroed(bucket.len());
-    if let Some(buckets) = deal(&[&*bucket], &mut dealt) {
-        sort_buckets(&mut dealt, &buckets);
+    let mut scattered = memory::zeroed(bucket.len());
+    if let Some(buckets) = scatter(&[&*bucket], &mut scattered) {
+        sort_buckets(&mut scattered, &buckets);
         let copy = |(to, from): (&mut [T], &[T])| to.copy_from_slice(from);
-        parallel::chunks_mut(bucket, LOCAL.start).zip(parallel::chunks(&dealt, LOCAL.start)).for_each(copy);
+        parallel::chunks_mut(bucket, LOCAL.start)
+            .zip(parallel::chunks(&scattered, LOCAL.start))
+            .for_each(copy);
     }
 }
 
-/// Sorts a bucket on this core, whose scratch this is.
+/// Sorts a bucket on the current core.
 fn sort_local<T: Item>(items: &mut [T], scratch: &mut Vec<T>) {
     if items.len() <= INSERTION {
         return insert(items);
     }
-    // As many bits as tell most of so many elements apart, half of them at a time.
+    // Enough bits to tell most elements apart, in two digits.
     let half = items.len().ilog2().min(DIGIT_BITS);
     let Some(prefix) = Prefix::new(extremes(items.iter().copied()), 2 * half) else { return };
     if scratch.len() < items.len() {
-        // Twice what was needed before, so that it grows a few times only.
+        // To the next power of two, so that it rarely grows.
         scratch.resize(items.len().next_power_of_two(), T::zeroed());
     }
     let low = |item: T| prefix.of(item.key()) & ((1 << half) - 1);
@@ -252,9 +254,9 @@ fn sort_local<T: Item>(items: &mut [T], scratch: &mut Vec<T>) {
         lows[low(item)] += 1;
         highs[high(item)] += 1;
     }
-    let dealt = &mut scratch[..items.len()];
-    deal_digit(items, dealt, lows, low);
-    deal_digit(dealt, items, highs, high);
+    let scattered = &mut scratch[..items.len()];
+    scatter_digit(items, scattered, lows, low);
+    scatter_digit(scattered, items, highs, high);
     if prefix.shift == 0 {
         return;
     }
@@ -264,9 +266,9 @@ fn sort_local<T: Item>(items: &mut [T], scratch: &mut Vec<T>) {
     }
 }
 
-/// Deals the elements by a digit of which `counts` says how many there are of each.
+/// Scatters the elements by a digit whose histogram is `counts`.
 #[inline]
-fn deal_digit<T: Item>(from: &[T], to: &mut [T], counts: &mut [u32], digit: impl Fn(T) -> usize) {
+fn scatter_digit<T: Item>(from: &[T], to: &mut [T], counts: &mut [u32], digit: impl Fn(T) -> usize) {
     let mut start = 0;
     for count in counts.iter_mut() {
         (*count, start) = (start, start + *count);
@@ -278,7 +280,7 @@ fn deal_digit<T: Item>(from: &[T], to: &mut [T], counts: &mut [u32], digit: impl
     }
 }
 
-/// Sorts few elements.
+/// Insertion sort.
 #[inline]
 fn insert<T: Item>(items: &mut [T]) {
     for end in 1..items.len() {
@@ -292,7 +294,7 @@ fn insert<T: Item>(items: &mut [T]) {
     }
 }
 
-/// The array in slices that end at these places.
+/// Splits the array at these ends.
 fn split<'a, T>(mut array: &'a mut [T], ends: &[usize]) -> Vec<&'a mut [T]> {
     let mut start = 0;
     let slices = ends.iter().map(|&end| {
@@ -303,23 +305,23 @@ fn split<'a, T>(mut array: &'a mut [T], ends: &[usize]) -> Vec<&'a mut [T]> {
     slices.collect()
 }
 
-/// Where elements were dealt to.
+/// The result of a scatter.
 struct Buckets {
     ends: Vec<usize>,
-    /// Whether nothing is left to be done in any of them.
+    /// Whether all buckets are sorted already.
     are_sorted: bool,
 }
 
-/// Deals the elements of the pieces to buckets in `to`, by all cores; `None` if all keys are equal, and nothing is dealt
-/// then.
-fn deal<P: Piece>(pieces: &[P], to: &mut [P::Item]) -> Option<Buckets> {
+/// Scatters the elements of the pieces to buckets in `to`, on all cores. Returns `None`, with `to` unchanged,
+/// if all keys are equal.
+fn scatter<P: Piece>(pieces: &[P], to: &mut [P::Item]) -> Option<Buckets> {
     let n = to.len();
     let parts = parts(pieces);
     let extremes = parallel::iter(&parts)
         .map(Part::extremes)
         .reduce(|| (u64::MAX, 0), |(least, greatest), (a, b)| (least.min(a), greatest.max(b)));
-    if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(Deal::is_last) {
-        return Some(deal_by(&parts, &all, to));
+    if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(Scatter::is_last) {
+        return Some(scatter_by(&parts, &all, to));
     }
     let bits = (n / BUCKET).max(2).ilog2().min(DIGIT_BITS);
     let prefix = Prefix::new(extremes, bits)?;
@@ -329,26 +331,25 @@ fn deal<P: Piece>(pieces: &[P], to: &mut [P::Item]) -> Option<Buckets> {
     sample.iter().for_each(|&key| shares[prefix.of(key)] += 1);
     let largest = shares.into_iter().max().unwrap_or(0) * step;
     Some(if largest > LOCAL.start.max(4 * (n >> bits)) {
-        deal_by(&parts, &Cells::new(Prefix::new(extremes, DIGIT_BITS)?, &sample, 1 << bits), to)
+        scatter_by(&parts, &SampledBuckets::new(Prefix::new(extremes, DIGIT_BITS)?, &sample, 1 << bits), to)
     } else {
-        deal_by(&parts, &prefix, to)
+        scatter_by(&parts, &prefix, to)
     })
 }
 
-/// Deals the elements of all parts to buckets in `to`, by all cores.
-fn deal_by<P: Piece>(parts: &[Part<P>], deal: &impl Deal, to: &mut [P::Item]) -> Buckets {
+/// Scatters the elements of all parts to buckets in `to`, on all cores.
+fn scatter_by<P: Piece>(parts: &[Part<P>], scatter: &impl Scatter, to: &mut [P::Item]) -> Buckets {
     let mut places: Vec<Vec<usize>> = parallel::iter(parts)
         .map(|part| {
-            let mut counts = vec![0; deal.count()];
-            part.items().for_each(|item| counts[deal.of(item.key())] += 1);
+            let mut counts = vec![0; scatter.count()];
+            part.items().for_each(|item| counts[scatter.of(item.key())] += 1);
             counts
         })
         .collect();
-    // From how many of a bucket each part has to where its first belongs: behind those of lower buckets and of
-    // earlier parts.
+    // Turn counts into offsets, ordered by bucket and then by part.
     let mut place = 0;
-    let mut ends = Vec::with_capacity(deal.count());
-    for bucket in 0..deal.count() {
+    let mut ends = Vec::with_capacity(scatter.count());
+    for bucket in 0..scatter.count() {
         for counts in &mut places {
             (counts[bucket], place) = (place, place + counts[bucket]);
         }
@@ -359,30 +360,30 @@ fn deal_by<P: Piece>(parts: &[Part<P>], deal: &impl Deal, to: &mut [P::Item]) ->
     let to = Places(to.as_mut_ptr());
     parallel::iter(parts).zip(parallel::take(places)).for_each(|(part, mut places)| {
         for item in part.items() {
-            let place = &mut places[deal.of(item.key())];
-            // SAFETY: the places from the beginning of a bucket's share to its end are this part's alone, since
-            // they were counted by the same rule from the same elements, which nobody changes; all shares
-            // together are the array, as asserted above.
+            let place = &mut places[scatter.of(item.key())];
+            // SAFETY: the places from the beginning of a part's share of a bucket to its end belong to this
+            // part alone, since they were counted by the same rule from the same elements, which nothing
+            // changes; all shares together make up the array, as asserted above.
             unsafe { to.write(*place, item) };
             *place += 1;
         }
     });
-    Buckets { ends, are_sorted: deal.is_last() }
+    Buckets { ends, are_sorted: scatter.is_last() }
 }
 
-/// An array that several cores write to, each to places of its own.
+/// An array that several cores write to at disjoint places.
 struct Places<T>(*mut T);
 
-// SAFETY: it is only written to, through `write`, whose caller answers for the places.
+// SAFETY: it is only written to, through `write`, whose caller guarantees disjoint places.
 unsafe impl<T: Send> Sync for Places<T> {}
 
 impl<T> Places<T> {
     /// # Safety
     ///
-    /// The place is in the array, and nobody else's.
+    /// The place is within the array, and no other thread accesses it.
     #[inline]
     unsafe fn write(&self, place: usize, item: T) {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.0.add(place).write(item) };
     }
 }

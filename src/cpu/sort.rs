@@ -1,4 +1,4 @@
-//! The fast CPU sort: by radixes on all cores, few elements by comparing them, and none that are in order already.
+//! The fast CPU sort: a parallel radix sort, or a comparison sort for few elements.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use crate::parallel::{self, ParallelIterator};
 use crate::report::Form;
 use crate::words::{Words, by_width};
 
-/// Below this many elements a comparison sort on one core is sooner done.
+/// Below this many elements a comparison sort on one core is faster.
 const SMALL: usize = 1 << 14;
 
-/// More pieces than this are put together first: there are counts for each.
+/// More pieces than this are joined first, since each part of a piece has its own histogram.
 const MANY: usize = 1 << 10;
 
 /// Whether keys that come piece by piece are in order.
@@ -24,7 +24,7 @@ pub(crate) struct InOrder {
 }
 
 impl InOrder {
-    /// Looks at the next piece.
+    /// Checks the next piece.
     pub(crate) fn goes_on_with(&mut self, words: &Words) {
         by_width!(words, blocks => blocks.iter().for_each(|block| self.look(block)));
     }
@@ -35,16 +35,16 @@ impl InOrder {
         self.last = last.into();
     }
 
-    /// Whether all were.
+    /// Whether all pieces so far were in order.
     pub(crate) fn holds(&self) -> bool {
         !self.is_lost
     }
 }
 
-/// All elements of these pieces in the order of their keys, ascending; those of equal keys keep their order.
+/// All elements of the pieces, stably sorted by key, ascending.
 ///
-/// Mostly a look at the first elements tells that they are not in order; where it takes a look at all of them,
-/// that is a small part of a sort.
+/// Checks for sorted input first: usually the first elements show that it is not, and a check of all elements
+/// costs a small part of a sort.
 pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     if all(&pieces, |a, b| a <= b) {
         (join(&pieces), Form::InOrder)
@@ -63,10 +63,10 @@ pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     }
 }
 
-/// Whether this holds of the keys of all neighbours.
+/// Whether `holds` is true for the keys of all neighbours.
 fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
     let range = |piece: &P, start: usize| start..piece.count().min(start + SMALL);
-    // Each part with the last element before it, so that no two neighbours are left out.
+    // Each part is checked with the last element before it, so that every pair of neighbours is covered.
     let mut before: Option<&P> = None;
     let mut parts = Vec::new();
     for piece in pieces.iter().filter(|piece| piece.count() > 0) {
@@ -95,7 +95,7 @@ mod tests {
     use super::super::records;
     use super::*;
 
-    /// Sizes around which the work is cut.
+    /// Sizes around the thresholds.
     const SIZES: [usize; 8] = [0, 1, 2, 3, SMALL - 1, SMALL, SMALL + 1, 3 * SMALL + 1];
 
     /// The elements in pieces of uneven sizes, some of them empty.
@@ -110,10 +110,10 @@ mod tests {
         pieces
     }
 
-    /// Keys and their records.
+    /// Keys and their payloads.
     type Records<'a> = (Cow<'a, [u64]>, Cow<'a, [u32]>);
 
-    /// Keys and the records 0, 1, 2, … in pieces.
+    /// Keys with the payloads 0, 1, 2, …, in pieces.
     fn records_in_pieces(keys: &[u64]) -> Vec<Records<'static>> {
         let records: Vec<u32> = (0..keys.len() as u32).collect();
         in_pieces(keys).into_iter().zip(in_pieces(&records)).collect()
@@ -127,7 +127,7 @@ mod tests {
             let falling: Vec<u32> = rising.iter().rev().copied().collect();
             let expected = if n < 3 { Form::InOrder } else { Form::Reversed };
             assert_eq!(sort(in_pieces(&falling)), (rising, expected), "{n}");
-            // Two neighbours out of order, everywhere that the look might not reach.
+            // One inversion, at every place that the check might miss.
             for place in [0, 1, 7, 8, n / 2, SMALL - 2, SMALL - 1, SMALL, SMALL + 8, n.saturating_sub(2)] {
                 let strict: Vec<u32> = (0..n as u32).collect();
                 for mut keys in [strict.clone(), strict.iter().rev().copied().collect()] {
@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    /// Keys of every spread and skew: they decide how often elements are dealt, and by how many bits.
+    /// Keys of every spread and skew: these determine the number of passes and the digit widths.
     #[test]
     fn radixes_sort_every_spread_of_keys_and_keep_equal_ones_in_order() {
         let mut state = 1_u64;
@@ -191,7 +191,7 @@ mod tests {
             spreads.push(("a few large, most small".to_owned(), keys));
             let keys = (0..n).map(|i| if i == n / 2 { u64::MAX } else { random() % 3 }).collect();
             spreads.push(("one far away".to_owned(), keys));
-            // Which a sample does not see, and whose cell the others' may be taken for.
+            // A single key that the sample misses, and whose digit the histogram may merge with others.
             for (bulk, below) in [(1 << 20, 0), (1_u64 << 40, 0), (0x3FF0 << 48, 0), (u64::MAX, 1)] {
                 let keys = (0..n).map(|i| if i == 5 { below } else { bulk }).collect();
                 spreads.push((format!("all {bulk:x} but one {below}"), keys));

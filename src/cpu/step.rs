@@ -1,4 +1,4 @@
-//! Network steps on the CPU: the part that the kernels' CPU twins share.
+//! Network steps on the CPU, shared by the CPU twins of the kernels.
 //!
 //! A step runs on all cores, in parts that no comparison crosses:
 //!
@@ -11,7 +11,7 @@
 use crate::network::Step;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
-/// With fewer elements than this, one core has done a step before others are woken.
+/// Below this many elements, one core finishes a step before others wake.
 const SERIAL: usize = 1 << 15;
 
 /// Performs these steps one after another, each on all cores.
@@ -19,8 +19,8 @@ pub(crate) fn perform<T: Ord + Copy + Send + Sync>(steps: &[Step], elements: &mu
     steps.iter().for_each(|step| perform_step_in_parallel(*step, elements));
 }
 
-/// Performs these steps on every aligned tile of `tile` elements, which none of their comparisons leaves: the
-/// tile that a core has begun stays in its cache.
+/// Performs these steps on every aligned tile of `tile` elements, which fits a core's cache. No comparison
+/// may leave a tile.
 pub(crate) fn perform_in_tiles<T: Ord + Copy + Send>(steps: &[Step], tile: usize, elements: &mut [T]) {
     let each = |tile: &mut [T]| steps.iter().for_each(|step| perform_step(*step, tile));
     if elements.len() <= SERIAL {
@@ -70,7 +70,7 @@ fn perform_step_in_parallel<T: Ord + Copy + Send + Sync>(step: Step, elements: &
     if 2 * half <= SERIAL {
         return parallel::chunks_mut(elements, SERIAL).for_each(|part| perform_step(step, part));
     }
-    // There may be fewer blocks this large than cores, so each is divided.
+    // There may be fewer blocks of this size than cores, so each is divided.
     for block in elements.chunks_mut(2 * half).filter(|block| block.len() > half) {
         let (low, high) = block.split_at_mut(half);
         if mirrored {
@@ -88,7 +88,7 @@ fn perform_step_in_parallel<T: Ord + Copy + Send + Sync>(step: Step, elements: &
     }
 }
 
-/// Only plans for comparison have such steps: pair by pair is fast enough.
+/// Only comparison plans have such steps: pair by pair is fast enough.
 fn perform_alternating<T: Ord + Copy>(step: Step, elements: &mut [T]) {
     let n = elements.len() as u64;
     for pair in (0..step.comparisons(n)).map(|c| step.pair(c)) {
@@ -115,7 +115,7 @@ fn compare_neighbours<T: Ord + Copy>(elements: &mut [T]) {
     }
 }
 
-/// Written without a branch, so that the compiler makes vector instructions of it.
+/// Branch-free, so that the compiler vectorizes it.
 #[inline]
 fn compare_exchange<T: Ord + Copy>(low: &mut T, high: &mut T) {
     let (a, b) = (*low, *high);

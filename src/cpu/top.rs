@@ -1,29 +1,26 @@
-//! The first k of the sorted elements, without sorting the others: parts of the input on all cores, each of which keeps
-//! what may be among them.
+//! The first k of the sorted elements without sorting the others: all cores work on parts of the input, and
+//! each keeps the candidates of its part.
 //!
-//! A part goes through its keys in order and takes those that are less than a limit. When it has taken twice
-//! as many as are wanted, it keeps the better half, and the greatest of them is the new limit: a later
-//! key that equals it comes after k others. In random data few keys pass after the first cut, and where
-//! all do (falling ones), each is looked at a few times.
+//! A part scans its keys in order and keeps those below a limit. At twice the wanted number it discards the
+//! worse half, and the greatest of the rest becomes the new limit: a later key equal to it comes after k
+//! others. In random data few keys pass after the first cut; falling keys are each examined a few times.
 
 use super::items::Pair;
 use crate::key::Word;
 use crate::parallel::{self, ParallelIterator};
 
-/// Keys that are looked at together, by vector instructions.
+/// Keys examined together, by vector instructions.
 const BLOCK: usize = 64;
 
-/// Keys of a piece that one part has at least.
+/// The least number of keys per part.
 const SEGMENT: usize = 1 << 14;
 
-/// Fewer taken elements than this are not worth a cut.
+/// With fewer candidates than this a cut is not worthwhile.
 const ROOM: usize = 1 << 10;
 
-/// What is kept of a key, ordered as a whole.
+/// The kept part of an element, ordered as a whole.
 pub(crate) trait Candidate<W>: Copy + Ord + Send {
-    /// The element with this key at this position.
     fn new(key: W, position: u32) -> Self;
-    /// Its key.
     fn key(self) -> W;
 }
 
@@ -47,8 +44,7 @@ impl<W: Word> Candidate<W> for Pair<W> {
     }
 }
 
-/// The first `k` elements of these pieces, sorted. Positions count through all pieces, wrapping where they are not asked
-/// for.
+/// The first `k` elements of the pieces, sorted. Positions count through all pieces; unused ones may wrap.
 pub(crate) fn top<W: Word, T: Candidate<W>>(pieces: &[impl AsRef<[W]>], k: usize) -> Vec<T> {
     if k == 0 {
         return Vec::new();
@@ -59,7 +55,7 @@ pub(crate) fn top<W: Word, T: Candidate<W>>(pieces: &[impl AsRef<[W]>], k: usize
         segments.push((position, keys));
         position += keys.len();
     }
-    // What the parts take all together is a part of the input, too.
+    // Bounds the candidates of all parts together to a fraction of the input.
     let parts = (4 * parallel::threads()).min(position / k / 8).max(1);
     let size = segments.len().div_ceil(parts).max(1);
     let mut best: Vec<T> = match segments.chunks(size).collect::<Vec<_>>()[..] {
@@ -72,7 +68,7 @@ pub(crate) fn top<W: Word, T: Candidate<W>>(pieces: &[impl AsRef<[W]>], k: usize
     best
 }
 
-/// Elements of a part among which the first `k` are.
+/// The candidates of a part, which include its first `k`.
 fn best_of<W: Word, T: Candidate<W>>(part: &[(usize, &[W])], k: usize) -> Vec<T> {
     let room = ROOM.max(2 * k);
     let all: usize = part.iter().map(|(_, keys)| keys.len()).sum();
@@ -81,7 +77,7 @@ fn best_of<W: Word, T: Candidate<W>>(part: &[(usize, &[W])], k: usize) -> Vec<T>
     for &(first, keys) in part {
         for (block, keys) in keys.chunks(BLOCK).enumerate() {
             if let Some(limit) = limit
-                // Counted, since a loop that may end at any key is not made vector instructions of.
+                // Counting vectorizes; a loop that may exit at any key does not.
                 && keys.iter().filter(|key| **key < limit).count() == 0
             {
                 continue;
@@ -101,7 +97,7 @@ fn best_of<W: Word, T: Candidate<W>>(part: &[(usize, &[W])], k: usize) -> Vec<T>
     best
 }
 
-/// Leaves the first `k`, if there are more, with the greatest of them last.
+/// Keeps the first `k` elements, the greatest of them last, if there are more.
 fn cut<T: Ord>(elements: &mut Vec<T>, k: usize) {
     if elements.len() > k {
         elements.select_nth_unstable(k - 1);
@@ -138,7 +134,7 @@ mod tests {
         }
         check(&[], 3);
         check(&[Vec::new()], 3);
-        // A piece to a key.
+        // One key per piece.
         check(&(0..3000).map(|i| vec![i * 31 % 1000]).collect::<Vec<_>>(), 100);
     }
 }

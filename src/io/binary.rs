@@ -1,4 +1,4 @@
-//! Raw binary: elements one after another, without a header or behind that of a .npy file.
+//! Raw binary: consecutive elements, without a header or after that of a .npy file.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -12,27 +12,27 @@ use crate::order::{KeyOrder, Nulls};
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 use crate::words::{Block, Width, Words, by_width};
 
-/// Bytes of a file that one core reads at a time: enough for most of them to be in large pages.
+/// Bytes of a file that one core reads at a time: enough to use huge pages.
 const PIECE: Range<u64> = 8 << 20..64 << 20;
 
-/// Where elements are.
+/// A binary input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     input: Input,
     element: ElementType,
     big_endian: bool,
-    /// Bytes of the header before them, and how many elements there are, where it is known.
+    /// Length of the header in bytes and number of elements, where known.
     header: Option<npy::Header>,
 }
 
 impl Source {
-    /// Little-endian elements and nothing else.
+    /// Little-endian elements without a header.
     #[must_use]
     pub fn raw(input: Input, element: ElementType) -> Self {
         Self { input, element, big_endian: false, header: None }
     }
 
-    /// The elements of a .npy file, whose header is read now.
+    /// The elements of a .npy file; reads the header.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Source {
         self.element
     }
 
-    /// Bytes of the elements, where that is known.
+    /// Bytes of all elements, where known.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         match &self.header {
@@ -67,26 +67,26 @@ impl Source {
         }
     }
 
-    /// Bytes still to be passed before the first element.
+    /// Bytes to skip before the first element.
     pub(super) fn skip(&self) -> usize {
         match (&self.header, &self.input) {
-            // There the header was read for good.
+            // Here the header has been consumed already.
             (None, _) | (_, Input::Stdin) => 0,
             (Some(header), Input::File(_) | Input::Memory(_)) => header.bytes,
         }
     }
 
-    /// How many elements there are by the header, if there is one.
+    /// The number of elements according to the header, if there is one.
     pub(super) fn count(&self) -> Option<u64> {
         self.header.as_ref().map(|header| header.count)
     }
 
-    /// What is wrong with the size of a file before it is read.
+    /// Checks the size of a file before it is read.
     pub(super) fn check_file(&self) -> Result<(), Error> {
         self.input.size().map_or(Ok(()), |size| self.check(size.saturating_sub(self.skip() as u64)))
     }
 
-    /// What is wrong if so many bytes of elements were read.
+    /// Checks that this many bytes of elements are complete.
     pub(super) fn check(&self, bytes: u64) -> Result<(), Error> {
         let (element, size) = (self.element, self.element.bytes() as u64);
         let problem = match (&self.header, self.size()) {
@@ -102,13 +102,13 @@ impl Source {
     }
 }
 
-/// Reads all sources, which are of one type, as keys and gives them to `take`, piece by piece, in order, calling `progress` with
-/// the number of bytes read so far. Regular files are read by all cores. Returns the number of bytes.
+/// Reads all sources, of a common type, and passes their keys to `take`, piece by piece, in order, calling
+/// `progress` with the number of bytes read so far. All cores read regular files. Returns the byte count.
 ///
 /// # Errors
 ///
-/// What the system says; an input that is not a whole number of elements, or not as many as its header says; a file that changes its
-/// size meanwhile; NaN where that is an error; what `take` says, with which it ends.
+/// I/O errors; an input that is not a whole number of elements, or not as many as its header says; a file
+/// whose size changes meanwhile; NaN if the rules reject it; an error of `take`, which ends the reading.
 pub fn read(
     sources: &[Source],
     direction: KeyOrder,
@@ -164,7 +164,7 @@ fn read_one<W: Word>(
     let size = order.element.bytes();
     let mut left = opened.size;
     loop {
-        // No more than expected and one element, by which the end is seen.
+        // The expected size and one more element, to detect the end.
         let expected = left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let room = (expected / size).saturating_add(1).min(BLOCK / size) * size;
         let (keys, bytes) = read_keys(room, source, order, |bytes| opened.fill(bytes))?;
@@ -177,7 +177,7 @@ fn read_one<W: Word>(
     }
 }
 
-/// Reads a file of a known size by all cores.
+/// Reads a file of known size on all cores.
 fn read_file<W: Word>(
     source: &Source,
     file: &RegularFile,
@@ -190,7 +190,7 @@ fn read_file<W: Word>(
         .clamp(PIECE.start, PIECE.end)
         .next_multiple_of(order.element.bytes() as u64);
     let starts: Vec<u64> = (source.skip() as u64..file.size).step_by(size as usize).collect();
-    // A piece for each core at a time, so that no more than that waits for those before it.
+    // One piece per core at a time, to bound the pieces that wait for those before them.
     for starts in starts.chunks(cores) {
         let pieces: Vec<_> = parallel::iter(starts)
             .map(|&start| {
@@ -208,8 +208,7 @@ fn read_file<W: Word>(
     if file.size_now()? == file.size { Ok(()) } else { Err(file.has_changed()) }
 }
 
-/// Fills so many bytes, or as many of them as there are, with `fill`; returns the keys of the whole elements among
-/// them, and their number.
+/// Fills up to `count` bytes with `fill`; returns the keys of the whole elements in them and their number.
 fn read_keys<W: Word>(
     room: usize,
     source: &Source,
@@ -222,7 +221,7 @@ fn read_keys<W: Word>(
         let bytes = fill(&mut elements)?;
         elements.truncate(bytes);
         let widened = elements.chunks_exact(size).map(|element| {
-            // Narrower than a word of 32 bits.
+            // Narrower than a 32-bit word.
             W::from(widened(element, source) as u32).key(order)
         });
         return Ok((widened.collect(), bytes));
@@ -248,7 +247,7 @@ fn widened(element: &[u8], source: &Source) -> u64 {
     u64::from_le_bytes(wide)
 }
 
-/// The key of one element in a file; `None` if it is NaN and that is an error.
+/// The key of one element in a file; `None` for a NaN that the rules reject.
 pub(super) fn key(element: &[u8], source: &Source, direction: KeyOrder) -> Option<u64> {
     let (bits, order) = (widened(element, source), direction.map(source.element));
     let allowed = direction.nan != Nulls::Error;
@@ -261,18 +260,18 @@ pub(super) fn key(element: &[u8], source: &Source, direction: KeyOrder) -> Optio
     }
 }
 
-/// The element of this key, as text has it.
+/// The element of this key as text.
 pub(super) fn shown(key: u64, order: KeyMap) -> String {
     let keys =
         if order.element.key_words() == KeyWords::One { vec![key as u32].into() } else { vec![key].into() };
     let mut text = Vec::new();
-    // Nothing can fail that is written to memory.
+    // Writing to memory cannot fail.
     let _ = write_text(keys, order, &mut text, |_| {});
     String::from_utf8_lossy(text.trim_ascii_end()).into_owned()
 }
 
-/// Where elements are not in order, if anywhere: the source, the number of the element in it, and the keys of the one before and
-/// of this one. With `unique`, equal ones are not in order either.
+/// The first element out of order, if any: the source, the element's index in it, and the keys of the element
+/// before and of this one. With `unique`, a repeated key is out of order too.
 pub(super) fn first_disorder(
     sources: &[Source],
     direction: KeyOrder,
@@ -317,12 +316,12 @@ pub(super) fn first_disorder(
     Ok(None)
 }
 
-/// Turns keys back into the bits of their elements and writes those, little-endian, calling `progress` with the
-/// number of elements written so far.
+/// Converts keys back to the bits of their elements and writes them, little-endian, calling `progress` with
+/// the number of elements written so far.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// I/O errors.
 pub fn write(
     keys: &Words,
     order: KeyMap,
@@ -351,7 +350,7 @@ fn write_words<W: Word>(
     to: &mut impl Write,
     mut progress: impl FnMut(u64),
 ) -> io::Result<()> {
-    // What one core turns back at a time, and few enough not to wake others for.
+    // Elements that one core converts at a time; below that, other cores are not worth waking.
     const PART: usize = 1 << 16;
     let size = order.element.bytes();
     let mut block = Vec::new();

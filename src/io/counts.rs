@@ -1,30 +1,30 @@
-//! How many nulls were read, and how many records were left out.
+//! Counts of nulls and of left-out records.
 
 use crate::order::Class;
 
-/// How many of what there were.
+/// Counts of the records and lines that are not numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(serde::Serialize))]
 pub struct Counts {
     /// NaN.
     #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub nan: u64,
-    /// Fields with nothing in them.
+    /// Empty fields.
     #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub empty: u64,
-    /// Fields that spell no number.
+    /// Fields that are not numbers.
     #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub invalid: u64,
-    /// Records left out because of such a field.
+    /// Records left out because of an invalid field.
     #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub skipped: u64,
-    /// Lines with nothing on them, which are no rows.
+    /// Blank lines that are not rows.
     #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub blank: u64,
 }
 
 impl Counts {
-    /// Of both together.
+    /// The sum of both.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             nan: self.nan + other.nan,

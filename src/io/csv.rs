@@ -1,8 +1,8 @@
-//! Tables as text: CSV and TSV. Rows are ordered by some of their columns and come out byte for byte.
+//! Tables as text: CSV and TSV. Rows are ordered by some of their columns and preserved byte for byte.
 //!
-//! All cores read a part of the table each, from one row's beginning to another's. Where those are, the number of quotes
-//! before them tells; and since a stray quote may mislead, a part is taken only if the part before it ended where it
-//! begins, and else read again from there.
+//! Each core reads a part of the table, from one row boundary to another. The parity of the quotes before a
+//! line end shows whether it is a boundary; since a stray quote may mislead, a part is accepted only if the
+//! part before it ended exactly there, and is otherwise read again from where that ended.
 
 mod column;
 mod header;
@@ -32,86 +32,85 @@ pub(super) use self::rows::{
     LONE_CR, Row, UNCLOSED, is_invalid, lacking_end, line_end, ragged, trimmed, unquoted,
 };
 
-/// How a table is written.
+/// The form of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// What separates fields.
+    /// The field separator.
     pub delimiter: u8,
     /// Whether the first row names the columns.
     pub header: bool,
 }
 
-/// What rows are ordered by.
+/// The sort key of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct By {
-    /// The columns, the most significant first: names of the header or numbers from 1 on, either with `:r` or `:a` behind
-    /// it for a direction of its own. None means the only column there is.
+    /// The columns, most significant first: header names or numbers from 1, optionally with `:r` or `:a` for
+    /// a direction of their own. Empty means the only column.
     pub columns: Vec<String>,
-    /// The type asked for.
+    /// The requested type.
     pub element: Option<ElementType>,
-    /// The order of every column, but for the direction of those that have one of their own.
+    /// The order of every column without a direction of its own.
     pub order: KeyOrder,
 }
 
-/// A table that was read.
+/// A table in memory.
 #[derive(Debug)]
 pub struct Table {
     text: Text,
     delimiter: u8,
-    /// Where the header is.
+    /// The range of the header.
     header: Option<Range<usize>>,
-    /// Where rows begin, in input order, without those left out.
+    /// Row offsets in input order, without the rows left out.
     starts: Words<'static>,
-    /// The numbers of these rows among all, if some were left out.
+    /// The original row numbers, if some were left out.
     numbers: Option<Vec<u32>>,
-    /// Whether there are quotes.
+    /// Whether there are any quotes.
     quotes: bool,
-    /// Where inputs end, and the line end of each for a last row that lacks one.
+    /// The end of each input, and its line end for a last row that lacks one.
     ends: Vec<(usize, &'static [u8])>,
-    /// A header of a column that rows are ordered by, if it is a number and nobody has asked for it by that name: maybe it is
-    /// none.
+    /// The header of a key column, if it is a number and was not requested by name: possibly no header.
     pub doubtful_header: Option<String>,
-    /// The types of the columns that rows are ordered by.
+    /// The types of the key columns.
     pub elements: Vec<ElementType>,
-    /// What there was that is no number.
+    /// Nulls and left-out rows.
     pub counts: Counts,
 }
 
-/// Rows that one core has read.
+/// Rows read by one core.
 struct Part {
-    /// Where its first row begins.
+    /// Offset of its first row.
     start: usize,
-    /// Where the row behind its last one begins.
+    /// Offset of the row after its last one.
     end: usize,
-    /// Where its rows begin, from `start` on.
+    /// Row offsets, relative to `start`.
     starts: Vec<u32>,
-    /// Rows left out, by their numbers in this part.
+    /// Rows left out, by their numbers within this part.
     skipped: Vec<u32>,
     counts: Counts,
-    /// A column for each key.
+    /// One column per key.
     columns: Vec<Column>,
 }
 
-/// What is wrong with the row that begins at a place.
+/// The offset of a row and its error.
 struct Problem(usize, Wrong);
 
 enum Wrong {
     /// A quote is not closed.
     Unclosed,
-    /// It has so many fields.
+    /// It has this many fields.
     Ragged(usize),
-    /// It is longer than can be told.
+    /// It is too long.
     Long,
-    /// The field of this key is refused.
+    /// The field of this key is rejected.
     Field(usize, Refused),
 }
 
-/// Reads a table and the keys of its rows: words of which the first decides, and the next where those are equal.
+/// Reads a table and the keys of its rows, as words in lexicographic order, the most significant first.
 ///
 /// # Errors
 ///
-/// A column that is not there; a row of another number of fields; a quote that is not closed; headers that differ; a field
-/// that the rules or the type refuse; numbers that no one type holds.
+/// A column that does not exist; a row with another number of fields; an unclosed quote; headers that differ;
+/// a field that the rules or the type reject; numbers without a common type.
 pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Words<'static>>), Error> {
     let mut counts = Counts::default();
     let (first, bodies) = bodies(&text, dialect, &mut counts)?;
@@ -144,13 +143,13 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Words<'
     ))
 }
 
-/// Where the rows of an input are, and the line end that its first row has.
+/// The range of an input's rows, and the line end of its first row.
 type Body = (Range<usize>, &'static [u8]);
 
-/// The first row, of the header or not, and where it is.
+/// The first row, header or not, and its range.
 type First = (Header, Range<usize>);
 
-/// The header, or the first row where there is none, and the rows of each input.
+/// The header, or the first row without one, and the rows of each input.
 fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<First>, Vec<Body>), Error> {
     let mut first: Option<First> = None;
     let mut bodies = Vec::new();
@@ -195,20 +194,20 @@ fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<
     Ok((first, bodies))
 }
 
-/// What is the same for all rows.
+/// The layout common to all rows.
 struct Layout<'a> {
     text: &'a Text,
     delimiter: u8,
     columns: usize,
     keys: Vec<Found>,
-    /// For each column, up to the last one that is a key, which key it is.
+    /// The key index of each column, up to the last key column.
     key_of: Vec<Option<usize>>,
     element: Option<ElementType>,
     rules: KeyOrder,
 }
 
 impl<'a> Layout<'a> {
-    /// Of a table with this header; `is_empty` if it has nothing at all, no columns either.
+    /// The layout of a table with this header; `is_empty` if it has nothing at all, not even columns.
     fn new(text: &'a Text, delimiter: u8, header: &Header, by: &By, is_empty: bool) -> Result<Self, Error> {
         let table = text.parts().first().map_or("", |part| part.name());
         let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
@@ -218,13 +217,13 @@ impl<'a> Layout<'a> {
         Ok(Self { text, delimiter, columns: header.columns, keys, key_of, element, rules })
     }
 
-    /// Of a table of which nothing is known yet.
+    /// The layout before the header is known.
     fn bare(text: &'a Text, delimiter: u8) -> Self {
         let rules = KeyOrder::default();
         Self { text, delimiter, columns: 0, keys: Vec::new(), key_of: Vec::new(), element: None, rules }
     }
 
-    /// Reads the rows of all inputs, on all cores.
+    /// Reads the rows of all inputs, in parallel.
     fn read(&self, bodies: &[Body]) -> Result<Vec<Part>, Error> {
         let size = piece_size(self.text.bytes.len());
         let mut pieces = Vec::new();
@@ -233,7 +232,7 @@ impl<'a> Layout<'a> {
             let ends = cuts.iter().skip(1).copied().chain([body.end]);
             pieces.extend(cuts.iter().zip(ends).map(|(&start, until)| (body, start, until)));
         }
-        // One byte more than a body: the line end that is put behind a text.
+        // One byte more than the body: the line end added after the text.
         let read =
             |body: &Range<usize>, start, until| self.read_part(&self.text.bytes[..=body.end], start, until);
         let parts: Vec<Result<Part, Problem>> =
@@ -256,7 +255,7 @@ impl<'a> Layout<'a> {
         Ok(right)
     }
 
-    /// Reads the rows that begin from `start` on and before `until`.
+    /// Reads the rows that begin at or after `start` and before `until`.
     fn read_part(&self, bytes: &[u8], start: usize, until: usize) -> Result<Part, Problem> {
         const ROW: usize = 32;
         let guess = until.saturating_sub(start) / ROW;
@@ -300,7 +299,7 @@ impl<'a> Layout<'a> {
         Ok(part)
     }
 
-    /// The types of the keys' columns and the words that order the rows.
+    /// The types of the key columns, and the words that order the rows.
     fn words(&self, parts: Vec<Part>) -> Result<(Vec<ElementType>, Vec<Words<'static>>), Error> {
         let rows: Vec<usize> = parts.iter().map(|part| part.starts.len()).collect();
         let mut columns: Vec<Vec<Column>> =
@@ -321,7 +320,7 @@ impl<'a> Layout<'a> {
         Ok((elements, words::words(digits, &rows)))
     }
 
-    /// The field of a key in the row that begins here, for a message.
+    /// The field of a key in the row at this offset, for a message.
     fn spot(&self, row: usize, key: usize) -> Spot {
         let mut token = Vec::new();
         for_each_field(&self.text.bytes, row, self.delimiter, |column, field| {
@@ -343,7 +342,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The numbers of the rows that were not left out.
+/// The original numbers of the rows that were kept.
 fn numbers(parts: &[Part]) -> Vec<u32> {
     let mut first = 0;
     let mut numbers = Vec::new();
@@ -356,7 +355,7 @@ fn numbers(parts: &[Part]) -> Vec<u32> {
     numbers
 }
 
-/// Where the rows of all parts begin.
+/// The row offsets of all parts.
 fn starts<S: Width>(parts: &[Part]) -> Words<'static> {
     let of_part = |part: &Part| -> Vec<S> {
         part.starts.iter().map(|&start| S::of_usize(part.start + start as usize)).collect()
@@ -365,7 +364,7 @@ fn starts<S: Width>(parts: &[Part]) -> Words<'static> {
 }
 
 impl Table {
-    /// How many rows there are, without those left out.
+    /// The number of rows, without those left out.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len()
@@ -377,13 +376,13 @@ impl Table {
         self.len() == 0
     }
 
-    /// Bytes that were read.
+    /// Bytes read.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.text.len()
     }
 
-    /// The numbers among all rows that were read of these, which count those only that were not left out.
+    /// Translates row numbers that count only the rows kept to the original ones.
     #[must_use]
     pub fn numbers(&self, rows: Vec<u32>) -> Vec<u32> {
         match &self.numbers {
@@ -396,13 +395,13 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// I/O errors.
     pub fn write(&self, rows: &[u32], to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
         to.write_all(self.text.mark())?;
         if let Some(header) = &self.header {
             let header = &self.text.bytes[header.clone()];
             to.write_all(header)?;
-            // One that lacks it is all that there is of its input, so it is any.
+            // A header without line end is the whole input, so any line end is right.
             if !header.ends_with(b"\n") {
                 to.write_all(b"\n")?;
             }
@@ -422,7 +421,7 @@ impl Table {
         print::write(rows, expected, to, progress, |rows, lines| {
             let starts = rows.iter().map(|&row| starts[row as usize].as_usize());
             touch(bytes, starts, |start| {
-                // Every row was read once, so it ends.
+                // Every row was read before, so its end exists.
                 let end = end_of_row(bytes, start, self.delimiter, self.quotes).unwrap_or(bytes.len());
                 match self.ends.binary_search_by_key(&(end - 1), |&(end, _)| end) {
                     Ok(input) => {

@@ -1,10 +1,10 @@
-//! Formats, and what a file's extension tells of them.
+//! Formats and file extensions.
 
 use std::path::Path;
 
 use crate::key::ElementType;
 
-/// How data is written down.
+/// A data format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -12,7 +12,7 @@ pub enum Format {
     Text,
     /// Elements as their bits, little-endian.
     Binary,
-    /// `NumPy`'s files of one array.
+    /// `NumPy` files with one array.
     Npy,
     /// Rows of fields separated by commas.
     Csv,
@@ -21,7 +21,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The name that flags give it.
+    /// The name in flags.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -33,30 +33,30 @@ impl Format {
         }
     }
 
-    /// Whether it is text of rows and columns.
+    /// Whether it is text with rows and columns.
     #[must_use]
     pub fn is_table(self) -> bool {
         matches!(self, Self::Csv | Self::Tsv)
     }
 
-    /// Whether it holds elements as their bits.
+    /// Whether it holds elements as binary.
     #[must_use]
     pub fn is_bits(self) -> bool {
         matches!(self, Self::Binary | Self::Npy)
     }
 }
 
-/// What a file's extension tells: the format, and the element type that it names.
+/// The format and the element type that a file extension implies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extension {
-    /// The format, where the extension is known.
+    /// The format, if the extension is known.
     pub format: Option<Format>,
-    /// The element type, where the extension is the name of one.
+    /// The element type, if the extension is the name of one.
     pub element: Option<ElementType>,
 }
 
 impl Extension {
-    /// Of this path; case does not matter.
+    /// The extension of this path, ignoring case.
     #[must_use]
     pub fn of(path: &Path) -> Self {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();

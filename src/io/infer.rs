@@ -1,4 +1,4 @@
-//! The type of numbers in text: one for all tokens of a text or a column, inferred from what they spell.
+//! Type inference for numbers in text: one type for all tokens of a text or a column.
 //!
 //! ```text
 //! token ── read ──► Number, or Refused
@@ -7,8 +7,9 @@
 //!       Inference ── merge ──► Inference ── finish ──► ElementType, or Conflict
 //! ```
 //!
-//! Integers alone have the first of u32, i32, u64 and i64 that holds them all. One token with a point or an exponent, inf or
-//! nan makes f64 of it, and then every integer has to be exact in f64: rounding would change its place among the others.
+//! Integers alone have the first of u32, i32, u64 and i64 that holds them all. A single decimal (with a point
+//! or an exponent), inf or nan makes the type f64; every integer must then be exact, to keep its place in the
+//! order.
 
 use std::fmt;
 
@@ -19,16 +20,16 @@ use crate::human::quoted;
 use crate::key::ElementType;
 use crate::order::{Class, KeyOrder, Place};
 
-/// What a token is.
+/// A classified token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
-    /// An integer, where floats were not asked for.
+    /// An integer, unless floats were requested.
     Integer(i128),
-    /// An integer zero with a minus sign: 0 among integers, −0 among floats. Only where no type was asked for.
+    /// An integer zero with a minus sign: 0 among integers, −0 among floats. Only if no type was requested.
     MinusZero,
-    /// A float of the type asked for, else of f64.
+    /// A float of the requested type, else of f64.
     Float(f64),
-    /// No number, which the rules accept.
+    /// A null that the rules accept.
     Null(Class),
 }
 
@@ -36,7 +37,7 @@ impl Number {
     /// The number as a float; NaN for a null.
     pub(super) fn to_float(self) -> f64 {
         match self {
-            // Rounded once, to the nearest, as if the token were read as a float.
+            // Rounded once, to nearest, as if the token were parsed as a float.
             Self::Integer(value) => {
                 i64::try_from(value).map_or_else(|_| value as u64 as f64, |value| value as f64)
             }
@@ -47,37 +48,37 @@ impl Number {
     }
 }
 
-/// Why a token is an error whatever the others are.
+/// Why a token is an error regardless of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// The rules make an error of its class.
+    /// The rules reject its class.
     Class(Class),
     /// The type does not hold it.
     Type(ElementType),
 }
 
-/// Why tokens have no type in common.
+/// Why tokens have no common type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conflict<P> {
     /// No 64-bit type holds this integer, the first such one.
     TooLarge(P),
-    /// There are decimals, and this is the first integer that f64 does not hold exactly.
+    /// There are decimals, and this is the first integer not exact in f64.
     Inexact(P),
     /// The first negative integer, and the first that only u64 holds.
     Apart(P, P),
 }
 
-/// The integer types of text, in the order in which they are preferred.
+/// The integer types of text, in order of preference.
 const INTEGERS: [ElementType; 4] = [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64];
 
-/// The least and the greatest value of an integer type of text.
+/// The range of an integer type of text.
 pub(super) fn limits(element: ElementType) -> (i128, i128) {
     match element {
         ElementType::U32 => (0, u32::MAX.into()),
         ElementType::I32 => (i32::MIN.into(), i32::MAX.into()),
         ElementType::U64 => (0, u64::MAX.into()),
         ElementType::I64 => (i64::MIN.into(), i64::MAX.into()),
-        // Floats have none, and text is not read as narrower integers.
+        // Floats have no such range, and text is not read as narrower integers.
         _ => (0, 0),
     }
 }
@@ -87,7 +88,7 @@ fn holds(element: ElementType, value: i128) -> bool {
     least <= value && value <= greatest
 }
 
-/// The least and the greatest of some integers and 0.
+/// The range of some integers and 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) least: i128,
@@ -116,16 +117,16 @@ impl Span {
     }
 }
 
-/// What is known of the type of some tokens. Places are ordered as the tokens are.
+/// The state of the inference for some tokens. Places are ordered like the tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Inference<P> {
     asked: Option<ElementType>,
     rules: KeyOrder,
-    /// Whether the tokens are floats: as asked for, or because of a decimal, inf or nan.
+    /// Whether the tokens are floats: by request, or because of a decimal, inf or nan.
     floats: bool,
-    /// The integers that 64 bits hold.
+    /// The range of the integers that 64 bits hold.
     span: Span,
-    /// The first integer of each kind that may be in conflict with others.
+    /// The first integer of each kind that may conflict with others.
     negative: Option<P>,
     large: Option<P>,
     inexact: Option<P>,
@@ -133,7 +134,7 @@ pub(super) struct Inference<P> {
 }
 
 impl<P> Inference<P> {
-    /// Of no tokens. With a type asked for, that is the type, and tokens that it does not hold are refused.
+    /// The state before any token. A requested type is final, and tokens that it does not hold are rejected.
     pub(super) fn new(asked: Option<ElementType>, rules: KeyOrder) -> Self {
         let floats = asked.is_some_and(ElementType::is_float);
         let span = Span::default();
@@ -145,18 +146,18 @@ impl<P> Inference<P> {
         self.floats
     }
 
-    /// The integers so far.
+    /// The range of the integers so far.
     pub(super) fn span(&self) -> Span {
         self.span
     }
 
-    /// Whether no integer type holds all integers so far, though there is one for each.
+    /// Whether no integer type holds all integers so far, though each has one.
     #[inline]
     pub(super) fn is_apart(&self) -> bool {
         self.negative.is_some() && self.large.is_some()
     }
 
-    /// Takes note of a token with a point or an exponent, inf or nan.
+    /// Records a token with a point or an exponent, inf or nan.
     #[inline]
     pub(super) fn push_decimal(&mut self) {
         self.floats = true;
@@ -164,8 +165,8 @@ impl<P> Inference<P> {
 
     #[inline]
     fn push_integer(&mut self, value: i128, place: impl Fn() -> P) {
-        // The first negative integer is below the least so far, and the first large one above the greatest. Of many tokens, few
-        // are either.
+        // Few tokens can change these: the first negative is a new minimum, the first large one a new
+        // maximum.
         if value < self.span.least {
             self.span.least = value;
             self.negative.get_or_insert_with(&place);
@@ -180,7 +181,7 @@ impl<P> Inference<P> {
         }
     }
 
-    /// Reads a token: of a text, or a field without quotes and blanks around it.
+    /// Reads a token of a text, or a field without quotes and surrounding blanks.
     #[inline]
     pub(super) fn read(&mut self, token: &[u8], place: impl Fn() -> P) -> Result<Number, Refused> {
         let element = self.asked.unwrap_or(ElementType::F64);
@@ -189,13 +190,13 @@ impl<P> Inference<P> {
             return self.read_closely(token, || read().map(|(value, _)| value), place);
         }
         match read() {
-            // What has a fraction is spelled with a point or an exponent.
+            // A number with a fraction always has a point or an exponent.
             Some((value, length)) if length == token.len() && has_fraction(value) => Ok(Number::Float(value)),
             read => self.read_closely(token, || read.map(|(value, _)| value), place),
         }
     }
 
-    /// Reads a token that may be anything; `float` reads it as a float, or has done so.
+    /// Reads any token; `float` parses it as a float, or returns an earlier result.
     #[inline]
     pub(super) fn read_closely(
         &mut self,
@@ -248,7 +249,7 @@ impl<P> Inference<P> {
 }
 
 impl<P: Ord + Clone> Inference<P> {
-    /// What is known of the tokens of both.
+    /// The state for the tokens of both.
     pub(super) fn merge(self, other: Self) -> Self {
         let first = |a: Option<P>, b| a.into_iter().chain(b).min();
         Self {
@@ -263,11 +264,11 @@ impl<P: Ord + Clone> Inference<P> {
         }
     }
 
-    /// The type, as if there were no other tokens.
+    /// The type of the tokens so far.
     ///
     /// # Errors
     ///
-    /// Why there is none. Of several conflicts, an integer that is too large comes before two that are apart.
+    /// Why there is none. An integer that is too large takes precedence over two that are apart.
     pub(super) fn finish(&self) -> Result<ElementType, Conflict<P>> {
         if let Some(asked) = self.asked {
             return Ok(asked);
@@ -284,15 +285,15 @@ impl<P: Ord + Clone> Inference<P> {
         Ok(self.span.element().unwrap_or(ElementType::F64))
     }
 
-    /// The conflict that no further token resolves, if there is one.
+    /// Any conflict that further tokens cannot resolve.
     #[inline]
     pub(super) fn settled(&self) -> Result<(), Conflict<P>> {
         if self.floats && self.inexact.is_some() { self.finish().map(|_| ()) } else { Ok(()) }
     }
 }
 
-/// The integer that the token spells, if the integer type asked for, else a 64-bit one, holds it; and whether the token is how
-/// it would be printed.
+/// The integer that the token spells, if the requested integer type, or else a 64-bit one, holds it; and
+/// whether the token is in canonical form.
 #[inline]
 pub(super) fn integer_of(token: &[u8], asked: Option<ElementType>) -> Option<(i128, bool)> {
     let Integer { value, canonical } = integer(token)?;
@@ -300,7 +301,7 @@ pub(super) fn integer_of(token: &[u8], asked: Option<ElementType>) -> Option<(i1
     value.filter(held).map(|value| (value, canonical))
 }
 
-/// Whether f64 holds this integer of 64 bits exactly.
+/// Whether f64 holds this 64-bit integer exactly.
 #[inline]
 fn is_exact(value: i128) -> bool {
     let magnitude = value.unsigned_abs() as u64;
@@ -311,14 +312,14 @@ fn is_exact(value: i128) -> bool {
 /// A token and its place, for a message.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Spot {
-    /// `file:line`, in text that is in memory `file:line:column`, counted from 1, the column in bytes.
+    /// `file:line`, or `file:line:column` for text in memory; counted from 1, the column in bytes.
     pub(super) place: String,
-    /// The column of a table.
+    /// The table column.
     pub(super) column: Option<String>,
     pub(super) token: Vec<u8>,
 }
 
-/// The token, and where it is.
+/// The token and its place.
 impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", quoted(&self.token), self.place)
@@ -333,7 +334,7 @@ impl Spot {
         }
     }
 
-    /// That the token is not what was expected.
+    /// The error that the token is not what was expected.
     fn unlike(self, expected: impl Into<String>) -> Error {
         let token = quoted(&self.token);
         Error::new(ErrorKind::Token { place: self.place(), token, expected: expected.into() })
@@ -341,7 +342,7 @@ impl Spot {
 }
 
 impl Refused {
-    /// What an integer type has against a token that it does not hold.
+    /// Why an integer type rejects a token.
     pub(super) fn by_integers(token: &[u8], element: ElementType) -> Self {
         if spelled(token).is_some() { Self::Type(element) } else { Self::Class(Class::Invalid) }
     }
@@ -371,7 +372,7 @@ impl Refused {
     }
 }
 
-/// The format that a token of text looks like, if it looks like another one.
+/// Another format that a token of text looks like, if any.
 fn other_format(token: &[u8]) -> Option<Format> {
     if token.starts_with(b"\x93NUMPY") {
         Some(Format::Npy)
@@ -385,7 +386,7 @@ fn other_format(token: &[u8]) -> Option<Format> {
 }
 
 impl<P: Ord> Conflict<P> {
-    /// The error about the tokens, of which `spot` says what and where they are.
+    /// The error about the tokens that `spot` describes.
     pub(super) fn into_error(self, spot: impl Fn(P) -> Spot) -> Error {
         let error = match self {
             Self::TooLarge(place) => spot(place).unlike("an integer that a 64-bit type holds"),
@@ -415,7 +416,7 @@ mod tests {
     const ERROR: KeyOrder =
         KeyOrder { nan: Nulls::Error, empty: Nulls::Error, invalid: Invalid::Error, ..KeyOrder::ASCENDING };
 
-    /// What tokens are inferred to be; places are their numbers, from `first` on.
+    /// The inference of these tokens; places are their numbers, from `first` on.
     fn inferred(tokens: &[&str], first: usize) -> Inference<usize> {
         let mut inference = Inference::new(None, LAST);
         for (place, token) in (first..).zip(tokens) {
@@ -442,7 +443,7 @@ mod tests {
             (&["-1", "18446744073709551615", "99999999999999999999"], Err(TooLarge(2))),
             (&["-1", "-5", "9223372036854775808", "9223372036854775809"], Err(Apart(0, 2))),
             (&["9223372036854775808", "-1"], Err(Apart(1, 0))),
-            // Once there are decimals, all that matters is what f64 holds.
+            // With decimals, an integer only has to be exact in f64.
             (&["-1", "9223372036854775808", "0.5"], Ok(F64)),
             (&["1.0", "18446744073709551616"], Ok(F64)),
             (&["0.5", "9007199254740992", "9007199254740993"], Err(Inexact(2))),
@@ -574,7 +575,7 @@ mod tests {
         }
     }
 
-    /// The type, as the rules have it: decimals by their form, and f64 by the standard library, which prints exact values.
+    /// A reference implementation: decimals by their form, and exact f64 values by the standard library.
     fn naive(tokens: &[&str]) -> Result<ElementType, Conflict<usize>> {
         let numbers: Vec<(usize, &str)> =
             tokens.iter().copied().enumerate().filter(|(_, token)| token.parse::<f64>().is_ok()).collect();
@@ -623,7 +624,7 @@ mod tests {
         ]);
         let near = (edges, -2..=2_i128).prop_map(|(edge, offset)| edge + offset);
         let integer = prop_oneof![3 => near, 1 => bits, 3 => -300..300_i128];
-        // Not too many decimals, or no other type is ever found.
+        // Few decimals, so that other types occur.
         prop_oneof![
             20 => integer.prop_map(|value| value.to_string()),
             2 => (0..100_000_u32).prop_map(|value| format!("+00{value}")),

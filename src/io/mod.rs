@@ -1,4 +1,4 @@
-//! Reading numbers and writing them: bytes into keys, keys or the records they stand for into bytes.
+//! Reading and writing numbers: bytes into keys, and keys or the records they belong to into bytes.
 
 pub mod binary;
 mod counts;

@@ -1,8 +1,8 @@
-//! NumPy's files of one array: a header that says what is in it, then the elements.
+//! NumPy files with one array: a header that describes the elements, then the elements.
 //!
-//! After "A Simple File Format for NumPy Arrays" (NEP 1). Arrays of one dimension are read, of either byte order; what is written is
-//! little-endian. The header is a Python literal, of which only the form that NumPy writes is understood: a crate for that
-//! would bring a parser of all of them.
+//! After "A Simple File Format for NumPy Arrays" (NEP 1). Reads one-dimensional arrays of either byte order;
+//! writes little-endian. The header is a Python literal, of which only the form that NumPy writes is
+//! accepted: a crate would bring a parser for all literals.
 
 use super::source::{Input, Opened};
 use crate::error::Error;
@@ -11,22 +11,22 @@ use crate::key::ElementType;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Elements begin at a multiple of this.
+/// Alignment of the first element.
 const ALIGNMENT: usize = 64;
 
-/// Longer headers belong to arrays of records, which are not sorted here.
+/// Longer headers describe record arrays, which are not supported.
 const LONGEST: usize = 1 << 16;
 
-/// What a header says.
+/// The content of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The type of the elements.
+    /// Element type.
     pub element: ElementType,
-    /// Their byte order.
+    /// Byte order of the elements.
     pub big_endian: bool,
-    /// How many there are.
+    /// Number of elements.
     pub count: u64,
-    /// Bytes of the header, after which the elements begin.
+    /// Length of the header in bytes.
     pub bytes: usize,
 }
 
@@ -35,7 +35,7 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// What the system says; what is no array of one dimension and of a type that is sorted here.
+    /// I/O errors; an array that is not one-dimensional or has an unsupported type.
     pub fn read(input: &Input) -> Result<Self, Error> {
         let mut opened = input.open()?;
         let refused = |problem: String| Error::input(input.name(), problem);
@@ -68,7 +68,7 @@ impl Header {
         Ok(Self { element, big_endian, count, bytes })
     }
 
-    /// The bytes of the header of so many elements, little-endian.
+    /// The header for this many little-endian elements.
     #[must_use]
     pub fn of(element: ElementType, count: u64) -> Vec<u8> {
         let (kind, size) = (&element.name()[..1], element.bytes());
@@ -76,7 +76,7 @@ impl Header {
         let dictionary =
             format!("{{'descr': '{order}{kind}{size}', 'fortran_order': False, 'shape': ({count},), }}");
         let before = MAGIC.len() + 4;
-        // A line end closes it, and blanks before that fill it up.
+        // Padded with blanks and closed by a line end.
         let length = (before + dictionary.len() + 1).next_multiple_of(ALIGNMENT) - before;
         let mut header = [MAGIC, &[1, 0], &(length as u16).to_le_bytes()].concat();
         header.extend_from_slice(format!("{dictionary:width$}\n", width = length - 1).as_bytes());
@@ -84,12 +84,12 @@ impl Header {
     }
 }
 
-/// Fills all of `room`, if there is so much.
+/// Fills `room`; false if the input is too short.
 fn fill(opened: &mut Opened, room: &mut [u8]) -> Result<bool, Error> {
     Ok(opened.fill(room)? == room.len())
 }
 
-/// The type, whether it is big-endian, and the number of elements that a header tells of.
+/// The type, whether it is big-endian, and the number of elements in a header.
 fn parse(header: &str) -> Result<(ElementType, bool, u64), String> {
     let value = |name: &str| {
         let rest = header.split_once(&format!("'{name}':"));

@@ -17,15 +17,14 @@ pub(super) fn ends_line(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// The token that begins at `start`.
+/// The token that starts at `start`.
 pub(super) fn token_at(bytes: &[u8], start: usize) -> &[u8] {
     let rest = &bytes[start..];
     let length = rest.iter().position(|&byte| is_space(byte)).unwrap_or(rest.len());
     &rest[..length]
 }
 
-/// The tokens of a piece of text that begins at the beginning of a line: where each begins, and its
-/// bytes. Lines that begin with `#` are comments.
+/// The tokens of a piece of text that starts with a line, and their offsets. `#` lines are comments.
 pub(super) struct Tokens<'a> {
     bytes: &'a [u8],
     next: usize,
@@ -38,7 +37,7 @@ impl<'a> Tokens<'a> {
 }
 
 impl Tokens<'_> {
-    /// Where the next token begins, which stays the next one.
+    /// The offset of the next token, without consuming it.
     #[inline]
     pub(super) fn find(&mut self) -> Option<usize> {
         loop {
@@ -54,7 +53,7 @@ impl Tokens<'_> {
         }
     }
 
-    /// Advances past the token that was found, if it has this length.
+    /// Advances past the current token if it has this length.
     #[inline]
     pub(super) fn pass(&mut self, length: usize) -> bool {
         let end = self.next + length;
@@ -65,7 +64,7 @@ impl Tokens<'_> {
         ends
     }
 
-    /// The token that was found, as a short integer.
+    /// The current token, if it is a short integer.
     #[inline]
     pub(super) fn short_integer(&self) -> Option<ShortInteger> {
         short_integer(&self.bytes[self.next..])
@@ -73,7 +72,7 @@ impl Tokens<'_> {
 }
 
 impl<'a> Tokens<'a> {
-    /// The token that was found; advances past it.
+    /// The current token; advances past it.
     #[inline]
     pub(super) fn take_token(&mut self) -> &'a [u8] {
         let token = token_at(self.bytes, self.next);
@@ -91,7 +90,7 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// What kind of number a token spells.
+/// The kind of number that a token spells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spelled {
     /// Sign and digits.
@@ -104,7 +103,7 @@ pub(super) enum Spelled {
     Nan,
 }
 
-/// What the token spells; `None` if it is no number.
+/// The kind of number that the token spells; `None` if it is no number.
 pub(super) fn spelled(token: &[u8]) -> Option<Spelled> {
     let unsigned = match token {
         [b'+' | b'-', rest @ ..] => rest,
@@ -145,12 +144,12 @@ fn split_digits(bytes: &[u8]) -> (&[u8], &[u8]) {
     bytes.split_at(bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len()))
 }
 
-/// An integer as a token spells it.
+/// An integer token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Integer {
-    /// Its value; `None` where neither u64 nor i64 holds it.
+    /// Its value; `None` if neither u64 nor i64 holds it.
     pub(super) value: Option<i128>,
-    /// Whether the token is how the value would be printed.
+    /// Whether the token is the value's canonical form, as it would be printed.
     pub(super) canonical: bool,
 }
 
@@ -164,7 +163,7 @@ pub(super) fn integer(token: &[u8]) -> Option<Integer> {
     if digits.is_empty() {
         return None;
     }
-    // No nineteen digits exceed a u64, so checks begin after them.
+    // No nineteen digits exceed a u64, so overflow checks start after them.
     let (safe, checked) = digits.split_at(digits.len().min(19));
     let mut value: u64 = 0;
     for byte in safe {
@@ -187,25 +186,26 @@ pub(super) fn integer(token: &[u8]) -> Option<Integer> {
     Some(Integer { value: value.filter(|&value| value >= i64::MIN.into()), canonical })
 }
 
-/// An integer of up to sixteen digits without a plus.
+/// An integer of up to sixteen digits without a plus sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ShortInteger {
     /// Its value; 0 for −0.
     pub(super) value: i64,
-    /// Whether the token is how the value would be printed.
+    /// Whether the token is the value's canonical form, as it would be printed.
     pub(super) canonical: bool,
-    /// Bytes of the token.
+    /// Length of the token in bytes.
     pub(super) length: usize,
 }
 
-/// The token at the beginning of `rest` where it is a short integer and not at the very end of the text; `None` says nothing.
+/// The token at the start of `rest`, if it is a short integer and not at the very end; `None` is
+/// inconclusive.
 ///
-/// Eight digits are found and read at once, as the parts of one word, and without a branch on the sign, which no
-/// processor predicts.
+/// Eight digits are found and converted at once, as bytes of one word, and without a branch on the sign,
+/// which processors mispredict.
 #[inline]
 fn short_integer(rest: &[u8]) -> Option<ShortInteger> {
     const POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-    // A sign, sixteen digits and what follows them.
+    // A sign, sixteen digits and the byte after them.
     let window: &[u8; 18] = rest.first_chunk()?;
     let minus = window[0] == b'-';
     let digits = &window[usize::from(minus)..];
@@ -221,25 +221,23 @@ fn short_integer(rest: &[u8]) -> Option<ShortInteger> {
     let leading_zero = digits[0] == b'0' && count > 1;
     let canonical = !(leading_zero || minus && value == 0);
     let sign = i64::from(minus);
-    // Negated by inverting all bits and adding one.
+    // Negation by inverting all bits and adding one.
     let value = (value.cast_signed() ^ -sign) + sign;
     Some(ShortInteger { value, canonical, length: usize::from(minus) + count })
 }
 
-/// The number that the digits at the beginning of eight bytes spell, the first in the lowest, and how many they
-/// are.
+/// The value of the digits at the start of eight bytes (the first in the lowest byte), and their number.
 #[inline]
 fn leading_digits(bytes: u64) -> (u64, usize) {
     const ONES: u64 = u64::MAX / 255;
     let values = bytes ^ (ONES * u64::from(b'0'));
-    // The top bit of each byte above 9, if it is the lowest such byte: a sum of a byte below does not carry.
+    // The top bit of the lowest byte above 9: no carry from a byte below reaches it.
     let others = (values.wrapping_add(ONES * (0x80 - 10)) | values) & (ONES << 7);
     let count = others.trailing_zeros() as usize / 8;
     if count == 0 {
         return (0, 0);
     }
-    // With zeros before them, as if they were eight; then neighbours are put together: digits to pairs, pairs to
-    // fours, fours to eight.
+    // Pads to eight digits with leading zeros, then combines digits to pairs, pairs to fours, fours to eight.
     let eight = values << (64 - 8 * count);
     let pairs = eight.wrapping_mul(10).wrapping_add(eight >> 8) & 0x00FF_00FF_00FF_00FF;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
@@ -247,8 +245,7 @@ fn leading_digits(bytes: u64) -> (u64, usize) {
     (eights, count)
 }
 
-/// The number at the beginning of these bytes as a float of this type, and how many bytes spell it. f32 is widened, having been
-/// rounded once.
+/// The number at the start of these bytes as a float of this type, and its length. f32 is rounded once.
 #[inline]
 pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> {
     if element == ElementType::F32 {
@@ -258,18 +255,18 @@ pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> 
     }
 }
 
-/// Whether the integer that this token spells is `value` exactly.
+/// Whether the integer that this token spells equals `value` exactly.
 pub(super) fn is_exactly(token: &[u8], value: f64) -> bool {
     let ([b'+' | b'-', digits @ ..] | digits) = token;
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
-    // Printed without a fraction, a float of any size shows its exact value.
+    // Printed without a fraction, a float shows its exact value.
     format!("{:.0}", value.abs()).as_bytes() == &digits[zeros.min(digits.len() - 1)..]
 }
 
-/// Whether it is finite and no integer.
+/// Whether the value is finite and not an integer.
 #[inline]
 pub(super) fn has_fraction(value: f64) -> bool {
-    // From here on all are integers.
+    // From here on all floats are integers.
     const FRACTIONS_END: f64 = (1_u64 << 52) as f64;
     value.abs() < FRACTIONS_END && ((value as i64) as f64 - value).abs() > 0.0
 }
@@ -356,7 +353,7 @@ mod tests {
         assert!(!exact("100000000000000000000000"), "10^23 is the first power of ten that is not a double");
     }
 
-    /// That the crate which reads floats reads this one as the standard library does.
+    /// The float parser agrees with the standard library on this token.
     fn read_alike(token: &str) -> Result<(), TestCaseError> {
         let [double, standard] =
             [fast_float2::parse::<f64, _>(token).ok(), token.parse().ok()].map(|it| it.map(f64::to_bits));

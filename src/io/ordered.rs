@@ -1,4 +1,4 @@
-//! Inputs that are sorted already: looking whether they are, and merging them, in little memory.
+//! Sorted inputs: checking and merging them in little memory.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -16,10 +16,10 @@ use crate::key::{KeyMap, KeyWords};
 use crate::order::Selection;
 use crate::words::Words;
 
-/// Where an order is broken.
+/// A violation of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disorder {
-    /// The record: `file:line`, with the column where there are several; or the file and the number of an element, from 0.
+    /// The record: `file:line`, with the column if there are several keys; or the file and an index from 0.
     pub place: String,
     /// Its value.
     pub value: String,
@@ -27,29 +27,29 @@ pub struct Disorder {
     pub before: String,
 }
 
-/// Inputs, and what is known of their types and columns.
+/// Inputs, with their types and columns as far as known.
 struct Inputs<'a> {
     how: &'a How,
     all: &'a [Input],
     typings: Vec<Typing>,
     /// The columns of tables without a header.
     model: Option<Model>,
-    /// Bytes of an input that are read at once.
+    /// Bytes read from an input at once.
     block: usize,
-    /// Whether inputs are more than may be open, so that files are open only while they are read.
+    /// Whether there are too many inputs to keep open, so that files are open only during reads.
     shut: bool,
 }
 
-/// Bytes of all inputs together that are read at once, and of one.
+/// Bytes read at once from all inputs together, and the range for one.
 const BLOCKS: usize = 64 << 20;
 const ONE_BLOCK: std::ops::Range<usize> = 1 << 12..1 << 18;
 
 impl<'a> Inputs<'a> {
-    /// Of inputs of which so many are read in turns.
+    /// Inputs of which `together` are read at the same time.
     ///
     /// # Errors
     ///
-    /// Standard input, of which there is one, more than once.
+    /// Standard input is named more than once.
     fn new(all: &'a [Input], how: &'a How, together: usize) -> Result<Self, Error> {
         if all.iter().filter(|input| **input == Input::Stdin).count() > 1 {
             return Err(Error::input(Input::Stdin.name(), "is named twice, and can be read once"));
@@ -78,13 +78,13 @@ impl<'a> Inputs<'a> {
         Ok(stream)
     }
 
-    /// Makes place for what is to be known of the keys' types.
+    /// Adds the state of the types of the stream's keys.
     fn expect(&mut self, stream: &Stream) {
         let keys = self.typings.len().max(stream.keys());
         self.typings.resize_with(keys, || Typing::new(self.how.by.element, self.how.by.order));
     }
 
-    /// Says what the columns of these are, of which some may have only blank lines, now that no others are known.
+    /// Sets the columns of streams that have only blank lines so far, once no later input can determine them.
     fn settle<'s>(&mut self, streams: impl IntoIterator<Item = &'s mut Stream>) -> Result<(), Error> {
         let Kind::Table(dialect) = self.how.kind else { return Ok(()) };
         for stream in streams.into_iter().filter(|stream| stream.is_open()) {
@@ -99,7 +99,7 @@ impl<'a> Inputs<'a> {
         Ok(())
     }
 
-    /// Goes on to the next record of the stream; false at its end.
+    /// Advances to the next record of the stream; false at its end.
     fn advance(&mut self, stream: &mut Stream) -> Result<bool, Error> {
         if !stream.find()? {
             return Ok(false);
@@ -109,7 +109,7 @@ impl<'a> Inputs<'a> {
                 Ok(()) => return Ok(true),
                 Err(NoCell::Error(error)) => return Err(error),
                 Err(NoCell::Undecided) => {
-                    // The keys before this one are looked at again.
+                    // The keys before this one are read again.
                     self.typings
                         .iter_mut()
                         .zip(&stream.cells)
@@ -120,7 +120,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// Finds out which columns have decimals, from all inputs anew.
+    /// Finds the columns that have decimals, by reading all inputs from the beginning.
     fn look_ahead(&mut self) -> Result<(), Error> {
         if let Some(stdin) = self.all.iter().find(|input| input.size().is_none()) {
             let problem = "there is -0, which is 0 among integers and less than 0 among decimals, and this input \
@@ -139,12 +139,12 @@ impl<'a> Inputs<'a> {
         pairs.try_for_each(|(typing, ahead)| typing.decide(ahead.is_float()))
     }
 
-    /// What is wrong with the types, now that all was read.
+    /// Any error about the types, after all inputs were read.
     fn end(&self) -> Result<(), Error> {
         self.typings.iter().try_for_each(Typing::end)
     }
 
-    /// The types of the keys, with commas between.
+    /// The types of the keys, separated by commas.
     fn types(&self) -> String {
         match &self.how.kind {
             Kind::Bits(sources) => sources.first().map_or("", |source| source.element().name()).to_owned(),
@@ -152,7 +152,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// How a record compares with another one, and the first key that tells them apart.
+    /// Compares a record with another one; also returns the first key that differs.
     fn compare(&self, a: &Stream, b: &[Cell]) -> (Ordering, usize) {
         let orders = a.cells.iter().zip(b).enumerate();
         let mut orders =
@@ -161,12 +161,13 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// The record before, where one after another is looked at.
+/// The previous record of a sequence.
 #[derive(Default)]
 struct Last(Option<Vec<Cell>>);
 
 impl Last {
-    /// Where the order is broken if this record comes next; with `unique`, also by an equal one. Takes it for the last one.
+    /// The violation if the record comes next; with `unique`, an equal one is one too. Replaces the last
+    /// record.
     fn follow(&mut self, stream: &Stream, inputs: &Inputs, unique: bool) -> Option<Disorder> {
         let Some(before) = &mut self.0 else {
             self.0 = Some(stream.cells.clone());
@@ -184,11 +185,11 @@ impl Last {
     }
 }
 
-/// Where the inputs, one after another, are not in order, if anywhere; with `unique`, equal keys are not in order either.
+/// The first violation of the order in the concatenated inputs; with `unique`, repeated keys violate it too.
 ///
 /// # Errors
 ///
-/// What the system says, and what would be an error in a sort, as far as it is met before the order is broken.
+/// I/O errors, and any error of a sort that occurs before the first violation.
 pub fn check(inputs: &[Input], how: &How, unique: bool) -> Result<Option<Disorder>, Error> {
     if let Kind::Bits(sources) = &how.kind {
         let found = binary::first_disorder(sources, how.by.order, unique)?;
@@ -206,7 +207,7 @@ pub fn check(inputs: &[Input], how: &How, unique: bool) -> Result<Option<Disorde
         if opened.is_empty() {
             opened.push_back(inputs.open(number)?);
         }
-        // Whether blank lines are rows may be for a later input to say.
+        // A later input may determine whether blank lines are rows.
         while inputs.model.is_none() && opened[0].is_open() && number + opened.len() < inputs.all.len() {
             let next = inputs.open(number + opened.len())?;
             opened.push_back(next);
@@ -237,36 +238,35 @@ fn same_columns(first: Option<&Stream>, other: &Stream) -> Result<(), Error> {
 /// How elements of binary inputs are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// As they are: tokens one a line, rows, the bits of elements.
+    /// Unchanged: tokens one per line, rows, the bits of elements.
     AsRead,
-    /// Elements in text.
+    /// Elements as text.
     InText,
 }
 
-/// What became of inputs that were merged.
+/// Results of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// Records read.
     pub read: u64,
     /// Records written.
     pub written: u64,
-    /// Records left out because one of the same key was before them.
+    /// Records left out as repetitions of the key before them.
     pub repeated: u64,
-    /// Their types.
+    /// The types of the keys.
     pub types: String,
-    /// What there was that is no number.
+    /// Nulls and left-out records.
     pub counts: Counts,
 }
 
-/// Bytes that are written at once.
+/// Bytes written at once.
 const BLOCK: usize = 1 << 20;
 
-/// Merges inputs that are each in order; of equal records, those of earlier inputs come first. Only what is wanted of them
-/// is written.
+/// Merges inputs that are each in order and writes the selected records; equal ones keep the inputs' order.
 ///
 /// # Errors
 ///
-/// What the system says; an input that is not in order; what would be an error in a sort.
+/// I/O errors; an input that is not in order; any error of a sort.
 pub fn merge(
     inputs: &[Input],
     how: &How,
@@ -298,7 +298,7 @@ pub fn merge(
     }
     let mut lasts: Vec<Last> = streams.iter().map(|_| Last::default()).collect();
     let mut whole = Last::default();
-    // Streams with a record, the one that comes first at the front: a heap.
+    // A heap of the streams that have a record; the stream with the first record is at the front.
     let mut heap: Vec<usize> = Vec::new();
     let mut merged =
         Merged { read: 0, written: 0, repeated: 0, types: String::new(), counts: Counts::default() };
@@ -338,7 +338,7 @@ pub fn merge(
         if is_repeated {
             merged.repeated += 1;
         } else {
-            // Where −0 was taken for 0 before it was known that there are decimals, this is where it is found.
+            // Detects −0 that was treated as 0 before the first decimal was seen.
             if let Some(disorder) = whole.follow(stream, &inputs, false) {
                 return Err(unsorted(disorder));
             }
@@ -362,7 +362,7 @@ pub fn merge(
         }
         sift(&inputs, &streams, &mut heap, 0);
     }
-    // What was not read might have decided on a type.
+    // The unread rest might have determined a type.
     if heap.is_empty() {
         inputs.end()?;
     }
@@ -374,7 +374,7 @@ pub fn merge(
     Ok(merged)
 }
 
-/// Records on their way out.
+/// Records being written.
 struct Out {
     written: Written,
     order: Option<KeyMap>,

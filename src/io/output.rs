@@ -1,4 +1,4 @@
-//! Where output goes: a file that is replaced whole or not at all, a device or pipe, standard output, memory.
+//! Output destinations: a file that is replaced atomically, a device or pipe, standard output, memory.
 
 #[cfg(unix)]
 mod replacement;
@@ -18,18 +18,18 @@ use crate::human;
 
 pub use self::under_way::{Exit, end_process, remove_temporary};
 
-/// An output that is open. Nothing that it replaces is touched before [`Output::finish`].
+/// An open output. A file that it replaces stays untouched until [`Output::finish`].
 pub struct Output(Destination);
 
 enum Destination {
-    /// Standard output where it is no file descriptor.
+    /// Standard output on systems without file descriptors.
     #[cfg(not(unix))]
     Stdout(io::Stdout),
-    /// Memory.
+    /// A buffer in memory.
     Memory(Vec<u8>),
-    /// A device, a pipe or standard output, written through.
+    /// A device, a pipe or standard output, written directly.
     Through { file: File, name: String },
-    /// A new file, which takes the place of the one of this name.
+    /// A new file that will replace the one of its name.
     Replacing(Box<Replacement>),
 }
 
@@ -38,14 +38,13 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// I/O errors.
     pub fn stdout() -> Result<Self, Error> {
         let name = "standard output".to_owned();
         if !stdout_is_open() {
             return Err(Error::io(name, "write", io::Error::other("it is closed")));
         }
-        // A file of its own, because the standard library's takes a descriptor that cannot be written to
-        // for one that swallows everything.
+        // Not the standard library's, which silently discards output to a descriptor that is not writable.
         #[cfg(unix)]
         {
             use std::os::fd::AsFd;
@@ -60,24 +59,24 @@ impl Output {
         }
     }
 
-    /// Memory, from which [`Output::into_bytes`] takes what was written.
+    /// A buffer in memory, for [`Output::into_bytes`].
     #[must_use]
     pub fn memory() -> Self {
         Self(Destination::Memory(Vec::new()))
     }
 
-    /// What was written to memory; nothing of an output that goes elsewhere.
+    /// What was written to memory; empty for other destinations.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         if let Destination::Memory(bytes) = self.0 { bytes } else { Vec::new() }
     }
 
-    /// A file. A regular one, or one that does not exist, is written beside its place and put there by
-    /// [`Output::finish`]; a link's target is what is replaced. Anything else is written through.
+    /// A file. A regular or new file is written to a temporary file, which [`Output::finish`] renames; of a
+    /// link, the target is replaced. Anything else is written directly.
     ///
     /// # Errors
     ///
-    /// A folder that cannot be written to, or that does not exist; a directory in the file's place.
+    /// The folder is not writable or does not exist; the path is a directory.
     pub fn file(path: &Path) -> Result<Self, Error> {
         let refused = |problem: String| {
             Error::new(ErrorKind::Output {
@@ -89,14 +88,14 @@ impl Output {
         let failed = |error| Error::io(&name, "write", error);
         let target = follow_links(path).map_err(failed)?;
         if is_descriptor(&target) {
-            // Whatever it is, even a regular file, it is somebody's who has it open.
+            // Even a regular file must not be replaced: another process has it open.
             let file = File::options().append(true).open(path).map_err(failed)?;
             return Ok(Self(Destination::Through { file, name }));
         }
         let existing = match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => return Err(refused("is a directory".to_owned())),
             Ok(metadata) => {
-                // A file that may not be written to is not replaced either, though its folder would allow it.
+                // A read-only file is not replaced either, even if its folder would permit that.
                 let file = File::options().write(true).open(path).map_err(failed)?;
                 if !metadata.is_file() {
                     return Ok(Self(Destination::Through { file, name }));
@@ -128,24 +127,23 @@ impl Output {
         Ok(Self(Destination::Replacing(Box::new(replacement))))
     }
 
-    /// Makes room on the disk for about so many bytes to come, which makes writing them to a new file quicker. Where
-    /// that is not possible, nothing is different.
+    /// Reserves disk space for about `bytes` more bytes, which speeds up writing a new file, where supported.
     pub fn expect(&mut self, bytes: u64) {
         if let Destination::Replacing(replacement) = &mut self.0 {
             replacement.expect(bytes);
         }
     }
 
-    /// Completes the output: whatever is buffered is written, and a new file takes its place.
+    /// Completes the output: flushes buffers, and moves a new file to its place.
     ///
     /// # Errors
     ///
-    /// What the system says, also when the file is closed; then the file that would be replaced is still whole.
+    /// I/O errors, including those of closing the file; the file to be replaced is then still intact.
     pub fn finish(self) -> Result<(), Error> {
         self.finish_as(false)
     }
 
-    /// Completes the last output of the process. Whoever ends the process after this ends one that is done.
+    /// Completes the last output of the process. A signal after this ends the process as a successful one.
     ///
     /// # Errors
     ///
@@ -169,15 +167,14 @@ impl Output {
         }
     }
 
-    /// Whether what is written would be read again from this input: both are the same file, which is not replaced but
-    /// written to.
+    /// Whether the output is the input's own file, written directly, so that it would be read again.
     #[must_use]
     pub fn feeds(&self, input: &Input) -> bool {
         let Destination::Through { file, .. } = &self.0 else { return false };
         file.metadata().is_ok_and(|output| output.is_file() && input.is_same_file(&output))
     }
 
-    /// A failure to write to this output, with its name.
+    /// An error of writing to this output, with its name.
     #[must_use]
     pub fn failed(&self, error: io::Error) -> Error {
         let name = match &self.0 {
@@ -213,7 +210,7 @@ impl Write for Output {
     }
 }
 
-/// Whether standard output is there to be written to.
+/// Whether standard output is open for writing.
 #[must_use]
 pub fn stdout_is_open() -> bool {
     #[cfg(unix)]
@@ -225,7 +222,7 @@ pub fn stdout_is_open() -> bool {
     true
 }
 
-/// Whether this file is one that its folder lets only its owner or its own owner replace, and we are neither.
+/// Whether the folder's sticky bit forbids us to replace this file, as only the owner of either may.
 fn is_kept_by_its_folder(file: &fs::Metadata, path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -245,17 +242,15 @@ fn is_kept_by_its_folder(file: &fs::Metadata, path: &Path) -> bool {
     }
 }
 
-/// Whether this path stands for a file descriptor: a link that is not to be followed, since what it
-/// leads to is what the process that opened it has open.
+/// Whether this path denotes a file descriptor, possibly of another process. Such links are not followed.
 fn is_descriptor(path: &Path) -> bool {
     let parts: Vec<&str> = path.iter().map(|part| part.to_str().unwrap_or_default()).collect();
     matches!(parts[..], ["/", "proc", _, "fd", _] | ["/", "dev", "fd", _])
 }
 
-/// The path at the end of a chain of symbolic links, which need not exist; or the first on the way that
-/// is a file descriptor.
+/// The end of a chain of symbolic links, which need not exist, or the first file descriptor in it.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
-    // As many as Linux follows.
+    // The limit of Linux.
     const MOST: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..MOST {

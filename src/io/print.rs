@@ -1,17 +1,17 @@
-//! Printing on all cores: pieces are printed at once and written in order.
+//! Printing on all cores: pieces are formatted in parallel and written in order.
 
 use std::io::{self, Write};
 
 use crate::parallel::{self, ParallelIterator};
 
-/// Records printed by one core before the pieces are put together, at most.
+/// The most records per piece.
 const PIECE: usize = 1 << 17;
 
-/// Bytes that this may come to, about.
+/// The approximate bytes per piece.
 const PIECE_BYTES: usize = 4 << 20;
 
-/// Prints pieces of the records with `print`, each as about `expected` bytes, and writes the results in order, calling `progress` with the number
-/// of records written so far. The next pieces are printed while those before are being written.
+/// Formats pieces of the records with `print`, each of about `expected` bytes, and writes the results in
+/// order while the next are formatted, calling `progress` with the number of records written so far.
 pub(super) fn write<T: Sync>(
     records: &[T],
     expected: usize,
@@ -38,7 +38,7 @@ pub(super) fn write<T: Sync>(
         let mut next = groups.next().map(print_group);
         let mut written = 0;
         while let Some(printed) = next.take() {
-            // Printed by the pool, and waited for by a thread of its own, while this one writes.
+            // The pool formats, another thread waits for it, and this one writes.
             let printing = groups.next().map(|group| parallel::meanwhile(scope, move || print_group(group)));
             for piece in printed {
                 to.write_all(&piece)?;

@@ -1,4 +1,4 @@
-//! What was read: keys, and where each record's bytes are if they must come out as they went in.
+//! Input records: their keys, and the bytes of each where output must preserve them.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -11,31 +11,31 @@ use super::source::Text;
 use crate::key::{ElementType, KeyMap, Word};
 use crate::words::{Words, by_width, in_one};
 
-/// The records of an input and their keys, in input order.
+/// The records of an input with their keys, in input order.
 #[derive(Debug)]
 pub struct Records {
-    /// The map that made the keys.
+    /// The map from elements to keys.
     pub order: KeyMap,
-    /// One key a record.
+    /// One key per record.
     pub keys: Words<'static>,
-    /// How each record was spelled, where printing its number would not give the same bytes.
+    /// The original spelling, where printing the numbers would not reproduce the bytes.
     pub spelling: Option<Spelling>,
 }
 
-/// The text that records came from, and where in it each begins.
+/// The source text of records, with their offsets.
 #[derive(Debug)]
 pub struct Spelling {
-    /// The text.
+    /// The source text.
     pub text: Text,
-    /// Where records begin, in blocks as long as those of their keys; of 64 bits where the text is longer than 32 bits can tell.
+    /// Record offsets, in blocks of the same lengths as the keys'; 64-bit if 32 bits do not suffice.
     pub starts: Words<'static>,
 }
 
-/// Writes the records that begin at these places of the text, in this order, a line each.
+/// Writes the records at these offsets in the text, in this order, one per line.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// I/O errors.
 pub fn write_records(
     text: &Text,
     starts: &Words,
@@ -48,15 +48,14 @@ pub fn write_records(
     })
 }
 
-/// Prints the records that begin at these places, a line each.
+/// Appends the records at these offsets, one per line.
 fn gather<S: Word>(text: &[u8], starts: &[S], lines: &mut Vec<u8>) {
     touch(text, starts.iter().map(|start| start.as_usize()), |start| push_line(text, start, lines));
 }
 
-/// Gives these places of the text to `take`, in order.
+/// Passes these offsets to `take`, in order.
 ///
-/// They are all over the text, so each costs a miss of the caches, and many of them must be under way at
-/// once: first each of a batch is touched, and then they are taken.
+/// They are spread over the text. To overlap cache misses, a batch is touched first and then taken.
 #[inline]
 pub(super) fn touch(text: &[u8], places: impl Iterator<Item = usize>, mut take: impl FnMut(usize)) {
     const BATCH: usize = 64;
@@ -78,7 +77,7 @@ pub(super) fn touch(text: &[u8], places: impl Iterator<Item = usize>, mut take: 
 /// Appends the number that begins at `start`, and ends the line.
 #[inline]
 fn push_line(text: &[u8], start: usize, lines: &mut Vec<u8>) {
-    // Most numbers are shorter than this, and so much at once is copied by a few instructions.
+    // Most numbers are shorter than this, which a few instructions copy.
     const WINDOW: usize = 32;
     if let Some(window) = text[start..].first_chunk::<WINDOW>()
         && let Some(length) = number_length(window)
@@ -92,21 +91,20 @@ fn push_line(text: &[u8], start: usize, lines: &mut Vec<u8>) {
     lines.push(b'\n');
 }
 
-/// How long the number at the beginning of the window is, if it ends there. No byte of a number is a space or
-/// below, and what ends it is.
+/// The length of the number at the start of the window, if its end, a byte up to a space, is inside.
 #[inline]
 fn number_length(window: &[u8; 32]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     window.as_chunks::<8>().0.iter().zip((0..).step_by(8)).find_map(|(&word, offset)| {
         let word = u64::from_le_bytes(word);
-        // The top bit of each byte below 0x21, if it is the lowest such byte.
+        // The top bit of the lowest byte below 0x21.
         let ends = word.wrapping_sub(ONES * 0x21) & !word & (ONES << 7);
         (ends != 0).then(|| offset + ends.trailing_zeros() as usize / 8)
     })
 }
 
 impl Records {
-    /// How many records there are.
+    /// The number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         self.keys.len()
@@ -119,12 +117,11 @@ impl Records {
     }
 }
 
-/// Prints the elements that these keys stand for, a line each: integers in decimal, floats in the
-/// shortest form that reads back the same.
+/// Writes the elements of these keys, one per line: integers in decimal, floats in their shortest form.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// I/O errors.
 pub fn write_text(
     keys: Words,
     order: KeyMap,
@@ -199,12 +196,12 @@ fn push_float<F: zmij::Float + Into<f64> + Copy>(number: F, lines: &mut Vec<u8>)
     lines.push(b'\n');
 }
 
-/// Appends a float of half precision in the shortest form that reads back the same, and ends the line.
+/// As [`push_float`], in half precision.
 fn push_half(number: f16, lines: &mut Vec<u8>) {
     if number.is_nan() {
         return push_float(f32::NAN.copysign(if number.is_sign_negative() { -1.0 } else { 1.0 }), lines);
     }
-    // Five digits tell all of them apart. Those of the shortest form are a f32 whose shortest form they are, too.
+    // Five digits distinguish all of them. The shortest form of a half is also that of an f32.
     let wide = number.to_f32();
     let shortest = (0..5).map(|digits| format!("{wide:.digits$e}").parse().unwrap_or(wide));
     let same = |&other: &f32| f16::from_f32(other).to_bits() == number.to_bits();
@@ -219,7 +216,7 @@ mod tests {
     fn short_and_long_places_gather_alike() {
         let text = b"5 40 300 2000 10000 -6e300 0.1 22222222222222222222222222222222222 ";
         let starts: Vec<usize> = (0..text.len()).filter(|&i| i == 0 || text[i - 1] == b' ').collect();
-        // More than a batch of them.
+        // More than a batch.
         let positions: Vec<usize> = (0..200).map(|i| i * 7 % starts.len()).collect();
         let (short, long): (Vec<u32>, Vec<u64>) =
             positions.iter().map(|&i| (starts[i] as u32, starts[i] as u64)).unzip();

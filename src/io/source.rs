@@ -1,4 +1,4 @@
-//! Where input comes from, and where in it a byte stands.
+//! Input sources, and positions in them for messages.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::human;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
-/// One thing to read.
+/// An input source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Standard input.
@@ -22,7 +22,7 @@ pub enum Input {
     Memory(Memory),
 }
 
-/// Bytes in memory that are read as a file or a pipe is.
+/// Bytes in memory that are read like a file or a pipe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     name: String,
@@ -31,9 +31,9 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// These bytes, under the name that messages give them. Where `pieces` is empty, they are read like a file, of which
-    /// the size is known and which can be read again. Else they come as from a pipe: each read gets as many bytes as the next
-    /// piece says, at least one; after the last piece the first one follows.
+    /// These bytes, with a name for messages. With empty `pieces` they behave like a file: the size is known,
+    /// and they can be read repeatedly. Otherwise they behave like a pipe: successive reads return as many
+    /// bytes as the next piece says, at least one, cycling through the pieces.
     #[must_use]
     pub fn new(name: &str, bytes: &[u8], pieces: &[usize]) -> Self {
         Self { name: name.to_owned(), bytes: bytes.into(), pieces: pieces.into() }
@@ -59,7 +59,7 @@ impl Read for MemoryReader {
 }
 
 impl Input {
-    /// What messages call it.
+    /// The name in messages.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -78,7 +78,7 @@ impl Input {
         }
     }
 
-    /// Its size in bytes, where that is known before it is read.
+    /// The size in bytes, if it is known in advance.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         if let Self::Memory(memory) = self {
@@ -88,7 +88,7 @@ impl Input {
         metadata.is_file().then_some(metadata.len())
     }
 
-    /// Whether it is what stands for nothing: /dev/null.
+    /// Whether it is /dev/null.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         std::fs::metadata("/dev/null").is_ok_and(|null| self.is_same_file(&null))
@@ -117,11 +117,11 @@ impl Input {
         }
     }
 
-    /// Opens it to be read at any place, if it is a regular file.
+    /// Opens it for reads at any position, if it is a regular file.
     pub(super) fn open_regular(&self) -> Result<Option<RegularFile>, Error> {
         let Some(path) = self.path() else { return Ok(None) };
         let failed = |error| Error::io(self.name(), "open", error);
-        // Opening a pipe would take it from its writer.
+        // Opening a pipe would take its data.
         if !std::fs::metadata(path).map_err(failed)?.is_file() {
             return Ok(None);
         }
@@ -130,7 +130,7 @@ impl Input {
         Ok(metadata.is_file().then(|| RegularFile { name: self.name(), file, size: metadata.len() }))
     }
 
-    /// Opens it so that a regular file is open only while some of it is read.
+    /// Opens it so that a regular file is open only during reads.
     pub(super) fn open_to_read(&self) -> Result<Opened, Error> {
         let Some(file) = self.open_regular()? else { return self.open() };
         let reader =
@@ -142,7 +142,7 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// What the system says; a directory is refused here, not when it is read.
+    /// I/O errors; a directory is rejected here, not when it is read.
     pub fn open(&self) -> Result<Opened, Error> {
         let reader: Box<dyn Read> = match self {
             Self::Stdin => stdin().map_err(|error| Error::io(self.name(), "read", error))?,
@@ -160,9 +160,9 @@ impl Input {
     }
 }
 
-/// Standard input, without a buffer of its own: what is read is read for good.
+/// Standard input, unbuffered: bytes read are consumed.
 fn stdin() -> io::Result<Box<dyn Read>> {
-    // Not the standard library's, which takes a descriptor that cannot be read from for one at its end.
+    // Not the standard library's, which treats an unreadable descriptor as one at its end.
     #[cfg(unix)]
     {
         use std::os::fd::AsFd;
@@ -172,11 +172,11 @@ fn stdin() -> io::Result<Box<dyn Read>> {
     Ok(Box::new(io::stdin().lock()))
 }
 
-/// Reads a regular file that is opened anew for every block.
+/// Reads a regular file that is reopened for every block.
 struct Reopened {
     path: PathBuf,
     at: u64,
-    /// Its size when it was opened first, by which another one under its name is known, mostly.
+    /// Its size when first opened, which usually reveals another file under its name.
     size: u64,
 }
 
@@ -192,19 +192,19 @@ impl Read for Reopened {
     }
 }
 
-/// Whether so many inputs may be open together; asks the system for what it allows if they are many.
+/// Whether this many inputs may be open at once; queries the system's limit for many inputs.
 pub(super) fn may_be_open(inputs: usize) -> bool {
-    // So many always may.
+    // This many are always allowed.
     if inputs < 4 {
         return true;
     }
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        /// A few that others may need.
+        /// A reserve for other uses.
         const OTHERS: usize = 8;
 
-        // Standard ones and some more, where the system does not tell.
+        // An estimate where the system does not report the open descriptors.
         let open = std::fs::read_dir("/proc/self/fd").map_or(OTHERS, Iterator::count);
         let allows = |limit: Option<u64>| limit.is_none_or(|limit| (inputs + open + OTHERS) as u64 <= limit);
         let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
@@ -212,22 +212,22 @@ pub(super) fn may_be_open(inputs: usize) -> bool {
         allows(current) || allows(maximum) && more().is_ok()
     }
     #[cfg(not(unix))]
-    // What the runtime of C allows.
+    // The limit of the C runtime.
     {
         inputs < 500
     }
 }
 
-/// A regular file that is open, to be read at any place, by several cores at once.
+/// An open regular file, for reads at any position by several cores at once.
 pub(super) struct RegularFile {
     name: String,
     file: File,
-    /// Its size when it was opened.
+    /// Size when it was opened, in bytes.
     pub(super) size: u64,
 }
 
 impl RegularFile {
-    /// Fills as much of `room` as there is from this place on.
+    /// Fills `room` from `place` on as far as the file goes.
     pub(super) fn read_at(&self, room: &mut [u8], place: u64) -> Result<usize, Error> {
         let mut filled = 0;
         while filled < room.len() {
@@ -241,9 +241,9 @@ impl RegularFile {
         Ok(filled)
     }
 
-    /// All of it, read by all cores, up to where it ends by then.
+    /// The whole file up to its current end, read by all cores.
     fn read_all(&self) -> Result<Vec<u8>, Error> {
-        // Zeros that the system has made need no work before they are read over. One byte more, for what ends a part.
+        // Zero pages cost nothing until they are read into. One more byte for the line end after a part.
         let size = usize::try_from(self.size).ok();
         let room = size.and_then(|size| bytemuck::allocation::try_zeroed_vec(size.checked_add(1)?).ok());
         let (Some(size), Some(mut bytes)) = (size, room) else {
@@ -264,12 +264,12 @@ impl RegularFile {
         }
     }
 
-    /// That it is not what it was when it was opened.
+    /// The error that it changed since it was opened.
     pub(super) fn has_changed(&self) -> Error {
         Error::input(&self.name, "changed its size while it was being read")
     }
 
-    /// Its size as it is now.
+    /// The current size.
     pub(super) fn size_now(&self) -> Result<u64, Error> {
         let metadata = self.file.metadata().map_err(|error| Error::io(&self.name, "read", error))?;
         Ok(metadata.len())
@@ -286,23 +286,22 @@ fn read_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, room, place)
 }
 
-/// An input that is open.
+/// An open input.
 pub struct Opened {
     pub(super) name: String,
     reader: Box<dyn Read>,
-    /// Bytes to expect, where known.
+    /// The expected size in bytes, where known.
     pub(super) size: Option<u64>,
 }
 
 impl Opened {
-    /// Makes room for what is to be expected, in units of `unit` bytes, and a little more, so that the
-    /// end is seen without growing.
+    /// Reserves the expected size, in units of `unit` bytes, and a little more to detect the end.
     pub(super) fn reserve<T>(&self, to: &mut Vec<T>, unit: u64) -> Result<(), Error> {
         let room = usize::try_from(self.size.unwrap_or(0) / unit + 1).unwrap_or(usize::MAX);
         self.grow(to, room)
     }
 
-    /// Makes room for `more`.
+    /// Reserves room for `more` elements.
     pub(super) fn grow<T>(&self, to: &mut Vec<T>, more: usize) -> Result<(), Error> {
         to.try_reserve_exact(more)
             .map_err(|error| self.failed(io::Error::new(io::ErrorKind::OutOfMemory, error)))
@@ -311,7 +310,7 @@ impl Opened {
     /// Appends a block; false at the end.
     fn append(&mut self, to: &mut Vec<u8>) -> Result<bool, Error> {
         if to.len() == to.capacity() {
-            // By a part of what is there, since memory is short where there is much.
+            // In proportion to the size, since memory is short for large inputs.
             self.grow(to, (to.len() / 4).max(BLOCK))?;
         }
         let room = (to.capacity() - to.len()).min(BLOCK) as u64;
@@ -319,7 +318,7 @@ impl Opened {
         Ok(read.map_err(|error| self.failed(error))? as u64 == room)
     }
 
-    /// Fills as much of `room` as there is input left; less than all of it means the end.
+    /// Fills `room` as far as the input goes; a partial fill means the end.
     pub(super) fn fill(&mut self, room: &mut [u8]) -> Result<usize, Error> {
         let mut filled = 0;
         while filled < room.len() {
@@ -331,7 +330,7 @@ impl Opened {
         Ok(filled)
     }
 
-    /// Reads what there is by now, a byte at least; 0 means the end.
+    /// Reads what is available, waiting for at least one byte; 0 means the end.
     pub(super) fn read_some(&mut self, room: &mut [u8]) -> Result<usize, Error> {
         loop {
             match self.reader.read(room) {
@@ -346,13 +345,13 @@ impl Opened {
     }
 }
 
-/// How much is read between two reports of progress.
+/// Bytes between two reports of progress.
 pub(super) const BLOCK: usize = 4 << 20;
 
-/// What some programs put before text in UTF-8: the byte order mark.
+/// The byte order mark, which some programs put before UTF-8 text.
 pub(super) const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Text that was read, of one input after another.
+/// The text of all inputs, concatenated.
 #[derive(Debug, Default)]
 pub struct Text {
     pub(super) bytes: Vec<u8>,
@@ -363,12 +362,12 @@ pub struct Text {
 #[derive(Debug)]
 pub(super) struct Part {
     name: String,
-    /// Its bytes, without a byte order mark.
+    /// Its bytes, without the byte order mark.
     pub(super) range: Range<usize>,
 }
 
 impl Part {
-    /// What a person calls the input.
+    /// The name in messages.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -379,7 +378,7 @@ impl Text {
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// I/O errors.
     pub fn read(inputs: &[Input], mut progress: impl FnMut(u64)) -> Result<Self, Error> {
         let mut text = Self::default();
         if let [input] = inputs
@@ -410,11 +409,11 @@ impl Text {
         text
     }
 
-    /// All bytes from `begin` on are one input's.
+    /// Makes all bytes from `begin` on the text of one input.
     fn end_part(&mut self, name: String, begin: usize) {
         let mark = if self.bytes[begin..].starts_with(MARK) { MARK.len() } else { 0 };
         self.parts.push(Part { name, range: begin + mark..self.bytes.len() });
-        // So that a token of one input ends before the next input begins.
+        // Separates the last token of one input from the next input.
         self.bytes.push(b'\n');
     }
 
@@ -434,12 +433,12 @@ impl Text {
         &self.parts
     }
 
-    /// The token that begins at this byte.
+    /// The token that starts at this byte.
     pub(super) fn token(&self, start: usize) -> &[u8] {
         token_at(&self.bytes, start)
     }
 
-    /// `file:line:column` of a byte of tokens, line and column from 1, the column in bytes.
+    /// `file:line:column` of a byte of tokens; line and column from 1, the column in bytes.
     pub(super) fn place(&self, byte: usize) -> String {
         let (before, name) = (self.before(byte), self.part_of(byte).map_or("", |part| part.name()));
         let column = before.len() - memchr::memrchr2(b'\n', b'\r', before).map_or(0, |end| end + 1) + 1;
@@ -448,7 +447,7 @@ impl Text {
         format!("{name}:{line}:{column}")
     }
 
-    /// `file:line` of a byte of a table, the line from 1.
+    /// `file:line` of a byte of a table; the line from 1.
     pub(super) fn line(&self, byte: usize) -> String {
         let line = memchr::memchr_iter(b'\n', self.before(byte)).count() + 1;
         format!("{}:{line}", self.part_of(byte).map_or("", |part| part.name()))
@@ -458,17 +457,17 @@ impl Text {
         self.parts.iter().rfind(|part| part.range.start <= byte)
     }
 
-    /// What is before a byte in its input.
+    /// The text before a byte in its input.
     fn before(&self, byte: usize) -> &[u8] {
         self.part_of(byte).map_or(&[], |part| &self.bytes[part.range.start..byte])
     }
 
-    /// The byte order mark that the text begins with, if any.
+    /// The byte order mark at the beginning of the text, if any.
     pub(super) fn mark(&self) -> &[u8] {
         &self.bytes[..self.parts.first().map_or(0, |part| part.range.start)]
     }
 
-    /// The text up to the end of this part, with the line end behind it.
+    /// The text up to the end of this part, including the line end after it.
     pub(super) fn with_line_end(&self, part: &Part) -> &[u8] {
         &self.bytes[..=part.range.end]
     }

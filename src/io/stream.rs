@@ -1,4 +1,4 @@
-//! Records as they come, one at a time, for inputs that are larger than memory or have no end yet.
+//! Records one at a time, for inputs larger than memory or without an end yet.
 
 mod buffer;
 pub(super) mod cell;
@@ -18,23 +18,23 @@ use crate::error::{Error, Hint};
 use crate::io::binary::{self, Source};
 use crate::order::KeyOrder;
 
-/// What inputs are, all of them.
+/// The common format of all inputs.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// Numbers separated by white space.
     Text,
-    /// Rows.
+    /// Rows of a table.
     Table(Dialect),
-    /// Elements, and where those of each input are.
+    /// Binary elements, with the source for each input.
     Bits(Vec<Source>),
 }
 
-/// What inputs are and how their records are ordered.
+/// The format of inputs and the order of their records.
 #[derive(Clone, Debug)]
 pub struct How {
-    /// What they are.
+    /// The common format.
     pub kind: Kind,
-    /// The order and the type asked for; of a table, the columns too.
+    /// The order and the requested type; for tables, also the columns.
     pub by: By,
 }
 
@@ -42,39 +42,39 @@ pub struct How {
 pub(super) struct Stream {
     buffer: Buffer,
     form: Form,
-    /// Whether a byte order mark came first.
+    /// Whether the input begins with a byte order mark.
     pub(super) mark: bool,
-    /// Bytes of the record that was found, with its line end if it is a row.
+    /// Length of the current record in bytes, including the line end of a row.
     length: usize,
-    /// Where the fields of its keys are in it.
+    /// Ranges of its key fields within it.
     fields: Vec<Range<usize>>,
-    /// What it is ordered by.
+    /// Its sort keys.
     pub(super) cells: Vec<Cell>,
-    /// Records passed, for those that have no lines.
+    /// Number of elements read, as places in binary inputs.
     number: u64,
-    /// Rows and lines that were left out, and why.
+    /// Counts of rows and lines left out.
     left_out: Counts,
 }
 
 enum Form {
     Text,
-    /// Rows; of an input without a first row that is not blank nothing more is known.
+    /// Rows; `None` while the input has only blank lines.
     Table(Option<Columns>),
     Bits(Source, KeyOrder),
 }
 
-/// What is known of a table.
+/// The known properties of a table.
 struct Columns {
     dialect: Dialect,
     model: Model,
-    /// The header with its line end; nothing if there is none.
+    /// The header with its line end; empty without one.
     header: Vec<u8>,
     skips_invalid: bool,
     /// The line end of the first row that has one.
     line_end: &'static [u8],
 }
 
-/// The columns that all inputs have, from the first one that tells.
+/// The columns common to all inputs, from the first one that determines them.
 #[derive(Clone)]
 pub(super) struct Model {
     names: Header,
@@ -82,16 +82,16 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// The columns of inputs that have nothing but blank lines.
+    /// The columns of inputs that have only blank lines.
     pub(super) fn of_blank_lines(by: &By, table: &str) -> Result<Self, Error> {
         let names = Header::of_one_column();
         Ok(Self { keys: names.find(by, table)?, names })
     }
 }
 
-/// What a table begins with.
+/// The beginning of a table.
 pub(super) struct Head<'a> {
-    /// The header with its line end; nothing if there is none.
+    /// The header with its line end; empty without one.
     pub(super) header: &'a [u8],
     /// The line end of the first row.
     pub(super) line_end: &'static [u8],
@@ -104,7 +104,7 @@ impl Stream {
         Ok(Self::new(buffer, Form::Text, mark))
     }
 
-    /// Reads the header too. Without one, the columns are those of the model, if there is one.
+    /// Also reads the header. Without one, the columns are those of the model, if there is one.
     pub(super) fn table(
         opened: Opened,
         block: usize,
@@ -115,12 +115,12 @@ impl Stream {
         let mut buffer = Buffer::new(opened, block, false);
         let mark = buffer.pass_mark()?;
         let mut blank = 0;
-        // Blank lines before a header are none of its rows.
+        // Blank lines before a header are not rows.
         while dialect.header && buffer.line_end()? > 0 {
             buffer.pass(line_end(buffer.bytes()));
             blank += 1;
         }
-        // The first row that is not blank says how many columns there are.
+        // The first non-blank row determines the number of columns.
         let (mut start, mut row) = (0, None);
         let next = loop {
             while row.is_none() && line_end(&buffer.bytes()[start..]) > 0 {
@@ -167,7 +167,7 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Whether there are blank lines and nothing else, so that only other inputs say whether these are rows.
+    /// Whether there are only blank lines, so that other inputs determine whether these are rows.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.form, Form::Table(None)) && !self.buffer.bytes().is_empty()
     }
@@ -177,7 +177,7 @@ impl Stream {
         if let Form::Table(Some(columns)) = &self.form { Some(&columns.model) } else { None }
     }
 
-    /// Says what the columns of an input are that has only blank lines.
+    /// Sets the columns of an input that has only blank lines.
     pub(super) fn settle(&mut self, model: &Model, dialect: Dialect, by: &By) {
         if self.is_open() {
             let skips_invalid = by.order.skips_invalid();
@@ -215,7 +215,7 @@ impl Stream {
         }
     }
 
-    /// Looks at all keys of the record that was found, for the sake of their types.
+    /// Adds the current record's keys to the inference of their types.
     pub(super) fn look_at(&self, typings: &mut [Typing]) {
         for (key, typing) in typings.iter_mut().enumerate().take(self.keys()) {
             let said = if self.has_rows() {
@@ -223,12 +223,12 @@ impl Stream {
             } else {
                 self.bytes().into()
             };
-            // What is wrong is told when its turn comes.
+            // Errors are reported when the record is read for its cells.
             let _ = typing.cell(trimmed(&said), || (String::new(), None));
         }
     }
 
-    /// Goes on to the next record, which `read` makes something of; false at the end.
+    /// Advances to the next record, for `read` to convert; false at the end.
     pub(super) fn find(&mut self) -> Result<bool, Error> {
         self.buffer.pass(std::mem::take(&mut self.length));
         match &self.form {
@@ -238,7 +238,7 @@ impl Stream {
             Form::Bits(source, _) => {
                 let size = source.element().bytes();
                 let there = self.buffer.at_least(size)?.len();
-                // No more than a header promises, since who has read it may have passed that on.
+                // No more than the header promises, since its reader may rely on that number.
                 if there < size || source.count().is_some_and(|count| self.number >= count) {
                     source.check(self.number * size as u64 + there as u64)?;
                     return Ok(false);
@@ -252,7 +252,7 @@ impl Stream {
 
     fn find_token(&mut self) -> Result<bool, Error> {
         let mut comment = false;
-        // Bytes of the token that were looked at and are in it.
+        // Bytes known to belong to the token.
         let mut looked = 0;
         loop {
             if looked == 0 {
@@ -264,7 +264,7 @@ impl Stream {
             }
             let bytes = self.buffer.bytes();
             match bytes.first() {
-                // What ends a comment.
+                // The end of a comment.
                 Some(&byte) if is_space(byte) => continue,
                 Some(b'#') if looked == 0 && self.buffer.at_line_start() => {
                     comment = true;
@@ -276,7 +276,7 @@ impl Stream {
                 self.length = looked + length;
                 return Ok(true);
             }
-            // A token may go on.
+            // The token may continue.
             looked = bytes.len();
             if !self.buffer.refill()? {
                 self.length = looked;
@@ -332,7 +332,7 @@ impl Stream {
         }
     }
 
-    /// Makes cells of the record that was found.
+    /// Converts the current record to cells.
     pub(super) fn read(&mut self, typings: &mut [Typing]) -> Result<(), NoCell> {
         let Self { buffer, form, length, fields, cells, number, .. } = self;
         let bytes = &buffer.bytes()[..*length];
@@ -358,12 +358,12 @@ impl Stream {
         Ok(())
     }
 
-    /// The bytes of the record that was found: a token, a row with its line end, an element.
+    /// The bytes of the current record: a token, a row with its line end, an element.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.buffer.bytes()[..self.length]
     }
 
-    /// What a person calls a key with this cell.
+    /// A cell as text for messages.
     pub(super) fn shown(&self, cell: Cell, rules: KeyOrder) -> String {
         match (&self.form, cell.key()) {
             (Form::Bits(source, direction), Some(key)) => binary::shown(key, direction.map(source.element())),
@@ -371,7 +371,7 @@ impl Stream {
         }
     }
 
-    /// Where the record is: a line, or an element by its number.
+    /// The place of the record: a line, or the number of an element.
     pub(super) fn place(&self, key: usize) -> String {
         match &self.form {
             Form::Bits(..) => format!("{}, element {}", self.buffer.name(), self.number - 1),
@@ -382,7 +382,7 @@ impl Stream {
         }
     }
 
-    /// Whether key `key` is in descending order; in keys of bits the direction is contained.
+    /// Whether key `key` is descending; keys of binary elements include the direction.
     pub(super) fn descending(&self, key: usize, direction: KeyOrder) -> bool {
         match &self.form {
             Form::Table(Some(columns)) => columns.model.keys[key].descending,
@@ -390,7 +390,7 @@ impl Stream {
         }
     }
 
-    /// How many keys its records have.
+    /// The number of keys per record.
     pub(super) fn keys(&self) -> usize {
         match &self.form {
             Form::Table(columns) => columns.as_ref().map_or(0, |columns| columns.model.keys.len()),
@@ -403,7 +403,7 @@ impl Stream {
         matches!(self.form, Form::Table(_))
     }
 
-    /// What a table begins with, if it has a first row.
+    /// The beginning of a table, if it has a first row.
     pub(super) fn head(&self) -> Option<Head<'_>> {
         let Form::Table(Some(columns)) = &self.form else { return None };
         Some(Head { header: &columns.header, line_end: columns.line_end })
@@ -417,23 +417,23 @@ impl Stream {
         }
     }
 
-    /// Rows and lines that were left out so far.
+    /// Counts of rows and lines left out so far.
     pub(super) fn left_out(&self) -> Counts {
         self.left_out
     }
 
-    /// What a person calls the input.
+    /// The input's name in messages.
     pub(super) fn name(&self) -> &str {
         self.buffer.name()
     }
 
-    /// The bytes that the record is written as: with the line end that it lacks, if it is a row and the last one.
+    /// The bytes to write for the record, with a missing line end of the last row.
     pub(super) fn written(&self) -> [&[u8]; 2] {
         let record = self.bytes();
         if !self.has_rows() {
             return [record, b"\n"];
         }
-        // What was put there is no more than what is needed to find the end.
+        // The appended line end only served to find the end of the row.
         let completed = self.buffer.is_completed() && self.buffer.bytes().len() == self.length;
         let row = if completed { &record[..record.len() - 1] } else { return [record, b""] };
         [row, lacking_end(row, self.head().map_or(b"\n", |head| head.line_end))]

@@ -1,9 +1,9 @@
 //! Text into keys: one type for the whole input, and the spelling kept where it matters.
 //!
-//! Text is cut at line ends into pieces that all cores read at once. The first reading takes every
-//! token for an integer, which is the common case and the fast one. Where the text is in files and every integer
-//! is spelled as it would be printed, each core reads its part itself ([`integers_from_files`]), and no text is kept.
-//! Any token that is something else ends it, and the second reading takes all tokens for floats.
+//! Text is cut at line ends into pieces that all cores read in parallel. The first attempt reads every token
+//! as an integer, the common and fast case. If the text is in files and every integer is in canonical form,
+//! each core reads its part itself ([`integers_from_files`]), and no text is kept. At any other token the
+//! first attempt ends, and a second one reads all tokens as floats.
 
 mod files;
 mod floats;
@@ -24,17 +24,15 @@ use crate::words::{Width, Words};
 
 pub use self::files::{FromFiles, integers_from_files};
 
-/// Bytes that one core reads at a time: few enough for all cores to end together, many enough for their keys to be in
-/// large pages.
+/// Bytes that one core reads at a time: few enough to balance the cores, many enough for keys in huge pages.
 const PIECE: Range<usize> = 1 << 18..8 << 20;
 
-/// Reads `text` as numbers of this type, or of the first of u32, i32, u64, i64 and f64 that holds them
-/// all.
+/// Reads `text` as numbers of this type, or of the first of u32, i32, u64, i64 and f64 that holds them all.
 ///
 /// # Errors
 ///
-/// A token that is no number or that the type does not hold; integers and decimals that no one type
-/// holds without changing their order.
+/// A token that is no number or that the type does not hold; integers and decimals without a common type that
+/// preserves their order.
 pub fn parse(text: Text, element: Option<ElementType>, direction: KeyOrder) -> Result<Records, Error> {
     if element.is_some_and(ElementType::is_float) {
         return floats::parse(text, element, direction);
@@ -64,12 +62,12 @@ pub fn parse(text: Text, element: Option<ElementType>, direction: KeyOrder) -> R
     }
 }
 
-/// The inference of a text of this type, or of any, by the byte where a token begins.
+/// The inference for the requested type, or for any; a token's place is its offset.
 fn inference(asked: Option<ElementType>, direction: KeyOrder) -> Inference<usize> {
     Inference::new(asked, KeyOrder { nan: direction.nan, ..KeyOrder::default() })
 }
 
-/// The type of a text, or the error that says why it has none, token by token: only this tells which ones are at fault.
+/// The type of a text, or the error that explains why it has none, with the tokens at fault.
 fn infer(text: &Text, direction: KeyOrder) -> Result<ElementType, Error> {
     let mut inference = inference(None, direction);
     for part in text.parts() {
@@ -81,20 +79,20 @@ fn infer(text: &Text, direction: KeyOrder) -> Result<ElementType, Error> {
     inference.finish().map_err(|conflict| conflict.into_error(|place| spot(text, place)))
 }
 
-/// The token that begins at this byte, for a message.
+/// The token at this offset, for a message.
 fn spot(text: &Text, place: usize) -> Spot {
     Spot { place: text.place(place), column: None, token: text.token(place).to_vec() }
 }
 
-/// How many integers to expect in this many bytes: right for seven digits, so that most pieces grow once or never.
+/// Expected number of integers in this many bytes: with seven digits, most pieces grow at most once.
 fn guess(bytes: usize) -> usize {
     bytes / 8
 }
 
-/// Bytes of a piece of a text of this size.
+/// Size of a piece, for a text of this size.
 pub(super) fn piece_size(text: usize) -> usize {
     match text {
-        // Asking how many threads there are would start them.
+        // Querying the number of threads would start them.
         few if few <= PIECE.start => PIECE.start,
         many => (many / parallel::threads() / 4).clamp(PIECE.start, PIECE.end),
     }
@@ -117,12 +115,12 @@ fn pieces(text: &Text) -> Vec<Range<usize>> {
     pieces
 }
 
-/// Reads every piece, on all cores if there are several; the results are in order.
+/// Reads every piece, in parallel if there are several; the results are in order.
 fn each_piece<T: Send>(text: &Text, read: impl Fn(Range<usize>) -> T + Send + Sync) -> Vec<T> {
     map_parts(pieces(text), read)
 }
 
-/// Where every token begins.
+/// The offset of every token.
 fn spelling(text: Text) -> Spelling {
     fn starts<S: Width>(text: &Text) -> Words<'static> {
         let starts = each_piece(text, |piece| {

@@ -17,14 +17,14 @@ use crate::error::Error;
 use crate::kernels::{Dispatch, Local, Shape};
 use crate::network::{stage, stages};
 
-/// One dispatch for each step.
+/// One dispatch per step.
 pub(super) fn naive(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
     let steps = (1..=stages(n)).flat_map(stage);
     steps.map(|step| Dispatch::new(step, 0, n, shape, limits)).collect()
 }
 
-/// Tiles sorted in workgroup memory; then, for each larger stage, one dispatch for each step that
-/// leaves a tile and one for all that remain inside.
+/// Tiles sorted in workgroup memory; then, for each larger stage, one dispatch per step that leaves a tile
+/// and one for all remaining steps.
 pub(super) fn local_global(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
     let stages = stages(n);
     let tile_log2 = tile_log2(shape, limits).min(stages);

@@ -1,17 +1,17 @@
 //! The bitonic network cut for the `fused` kernels: tiles that stay in registers, and passes that perform
 //! as many consecutive steps as a tile's bits allow.
 //!
-//! A tile is chosen by bits of the array's index: of 2^t elements that differ in t of those bits a
+//! A tile is defined by bits of the array's index: on 2^t elements that differ in t of those bits, a
 //! workgroup can perform every step whose stride is one of the bits. The network is one sequence of strides,
 //!
 //! ```text
 //! stage 15: 14 13 12 … 1 0   stage 16: 15 14 13 … 1 0   stage 17: 16 15 …
 //! ```
 //!
-//! and a pass takes from it a run with no more than t different bits. That its run may end one stage
-//! and begin the next saves a fifth of the passes: a tile of the lowest bits and of some high ones performs
-//! `… 3 2 1 0 | 17 16 15 14 …`. Of all ways to cut the sequence the cheapest is taken. The lowest few bits
-//! are always among a tile's, so that memory is touched in runs.
+//! and a pass takes a run of it with at most t different bits. Runs that end one stage and begin the next
+//! save a fifth of the passes: a tile of the lowest and some high bits performs `… 3 2 1 0 | 17 16 15 14 …`.
+//! The sequence is cut in the cheapest way. A tile always includes the lowest few bits, to access memory in
+//! runs.
 
 use super::Tuning;
 use crate::device::Limits;
@@ -23,10 +23,10 @@ use crate::network::stages;
 pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Vec<Dispatch>, Error> {
     let sorted_log2 = tuning.sort_tile().log2();
     let stages_of_all = stages(n).max(sorted_log2);
-    // However small regions are asked for, a list of them must fit in memory.
+    // Bounds the list of regions, however small the requested regions are.
     let least_log2 = stages_of_all.saturating_sub(MOST_REGIONS_LOG2).max(sorted_log2);
     let region_log2 = tuning.region_log2.clamp(least_log2, stages_of_all);
-    // Of 2^32 elements where there is only one.
+    // 2^32 for a single region.
     let region = 1_u64 << region_log2;
     let regions: Vec<(u32, u32)> = (0..u64::from(n).div_ceil(region))
         .map(|number| (number * region, (u64::from(n) - number * region).min(region)))
@@ -37,7 +37,7 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
     let mut add = |work, (first, count): (u32, u32)| -> Result<(), Error> {
         let tile = if work == FusedWork::Sort { tuning.sort_tile() } else { tuning.tile() };
         let kernel = Fused { tile, work };
-        // Some passes find nothing to compare in a part of a block.
+        // Some passes have nothing to compare in a part of a block.
         if kernel.tiles(count) > 0 {
             dispatches.push(Dispatch::new(kernel, first, count, shape, limits)?);
         }
@@ -45,7 +45,7 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
     };
     for &region in &regions {
         add(FusedWork::Sort, region)?;
-        // The last region may be smaller: stages of larger blocks would find nothing to do there.
+        // The last region may be smaller and needs fewer stages.
         for (work, _) in passes(sorted_log2, stages(region.1), tuning) {
             add(work, region)?;
         }
@@ -61,21 +61,20 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
     Ok(dispatches)
 }
 
-/// The passes of the stages after that of blocks of 2^`sorted_log2`, each with the size of the blocks
-/// that no comparison leaves, as a power of two: of all ways to cut them the one that is expected to
-/// take the least time.
+/// The passes of the stages after that of blocks of 2^`sorted_log2`, each with the log2 size of the blocks
+/// that none of its comparisons leaves. They are cut to take the least expected time.
 fn passes(sorted_log2: u32, stages: u32, tuning: &Tuning) -> Vec<(FusedWork, u32)> {
     let (tile, tile_log2) = (tuning.tile(), tuning.tile().log2());
     let run_log2 = tuning.run_log2.min(tile_log2 - 1);
     if sorted_log2 >= stages {
         return Vec::new();
     }
-    // By stage and by the number of its steps that remain: the least cost from there on, the pass to begin
-    // with, and what remains after it.
+    // By stage and by the number of its remaining steps: the least cost from there to the end, with the next
+    // pass and the remainder after it.
     let mut best: Vec<Vec<(u32, Option<Choice>)>> = vec![Vec::new(); stages as usize + 2];
     best[stages as usize + 1] = vec![(0, None); stages as usize + 2];
     for stage in (sorted_log2 + 1..=stages).rev() {
-        // A stage's end is the next one's beginning.
+        // The end of a stage is the beginning of the next.
         let next = best[stage as usize + 1][stage as usize + 1];
         best[stage as usize].push(next);
         for left in 1..=stage {
@@ -115,11 +114,11 @@ fn passes(sorted_log2: u32, stages: u32, tuning: &Tuning) -> Vec<(FusedWork, u32
     passes
 }
 
-/// Regions, at most, as a power of two.
+/// The most regions, as a power of two.
 const MOST_REGIONS_LOG2: u32 = 12;
 
-/// A pass; and what remains after it: a stage, and how many of its steps.
+/// A pass and the remainder after it: a stage, and the number of its steps.
 type Choice = (FusedWork, (u32, u32));
 
-/// What a pass costs in addition to its layouts, in layouts.
+/// The fixed cost of a pass, in layouts.
 const PASS_COST: u32 = 8;

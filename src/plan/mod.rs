@@ -1,4 +1,4 @@
-//! What a sort does, decided before anything runs: (algorithm, variant, n, shape, limits) -> [`Plan`].
+//! Plans a sort before anything runs: (algorithm, variant, n, shape, limits) -> [`Plan`].
 //!
 //! A plan has two levels. The *network* says which pairs of positions are compared, in which direction
 //! and in which order: [`Step`]. The *dispatches* say how those steps are cut into pieces that a GPU
@@ -12,14 +12,14 @@
 //! fused        [──────────────────────] [───────] [───────] … and so do several steps between tiles
 //! ```
 //!
-//! Nothing here names a GPU API. [`crate::cpu::network`] performs the steps of any plan, which is both
-//! how every variant is tested without a GPU and how the CPU runs a network.
+//! No GPU API appears here. [`crate::cpu::network`] performs the steps of any plan, which is how variants are
+//! tested without a GPU and how the CPU runs a network.
 //!
 //! # Plans are right by construction
 //!
-//! Kernels run unchecked on arrays that are made as large as their plan says. So there is one constructor of
-//! plans, `Plan::from_rounds`, which derives those sizes from what the dispatches access, and refuses a
-//! dispatch that reads elements that none before it has left there:
+//! Kernels run unchecked on arrays allocated to the sizes in their plan. The only constructor,
+//! `Plan::from_rounds`, therefore derives those sizes from the accesses of the dispatches, and rejects a
+//! dispatch that reads elements which none before it has left there:
 //!
 //! ```text
 //!                  elements there: front n, back 0
@@ -45,14 +45,14 @@ pub use tuning::Tuning;
 
 use crate::error::Error;
 
-/// Dispatches that are done `times` times over, in order.
+/// Dispatches that are repeated `times` times, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Round {
     dispatches: Vec<Dispatch>,
     times: u64,
 }
 
-/// Passes over an array of `n` elements, most often a whole sort.
+/// Passes over an array of `n` elements, usually a whole sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     n: u32,
@@ -60,7 +60,7 @@ pub struct Plan {
     rounds: Vec<Round>,
     room: u32,
     other_room: u32,
-    /// With the words that each must have room for.
+    /// With the words that each must hold.
     extras: Vec<(Extra, u64)>,
     ends_early: bool,
 }
@@ -70,8 +70,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// A limit of the device, or of 32-bit positions, that `n` elements of this shape exceed; a variant
-    /// that the algorithm does not have.
+    /// `n` exceeds a limit of the device or of 32-bit positions; the algorithm has no such variant.
     pub fn new(
         algorithm: Algorithm,
         variant: Variant,
@@ -102,23 +101,23 @@ impl Plan {
         Self::from_rounds(n, shape, limits, rounds, algorithm == Algorithm::OddEven)
     }
 
-    /// A plan of the bitonic `fused` variant with a tuning of one's own, to measure what it buys.
+    /// A plan of the bitonic `fused` variant with a custom tuning, for measurements.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; a tuning that exceeds the limits.
+    /// As for [`Plan::new`]; the tuning exceeds the limits.
     pub fn fused(n: usize, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Self, Error> {
         let n = checked_size(n, shape, limits)?;
         let dispatches = if n < 2 { Vec::new() } else { fused::plan(n, shape, limits, tuning)? };
         Self::from_rounds(n, shape, limits, vec![Round { dispatches, times: 1 }], false)
     }
 
-    /// A plan of these kernels one after another, each on `count` elements from `first` on, as (kernel, first,
-    /// count): to test or to measure them by themselves. It need not sort.
+    /// A plan of single kernels, each as (kernel, first, count): the kernel on `count` elements from `first`
+    /// on. For tests and measurements of kernels; it need not sort.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; a kernel that there is not, or that would leave the arrays.
+    /// As for [`Plan::new`]; a kernel that does not exist, or that would access elements outside the arrays.
     pub fn of_kernels(
         n: usize,
         shape: Shape,
@@ -135,7 +134,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// A dispatch that reads elements that are not there; a limit that the arrays exceed.
+    /// A dispatch reads elements that are not there; the arrays exceed a limit.
     fn from_rounds(
         n: u32,
         shape: Shape,
@@ -144,13 +143,13 @@ impl Plan {
         ends_early: bool,
     ) -> Result<Self, Error> {
         rounds.retain(|round| round.times > 0 && !round.dispatches.is_empty());
-        // Of the array that has the elements, and of the other one.
+        // For the array that holds the elements, and for the other one.
         let (mut there, mut room) = ([u64::from(n), 0], [u64::from(n), 0]);
         let mut extras: Vec<(Extra, u64)> = Vec::new();
         let mut side = 0;
         for round in &rounds {
             let began = side;
-            // The second repetition finds what the first one left, and leaves the same to all others.
+            // The second repetition starts from the state that the first one left, like all later ones.
             for repetition in 0..round.times.min(2) {
                 if repetition > 0 && side != began {
                     return Err(Error::limit("repetitions that begin in the other array", round.times, 1));
@@ -183,7 +182,7 @@ impl Plan {
         Ok(Self { n, shape, rounds, room: room?, other_room: other_room?, extras, ends_early })
     }
 
-    /// The first `count` dispatches alone: to see what they leave.
+    /// The first `count` dispatches alone, to inspect intermediate states.
     #[must_use]
     pub fn prefix(&self, count: u64) -> Self {
         let mut left = count;
@@ -199,16 +198,15 @@ impl Plan {
             }
         }
         rounds.retain(|round| round.times > 0 && !round.dispatches.is_empty());
-        // What these access the whole plan does, too.
+        // The prefix accesses nothing that the whole plan does not.
         Self { rounds, ..self.clone() }
     }
 
-    /// The same so many times over: to measure what is too short by itself.
+    /// This plan repeated `times` times, to measure what is too short by itself.
     ///
     /// # Errors
     ///
-    /// Elements that a repetition does not find, after a reduction; more dispatches than a number of 32 bits
-    /// counts.
+    /// A repetition lacks elements, as after a reduction; more dispatches than 32 bits count.
     pub fn repeated(&self, times: u32) -> Result<Self, Error> {
         let dispatches = self.dispatch_count().saturating_mul(times.into());
         if dispatches > u32::MAX.into() {
@@ -220,7 +218,7 @@ impl Plan {
             }
             rounds => vec![rounds; times as usize].concat(),
         };
-        // The arrays are those that were checked.
+        // The arrays are those checked before.
         Self::from_rounds(self.n, self.shape, &Limits::CPU, rounds, self.ends_early)
     }
 
@@ -230,74 +228,74 @@ impl Plan {
         self.n
     }
 
-    /// What an element is made of.
+    /// The key and payload of an element.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// Elements that the array must have room for: n, or more where the plan pads.
+    /// Elements that the array must hold: n, or more where the plan pads.
     #[must_use]
     pub fn room(&self) -> u32 {
         self.room
     }
 
-    /// Elements that a second array must have room for, where one is needed: else 0.
+    /// Elements that the second array must hold; 0 if none is needed.
     #[must_use]
     pub fn other_room(&self) -> u32 {
         self.other_room
     }
 
-    /// The buffers that kernels bind beside keys and positions, with the words that each must have room for.
+    /// The buffers that kernels bind besides keys and positions, with the words that each must hold.
     #[must_use]
     pub fn extras(&self) -> &[(Extra, u64)] {
         &self.extras
     }
 
-    /// Whether the dispatches are phases of odd-even sort: once two in a row found everything in order,
-    /// the rest would too.
+    /// Whether the dispatches are phases of odd-even sort: after two in a row that change nothing, the rest
+    /// would change nothing either.
     #[must_use]
     pub fn ends_early(&self) -> bool {
         self.ends_early
     }
 
-    /// Every dispatch, in order, the repeated ones each time.
+    /// Every dispatch in order, with repetitions.
     pub fn dispatches(&self) -> impl Iterator<Item = &Dispatch> {
         self.rounds.iter().flat_map(|round| (0..round.times).flat_map(|_| &round.dispatches))
     }
 
-    /// Every dispatch, the repeated ones once.
+    /// Every dispatch, without repetitions.
     pub fn distinct_dispatches(&self) -> impl Iterator<Item = &Dispatch> {
         self.rounds.iter().flat_map(|round| &round.dispatches)
     }
 
-    /// How many dispatches there are.
+    /// Number of dispatches, with repetitions.
     #[must_use]
     pub fn dispatch_count(&self) -> u64 {
         self.rounds.iter().map(|round| round.times * round.dispatches.len() as u64).sum()
     }
 
-    /// Bytes of device memory read and written in all.
+    /// Bytes of device memory read and written in total.
     #[must_use]
     pub fn bytes_moved(&self) -> u64 {
         let round = |round: &Round| round.dispatches.iter().map(Dispatch::bytes_moved).sum::<u64>();
         self.rounds.iter().map(|r| r.times * round(r)).sum()
     }
 
-    /// Those of the first so many dispatches, where a sort ended early.
+    /// The bytes moved by the first `dispatches` dispatches, for a sort that ended early.
     #[must_use]
     pub fn bytes_moved_by(&self, dispatches: u64) -> u64 {
-        // Phases that were left out are like those that were not.
+        // The phases left out are like those performed.
         let planned = u128::from(self.dispatch_count().max(1));
         (u128::from(self.bytes_moved()) * u128::from(dispatches) / planned) as u64
     }
 }
 
-/// The number of elements as kernels have it.
+/// The number of elements as a u32, for kernels.
 ///
 /// # Errors
 ///
-/// More than positions of 32 bits tell apart, or than a buffer or a binding holds.
+/// More than 32-bit positions can address, or than a buffer or a binding holds.
 fn checked_size(n: usize, shape: Shape, limits: &Limits) -> Result<u32, Error> {
     let size = u32::try_from(n);
     let size = size.map_err(|_| Error::limit("elements in one sort", n as u64, u32::MAX.into()))?;

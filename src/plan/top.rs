@@ -1,8 +1,8 @@
-//! The first k of the sorted elements, without a sort of all of them.
+//! Selects the first k of the sorted elements without sorting all of them.
 //!
-//! Every pass reads the remaining elements tile by tile and leaves of each a short *run*, a fixed number of
-//! slots, among which are the tile's best k. The elements shrink by tile over run, thirty times for k = 100,
-//! so that nearly everything happens in the first pass, which reads each element once:
+//! Every pass reads the remaining elements tile by tile and leaves a short *run* for each, a fixed number of
+//! slots that contain the tile's best k. The elements shrink by tile size over run size, thirty times for k =
+//! 100, so nearly all the work is in the first pass, which reads each element once:
 //!
 //! ```text
 //! 2^26 elements   8192 tiles of 2^13   ->  8192 runs of 2^8
@@ -11,13 +11,13 @@
 //! 2^11             sorted by the `fused` kernels: the first k are the result
 //! ```
 //!
-//! A tile's best k are found by a bound. Each invocation takes the least of its elements, or of a few
-//! groups of them. Of the least in each of several subsets a rank is taken, such that the subsets'
-//! ranks add up to k or more: the greatest of the elements with that rank has k elements or more that
-//! are not greater than it. What is less than this bound goes into the run, and the bound itself as often as
-//! there is room below k. In random data that is half again as many elements as k. Where it is more than the run
-//! has slots (the small ones may all be in few invocations), the bound is found bit by bit instead: the
-//! k-th element itself, below which there are less than k. That takes a few times as long and never more.
+//! A bound finds a tile's best k. Each invocation takes the minimum of its elements, or of a few groups of
+//! them. An element of a certain rank is selected from each of several subsets of these minima, with ranks
+//! that add up to k or more: at least k elements are then no greater than the greatest of the selected, the
+//! bound. Elements below the bound go into the run, and copies of the bound as far as there is room below k.
+//! In random data that is about 1.5 k elements. If they exceed the slots of the run (the small elements may
+//! all be in few invocations), the bound is found bit by bit instead: the k-th element itself, with fewer
+//! than k below it. That takes a few times as long, which is the worst case.
 
 use super::{Algorithm, Plan, Round, Tuning, Variant, fused, tuning};
 use crate::device::Limits;
@@ -25,8 +25,8 @@ use crate::error::Error;
 use crate::kernels::{Dispatch, Kernel, Shape, Top, TopTuning};
 
 impl Plan {
-    /// Plans what leaves the first `k` of `n` sorted elements at the beginning, and anything after them: for few
-    /// of many, a reduction; else a whole sort.
+    /// Plans a sort that leaves the first `k` of `n` sorted elements at the beginning, and unspecified
+    /// elements after them: a reduction for few of many, else a whole sort.
     ///
     /// # Errors
     ///
@@ -39,12 +39,12 @@ impl Plan {
         }
     }
 
-    /// [`Plan::top`] with a tuning of one's own, to measure what it buys: passes while there are more than
-    /// 2^`rest_log2` elements, and a sort of those.
+    /// [`Plan::top`] with a custom tuning, for measurements: passes while more than 2^`rest_log2` elements
+    /// remain, and a sort of those.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; a tuning that exceeds the limits or does not keep `k`.
+    /// As for [`Plan::new`]; the tuning exceeds the limits or does not keep `k`.
     pub fn top_tuned(
         k: usize,
         n: usize,
@@ -57,9 +57,9 @@ impl Plan {
         if rest_log2 > 15 {
             return Err(Error::limit("(as a power of two) of a tuning", rest_log2.into(), 15));
         }
-        // At most n, which is a u32.
+        // At most n, a u32.
         let kernel = Top { tuning, k: k.min(n as usize).max(1) as u32 };
-        // Of less than a run a pass would leave more than there was.
+        // A pass over less than a run would leave more than it read.
         let rest = 1 << rest_log2.max(tuning.slots_log2());
         let mut left = n;
         let mut dispatches = Vec::new();
@@ -73,7 +73,7 @@ impl Plan {
         Self::from_rounds(n, shape, limits, vec![Round { dispatches, times: 1 }], false)
     }
 
-    /// Whether elements are reduced to the best ones, and not all sorted.
+    /// Whether this plan reduces the elements to the best ones instead of sorting all.
     #[must_use]
     pub fn reduces(&self) -> bool {
         let mut dispatches = self.rounds.iter().flat_map(|round| &round.dispatches);

@@ -1,4 +1,4 @@
-//! What the kernels' tiles are best made of, by size, shape and device: the measured tables.
+//! The measured tables: the best tiles for the kernels by size, shape and device.
 
 use crate::device::Limits;
 use crate::error::Error;
@@ -6,7 +6,7 @@ use crate::kernels::{FusedTile, Shape, TopTuning};
 use crate::key::KeyWords;
 use crate::network;
 
-/// What the `fused` variant chooses by size, shape and device.
+/// The choices of the `fused` variant by size, shape and device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
     sort_tile: FusedTile,
@@ -16,14 +16,14 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// Tiles that are sorted are divided as `sort_tile`, those of all later passes as `tile`. A pass touches
-    /// memory in runs of 2^`run_log2` elements or more: shorter ones leave more of a tile's bits for steps.
-    /// All dispatches that stay within a region of 2^`region_log2` elements are performed on one region before
-    /// the next, so that they find it in the device's cache.
+    /// Tiles that are sorted are divided as `sort_tile`, those of all later passes as `tile`. A pass accesses
+    /// memory in runs of at least 2^`run_log2` elements: shorter runs leave more of a tile's bits for steps.
+    /// Dispatches that stay within a region of 2^`region_log2` elements are all performed on one region
+    /// before the next, so that its elements stay in the device's cache.
     ///
     /// # Errors
     ///
-    /// Tiles of passes that are larger than those sorted.
+    /// The tiles of passes are larger than those sorted.
     pub fn new(
         sort_tile: FusedTile,
         tile: FusedTile,
@@ -37,17 +37,17 @@ impl Tuning {
         Ok(Self { sort_tile, tile, run_log2, region_log2 })
     }
 
-    /// What is best for `n` elements of this shape within these limits, as far as it was measured: on an
-    /// H100, whose driver gives the workgroups on a core 48 KiB of memory together.
+    /// The best tuning for `n` elements of this shape within these limits, measured on an H100, whose driver
+    /// gives the workgroups on a core 48 KiB of memory together.
     #[must_use]
     pub fn measured(n: u32, shape: Shape, limits: &Limits) -> Self {
         let stages = network::stages(n);
         // (elements, invocations, parts), all as powers of two, of a tile to be sorted and of one in a pass.
-        // With fewer tiles than cores the time of one tile counts; up to 2^20 keys or so, the number of passes,
-        // and a whole tile in workgroup memory saves barriers. Beyond, many workgroups should share a core, so
-        // that some compute while others wait for memory: then tiles have parts. What does not fit the
-        // second-level cache by regions is bound by the device's memory: then fewer passes are worth more of
-        // everything else.
+        // With fewer tiles than cores the latency of one tile dominates; up to about 2^20 keys the number of
+        // passes does, and a whole tile in workgroup memory saves barriers. Beyond, many workgroups should
+        // share a core, so that some compute while others wait for memory: tiles are then processed in parts.
+        // Where regions no longer fit the second-level cache, device memory is the bottleneck, and fewer
+        // passes outweigh everything else.
         let ((sort_tile, tile), run_log2, region_bytes) = match (shape.words(), stages) {
             (1, ..=10) => (((3, 8, 0), (3, 8, 0)), 3, REGION_BYTES),
             (1, 11..=15) => (((4, 8, 0), (3, 9, 0)), 3, REGION_BYTES),
@@ -63,33 +63,31 @@ impl Tuning {
         };
         let (sort_tile, tile) = (fitted(sort_tile, stages, limits), fitted(tile, stages, limits));
         let tile = if tile.log2() > sort_tile.log2() { sort_tile } else { tile };
-        // Keys of two words make runs of as many bytes with half as many elements.
+        // Two-word keys make runs of the same bytes with half as many elements.
         let run_log2 = run_log2.min(if shape.key == KeyWords::One { 4 } else { 3 });
         let region_log2 = (region_bytes / shape.bytes()).ilog2();
         Self { sort_tile, tile, run_log2, region_log2 }
     }
 
-    /// How a tile is divided that is sorted.
+    /// How a sorted tile is divided.
     #[must_use]
     pub fn sort_tile(&self) -> FusedTile {
         self.sort_tile
     }
 
-    /// How a tile is divided in all later passes; no larger than that.
+    /// How a tile of the later passes is divided; no larger than `sort_tile`.
     #[must_use]
     pub fn tile(&self) -> FusedTile {
         self.tile
     }
 }
 
-/// A region of this size stays in the second-level cache of a large GPU (an H100's holds 50 MiB; passes
-/// over 32 MiB took 0.7 of the time per element of those over 64 MiB). On a GPU with a smaller cache nothing
-/// is lost but the time of more dispatches. Of more than 2^25 elements most passes leave a region anyway: then
-/// there is only one.
+/// A region of this size stays in the second-level cache of a large GPU (an H100's holds 50 MiB; passes over
+/// 32 MiB took 0.7 of the time per element of those over 64 MiB). On a GPU with a smaller cache it only costs
+/// more dispatches. Above 2^25 elements most passes leave a region anyway, so there is a single one.
 const REGION_BYTES: u64 = 32 << 20;
 
-/// The tile of these numbers of elements, invocations and parts, or a more modest one that the limits allow,
-/// no larger than `stages` can use.
+/// The tile of these numbers of elements, invocations and parts, reduced to the limits and to `stages`.
 fn fitted(numbers: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
     let (mut elements, mut invocations, mut parts) = numbers;
     let within = |elements, invocations, parts| {
@@ -97,11 +95,11 @@ fn fitted(numbers: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
         tile.filter(|tile| tile.keep_to(limits).is_ok())
     };
     let bytes = |parts| FusedTile::new(elements, invocations, parts).map_or(0, FusedTile::workgroup_bytes);
-    // With few elements in a part, the exchanges cost more than the memory is worth.
+    // With few elements per part, the exchanges cost more than the saved memory is worth.
     while bytes(parts) > limits.workgroup_bytes && parts + 3 < elements {
         parts += 1;
     }
-    // A tile in parts needs several invocations that exchange them.
+    // A tile in parts exchanges them between several invocations.
     if limits.invocations < 2 {
         parts = 0;
     }
@@ -114,33 +112,32 @@ fn fitted(numbers: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
     if within(elements, invocations, parts).is_none() {
         return FusedTile::SMALLEST;
     }
-    // Fewer invocations than a subgroup's are of no use.
+    // Fewer invocations than a subgroup has gain nothing.
     while invocations > 5 && invocations + elements > stages {
         invocations -= 1;
     }
     within(elements, invocations, parts).unwrap_or(FusedTile::SMALLEST)
 }
 
-/// The largest k for which elements are reduced to the best ones. Beyond, most of a pass would be the ranks.
+/// The largest k for which elements are reduced. Beyond, selecting the ranks would dominate a pass.
 const MOST: u32 = 1 << 10;
 
-/// How many elements are sorted in the end, after a reduction, as a power of two.
+/// Number of elements sorted after a reduction, as a power of two.
 pub(super) const TOP_REST_LOG2: u32 = 12;
 
-/// What is expected to be best for the first `k` elements of this shape; `None` if no tile that these limits
-/// allow is large enough for them.
+/// The expected best tuning for the first `k` elements of this shape; `None` if they fit no allowed tile.
 pub(super) fn top(k: u32, shape: Shape, limits: &Limits) -> Option<TopTuning> {
     if k > MOST {
         return None;
     }
-    // 32 registers for keys of a word, enough for many loads to be under way together.
+    // 32 registers for one-word keys allow many loads in flight.
     let elements = if shape.words() == 1 { 5 } else { 4 };
     let most = if k <= 256 { 8 } else { 9 };
     let most = most.min(limits.invocations.max(1).ilog2());
     (0..=most).rev().find_map(|invocations| {
-        // With twice as many groups as k the bound is about a median.
+        // With twice as many groups as k the bound is about the median.
         let groups = (2 * k).div_ceil(1 << invocations).next_power_of_two().ilog2().min(elements);
-        // More than k by what random data is expected to exceed it.
+        // Above k by the excess expected for random data.
         let slots = if k <= 256 { k * 5 / 2 } else { 2 * k };
         let slots = slots.max(32).next_power_of_two().ilog2().min(invocations + elements - 1);
         let tuning = TopTuning::new([elements, invocations, groups, invocations.min(6), slots]).ok()?;

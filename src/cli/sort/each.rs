@@ -1,5 +1,4 @@
-//! `gpusort sort --each`: every file on its own, the next one read while this one is sorted, all on one
-//! device.
+//! `gpusort sort --each`: sorts each file on its own, reading the next one meanwhile, all on one device.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,24 +18,24 @@ use crate::cli::is_broken_pipe;
 use crate::cli::progress::Progress;
 use crate::cli::{format, hints};
 
-/// One file, and all that is meant for it.
+/// One file with its options.
 struct Job {
     file: PathBuf,
     options: Options,
-    /// What it becomes.
+    /// The output path.
     target: PathBuf,
     in_place: bool,
 }
 
 impl Job {
-    /// What messages call it.
+    /// The name in messages.
     fn name(&self) -> String {
         human::path(&self.file)
     }
 
     fn read(&self) -> anyhow::Result<Dataset<'static>> {
         let metadata = fs::metadata(&self.target);
-        // A pipe would be drained, and then wait for somebody who reads what was sorted.
+        // A pipe would be drained, and then wait for a reader of the sorted data.
         if self.in_place && metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
             bail!("{}: is no regular file, which --in-place could replace", self.name());
         }
@@ -45,10 +44,10 @@ impl Job {
     }
 }
 
-/// Sorts every file. One that cannot be sorted is named on stderr, and the others are sorted all the same.
+/// Sorts every file. Files that cannot be sorted are reported on stderr; the others are still sorted.
 pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let jobs = jobs(args)?;
-    // There is at least one.
+    // There is at least one job.
     let first = &jobs[0];
     let progress = Progress::new(first.options.progress);
     let mut devices = first.options.devices();
@@ -91,7 +90,7 @@ fn sort_file(
     })
 }
 
-/// What is meant for every file, at least one, found out before any of them is touched.
+/// The jobs of all files, at least one, determined before any of them is touched.
 fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
     let folder = match (&args.output, args.in_place) {
         (_, true) => None,
@@ -104,7 +103,7 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
     let files = &args.order.files;
     ensure!(!files.is_empty(), "--each needs files to sort");
     ensure!(!args.argsort, "--each writes files like those it reads, and --argsort does not");
-    // What all files are sorted by.
+    // The options common to all files.
     let rest = SortArgs { order: OrderArgs { files: Vec::new(), ..args.order.clone() }, ..args.clone() };
     let inputs: HashMap<PathBuf, &PathBuf> =
         files.iter().filter_map(|file| Some((file.canonicalize().ok()?, file))).collect();

@@ -1,4 +1,4 @@
-//! `gpusort sort --merge`: inputs that are sorted already, as one.
+//! `gpusort sort --merge`: merges inputs that are sorted already.
 
 use std::io::Write;
 use std::time::Instant;
@@ -59,7 +59,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
         return Ok(());
     }
     let report = Report::on_cpu(Form::Merge, begin.elapsed());
-    // With --top what is not needed is not read.
+    // With --top the rest of the input is not read.
     let n = if ask.selection.first.is_some() { written + repeated } else { read };
     let mut timing = Timing::new(
         n as usize,

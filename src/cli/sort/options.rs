@@ -1,4 +1,4 @@
-//! From what was typed to what is meant: every option resolved against the others, nothing opened yet.
+//! Resolves the options against each other; nothing is opened here.
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -18,30 +18,30 @@ use crate::cli::args::{self, FormatArg, InvalidArg, OrderArgs, PlaceArg, SortArg
 use crate::cli::device::{Device, Devices};
 use crate::cli::format;
 
-/// What is to be sorted, merged or checked, and in which order.
+/// The inputs to be sorted, merged or checked, and their order.
 pub(in crate::cli) struct InputOptions {
     pub(in crate::cli) inputs: Vec<Input>,
     pub(in crate::cli) format: Format,
-    /// Whether the type is that of `.bin`, which nobody named.
+    /// Whether the type is the one assumed for `.bin`.
     pub(in crate::cli) type_assumed: bool,
-    /// Of a table.
+    /// The form of a table.
     pub(in crate::cli) dialect: Dialect,
-    /// The order, and the type asked for or known from the extension.
+    /// The order, and the type as requested or implied by the extension.
     pub(in crate::cli) by: By,
-    /// Of records of equal keys only the first is wanted.
+    /// Whether only the first record of each key is wanted.
     pub(in crate::cli) unique: bool,
 }
 
-/// All that is meant by `gpusort sort`.
+/// The resolved options of `gpusort sort`.
 pub(super) struct Options {
     pub(super) input: InputOptions,
     pub(super) ask: Ask,
-    /// Whether other files are sorted after this one.
+    /// Whether more files are sorted after this one.
     pub(super) each: bool,
     pub(super) device: Device,
     /// `None` is standard output.
     pub(super) output: Option<PathBuf>,
-    /// The type that the output's extension promises.
+    /// The type implied by the output's extension.
     pub(super) output_element: Option<ElementType>,
     pub(super) timing: Option<TimingTo>,
     pub(super) json: bool,
@@ -52,7 +52,7 @@ pub(super) struct Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimingTo {
     Stdout,
-    /// On standard output below text data, as a comment.
+    /// On standard output after text data, as a comment.
     StdoutComment,
     Stderr,
 }
@@ -114,7 +114,7 @@ impl InputOptions {
         })
     }
 
-    /// Where the elements of binary files are.
+    /// The sources of binary inputs.
     fn sources(&self) -> anyhow::Result<Vec<Source>> {
         let source = |file: &Input| match self.format {
             Format::Npy => Source::npy(file.clone()),
@@ -133,7 +133,7 @@ impl InputOptions {
         Ok(sources)
     }
 
-    /// What the inputs are and how they are ordered, for those who read one record after another.
+    /// The format and order of the inputs, for reading record by record.
     pub(in crate::cli) fn how(&self) -> anyhow::Result<How> {
         let kind = match self.format {
             Format::Text => Kind::Text,
@@ -166,9 +166,9 @@ impl Options {
         let timing = match args.timing {
             TimingArg::Off => None,
             _ if args.quiet && !args.json && !args.timing_typed => None,
-            // Nobody is there to be told.
+            // Nobody would read it.
             TimingArg::Auto if !to_stdout && !stdout_is_open() => None,
-            // A default of the environment's must not make an error of what is none without it.
+            // A default from the environment must not cause an error.
             TimingArg::Stdout if !args.timing_typed && to_stdout && output_format != Format::Text => {
                 Some(TimingTo::Stderr)
             }
@@ -177,7 +177,7 @@ impl Options {
             TimingArg::Auto | TimingArg::Stdout if output_format == Format::Text => {
                 Some(TimingTo::StdoutComment)
             }
-            // Also where a table is on a terminal, which has no comments.
+            // Including a table on a terminal, since tables have no comments.
             TimingArg::Stderr | TimingArg::Auto => Some(TimingTo::Stderr),
             TimingArg::Stdout => bail!(
                 "--timing stdout would mix with the {} data there; write that to a file with -o",
@@ -220,7 +220,7 @@ fn nulls(arg: PlaceArg) -> Nulls {
     }
 }
 
-/// What is written, if this was read and that was asked for; and the element type that is promised.
+/// The output format for this input and the requested format, and the element type that is implied.
 fn output_format(
     input: Format,
     argsort: bool,
@@ -229,7 +229,7 @@ fn output_format(
     let (format, element) = match asked {
         None if argsort && input.is_table() => (Format::Text, None),
         None => (input, None),
-        // Whatever is in it is some text.
+        // The table is a kind of text.
         Some((Format::Text, None)) if input.is_table() && !argsort => (input, None),
         Some(asked) => asked,
     };

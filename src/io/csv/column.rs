@@ -1,25 +1,25 @@
-//! The fields of a column as numbers of one type, and those as digits that order rows.
+//! The fields of a column as numbers of one type, and as digits that order rows.
 //!
-//! Cores read parts of a column on their own, as integers up to the first decimal and as floats after it; the type of the
-//! column is known when all have been read. Then each field becomes a *digit*, a number from 0 on: first the classes of
-//! nulls that stand before the numbers, then the numbers, from the least that there is, then the classes after them.
+//! Cores read parts of a column independently, as integers up to the first decimal and as floats after it;
+//! the type is known when all have been read. Each field then becomes a *digit*, a number from 0: first the
+//! null classes placed before the numbers, then the numbers from the least on, then the other null classes.
 
 use crate::io::infer::{Inference, Number, Refused};
 use crate::key::{ElementType, KeyMap, KeyWords, Word};
 use crate::order::{Class, KeyOrder, Place};
 use crate::parallel::map_parts;
 
-/// Fields of a column, one after another.
+/// The fields of a column, in order.
 pub(super) struct Column {
-    /// Integers in two's complement, or the bits of floats; anything for a null.
+    /// Integers in two's complement, or the bits of floats; unspecified for a null.
     values: Vec<u64>,
-    /// The float type that they are of, if they are floats.
+    /// The float type of the values, if they are floats.
     floats: Option<ElementType>,
     /// Nulls, by row.
     classes: Vec<(u32, Class)>,
-    /// Rows with an integer zero that has a minus sign, which is −0 among floats.
+    /// Rows with an integer −0, which differs from 0 among floats.
     minus_zeros: Vec<u32>,
-    /// What is known of the type; places are those where the rows begin.
+    /// The inference of the type; places are row offsets.
     inference: Inference<usize>,
 }
 
@@ -34,24 +34,22 @@ impl Column {
         }
     }
 
-    /// The classes of the nulls.
     pub(super) fn classes(&self) -> impl Iterator<Item = Class> {
         self.classes.iter().map(|&(_, class)| class)
     }
 
-    /// What is known of the type.
     pub(super) fn inference(&self) -> &Inference<usize> {
         &self.inference
     }
 
-    /// Adds the field of the row that begins at `place`, without quotes and blanks around it.
+    /// Adds the field of the row at offset `place`, without quotes and surrounding blanks.
     #[inline]
     pub(super) fn push(&mut self, field: &[u8], place: usize) -> Result<(), Refused> {
         let number = self.inference.read(field, || place)?;
         let row = self.values.len() as u32;
         if self.floats.is_none() {
             match number {
-                // No type of 64 bits holds both, but f64 may, if there are decimals.
+                // No 64-bit type holds both, but f64 may, if there are decimals.
                 Number::Integer(value) if self.inference.is_apart() => self.turn_to_floats(value > 0),
                 Number::Integer(value) => {
                     self.values.push(value as u64);
@@ -73,7 +71,7 @@ impl Column {
         Ok(())
     }
 
-    /// Makes f64 of integers; `signed` if some are negative.
+    /// Converts integers to f64; `signed` if some are negative.
     fn turn_to_floats(&mut self, signed: bool) {
         self.floats = Some(ElementType::F64);
         for value in &mut self.values {
@@ -85,15 +83,14 @@ impl Column {
     }
 }
 
-/// Numbers from 0 to `most`, one for each row, in parts: the smaller it is, the earlier its row.
+/// A digit from 0 to `most` for each row, in parts; rows are ordered by it.
 #[derive(Debug)]
 pub(super) struct Digits {
     pub(super) parts: Vec<Vec<u64>>,
     pub(super) most: u64,
 }
 
-/// The digits of a column of this type, one or, where the numbers alone take all of 64 bits, two, the more significant one
-/// first.
+/// The digits of a column of this type: one, or two (the more significant first) if numbers fill 64 bits.
 pub(super) fn digits(mut parts: Vec<Column>, order: KeyMap, rules: KeyOrder) -> Vec<Digits> {
     if order.element == ElementType::F64 {
         parts = map_parts(parts, Column::in_floats);
@@ -134,7 +131,7 @@ pub(super) fn digits(mut parts: Vec<Column>, order: KeyMap, rules: KeyOrder) -> 
 }
 
 impl Column {
-    /// With floats for values.
+    /// Converts the values to floats.
     fn in_floats(mut self) -> Self {
         if self.floats.is_none() {
             self.turn_to_floats(self.inference.span().least < 0);
@@ -142,10 +139,10 @@ impl Column {
         self
     }
 
-    /// With keys for values; and the least and the greatest of those that are numbers.
+    /// Converts the values to keys; also returns the range of those that are numbers.
     fn in_keys(mut self, order: KeyMap) -> (Self, Option<(u64, u64)>) {
         if order.element.key_words() == KeyWords::One {
-            // The type holds the values, so the low half is the value in two's complement of 32 bits.
+            // The type holds the values, so the low half is their two's complement in 32 bits.
             self.values.iter_mut().for_each(|value| *value = (*value as u32).key(order).into());
         } else {
             self.values.iter_mut().for_each(|value| *value = value.key(order));

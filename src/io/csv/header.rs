@@ -1,11 +1,11 @@
-//! The names of columns, and which of them are meant.
+//! Column names and their lookup.
 
 use super::rows::{for_each_field, has_lone_cr, unquoted};
 use super::{By, Dialect};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
 
-/// A column of a table, found.
+/// A column found by name or number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::io) struct Found {
     /// From 0.
@@ -16,25 +16,24 @@ pub(in crate::io) struct Found {
 }
 
 impl Found {
-    /// What messages call it.
+    /// The form in messages.
     pub(in crate::io) fn shown(&self) -> String {
         quoted(&self.name)
     }
 }
 
-/// What the columns of a table are called, if anything, and how many there are.
+/// The column names of a table, if it has any, and the number of columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::io) struct Header {
     pub(in crate::io) columns: usize,
-    /// As they are without quotes, which need not be UTF-8. None without a header.
+    /// The names without quotes, not necessarily UTF-8. `None` without a header.
     names: Option<Vec<Vec<u8>>>,
-    /// Whether a CR alone is in the row.
+    /// Whether the row has a CR outside a line end.
     pub(in crate::io) has_lone_cr: bool,
 }
 
 impl Header {
-    /// Of a table whose first row, that of the header or not, begins here, and where the next row begins; `None` if
-    /// the row does not end.
+    /// Reads the first row, header or not; also returns the next row's start. `None` if the row does not end.
     pub(in crate::io) fn read(bytes: &[u8], start: usize, dialect: Dialect) -> Option<(usize, Self)> {
         let (mut names, mut cr) = (Vec::new(), false);
         let (next, columns) = for_each_field(bytes, start, dialect.delimiter, |_, field| {
@@ -44,16 +43,16 @@ impl Header {
         Some((next, Self { columns, names: dialect.header.then_some(names), has_lone_cr: cr }))
     }
 
-    /// Of rows of one column, without a header.
+    /// Rows of one column, without a header.
     pub(in crate::io) fn of_one_column() -> Self {
         Self { columns: 1, names: None, has_lone_cr: false }
     }
 
-    /// The columns that are meant, each once; of a table with a single one, that, if none is named.
+    /// Finds the key columns, without duplicates; without names, the only column.
     ///
     /// # Errors
     ///
-    /// One that is not there, or that the name does not tell from another.
+    /// A column that does not exist, or whose name is ambiguous.
     pub(in crate::io) fn find(&self, by: &By, table: &str) -> Result<Vec<Found>, Error> {
         let only = ["1".to_owned()];
         let named = match &by.columns[..] {
@@ -67,7 +66,7 @@ impl Header {
         let mut found: Vec<Found> = Vec::with_capacity(named.len());
         for named in named {
             let column = self.find_one(named, by.order.descending, table)?;
-            // Another time it would compare what is equal already.
+            // A repeated column would compare what is equal already.
             if found.iter().all(|other| other.index != column.index) {
                 found.push(column);
             }
@@ -109,13 +108,13 @@ impl Header {
         })
     }
 
-    /// What seems to separate the names, where all are one to us.
+    /// A likely separator of the names, if ours finds only one column.
     fn separator(&self) -> Option<char> {
         let [name] = self.names.as_deref()? else { return None };
         [';', '\t', '|', ','].into_iter().find(|&separator| name.contains(&(separator as u8)))
     }
 
-    /// What a person may have meant by a column that is not there.
+    /// A hint at what a missing column may have meant.
     fn meant(&self, named: &str) -> String {
         let mut all = self.names.iter().flatten().map(|name| String::from_utf8_lossy(name));
         let plain = |name: &str| name.trim().to_lowercase();
@@ -133,7 +132,7 @@ impl Header {
         }
     }
 
-    /// The columns as a message lists them.
+    /// The list of columns in messages.
     fn shown(&self) -> String {
         const MOST: usize = 20;
         match &self.names {

@@ -1,9 +1,9 @@
 //! Rows of a table and their fields, as bytes.
 //!
-//! A quote opens a quoted field where it is the field's first byte. In one, delimiters and line ends are text and two
-//! quotes are one; behind the closing quote the field goes on as if there had been none. A row ends with LF, to which
-//! a CR before it belongs. The csv crate reads the same fields, but not where a row's bytes begin and end, which is
-//! all that matters to a row that must come out as it went in; so it is not used here, but to test this.
+//! A quote as the first byte of a field opens a quoted field. Inside, delimiters and line ends are text and
+//! two quotes mean one; after the closing quote the field continues as unquoted. A row ends with LF, or CR
+//! LF. The csv crate reads the same fields but does not report the byte range of a row, which is needed to
+//! preserve it; so the crate serves only as a reference in tests.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,28 +15,27 @@ use crate::parallel::{self, ParallelIterator};
 
 const QUOTE: u8 = b'"';
 
-/// How far a row was looked through: all of it, or up to where what was read of it ends.
+/// The progress through a row that may be only partly in memory.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::io) struct Row {
-    /// Where to go on.
+    /// The offset to continue at.
     at: usize,
-    /// Where the field begins in which that is, and its number.
+    /// The offset and the number of the current field.
     begin: usize,
     number: usize,
-    /// Whether that is between quotes.
+    /// Whether `at` is between quotes.
     quoted: bool,
 }
 
 impl Row {
-    /// A row that begins at `start` and was not looked at.
+    /// A row at `start`, before reading any of it.
     #[inline]
     pub(in crate::io) fn new(start: usize) -> Self {
         Self { at: start, begin: start, number: 0, quoted: false }
     }
 
-    /// Goes on through the row, giving each field's number and bytes to `field`. Returns where the next row begins and
-    /// how many fields there are; `None` if the row does not end in these bytes, after which it can be gone on with when there
-    /// are more of them.
+    /// Continues through the row, passing each field's number and range to `field`. Returns where the next
+    /// row begins and the number of fields, or `None` if the row needs more bytes to continue.
     #[inline]
     pub(in crate::io) fn for_each_field(
         &mut self,
@@ -63,7 +62,7 @@ impl Row {
         }
     }
 
-    /// Goes on after the closing quote.
+    /// Continues after the closing quote.
     fn pass_quotes(&mut self, bytes: &[u8]) -> Option<()> {
         if !std::mem::replace(&mut self.quoted, true) {
             self.at += 1;
@@ -85,7 +84,7 @@ impl Row {
     }
 }
 
-/// Goes through the row that begins at `start`, as [`Row::for_each_field`] does.
+/// Reads the row at `start`, as [`Row::for_each_field`] does.
 #[inline]
 pub(in crate::io) fn for_each_field(
     bytes: &[u8],
@@ -96,23 +95,23 @@ pub(in crate::io) fn for_each_field(
     Row::new(start).for_each_field(bytes, delimiter, field)
 }
 
-/// Whether a field has a CR outside quotes, which is none of a line end.
+/// Whether a field has a CR outside quotes that is not part of a line end.
 pub(in crate::io) fn has_lone_cr(field: &[u8]) -> bool {
     let mut row = Row::new(0);
     if field.first() == Some(&QUOTE) && row.pass_quotes(field).is_none() {
         return false;
     }
-    // Several before an LF, as some make of one, are at the end of a line like one.
+    // Several before an LF, as some programs write, count as a line end.
     let after = &field[row.at..];
     let ends = after.iter().rev().take_while(|&&byte| byte == b'\r').count();
     memchr(b'\r', &after[..after.len() - ends]).is_some()
 }
 
-/// What is said of an input whose lines seem to end so: its header has one, or its only row.
+/// The error for an input whose header, or only row, has a lone CR.
 pub(in crate::io) const LONE_CR: &str =
     "lines seem to end in CR alone, which is no line end of a table; tr '\\r' '\\n' makes it one";
 
-/// Where the row that begins at `start` ends, behind its line end.
+/// The end of the row at `start`, including its line end.
 #[inline]
 pub(super) fn end_of_row(bytes: &[u8], start: usize, delimiter: u8, quotes: bool) -> Option<usize> {
     if quotes {
@@ -122,7 +121,7 @@ pub(super) fn end_of_row(bytes: &[u8], start: usize, delimiter: u8, quotes: bool
     }
 }
 
-/// What a field says: without its quotes.
+/// The content of a field, without its quotes.
 pub(in crate::io) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
     let [QUOTE, quoted @ ..] = field else { return Cow::Borrowed(field) };
     match memchr(QUOTE, quoted) {
@@ -143,10 +142,10 @@ pub(in crate::io) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// What is said of a row in which a quote is not closed.
+/// The error for a row with an unclosed quote.
 pub(in crate::io) const UNCLOSED: &str = "a quote is opened in this row and never closed";
 
-/// What is said of a row of so many fields, where the first one has another number.
+/// The error for a row with another number of fields than the first one.
 pub(in crate::io) fn ragged(count: usize, columns: usize) -> String {
     let fields = if count == 1 { "field" } else { "fields" };
     format!("{count} {fields} where the first row has {columns}")
@@ -159,7 +158,7 @@ pub(in crate::io) fn is_invalid(field: &[u8]) -> bool {
     !value.is_empty() && spelled(value).is_none()
 }
 
-/// Without the spaces and tabs around it.
+/// The field without surrounding spaces and tabs.
 #[inline]
 pub(in crate::io) fn trimmed(mut field: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = field {
@@ -168,7 +167,7 @@ pub(in crate::io) fn trimmed(mut field: &[u8]) -> &[u8] {
     field
 }
 
-/// How many bytes the line end has that these begin with; 0 if they begin with something else.
+/// Length of the line end at the start of these bytes; 0 if there is none.
 #[inline]
 pub(in crate::io) fn line_end(bytes: &[u8]) -> usize {
     match bytes {
@@ -178,14 +177,14 @@ pub(in crate::io) fn line_end(bytes: &[u8]) -> usize {
     }
 }
 
-/// What a row lacks whose line end is not there: its input's, or only LF where CR is there.
+/// The missing part of a row's line end: that of its input, or only LF after a CR.
 pub(in crate::io) fn lacking_end(row: &[u8], line_end: &'static [u8]) -> &'static [u8] {
     if row.ends_with(b"\r") { b"\n" } else { line_end }
 }
 
-/// Where rows probably begin that the table can be cut at, about every `size` bytes, the first at the beginning of the
-/// range: at line ends before which quotes are even in number. Where stray quotes mislead this, whoever reads up to
-/// such a place comes out elsewhere.
+/// Probable row boundaries to cut the table at, about every `size` bytes, the first at the beginning of the
+/// range: line ends after an even number of quotes. A stray quote may make one wrong, which shows when the
+/// part before it is read.
 pub(super) fn cuts(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<usize> {
     let starts: Vec<usize> = range.clone().step_by(size).collect();
     if starts.len() < 2 {
@@ -199,7 +198,7 @@ pub(super) fn cuts(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<usize>
     for (&start, quotes) in starts[1..].iter().zip(quotes) {
         inside ^= quotes % 2 == 1;
         if start < cuts[cuts.len() - 1] {
-            // A row is longer than a cut: the next one begins behind it.
+            // A row is longer than a part: the next boundary is after it.
             continue;
         }
         let mut open = inside;
@@ -209,7 +208,7 @@ pub(super) fn cuts(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<usize>
             open ^= is_quote;
             !is_quote && !open
         });
-        // Where all seems to be quoted, a stray quote may be to blame: then any line end will do.
+        // If everything seems quoted, a stray quote may be the cause: any line end is then as good.
         let next = next.or_else(|| memchr(b'\n', &bytes[start..range.end]));
         match next.map(|newline| start + newline + 1) {
             Some(next) if next < range.end => cuts.push(next),
@@ -250,13 +249,13 @@ mod tests {
         assert_eq!(unquoted(b"\"\"\"a\"\"\""), &b"\"a\""[..]);
     }
 
-    /// The rows of a table as the csv crate reads them.
+    /// The rows of a table according to the csv crate.
     fn by_csv(table: &[u8], end: &str) -> Vec<Vec<Vec<u8>>> {
         let mut reader = csv::ReaderBuilder::new();
         reader.has_headers(false).flexible(true).terminator(csv::Terminator::Any(b'\n'));
         let rows = reader.from_reader(table).into_byte_records().map(|row| {
             let mut row: Vec<Vec<u8>> = row.unwrap().iter().map(<[u8]>::to_vec).collect();
-            // The crate takes the CR of a line end for a part of the last field.
+            // The crate includes the CR of a line end in the last field.
             if let Some(last) = row.last_mut().filter(|_| end == "\r\n") {
                 assert_eq!(last.pop(), Some(b'\r'));
             }
@@ -323,7 +322,7 @@ mod tests {
             }
             starts.pop();
             let cuts = cuts(bytes, 0..bytes.len(), size);
-            // A field may be longer than a cut here, and not where cuts are of hundreds of kilobytes.
+            // A field may be longer than a part here, but not with parts of hundreds of kilobytes.
             let is_right = cuts.iter().all(|cut| starts.contains(cut));
             prop_assert!(is_right || size < 40, "{:?} {:?}", cuts, starts);
             prop_assert!(cuts.is_sorted_by(|a, b| a < b), "{:?}", cuts);

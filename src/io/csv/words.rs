@@ -1,17 +1,17 @@
-//! Digits put together to words that a sort takes.
+//! Packs digits into words for the sort.
 
 use super::column::Digits;
 use crate::parallel::map_parts;
 use crate::words::Words;
 
-/// As few words as hold all digits, which are given from the most significant one; at least one. `rows` says how many
-/// there are of each part.
+/// Packs the digits, most significant first, into as few words as possible, at least one. `rows` has the
+/// number of rows of each part.
 pub(super) fn words(digits: Vec<Digits>, rows: &[usize]) -> Vec<Words<'static>> {
     let mut words: Vec<(Vec<Vec<u64>>, u32)> = Vec::new();
     for Digits { parts, most } in digits.into_iter().rev() {
         let bits = u64::BITS - most.leading_zeros();
         match words.last_mut() {
-            // All rows have the same one.
+            // The digit is the same in all rows.
             _ if bits == 0 => {}
             Some((word, below)) if *below + bits <= u64::BITS => {
                 let pairs: Vec<(Vec<u64>, Vec<u64>)> = std::mem::take(word).into_iter().zip(parts).collect();

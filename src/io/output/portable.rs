@@ -1,4 +1,4 @@
-//! The new file that takes another's place, by what every system has.
+//! A new file that replaces another, by means that every system has.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 
 use super::under_way::{Registered, undisturbed, until};
 
-/// A new file beside the one whose place it takes.
+/// A new file next to the one it replaces.
 pub(super) struct Replacement {
     file: NamedTempFile,
     registered: Registered,

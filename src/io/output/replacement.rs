@@ -1,13 +1,13 @@
-//! The new file that takes another's place.
+//! A new file that atomically replaces another.
 //!
-//! Where the system can (Linux, on most file systems), the file has no name until it is whole, so that nothing remains
-//! however the process ends. A file that takes no other's place is then linked under its name. One that does is linked beside
-//! the other and renamed over it, and where files without a name cannot be had, it is beside it all the time: `.gpusort-0.tmp`
-//! or the next number that is free. Such a file is locked by the process that writes it, so one that is not locked is
-//! a dead process's, and the next output into that folder removes it.
+//! Where the system supports it (Linux, on most file systems), the file has no name until it is complete, so
+//! that nothing remains however the process ends. It is then linked under its name, or, to replace a file,
+//! linked next to it and renamed. Elsewhere it has a temporary name in the folder from the start:
+//! `.gpusort-0.tmp` or the next free number. Its writer holds a lock on such a file; one without a lock
+//! belongs to a dead process, and the next output into that folder removes it.
 //!
-//! Nobody else can read what will take the place of a file that others may not read: it is made for its owner alone,
-//! and gets the owner, group, mode, access control list and attributes of the other when it is whole.
+//! The new file never exposes data that the old one protects: it is created with access for its owner only,
+//! and gets the old file's owner, group, mode, access control list and attributes once it is complete.
 
 use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -21,26 +21,26 @@ use rustix::io::Errno;
 
 use super::under_way::{Registered, undisturbed, until};
 
-/// Names that are looked at for files of dead processes, at least.
+/// The least number of names checked for files of dead processes.
 const SWEPT: u64 = 8;
 
-/// Names that are tried in turn.
+/// Numbered names tried in turn.
 const TRIED: u64 = 256;
 
 /// A new file.
 pub(super) struct Replacement {
     file: File,
-    /// Its name, if it has one.
+    /// Its temporary name, if it has one.
     name: Option<Named>,
     folder: PathBuf,
     target: PathBuf,
-    /// The file whose place it takes, if there is one.
+    /// The file to be replaced, if there is one.
     existing: Option<File>,
-    /// Whether it may be longer than what was written to it.
+    /// Whether reserved space may make it longer than its content.
     reserved: bool,
 }
 
-/// A name beside the target, which nobody else uses.
+/// A unique temporary name in the target's folder.
 struct Named {
     path: PathBuf,
     registered: Registered,
@@ -51,10 +51,10 @@ impl Named {
         Self { registered: Registered::new(&path), path }
     }
 
-    /// Takes the name away from the file, unless it was renamed.
+    /// Removes the name, unless the file was renamed.
     fn remove(self, renamed: bool) {
         if !renamed {
-            // Where that is not possible, there is nothing else to do about it.
+            // A failure cannot be handled here.
             let _ = std::fs::remove_file(&self.path);
         }
         drop(self.registered);
@@ -62,7 +62,7 @@ impl Named {
 }
 
 impl Replacement {
-    /// A new file in the folder that the target is in.
+    /// A new file in the target's folder.
     pub(super) fn new(target: &Path, folder: &Path, existing: Option<File>) -> io::Result<Self> {
         let mode = Mode::from_raw_mode(if existing.is_some() { 0o600 } else { 0o666 });
         sweep(folder);
@@ -86,7 +86,7 @@ impl Replacement {
     pub(super) fn expect(&mut self, bytes: u64) {
         #[cfg(target_os = "linux")]
         {
-            // Also where it was refused half-way: what is too much is cut off at the end.
+            // Even after a failure part of it may be reserved; the excess is truncated at the end.
             self.reserved = true;
             let _ = rustix::fs::fallocate(&self.file, rustix::fs::FallocateFlags::empty(), 0, bytes);
         }
@@ -98,7 +98,7 @@ impl Replacement {
         self.file.write(bytes)
     }
 
-    /// Puts it in its place; `last` says that it is the last output of the process.
+    /// Moves it to its place; `last` marks the last output of the process.
     pub(super) fn place(mut self, last: bool) -> io::Result<()> {
         if self.reserved {
             let written = self.file.stream_position()?;
@@ -114,7 +114,7 @@ impl Replacement {
     fn name_it(&mut self) -> io::Result<()> {
         if self.name.is_none() && self.existing.is_none() {
             match link(&self.file, &self.target) {
-                // Somebody else has made one meanwhile.
+                // Another process has created one meanwhile.
                 Err(Errno::EXIST) => {}
                 linked => return Ok(linked?),
             }
@@ -139,12 +139,12 @@ impl Drop for Replacement {
     }
 }
 
-/// Where a file that is open can be found under a name.
+/// A path to an open file.
 fn magic_link(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// A file without a name, if such can be had here and given a name later.
+/// A file without a name, if the system can create one here and link it later.
 fn unnamed(folder: &Path, mode: Mode) -> Option<File> {
     #[cfg(target_os = "linux")]
     {
@@ -160,12 +160,12 @@ fn unnamed(folder: &Path, mode: Mode) -> Option<File> {
     }
 }
 
-/// Gives a file without a name this one.
+/// Links an unnamed file at this path.
 fn link(file: &File, path: &Path) -> rustix::io::Result<()> {
     rustix::fs::linkat(CWD, magic_link(file), CWD, path, AtFlags::SYMLINK_FOLLOW)
 }
 
-/// What `make` makes under the first name beside the target that is free.
+/// Calls `make` with temporary names until one is free.
 fn named<T>(folder: &Path, make: impl Fn(&Path) -> rustix::io::Result<T>) -> io::Result<(T, Named)>
 where
     T: Lockable,
@@ -178,13 +178,13 @@ fn named_undisturbed<T: Lockable>(
     make: impl Fn(&Path) -> rustix::io::Result<T>,
 ) -> io::Result<(T, Named)> {
     for number in 0..2 * TRIED {
-        // Whoever takes all of the first names away does not know the others.
+        // Random names, since another process may have occupied all numbered ones.
         let path = match number {
             ..TRIED => temporary(folder, number),
             _ => temporary(folder, RandomState::new().build_hasher().finish()),
         };
         match make(&path) {
-            // Somebody who sweeps may have taken it for a dead process's before it was locked.
+            // A concurrent sweep may have removed it before it was locked.
             Ok(new) if new.is_lost() => {}
             Ok(new) => return Ok((new, Named::new(path))),
             Err(Errno::EXIST) => {}
@@ -194,9 +194,9 @@ fn named_undisturbed<T: Lockable>(
     Err(io::Error::other("too many temporary files are there"))
 }
 
-/// What a name was made for.
+/// An object created under a temporary name.
 trait Lockable {
-    /// Locks it, and says whether the name is gone again.
+    /// Locks it, and returns whether the name was removed before that.
     fn is_lost(&self) -> bool;
 }
 
@@ -217,16 +217,16 @@ fn temporary(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!(".gpusort-{number}.tmp"))
 }
 
-/// Locks a file of ours against those who sweep; false if one of them has it. Where there are no locks, nobody sweeps.
+/// Locks our file against sweeps; false if a sweep holds it. Without support for locks there are no sweeps.
 fn lock(file: &File) -> bool {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
 }
 
-/// Removes temporary files whose processes are dead.
+/// Removes temporary files of dead processes.
 fn sweep(folder: &Path) {
     for number in 0.. {
         let path = temporary(folder, number);
-        // For writing, without which network file systems give no such lock.
+        // Opened for writing, which network file systems require for such a lock.
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         match rustix::fs::open(&path, flags, Mode::empty()).map(File::from) {
             Ok(file) => sweep_one(&path, &file),
@@ -243,10 +243,10 @@ fn sweep_one(path: &Path, file: &File) {
     let own = ours.is_file() && ours.uid() == rustix::process::geteuid().as_raw();
     if own
         && rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
-        // The name may be another file's by now.
+        // The name may belong to another file by now.
         && std::fs::symlink_metadata(path).is_ok_and(|there| is_same(&ours, &there))
     {
-        // Where that is not possible, it stays.
+        // On failure it stays.
         let _ = std::fs::remove_file(path);
     }
 }
@@ -255,8 +255,8 @@ fn is_same(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Gives the new file what others know the old one by: owner, group, mode, access control list, attributes. Where one
-/// may not, it is the new file of whoever sorts, and nobody is let in who was not before.
+/// Copies the old file's owner, group, mode, access control list and attributes. Where that is not permitted,
+/// the file belongs to the current user, and nobody gains access.
 fn keep(existing: &File, file: &File) -> io::Result<()> {
     let (old, new) = (existing.metadata()?, file.metadata()?);
     let (owner, group) = (Uid::from_raw(old.uid()), Gid::from_raw(old.gid()));
@@ -266,40 +266,40 @@ fn keep(existing: &File, file: &File) -> io::Result<()> {
         if rustix::fs::fchown(file, Some(owner), Some(group)).is_ok() {
             keeps_group = true;
         } else {
-            // What the file may do on behalf of its owner it may not do on somebody else's.
+            // Set-id bits must not apply to another owner.
             mode &= 0o777;
             keeps_group = keeps_group || rustix::fs::fchown(file, None, Some(group)).is_ok();
         }
     }
     let keeps_list = keep_attributes(existing, file);
     if !keeps_group || !keeps_list {
-        // Who was in the group is one of the others now, and some of the others are in the group.
+        // Former group members are "others" now, and vice versa: both get the intersection.
         let both = mode >> 3 & mode & 0o007;
         mode = mode & !0o077 | both << 3 | both;
     }
     let is = file.metadata()?.mode() & 0o7777;
     match rustix::fs::fchmod(file, Mode::from_raw_mode(mode as _)) {
-        // Some file systems give all files one mode, which will do if it lets nobody in.
+        // Some file systems give all files the same mode, which is acceptable if it grants no more.
         Err(_) if is & !mode == 0 => Ok(()),
         changed => Ok(changed?),
     }
 }
 
-/// Copies extended attributes, the access control list among them, and says whether that has its list, if it had one.
+/// Copies extended attributes; returns whether an access control list, if there is one, was kept.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn keep_attributes(existing: &File, file: &File) -> bool {
     use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 
     const LIST: &str = "system.posix_acl_access";
-    // No attribute is larger, nor are the names of all together.
+    // The system's limit for an attribute, and for the names of all.
     let mut room = vec![0; 1 << 16];
     let Ok(length) = flistxattr(existing, &mut room[..]) else { return true };
     let names = room[..length].to_vec();
     let mut keeps_list = true;
-    // The folder may have given it one. Mostly there is none to be removed.
+    // A list inherited from the folder. Usually there is none.
     let _ = fremovexattr(file, LIST);
     for name in names.split(|&byte| byte == 0).filter_map(|name| std::str::from_utf8(name).ok()) {
-        // Others say what was true of the old bytes, or what the system allowed for them.
+        // Other attributes describe the old bytes, or are privileges of the old file.
         let kept = name.starts_with("user.") || [LIST, "security.selinux"].contains(&name);
         if kept || cfg!(target_vendor = "apple") && !name.is_empty() {
             let copied = fgetxattr(existing, name, &mut room[..])
@@ -315,11 +315,11 @@ fn keep_attributes(_: &File, _: &File) -> bool {
     true
 }
 
-/// Has the system say what is wrong with a file when it is closed, as network file systems do; it stays open.
+/// Checks for the errors that network file systems report on close; the file stays open.
 pub(super) fn close(file: &File) -> io::Result<()> {
-    // Where there is no second descriptor to be had, nothing can be asked.
+    // Without a second descriptor there is nothing to check.
     let Ok(second) = file.try_clone() else { return Ok(()) };
-    // SAFETY: the descriptor is ours, and nothing uses it after this.
+    // SAFETY: the descriptor is ours and is not used after this.
     let closed = unsafe { libc::close(second.into_raw_fd()) };
     if closed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -367,7 +367,7 @@ mod tests {
         let mut first = replacement(folder, true);
         let second = replacement(folder, true);
         assert_eq!(names(folder), [".gpusort-0.tmp", ".gpusort-1.tmp"]);
-        // What somebody holds is not swept.
+        // A locked file is not swept.
         sweep(folder);
         assert_eq!(names(folder).len(), 2);
         drop(second);

@@ -1,4 +1,4 @@
-//! A part of an input in memory: what was read and not passed yet.
+//! A sliding window over an input: bytes read and not yet consumed.
 
 use crate::error::Error;
 use crate::io::csv::line_end;
@@ -7,34 +7,32 @@ use crate::io::source::{MARK, Opened};
 
 pub(super) struct Buffer {
     opened: Opened,
-    /// What was read, and room for more.
+    /// Bytes read, and room for more.
     bytes: Vec<u8>,
-    /// Where those begin that were not passed.
+    /// Start of the unconsumed bytes.
     at: usize,
-    /// Where the room begins.
+    /// End of the bytes read.
     end: usize,
-    /// How much room there is at first.
+    /// Initial size of the room.
     block: usize,
-    /// Whether the input has no more.
+    /// Whether the input has ended.
     ended: bool,
-    /// Whether a line end was put after it.
+    /// Whether a line end was appended to it.
     completed: bool,
-    /// The line that the first byte is in which was read, passed or not, from 1. Lines are counted when one is to be told, or
-    /// bytes are to be forgotten.
+    /// The line of the first byte in `bytes`, from 1; updated only for messages and when bytes are discarded.
     line: u64,
     /// Whether a CR alone ends a line.
     cr_ends_lines: bool,
-    /// Whether a CR is before that byte which ends a line unless an LF follows.
+    /// Whether the byte before that one is a CR, which ends a line unless an LF follows.
     after_cr: bool,
-    /// The byte that was passed last.
+    /// The last byte consumed.
     last: u8,
 }
 
 impl Buffer {
-    /// Of an input that is read in blocks of this size, or larger ones where a record does not fit.
+    /// A buffer that reads blocks of this size, or larger ones where a record does not fit.
     pub(super) fn new(opened: Opened, block: usize, cr_ends_lines: bool) -> Self {
-        // Room for all of a small file, and a byte more, by which its end is seen.
-        // Files of the system's own have no size.
+        // Room for a whole small file and one byte to detect its end. Special files report size 0.
         let size = opened.size.filter(|&size| size > 0);
         let all = size.map_or(usize::MAX, |size| usize::try_from(size).unwrap_or(usize::MAX));
         let block = block.min(all.saturating_add(1));
@@ -53,18 +51,18 @@ impl Buffer {
         }
     }
 
-    /// What was read and not passed.
+    /// The unconsumed bytes.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes[self.at..self.end]
     }
 
-    /// The same, with so many bytes at least, or all that are left.
+    /// The unconsumed bytes, at least `count` of them unless the input ends.
     pub(super) fn at_least(&mut self, count: usize) -> Result<&[u8], Error> {
         while self.bytes().len() < count && self.refill()? {}
         Ok(self.bytes())
     }
 
-    /// Bytes of the line end that comes next, if one does, which at the end of the input may lack its LF; else 0.
+    /// Length of the line end that comes next, if any, which may lack its LF at the end of the input; else 0.
     pub(super) fn line_end(&mut self) -> Result<usize, Error> {
         if self.at_least(1)? == b"\r" {
             self.refill_rows()?;
@@ -72,7 +70,7 @@ impl Buffer {
         Ok(line_end(self.bytes()))
     }
 
-    /// Goes on after so many bytes.
+    /// Consumes `count` bytes.
     #[inline]
     pub(super) fn pass(&mut self, count: usize) {
         if count > 0 {
@@ -81,7 +79,7 @@ impl Buffer {
         }
     }
 
-    /// How many lines end before this byte, of those that were read.
+    /// The number of line ends before this byte, among those read.
     fn lines_before(&self, byte: usize) -> u64 {
         let (read, before) = (&self.bytes[..self.end], &self.bytes[..byte]);
         let mut lines = memchr::memchr_iter(b'\n', before).count();
@@ -93,7 +91,7 @@ impl Buffer {
         lines as u64
     }
 
-    /// Goes on after a byte order mark, if there is one.
+    /// Skips a byte order mark, if there is one.
     pub(super) fn pass_mark(&mut self) -> Result<bool, Error> {
         let is_there = self.at_least(MARK.len())?.starts_with(MARK);
         if is_there {
@@ -102,7 +100,7 @@ impl Buffer {
         Ok(is_there)
     }
 
-    /// Reads more; false if there is no more.
+    /// Reads more; false at the end of the input.
     pub(super) fn refill(&mut self) -> Result<bool, Error> {
         if self.ended {
             return Ok(false);
@@ -110,17 +108,17 @@ impl Buffer {
         if self.end == self.bytes.len() {
             self.make_room()?;
         }
-        // No more than a pipe has by now, since whoever writes to it may take his time.
+        // Only what a pipe has available, since its writer may be slow.
         let count = self.opened.read_some(&mut self.bytes[self.end..])?;
         self.end += count;
         self.ended = count == 0;
         Ok(count > 0)
     }
 
-    /// Makes room for as many bytes as are there, by which each byte is moved a few times at the most.
+    /// Makes room for as many bytes again, so that each byte is moved a few times at most.
     fn make_room(&mut self) -> Result<(), Error> {
         self.line += self.lines_before(self.at);
-        // One that is not counted yet, since nothing is known of what follows.
+        // A CR that is not counted yet, since the byte after it is unknown.
         self.after_cr = self.last == b'\r' && self.at == self.end && (self.at > 0 || self.after_cr);
         self.bytes.copy_within(self.at..self.end, 0);
         (self.at, self.end) = (0, self.end - self.at);
@@ -133,7 +131,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Reads more, at the end a line end that was lacking.
+    /// As [`Self::refill`], with a missing line end appended at the end of the input.
     pub(super) fn refill_rows(&mut self) -> Result<bool, Error> {
         if self.refill()? {
             return Ok(true);
@@ -150,7 +148,7 @@ impl Buffer {
         Ok(true)
     }
 
-    /// Whether a line end was put after the input.
+    /// Whether a line end was appended to the input.
     pub(super) fn is_completed(&self) -> bool {
         self.completed
     }
@@ -160,7 +158,7 @@ impl Buffer {
         ends_line(self.last)
     }
 
-    /// What messages call the input.
+    /// The input's name in messages.
     pub(super) fn name(&self) -> &str {
         &self.opened.name
     }
@@ -170,7 +168,7 @@ impl Buffer {
         self.place_after(0)
     }
 
-    /// `file:line` of the byte after so many.
+    /// `file:line` of the byte after the next `count`.
     pub(super) fn place_after(&self, count: usize) -> String {
         format!("{}:{}", self.name(), self.line + self.lines_before(self.at + count))
     }

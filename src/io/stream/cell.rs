@@ -1,8 +1,8 @@
-//! Numbers one at a time, before the type of all is known.
+//! Numbers one at a time, before the common type is known.
 //!
-//! Integers are compared as integers and decimals as floats, which is what the type of all would make of them, with two
-//! exceptions. An integer that f64 does not hold exactly is an error once there are decimals, as in a sort. And −0 is 0
-//! among integers but less than it among decimals: where one comes first, the caller has to look ahead.
+//! Integers are compared as integers and decimals as floats, which agrees with the eventual common type, with
+//! two exceptions. An integer that is not exact in f64 is an error once there are decimals, as in a sort. And
+//! −0 equals 0 among integers but is less among decimals: the caller may have to look ahead.
 
 use std::cmp::Ordering;
 
@@ -12,10 +12,10 @@ use crate::io::infer::{Conflict, Inference, Number, Spot};
 use crate::key::ElementType;
 use crate::order::{Class, KeyOrder, Place};
 
-/// What a record is ordered by.
+/// One sort key of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::io) struct Cell {
-    /// 0 for numbers, less for classes that stand before them, more for those behind.
+    /// 0 for numbers, negative for classes placed before them, positive for those after.
     rank: i8,
     value: Value,
 }
@@ -24,22 +24,22 @@ pub(in crate::io) struct Cell {
 enum Value {
     Integer(i128),
     Float(f64),
-    /// A key, which has the direction in it.
+    /// A key, which includes the direction.
     Key(u64),
 }
 
 impl Cell {
-    /// Of an element of a binary file.
+    /// The cell of an element of a binary file.
     pub(in crate::io) fn of_key(key: u64) -> Self {
         Self { rank: 0, value: Value::Key(key) }
     }
 
-    /// The key that it was made of.
+    /// The key of an element of a binary file.
     pub(in crate::io) fn key(self) -> Option<u64> {
         if let Value::Key(key) = self.value { Some(key) } else { None }
     }
 
-    /// How a person would write it, by these rules.
+    /// The value as text for messages.
     pub(in crate::io) fn shown(self, rules: KeyOrder) -> String {
         if self.rank != 0 {
             return match self.class(rules) {
@@ -58,7 +58,7 @@ impl Cell {
         }
     }
 
-    /// The class of what is no number, by these rules.
+    /// The class of a null by these rules; `None` for a number.
     fn class(self, rules: KeyOrder) -> Option<Class> {
         let stands = |class: &Class| matches!(rules.place(*class), Place::First | Place::Last);
         Class::ALL.into_iter().filter(stands).find(|&class| Self::of_class(class, rules).rank == self.rank)
@@ -75,7 +75,7 @@ impl Cell {
         Self { rank: 0, value }
     }
 
-    /// Which of two stands first; only numbers have a direction.
+    /// The order of two cells; the direction applies only to numbers.
     pub(in crate::io) fn compare(&self, other: &Self, descending: bool) -> Ordering {
         let float = |integer: i128| integer as f64;
         let numbers = || {
@@ -93,24 +93,23 @@ impl Cell {
     }
 }
 
-/// What is known of the type of a column, or of all of a text.
+/// The inference of the type of a column or a text.
 #[derive(Debug)]
 pub(in crate::io) struct Typing {
     rules: KeyOrder,
-    /// Tokens are numbered, so that of two the later one is known.
+    /// Places include the number of the token, so that they are ordered.
     inference: Inference<(u64, Spot)>,
     /// Tokens so far.
     seen: u64,
-    /// Whether a look ahead has found no decimals, so that −0 is 0.
+    /// Whether a look-ahead has found no decimals, so that −0 is 0.
     integers: bool,
-    /// How many nulls there were.
     counts: Counts,
 }
 
 /// Why a number has no cell yet.
 pub(in crate::io) enum NoCell {
     Error(Error),
-    /// It is −0, and whether that is less than 0 depends on what else there is.
+    /// It is −0, whose order relative to 0 depends on the other numbers.
     Undecided,
 }
 
@@ -130,11 +129,11 @@ impl Typing {
         Self { rules, inference, seen: 0, integers: false, counts: Counts::default() }
     }
 
-    /// Sets whether there are decimals, which a look ahead has found out.
+    /// Sets whether there are decimals, as found by a look-ahead.
     ///
     /// # Errors
     ///
-    /// A conflict with the integers so far, if there are.
+    /// A conflict with the integers so far.
     pub(in crate::io) fn decide(&mut self, decimals: bool) -> Result<(), Error> {
         self.integers = !decimals;
         if decimals {
@@ -153,8 +152,7 @@ impl Typing {
         self.inference.finish().unwrap_or(ElementType::F64).name()
     }
 
-    /// What a token, or a field without quotes and blanks around it, is ordered by. `place` is where it is, and in which
-    /// column.
+    /// The cell of a token, or of an unquoted, trimmed field. `place` returns its place and column.
     pub(in crate::io) fn cell(
         &mut self,
         token: &[u8],
@@ -181,19 +179,18 @@ impl Typing {
         })
     }
 
-    /// Does not count a cell, which will be made once more.
+    /// Uncounts a cell that will be made again.
     pub(in crate::io) fn uncount(&mut self, cell: Cell) {
         if let Some(class) = cell.class(self.rules) {
             self.counts.remove(class);
         }
     }
 
-    /// How many nulls there were.
     pub(in crate::io) fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// The conflict, if there is one, now that nothing more comes.
+    /// Any conflict that remains at the end of the input.
     pub(in crate::io) fn end(&self) -> Result<(), Error> {
         self.inference.finish().map(|_| ()).map_err(conflicting)
     }

@@ -1,9 +1,8 @@
-//! Integers straight from files, whose text is not kept.
+//! Integers read directly from files, without keeping the text.
 //!
-//! Each core reads a stretch of a file, some hundred kilobytes at a time into the same memory, and keeps the
-//! values alone. That will do where every integer is spelled as it would be printed; where not, or where
-//! anything else is in the way, nothing was lost: the caller reads the text as a whole, and tells what is wrong with
-//! it, if anything is.
+//! Each core reads a stretch of a file in blocks of some hundred kilobytes into one buffer, and keeps only
+//! the values. That suffices if every integer is in canonical form; otherwise, or at any other obstacle,
+//! nothing is lost: the caller reads the whole text and reports any error in it.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,38 +17,38 @@ use crate::key::ElementType;
 use crate::order::KeyOrder;
 use crate::parallel::{self, ParallelIterator};
 
-/// Bytes read at once: a part of a core's cache.
+/// Bytes per read: fits a core's cache.
 const BLOCK: usize = 1 << 18;
 
-/// More files are not held open together: systems limit how many a process may have.
+/// The most files open at once: systems limit open files per process.
 const OPEN: usize = 64;
 
-/// Bytes of a line, mostly.
+/// Usual maximum length of a line, in bytes.
 const LINE: usize = 1 << 10;
 
-/// Longer lines are not read in this manner, since all of a line has to be there.
+/// Longer lines are not supported here, since a whole line must fit the buffer.
 const LONGEST: usize = 16 * BLOCK;
 
-/// What was read from files.
+/// The result of reading integers from files.
 #[derive(Debug)]
 pub struct FromFiles {
-    /// The records, which need no spelling.
+    /// The records, without spelling.
     pub records: Records,
-    /// Bytes that were read.
+    /// Number of bytes read.
     pub bytes: u64,
-    /// How long a core spent on reading, on average.
+    /// Average time that a core spent reading.
     pub reading: Duration,
 }
 
 /// Reads integers of this type, or of the first of u32, i32, u64 and i64 that holds them all, calling
-/// `progress` with the number of bytes read so far, from any thread.
+/// `progress` from any thread with the number of bytes read so far.
 ///
-/// `None` says that the text has to be read as a whole: an input is no regular file, they are many or small, or not every
-/// token is an integer spelled as it would be printed, or no type holds them all.
+/// `None` means that the text must be read as a whole: an input is not a regular file, the inputs are many or
+/// small, a token is not an integer in canonical form, or no type holds them all.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// I/O errors.
 pub fn integers_from_files(
     inputs: &[Input],
     element: Option<ElementType>,
@@ -64,7 +63,7 @@ pub fn integers_from_files(
         match input.open_regular() {
             Ok(Some(file)) => files.push(file),
             Ok(None) => return Ok(None),
-            // There may be fewer open together here than elsewhere.
+            // Fewer files may be open here than elsewhere.
             Err(_) if !files.is_empty() => return Ok(None),
             Err(error) => return Err(error),
         }
@@ -98,7 +97,7 @@ pub fn integers_from_files(
         })
         .collect();
     let Some(pieces) = pieces?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-    // The stretches were cut by a size that must be the file's still.
+    // The stretches are only valid if the files kept their sizes.
     for file in &files {
         if file.size_now()? != file.size {
             return Ok(None);
@@ -115,20 +114,20 @@ pub fn integers_from_files(
     }))
 }
 
-/// What all stretches have in common.
+/// State shared by all stretches.
 struct Shared<F> {
     element: Option<ElementType>,
-    /// Whether one of them cannot be read in this manner.
+    /// Whether a stretch was found that cannot be read this way.
     stop: AtomicBool,
     /// Bytes read so far.
     read: AtomicU64,
-    /// Nanoseconds that reading them took, on all cores together.
+    /// Total time of reading on all cores, in nanoseconds.
     reading: AtomicU64,
     progress: F,
 }
 
 impl<F: Fn(u64) + Sync> Shared<F> {
-    /// Reads the lines that begin in this stretch of a file; `None` if they cannot be read in this manner.
+    /// Reads the lines that begin in this stretch of a file; `None` if they cannot be read this way.
     fn read(
         &self,
         file: &RegularFile,
@@ -136,12 +135,12 @@ impl<F: Fn(u64) + Sync> Shared<F> {
         buffer: &mut Vec<u8>,
     ) -> Result<Option<Integers>, Error> {
         let mut integers = Integers::new(self.element, guess((stretch.end - stretch.start) as usize));
-        // From the byte before, which tells whether a line begins with the stretch.
+        // From the byte before, which shows whether a line begins with the stretch.
         let mut next = stretch.start.saturating_sub(1);
         let mut at_line = stretch.start == 0;
         let mut filled = 0;
         while !self.stop.load(Ordering::Relaxed) {
-            // No more than the stretch and mostly its last line; what is behind that is another core's.
+            // At most the stretch and usually its last line; later lines belong to another core.
             let room = (stretch.end.saturating_sub(next) as usize).saturating_add(LINE).min(BLOCK);
             if buffer.len() < filled + room {
                 buffer.resize(filled + room, 0);
@@ -151,7 +150,7 @@ impl<F: Fn(u64) + Sync> Shared<F> {
             (next, filled) = (next + count as u64, filled + count);
             let ended = count == 0;
 
-            // The lines that are to be read now, among the bytes that are there.
+            // The complete lines in the buffer.
             let mut begin = 0;
             if !at_line {
                 let Some(newline) = memchr::memchr(b'\n', &buffer[..filled]) else {
@@ -165,7 +164,7 @@ impl<F: Fn(u64) + Sync> Shared<F> {
             } else if first == 0 && buffer[..filled].starts_with(MARK) {
                 begin = MARK.len();
             }
-            // The line end at the last byte of the stretch or behind it, unless the first one was behind it.
+            // The line end at the last byte of the stretch or after it, unless the first one is after it.
             let last = (stretch.end - 1).saturating_sub(first) as usize;
             let from = last.max(begin.saturating_sub(1)).min(filled);
             let (end, done) = match memchr::memchr(b'\n', &buffer[from..filled]) {
@@ -179,7 +178,7 @@ impl<F: Fn(u64) + Sync> Shared<F> {
             if end == begin && filled >= LONGEST {
                 return Ok(None);
             }
-            // Places are for messages, and there are none from here.
+            // The place is only for messages, which are not shown from here.
             if integers.read(&buffer[begin..end], 0).is_err() || !integers.canonical {
                 return Ok(None);
             }
@@ -192,7 +191,7 @@ impl<F: Fn(u64) + Sync> Shared<F> {
         Ok(None)
     }
 
-    /// Fills the block from this place of the file; less than all of it only at the end.
+    /// Fills the block from `place` in the file; less than all of it only at the end.
     fn read_block(&self, file: &RegularFile, block: &mut [u8], place: u64) -> Result<usize, Error> {
         let start = Instant::now();
         let count = file.read_at(block, place)?;

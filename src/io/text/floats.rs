@@ -1,4 +1,4 @@
-//! Tokens as floats, each with its place.
+//! Tokens as floats, each with its offset.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::words::{Width, Words};
 trait Float: Width {
     const ELEMENT: ElementType;
 
-    /// Of a number that the type holds; NaN is one key.
+    /// The bits of a number that the type holds; every NaN has the same bits.
     fn of(value: f64) -> Self;
 }
 
@@ -45,7 +45,7 @@ struct Floats<W, S> {
     inference: Inference<usize>,
 }
 
-/// Reads `text` as numbers of this float type, or as f64 where that changes nothing.
+/// Reads `text` as numbers of this float type, or as f64 if that loses nothing.
 pub(super) fn parse(text: Text, asked: Option<ElementType>, direction: KeyOrder) -> Result<Records, Error> {
     let element = asked.unwrap_or(ElementType::F64);
     let order = direction.map(element);
@@ -86,7 +86,7 @@ fn floats_in<W: Float, S: Width>(
     let mut tokens = Tokens::new(bytes);
     while let Some(start) = tokens.find() {
         let place = piece.start + start;
-        // Not knowing where the token ends, which most often is where the number does.
+        // Without looking for the end of the token, which is usually the end of the number.
         let read = float(&bytes[start..], W::ELEMENT);
         let value = match read.filter(|&(value, _)| has_fraction(value)) {
             Some((value, length)) if tokens.pass(length) => {

@@ -1,4 +1,4 @@
-//! Tokens as integers: 32 bits each, or 64 where those are not enough; their span tells the type.
+//! Tokens as integers: 32 bits each, or 64 where needed; their span determines the type.
 
 use crate::io::infer::{Span, integer_of, limits};
 use crate::io::number::Tokens;
@@ -6,15 +6,15 @@ use crate::key::{ElementType, KeyMap, KeyWords, Word};
 use crate::parallel::map_parts;
 use crate::words::Words;
 
-/// The tokens of a piece of text as integers, and what is known of them.
+/// The tokens of a piece of text as integers, and their properties.
 pub(super) struct Integers {
     values: Values,
-    /// The type asked for.
+    /// The requested type.
     asked: Option<ElementType>,
-    /// The least and the greatest integer of that type, or of any, that i64 holds.
+    /// The range of that type, or of any, as far as i64 holds it.
     limits: (i64, i64),
     span: Span,
-    /// Whether every token is spelled as its value would be printed.
+    /// Whether every token is in canonical form, as its value would be printed.
     pub(super) canonical: bool,
 }
 
@@ -26,12 +26,12 @@ enum Values {
     Wide(Vec<u64>),
 }
 
-/// The token at this byte is no integer of the type asked for, or of any 64-bit type.
+/// The token at this byte is no integer of the requested type, or of any 64-bit type.
 #[derive(Debug)]
 pub(super) struct NotInteger(pub(super) usize);
 
 impl Integers {
-    /// None yet; about `count` are expected.
+    /// Empty, with capacity for about `count` integers.
     pub(super) fn new(asked: Option<ElementType>, count: usize) -> Self {
         let values = Values::Narrow(Vec::with_capacity(count));
         let (least, greatest) = asked.map_or((i64::MIN.into(), i64::MAX.into()), limits);
@@ -39,11 +39,11 @@ impl Integers {
         Self { values, asked, limits, span: Span::default(), canonical: true }
     }
 
-    /// Reads tokens of whole lines, whose first byte is at this place in the text.
+    /// Reads the tokens of whole lines, whose first byte is at `place` in the text.
     pub(super) fn read(&mut self, bytes: &[u8], place: usize) -> Result<(), NotInteger> {
         let mut tokens = Tokens::new(bytes);
         loop {
-            // Most are short and of 32 bits; any other takes the slow path.
+            // Most are short and fit 32 bits; others take the slow path.
             let next = match &mut self.values {
                 Values::Narrow(values) => {
                     let mut values = std::mem::take(values);
@@ -66,8 +66,7 @@ impl Integers {
         }
     }
 
-    /// Reads tokens as long as they are short and their least and greatest value are accepted; returns where the first other
-    /// one begins.
+    /// Reads short tokens while `accept` admits their range; returns the offset of the first other token.
     #[inline]
     fn read_short(
         &mut self,
@@ -76,7 +75,7 @@ impl Integers {
         mut keep: impl FnMut(i64),
     ) -> Option<usize> {
         let (lowest, highest) = self.limits;
-        // No short integer is above i64, but others may be.
+        // No short integer exceeds i64, but others may.
         let (mut least, mut greatest) = (in_i64(self.span.least), in_i64(self.span.greatest));
         let mut canonical = self.canonical;
         let unread = loop {
@@ -97,7 +96,7 @@ impl Integers {
         unread
     }
 
-    /// Reads the token that was found, at this byte of the text.
+    /// Reads the current token, at this byte of the text.
     fn read_one(&mut self, tokens: &mut Tokens, place: usize) -> Result<(), NotInteger> {
         let (value, canonical) = integer_of(tokens.take_token(), self.asked).ok_or(NotInteger(place))?;
         self.canonical &= canonical;
@@ -124,10 +123,10 @@ impl Integers {
         pieces.iter().map(|piece| piece.span).fold(Span::default(), Span::merge)
     }
 
-    /// The keys of the values of each piece, which are of this map's type.
+    /// The keys of the values of each piece, which fit the map's type.
     pub(super) fn keys(pieces: Vec<Self>, map: KeyMap) -> Words<'static> {
         if map.element.key_words() == KeyWords::One {
-            // The values fit, so the low half is the value in two's complement of 32 bits.
+            // The values fit, so the low half is their two's complement in 32 bits.
             let narrow = |piece: Self| match piece.values {
                 Values::Narrow(values) => values,
                 Values::Wide(values) => values.into_iter().map(|value| value as u32).collect(),
@@ -148,20 +147,20 @@ fn in_keys<W: Word>(mut values: Vec<W>, map: KeyMap) -> Vec<W> {
     values
 }
 
-/// The values in 64 bits, of a type that has negative values or of one that has none.
+/// The values in 64 bits, sign-extended or zero-extended.
 fn widened(values: Vec<u32>, signed: bool) -> Vec<u64> {
     let wide =
         |value: u32| if signed { i64::from(value.cast_signed()).cast_unsigned() } else { value.into() };
     values.into_iter().map(wide).collect()
 }
 
-/// The integer, which is not below i64, or the greatest that i64 holds.
+/// The integer, which is not below i64, clamped to i64.
 #[inline]
 fn in_i64(value: i128) -> i64 {
     value.min(i64::MAX.into()) as i64
 }
 
-/// Whether u32 or i32 holds all integers from the least to the greatest, and 0.
+/// Whether u32 or i32 holds all integers in this range, and 0.
 #[inline]
 fn are_narrow(least: i64, greatest: i64) -> bool {
     let most = if least < 0 { i32::MAX.into() } else { u32::MAX.into() };
