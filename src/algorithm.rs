@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::names::UnknownName;
 
-/// A way to sort.
+/// A sorting network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
     /// Batcher's bitonic sort, n·log²n comparisons in log₂n(log₂n+1)/2 steps.
@@ -18,7 +18,7 @@ impl Algorithm {
     /// Every algorithm.
     pub const ALL: [Self; 2] = [Self::Bitonic, Self::OddEven];
 
-    /// The name used by flags and reports.
+    /// The name in flags and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -36,11 +36,11 @@ impl Algorithm {
         }
     }
 
-    /// The variant asked for, or the default.
+    /// The requested variant, or the default.
     ///
     /// # Errors
     ///
-    /// A variant that this algorithm does not have.
+    /// The algorithm has no such variant.
     pub fn variant(self, asked: Option<Variant>) -> Result<Variant, NoVariant> {
         let variant = asked.unwrap_or(self.variants()[0]);
         if self.variants().contains(&variant) {
@@ -65,19 +65,18 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// How an algorithm's network is cut into dispatches. Which exist depends on the algorithm:
-/// [`Algorithm::variants`].
+/// How an algorithm's network is cut into dispatches. [`Algorithm::variants`] lists those of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// Tiles in registers and workgroup memory, and several steps of larger strides in a dispatch.
+    /// Tiles in registers and workgroup memory, and several steps of larger strides per dispatch.
     Fused,
-    /// Tiles in workgroup memory, and one dispatch for each step whose stride exceeds a tile.
+    /// Tiles in workgroup memory, and one dispatch per step whose stride exceeds a tile.
     LocalGlobal,
     /// Tiles in workgroup memory, and for larger strides the same on the transposed array.
     Transpose,
     /// Blocks merged with their left and right neighbour in turn.
     Block,
-    /// One dispatch for each step.
+    /// One dispatch per step.
     Naive,
 }
 
@@ -85,7 +84,7 @@ impl Variant {
     /// Every variant of any algorithm.
     pub const ALL: [Self; 5] = [Self::Fused, Self::LocalGlobal, Self::Transpose, Self::Block, Self::Naive];
 
-    /// The name used by flags and reports.
+    /// The name in flags and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -112,12 +111,12 @@ impl FromStr for Variant {
     }
 }
 
-/// That an algorithm has no such variant.
+/// The error that an algorithm has no such variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoVariant {
-    /// The algorithm asked for.
+    /// The requested algorithm.
     pub algorithm: Algorithm,
-    /// The variant asked for.
+    /// The requested variant.
     pub variant: Variant,
 }
 

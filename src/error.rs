@@ -84,7 +84,7 @@ pub enum ErrorKind {
     },
     /// The algorithm has no such variant.
     NoVariant(NoVariant),
-    /// No device fits what was asked for.
+    /// No device matches the request.
     NoDevice {
         /// The requested device.
         wanted: Select,

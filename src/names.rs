@@ -1,10 +1,10 @@
-//! Values by their names.
+//! Lookup of values by name.
 
 use std::fmt;
 
 use crate::human;
 
-/// A name that none of the values has that it should be one of.
+/// A name that matches none of the possible values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     what: &'static str,
@@ -12,7 +12,7 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// The one of `all` that has this name; `what` says what they are.
+    /// The element of `all` with this name; `what` describes the elements.
     pub(crate) fn unless_of<T: Copy>(
         all: &[T],
         name_of: impl Fn(T) -> &'static str,

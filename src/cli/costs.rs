@@ -1,4 +1,4 @@
-//! Where `gpusort tune` keeps what sorting costs on this machine.
+//! The file in which `gpusort tune` stores the costs of sorting on this machine.
 
 use std::path::PathBuf;
 use std::{fs, io};
@@ -8,13 +8,13 @@ use etcetera::BaseStrategy;
 use gpusort::unstable::cost::Costs;
 use gpusort::unstable::human;
 
-/// Where the costs of this machine are kept.
+/// The path of that file.
 pub(super) fn file() -> anyhow::Result<PathBuf> {
     let folders = etcetera::choose_base_strategy().context("no folder for settings")?;
     Ok(folders.config_dir().join("gpusort").join("costs.json"))
 }
 
-/// The costs that were measured here, if there are any.
+/// The costs measured on this machine, if any.
 pub(super) fn kept() -> anyhow::Result<Option<Costs>> {
     let Ok(file) = file() else { return Ok(None) };
     let json = match fs::read_to_string(&file) {

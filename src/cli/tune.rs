@@ -50,7 +50,7 @@ const TEXT_SHARE: u64 = 8;
 
 pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     let file = costs::file()?;
-    // Made before the work, so that a place that can't be written to is found out now.
+    // Created before the work, to detect a bad path early.
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|error| {
         let [folder, error] = [human::path(folder), human::system(&error)];

@@ -1,4 +1,4 @@
-//! Elements that are sorted, and the pieces in which they are read.
+//! Sortable elements, and the pieces in which they are read.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,9 +12,9 @@ use crate::parallel::{self, ParallelIterator};
 /// Elements copied by one core at a time.
 const PART: usize = 1 << 14;
 
-/// What is sorted: something with a key.
+/// A sortable element: something with a key.
 pub(crate) trait Item: Copy + Send + Sync + Zeroable {
-    /// Whether elements of the same key are the same.
+    /// Whether elements with equal keys are identical.
     const KEY_ONLY: bool;
     /// The key, in the widest word.
     fn key(self) -> u64;
@@ -29,18 +29,18 @@ impl<W: Word> Item for W {
     }
 }
 
-/// A key and the position it came from, or another word that stands for its record; ordered as a whole. Without the gap
-/// that aligning a key of eight bytes would leave.
+/// A key and its payload: the position it came from, or another word that identifies its record. Ordered as a
+/// whole. Packed, without the gap that aligning an 8-byte key would leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C, packed(4))]
 pub struct Pair<W: Copy, R: Copy = u32> {
     /// The key.
     pub key: W,
-    /// Where it stood in the input.
+    /// Its position in the input.
     pub position: R,
 }
 
-// SAFETY: both are words, and words are zeroable; there is nothing else in a pair.
+// SAFETY: both fields are words, which are zeroable, and a pair has nothing else.
 unsafe impl<W: Word, R: Word> Zeroable for Pair<W, R> {}
 
 impl<W: Word, R: Word> Item for Pair<W, R> {
@@ -52,13 +52,11 @@ impl<W: Word, R: Word> Item for Pair<W, R> {
     }
 }
 
-/// Elements that were read together, in their order.
+/// Elements that were read together, in input order.
 pub(crate) trait Piece: Send + Sync {
-    /// What they are.
     type Item: Item;
-    /// How many there are.
     fn count(&self) -> usize;
-    /// Some of them.
+    /// The elements in a range.
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item>;
 }
 
@@ -86,7 +84,7 @@ impl<T: Item> Piece for Cow<'_, [T]> {
     }
 }
 
-/// Keys, and a word for the record of each.
+/// Keys with a payload word each.
 impl<W: Word, R: Word> Piece for (Cow<'_, [W]>, Cow<'_, [R]>) {
     type Item = Pair<W, R>;
 
@@ -100,7 +98,7 @@ impl<W: Word, R: Word> Piece for (Cow<'_, [W]>, Cow<'_, [R]>) {
     }
 }
 
-/// All elements in one array, in their order.
+/// All elements in one array, in input order.
 pub(crate) fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
     let mut all = memory::zeroed(pieces.iter().map(Piece::count).sum());
     let mut rest = &mut all[..];
@@ -124,7 +122,7 @@ pub(crate) fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
     all
 }
 
-/// The records of these pairs, in order.
+/// The payloads of these pairs, in order.
 pub(crate) fn records<W: Word, R: Word>(pairs: &[Pair<W, R>]) -> Vec<R> {
     parallel::map(pairs, |pair| pair.position)
 }
