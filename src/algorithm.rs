@@ -36,6 +36,15 @@ impl Algorithm {
         }
     }
 
+    /// The variant that runs on the CPU, whichever is requested: the steps are the same, and this cut suits caches.
+    #[must_use]
+    pub fn on_cpu(self) -> Variant {
+        match self {
+            Self::Bitonic => Variant::LocalGlobal,
+            Self::OddEven => Variant::Naive,
+        }
+    }
+
     /// The requested variant, or the default.
     ///
     /// # Errors

@@ -59,6 +59,11 @@ impl ElementType {
     /// The smaller types, found only in binary files.
     pub const NARROW: [Self; 5] = [Self::U8, Self::I8, Self::U16, Self::I16, Self::F16];
 
+    /// Every element type.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().chain(Self::NARROW)
+    }
+
     /// The name in flags, file extensions and reports.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -160,7 +160,8 @@ pub fn read<'a>(inputs: &[Input], how: &How, watch: &dyn Watch) -> Result<Datase
             ((Keys::Several(words), Payload::Rows(Box::new(table))), bytes, reading)
         }
     };
-    let parsing = start.elapsed().saturating_sub(reading);
+    let is_parsed = !matches!(how.kind, Kind::Bits(_));
+    let parsing = if is_parsed { start.elapsed().saturating_sub(reading) } else { Duration::ZERO };
     Ok(Dataset { keys, payload, bytes, reading: Reading::Done(reading), parsing })
 }
 

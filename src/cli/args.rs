@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
-use gpusort::UnknownName;
 use gpusort::unstable::bench::{Pace, Sizes};
 use gpusort::unstable::generate::Distribution;
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::plan::{Algorithm, Variant};
+use gpusort::{Format, UnknownName};
 
 /// Sort numbers, and tables by their numbers, with the GPU.
 ///
@@ -286,9 +286,10 @@ pub(super) struct GenArgs {
         long = "type",
         value_name = "TYPE",
         default_value = "auto",
-        hide_default_value = true
+        hide_default_value = true,
+        value_parser = by_name_or_auto::<ElementType>(ElementType::all().map(ElementType::name))
     )]
-    pub(super) element: TypeArg,
+    pub(super) element: OrAuto<ElementType>,
 
     /// How the numbers are distributed
     #[arg(
@@ -305,8 +306,8 @@ pub(super) struct GenArgs {
     pub(super) seed: u64,
 
     /// Output format [default: the extension of -o if known, else text]
-    #[arg(long, value_name = "FORMAT")]
-    pub(super) to: Option<OutputFormatArg>,
+    #[arg(long, value_name = "FORMAT", value_parser = by_name::<Format>(Format::ALL.map(Format::name)))]
+    pub(super) to: Option<Format>,
 
     /// Where to write; - is standard output
     #[arg(short, long, value_name = "FILE")]
@@ -379,8 +380,8 @@ pub(super) struct SortArgs {
     pub(super) argsort: bool,
 
     /// Output format [default: the extension of -o if known, else the input's format]
-    #[arg(long, value_name = "FORMAT", help_heading = RESULT)]
-    pub(super) to: Option<OutputFormatArg>,
+    #[arg(long, value_name = "FORMAT", value_parser = by_name::<Format>(Format::ALL.map(Format::name)), help_heading = RESULT)]
+    pub(super) to: Option<Format>,
 
     /// Where to write; the file may be an input, - is standard output; with --each a folder
     #[arg(short, long, value_name = "FILE", help_heading = RESULT)]
@@ -423,9 +424,10 @@ pub(super) struct SortArgs {
         default_value = "auto",
         env = "GPUSORT_ALGO",
         hide_env_values = true,
+        value_parser = by_name_or_auto::<Algorithm>(Algorithm::ALL.map(Algorithm::name)),
         help_heading = HOW
     )]
-    pub(super) algo: Algo,
+    pub(super) algo: OrAuto<Algorithm>,
 
     /// Which kernels of the algorithm [bitonic: fused, local-global, transpose, naive; odd-even: block, naive]
     #[arg(
@@ -509,12 +511,12 @@ pub(super) struct OrderArgs {
     pub(super) files: Vec<PathBuf>,
 
     /// Input format; auto goes by the extension, else text
-    #[arg(short, long, value_name = "FORMAT", default_value = "auto", help_heading = INPUT)]
-    pub(super) from: FormatArg,
+    #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = by_name_or_auto::<Format>(Format::ALL.map(Format::name)), help_heading = INPUT)]
+    pub(super) from: OrAuto<Format>,
 
     /// Element type; auto finds it in text, and for binary takes it from the extension
-    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", help_heading = INPUT)]
-    pub(super) element: TypeArg,
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = by_name_or_auto::<ElementType>(ElementType::all().map(ElementType::name)), help_heading = INPUT)]
+    pub(super) element: OrAuto<ElementType>,
 
     /// The first row of a table is data, not a header
     #[arg(long, help_heading = INPUT)]
@@ -588,46 +590,22 @@ fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// An enumeration of the library for clap: `auto`, then each value by its name.
-macro_rules! value_or_auto {
-    ($(#[$doc:meta])* $name:ident($inner:ty): $values:expr) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) struct $name(pub(super) Option<$inner>);
+/// A value, or `auto`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OrAuto<T>(pub(super) Option<T>);
 
-        impl ValueEnum for $name {
-            fn value_variants<'a>() -> &'a [Self] {
-                &$values
-            }
+/// The name for what the command chooses by itself.
+const AUTO: &str = "auto";
 
-            fn to_possible_value(&self) -> Option<PossibleValue> {
-                Some(PossibleValue::new(self.0.map_or("auto", <$inner>::name)))
-            }
-        }
-    };
-}
-
-value_or_auto! {
-    /// `--algo`
-    Algo(Algorithm): [Self(None), Self(Some(Algorithm::Bitonic)), Self(Some(Algorithm::OddEven))]
-}
-
-value_or_auto! {
-    /// `--type`
-    TypeArg(ElementType): [
-        Self(None),
-        Self(Some(ElementType::U32)),
-        Self(Some(ElementType::I32)),
-        Self(Some(ElementType::F32)),
-        Self(Some(ElementType::U64)),
-        Self(Some(ElementType::I64)),
-        Self(Some(ElementType::F64)),
-        Self(Some(ElementType::U8)),
-        Self(Some(ElementType::I8)),
-        Self(Some(ElementType::U16)),
-        Self(Some(ElementType::I16)),
-        Self(Some(ElementType::F16)),
-    ]
+/// Parses `auto`, or one of these names as the value that it names.
+fn by_name_or_auto<T>(
+    names: impl IntoIterator<Item = &'static str>,
+) -> impl TypedValueParser<Value = OrAuto<T>>
+where
+    T: FromStr<Err: std::error::Error + Send + Sync + 'static> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(std::iter::once(AUTO).chain(names))
+        .try_map(|name| if name == AUTO { Ok(OrAuto(None)) } else { name.parse().map(|it| OrAuto(Some(it))) })
 }
 
 /// A parser that accepts these names and returns the values they name.
@@ -636,27 +614,6 @@ where
     T: FromStr<Err: std::error::Error + Send + Sync + 'static> + Clone + Send + Sync + 'static,
 {
     PossibleValuesParser::new(names).try_map(|name| name.parse())
-}
-
-/// `--from`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum FormatArg {
-    Auto,
-    Text,
-    Bin,
-    Csv,
-    Tsv,
-    Npy,
-}
-
-/// `--to`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum OutputFormatArg {
-    Text,
-    Bin,
-    Csv,
-    Tsv,
-    Npy,
 }
 
 /// `--timing`

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use gpusort::unstable::io::{Extension, Format};
 use gpusort::unstable::key::ElementType;
 
-use super::args::OutputFormatArg;
-
 /// The output file, or `None` if it is another name of standard output.
 pub(super) fn unless_stdout(output: Option<PathBuf>) -> Option<PathBuf> {
     let stdout = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].map(Path::new);
@@ -14,20 +12,10 @@ pub(super) fn unless_stdout(output: Option<PathBuf>) -> Option<PathBuf> {
 }
 
 /// The format of the output and the element type implied by its extension, as far as determined.
-pub(super) fn of_output(
-    to: Option<OutputFormatArg>,
-    output: Option<&Path>,
-) -> Option<(Format, Option<ElementType>)> {
-    let named = to.map(|to| match to {
-        OutputFormatArg::Text => Format::Text,
-        OutputFormatArg::Bin => Format::Binary,
-        OutputFormatArg::Csv => Format::Csv,
-        OutputFormatArg::Tsv => Format::Tsv,
-        OutputFormatArg::Npy => Format::Npy,
-    });
+pub(super) fn of_output(to: Option<Format>, output: Option<&Path>) -> Option<(Format, Option<ElementType>)> {
     let extension = output.map(Extension::of);
     // An explicit format overrides the extension.
-    named.map(|format| (format, None)).or_else(|| {
+    to.map(|format| (format, None)).or_else(|| {
         let Extension { format, element } = extension?;
         Some((format?, element))
     })

@@ -360,7 +360,7 @@ fn starts<S: Width>(parts: &[Part]) -> Words<'static> {
     let of_part = |part: &Part| -> Vec<S> {
         part.starts.iter().map(|&start| S::of_usize(part.start + start as usize)).collect()
     };
-    parts.iter().flat_map(of_part).collect::<Vec<S>>().into()
+    Words::from(map_parts(parts.iter().collect(), of_part)).joined()
 }
 
 impl Table {

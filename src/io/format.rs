@@ -1,8 +1,10 @@
 //! Formats and file extensions.
 
 use std::path::Path;
+use std::str::FromStr;
 
 use crate::key::ElementType;
+use crate::names::UnknownName;
 
 /// A data format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,9 @@ pub enum Format {
 }
 
 impl Format {
+    /// Every format.
+    pub const ALL: [Self; 5] = [Self::Text, Self::Binary, Self::Csv, Self::Tsv, Self::Npy];
+
     /// The name in flags.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -43,6 +48,14 @@ impl Format {
     #[must_use]
     pub fn is_bits(self) -> bool {
         matches!(self, Self::Binary | Self::Npy)
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        UnknownName::unless_of(&Self::ALL, Self::name, "format", name)
     }
 }
 

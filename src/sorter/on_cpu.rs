@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::key::KeyWords;
 use crate::order::is_few;
-use crate::plan::{Algorithm, Limits, Plan, Shape, Variant};
+use crate::plan::{Limits, Plan, Shape};
 use crate::report::{Form, Ran, Report};
 use crate::words::{Block, Width, Words, by_width};
 
@@ -125,14 +125,9 @@ fn sort<P: Piece<Item: Ord>>(
         return Ok((sorted, Report::on_cpu(form, start.elapsed())));
     };
     algorithm.variant(method.variant)?;
-    // Whichever variant is asked for, the network is the same; this cut of it suits caches.
-    let variant = match algorithm {
-        Algorithm::Bitonic => Variant::LocalGlobal,
-        Algorithm::OddEven => Variant::Naive,
-    };
     let positions = !P::Item::KEY_ONLY;
     let n = pieces.iter().map(P::count).sum();
-    let plan = Plan::new(algorithm, variant, n, Shape { key, positions }, &Limits::CPU)?;
+    let plan = Plan::new(algorithm, algorithm.on_cpu(), n, Shape { key, positions }, &Limits::CPU)?;
     let dispatches = plan.dispatch_count();
     let mut elements = cpu::join(&pieces);
     drop(pieces);

@@ -14,7 +14,7 @@ use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
 use gpusort::unstable::pipeline::Ask;
 
-use crate::cli::args::{self, FormatArg, InvalidArg, OrderArgs, PlaceArg, SortArgs, TimingArg};
+use crate::cli::args::{self, InvalidArg, OrAuto, OrderArgs, PlaceArg, SortArgs, TimingArg};
 use crate::cli::device::{Device, Devices};
 use crate::cli::format;
 
@@ -253,14 +253,9 @@ fn output_format(
     Ok((format, element))
 }
 
-fn input_format(from: FormatArg, inputs: &[Input]) -> anyhow::Result<Format> {
-    match from {
-        FormatArg::Text => return Ok(Format::Text),
-        FormatArg::Bin => return Ok(Format::Binary),
-        FormatArg::Csv => return Ok(Format::Csv),
-        FormatArg::Tsv => return Ok(Format::Tsv),
-        FormatArg::Npy => return Ok(Format::Npy),
-        FormatArg::Auto => {}
+fn input_format(from: OrAuto<Format>, inputs: &[Input]) -> anyhow::Result<Format> {
+    if let OrAuto(Some(format)) = from {
+        return Ok(format);
     }
     let format =
         |input: &Input| input.path().and_then(|path| Extension::of(path).format).unwrap_or(Format::Text);
