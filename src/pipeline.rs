@@ -32,9 +32,9 @@ use crate::words::Words;
 
 /// Watches the phases of a pipeline.
 pub trait Watch: Sync {
-    /// A phase begins, of so many of what it counts, if that is known.
+    /// A phase begins; `total` is how much of what it counts, if that is known.
     fn phase(&self, phase: Phase, total: Option<u64>);
-    /// So many of them are done.
+    /// How many of them are done.
     fn set(&self, done: u64);
 }
 
