@@ -193,6 +193,7 @@ fn an_input_of_another_length_than_announced_is_an_error() {
 
 /// A slice of elements sorted in each way on each device, beside the standard library's stable sort.
 fn check_slices<T: Element + Debug>(
+    sorter: &Sorter,
     elements: &[T],
     is_nan: impl Fn(&T) -> bool,
     order: impl Fn(&T, &T) -> Ordering,
@@ -223,7 +224,6 @@ fn check_slices<T: Element + Debug>(
             assert_eq!(gpusort::argsort_u64(elements), wide);
         }
         assert_eq!(bits(&by_cpu), bits(&sorted));
-        let sorter = Sorter::on(device::start());
         let mut by_gpu = elements.to_vec();
         let (argsorted, first) = if descending {
             sorter.sort_descending(&mut by_gpu).unwrap();
@@ -240,11 +240,12 @@ fn check_slices<T: Element + Debug>(
 
 #[test]
 fn slices_of_all_eleven_types() {
+    let sorter = Sorter::on(device::start());
     for n in [0, 1, 2, 1000, 20_011] {
         let bits: Vec<u64> = random(n as u64).take(n).collect();
         macro_rules! integers {
             ($($type:ty)*) => {
-                $(check_slices(&bits.iter().map(|&bits| bits as $type).collect::<Vec<_>>(), |_| false, Ord::cmp);)*
+                $(check_slices(&sorter, &bits.iter().map(|&bits| bits as $type).collect::<Vec<_>>(), |_| false, Ord::cmp);)*
             };
         }
         integers!(u8 i8 u16 i16 u32 i32 u64 i64);
@@ -252,6 +253,7 @@ fn slices_of_all_eleven_types() {
         macro_rules! floats {
             ($($float:ty, $bits:ty;)*) => {
                 $(check_slices(
+                    &sorter,
                     &bits.iter().map(|&bits| <$float>::from_bits(bits as $bits)).collect::<Vec<_>>(),
                     |it| it.is_nan(),
                     |a, b| match (a.is_nan(), b.is_nan()) {
