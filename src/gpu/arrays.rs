@@ -38,7 +38,8 @@ struct Array {
     /// Elements that it has room for.
     room: u32,
     keys: wgpu::Buffer,
-    positions: Option<wgpu::Buffer>,
+    /// A word that nobody uses, where elements have no position; see [`pipelines::numbers`].
+    positions: wgpu::Buffer,
 }
 
 const USAGE: wgpu::BufferUsages =
@@ -49,8 +50,9 @@ impl Array {
         // A binding may not be empty.
         let elements = u64::from(room.max(1));
         let keys = context.buffer("keys", elements * shape.key_bytes(), USAGE, false)?;
-        let positions = shape.positions.then(|| context.buffer("positions", elements * 4, USAGE, false));
-        Ok(Self { room, keys, positions: positions.transpose()? })
+        let positions = if shape.positions { elements } else { 1 };
+        let positions = context.buffer("positions", positions * 4, USAGE, false)?;
+        Ok(Self { room, keys, positions })
     }
 }
 
@@ -105,9 +107,9 @@ impl Arrays {
         &self.array(side).keys
     }
 
-    /// `None` where elements have none.
-    pub(super) fn positions(&self, side: Side) -> Option<&wgpu::Buffer> {
-        self.array(side).positions.as_ref()
+    /// Of no use where elements have none.
+    pub(super) fn positions(&self, side: Side) -> &wgpu::Buffer {
+        &self.array(side).positions
     }
 
     /// The buffer of this name.
@@ -131,9 +133,9 @@ impl Arrays {
         let make = || {
             let buffer = |binding| match binding {
                 KEYS => Some(self.keys(side)),
-                POSITIONS => self.positions(side),
+                POSITIONS => Some(self.positions(side)),
                 OTHER_KEYS => Some(self.keys(side.other())),
-                OTHER_POSITIONS => self.positions(side.other()),
+                OTHER_POSITIONS => Some(self.positions(side.other())),
                 extra => self.extra(bindings.extras[(extra - ELEMENT_BINDINGS) as usize].name),
             };
             let entries: Vec<_> = pipelines::numbers(bindings)

@@ -162,9 +162,8 @@ impl Buffers {
     ///
     /// When the shape has no positions.
     pub fn download_positions(&self, gpu: &Gpu, positions: &mut [u32]) -> Result<(), Error> {
+        assert!(self.shape().positions, "only a shape with positions has any");
         let buffer = self.arrays.positions(self.side.get());
-        let buffer = buffer.expect("the caller asks only where the shape has positions");
-        let bytes = bytemuck::cast_slice_mut(positions);
-        staging::download_to(&gpu.context, &gpu.staging, buffer, bytes)
+        staging::download_to(&gpu.context, &gpu.staging, buffer, bytemuck::cast_slice_mut(positions))
     }
 }
