@@ -202,9 +202,7 @@ impl Access {
 
     /// Of work in place that begins with the first element.
     fn from_start(first: u32, count: u32) -> Result<Self, Error> {
-        if first > 0 {
-            return Err(Error::limit("elements before those of a kernel for whole arrays", first.into(), 0));
-        }
+        keep_to([("elements before those of a kernel for whole arrays", first.into(), 0)])?;
         Ok(Self::in_place(0, count))
     }
 }
@@ -265,9 +263,7 @@ impl Grid {
     fn new(workgroups: u64, limits: &Limits) -> Result<Self, Error> {
         let most = u64::from(limits.workgroups_per_dimension);
         let rows = workgroups.div_ceil(most.max(1)).max(1);
-        if rows > most {
-            return Err(Error::limit("workgroups in one dispatch", workgroups, most * most));
-        }
+        keep_to([("workgroups in one dispatch", workgroups, most * most)])?;
         let narrow = |count: u64| u32::try_from(count).expect("at most `most`, which is a u32");
         Ok(Self { x: narrow(workgroups.div_ceil(rows)), y: narrow(rows) })
     }
@@ -306,10 +302,7 @@ impl Dispatch {
     ) -> Result<Self, Error> {
         let kernel = kernel.into();
         kernel.family().check(shape, limits)?;
-        if first.checked_add(count).is_none() {
-            let end = u64::from(first) + u64::from(count);
-            return Err(Error::limit("elements in one sort", end, u32::MAX.into()));
-        }
+        keep_to([("elements in one sort", u64::from(first) + u64::from(count), u32::MAX.into())])?;
         let access = kernel.family().access(first, count)?;
         let Launch { workgroup_size, workgroups, bytes_moved } = kernel.family().launch(count, shape, limits);
         Ok(Self {
@@ -388,7 +381,7 @@ impl Dispatch {
 /// # Errors
 ///
 /// The first of these that needs more than there is.
-fn keep_to<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result<(), Error> {
+pub(crate) fn keep_to<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result<(), Error> {
     match limits.into_iter().find(|(_, needed, limit)| needed > limit) {
         Some((what, needed, limit)) => Err(Error::limit(what, needed, limit)),
         None => Ok(()),

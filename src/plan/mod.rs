@@ -35,7 +35,7 @@ mod top;
 mod transpose;
 mod tuning;
 
-pub use crate::algorithm::{Algorithm, Variant};
+pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::device::Limits;
 pub use crate::kernels::{
     Dispatch, Extra, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Rows, Shape, Top, TopTuning,
@@ -44,6 +44,7 @@ pub use crate::network::{Pair, Step};
 pub use tuning::Tuning;
 
 use crate::error::Error;
+use crate::kernels::keep_to;
 
 /// Dispatches that are repeated `times` times, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,26 +80,30 @@ impl Plan {
         limits: &Limits,
     ) -> Result<Self, Error> {
         let variant = algorithm.variant(Some(variant))?;
-        let pads = variant == Variant::Transpose && n > 1;
-        let n = if pads {
-            let n = checked_size(n, shape, &Limits::CPU)?;
-            let padded = n.checked_next_power_of_two();
-            let padded = padded.ok_or(Error::limit("elements in one sort", n.into(), 1 << 31))?;
-            checked_size(padded as usize, shape, limits).map(|_| n)?
-        } else {
-            checked_size(n, shape, limits)?
-        };
-        let once = |dispatches: Vec<Dispatch>| vec![Round { dispatches, times: 1 }];
-        let rounds = match (algorithm, variant) {
-            _ if n < 2 => Vec::new(),
-            (_, Variant::Fused) => once(fused::plan(n, shape, limits, &Tuning::measured(n, shape, limits))?),
-            (_, Variant::LocalGlobal) => once(bitonic::local_global(n, shape, limits)?),
-            (_, Variant::Transpose) => once(transpose::plan(n, shape, limits)?),
-            (_, Variant::Block) => odd_even::block(n, shape, limits)?,
-            (Algorithm::Bitonic, Variant::Naive) => once(bitonic::naive(n, shape, limits)?),
-            (Algorithm::OddEven, Variant::Naive) => odd_even::naive(n, shape, limits)?,
-        };
-        Self::from_rounds(n, shape, limits, rounds, algorithm == Algorithm::OddEven)
+        let n = checked_size(n, shape, limits)?;
+        if n < 2 {
+            return Self::once(n, shape, limits, Vec::new());
+        }
+        match algorithm {
+            Algorithm::Bitonic => {
+                let dispatches = match variant {
+                    Variant::Fused => fused::plan(n, shape, limits, &Tuning::measured(n, shape, limits)),
+                    Variant::LocalGlobal => bitonic::local_global(n, shape, limits),
+                    Variant::Transpose => transpose::plan(n, shape, limits),
+                    Variant::Naive => bitonic::naive(n, shape, limits),
+                    Variant::Block => Err(NoVariant { algorithm, variant }.into()),
+                };
+                Self::once(n, shape, limits, dispatches?)
+            }
+            Algorithm::OddEven => {
+                let rounds = match variant {
+                    Variant::Naive => odd_even::naive(n, shape, limits),
+                    Variant::Block => odd_even::block(n, shape, limits),
+                    _ => Err(NoVariant { algorithm, variant }.into()),
+                };
+                Self::from_rounds(n, shape, limits, rounds?, true)
+            }
+        }
     }
 
     /// A plan of the bitonic `fused` variant with a custom tuning, for measurements.
@@ -109,7 +114,7 @@ impl Plan {
     pub fn fused(n: usize, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Self, Error> {
         let n = checked_size(n, shape, limits)?;
         let dispatches = if n < 2 { Vec::new() } else { fused::plan(n, shape, limits, tuning)? };
-        Self::from_rounds(n, shape, limits, vec![Round { dispatches, times: 1 }], false)
+        Self::once(n, shape, limits, dispatches)
     }
 
     /// A plan of single kernels, each as (kernel, first, count): the kernel on `count` elements from `first`
@@ -127,6 +132,11 @@ impl Plan {
         let n = checked_size(n, shape, limits)?;
         let dispatch = |(kernel, first, count)| Dispatch::new(kernel, first, count, shape, limits);
         let dispatches = kernels.into_iter().map(dispatch).collect::<Result<_, _>>()?;
+        Self::once(n, shape, limits, dispatches)
+    }
+
+    /// Dispatches that are performed once.
+    fn once(n: u32, shape: Shape, limits: &Limits, dispatches: Vec<Dispatch>) -> Result<Self, Error> {
         Self::from_rounds(n, shape, limits, vec![Round { dispatches, times: 1 }], false)
     }
 
@@ -156,10 +166,8 @@ impl Plan {
                 }
                 for dispatch in &round.dispatches {
                     let access = dispatch.access();
-                    if access.reads > there[side] {
-                        let what = "elements to be read, of those that were written,";
-                        return Err(Error::limit(what, access.reads, there[side]));
-                    }
+                    let what = "elements to be read, of those that were written,";
+                    keep_to([(what, access.reads, there[side])])?;
                     if access.changes_sides {
                         side = 1 - side;
                         there[side] = access.writes;
@@ -209,9 +217,7 @@ impl Plan {
     /// A repetition lacks elements, as after a reduction; more dispatches than 32 bits count.
     pub fn repeated(&self, times: u32) -> Result<Self, Error> {
         let dispatches = self.dispatch_count().saturating_mul(times.into());
-        if dispatches > u32::MAX.into() {
-            return Err(Error::limit("dispatches in a plan", dispatches, u32::MAX.into()));
-        }
+        keep_to([("dispatches in a plan", dispatches, u32::MAX.into())])?;
         let rounds = match &self.rounds[..] {
             [Round { dispatches, times: once }] => {
                 vec![Round { dispatches: dispatches.clone(), times: once * u64::from(times) }]
@@ -304,12 +310,8 @@ fn checked_size(n: usize, shape: Shape, limits: &Limits) -> Result<u32, Error> {
 }
 
 fn check_bytes(bytes: u64, limits: &Limits) -> Result<(), Error> {
-    for (what, limit) in
-        [("bytes in one binding", limits.binding_bytes), ("bytes in one buffer", limits.buffer_bytes)]
-    {
-        if bytes > limit {
-            return Err(Error::limit(what, bytes, limit));
-        }
-    }
-    Ok(())
+    keep_to([
+        ("bytes in one binding", bytes, limits.binding_bytes),
+        ("bytes in one buffer", bytes, limits.buffer_bytes),
+    ])
 }

@@ -19,7 +19,7 @@
 //! all be in few invocations), the bound is found bit by bit instead: the k-th element itself, with fewer
 //! than k below it. That takes a few times as long, which is the worst case.
 
-use super::{Algorithm, Plan, Round, Tuning, Variant, fused, tuning};
+use super::{Algorithm, Plan, Tuning, Variant, fused, tuning};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::kernels::{Dispatch, Kernel, Shape, Top, TopTuning};
@@ -70,7 +70,7 @@ impl Plan {
         if left > 1 {
             dispatches.extend(fused::plan(left, shape, limits, &Tuning::measured(left, shape, limits))?);
         }
-        Self::from_rounds(n, shape, limits, vec![Round { dispatches, times: 1 }], false)
+        Self::once(n, shape, limits, dispatches)
     }
 
     /// Whether this plan reduces the elements to the best ones instead of sorting all.

@@ -12,11 +12,13 @@
 
 use crate::device::Limits;
 use crate::error::Error;
-use crate::kernels::{Dispatch, Kernel, Rows, Shape};
+use crate::kernels::{Dispatch, Kernel, Rows, Shape, keep_to};
 use crate::network::{Step, stages};
 
 pub(super) fn plan(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
     let log2 = stages(n);
+    // 32-bit positions have no room for the next power of two.
+    keep_to([("elements in one sort", n.into(), 1 << 31)])?;
     let row_log2 = (limits.workgroup_bytes / shape.bytes()).clamp(2, 2048).ilog2().min(log2);
     // Steps with strides beyond both rows and columns are dispatches of their own.
     let both = (2 * row_log2).min(log2);
@@ -37,7 +39,6 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch
         ];
         kernels.extend(merges.map(Kernel::Rows));
     }
-    // At most 2^31, as checked.
     let padded = 1 << log2;
     kernels.into_iter().map(|kernel| Dispatch::new(kernel, 0, padded, shape, limits)).collect()
 }
