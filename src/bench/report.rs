@@ -141,7 +141,7 @@ pub struct DeviceReport {
     /// Its name, as in the results.
     pub name: String,
     /// `vulkan`, `metal`, `dx12` or `cpu`.
-    pub backend: String,
+    pub backend: &'static str,
     /// `discrete`, `integrated`, `virtual`, `software` or `cpu`.
     pub kind: &'static str,
     /// The driver's name and version.

@@ -198,7 +198,7 @@ fn start(options: &Options, progress: &Progress) -> anyhow::Result<Vec<bench::De
             },
         };
         // There is only one CPU, whether requested or a replacement for a missing GPU.
-        if device.is_gpu() || devices.iter().all(bench::Device::is_gpu) {
+        if device.report.is_gpu() || devices.iter().all(|other: &bench::Device| other.report.is_gpu()) {
             devices.push(device);
         }
     }
@@ -286,7 +286,7 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
     let devices = start(&options, &progress)?;
     let report = Report {
         machine: Machine::here(),
-        devices: devices.iter().map(|device| device.report().clone()).collect(),
+        devices: devices.iter().map(|device| device.report.clone()).collect(),
         results: Vec::new(),
         skipped: Vec::new(),
     };
