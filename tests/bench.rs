@@ -12,8 +12,7 @@ use gpusort::unstable::gpu::{Buffers, execute};
 use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::plan::{Algorithm, Plan, Shape, Variant};
 use gpusort::unstable::words::Words;
-use gpusort::{Clock, Elapsed, Kind};
-use gpusort::{Error, ErrorKind, Method};
+use gpusort::{Error, ErrorKind, Kind, Method};
 
 use crate::device;
 
@@ -46,14 +45,7 @@ impl<F: FnMut(usize, &mut Vec<u32>)> Contender for Mock<F> {
         self.keys = keys.into();
         let time = (self.times)(self.runs);
         self.runs += 1;
-        let sample = Sample {
-            sort: Elapsed { time: time / 2, clock: Clock::Host },
-            upload: Duration::ZERO,
-            download: Duration::ZERO,
-            end_to_end: time,
-            dispatches: 0,
-            bytes_moved: 0,
-        };
+        let sample = Sample { end_to_end: time, ..Sample::on_cpu(time / 2) };
         Ok((sample, Sorted::Keys(&self.keys)))
     }
 }

@@ -175,7 +175,7 @@ fn lines(report: &Report) -> Vec<(&Case, Vec<(f64, f64)>)> {
     let mut lines: Vec<(&Case, Vec<(f64, f64)>)> = Vec::new();
     for result in &report.results {
         let case = &result.case;
-        let point = ((case.n as f64).log2(), result.median_ms().max(1e-6).log10());
+        let point = ((case.n as f64).log2(), result.medians()[0].max(1e-6).log10());
         match lines.iter_mut().find(|(of, _)| Case { n: case.n, ..(*of).clone() } == *case) {
             Some((_, points)) => points.push(point),
             None => lines.push((case, vec![point])),

@@ -1,5 +1,8 @@
 //! The results of a benchmark, and figures derived from them.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::contender::Sample;
@@ -54,11 +57,6 @@ impl Case {
         self.algorithm == CPU
     }
 
-    /// Whether both cases sort the same keys.
-    fn same_keys(&self, other: &Self) -> bool {
-        self.n == other.n && self.same_kind(other)
-    }
-
     /// Whether both cases sort keys of the same kind.
     #[must_use]
     pub fn same_kind(&self, other: &Self) -> bool {
@@ -79,38 +77,22 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    fn of_samples(&self, value: impl Fn(&Sample) -> f64) -> Vec<f64> {
-        self.samples.iter().map(value).collect()
+    /// A time of each run, in ms.
+    #[must_use]
+    pub fn each_ms(&self, time: fn(&Sample) -> Duration) -> Vec<f64> {
+        self.samples.iter().map(|sample| milliseconds(time(sample))).collect()
     }
 
-    /// The time of each sort, in ms.
+    /// The median of a time over the runs, in ms.
     #[must_use]
-    pub fn sort_ms(&self) -> Vec<f64> {
-        self.of_samples(|sample| milliseconds(sample.sort.time))
-    }
-
-    /// The time of each run from keys in host memory to the result there, in ms.
-    #[must_use]
-    pub fn end_to_end_ms(&self) -> Vec<f64> {
-        self.of_samples(|sample| milliseconds(sample.end_to_end))
-    }
-
-    /// The median transfer times to the device and back, in ms.
-    #[must_use]
-    pub fn transfer_ms(&self) -> (f64, f64) {
-        let median = |value: fn(&Sample) -> f64| statistics::median(&self.of_samples(value));
-        (median(|sample| milliseconds(sample.upload)), median(|sample| milliseconds(sample.download)))
-    }
-
-    /// The median time of the sorts, in ms.
-    #[must_use]
-    pub fn median_ms(&self) -> f64 {
-        statistics::median(&self.sort_ms())
+    pub fn median_ms(&self, time: fn(&Sample) -> Duration) -> f64 {
+        statistics::median(&self.each_ms(time))
     }
 
     /// The median times of the sorts and end to end, in ms.
-    fn medians(&self) -> [f64; 2] {
-        [self.median_ms(), statistics::median(&self.end_to_end_ms())]
+    #[must_use]
+    pub fn medians(&self) -> [f64; 2] {
+        [self.median_ms(|sample| sample.sort.time), self.median_ms(|sample| sample.end_to_end)]
     }
 
     /// The largest number of passes of any run.
@@ -205,8 +187,8 @@ impl Report {
     /// The row of a result.
     #[must_use]
     pub fn row(&self, result: &Measurement) -> Row {
-        let (case, times) = (&result.case, result.sort_ms());
-        let median_ms = result.median_ms();
+        let (case, times) = (&result.case, result.each_ms(|sample| sample.sort.time));
+        let [median_ms, end_to_end_ms] = result.medians();
         let cpu = self.baseline(case).filter(|_| !self.is_nothing(result));
         let vs_cpu = cpu.map(|cpu| cpu[0] / median_ms);
         Row {
@@ -222,7 +204,7 @@ impl Report {
             median_ms,
             min_ms: times.iter().copied().fold(f64::INFINITY, f64::min),
             max_ms: times.iter().copied().fold(0.0, f64::max),
-            end_to_end_ms: statistics::median(&result.end_to_end_ms()),
+            end_to_end_ms,
             // A coarse clock may measure 0.
             keys_per_s: if median_ms > 0.0 { (case.n as f64 / median_ms * 1e3).round() } else { 0.0 },
             vs_cpu: vs_cpu.filter(|ratio| ratio.is_finite()).map(four_digits),
@@ -231,8 +213,8 @@ impl Report {
 
     /// The times of the faster of the CPU's own sorts on the same keys: of the sort alone, and end to end.
     fn baseline(&self, case: &Case) -> Option<[f64; 2]> {
-        let of_cpu = |result: &&Measurement| result.case.is_baseline() && result.case.same_keys(case);
-        self.results.iter().filter(of_cpu).map(Measurement::medians).reduce(least)
+        let of_cpu = |result: &&Measurement| result.case.is_baseline() && result.case.n == case.n;
+        self.of_kind(case).filter(of_cpu).map(Measurement::medians).reduce(least)
     }
 
     /// Whether a GPU had no work, so that its time is no comparison.
@@ -245,7 +227,7 @@ impl Report {
     #[must_use]
     pub fn part_of_copy(&self, result: &Measurement) -> Option<f64> {
         let device = self.devices.iter().find(|device| device.name == result.case.device)?;
-        Some(result.bytes_moved() as f64 / result.median_ms() * 1e3 / device.copy_bytes_per_s?)
+        Some(result.bytes_moved() as f64 / result.medians()[0] * 1e3 / device.copy_bytes_per_s?)
     }
 
     /// The measured kinds of keys, each by its first case.
@@ -269,20 +251,19 @@ impl Report {
     /// CPU's: by the sort itself, and end to end.
     #[must_use]
     pub fn crossovers(&self, kind: &Case, device: &str) -> Option<[Crossover; 2]> {
-        let mut points: Vec<(usize, [f64; 2], [f64; 2])> = Vec::new();
+        // By size, the times of the device and of the CPU.
+        let mut points: BTreeMap<usize, ([f64; 2], [f64; 2])> = BTreeMap::new();
         let of_device = |result: &&Measurement| {
             result.case.device == device && !result.case.is_baseline() && !self.is_nothing(result)
         };
         for result in self.of_kind(kind).filter(of_device) {
-            let Some(cpu) = self.baseline(&result.case) else { continue };
-            match points.iter_mut().find(|(n, ..)| *n == result.case.n) {
-                Some((_, best, _)) => *best = least(*best, result.medians()),
-                None => points.push((result.case.n, result.medians(), cpu)),
+            if let Some(cpu) = self.baseline(&result.case) {
+                let (best, _) = points.entry(result.case.n).or_insert((result.medians(), cpu));
+                *best = least(*best, result.medians());
             }
         }
-        points.sort_by_key(|(n, ..)| *n);
         let crossover = |which: usize| {
-            let points: Vec<_> = points.iter().map(|&(n, gpu, cpu)| (n, gpu[which], cpu[which])).collect();
+            let points: Vec<_> = points.iter().map(|(&n, &(gpu, cpu))| (n, gpu[which], cpu[which])).collect();
             statistics::crossover(&points)
         };
         Some([crossover(0)?, crossover(1)?])

@@ -21,7 +21,7 @@ use gpusort::unstable::plan::{Algorithm, Variant};
 
 use crate::end;
 
-use super::args::{BenchArgs, Progress as When, VariantArg};
+use super::args::{BenchArgs, OrAuto, Progress as When};
 use super::device::Device;
 use super::format::unless_stdout;
 use super::progress::{Progress, Unit};
@@ -149,23 +149,23 @@ fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
     distinct
 }
 
-/// Each algorithm with those of these variants that it has.
-fn methods(algorithms: &[Algorithm], variants: &[VariantArg]) -> anyhow::Result<Vec<(Algorithm, Variant)>> {
+/// Each algorithm with those of these variants that it has; `None` is all variants.
+fn methods(
+    algorithms: &[Algorithm],
+    variants: &[OrAuto<Variant>],
+) -> anyhow::Result<Vec<(Algorithm, Variant)>> {
     let algorithms = if algorithms.is_empty() { &Algorithm::ALL } else { algorithms };
-    let asked = |variant: &Variant| {
-        variants.iter().any(|asked| *asked == VariantArg::All || *asked == VariantArg::One(*variant))
+    let is_asked = |algorithm: Algorithm, variant: Variant| match variants {
+        [] => variant == algorithm.variants()[0],
+        _ => variants.iter().any(|asked| asked.is_none_or(|asked| asked == variant)),
     };
     let mut methods = Vec::new();
     for &algorithm in algorithms {
-        match variants {
-            [] => methods.push((algorithm, algorithm.variant(None)?)),
-            _ => methods.extend(algorithm.variants().iter().copied().filter(asked).map(|v| (algorithm, v))),
-        }
+        let asked = algorithm.variants().iter().filter(|&&variant| is_asked(algorithm, variant));
+        methods.extend(asked.map(|&variant| (algorithm, variant)));
     }
-    for variant in variants {
-        if let VariantArg::One(variant) = variant
-            && !methods.iter().any(|(_, has)| has == variant)
-        {
+    for variant in variants.iter().flatten() {
+        if !methods.iter().any(|(_, has)| has == variant) {
             // Fails with the message.
             algorithms[0].variant(Some(*variant))?;
         }

@@ -20,7 +20,7 @@ use gpusort::unstable::timing::{LeftOut, Timing, milliseconds};
 use gpusort::unstable::{human, memory};
 
 use self::options::{Options, TimingTo};
-use super::args::{CheckArg, CheckArgs, SortArgs};
+use super::args::{CheckArgs, SortArgs};
 use super::device::{Devices, Expected};
 use super::progress::{Progress, Unit};
 use super::{check, usage};
@@ -116,7 +116,7 @@ pub(super) fn run(args: SortArgs) -> anyhow::Result<ExitCode> {
         bail!("--{option} is of no use to {does}, which reads one record after another");
     }
     if checks {
-        let quiet = args.quiet || args.check_quietly || args.check.is_some_and(CheckArg::is_quiet);
+        let quiet = args.quiet || args.check_quietly || args.check.unwrap_or(false);
         return check::run(CheckArgs { order: args.order, quiet });
     }
     if args.each {

@@ -11,10 +11,10 @@ use gpusort::unstable::io::output::stdout_is_open;
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Extension, Format, Input};
 use gpusort::unstable::key::ElementType;
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
+use gpusort::unstable::order::{KeyOrder, Selection};
 use gpusort::unstable::pipeline::Ask;
 
-use crate::cli::args::{self, InvalidArg, OrAuto, OrderArgs, PlaceArg, SortArgs, TimingArg};
+use crate::cli::args::{self, OrAuto, OrderArgs, SortArgs, TimingArg};
 use crate::cli::device::{Device, Devices};
 use crate::cli::format;
 
@@ -67,7 +67,7 @@ impl InputOptions {
             args.files.into_iter().map(input).collect()
         };
         let format = input_format(args.from, &inputs)?;
-        let (element, type_assumed) = match (args.element.0, format) {
+        let (element, type_assumed) = match (args.element, format) {
             (None, Format::Binary) => binary_element(&inputs)?,
             (Some(element), Format::Text | Format::Csv | Format::Tsv)
                 if ElementType::NARROW.contains(&element) =>
@@ -94,14 +94,9 @@ impl InputOptions {
         }
         let order = KeyOrder {
             descending: args.reverse,
-            nan: nulls(args.nan),
-            empty: args.empty.map_or(Nulls::default(), nulls),
-            invalid: match args.invalid {
-                None | Some(InvalidArg::Error) => Invalid::Error,
-                Some(InvalidArg::Last) => Invalid::Last,
-                Some(InvalidArg::First) => Invalid::First,
-                Some(InvalidArg::Skip) => Invalid::Skip,
-            },
+            nan: args.nan,
+            empty: args.empty.unwrap_or_default(),
+            invalid: args.invalid.unwrap_or_default(),
         };
         let delimiter = args.delimiter.unwrap_or(if format == Format::Tsv { b'\t' } else { b',' });
         Ok(Self {
@@ -148,7 +143,7 @@ impl Options {
     pub(super) fn new(args: SortArgs) -> anyhow::Result<Self> {
         let input = InputOptions::new(args.order)?;
         let format = input.format;
-        let method = Method { algorithm: args.algo.0, variant: args.variant };
+        let method = Method { algorithm: args.algo, variant: args.variant };
         if let (None, Some(variant)) = (method.algorithm, method.variant) {
             bail!("--variant {variant} needs --algo, which it is a variant of");
         }
@@ -212,14 +207,6 @@ impl Options {
     }
 }
 
-fn nulls(arg: PlaceArg) -> Nulls {
-    match arg {
-        PlaceArg::Last => Nulls::Last,
-        PlaceArg::First => Nulls::First,
-        PlaceArg::Error => Nulls::Error,
-    }
-}
-
 /// The output format for this input and the requested format, and the element type that is implied.
 fn output_format(
     input: Format,
@@ -254,7 +241,7 @@ fn output_format(
 }
 
 fn input_format(from: OrAuto<Format>, inputs: &[Input]) -> anyhow::Result<Format> {
-    if let OrAuto(Some(format)) = from {
+    if let Some(format) = from {
         return Ok(format);
     }
     let format =
