@@ -3,13 +3,14 @@
 //! It measures actual runs: each sort is a separate process whose phases are taken from `--json`.
 
 use std::fs::{self, File};
-use std::io::{self, Seek, Write};
+use std::io::{Seek, Write};
 use std::path::Path;
-use std::process::{self, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
 use gpusort::unstable::bench::machine::Machine;
+use gpusort::unstable::bench::statistics::median;
 use gpusort::unstable::cost::{self, Costs, CpuCosts, Curve, GpuCosts};
 use gpusort::unstable::gpu::adapters;
 use gpusort::unstable::human::{self, grouped, time};
@@ -18,7 +19,7 @@ use gpusort::unstable::key::ElementType;
 use gpusort::{AdapterInfo, Kind, Select};
 use serde_json::Value;
 
-use crate::end::Children;
+use crate::end;
 
 use super::args::TuneArgs;
 use super::costs;
@@ -80,7 +81,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
         measured_here: true,
         gpu: gpu.map(|(_, info)| GpuCosts {
             name: info.name,
-            start_ms: median(&mut measured.starts),
+            start_ms: median(&measured.starts),
             sorts: measured.gpu,
         }),
         cpus: vec![CpuCosts { name: machine.cpu, cores: machine.cores, sorts: measured.cpu }],
@@ -197,13 +198,9 @@ fn generate(case: &Case, size: u64, mut data: &File) -> anyhow::Result<()> {
     command.args(["gen", "-q", "-c", &size.to_string(), "-t", case.element.name()]);
     command.args(["--to", if case.text { "text" } else { "bin" }]);
     command.stdin(Stdio::null()).stdout(data.try_clone()?).stderr(Stdio::piped());
-    let made = run_child(command).context("gpusort gen")?;
+    let made = end::output_of(&mut command).context("gpusort gen")?;
     ensure!(made.status.success(), "no data to sort: {}", human::said(made.stderr.trim_ascii()));
     Ok(())
-}
-
-fn run_child(mut command: Command) -> io::Result<process::Output> {
-    Children::spawn(&mut command).and_then(Children::wait)
 }
 
 fn sort(case: &Case, mut data: &File, device: &str) -> anyhow::Result<Run> {
@@ -212,7 +209,7 @@ fn sort(case: &Case, mut data: &File, device: &str) -> anyhow::Result<Run> {
     command.args(["sort", "-q", "--json", "--timing", "stderr", "-t", case.element.name(), "-d", device]);
     command.args(["-f", if case.text { "text" } else { "bin" }, DATA]);
     command.stdin(data.try_clone()?).stdout(Stdio::null()).stderr(Stdio::piped());
-    let output = run_child(command).context("gpusort sort")?;
+    let output = end::output_of(&mut command).context("gpusort sort")?;
     let told = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{}", human::said(told.trim()));
     let timing = serde_json::from_str(&told);
@@ -228,13 +225,7 @@ fn sort(case: &Case, mut data: &File, device: &str) -> anyhow::Result<Run> {
 }
 
 fn median_of(runs: &[Run], value: impl Fn(&Run) -> f64) -> f64 {
-    median(&mut runs.iter().map(value).collect::<Vec<_>>())
-}
-
-/// The median of a non-empty slice.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or_default()
+    median(&runs.iter().map(value).collect::<Vec<_>>())
 }
 
 fn shown(costs: &Costs, file: &Path) -> String {
