@@ -89,20 +89,12 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
         plots.push(Plot::Scatter(mark));
     }
 
-    let points = || lines.iter().flat_map(|(_, points)| points);
-    let bound = |values: &dyn Fn() -> Vec<f64>| {
-        let (least, most) =
-            values().into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
-                (least.min(value), most.max(value))
-            });
-        let (least, most) = (least.floor(), most.ceil());
-        if least < most { (least, most) } else { (least - 1.0, most + 1.0) }
-    };
     if plots.is_empty() {
         return None;
     }
-    let (left, right) = bound(&|| points().map(|&(x, _)| x).collect());
-    let (bottom, top) = bound(&|| points().map(|&(_, y)| y).collect());
+    let points = || lines.iter().flat_map(|(_, points)| points);
+    let (left, right) = bounds(points().map(|&(x, _)| x));
+    let (bottom, top) = bounds(points().map(|&(_, y)| y));
     let legend = Legend::new(&labels);
     let top =
         if legend.is_inside() { top.max(legend.top(&lines, (left, right), bottom).ceil()) } else { top };
@@ -128,6 +120,13 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
         layout = layout.with_annotation(annotation);
     }
     Some((plots, layout, legend))
+}
+
+/// The ends of an axis, at whole numbers.
+fn bounds(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let least = values.clone().fold(f64::INFINITY, f64::min).floor();
+    let most = values.fold(f64::NEG_INFINITY, f64::max).ceil();
+    if least < most { (least, most) } else { (least - 1.0, most + 1.0) }
 }
 
 /// Size of the legend in pixels of the SVG; on a terminal it takes about the same share of the picture.
@@ -186,15 +185,13 @@ fn lines(report: &Report) -> Vec<(&Case, Vec<(f64, f64)>)> {
 
 /// The crossover points of each GPU and the CPU, labelled with the approximate size.
 fn crossovers(report: &Report) -> Vec<(f64, f64, String)> {
-    let devices = report.devices.iter().filter(|device| device.is_gpu());
-    let both = devices.flat_map(|device| report.kinds().into_iter().map(move |kind| (device, kind)));
-    both.filter_map(|(device, kind)| match report.crossovers(kind, &device.name)?[0] {
+    let shown = |kernel| match kernel {
         Crossover::Between { about, time, .. } => {
             Some((about.log2(), time.log10(), format!("{} elements", rounded(about))))
         }
         _ => None,
-    })
-    .collect()
+    };
+    report.crossovers().into_iter().filter_map(|(_, _, [kernel, _])| shown(kernel)).collect()
 }
 
 /// A label that distinguishes the line from the others.

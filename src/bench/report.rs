@@ -1,6 +1,7 @@
 //! The results of a benchmark, and figures derived from them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -219,8 +220,12 @@ impl Report {
 
     /// Whether a GPU had no work, so that its time is no comparison.
     fn is_nothing(&self, result: &Measurement) -> bool {
-        let is_gpu = |device: &DeviceReport| device.is_gpu() && device.name == result.case.device;
-        result.dispatches() == 0 && self.devices.iter().any(is_gpu)
+        result.dispatches() == 0 && self.gpus().any(|gpu| gpu.name == result.case.device)
+    }
+
+    /// The GPUs, including software ones.
+    pub fn gpus(&self) -> impl Iterator<Item = &DeviceReport> {
+        self.devices.iter().filter(|device| device.is_gpu())
     }
 
     /// The bandwidth of the passes relative to that of the device's copies.
@@ -247,10 +252,15 @@ impl Report {
         self.results.iter().filter(|result| result.case.same_kind(kind))
     }
 
-    /// The size from which on the best of a GPU's sorts of this kind of keys is faster than the faster of the
-    /// CPU's: by the sort itself, and end to end.
+    /// For each kind of keys and each GPU the size from which on the best of its sorts is faster than the faster of
+    /// the CPU's: by the sort itself, and end to end.
     #[must_use]
-    pub fn crossovers(&self, kind: &Case, device: &str) -> Option<[Crossover; 2]> {
+    pub fn crossovers(&self) -> Vec<(&Case, &DeviceReport, [Crossover; 2])> {
+        let all = self.kinds().into_iter().flat_map(|kind| self.gpus().map(move |gpu| (kind, gpu)));
+        all.filter_map(|(kind, gpu)| Some((kind, gpu, self.crossover(kind, &gpu.name)?))).collect()
+    }
+
+    fn crossover(&self, kind: &Case, device: &str) -> Option<[Crossover; 2]> {
         // By size, the times of the device and of the CPU.
         let mut points: BTreeMap<usize, ([f64; 2], [f64; 2])> = BTreeMap::new();
         let of_device = |result: &&Measurement| {
@@ -289,5 +299,12 @@ impl DeviceReport {
     #[must_use]
     pub fn is_gpu(&self) -> bool {
         self.kind != CPU
+    }
+}
+
+impl fmt::Display for DeviceReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}, {})", self.name, self.backend, self.kind)?;
+        self.driver.iter().try_for_each(|driver| write!(f, ", driver {driver}"))
     }
 }

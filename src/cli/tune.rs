@@ -5,7 +5,7 @@
 use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
@@ -14,7 +14,7 @@ use gpusort::unstable::bench::statistics::median;
 use gpusort::unstable::cost::{self, Costs, CpuCosts, Curve, GpuCosts};
 use gpusort::unstable::gpu::adapters;
 use gpusort::unstable::human::{self, grouped, time};
-use gpusort::unstable::io::Output;
+use gpusort::unstable::io;
 use gpusort::unstable::key::ElementType;
 use gpusort::{AdapterInfo, Kind, Select};
 use serde_json::Value;
@@ -39,6 +39,12 @@ struct Case {
     text: bool,
 }
 
+impl Case {
+    fn format(&self) -> &'static str {
+        if self.text { "text" } else { "bin" }
+    }
+}
+
 const CASES: [Case; 4] = [
     Case { element: ElementType::U32, text: false },
     Case { element: ElementType::U64, text: false },
@@ -57,15 +63,11 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
         let [folder, error] = [human::path(folder), human::system(&error)];
         anyhow!("{folder}: no folder for settings: {error}")
     })?;
-    let mut output = Output::file(&file)?;
+    let mut output = io::Output::file(&file)?;
     let gpu = find_gpu(&Device::named(&args.device)?)?;
     let progress = Progress::new(args.progress.progress);
-    let mut sizes = Vec::new();
-    let mut size = cost::FEWEST;
-    while size < args.largest {
-        sizes.push(size);
-        size = size.saturating_mul(16);
-    }
+    let rising = std::iter::successors(Some(cost::FEWEST), |size| size.checked_mul(16));
+    let mut sizes: Vec<u64> = rising.take_while(|&size| size < args.largest).collect();
     sizes.push(args.largest.max(cost::FEWEST));
 
     // Unnamed, so that nothing remains however the process ends.
@@ -130,23 +132,22 @@ impl Measured {
         data: &File,
         progress: &Progress,
     ) -> anyhow::Result<()> {
-        let name =
-            if case.text { format!("{} records", case.element) } else { format!("{} keys", case.element) };
+        let what = if case.text { "records" } else { "keys" };
         let key_words = case.element.key_words().count();
-        let curve = || Curve { key_words, records: case.text, times: Vec::new() };
-        let (mut cpu, mut on_gpu) = (curve(), curve());
+        let mut cpu = Curve { key_words, records: case.text, times: Vec::new() };
+        let mut on_gpu = cpu.clone();
         for &size in sizes {
             let begin = Instant::now();
             let size = if case.text { (size / TEXT_SHARE).max(cost::FEWEST) } else { size };
             if cpu.times.last().is_some_and(|&(last, _)| last >= size) {
                 continue;
             }
-            progress.phase(format!("{} {name}", grouped(size)), Unit::Time, None);
+            progress.phase(format!("{} {} {what}", grouped(size), case.element), Unit::Time, None);
             generate(case, size, data)?;
             let runs = repeat(case, data, "cpu")?;
             cpu.times.push((size, median_of(&runs, |run| run.sort)));
-            let rate = median_of(&runs, |run| run.bytes / run.input);
-            *(if case.text { &mut self.text_bytes_per_ms } else { &mut self.binary_bytes_per_ms }) = rate;
+            let rate = if case.text { &mut self.text_bytes_per_ms } else { &mut self.binary_bytes_per_ms };
+            *rate = median_of(&runs, |run| run.bytes / run.input);
             if let Some((number, _)) = gpu {
                 let runs = repeat(case, data, &number.to_string())?;
                 on_gpu.times.push((size, median_of(&runs, |run| run.sort)));
@@ -180,12 +181,14 @@ struct Run {
     sort: f64,
 }
 
-fn this_command() -> anyhow::Result<Command> {
+/// Runs this program.
+fn run_self(arguments: &[&str], stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> anyhow::Result<Output> {
     let mut command = Command::new(std::env::current_exe().context("this program's own file")?);
     for name in super::ENVIRONMENT {
         command.env_remove(name);
     }
-    Ok(command)
+    command.args(arguments).stdin(stdin).stdout(stdout).stderr(Stdio::piped());
+    end::output_of(&mut command).with_context(|| format!("gpusort {}", arguments[0]))
 }
 
 /// The name of standard input as a file.
@@ -194,22 +197,18 @@ const DATA: &str = if cfg!(unix) { "/dev/stdin" } else { "-" };
 fn generate(case: &Case, size: u64, mut data: &File) -> anyhow::Result<()> {
     data.set_len(0)?;
     data.rewind()?;
-    let mut command = this_command()?;
-    command.args(["gen", "-q", "-c", &size.to_string(), "-t", case.element.name()]);
-    command.args(["--to", if case.text { "text" } else { "bin" }]);
-    command.stdin(Stdio::null()).stdout(data.try_clone()?).stderr(Stdio::piped());
-    let made = end::output_of(&mut command).context("gpusort gen")?;
+    let count = size.to_string();
+    let arguments = ["gen", "-q", "-c", &count, "-t", case.element.name(), "--to", case.format()];
+    let made = run_self(&arguments, Stdio::null(), data.try_clone()?)?;
     ensure!(made.status.success(), "no data to sort: {}", human::said(made.stderr.trim_ascii()));
     Ok(())
 }
 
 fn sort(case: &Case, mut data: &File, device: &str) -> anyhow::Result<Run> {
     data.rewind()?;
-    let mut command = this_command()?;
-    command.args(["sort", "-q", "--json", "--timing", "stderr", "-t", case.element.name(), "-d", device]);
-    command.args(["-f", if case.text { "text" } else { "bin" }, DATA]);
-    command.stdin(data.try_clone()?).stdout(Stdio::null()).stderr(Stdio::piped());
-    let output = end::output_of(&mut command).context("gpusort sort")?;
+    let input = ["-t", case.element.name(), "-f", case.format(), DATA];
+    let arguments = [&["sort", "-q", "--json", "--timing", "stderr", "-d", device], &input[..]].concat();
+    let output = run_self(&arguments, data.try_clone()?, Stdio::null())?;
     let told = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{}", human::said(told.trim()));
     let timing = serde_json::from_str(&told);
