@@ -26,8 +26,7 @@ pub struct Machine {
 
 impl Machine {
     /// The program and its system, as the first line of a report.
-    #[must_use]
-    pub fn headline(&self) -> String {
+    pub(super) fn headline(&self) -> String {
         let revision = self.revision.map(|revision| format!(" ({revision})")).unwrap_or_default();
         format!("gpusort {}{revision}, {}, {}", self.version, self.os, self.arch)
     }

@@ -53,8 +53,7 @@ impl Case {
     }
 
     /// Whether this is one of the CPU's own sorts.
-    #[must_use]
-    pub fn is_baseline(&self) -> bool {
+    pub(super) fn is_baseline(&self) -> bool {
         self.algorithm == CPU
     }
 
@@ -79,20 +78,17 @@ pub struct Measurement {
 
 impl Measurement {
     /// A time of each run, in ms.
-    #[must_use]
-    pub fn each_ms(&self, time: fn(&Sample) -> Duration) -> Vec<f64> {
+    pub(super) fn each_ms(&self, time: fn(&Sample) -> Duration) -> Vec<f64> {
         self.samples.iter().map(|sample| milliseconds(time(sample))).collect()
     }
 
     /// The median of a time over the runs, in ms.
-    #[must_use]
-    pub fn median_ms(&self, time: fn(&Sample) -> Duration) -> f64 {
+    pub(super) fn median_ms(&self, time: fn(&Sample) -> Duration) -> f64 {
         statistics::median(&self.each_ms(time))
     }
 
     /// The median times of the sorts and end to end, in ms.
-    #[must_use]
-    pub fn medians(&self) -> [f64; 2] {
+    pub(super) fn medians(&self) -> [f64; 2] {
         [self.median_ms(|sample| sample.sort.time), self.median_ms(|sample| sample.end_to_end)]
     }
 
@@ -186,8 +182,7 @@ pub struct Row {
 
 impl Report {
     /// The row of a result.
-    #[must_use]
-    pub fn row(&self, result: &Measurement) -> Row {
+    pub(super) fn row(&self, result: &Measurement) -> Row {
         let (case, times) = (&result.case, result.each_ms(|sample| sample.sort.time));
         let [median_ms, end_to_end_ms] = result.medians();
         let cpu = self.baseline(case).filter(|_| !self.is_nothing(result));
@@ -224,20 +219,18 @@ impl Report {
     }
 
     /// The GPUs, including software ones.
-    pub fn gpus(&self) -> impl Iterator<Item = &DeviceReport> {
+    pub(super) fn gpus(&self) -> impl Iterator<Item = &DeviceReport> {
         self.devices.iter().filter(|device| device.is_gpu())
     }
 
     /// The bandwidth of the passes relative to that of the device's copies.
-    #[must_use]
-    pub fn part_of_copy(&self, result: &Measurement) -> Option<f64> {
+    pub(super) fn part_of_copy(&self, result: &Measurement) -> Option<f64> {
         let device = self.devices.iter().find(|device| device.name == result.case.device)?;
         Some(result.bytes_moved() as f64 / result.medians()[0] * 1e3 / device.copy_bytes_per_s?)
     }
 
     /// The measured kinds of keys, each by its first case.
-    #[must_use]
-    pub fn kinds(&self) -> Vec<&Case> {
+    pub(super) fn kinds(&self) -> Vec<&Case> {
         let mut kinds: Vec<&Case> = Vec::new();
         for Measurement { case, .. } in &self.results {
             if !kinds.iter().any(|kind| kind.same_kind(case)) {
@@ -248,14 +241,13 @@ impl Report {
     }
 
     /// The results of this kind of keys, in the order of measurement.
-    pub fn of_kind<'a>(&'a self, kind: &'a Case) -> impl Iterator<Item = &'a Measurement> {
+    pub(super) fn of_kind<'a>(&'a self, kind: &'a Case) -> impl Iterator<Item = &'a Measurement> {
         self.results.iter().filter(|result| result.case.same_kind(kind))
     }
 
     /// For each kind of keys and each GPU the size from which on the best of its sorts is faster than the faster of
     /// the CPU's: by the sort itself, and end to end.
-    #[must_use]
-    pub fn crossovers(&self) -> Vec<(&Case, &DeviceReport, [Crossover; 2])> {
+    pub(super) fn crossovers(&self) -> Vec<(&Case, &DeviceReport, [Crossover; 2])> {
         let all = self.kinds().into_iter().flat_map(|kind| self.gpus().map(move |gpu| (kind, gpu)));
         all.filter_map(|(kind, gpu)| Some((kind, gpu, self.crossover(kind, &gpu.name)?))).collect()
     }

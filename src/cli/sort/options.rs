@@ -203,7 +203,7 @@ impl Options {
     }
 
     pub(super) fn devices(&self) -> Devices {
-        Devices::new(self.device.clone(), self.ask.method, !self.quiet).selecting(self.ask.selection)
+        Devices::new(self.device.clone(), self.ask.method, self.ask.selection, !self.quiet)
     }
 }
 
