@@ -121,8 +121,8 @@ impl Table {
         };
         let best = [best(|row| row.median_ms), best(|row| row.end_to_end_ms)];
         let (best_style, mut text) = (self.style(Style::new().green().bold()), String::new());
-        let n = results.first().map(|result| result.case.n).or(skipped.first().map(|skipped| skipped.case.n));
-        let mut size = n.map_or_else(String::new, grouped);
+        let mut cases = results.iter().map(|it| &it.case).chain(skipped.iter().map(|it| &it.case));
+        let mut size = cases.next().map_or_else(String::new, |case| grouped(case.n));
         let mut begin = |text: &mut String, case: &Case| {
             let (n, method) = (std::mem::take(&mut size), self.method(case));
             let _ = write!(text, "{n:>SIZE_WIDTH$}  {method:width$}", width = self.method_width);

@@ -7,8 +7,6 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use console::Term;
-use gpusort::ErrorKind;
-use gpusort::Select;
 use gpusort::unstable::bench;
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::table::Table;
@@ -18,6 +16,7 @@ use gpusort::unstable::human;
 use gpusort::unstable::io::Output;
 use gpusort::unstable::memory;
 use gpusort::unstable::plan::{Algorithm, Variant};
+use gpusort::{ErrorKind, Select};
 
 use crate::end;
 
@@ -102,9 +101,9 @@ impl Options {
         if exports.iter().filter(|export| export.path.is_none()).count() > 1 {
             bail!("only one export can go to standard output");
         }
-        for (number, export) in exports.iter().enumerate() {
-            let Some(path) = export.path.as_deref() else { continue };
-            if exports[..number].iter().any(|other| other.path == export.path) {
+        for (number, Export { path, .. }) in exports.iter().enumerate() {
+            let Some(path) = path else { continue };
+            if exports[..number].iter().any(|other| other.path.as_ref() == Some(path)) {
                 bail!("{}: two exports would be written there", human::path(path));
             }
             check_place(path)?;
@@ -244,9 +243,8 @@ impl Live {
     fn tell(&mut self) -> anyhow::Result<()> {
         let results = &self.report.results[self.results_told..];
         let skipped = &self.report.skipped[self.skipped_told..];
-        let case =
-            results.first().map(|result| &result.case).or(skipped.first().map(|skipped| &skipped.case));
-        let Some(case) = case else { return Ok(()) };
+        let mut cases = results.iter().map(|it| &it.case).chain(skipped.iter().map(|it| &it.case));
+        let Some(case) = cases.next() else { return Ok(()) };
         let mut text = String::new();
         if !self.kind.as_ref().is_some_and(|kind| kind.same_kind(case)) {
             text = self.table.heading(case);
@@ -329,7 +327,7 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
 fn tell(event: Event, live: &Mutex<Live>, progress: &Progress) -> anyhow::Result<()> {
     match event {
         Event::Begins(case, runs) => {
-            let n = gpusort::unstable::human::grouped(case.n);
+            let n = human::grouped(case.n);
             let name = format!("{n} {} {}, {}", case.type_name(), case.distribution, case.method());
             progress.phase(name, Unit::Runs, Some(runs as u64));
         }

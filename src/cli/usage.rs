@@ -43,23 +43,21 @@ pub(super) fn human(arguments: usize) -> anyhow::Result<ExitCode> {
 /// The error with arguments escaped for display, and with the environment variable that caused it.
 fn quoted(mut error: clap::Error) -> clap::Error {
     let shown = |text: &String| human::path(text.as_ref());
-    let context: Vec<(ContextKind, ContextValue)> = error
-        .context()
-        .filter_map(|(kind, value)| match value {
-            ContextValue::String(text) => Some((kind, ContextValue::String(shown(text)))),
-            ContextValue::Strings(texts) => {
-                Some((kind, ContextValue::Strings(texts.iter().map(shown).collect())))
-            }
-            _ => None,
-        })
-        .collect();
+    let escaped = |(kind, value): (ContextKind, &ContextValue)| {
+        let escaped = match value {
+            ContextValue::String(text) => ContextValue::String(shown(text)),
+            ContextValue::Strings(texts) => ContextValue::Strings(texts.iter().map(shown).collect()),
+            _ => return None,
+        };
+        (escaped != *value).then_some((kind, escaped))
+    };
+    let escaped: Vec<(ContextKind, ContextValue)> = error.context().filter_map(escaped).collect();
     let variable = variable(&error);
-    let is_plain = |(kind, value): &(ContextKind, ContextValue)| error.get(*kind) == Some(value);
-    if !context.iter().all(is_plain) {
+    if !escaped.is_empty() {
         // It would be printed unescaped.
         error.insert(ContextKind::Suggested, ContextValue::None);
     }
-    for (kind, value) in context {
+    for (kind, value) in escaped {
         error.insert(kind, value);
     }
     if let Some(variable) = variable {

@@ -220,22 +220,16 @@ fn output_format(
         Some((Format::Text, None)) if input.is_table() && !argsort => (input, None),
         Some(asked) => asked,
     };
+    let [from, to] = [input, format].map(Format::name);
     if argsort {
         ensure!(!format.is_table(), "positions are no table; --to text, bin or npy writes them");
     } else if input.is_table() {
         ensure!(
             format == input,
-            "rows come out as they are in the {}, which is not {}; --to {} writes them so",
-            input.name(),
-            format.name(),
-            input.name()
+            "rows come out as they are in the {from}, which is not {to}; --to {from} writes them so"
         );
     } else {
-        ensure!(
-            !format.is_table(),
-            "numbers in {} make no table; --to text, bin or npy writes them",
-            input.name()
-        );
+        ensure!(!format.is_table(), "numbers in {from} make no table; --to text, bin or npy writes them");
     }
     Ok((format, element))
 }
@@ -245,33 +239,27 @@ fn input_format(from: OrAuto<Format>, inputs: &[Input]) -> anyhow::Result<Format
         return Ok(format);
     }
     let format =
-        |input: &Input| input.path().and_then(|path| Extension::of(path).format).unwrap_or(Format::Text);
+        |input: &Input| extension(input).and_then(|extension| extension.format).unwrap_or(Format::Text);
     let first = format(&inputs[0]);
     if let Some(other) = inputs.iter().find(|&input| format(input) != first) {
-        bail!(
-            "{} is {} and {} is {}; --from says which they all are",
-            inputs[0].name(),
-            first.name(),
-            other.name(),
-            format(other).name()
-        )
+        let [one, two] =
+            [&inputs[0], other].map(|input| format!("{} is {}", input.name(), format(input).name()));
+        bail!("{one} and {two}; --from says which they all are");
     }
     Ok(first)
 }
 
 /// The type of binary files by their extensions, and whether it is only assumed.
 fn binary_element(inputs: &[Input]) -> anyhow::Result<(Option<ElementType>, bool)> {
-    let named: Vec<(&Input, Option<ElementType>)> = inputs
-        .iter()
-        .map(|input| (input, input.path().and_then(|path| Extension::of(path).element)))
-        .collect();
-    let (first, element) = named[0];
-    if let Some((other, _)) = named.iter().find(|(_, other)| *other != element) {
-        bail!(
-            "{} and {} may be of different types; --type says which they all are",
-            first.name(),
-            other.name()
-        );
+    let element = |input: &Input| extension(input).and_then(|extension| extension.element);
+    let first = element(&inputs[0]);
+    if let Some(other) = inputs.iter().find(|&input| element(input) != first) {
+        let [one, two] = [&inputs[0], other].map(Input::name);
+        bail!("{one} and {two} may be of different types; --type says which they all are");
     }
-    Ok((Some(element.unwrap_or(ElementType::U32)), element.is_none()))
+    Ok((first.or(Some(ElementType::U32)), first.is_none()))
+}
+
+fn extension(input: &Input) -> Option<Extension> {
+    input.path().map(Extension::of)
 }
