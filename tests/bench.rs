@@ -152,9 +152,10 @@ fn a_suite_measures_every_combination() {
         let (measured, skipped, sizes) = run(&suite, &devices);
         assert_eq!(skipped, []);
         assert_eq!(sizes, 3 * 2 * 2);
-        // Two sorts of the CPU, its two networks, and every variant on the GPU.
-        assert_eq!(suite.cases(&devices, ElementType::F32, Distribution::Equal, 1).len(), 4 + methods.len());
-        assert_eq!(measured.len(), sizes * (4 + methods.len()));
+        // Two sorts of the CPU, its networks, and every variant on the GPU.
+        let cases = 2 + Algorithm::ALL.len() + methods.len();
+        assert_eq!(suite.cases(&devices, ElementType::F32, Distribution::Equal, 1).len(), cases);
+        assert_eq!(measured.len(), sizes * cases);
         assert!(
             measured.iter().all(|result| result.samples.len() == 2 && result.case.positions == positions)
         );
