@@ -167,10 +167,6 @@ mod system {
     }
 
     /// Runs a command, one at a time, that writes nothing but stderr to this process and does not outlive it.
-    ///
-    /// # Errors
-    ///
-    /// Any error of the system.
     pub(crate) fn output_of(command: &mut Command) -> io::Result<Output> {
         #[cfg(target_os = "linux")]
         {

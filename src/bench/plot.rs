@@ -59,13 +59,12 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
     // After all colours are used, they repeat with other marks.
     let mut looks = MARKS.iter().flat_map(|&mark| COLOURS.map(|colour| (colour, mark))).cycle();
     for ((case, points), label) in lines.iter().zip(&labels) {
-        let style = match case.variant {
-            _ if !case.is_baseline() => LineStyle::Solid,
-            ALL_CORES => LineStyle::Dashed,
-            _ => LineStyle::Dotted,
-        };
         let baseline = (BASELINE, MarkerShape::Circle);
-        let (colour, mark) = if case.is_baseline() { baseline } else { looks.next().unwrap_or(baseline) };
+        let ((colour, mark), style) = match case.variant {
+            _ if !case.is_baseline() => (looks.next().unwrap_or(baseline), LineStyle::Solid),
+            ALL_CORES => (baseline, LineStyle::Dashed),
+            _ => (baseline, LineStyle::Dotted),
+        };
         let line = LinePlot::new()
             .with_data(points.iter().copied())
             .with_color(colour)
@@ -96,8 +95,11 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
     let (left, right) = bounds(points().map(|&(x, _)| x));
     let (bottom, top) = bounds(points().map(|&(_, y)| y));
     let legend = Legend::new(&labels);
-    let top =
-        if legend.is_inside() { top.max(legend.top(&lines, (left, right), bottom).ceil()) } else { top };
+    let (top, place) = if legend.is_inside() {
+        (top.max(legend.top(&lines, (left, right), bottom).ceil()), LegendPosition::InsideTopLeft)
+    } else {
+        (top, LegendPosition::OutsideRightTop)
+    };
     let mut layout = Layout::auto_from_plots(&plots)
         .with_title(title(report))
         .with_x_axis_min(left)
@@ -108,11 +110,7 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
         .with_y_tick_step(1.0)
         .with_x_tick_format(TickFormat::Custom(Arc::new(size)))
         .with_y_tick_format(TickFormat::Custom(Arc::new(|y| time(10_f64.powf(y)))))
-        .with_legend_position(if legend.is_inside() {
-            LegendPosition::InsideTopLeft
-        } else {
-            LegendPosition::OutsideRightTop
-        });
+        .with_legend_position(place);
     for (x, y, size) in crossovers {
         // Below the lines, where there is space, and towards the middle.
         let aside = (right - left) * if x < f64::midpoint(left, right) { 0.06 } else { -0.06 };

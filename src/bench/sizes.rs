@@ -9,7 +9,7 @@ use crate::size;
 pub struct Sizes(pub Vec<usize>);
 
 /// The default factor between consecutive sizes of a range.
-const FACTOR: usize = 4;
+const FACTOR: &str = "4";
 
 impl FromStr for Sizes {
     /// What is wrong with the text.
@@ -20,25 +20,21 @@ impl FromStr for Sizes {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut sizes = Vec::new();
         for part in text.split(',') {
-            match part.split_once("..") {
-                None => sizes.push(size(part)?),
-                Some((first, rest)) => {
-                    let (last, factor) = match rest.split_once('*') {
-                        None => (rest, FACTOR),
-                        Some((last, factor)) => (last, size(factor)?),
-                    };
-                    let (first, last) = (size(first)?, size(last)?);
-                    if first > last {
-                        return Err(format!("'{part}' ends before it begins"));
-                    }
-                    if factor < 2 {
-                        return Err(format!("'{part}' does not grow: the factor is at least 2"));
-                    }
-                    let grow = |size: &usize| size.checked_mul(factor).filter(|&next| next < last);
-                    sizes.extend(std::iter::successors(Some(first), grow));
-                    sizes.push(last);
-                }
+            let Some((first, rest)) = part.split_once("..") else {
+                sizes.push(size(part)?);
+                continue;
+            };
+            let (last, factor) = rest.split_once('*').unwrap_or((rest, FACTOR));
+            let (factor, first, last) = (size(factor)?, size(first)?, size(last)?);
+            if first > last {
+                return Err(format!("'{part}' ends before it begins"));
             }
+            if factor < 2 {
+                return Err(format!("'{part}' does not grow: the factor is at least 2"));
+            }
+            let grow = |size: &usize| size.checked_mul(factor).filter(|&next| next < last);
+            sizes.extend(std::iter::successors(Some(first), grow));
+            sizes.push(last);
         }
         sizes.sort_unstable();
         sizes.dedup();

@@ -28,16 +28,11 @@ struct Job {
 }
 
 impl Job {
-    /// The name in messages.
-    fn name(&self) -> String {
-        human::path(&self.file)
-    }
-
     fn read(&self) -> anyhow::Result<Dataset<'static>> {
         let metadata = fs::metadata(&self.target);
         // A pipe would be drained, and then wait for a reader of the sorted data.
         if self.in_place && metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-            bail!("{}: is no regular file, which --in-place could replace", self.name());
+            bail!("{}: is no regular file, which --in-place could replace", human::path(&self.file));
         }
         let input = &self.options.input;
         Ok(pipeline::read(&input.inputs, &input.how()?, &Unwatched)?)
