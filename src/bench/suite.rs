@@ -214,17 +214,11 @@ impl Suite {
         n.saturating_mul(3 * key + if self.positions { 3 * 4 } else { 0 })
     }
 
-    /// The cases of one size and one kind of keys, in the order of measurement.
+    /// The cases of the first kind of keys, in the order of measurement, of no size yet.
     #[must_use]
-    pub fn cases(
-        &self,
-        devices: &[Device],
-        element: ElementType,
-        distribution: Distribution,
-        n: usize,
-    ) -> Vec<Case> {
-        let entrants = self.entrants(devices, element, distribution);
-        entrants.into_iter().map(|entrant| Case { n, ..entrant.case }).collect()
+    pub fn cases(&self, devices: &[Device]) -> Vec<Case> {
+        let entrants = self.entrants(devices, self.elements[0], self.distributions[0]);
+        entrants.into_iter().map(|entrant| entrant.case).collect()
     }
 
     fn entrants<'a>(

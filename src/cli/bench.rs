@@ -183,19 +183,18 @@ fn start(options: &Options, progress: &Progress) -> anyhow::Result<Vec<bench::De
     for device in &options.devices {
         progress.phase("starting the device", Unit::Time, None);
         let device = match device {
-            Device::Cpu => bench::Device::cpu(),
-            Device::Gpu(select) => gpu(select)?,
-            Device::Auto => match gpu(&Select::Hardware) {
-                Ok(device) => device,
-                Err(error) if matches!(error.kind(), ErrorKind::NoDevice { .. }) => {
+            Device::Cpu => Ok(bench::Device::cpu()),
+            Device::Gpu(select) => gpu(select),
+            Device::Auto => gpu(&Select::Hardware).or_else(|error| match error.kind() {
+                ErrorKind::NoDevice { .. } => {
                     if !options.quiet {
                         progress.note("no hardware GPU found; the networks run on the CPU");
                     }
-                    bench::Device::cpu()
+                    Ok(bench::Device::cpu())
                 }
-                Err(error) => return Err(error.into()),
-            },
-        };
+                _ => Err(error),
+            }),
+        }?;
         // There is only one CPU, whether requested or a replacement for a missing GPU.
         if device.report.is_gpu() || devices.iter().all(|other: &bench::Device| other.report.is_gpu()) {
             devices.push(device);
@@ -289,10 +288,9 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
         skipped: Vec::new(),
     };
     let suite = options.suite;
-    let cases = suite.cases(&devices, suite.elements[0], suite.distributions[0], suite.sizes.0[0]);
     let to_stderr = options.exports.iter().any(Export::is_data_on_stdout);
     let mut live = Live {
-        table: Table::new(&report, &cases, !to_stderr && has_colours()),
+        table: Table::new(&report, &suite.cases(&devices), !to_stderr && has_colours()),
         report,
         to_stderr,
         exports: options.exports,

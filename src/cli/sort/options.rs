@@ -59,13 +59,11 @@ pub(super) enum TimingTo {
 
 impl InputOptions {
     pub(in crate::cli) fn new(args: OrderArgs) -> anyhow::Result<Self> {
-        let inputs: Vec<Input> = if args.files.is_empty() {
-            vec![Input::Stdin]
-        } else {
-            let input =
-                |file: PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file) };
-            args.files.into_iter().map(input).collect()
-        };
+        let input = |file: PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file) };
+        let mut inputs: Vec<Input> = args.files.into_iter().map(input).collect();
+        if inputs.is_empty() {
+            inputs.push(Input::Stdin);
+        }
         let format = input_format(args.from, &inputs)?;
         let (element, type_assumed) = match (args.element, format) {
             (None, Format::Binary) => binary_element(&inputs)?,
@@ -77,19 +75,16 @@ impl InputOptions {
             (element, _) => (element, false),
         };
         if !format.is_table() {
-            for (given, option) in [
+            let of_tables = [
                 (!args.key.is_empty(), "--key"),
                 (args.no_header, "--no-header"),
                 (args.delimiter.is_some(), "--delimiter"),
                 (args.empty.is_some(), "--empty"),
                 (args.invalid.is_some(), "--invalid"),
-            ] {
-                ensure!(
-                    !given,
-                    "{option} is for tables, and {} is {}; --from csv reads it as one",
-                    inputs[0].name(),
-                    format.name()
-                );
+            ];
+            if let Some((_, option)) = of_tables.iter().find(|(is_given, _)| *is_given) {
+                let (input, format) = (inputs[0].name(), format.name());
+                bail!("{option} is for tables, and {input} is {format}; --from csv reads it as one");
             }
         }
         let order = KeyOrder {
