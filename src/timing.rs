@@ -1,4 +1,4 @@
-//! The timing of a sort, as a line of text or a JSON object.
+//! The timing of a sort, as a line of text, or serialised as a JSON object.
 
 use std::fmt;
 use std::path::Path;
@@ -159,15 +159,6 @@ impl Timing {
             left_out: LeftOut::default(),
             type_assumed: false,
         }
-    }
-
-    /// The JSON object, on one line.
-    ///
-    /// # Errors
-    ///
-    /// None in practice; the serialiser's signature has one.
-    pub fn to_json(&self) -> serde_json::Result<String> {
-        serde_json::to_string(self)
     }
 }
 

@@ -104,10 +104,8 @@ pub fn measure(
 /// Sorts, and fails if the result is wrong.
 fn verified(contender: &mut dyn Contender, input: &Words<'static>, seed: u64) -> Result<Sample, Error> {
     let (sample, sorted) = contender.sort(input)?;
-    match verify(input, sorted) {
-        Ok(()) => Ok(sample),
-        Err(problem) => Err(Error::new(ErrorKind::WrongResult { seed, problem })),
-    }
+    verify(input, sorted).map_err(|problem| Error::new(ErrorKind::WrongResult { seed, problem }))?;
+    Ok(sample)
 }
 
 /// A device that is ready to be measured.

@@ -212,7 +212,7 @@ fn sort_one(
 }
 
 fn tell(timing: &Timing, options: &Options) -> anyhow::Result<()> {
-    let line = if options.json { timing.to_json()? } else { timing.to_string() };
+    let line = if options.json { serde_json::to_string(timing)? } else { timing.to_string() };
     match options.timing {
         None => {}
         Some(TimingTo::Stdout) => super::print(&format!("{line}\n"))?,

@@ -102,8 +102,7 @@ fn find_gpu(device: &Device) -> anyhow::Result<Option<(usize, AdapterInfo)>> {
         Device::Cpu => None,
         Device::Auto | Device::Gpu(Select::Hardware) => all.find(|(_, info)| info.kind != Kind::Software),
         Device::Gpu(Select::Index(wanted)) => {
-            let found = all.find(|(number, _)| number == wanted);
-            Some(found.with_context(|| format!("no GPU has the number {wanted}"))?)
+            Some(all.nth(*wanted).with_context(|| format!("no GPU has the number {wanted}"))?)
         }
         Device::Gpu(Select::Name(name)) => {
             let found = all.find(|(_, info)| info.name.to_lowercase().contains(&name.to_lowercase()));
