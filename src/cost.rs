@@ -73,34 +73,32 @@ pub struct Curve {
 }
 
 impl Curve {
+    /// Below the smallest size fixed costs dominate. Beyond the largest one the number of passes grows slowly, so
+    /// the time is nearly linear.
     fn milliseconds(&self, n: u64) -> f64 {
-        let (Some(&first), Some(&last)) = (self.times.first(), self.times.last()) else {
-            return f64::INFINITY;
-        };
-        let after = self.times.partition_point(|&(size, _)| size < n);
-        match (after.checked_sub(1).map(|before| self.times[before]), self.times.get(after)) {
-            // Fixed costs dominate at such small sizes.
-            (None, _) => first.1,
-            (Some(before), Some(&after)) => between(before, after, n),
-            // Beyond the largest size, the number of passes grows slowly, so the time is nearly linear.
-            (Some(_), None) => last.1 * n as f64 / last.0 as f64,
+        let largest = self.times.last().map_or(n, |&(size, _)| size);
+        interpolated(&self.times, n).unwrap_or(f64::INFINITY) * (n as f64 / largest as f64).max(1.0)
+    }
+}
+
+/// The time at `n` by those at other numbers, which ascend: linear on logarithmic scales between two of them, and
+/// that of the nearest one outside of all. `None` without any.
+fn interpolated(times: &[(u64, f64)], n: u64) -> Option<f64> {
+    let after = times.partition_point(|&(number, _)| number < n);
+    match (times[..after].last(), times.get(after)) {
+        (Some(a), Some(b)) if b.0 != n => {
+            let [log_n, log_a, log_b] = [n, a.0, b.0].map(|number| (number as f64).ln());
+            let part = (log_n - log_a) / (log_b - log_a);
+            Some((a.1.ln() * (1.0 - part) + b.1.ln() * part).exp())
         }
+        (before, after) => after.or(before).map(|&(_, time)| time),
     }
 }
 
-/// Linear interpolation on logarithmic scales.
-fn between(a: (u64, f64), b: (u64, f64), n: u64) -> f64 {
-    if n == b.0 {
-        // Exact, even if the other time is infinite.
-        return b.1;
-    }
-    let log = |n: u64| (n as f64).ln();
-    let part = (log(n) - log(a.0)) / (log(b.0) - log(a.0));
-    (a.1.ln() * (1.0 - part) + b.1.ln() * part).exp()
-}
-
-fn find(curves: &[Curve], shape: Shape) -> Option<&Curve> {
-    curves.iter().find(|curve| (curve.key_words, curve.records) == (shape.key_words(), shape.positions))
+/// The time of sorting `n` elements of this shape, if any such sort was measured.
+fn sorting(curves: &[Curve], n: u64, shape: Shape) -> Option<f64> {
+    let kind = (shape.key_words(), shape.positions);
+    curves.iter().find(|curve| (curve.key_words, curve.records) == kind).map(|curve| curve.milliseconds(n))
 }
 
 impl Costs {
@@ -168,25 +166,14 @@ impl Costs {
     /// Compares sorting `n` elements on this many cores and on the GPU, which becomes ready after `start`.
     #[must_use]
     pub fn choose(&self, n: u64, shape: Shape, cores: usize, start: Duration) -> Choice {
-        let gpu =
-            self.gpu.as_ref().and_then(|gpu| find(&gpu.sorts, shape)).map(|curve| curve.milliseconds(n));
+        let by_cores = |cpu: &CpuCosts| Some((cpu.cores as u64, sorting(&cpu.sorts, n, shape)?));
+        let cpus: Vec<(u64, f64)> = self.cpus.iter().filter_map(by_cores).collect();
+        let gpu = self.gpu.as_ref().and_then(|gpu| sorting(&gpu.sorts, n, shape));
         Choice {
             n,
-            cpu: duration(self.on_cpu(n, shape, cores)),
+            cpu: duration(interpolated(&cpus, cores as u64).unwrap_or(0.0)),
             gpu: gpu.map(|time| (start, duration(time))),
             measured_here: self.measured_here,
-        }
-    }
-
-    fn on_cpu(&self, n: u64, shape: Shape, cores: usize) -> f64 {
-        let time = |cpu: &CpuCosts| Some((cpu.cores as u64, find(&cpu.sorts, shape)?.milliseconds(n)));
-        let known: Vec<(u64, f64)> = self.cpus.iter().filter_map(time).collect();
-        let after = known.partition_point(|&(others, _)| others < cores as u64);
-        match (after.checked_sub(1).map(|before| known[before]), known.get(after)) {
-            (Some(before), Some(&after)) => between(before, after, cores as u64),
-            (None, Some(&(_, time))) | (Some((_, time)), None) => time,
-            // No such sort was measured.
-            (None, None) => 0.0,
         }
     }
 }
@@ -341,8 +328,8 @@ mod tests {
         let costs = Costs::built_in();
         assert!(!costs.measured_here && costs.cpus.is_sorted_by(|a, b| a.cores < b.cores));
         for shape in Shape::ALL {
-            assert!(find(&costs.gpu.as_ref().unwrap().sorts, shape).is_some(), "{shape:?}");
-            assert!(costs.cpus.iter().all(|cpu| find(&cpu.sorts, shape).is_some()), "{shape:?}");
+            assert!(sorting(&costs.gpu.as_ref().unwrap().sorts, 1, shape).is_some(), "{shape:?}");
+            assert!(costs.cpus.iter().all(|cpu| sorting(&cpu.sorts, 1, shape).is_some()), "{shape:?}");
             assert!(!costs.choose(FEWEST, shape, 2, costs.start().unwrap()).is_gpu(), "{shape:?}");
             assert!(costs.choose(1 << 30, shape, 2, costs.start().unwrap()).is_gpu(), "{shape:?}");
         }

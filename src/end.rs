@@ -36,20 +36,25 @@ pub(crate) fn install() {
     system::install();
 }
 
-pub(crate) use self::system::{Children, say_at_last};
+/// Ends an interrupted process, successfully if all outputs are complete.
+fn interrupted(done: bool) -> ! {
+    system::exit(if done { 0 } else { INTERRUPTED })
+}
+
+pub(crate) use self::system::{output_of, say_at_last};
 
 #[cfg(unix)]
 mod system {
     use std::io::{self, Read};
     use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
-    use std::process::{Child, Command};
+    use std::process::{Command, Output};
     use std::sync::atomic::{AtomicI32, Ordering};
     use std::thread;
 
     use gpusort::unstable::io::output;
     use libc::c_int;
 
-    use super::{FAILED, INTERRUPTED, PATIENCE_SECONDS};
+    use super::{FAILED, PATIENCE_SECONDS, interrupted};
 
     /// Signals that by default end a process, except those that indicate its own faults.
     const ENDING: &[c_int] = &[
@@ -110,24 +115,19 @@ mod system {
             // SAFETY: no memory is passed. The child has not been waited for, so its id is not reused.
             unsafe { libc::kill(child, libc::SIGKILL) };
         }
-        let pipe = match LAST_WORDS.load(Ordering::SeqCst) {
-            NO_WORDS => NO_WORDS,
-            _ => LAST_WORDS.swap(SAYING, Ordering::SeqCst),
-        };
-        if pipe == SAYING {
-            // Signals often come repeatedly. The message is already limited by time.
-            return;
+        if LAST_WORDS.load(Ordering::SeqCst) == NO_WORDS {
+            return output::end_process(interrupted);
         }
-        if pipe >= 0 {
+        // Signals often come repeatedly. The message is started once, and limited by time.
+        let pipe = LAST_WORDS.swap(SAYING, Ordering::SeqCst);
+        if pipe != SAYING {
             // SAFETY: the byte is static, and the descriptor is that of a pipe that is never closed. The
             // alarm ends the process if the message takes too long.
             unsafe {
                 libc::write(pipe, [0_u8].as_ptr().cast(), 1);
                 libc::alarm(PATIENCE_SECONDS);
             }
-            return;
         }
-        output::end_process(interrupted);
     }
 
     fn alarm() {
@@ -166,50 +166,27 @@ mod system {
         }
     }
 
-    /// Child processes, one at a time. None outlives this process.
-    pub(crate) struct Children;
-
-    impl Children {
-        /// # Errors
-        ///
-        /// Any error of the system.
-        pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
-            #[cfg(target_os = "linux")]
-            {
-                use std::os::unix::process::CommandExt;
-                let die_with_parent = || {
-                    let signal = Some(rustix::process::Signal::KILL);
-                    rustix::process::set_parent_process_death_signal(signal).map_err(io::Error::from)
-                };
-                // SAFETY: the closure makes one system call, and takes no memory or lock.
-                unsafe { command.pre_exec(die_with_parent) };
-            }
-            let child = command.spawn()?;
-            CHILD.store(child.id().cast_signed(), Ordering::SeqCst);
-            Ok(child)
+    /// Runs a command, one at a time, that writes nothing but stderr to this process and does not outlive it.
+    pub(crate) fn output_of(command: &mut Command) -> io::Result<Output> {
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::unix::process::CommandExt;
+            let die_with_parent = || {
+                let signal = Some(rustix::process::Signal::KILL);
+                rustix::process::set_parent_process_death_signal(signal).map_err(io::Error::from)
+            };
+            // SAFETY: the closure makes one system call, and takes no memory or lock.
+            unsafe { command.pre_exec(die_with_parent) };
         }
-
-        /// Waits for the child to end.
-        ///
-        /// # Errors
-        ///
-        /// Any error of the system.
-        pub(crate) fn wait(child: Child) -> io::Result<std::process::Output> {
-            let mut child = child;
-            let mut said = Vec::new();
-            if let Some(mut stderr) = child.stderr.take() {
-                stderr.read_to_end(&mut said)?;
-            }
-            // Its process id may be reused once it was waited for.
-            CHILD.store(0, Ordering::SeqCst);
-            let status = child.wait()?;
-            Ok(std::process::Output { status, stdout: Vec::new(), stderr: said })
+        let mut child = command.spawn()?;
+        CHILD.store(child.id().cast_signed(), Ordering::SeqCst);
+        let mut stderr = Vec::new();
+        if let Some(mut pipe) = child.stderr.take() {
+            pipe.read_to_end(&mut stderr)?;
         }
-    }
-
-    /// Ends an interrupted process, successfully if all outputs are complete.
-    fn interrupted(done: bool) -> ! {
-        exit(if done { 0 } else { INTERRUPTED })
+        // Its process id may be reused once it was waited for.
+        CHILD.store(0, Ordering::SeqCst);
+        Ok(Output { status: child.wait()?, stdout: Vec::new(), stderr })
     }
 
     pub(super) fn print(message: &[u8]) {
@@ -227,12 +204,12 @@ mod system {
 #[cfg(not(unix))]
 mod system {
     use std::io::{self, Write};
-    use std::process::{Child, Command};
+    use std::process::{Command, Output};
     use std::sync::{Mutex, PoisonError};
 
     use gpusort::unstable::io::output;
 
-    use super::INTERRUPTED;
+    use super::interrupted;
 
     static LAST_WORDS: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
 
@@ -252,22 +229,8 @@ mod system {
         *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
     }
 
-    /// Child processes.
-    pub(crate) struct Children;
-
-    impl Children {
-        pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
-            command.spawn()
-        }
-
-        pub(crate) fn wait(child: Child) -> io::Result<std::process::Output> {
-            child.wait_with_output()
-        }
-    }
-
-    /// Ends an interrupted process, successfully if all outputs are complete.
-    fn interrupted(done: bool) -> ! {
-        exit(if done { 0 } else { INTERRUPTED })
+    pub(crate) fn output_of(command: &mut Command) -> io::Result<Output> {
+        command.output()
     }
 
     pub(super) fn print(message: &[u8]) {

@@ -211,11 +211,9 @@ impl fmt::Display for Error {
                          mesa-vulkan-drivers has a software one)",
                     ),
                     Some(adapters) => {
-                        let listed = adapters.iter().enumerate();
-                        let listed: Vec<String> = listed
-                            .map(|(number, it)| format!("{number} {} ({})", it.name, it.kind.name()))
-                            .collect();
-                        write!(f, "\nthere is: {}", listed.join(", "))
+                        let numbered = adapters.iter().enumerate();
+                        let listed = numbered.map(|(n, it)| format!("{n} {} ({})", it.name, it.kind.name()));
+                        write!(f, "\nthere is: {}", listed.collect::<Vec<_>>().join(", "))
                     }
                 }
             }

@@ -27,15 +27,12 @@ pub fn untouched() -> Option<u64> {
 pub fn ensure(what: &str, bytes: u64) -> Result<(), Error> {
     // Not worth a system call.
     const FEW: u64 = 32 << 20;
-    if bytes < FEW {
-        return Ok(());
+    if bytes >= FEW
+        && let Some(available) = available().filter(|&available| available < bytes)
+    {
+        return Err(Error::new(ErrorKind::Memory { what: what.to_owned(), needed: bytes, available }));
     }
-    match available() {
-        Some(available) if available < bytes => {
-            Err(Error::new(ErrorKind::Memory { what: what.to_owned(), needed: bytes, available }))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// `count` zeros, in pages that the system provides when they are first touched.

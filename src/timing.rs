@@ -1,4 +1,4 @@
-//! The timing of a sort, as a line of text or a JSON object.
+//! The timing of a sort, as a line of text, or serialised as a JSON object.
 
 use std::fmt;
 use std::path::Path;
@@ -73,15 +73,15 @@ impl LeftOut {
     /// The nonzero counts with their descriptions.
     fn told(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let Counts { nan, empty, invalid, skipped, blank } = self.counts;
-        let one = |count, one, more| if count == 1 { (one, count) } else { (more, count) };
+        let plural = |count, one, more| (if count == 1 { one } else { more }, count);
         let all = [
             ("NaN", nan),
             ("empty", empty),
             ("invalid", invalid),
-            one(skipped, "row skipped", "rows skipped"),
-            one(blank, "blank line skipped", "blank lines skipped"),
-            one(self.repeated, "repeated key left out", "repeated keys left out"),
-            ("behind the top left out", self.cut),
+            plural(skipped, "row skipped", "rows skipped"),
+            plural(blank, "blank line skipped", "blank lines skipped"),
+            plural(self.repeated, "repeated key left out", "repeated keys left out"),
+            ("after the top left out", self.cut),
         ];
         all.into_iter().filter(|(_, count)| *count > 0)
     }
@@ -160,15 +160,6 @@ impl Timing {
             type_assumed: false,
         }
     }
-
-    /// The JSON object, on one line.
-    ///
-    /// # Errors
-    ///
-    /// None in practice; the serialiser's signature has one.
-    pub fn to_json(&self) -> serde_json::Result<String> {
-        serde_json::to_string(self)
-    }
 }
 
 impl fmt::Display for Timing {
@@ -194,12 +185,8 @@ impl fmt::Display for Timing {
         }
         write!(f, "; {} {}", self.algo, self.variant)?;
         if self.dispatches > 0 {
-            write!(
-                f,
-                ", {} {}",
-                grouped(self.dispatches),
-                if self.dispatches == 1 { "pass" } else { "passes" }
-            )?;
+            let passes = if self.dispatches == 1 { "pass" } else { "passes" };
+            write!(f, ", {} {passes}", grouped(self.dispatches))?;
         }
         write!(f, " on {}", self.device.name)?;
         if self.device.kind != "cpu" {

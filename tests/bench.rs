@@ -12,8 +12,7 @@ use gpusort::unstable::gpu::{Buffers, execute};
 use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::plan::{Algorithm, Plan, Shape, Variant};
 use gpusort::unstable::words::Words;
-use gpusort::{Clock, Elapsed, Kind};
-use gpusort::{Error, ErrorKind, Method};
+use gpusort::{Error, ErrorKind, Kind, Method};
 
 use crate::device;
 
@@ -46,14 +45,7 @@ impl<F: FnMut(usize, &mut Vec<u32>)> Contender for Mock<F> {
         self.keys = keys.into();
         let time = (self.times)(self.runs);
         self.runs += 1;
-        let sample = Sample {
-            sort: Elapsed { time: time / 2, clock: Clock::Host },
-            upload: Duration::ZERO,
-            download: Duration::ZERO,
-            end_to_end: time,
-            dispatches: 0,
-            bytes_moved: 0,
-        };
+        let sample = Sample { end_to_end: time, ..Sample::on_cpu(time / 2) };
         Ok((sample, Sorted::Keys(&self.keys)))
     }
 }
@@ -142,7 +134,7 @@ fn a_suite_measures_every_combination() {
     let start = Instant::now();
     let gpu = Device::gpu(device::start(), start.elapsed()).unwrap();
     // A hundredth of what any memory does.
-    assert!(gpu.report().copy_bytes_per_s.unwrap() > 1e8);
+    assert!(gpu.report.copy_bytes_per_s.unwrap() > 1e8);
     let devices = [gpu, Device::cpu()];
     let methods: Vec<(Algorithm, Variant)> = Algorithm::ALL
         .into_iter()
@@ -160,9 +152,10 @@ fn a_suite_measures_every_combination() {
         let (measured, skipped, sizes) = run(&suite, &devices);
         assert_eq!(skipped, []);
         assert_eq!(sizes, 3 * 2 * 2);
-        // Two sorts of the CPU, its two networks, and every variant on the GPU.
-        assert_eq!(suite.cases(&devices, ElementType::F32, Distribution::Equal, 1).len(), 4 + methods.len());
-        assert_eq!(measured.len(), sizes * (4 + methods.len()));
+        // Two sorts of the CPU, its networks, and every variant on the GPU.
+        let cases = 2 + Algorithm::ALL.len() + methods.len();
+        assert_eq!(suite.cases(&devices).len(), cases);
+        assert_eq!(measured.len(), sizes * cases);
         assert!(
             measured.iter().all(|result| result.samples.len() == 2 && result.case.positions == positions)
         );

@@ -7,9 +7,9 @@ use crate::clock::{Clock, Elapsed};
 use crate::cpu;
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, execute};
-use crate::key::Word;
+use crate::key::{KeyWords, Word};
 use crate::plan::Plan;
-use crate::sorter::{Method, Request, Sorter};
+use crate::sorter::{self, Method, Request, Sorter};
 use crate::words::{Words, by_width};
 
 /// Something that sorts.
@@ -48,6 +48,21 @@ pub struct Sample {
     pub bytes_moved: u64,
 }
 
+impl Sample {
+    /// Of a sort on the CPU without passes, which took this long.
+    #[must_use]
+    pub fn on_cpu(time: Duration) -> Self {
+        Self {
+            sort: Elapsed { time, clock: Clock::Host },
+            upload: Duration::ZERO,
+            download: Duration::ZERO,
+            end_to_end: time,
+            dispatches: 0,
+            bytes_moved: 0,
+        }
+    }
+}
+
 /// Keys and positions in memory reused for all runs, so that no run causes page faults.
 struct Memory {
     keys: Words<'static>,
@@ -56,7 +71,7 @@ struct Memory {
 
 impl Memory {
     fn new(positions: bool) -> Self {
-        Self { keys: Words::from(Vec::<u32>::new()), positions: positions.then(Vec::new) }
+        Self { keys: Words::new(KeyWords::One), positions: positions.then(Vec::new) }
     }
 
     /// Copies the keys.
@@ -90,23 +105,17 @@ impl OnCpu {
 impl Contender for OnCpu {
     fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
         self.result.begin(input);
-        let (sorter, quiet) = (Sorter::cpu(), &mut |_, _| {});
-        let keys = std::mem::replace(&mut self.result.keys, Words::from(Vec::<u32>::new()));
+        let keys = std::mem::replace(&mut self.result.keys, Words::new(KeyWords::One));
         let start = Instant::now();
         let request = if self.result.positions.is_some() { Request::positions } else { Request::keys };
-        let crate::sorter::Sorted { words, report, .. } = sorter.run(request(keys).by(self.method), quiet)?;
+        let request = request(keys).by(self.method);
+        let sorter::Sorted { words, report, .. } = Sorter::cpu().run(request, &mut |_, _| {})?;
         match &mut self.result.positions {
             None => self.result.keys = words,
             Some(positions) => *positions = words.into_vec().unwrap_or_default(),
         }
-        let sample = Sample {
-            sort: report.sort,
-            upload: Duration::ZERO,
-            download: Duration::ZERO,
-            end_to_end: start.elapsed(),
-            dispatches: report.dispatches,
-            bytes_moved: report.bytes_moved,
-        };
+        let (sort, dispatches, bytes_moved) = (report.sort, report.dispatches, report.bytes_moved);
+        let sample = Sample { sort, dispatches, bytes_moved, ..Sample::on_cpu(start.elapsed()) };
         Ok((sample, self.result.sorted()))
     }
 }
@@ -142,16 +151,7 @@ impl Contender for OneCore {
                 sort(keys.to_mut(), positions.as_mut());
             }
         });
-        let time = start.elapsed();
-        let sample = Sample {
-            sort: Elapsed { time, clock: Clock::Host },
-            upload: Duration::ZERO,
-            download: Duration::ZERO,
-            end_to_end: time,
-            dispatches: 0,
-            bytes_moved: 0,
-        };
-        Ok((sample, self.result.sorted()))
+        Ok((Sample::on_cpu(start.elapsed()), self.result.sorted()))
     }
 }
 

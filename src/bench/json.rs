@@ -54,18 +54,15 @@ struct Skipped<'a> {
 ///
 /// Errors of `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    let result = |result: &Measurement| {
-        let (upload_ms, download_ms) = result.transfer_ms();
-        Result {
-            row: report.row(result),
-            clock: result.samples.first().map_or("host", |sample| sample.sort.clock.name()),
-            prepare_ms: result.prepare_ms,
-            upload_ms,
-            download_ms,
-            part_of_copy: report.part_of_copy(result),
-            samples_ms: result.sort_ms(),
-            end_to_end_samples_ms: result.end_to_end_ms(),
-        }
+    let result = |result: &Measurement| Result {
+        row: report.row(result),
+        clock: result.samples.first().map_or("host", |sample| sample.sort.clock.name()),
+        prepare_ms: result.prepare_ms,
+        upload_ms: result.median_ms(|sample| sample.upload),
+        download_ms: result.median_ms(|sample| sample.download),
+        part_of_copy: report.part_of_copy(result),
+        samples_ms: result.each_ms(|sample| sample.sort.time),
+        end_to_end_samples_ms: result.each_ms(|sample| sample.end_to_end),
     };
     let skipped = report.skipped.iter().map(|skipped| Skipped {
         device: &skipped.case.device,

@@ -25,6 +25,12 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// The program and its system, as the first line of a report.
+    pub(super) fn headline(&self) -> String {
+        let revision = self.revision.map(|revision| format!(" ({revision})")).unwrap_or_default();
+        format!("gpusort {}{revision}, {}, {}", self.version, self.os, self.arch)
+    }
+
     /// This machine and build.
     #[must_use]
     pub fn here() -> Self {

@@ -13,13 +13,9 @@ use crate::human::{bytes, grouped};
 /// Errors of `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let machine = &report.machine;
-    let revision = machine.revision.map(|revision| format!(" ({revision})")).unwrap_or_default();
-    writeln!(out, "gpusort {}{revision}, {}, {}  ", machine.version, machine.os, machine.arch)?;
+    writeln!(out, "{}  ", machine.headline())?;
     write!(out, "CPU: {}, {} cores, {}", machine.cpu, machine.cores, bytes(machine.memory_bytes))?;
-    for device in report.devices.iter().filter(|device| device.is_gpu()) {
-        let driver = device.driver.as_deref().unwrap_or("unknown");
-        write!(out, "  \nGPU: {} ({}, {}), driver {driver}", device.name, device.backend, device.kind)?;
-    }
+    report.gpus().try_for_each(|gpu| write!(out, "  \nGPU: {gpu}"))?;
     writeln!(out)?;
     for kind in report.kinds() {
         write!(out, "\n## {}, {}\n\n| n | sort | device |", kind.type_name(), kind.distribution)?;

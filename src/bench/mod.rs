@@ -29,6 +29,6 @@ pub mod table;
 pub mod verify;
 
 pub use report::{Case, DeviceReport, Measurement, Report, Row, Skipped};
-pub use sizes::{NotSizes, Sizes};
+pub use sizes::Sizes;
 pub use spin_up::SpinUp;
 pub use suite::{Device, Event, Outcome, Pace, Suite, measure};

@@ -59,13 +59,12 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
     // After all colours are used, they repeat with other marks.
     let mut looks = MARKS.iter().flat_map(|&mark| COLOURS.map(|colour| (colour, mark))).cycle();
     for ((case, points), label) in lines.iter().zip(&labels) {
-        let style = match case.variant {
-            _ if !case.is_baseline() => LineStyle::Solid,
-            ALL_CORES => LineStyle::Dashed,
-            _ => LineStyle::Dotted,
-        };
         let baseline = (BASELINE, MarkerShape::Circle);
-        let (colour, mark) = if case.is_baseline() { baseline } else { looks.next().unwrap_or(baseline) };
+        let ((colour, mark), style) = match case.variant {
+            _ if !case.is_baseline() => (looks.next().unwrap_or(baseline), LineStyle::Solid),
+            ALL_CORES => (baseline, LineStyle::Dashed),
+            _ => (baseline, LineStyle::Dotted),
+        };
         let line = LinePlot::new()
             .with_data(points.iter().copied())
             .with_color(colour)
@@ -89,23 +88,18 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
         plots.push(Plot::Scatter(mark));
     }
 
-    let points = || lines.iter().flat_map(|(_, points)| points);
-    let bound = |values: &dyn Fn() -> Vec<f64>| {
-        let (least, most) =
-            values().into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
-                (least.min(value), most.max(value))
-            });
-        let (least, most) = (least.floor(), most.ceil());
-        if least < most { (least, most) } else { (least - 1.0, most + 1.0) }
-    };
     if plots.is_empty() {
         return None;
     }
-    let (left, right) = bound(&|| points().map(|&(x, _)| x).collect());
-    let (bottom, top) = bound(&|| points().map(|&(_, y)| y).collect());
+    let points = || lines.iter().flat_map(|(_, points)| points);
+    let (left, right) = bounds(points().map(|&(x, _)| x));
+    let (bottom, top) = bounds(points().map(|&(_, y)| y));
     let legend = Legend::new(&labels);
-    let top =
-        if legend.is_inside() { top.max(legend.top(&lines, (left, right), bottom).ceil()) } else { top };
+    let (top, place) = if legend.is_inside() {
+        (top.max(legend.top(&lines, (left, right), bottom).ceil()), LegendPosition::InsideTopLeft)
+    } else {
+        (top, LegendPosition::OutsideRightTop)
+    };
     let mut layout = Layout::auto_from_plots(&plots)
         .with_title(title(report))
         .with_x_axis_min(left)
@@ -116,11 +110,7 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
         .with_y_tick_step(1.0)
         .with_x_tick_format(TickFormat::Custom(Arc::new(size)))
         .with_y_tick_format(TickFormat::Custom(Arc::new(|y| time(10_f64.powf(y)))))
-        .with_legend_position(if legend.is_inside() {
-            LegendPosition::InsideTopLeft
-        } else {
-            LegendPosition::OutsideRightTop
-        });
+        .with_legend_position(place);
     for (x, y, size) in crossovers {
         // Below the lines, where there is space, and towards the middle.
         let aside = (right - left) * if x < f64::midpoint(left, right) { 0.06 } else { -0.06 };
@@ -128,6 +118,13 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
         layout = layout.with_annotation(annotation);
     }
     Some((plots, layout, legend))
+}
+
+/// The ends of an axis, at whole numbers.
+fn bounds(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let least = values.clone().fold(f64::INFINITY, f64::min).floor();
+    let most = values.fold(f64::NEG_INFINITY, f64::max).ceil();
+    if least < most { (least, most) } else { (least - 1.0, most + 1.0) }
 }
 
 /// Size of the legend in pixels of the SVG; on a terminal it takes about the same share of the picture.
@@ -175,7 +172,7 @@ fn lines(report: &Report) -> Vec<(&Case, Vec<(f64, f64)>)> {
     let mut lines: Vec<(&Case, Vec<(f64, f64)>)> = Vec::new();
     for result in &report.results {
         let case = &result.case;
-        let point = ((case.n as f64).log2(), result.median_ms().max(1e-6).log10());
+        let point = ((case.n as f64).log2(), result.medians()[0].max(1e-6).log10());
         match lines.iter_mut().find(|(of, _)| Case { n: case.n, ..(*of).clone() } == *case) {
             Some((_, points)) => points.push(point),
             None => lines.push((case, vec![point])),
@@ -186,15 +183,13 @@ fn lines(report: &Report) -> Vec<(&Case, Vec<(f64, f64)>)> {
 
 /// The crossover points of each GPU and the CPU, labelled with the approximate size.
 fn crossovers(report: &Report) -> Vec<(f64, f64, String)> {
-    let devices = report.devices.iter().filter(|device| device.is_gpu());
-    let both = devices.flat_map(|device| report.kinds().into_iter().map(move |kind| (device, kind)));
-    both.filter_map(|(device, kind)| match report.crossovers(kind, &device.name)?[0] {
+    let shown = |kernel| match kernel {
         Crossover::Between { about, time, .. } => {
             Some((about.log2(), time.log10(), format!("{} elements", rounded(about))))
         }
         _ => None,
-    })
-    .collect()
+    };
+    report.crossovers().into_iter().filter_map(|(_, _, [kernel, _])| shown(kernel)).collect()
 }
 
 /// A label that distinguishes the line from the others.

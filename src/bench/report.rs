@@ -1,5 +1,9 @@
 //! The results of a benchmark, and figures derived from them.
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::contender::Sample;
@@ -49,14 +53,8 @@ impl Case {
     }
 
     /// Whether this is one of the CPU's own sorts.
-    #[must_use]
-    pub fn is_baseline(&self) -> bool {
+    pub(super) fn is_baseline(&self) -> bool {
         self.algorithm == CPU
-    }
-
-    /// Whether both cases sort the same keys.
-    fn same_keys(&self, other: &Self) -> bool {
-        self.n == other.n && self.same_kind(other)
     }
 
     /// Whether both cases sort keys of the same kind.
@@ -79,38 +77,19 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    fn of_samples(&self, value: impl Fn(&Sample) -> f64) -> Vec<f64> {
-        self.samples.iter().map(value).collect()
+    /// A time of each run, in ms.
+    pub(super) fn each_ms(&self, time: fn(&Sample) -> Duration) -> Vec<f64> {
+        self.samples.iter().map(|sample| milliseconds(time(sample))).collect()
     }
 
-    /// The time of each sort, in ms.
-    #[must_use]
-    pub fn sort_ms(&self) -> Vec<f64> {
-        self.of_samples(|sample| milliseconds(sample.sort.time))
-    }
-
-    /// The time of each run from keys in host memory to the result there, in ms.
-    #[must_use]
-    pub fn end_to_end_ms(&self) -> Vec<f64> {
-        self.of_samples(|sample| milliseconds(sample.end_to_end))
-    }
-
-    /// The median transfer times to the device and back, in ms.
-    #[must_use]
-    pub fn transfer_ms(&self) -> (f64, f64) {
-        let median = |value: fn(&Sample) -> f64| statistics::median(&self.of_samples(value));
-        (median(|sample| milliseconds(sample.upload)), median(|sample| milliseconds(sample.download)))
-    }
-
-    /// The median time of the sorts, in ms.
-    #[must_use]
-    pub fn median_ms(&self) -> f64 {
-        statistics::median(&self.sort_ms())
+    /// The median of a time over the runs, in ms.
+    pub(super) fn median_ms(&self, time: fn(&Sample) -> Duration) -> f64 {
+        statistics::median(&self.each_ms(time))
     }
 
     /// The median times of the sorts and end to end, in ms.
-    fn medians(&self) -> [f64; 2] {
-        [self.median_ms(), statistics::median(&self.end_to_end_ms())]
+    pub(super) fn medians(&self) -> [f64; 2] {
+        [self.median_ms(|sample| sample.sort.time), self.median_ms(|sample| sample.end_to_end)]
     }
 
     /// The largest number of passes of any run.
@@ -141,7 +120,7 @@ pub struct DeviceReport {
     /// Its name, as in the results.
     pub name: String,
     /// `vulkan`, `metal`, `dx12` or `cpu`.
-    pub backend: String,
+    pub backend: &'static str,
     /// `discrete`, `integrated`, `virtual`, `software` or `cpu`.
     pub kind: &'static str,
     /// The driver's name and version.
@@ -203,10 +182,9 @@ pub struct Row {
 
 impl Report {
     /// The row of a result.
-    #[must_use]
-    pub fn row(&self, result: &Measurement) -> Row {
-        let (case, times) = (&result.case, result.sort_ms());
-        let median_ms = result.median_ms();
+    pub(super) fn row(&self, result: &Measurement) -> Row {
+        let (case, times) = (&result.case, result.each_ms(|sample| sample.sort.time));
+        let [median_ms, end_to_end_ms] = result.medians();
         let cpu = self.baseline(case).filter(|_| !self.is_nothing(result));
         let vs_cpu = cpu.map(|cpu| cpu[0] / median_ms);
         Row {
@@ -222,7 +200,7 @@ impl Report {
             median_ms,
             min_ms: times.iter().copied().fold(f64::INFINITY, f64::min),
             max_ms: times.iter().copied().fold(0.0, f64::max),
-            end_to_end_ms: statistics::median(&result.end_to_end_ms()),
+            end_to_end_ms,
             // A coarse clock may measure 0.
             keys_per_s: if median_ms > 0.0 { (case.n as f64 / median_ms * 1e3).round() } else { 0.0 },
             vs_cpu: vs_cpu.filter(|ratio| ratio.is_finite()).map(four_digits),
@@ -231,26 +209,28 @@ impl Report {
 
     /// The times of the faster of the CPU's own sorts on the same keys: of the sort alone, and end to end.
     fn baseline(&self, case: &Case) -> Option<[f64; 2]> {
-        let of_cpu = |result: &&Measurement| result.case.is_baseline() && result.case.same_keys(case);
-        self.results.iter().filter(of_cpu).map(Measurement::medians).reduce(least)
+        let of_cpu = |result: &&Measurement| result.case.is_baseline() && result.case.n == case.n;
+        self.of_kind(case).filter(of_cpu).map(Measurement::medians).reduce(least)
     }
 
     /// Whether a GPU had no work, so that its time is no comparison.
     fn is_nothing(&self, result: &Measurement) -> bool {
-        let is_gpu = |device: &DeviceReport| device.is_gpu() && device.name == result.case.device;
-        result.dispatches() == 0 && self.devices.iter().any(is_gpu)
+        result.dispatches() == 0 && self.gpus().any(|gpu| gpu.name == result.case.device)
+    }
+
+    /// The GPUs, including software ones.
+    pub(super) fn gpus(&self) -> impl Iterator<Item = &DeviceReport> {
+        self.devices.iter().filter(|device| device.is_gpu())
     }
 
     /// The bandwidth of the passes relative to that of the device's copies.
-    #[must_use]
-    pub fn part_of_copy(&self, result: &Measurement) -> Option<f64> {
+    pub(super) fn part_of_copy(&self, result: &Measurement) -> Option<f64> {
         let device = self.devices.iter().find(|device| device.name == result.case.device)?;
-        Some(result.bytes_moved() as f64 / result.median_ms() * 1e3 / device.copy_bytes_per_s?)
+        Some(result.bytes_moved() as f64 / result.medians()[0] * 1e3 / device.copy_bytes_per_s?)
     }
 
     /// The measured kinds of keys, each by its first case.
-    #[must_use]
-    pub fn kinds(&self) -> Vec<&Case> {
+    pub(super) fn kinds(&self) -> Vec<&Case> {
         let mut kinds: Vec<&Case> = Vec::new();
         for Measurement { case, .. } in &self.results {
             if !kinds.iter().any(|kind| kind.same_kind(case)) {
@@ -261,28 +241,31 @@ impl Report {
     }
 
     /// The results of this kind of keys, in the order of measurement.
-    pub fn of_kind<'a>(&'a self, kind: &'a Case) -> impl Iterator<Item = &'a Measurement> {
+    pub(super) fn of_kind<'a>(&'a self, kind: &'a Case) -> impl Iterator<Item = &'a Measurement> {
         self.results.iter().filter(|result| result.case.same_kind(kind))
     }
 
-    /// The size from which on the best of a GPU's sorts of this kind of keys is faster than the faster of the
-    /// CPU's: by the sort itself, and end to end.
-    #[must_use]
-    pub fn crossovers(&self, kind: &Case, device: &str) -> Option<[Crossover; 2]> {
-        let mut points: Vec<(usize, [f64; 2], [f64; 2])> = Vec::new();
+    /// For each kind of keys and each GPU the size from which on the best of its sorts is faster than the faster of
+    /// the CPU's: by the sort itself, and end to end.
+    pub(super) fn crossovers(&self) -> Vec<(&Case, &DeviceReport, [Crossover; 2])> {
+        let all = self.kinds().into_iter().flat_map(|kind| self.gpus().map(move |gpu| (kind, gpu)));
+        all.filter_map(|(kind, gpu)| Some((kind, gpu, self.crossover(kind, &gpu.name)?))).collect()
+    }
+
+    fn crossover(&self, kind: &Case, device: &str) -> Option<[Crossover; 2]> {
+        // By size, the times of the device and of the CPU.
+        let mut points: BTreeMap<usize, ([f64; 2], [f64; 2])> = BTreeMap::new();
         let of_device = |result: &&Measurement| {
             result.case.device == device && !result.case.is_baseline() && !self.is_nothing(result)
         };
         for result in self.of_kind(kind).filter(of_device) {
-            let Some(cpu) = self.baseline(&result.case) else { continue };
-            match points.iter_mut().find(|(n, ..)| *n == result.case.n) {
-                Some((_, best, _)) => *best = least(*best, result.medians()),
-                None => points.push((result.case.n, result.medians(), cpu)),
+            if let Some(cpu) = self.baseline(&result.case) {
+                let (best, _) = points.entry(result.case.n).or_insert((result.medians(), cpu));
+                *best = least(*best, result.medians());
             }
         }
-        points.sort_by_key(|(n, ..)| *n);
         let crossover = |which: usize| {
-            let points: Vec<_> = points.iter().map(|&(n, gpu, cpu)| (n, gpu[which], cpu[which])).collect();
+            let points: Vec<_> = points.iter().map(|(&n, &(gpu, cpu))| (n, gpu[which], cpu[which])).collect();
             statistics::crossover(&points)
         };
         Some([crossover(0)?, crossover(1)?])
@@ -308,5 +291,12 @@ impl DeviceReport {
     #[must_use]
     pub fn is_gpu(&self) -> bool {
         self.kind != CPU
+    }
+}
+
+impl fmt::Display for DeviceReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}, {})", self.name, self.backend, self.kind)?;
+        self.driver.iter().try_for_each(|driver| write!(f, ", driver {driver}"))
     }
 }

@@ -1,6 +1,5 @@
 //! Input sizes as in `--sizes`: `256..1M`, `1K..256M*2`, `1K,64K,1000000`.
 
-use std::fmt;
 use std::str::FromStr;
 
 use crate::size;
@@ -9,50 +8,33 @@ use crate::size;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes(pub Vec<usize>);
 
-/// The text is not a list of sizes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotSizes(String);
-
-impl fmt::Display for NotSizes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for NotSizes {}
-
 /// The default factor between consecutive sizes of a range.
-const FACTOR: u64 = 4;
+const FACTOR: &str = "4";
 
 impl FromStr for Sizes {
-    type Err = NotSizes;
+    /// What is wrong with the text.
+    type Err = String;
 
     /// Parses a comma-separated list of sizes and ranges. `A..B` is A, 4 A, and so on up to B; `A..B*F` uses
     /// the factor F. Both ends are included.
-    fn from_str(text: &str) -> Result<Self, NotSizes> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let mut sizes = Vec::new();
         for part in text.split(',') {
-            match part.split_once("..") {
-                None => sizes.push(size(part)?),
-                Some((first, rest)) => {
-                    let (last, factor) = match rest.split_once('*') {
-                        None => (rest, FACTOR),
-                        Some((last, factor)) => (last, size(factor)? as u64),
-                    };
-                    let (first, last) = (size(first)?, size(last)?);
-                    if first > last {
-                        return Err(NotSizes(format!("'{part}' ends before it begins")));
-                    }
-                    if factor < 2 {
-                        return Err(NotSizes(format!("'{part}' does not grow: the factor is at least 2")));
-                    }
-                    let grow = |size: &usize| {
-                        size.checked_mul(usize::try_from(factor).ok()?).filter(|&next| next < last)
-                    };
-                    sizes.extend(std::iter::successors(Some(first), grow));
-                    sizes.push(last);
-                }
+            let Some((first, rest)) = part.split_once("..") else {
+                sizes.push(size(part)?);
+                continue;
+            };
+            let (last, factor) = rest.split_once('*').unwrap_or((rest, FACTOR));
+            let (factor, first, last) = (size(factor)?, size(first)?, size(last)?);
+            if first > last {
+                return Err(format!("'{part}' ends before it begins"));
             }
+            if factor < 2 {
+                return Err(format!("'{part}' does not grow: the factor is at least 2"));
+            }
+            let grow = |size: &usize| size.checked_mul(factor).filter(|&next| next < last);
+            sizes.extend(std::iter::successors(Some(first), grow));
+            sizes.push(last);
         }
         sizes.sort_unstable();
         sizes.dedup();
@@ -60,12 +42,12 @@ impl FromStr for Sizes {
     }
 }
 
-fn size(text: &str) -> Result<usize, NotSizes> {
-    let size = size::parse(text).map_err(|error| NotSizes(error.to_string()))?;
+fn size(text: &str) -> Result<usize, String> {
+    let size = size::parse(text).map_err(|error| error.to_string())?;
     match usize::try_from(size) {
-        Ok(0) => Err(NotSizes(format!("'{text}' is nothing to sort"))),
+        Ok(0) => Err(format!("'{text}' is nothing to sort")),
         Ok(size) => Ok(size),
-        Err(_) => Err(NotSizes(format!("'{text}' is more than this machine's memory could hold"))),
+        Err(_) => Err(format!("'{text}' is more than this machine's memory could hold")),
     }
 }
 
@@ -101,7 +83,7 @@ mod tests {
             ("0..8", "'0' is nothing to sort"),
             ("1..8*", "'' is not a size"),
         ] {
-            let message = text.parse::<Sizes>().unwrap_err().to_string();
+            let message = text.parse::<Sizes>().unwrap_err();
             assert!(message.starts_with(said), "{text}: {message}");
         }
     }

@@ -1,6 +1,6 @@
 //! Keeps a GPU's clock frequency up while the host is at work.
 
-use std::sync::{Mutex, PoisonError};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
@@ -13,7 +13,7 @@ pub struct SpinUp {
     plan: Plan,
     elements: Buffers,
     /// The least time of the work, reached at the full clock frequency.
-    fastest: Mutex<Duration>,
+    fastest: Cell<Duration>,
 }
 
 impl SpinUp {
@@ -30,10 +30,10 @@ impl SpinUp {
         let once = execute(gpu, &plan, &elements, |_| {})?.0.time;
         // Repeated within one submit, so that the device is not idle in between.
         let times = (Duration::from_millis(10).as_secs_f64() / once.as_secs_f64()).clamp(1.0, 200.0) as u32;
-        let spin_up = Self { plan: plan.repeated(times)?, elements, fastest: Mutex::new(Duration::MAX) };
+        let spin_up = Self { plan: plan.repeated(times)?, elements, fastest: Cell::new(Duration::MAX) };
         let (start, mut improved) = (Instant::now(), Instant::now());
         while improved.elapsed() < Duration::from_millis(300) && start.elapsed() < Duration::from_secs(3) {
-            let before = spin_up.fastest();
+            let before = spin_up.fastest.get();
             if spin_up.once(gpu)? < before.mul_f64(0.97) {
                 improved = Instant::now();
             }
@@ -53,25 +53,20 @@ impl SpinUp {
             let time = self.once(gpu)?;
             fastest_now = fastest_now.min(time);
             let elapsed = start.elapsed();
-            if time <= self.fastest().mul_f64(1.03) && elapsed >= Duration::from_millis(30) {
+            if time <= self.fastest.get().mul_f64(1.03) && elapsed >= Duration::from_millis(30) {
                 return Ok(());
             }
             if elapsed > Duration::from_secs(1) {
                 // Lower the expectation: the device may be throttled by heat.
-                *self.fastest.lock().unwrap_or_else(PoisonError::into_inner) = fastest_now;
+                self.fastest.set(fastest_now);
                 return Ok(());
             }
         }
     }
 
-    fn fastest(&self) -> Duration {
-        *self.fastest.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn once(&self, gpu: &Gpu) -> Result<Duration, Error> {
         let time = execute(gpu, &self.plan, &self.elements, |_| {})?.0.time;
-        let mut fastest = self.fastest.lock().unwrap_or_else(PoisonError::into_inner);
-        *fastest = fastest.min(time);
+        self.fastest.set(self.fastest.get().min(time));
         Ok(time)
     }
 }

@@ -1,6 +1,5 @@
 //! The suite of cases, and the measurement.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::contender::{Contender, OnCpu, OnGpu, OneCore, Sample};
@@ -105,26 +104,14 @@ pub fn measure(
 /// Sorts, and fails if the result is wrong.
 fn verified(contender: &mut dyn Contender, input: &Words<'static>, seed: u64) -> Result<Sample, Error> {
     let (sample, sorted) = contender.sort(input)?;
-    match verify(input, sorted) {
-        Ok(()) => Ok(sample),
-        Err(problem) => Err(Error::new(ErrorKind::WrongResult { seed, problem })),
-    }
-}
-
-impl Suite {
-    /// Least memory needed, in bytes: for the largest input, the sorted copy and the result.
-    #[must_use]
-    pub fn memory(&self) -> u64 {
-        let n = self.sizes.0.iter().copied().max().unwrap_or(0) as u64;
-        let key =
-            self.elements.iter().map(|element| 4 * u64::from(element.key_words().count())).max().unwrap_or(0);
-        n.saturating_mul(3 * key + if self.positions { 3 * 4 } else { 0 })
-    }
+    verify(input, sorted).map_err(|problem| Error::new(ErrorKind::WrongResult { seed, problem }))?;
+    Ok(sample)
 }
 
 /// A device that is ready to be measured.
 pub struct Device {
-    report: DeviceReport,
+    /// Its entry in reports.
+    pub report: DeviceReport,
     /// `None` for the CPU.
     gpu: Option<(Gpu, Option<SpinUp>)>,
 }
@@ -135,7 +122,7 @@ impl Device {
     pub fn cpu() -> Self {
         let report = DeviceReport {
             name: CPU_NAME.to_owned(),
-            backend: CPU.to_owned(),
+            backend: CPU,
             kind: CPU,
             driver: None,
             start_ms: None,
@@ -155,7 +142,7 @@ impl Device {
         let spin_up = (info.kind != Kind::Software).then(|| SpinUp::new(&gpu)).transpose()?;
         let report = DeviceReport {
             name: info.name.clone(),
-            backend: info.backend.to_owned(),
+            backend: info.backend,
             kind: info.kind.name(),
             driver: Some(info.driver.clone()),
             start_ms: Some(milliseconds(start)),
@@ -166,18 +153,6 @@ impl Device {
             },
         };
         Ok(Self { report, gpu: Some((gpu, spin_up)) })
-    }
-
-    /// The device's entry in reports.
-    #[must_use]
-    pub fn report(&self) -> &DeviceReport {
-        &self.report
-    }
-
-    /// Whether it is a GPU, including software ones.
-    #[must_use]
-    pub fn is_gpu(&self) -> bool {
-        self.gpu.is_some()
     }
 
     /// Numbers devices that share a name.
@@ -227,76 +202,53 @@ pub enum Event<'a> {
     SizeDone,
 }
 
-/// A sorter in the comparison.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Entrant {
-    AllCores,
-    OneCore,
-    Network { device: usize, algorithm: Algorithm, variant: Variant },
-}
-
-impl Entrant {
-    /// The approximate exponent of n in its running time.
-    fn exponent(self) -> i32 {
-        match self {
-            Self::Network { algorithm: Algorithm::OddEven, .. } => 2,
-            _ => 1,
-        }
-    }
-}
-
-/// A size and the time of a run at that size.
-type Known = (usize, Duration);
-
 impl Suite {
-    /// The cases of one size and one kind of keys, in the order of measurement.
+    /// Least memory needed, in bytes: for the largest input, the sorted copy and the result.
     #[must_use]
-    pub fn cases(
+    pub fn memory(&self) -> u64 {
+        let n = self.sizes.0.iter().copied().max().unwrap_or(0) as u64;
+        let key =
+            self.elements.iter().map(|element| 4 * u64::from(element.key_words().count())).max().unwrap_or(0);
+        n.saturating_mul(3 * key + if self.positions { 3 * 4 } else { 0 })
+    }
+
+    /// The cases of the first kind of keys, in the order of measurement, of no size yet.
+    #[must_use]
+    pub fn cases(&self, devices: &[Device]) -> Vec<Case> {
+        let entrants = self.entrants(devices, self.elements[0], self.distributions[0]);
+        entrants.into_iter().map(|entrant| entrant.case).collect()
+    }
+
+    fn entrants<'a>(
         &self,
-        devices: &[Device],
+        devices: &'a [Device],
         element: ElementType,
         distribution: Distribution,
-        n: usize,
-    ) -> Vec<Case> {
-        let case = |entrant| self.case(entrant, devices, element, distribution, n);
-        self.entrants(devices).into_iter().map(case).collect()
-    }
-
-    fn entrants(&self, devices: &[Device]) -> Vec<Entrant> {
+    ) -> Vec<Entrant<'a>> {
+        let mut entrants: Vec<Entrant> = Vec::new();
+        let mut add = |device: &str, algorithm, variant, sorter| {
+            let (device, positions) = (device.to_owned(), self.positions);
+            let case = Case { device, algorithm, variant, element, positions, distribution, n: 0 };
+            if entrants.iter().all(|other| other.case != case) {
+                entrants.push(Entrant { case, sorter, known: None });
+            }
+        };
         // The baselines first, so that all others can be compared with them.
-        let mut entrants = vec![Entrant::AllCores, Entrant::OneCore];
-        for (number, device) in devices.iter().enumerate() {
+        add(CPU_NAME, CPU, ALL_CORES, Sorter::Cpu(Method::default()));
+        add(CPU_NAME, CPU, ONE_CORE, Sorter::OneCore);
+        for Device { report, gpu } in devices {
             for &(algorithm, variant) in &self.methods {
-                // Variants make no difference on the CPU.
-                let variant = if device.gpu.is_some() { variant } else { algorithm.variants()[0] };
-                let entrant = Entrant::Network { device: number, algorithm, variant };
-                if !entrants.contains(&entrant) {
-                    entrants.push(entrant);
-                }
+                let (variant, sorter) = match gpu {
+                    Some((gpu, spin_up)) => {
+                        (variant.name(), Sorter::Gpu(gpu, spin_up.as_ref(), algorithm, variant))
+                    }
+                    // Variants make no difference on the CPU.
+                    None => ("network", Sorter::Cpu(Method { algorithm: Some(algorithm), variant: None })),
+                };
+                add(&report.name, algorithm.name(), variant, sorter);
             }
         }
         entrants
-    }
-
-    fn case(
-        &self,
-        entrant: Entrant,
-        devices: &[Device],
-        element: ElementType,
-        distribution: Distribution,
-        n: usize,
-    ) -> Case {
-        let (device, algorithm, variant) = match entrant {
-            Entrant::AllCores => (CPU_NAME, CPU, ALL_CORES),
-            Entrant::OneCore => (CPU_NAME, CPU, ONE_CORE),
-            Entrant::Network { device, algorithm, variant } => {
-                let device = &devices[device];
-                let variant = if device.gpu.is_some() { variant.name() } else { "network" };
-                (device.report.name.as_str(), algorithm.name(), variant)
-            }
-        };
-        let (device, positions) = (device.to_owned(), self.positions);
-        Case { device, algorithm, variant, element, positions, distribution, n }
     }
 
     /// Measures all cases, size by size.
@@ -311,11 +263,11 @@ impl Suite {
     ) -> Result<(), E> {
         for &element in &self.elements {
             for &distribution in &self.distributions {
-                let mut known: HashMap<Entrant, Known> = HashMap::new();
+                let mut entrants = self.entrants(devices, element, distribution);
                 for &n in &self.sizes.0 {
-                    for entrant in self.entrants(devices) {
-                        let case = self.case(entrant, devices, element, distribution, n);
-                        self.run_case(entrant, devices, case, &mut known, tell)?;
+                    for entrant in &mut entrants {
+                        entrant.case.n = n;
+                        entrant.run(&self.pace, tell)?;
                     }
                     tell(Event::SizeDone)?;
                 }
@@ -323,161 +275,138 @@ impl Suite {
         }
         Ok(())
     }
+}
 
-    fn run_case<E: From<Error>>(
-        &self,
-        entrant: Entrant,
-        devices: &[Device],
-        case: Case,
-        known: &mut HashMap<Entrant, Known>,
+/// A sorter in the comparison, which goes from size to size.
+struct Entrant<'a> {
+    /// The case of the current size.
+    case: Case,
+    sorter: Sorter<'a>,
+    /// A size and the time of a run at that size.
+    known: Option<(usize, Duration)>,
+}
+
+/// What an entrant sorts with.
+enum Sorter<'a> {
+    Cpu(Method),
+    OneCore,
+    Gpu(&'a Gpu, Option<&'a SpinUp>, Algorithm, Variant),
+}
+
+impl<'a> Entrant<'a> {
+    fn run<E: From<Error>>(
+        &mut self,
+        pace: &Pace,
         tell: &mut dyn FnMut(Event) -> Result<(), E>,
     ) -> Result<(), E> {
-        tell(Event::Begins(&case, self.pace.warm_up.saturating_add(self.pace.runs)))?;
+        tell(Event::Begins(&self.case, pace.warm_up.saturating_add(pace.runs)))?;
         let mut ran = |runs| {
             // A failure to show progress is ignored.
             let _ = tell(Event::Ran(runs));
         };
-        match self.outcome(entrant, devices, &case, known, &mut ran) {
+        let outcome = self.outcome(pace, &mut ran);
+        let case = self.case.clone();
+        match outcome {
             Ok((Outcome::Measured(samples), prepare)) => {
                 let prepare_ms = milliseconds(prepare);
                 tell(Event::Measured(Measurement { case, samples, prepare_ms }))
             }
             Ok((Outcome::TooLong(run), _)) => {
-                let runs = if self.pace.least() == 1 { "it" } else { "three" };
-                let [run, limit] = [run, self.pace.limit].map(|time| human::time(milliseconds(time)));
-                let by = known.get(&entrant).map(|&(n, _)| n).filter(|&n| n != case.n);
-                let by = by.map_or_else(String::new, |n| format!(" by one of {}", human::grouped(n)));
+                let runs = if pace.least() == 1 { "it" } else { "three" };
+                let [run, limit] = [run, pace.limit].map(|time| human::time(milliseconds(time)));
+                let by = self.known.filter(|&(n, _)| n != case.n);
+                let by = by.map_or_else(String::new, |(n, _)| format!(" by one of {}", human::grouped(n)));
                 let why = format!("about {run} a run{by}, and {runs} must fit into {limit}");
                 tell(Event::Skipped(Skipped { case, why }))
             }
             Err(error) if refuses(&error) => tell(Event::Skipped(Skipped { case, why: error.to_string() })),
-            Err(error) => Err(named(error, &case).into()),
+            Err(error) => {
+                let (method, n, type_name) = (case.method(), human::grouped(case.n), case.type_name());
+                let what = format!("{method} on {}, {n} {} {type_name}", case.device, case.distribution);
+                Err(error.about(what).into())
+            }
         }
     }
 
-    /// Measures a case unless it would take too long; also returns the preparation time of the contender.
-    fn outcome(
-        &self,
-        entrant: Entrant,
-        devices: &[Device],
-        case: &Case,
-        known: &mut HashMap<Entrant, Known>,
-        ran: &mut dyn FnMut(usize),
-    ) -> Result<(Outcome, Duration), Error> {
-        self.plan(entrant, devices, case.element, case.n)?;
-        if let Some(found) = self.expect(entrant, devices, case, known.get(&entrant).copied())? {
-            known.insert(entrant, found);
-            let run = grown(found, entrant, case.n);
-            if self.pace.is_exceeded_by(run) {
-                return Ok((Outcome::TooLong(run), Duration::ZERO));
-            }
+    /// Measures the case unless it would take too long; also returns the preparation time of the contender.
+    fn outcome(&mut self, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Result<(Outcome, Duration), Error> {
+        let n = self.case.n;
+        if let Sorter::Gpu(gpu, _, algorithm, variant) = self.sorter {
+            // What the device refuses needs no estimate.
+            self.plan(gpu, algorithm, variant, n)?;
+        }
+        if let Some(run) = self.estimate(pace)?.filter(|&run| pace.is_exceeded_by(run)) {
+            return Ok((Outcome::TooLong(run), Duration::ZERO));
         }
         let start = Instant::now();
-        let mut contender = self.contender(entrant, devices, case.element, case.n)?;
+        let mut contender = self.contender(n)?;
         let prepare = start.elapsed();
-        let keys = |seed| keys(case, case.n, seed);
-        let outcome = measure(contender.as_mut(), &keys, &self.pace, ran)?;
+        let outcome = measure(contender.as_mut(), &|seed| self.keys(n, seed), pace, ran)?;
         let run = match &outcome {
             Outcome::Measured(samples) => {
                 samples.iter().map(|sample| sample.end_to_end).min().unwrap_or_default()
             }
             Outcome::TooLong(run) => *run,
         };
-        known.insert(entrant, (case.n, run));
+        self.known = Some((n, run));
         Ok((outcome, prepare))
     }
 
     /// Estimates the time of a run by measuring smaller sizes in steps of four, up to a quarter of this size
     /// or to a size from which on it is certain to take too long; so no step takes long. `None` if the size
     /// is too small to need an estimate.
-    fn expect(
-        &self,
-        entrant: Entrant,
-        devices: &[Device],
-        case: &Case,
-        known: Option<Known>,
-    ) -> Result<Option<Known>, Error> {
+    fn estimate(&mut self, pace: &Pace) -> Result<Option<Duration>, Error> {
         const STEP: usize = 4;
         const SMALL: usize = 1 << 12;
-        let (mut last, mut n) = match known {
-            Some(known) => (Some(known), known.0),
-            None if case.n <= SMALL => return Ok(None),
-            None => (None, SMALL / STEP),
-        };
-        while n < case.n.div_ceil(STEP) {
-            n = n.saturating_mul(STEP).min(case.n);
-            if last.is_some_and(|last| self.pace.is_exceeded_by(grown(last, entrant, n))) {
+        let size = self.case.n;
+        if self.known.is_none() && size <= SMALL {
+            return Ok(None);
+        }
+        let mut n = self.known.map_or(SMALL / STEP, |(n, _)| n);
+        while n < size.div_ceil(STEP) {
+            n = n.saturating_mul(STEP).min(size);
+            if self.grown(n).is_some_and(|run| pace.is_exceeded_by(run)) {
                 break;
             }
-            let input = keys(case, n, self.pace.seed);
-            let mut contender = self.contender(entrant, devices, case.element, n)?;
-            let sample = verified(contender.as_mut(), &input, self.pace.seed)?;
-            last = Some((n, sample.end_to_end));
+            let sample = verified(self.contender(n)?.as_mut(), &self.keys(n, pace.seed), pace.seed)?;
+            self.known = Some((n, sample.end_to_end));
         }
-        Ok(last)
+        Ok(self.grown(size))
+    }
+
+    /// The time of a run at another size, by the known one.
+    fn grown(&self, size: usize) -> Option<Duration> {
+        let (n, run) = self.known?;
+        let exponent = if self.case.algorithm == Algorithm::OddEven.name() { 2 } else { 1 };
+        let times = (size as f64 / n as f64).powi(exponent);
+        // Clamped to a year, since a Duration could overflow.
+        Some(Duration::from_secs_f64((run.as_secs_f64() * times).min(3e7)))
+    }
+
+    fn keys(&self, n: usize, seed: u64) -> Words<'static> {
+        let Case { element, distribution, .. } = self.case;
+        Sequence { element, distribution, count: n as u64, seed }.keys(0, n)
     }
 
     /// The plan of a GPU, if its limits permit.
-    fn plan(
-        &self,
-        entrant: Entrant,
-        devices: &[Device],
-        element: ElementType,
-        n: usize,
-    ) -> Result<Option<Plan>, Error> {
-        let Entrant::Network { device, algorithm, variant } = entrant else { return Ok(None) };
-        let Some((gpu, _)) = &devices[device].gpu else { return Ok(None) };
-        let shape = Shape::of(element, self.positions);
-        Plan::new(algorithm, variant, n, shape, &gpu.info().limits).map(Some)
+    fn plan(&self, gpu: &Gpu, algorithm: Algorithm, variant: Variant, n: usize) -> Result<Plan, Error> {
+        let shape = Shape::of(self.case.element, self.case.positions);
+        Plan::new(algorithm, variant, n, shape, &gpu.info().limits)
     }
 
-    fn contender<'a>(
-        &self,
-        entrant: Entrant,
-        devices: &'a [Device],
-        element: ElementType,
-        n: usize,
-    ) -> Result<Box<dyn Contender + 'a>, Error> {
-        let on_cpu = |method| Box::new(OnCpu::new(method, self.positions));
-        let plan = self.plan(entrant, devices, element, n)?;
-        Ok(match entrant {
-            Entrant::AllCores => on_cpu(Method::default()),
-            Entrant::OneCore => Box::new(OneCore::new(self.positions)),
-            Entrant::Network { device, algorithm, .. } => match (&devices[device].gpu, plan) {
-                (Some((gpu, spin_up)), Some(plan)) => Box::new(OnGpu::new(gpu, spin_up.as_ref(), plan)?),
-                _ => on_cpu(Method { algorithm: Some(algorithm), variant: None }),
-            },
+    fn contender(&self, n: usize) -> Result<Box<dyn Contender + 'a>, Error> {
+        let positions = self.case.positions;
+        Ok(match self.sorter {
+            Sorter::Cpu(method) => Box::new(OnCpu::new(method, positions)),
+            Sorter::OneCore => Box::new(OneCore::new(positions)),
+            Sorter::Gpu(gpu, spin_up, algorithm, variant) => {
+                Box::new(OnGpu::new(gpu, spin_up, self.plan(gpu, algorithm, variant, n)?)?)
+            }
         })
     }
-}
-
-/// `n` keys of a case's kind.
-fn keys(case: &Case, n: usize, seed: u64) -> Words<'static> {
-    let (element, distribution) = (case.element, case.distribution);
-    Sequence { element, distribution, count: n as u64, seed }.keys(0, n)
-}
-
-/// The estimated time of a run at another size.
-fn grown((n, run): Known, entrant: Entrant, size: usize) -> Duration {
-    let times = (size as f64 / n as f64).powi(entrant.exponent());
-    // Clamped to a year, since a Duration could overflow.
-    Duration::from_secs_f64((run.as_secs_f64() * times).min(3e7))
 }
 
 /// Whether the device does not support the size, which is no failure.
 fn refuses(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Limit { .. } | ErrorKind::NoMemory { .. })
-}
-
-/// Adds the case to an error.
-fn named(error: Error, case: &Case) -> Error {
-    let what = format!(
-        "{} on {}, {} {} {}",
-        case.method(),
-        case.device,
-        human::grouped(case.n),
-        case.distribution,
-        case.type_name()
-    );
-    error.about(what)
 }

@@ -69,39 +69,33 @@ impl Table {
     }
 
     fn method(&self, case: &Case) -> String {
-        let note = if case.is_baseline() && case.variant == ONE_CORE { ONE_CORE_NOTE } else { "" };
-        let mark = if case.is_baseline() { String::new() } else { self.mark(&case.device) };
-        format!("{}{note}{mark}", case.method())
+        let note = match case.variant {
+            _ if !case.is_baseline() => self.mark(&case.device),
+            ONE_CORE => ", 1 core".to_owned(),
+            _ => String::new(),
+        };
+        format!("{}{note}", case.method())
     }
 
     /// The introduction: the machine, its devices and the legend.
     #[must_use]
     pub fn introduction(&self, report: &Report) -> String {
         let machine = &report.machine;
-        let mut text = format!("gpusort {}", machine.version);
-        if let Some(revision) = machine.revision {
-            let _ = write!(text, " ({revision})");
-        }
         let cores = if machine.cores == 1 { "core" } else { "cores" };
         let memory = bytes(machine.memory_bytes);
-        let _ = writeln!(text, ", {}, {}", machine.os, machine.arch);
-        let _ = writeln!(text, "CPU: {}, {} {cores}, {memory} of memory", machine.cpu, machine.cores);
-        for device in report.devices.iter().filter(|device| device.is_gpu()) {
-            let mark = self.mark(&device.name);
-            let _ = write!(text, "GPU:{mark} {} ({}, {})", device.name, device.backend, device.kind);
-            if let Some(driver) = &device.driver {
-                let _ = write!(text, ", driver {driver}");
-            }
-            if let Some(start) = device.start_ms {
+        let mut text = machine.headline();
+        let _ = writeln!(text, "\nCPU: {}, {} {cores}, {memory} of memory", machine.cpu, machine.cores);
+        for gpu in report.gpus() {
+            let _ = write!(text, "GPU:{} {gpu}", self.mark(&gpu.name));
+            if let Some(start) = gpu.start_ms {
                 let _ = write!(text, "; started in {}", time(start));
             }
-            if let Some(copy) = device.copy_bytes_per_s {
+            if let Some(copy) = gpu.copy_bytes_per_s {
                 let _ = write!(text, ", copies at {:.0} GB/s", copy / 1e9);
             }
             text.push('\n');
         }
-        let _ = write!(text, "\n{}", self.style(Style::new().dim()).apply_to(LEGEND.trim_end()));
-        text.push('\n');
+        let _ = writeln!(text, "\n{}", self.style(Style::new().dim()).apply_to(LEGEND.trim_end()));
         text
     }
 
@@ -127,8 +121,8 @@ impl Table {
         };
         let best = [best(|row| row.median_ms), best(|row| row.end_to_end_ms)];
         let (best_style, mut text) = (self.style(Style::new().green().bold()), String::new());
-        let n = results.first().map(|result| result.case.n).or(skipped.first().map(|skipped| skipped.case.n));
-        let mut size = n.map_or_else(String::new, grouped);
+        let mut cases = results.iter().map(|it| &it.case).chain(skipped.iter().map(|it| &it.case));
+        let mut size = cases.next().map_or_else(String::new, |case| grouped(case.n));
         let mut begin = |text: &mut String, case: &Case| {
             let (n, method) = (std::mem::take(&mut size), self.method(case));
             let _ = write!(text, "{n:>SIZE_WIDTH$}  {method:width$}", width = self.method_width);
@@ -158,25 +152,17 @@ impl Table {
     #[must_use]
     pub fn conclusion(&self, report: &Report) -> String {
         let mut text = String::new();
-        for kind in report.kinds() {
-            for device in report.devices.iter().filter(|device| device.is_gpu()) {
-                let Some([kernel, whole]) = report.crossovers(kind, &device.name) else { continue };
-                let _ = writeln!(
-                    text,
-                    "\n{} {} on {}: the sort alone {}; end to end it {}.",
-                    kind.type_name(),
-                    kind.distribution,
-                    device.name,
-                    overtakes(kernel),
-                    overtakes(whole),
-                );
-            }
+        for (kind, gpu, crossovers) in report.crossovers() {
+            let (what, [kernel, whole]) = (kind.type_name(), crossovers.map(overtakes));
+            let _ = writeln!(
+                text,
+                "\n{what} {} on {}: the sort alone {kernel}; end to end it {whole}.",
+                kind.distribution, gpu.name,
+            );
         }
         text
     }
 }
-
-const ONE_CORE_NOTE: &str = ", 1 core";
 
 fn overtakes(crossover: Crossover) -> String {
     match crossover {

@@ -2,16 +2,16 @@
 //! these into options.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use gpusort::Format;
 use gpusort::unstable::bench::{Pace, Sizes};
 use gpusort::unstable::generate::Distribution;
 use gpusort::unstable::key::ElementType;
+use gpusort::unstable::order::{Invalid, Nulls};
 use gpusort::unstable::plan::{Algorithm, Variant};
-use gpusort::{Format, UnknownName};
 
 /// Sort numbers, and tables by their numbers, with the GPU.
 ///
@@ -87,20 +87,6 @@ pub(super) struct CheckArgs {
     pub(super) quiet: bool,
 }
 
-/// `--check`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum CheckArg {
-    DiagnoseFirst,
-    Quiet,
-    Silent,
-}
-
-impl CheckArg {
-    pub(super) fn is_quiet(self) -> bool {
-        self != Self::DiagnoseFirst
-    }
-}
-
 /// Measure how long the CPU and the GPU take for sorts of several sizes, with the GPU's start and both transfers, and
 /// keep the results, from which 'gpusort sort' then chooses the faster one. Takes some tens of seconds; run it again
 /// after a change of the hardware or its driver.
@@ -142,7 +128,7 @@ pub(super) struct BenchArgs {
         long,
         value_name = "ALGO",
         value_delimiter = ',',
-        value_parser = by_name::<Algorithm>(Algorithm::ALL.map(Algorithm::name))
+        value_parser = one_of(named(Algorithm::ALL, Algorithm::name))
     )]
     pub(super) algo: Vec<Algorithm>,
 
@@ -151,9 +137,9 @@ pub(super) struct BenchArgs {
         long,
         value_name = "NAME",
         value_delimiter = ',',
-        value_parser = by_name::<VariantArg>(Variant::ALL.map(Variant::name).into_iter().chain([ALL]))
+        value_parser = one_of(optional(Variant::ALL, Variant::name).chain([("all", None)]))
     )]
-    pub(super) variant: Vec<VariantArg>,
+    pub(super) variant: Vec<OrAuto<Variant>>,
 
     /// Element types
     #[arg(
@@ -162,7 +148,7 @@ pub(super) struct BenchArgs {
         value_name = "TYPE",
         value_delimiter = ',',
         default_value = "u32",
-        value_parser = by_name::<ElementType>(ElementType::ALL.map(ElementType::name))
+        value_parser = one_of(named(ElementType::ALL, ElementType::name))
     )]
     pub(super) element: Vec<ElementType>,
 
@@ -172,7 +158,7 @@ pub(super) struct BenchArgs {
         value_name = "DIST",
         value_delimiter = ',',
         default_value = "uniform",
-        value_parser = by_name::<Distribution>(Distribution::ALL.map(Distribution::name))
+        value_parser = one_of(named(Distribution::ALL, Distribution::name))
     )]
     pub(super) dist: Vec<Distribution>,
 
@@ -233,24 +219,6 @@ pub(super) struct BenchArgs {
     pub(super) quiet: bool,
 }
 
-/// The name for all variants.
-const ALL: &str = "all";
-
-/// `bench --variant`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum VariantArg {
-    All,
-    One(Variant),
-}
-
-impl FromStr for VariantArg {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        if name == ALL { Ok(Self::All) } else { name.parse().map(Self::One) }
-    }
-}
-
 /// A time in seconds, above zero.
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -287,7 +255,7 @@ pub(super) struct GenArgs {
         value_name = "TYPE",
         default_value = "auto",
         hide_default_value = true,
-        value_parser = by_name_or_auto::<ElementType>(ElementType::all().map(ElementType::name))
+        value_parser = auto_or(ElementType::all(), ElementType::name)
     )]
     pub(super) element: OrAuto<ElementType>,
 
@@ -297,7 +265,7 @@ pub(super) struct GenArgs {
         value_name = "DIST",
         default_value = "uniform",
         hide_possible_values = true,
-        value_parser = by_name::<Distribution>(Distribution::ALL.map(Distribution::name))
+        value_parser = one_of(named(Distribution::ALL, Distribution::name))
     )]
     pub(super) dist: Distribution,
 
@@ -306,7 +274,7 @@ pub(super) struct GenArgs {
     pub(super) seed: u64,
 
     /// Output format [default: the extension of -o if known, else text]
-    #[arg(long, value_name = "FORMAT", value_parser = by_name::<Format>(Format::ALL.map(Format::name)))]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(named(Format::ALL, Format::name)))]
     pub(super) to: Option<Format>,
 
     /// Where to write; - is standard output
@@ -380,7 +348,7 @@ pub(super) struct SortArgs {
     pub(super) argsort: bool,
 
     /// Output format [default: the extension of -o if known, else the input's format]
-    #[arg(long, value_name = "FORMAT", value_parser = by_name::<Format>(Format::ALL.map(Format::name)), help_heading = RESULT)]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(named(Format::ALL, Format::name)), help_heading = RESULT)]
     pub(super) to: Option<Format>,
 
     /// Where to write; the file may be an input, - is standard output; with --each a folder
@@ -403,10 +371,11 @@ pub(super) struct SortArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "diagnose-first",
+        value_parser = one_of(IS_QUIET),
         conflicts_with_all = ["top", "argsort", "to", "output", "each", "merge"],
         help_heading = INSTEAD
     )]
-    pub(super) check: Option<CheckArg>,
+    pub(super) check: Option<bool>,
 
     /// The same by the exit code alone: --check=quiet
     #[arg(short = 'C', conflicts_with_all = ["check", "top", "argsort", "to", "output", "each", "merge"], help_heading = INSTEAD)]
@@ -424,7 +393,7 @@ pub(super) struct SortArgs {
         default_value = "auto",
         env = "GPUSORT_ALGO",
         hide_env_values = true,
-        value_parser = by_name_or_auto::<Algorithm>(Algorithm::ALL.map(Algorithm::name)),
+        value_parser = auto_or(Algorithm::ALL, Algorithm::name),
         help_heading = HOW
     )]
     pub(super) algo: OrAuto<Algorithm>,
@@ -434,7 +403,7 @@ pub(super) struct SortArgs {
         long,
         value_name = "NAME",
         hide_possible_values = true,
-        value_parser = by_name::<Variant>(Variant::ALL.map(Variant::name)),
+        value_parser = one_of(named(Variant::ALL, Variant::name)),
         help_heading = HOW
     )]
     pub(super) variant: Option<Variant>,
@@ -511,11 +480,11 @@ pub(super) struct OrderArgs {
     pub(super) files: Vec<PathBuf>,
 
     /// Input format; auto goes by the extension, else text
-    #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = by_name_or_auto::<Format>(Format::ALL.map(Format::name)), help_heading = INPUT)]
+    #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
     pub(super) from: OrAuto<Format>,
 
     /// Element type; auto finds it in text, and for binary takes it from the extension
-    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = by_name_or_auto::<ElementType>(ElementType::all().map(ElementType::name)), help_heading = INPUT)]
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = auto_or(ElementType::all(), ElementType::name), help_heading = INPUT)]
     pub(super) element: OrAuto<ElementType>,
 
     /// The first row of a table is data, not a header
@@ -539,16 +508,16 @@ pub(super) struct OrderArgs {
     pub(super) unique: bool,
 
     /// Where NaN goes, whatever the direction
-    #[arg(long, value_name = "WHERE", default_value = "last", help_heading = ORDER)]
-    pub(super) nan: PlaceArg,
+    #[arg(long, value_name = "WHERE", default_value = "last", value_parser = one_of(NULLS), help_heading = ORDER)]
+    pub(super) nan: Nulls,
 
     /// Where rows go whose key field is empty [default: last]
-    #[arg(long, value_name = "WHERE", help_heading = ORDER)]
-    pub(super) empty: Option<PlaceArg>,
+    #[arg(long, value_name = "WHERE", value_parser = one_of(NULLS), help_heading = ORDER)]
+    pub(super) empty: Option<Nulls>,
 
     /// Where rows go whose key field is not a number [default: error]
-    #[arg(long, value_name = "WHERE", help_heading = ORDER)]
-    pub(super) invalid: Option<InvalidArg>,
+    #[arg(long, value_name = "WHERE", value_parser = one_of(INVALID), help_heading = ORDER)]
+    pub(super) invalid: Option<Invalid>,
 
     /// Ignored: sorting is numeric here
     #[arg(short, long, help_heading = ORDER)]
@@ -563,22 +532,15 @@ pub(super) struct OrderArgs {
     pub(super) stable: bool,
 }
 
+/// `--check`, and whether nothing is printed.
+const IS_QUIET: [(&str, bool); 3] = [("diagnose-first", false), ("quiet", true), ("silent", true)];
+
 /// `--nan`, `--empty`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum PlaceArg {
-    Last,
-    First,
-    Error,
-}
+const NULLS: [(&str, Nulls); 3] = [("last", Nulls::Last), ("first", Nulls::First), ("error", Nulls::Error)];
 
 /// `--invalid`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum InvalidArg {
-    Error,
-    Last,
-    First,
-    Skip,
-}
+const INVALID: [(&str, Invalid); 4] =
+    [("error", Invalid::Error), ("last", Invalid::Last), ("first", Invalid::First), ("skip", Invalid::Skip)];
 
 /// A byte that can separate fields.
 fn delimiter(text: &str) -> Result<u8, String> {
@@ -590,30 +552,43 @@ fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// A value, or `auto`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OrAuto<T>(pub(super) Option<T>);
+/// A value, or `None` for `auto` or `all`. An alias, since clap takes a field that is an `Option` by name for an option
+/// that may be missing.
+pub(super) type OrAuto<T> = Option<T>;
 
-/// The name for what the command chooses by itself.
-const AUTO: &str = "auto";
-
-/// Parses `auto`, or one of these names as the value that it names.
-fn by_name_or_auto<T>(
-    names: impl IntoIterator<Item = &'static str>,
-) -> impl TypedValueParser<Value = OrAuto<T>>
-where
-    T: FromStr<Err: std::error::Error + Send + Sync + 'static> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(std::iter::once(AUTO).chain(names))
-        .try_map(|name| if name == AUTO { Ok(OrAuto(None)) } else { name.parse().map(|it| OrAuto(Some(it))) })
+/// These values with their names.
+fn named<T: Copy>(
+    all: impl IntoIterator<Item = T>,
+    name: fn(T) -> &'static str,
+) -> impl Iterator<Item = (&'static str, T)> {
+    all.into_iter().map(move |value| (name(value), value))
 }
 
-/// A parser that accepts these names and returns the values they name.
-fn by_name<T>(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
-where
-    T: FromStr<Err: std::error::Error + Send + Sync + 'static> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names).try_map(|name| name.parse())
+/// The same, beside a name that stands for none of them.
+fn optional<T: Copy>(
+    all: impl IntoIterator<Item = T>,
+    name: fn(T) -> &'static str,
+) -> impl Iterator<Item = (&'static str, OrAuto<T>)> {
+    named(all, name).map(|(name, value)| (name, Some(value)))
+}
+
+/// Parses `auto`, or the name of one of these values.
+fn auto_or<T: Copy + Send + Sync + 'static>(
+    all: impl IntoIterator<Item = T>,
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = OrAuto<T>> {
+    one_of([("auto", None)].into_iter().chain(optional(all, name)))
+}
+
+/// Parses a name as the value beside it.
+fn one_of<T: Copy + Send + Sync + 'static>(
+    values: impl IntoIterator<Item = (&'static str, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let values: Vec<(&str, T)> = values.into_iter().collect();
+    PossibleValuesParser::new(values.iter().map(|(name, _)| *name)).try_map(move |given| {
+        let value = values.iter().find(|(name, _)| *name == given).map(|(_, value)| *value);
+        value.ok_or("not one of the possible values")
+    })
 }
 
 /// `--timing`

@@ -7,8 +7,6 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use console::Term;
-use gpusort::ErrorKind;
-use gpusort::Select;
 use gpusort::unstable::bench;
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::table::Table;
@@ -18,10 +16,11 @@ use gpusort::unstable::human;
 use gpusort::unstable::io::Output;
 use gpusort::unstable::memory;
 use gpusort::unstable::plan::{Algorithm, Variant};
+use gpusort::{ErrorKind, Select};
 
 use crate::end;
 
-use super::args::{BenchArgs, Progress as When, VariantArg};
+use super::args::{BenchArgs, OrAuto, Progress as When};
 use super::device::Device;
 use super::format::unless_stdout;
 use super::progress::{Progress, Unit};
@@ -102,9 +101,9 @@ impl Options {
         if exports.iter().filter(|export| export.path.is_none()).count() > 1 {
             bail!("only one export can go to standard output");
         }
-        for (number, export) in exports.iter().enumerate() {
-            let Some(path) = export.path.as_deref() else { continue };
-            if exports[..number].iter().any(|other| other.path == export.path) {
+        for (number, Export { path, .. }) in exports.iter().enumerate() {
+            let Some(path) = path else { continue };
+            if exports[..number].iter().any(|other| other.path.as_ref() == Some(path)) {
                 bail!("{}: two exports would be written there", human::path(path));
             }
             check_place(path)?;
@@ -149,23 +148,23 @@ fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
     distinct
 }
 
-/// Each algorithm with those of these variants that it has.
-fn methods(algorithms: &[Algorithm], variants: &[VariantArg]) -> anyhow::Result<Vec<(Algorithm, Variant)>> {
+/// Each algorithm with those of these variants that it has; `None` is all variants.
+fn methods(
+    algorithms: &[Algorithm],
+    variants: &[OrAuto<Variant>],
+) -> anyhow::Result<Vec<(Algorithm, Variant)>> {
     let algorithms = if algorithms.is_empty() { &Algorithm::ALL } else { algorithms };
-    let asked = |variant: &Variant| {
-        variants.iter().any(|asked| *asked == VariantArg::All || *asked == VariantArg::One(*variant))
+    let is_asked = |algorithm: Algorithm, variant: Variant| match variants {
+        [] => variant == algorithm.variants()[0],
+        _ => variants.iter().any(|asked| asked.is_none_or(|asked| asked == variant)),
     };
     let mut methods = Vec::new();
     for &algorithm in algorithms {
-        match variants {
-            [] => methods.push((algorithm, algorithm.variant(None)?)),
-            _ => methods.extend(algorithm.variants().iter().copied().filter(asked).map(|v| (algorithm, v))),
-        }
+        let asked = algorithm.variants().iter().filter(|&&variant| is_asked(algorithm, variant));
+        methods.extend(asked.map(|&variant| (algorithm, variant)));
     }
-    for variant in variants {
-        if let VariantArg::One(variant) = variant
-            && !methods.iter().any(|(_, has)| has == variant)
-        {
+    for variant in variants.iter().flatten() {
+        if !methods.iter().any(|(_, has)| has == variant) {
             // Fails with the message.
             algorithms[0].variant(Some(*variant))?;
         }
@@ -184,21 +183,20 @@ fn start(options: &Options, progress: &Progress) -> anyhow::Result<Vec<bench::De
     for device in &options.devices {
         progress.phase("starting the device", Unit::Time, None);
         let device = match device {
-            Device::Cpu => bench::Device::cpu(),
-            Device::Gpu(select) => gpu(select)?,
-            Device::Auto => match gpu(&Select::Hardware) {
-                Ok(device) => device,
-                Err(error) if matches!(error.kind(), ErrorKind::NoDevice { .. }) => {
+            Device::Cpu => Ok(bench::Device::cpu()),
+            Device::Gpu(select) => gpu(select),
+            Device::Auto => gpu(&Select::Hardware).or_else(|error| match error.kind() {
+                ErrorKind::NoDevice { .. } => {
                     if !options.quiet {
                         progress.note("no hardware GPU found; the networks run on the CPU");
                     }
-                    bench::Device::cpu()
+                    Ok(bench::Device::cpu())
                 }
-                Err(error) => return Err(error.into()),
-            },
-        };
+                _ => Err(error),
+            }),
+        }?;
         // There is only one CPU, whether requested or a replacement for a missing GPU.
-        if device.is_gpu() || devices.iter().all(bench::Device::is_gpu) {
+        if device.report.is_gpu() || devices.iter().all(|other: &bench::Device| other.report.is_gpu()) {
             devices.push(device);
         }
     }
@@ -244,9 +242,8 @@ impl Live {
     fn tell(&mut self) -> anyhow::Result<()> {
         let results = &self.report.results[self.results_told..];
         let skipped = &self.report.skipped[self.skipped_told..];
-        let case =
-            results.first().map(|result| &result.case).or(skipped.first().map(|skipped| &skipped.case));
-        let Some(case) = case else { return Ok(()) };
+        let mut cases = results.iter().map(|it| &it.case).chain(skipped.iter().map(|it| &it.case));
+        let Some(case) = cases.next() else { return Ok(()) };
         let mut text = String::new();
         if !self.kind.as_ref().is_some_and(|kind| kind.same_kind(case)) {
             text = self.table.heading(case);
@@ -286,15 +283,14 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
     let devices = start(&options, &progress)?;
     let report = Report {
         machine: Machine::here(),
-        devices: devices.iter().map(|device| device.report().clone()).collect(),
+        devices: devices.iter().map(|device| device.report.clone()).collect(),
         results: Vec::new(),
         skipped: Vec::new(),
     };
     let suite = options.suite;
-    let cases = suite.cases(&devices, suite.elements[0], suite.distributions[0], suite.sizes.0[0]);
     let to_stderr = options.exports.iter().any(Export::is_data_on_stdout);
     let mut live = Live {
-        table: Table::new(&report, &cases, !to_stderr && has_colours()),
+        table: Table::new(&report, &suite.cases(&devices), !to_stderr && has_colours()),
         report,
         to_stderr,
         exports: options.exports,
@@ -329,7 +325,7 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
 fn tell(event: Event, live: &Mutex<Live>, progress: &Progress) -> anyhow::Result<()> {
     match event {
         Event::Begins(case, runs) => {
-            let n = gpusort::unstable::human::grouped(case.n);
+            let n = human::grouped(case.n);
             let name = format!("{n} {} {}, {}", case.type_name(), case.distribution, case.method());
             progress.phase(name, Unit::Runs, Some(runs as u64));
         }

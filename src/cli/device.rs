@@ -12,9 +12,8 @@ use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human::{grouped, quoted};
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::parallel;
-use gpusort::unstable::plan::{Limits, Plan, Shape};
-use gpusort::{ErrorKind, Method, Sorter};
-use gpusort::{Kind, Select};
+use gpusort::unstable::plan::{Plan, Shape};
+use gpusort::{ErrorKind, Kind, Method, Select, Sorter};
 
 use super::costs;
 use super::progress::{Progress, Unit};
@@ -74,7 +73,7 @@ impl Starting {
         if done { Duration::ZERO } else { of.saturating_sub(self.since.elapsed()) }
     }
 
-    fn wait(mut self) -> (Result<Gpu, gpusort::Error>, Duration) {
+    fn wait(mut self) -> Begun {
         match self.device.take().expect("taken here only, and by drop") {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(begun) => *begun,
@@ -99,7 +98,9 @@ pub(super) struct Devices {
     selection: Selection,
     /// Whether to report that there is no GPU.
     notes: bool,
-    gpu: Started,
+    starting: Option<Starting>,
+    /// Once it has started, or why it has not.
+    gpu: Option<Result<Rc<Sorter>, String>>,
     /// Loaded on first use.
     costs: OnceCell<Costs>,
 }
@@ -114,14 +115,6 @@ pub(super) struct Expected {
     pub(super) text: bool,
 }
 
-enum Started {
-    No,
-    Soon(Starting),
-    Yes(Rc<Sorter>),
-    /// It failed to start, for this reason.
-    Never(String),
-}
-
 /// The device for a sort, and the reason for the choice.
 pub(super) struct Chosen {
     pub(super) sorter: Rc<Sorter>,
@@ -131,13 +124,9 @@ pub(super) struct Chosen {
 }
 
 impl Devices {
-    pub(super) fn new(wanted: Device, method: Method, notes: bool) -> Self {
-        Self { wanted, method, selection: Selection::ALL, notes, gpu: Started::No, costs: OnceCell::new() }
-    }
-
-    /// Restricts the sort to a selection of its records.
-    pub(super) fn selecting(self, selection: Selection) -> Self {
-        Self { selection, ..self }
+    pub(super) fn new(wanted: Device, method: Method, selection: Selection, notes: bool) -> Self {
+        let costs = OnceCell::new();
+        Self { wanted, method, selection, notes, starting: None, gpu: None, costs }
     }
 
     /// Whether neither a device nor an algorithm is named.
@@ -154,13 +143,13 @@ impl Devices {
                 && !self.selection.is_few(input.n)
                 && self.compare(input.n, input.shape, left).is_gpu()
         };
-        let starts = match (&self.gpu, &self.wanted) {
-            (Started::No, Device::Auto) if self.is_free() => input.is_some_and(pays),
-            (Started::No, Device::Auto | Device::Gpu(_)) => true,
-            _ => false,
+        let is_wanted = match self.wanted {
+            Device::Cpu => false,
+            _ if self.is_free() => input.is_some_and(pays),
+            Device::Auto | Device::Gpu(_) => true,
         };
-        if starts {
-            self.gpu = Started::Soon(Starting::new(self.select()));
+        if is_wanted {
+            self.starting = Some(Starting::new(self.select()));
         }
     }
 
@@ -188,7 +177,7 @@ impl Devices {
 
     /// Whether a device is being started.
     pub(super) fn is_starting(&self) -> bool {
-        matches!(self.gpu, Started::Soon(_))
+        self.starting.is_some()
     }
 
     /// Chooses a device for `n` elements, with `unread` bytes still to be read, and waits for its start.
@@ -199,91 +188,91 @@ impl Devices {
         unread: u64,
         progress: &Progress,
     ) -> anyhow::Result<Chosen> {
-        let on_cpu =
-            |why: String| Ok(Chosen { sorter: Rc::new(Sorter::cpu()), started: Duration::ZERO, why });
-        if self.wanted == Device::Cpu {
-            return on_cpu("--device cpu".to_owned());
-        }
-        let named = self.wanted != Device::Auto;
-        let algorithm = self.method.algorithm;
-        let is_free = self.is_free();
-        let mut why = match algorithm {
-            _ if named => "--device names it".to_owned(),
-            Some(algorithm) => format!("--algo {algorithm} is named and there is a hardware GPU"),
-            None => String::new(),
+        let on_cpu = |started, why| Ok(Chosen { sorter: Rc::new(Sorter::cpu()), started, why });
+        let why = match self.reason_for_gpu(n, shape, unread) {
+            Ok(why) => why,
+            Err(why) => return on_cpu(Duration::ZERO, why),
         };
-        if is_free {
-            if n < cost::FEWEST {
-                return on_cpu(format!(
-                    "{} {} too few for a GPU",
-                    counted(n),
-                    if n == 1 { "is" } else { "are" }
-                ));
-            }
-            if self.selection.is_few(n) {
-                return on_cpu("the first few are found sooner than all are brought to a GPU".to_owned());
-            }
-            let choice = self.compare(n, shape, |start| match &self.gpu {
-                Started::Yes(_) => Duration::ZERO,
-                Started::Soon(starting) => {
-                    starting.left(start).saturating_sub(self.costs().reading(unread, false))
-                }
-                Started::No | Started::Never(_) => start,
-            });
-            why = choice.to_string();
-            if !choice.is_gpu() {
-                return on_cpu(why);
-            }
+        let (gpu, started) = self.started(progress)?;
+        // The startup time counts in any case.
+        match gpu.and_then(|sorter| self.fit(sorter, n, shape)) {
+            Ok(sorter) => Ok(Chosen { sorter, started, why }),
+            Err(why) => on_cpu(started, why),
         }
-        let (sorter, started) = match std::mem::replace(&mut self.gpu, Started::No) {
-            Started::Yes(sorter) => (sorter, Duration::ZERO),
-            Started::Never(why) => {
-                self.gpu = Started::Never(why.clone());
-                return on_cpu(why);
+    }
+
+    /// Why a GPU is to sort, or else why none is.
+    fn reason_for_gpu(&self, n: u64, shape: Shape, unread: u64) -> Result<String, String> {
+        match (&self.wanted, self.method.algorithm) {
+            (Device::Cpu, _) => return Err("--device cpu".to_owned()),
+            (Device::Gpu(_), _) => return Ok("--device names it".to_owned()),
+            (Device::Auto, Some(algorithm)) => {
+                return Ok(format!("--algo {algorithm} is named and there is a hardware GPU"));
             }
-            other => {
-                let starting = match other {
-                    Started::Soon(starting) => starting,
-                    _ => Starting::new(self.select()),
-                };
-                progress.phase("device", Unit::Time, None);
-                match starting.wait() {
-                    (Ok(gpu), started) => (Rc::new(Sorter::on(gpu)), started),
-                    (Err(error), _) => {
-                        let none = matches!(error.kind(), ErrorKind::NoDevice { .. });
-                        if named || algorithm.is_some() && !none {
-                            return Err(error.into());
-                        }
-                        if let Some(algorithm) = algorithm
-                            && self.notes
-                        {
-                            let what = format!("the {algorithm} network runs on the CPU");
-                            progress.note(&format!("no hardware GPU found; {what}"));
-                        }
-                        // The GPU was not requested, so the failure is only mentioned as the reason.
-                        let said = || error.to_string().replace('\n', "; ");
-                        let why = if none { "no hardware GPU found".to_owned() } else { said() };
-                        self.gpu = Started::Never(why.clone());
-                        return on_cpu(why);
-                    }
+            (Device::Auto, None) => {}
+        }
+        if n < cost::FEWEST {
+            let are = if n == 1 { "element is" } else { "elements are" };
+            return Err(format!("{} {are} too few for a GPU", grouped(n)));
+        }
+        if self.selection.is_few(n) {
+            return Err("the first few are found sooner than all are brought to a GPU".to_owned());
+        }
+        let choice = self.compare(n, shape, |start| match (&self.gpu, &self.starting) {
+            (Some(Ok(_)), _) => Duration::ZERO,
+            (_, Some(starting)) => starting.left(start).saturating_sub(self.costs().reading(unread, false)),
+            _ => start,
+        });
+        if choice.is_gpu() { Ok(choice.to_string()) } else { Err(choice.to_string()) }
+    }
+
+    /// The GPU, or why there is none; and the startup time, if it was started for this sort.
+    fn started(&mut self, progress: &Progress) -> anyhow::Result<(Result<Rc<Sorter>, String>, Duration)> {
+        if let Some(gpu) = &self.gpu {
+            return Ok((gpu.clone(), Duration::ZERO));
+        }
+        let starting = self.starting.take().unwrap_or_else(|| Starting::new(self.select()));
+        progress.phase("device", Unit::Time, None);
+        let (gpu, time) = match starting.wait() {
+            (Ok(gpu), time) => (Ok(Rc::new(Sorter::on(gpu))), time),
+            (Err(error), _) => (Err(self.reason_for_none(error, progress)?), Duration::ZERO),
+        };
+        Ok((self.gpu.insert(gpu).clone(), time))
+    }
+
+    /// Why there is no GPU, which is an error only if one was asked for.
+    fn reason_for_none(&self, error: gpusort::Error, progress: &Progress) -> anyhow::Result<String> {
+        let is_none = matches!(error.kind(), ErrorKind::NoDevice { .. });
+        match (&self.wanted, self.method.algorithm) {
+            (Device::Auto, None) => {}
+            (Device::Auto, Some(algorithm)) if is_none => {
+                if self.notes {
+                    let what = format!("the {algorithm} network runs on the CPU");
+                    progress.note(&format!("no hardware GPU found; {what}"));
                 }
             }
-        };
-        self.gpu = Started::Yes(Rc::clone(&sorter));
-        // It has started by now, so the startup time counts in any case.
-        let on_cpu = |why: String| Ok(Chosen { sorter: Rc::new(Sorter::cpu()), started, why });
-        if let Some(info) = sorter.device().filter(|_| is_free) {
-            if !takes(&info.limits, self.method, n, shape) {
-                return on_cpu(format!("{} elements are more than the GPU takes at once", grouped(n)));
-            }
-            let costs = self.costs();
-            if !costs.measured_here && info.kind != Kind::Discrete {
-                return on_cpu(
-                    "nothing is known of such a GPU's speed before gpusort tune has measured it".to_owned(),
-                );
-            }
+            _ => return Err(error.into()),
         }
-        Ok(Chosen { sorter, started, why })
+        let why = if is_none { "no hardware GPU found".to_owned() } else { error.to_string() };
+        Ok(why.replace('\n', "; "))
+    }
+
+    /// A started GPU, or why it does not sort after all.
+    fn fit(&self, sorter: Rc<Sorter>, n: u64, shape: Shape) -> Result<Rc<Sorter>, String> {
+        let Some(info) = sorter.device().filter(|_| self.is_free()) else { return Ok(sorter) };
+        let plan = |(algorithm, variant)| {
+            let n = usize::try_from(n).unwrap_or(usize::MAX);
+            Plan::new(algorithm, variant, n, shape, &info.limits)
+        };
+        if self.method.on_gpu().and_then(plan).is_err() {
+            return Err(format!("{} elements are more than the GPU takes at once", grouped(n)));
+        }
+        if !self.costs().measured_here && info.kind != Kind::Discrete {
+            return Err(
+                "nothing is known of such a GPU's speed before gpusort tune has measured it".to_owned()
+            );
+        }
+        Ok(sorter)
     }
 
     fn select(&self) -> Select {
@@ -296,16 +285,4 @@ impl Devices {
             Device::Auto | Device::Cpu => Select::Hardware,
         }
     }
-}
-
-/// A number of elements in words.
-fn counted(n: u64) -> String {
-    if n == 1 { "1 element".to_owned() } else { format!("{} elements", grouped(n)) }
-}
-
-/// Whether the GPU can sort this many elements at once.
-fn takes(limits: &Limits, method: Method, n: u64, shape: Shape) -> bool {
-    let n = usize::try_from(n).unwrap_or(usize::MAX);
-    let plan = |(algorithm, variant)| Plan::new(algorithm, variant, n, shape, limits);
-    method.on_gpu().and_then(plan).is_ok()
 }

@@ -26,7 +26,7 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
     if to_terminal {
         format = Format::Text;
     }
-    let element = args.element.0.or(named).unwrap_or(ElementType::U32);
+    let element = args.element.or(named).unwrap_or(ElementType::U32);
     if let (Some(path), Some(promised)) = (&path, promised)
         && promised != element
     {

@@ -1,6 +1,6 @@
 //! Remedies for errors in terms of options, which the library does not know.
 
-use gpusort::{Error, ErrorKind, Hint};
+use gpusort::{Error, ErrorKind, Format, Hint};
 
 /// An error with all its causes, and the option that helps.
 pub(super) fn shown(error: &anyhow::Error) -> String {
@@ -24,12 +24,10 @@ fn hint(error: &Error) -> Option<String> {
         Hint::Rounding => "; --type f64 sorts them, rounded".to_owned(),
         Hint::Type => "; --type says which it is".to_owned(),
         Hint::Format(format) => {
-            let what = if format.is_table() {
-                "tables"
-            } else if format.name() == "npy" {
-                "NumPy's files"
-            } else {
-                "binary"
+            let what = match format {
+                Format::Npy => "NumPy's files",
+                _ if format.is_table() => "tables",
+                _ => "binary",
             };
             format!("; --from {} reads {what}", format.name())
         }

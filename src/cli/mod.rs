@@ -23,6 +23,7 @@ use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
 use gpusort::unstable::io::Output;
 
+use self::args::Command;
 use crate::end;
 
 /// Runs the command in the arguments.
@@ -32,28 +33,29 @@ use crate::end;
 pub(crate) fn main() -> ExitCode {
     prepare_environment();
     end::install();
-    let success = |()| ExitCode::SUCCESS;
-    let result = parse().or_else(usage::answer).and_then(|cli| match cli.command {
-        args::Command::Sort(args) => sort::run(args),
-        args::Command::Check(args) => check::run(args),
-        args::Command::Bench(args) => bench::run(args).map(success),
-        args::Command::Devices => devices::run().map(success),
-        args::Command::Gen(args) => generate::run(args).map(success),
-        args::Command::Tune(args) => tune::run(&args).map(success),
-        args::Command::Completions { shell } => manual::completions(shell).map(success),
-        args::Command::Man { command } => manual::page(command.as_deref()).map(success),
-    });
-    match result {
+    match parse().map_or_else(usage::answer, |cli| run(cli.command)) {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) if error.is::<usage::Helped>() => ExitCode::SUCCESS,
-        Err(error) if error.is::<usage::Answered>() => ExitCode::from(2),
         Err(error) => {
             // If even this cannot be written, nothing is left to do.
             let _ = writeln!(std::io::stderr(), "gpusort: {}", hints::shown(&error));
             ExitCode::from(2)
         }
     }
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Sort(args) => return sort::run(args),
+        Command::Check(args) => return check::run(args),
+        Command::Bench(args) => bench::run(args)?,
+        Command::Devices => devices::run()?,
+        Command::Gen(args) => generate::run(args)?,
+        Command::Tune(args) => tune::run(&args)?,
+        Command::Completions { shell } => manual::completions(shell)?,
+        Command::Man { command } => manual::page(command.as_deref())?,
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The clap command, with the options of sort listed by group.
@@ -104,8 +106,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 fn parse() -> Result<args::Cli, clap::Error> {
     let matches = command().try_get_matches()?;
     let mut cli = args::Cli::from_arg_matches(&matches)?;
-    if let (args::Command::Sort(args), Some(matches)) = (&mut cli.command, matches.subcommand_matches("sort"))
-    {
+    if let (Command::Sort(args), Some(matches)) = (&mut cli.command, matches.subcommand_matches("sort")) {
         let typed = |option| matches.value_source(option) == Some(ValueSource::CommandLine);
         args.timing_typed = typed("timing");
         args.progress_typed = typed("progress");

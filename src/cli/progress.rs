@@ -27,9 +27,6 @@ pub(super) enum Unit {
 #[derive(Clone)]
 pub(super) struct Progress(Option<ProgressBar>);
 
-/// Shows nothing before the first phase.
-const EMPTY: &str = "";
-
 impl Progress {
     pub(super) fn new(when: When) -> Self {
         let terminal = io::stderr().is_terminal();
@@ -41,7 +38,8 @@ impl Progress {
         let line = Line { term: Term::stderr(), terminal, visible_from: Instant::now() + patience };
         let target = ProgressDrawTarget::term_like_with_hz(Box::new(line), if terminal { 10 } else { 2 });
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        bar.set_style(ProgressStyle::with_template(EMPTY).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        // Nothing before the first phase.
+        bar.set_style(style(""));
         bar.set_draw_target(target);
         // Phases without reports must still look alive.
         bar.enable_steady_tick(Duration::from_millis(100));
@@ -50,7 +48,7 @@ impl Progress {
 
     /// Begins a phase of `total` units, or of unknown length.
     pub(super) fn phase(&self, name: impl Into<Cow<'static, str>>, unit: Unit, total: Option<u64>) {
-        let Some(bar) = self.0.as_ref().filter(|bar| !bar.is_finished()) else { return };
+        let Some(bar) = self.bar() else { return };
         let count = match (unit, total) {
             (Unit::Bytes, Some(_)) => "{bytes}/{total_bytes}",
             (Unit::Bytes, None) => "{bytes}",
@@ -63,10 +61,8 @@ impl Progress {
             Some(_) => format!("{{msg:8}} [{{bar:30}}] {count}, {{eta}} left"),
             None => format!("{{msg:8}} {{spinner}} {count} {{elapsed}}"),
         };
-        // The templates above are constants; the default bar is a fallback.
-        let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.reset();
-        bar.set_style(style.progress_chars("=> "));
+        bar.set_style(style(&template));
         bar.set_message(name);
         match total {
             Some(total) => bar.set_length(total),
@@ -76,9 +72,14 @@ impl Progress {
 
     /// Sets the progress of the phase.
     pub(super) fn set(&self, done: u64) {
-        if let Some(bar) = self.0.as_ref().filter(|bar| !bar.is_finished()) {
+        if let Some(bar) = self.bar() {
             bar.set_position(done);
         }
+    }
+
+    /// The bar, unless it was removed for good.
+    fn bar(&self) -> Option<&ProgressBar> {
+        self.0.as_ref().filter(|bar| !bar.is_finished())
     }
 
     /// Removes the bar for good, so that data can be written to the same terminal.
@@ -101,6 +102,12 @@ impl Progress {
             None => print(),
         }
     }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    // The templates are constants; the default bar is a fallback.
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.progress_chars("=> ")
 }
 
 impl Drop for Progress {

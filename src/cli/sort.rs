@@ -20,7 +20,7 @@ use gpusort::unstable::timing::{LeftOut, Timing, milliseconds};
 use gpusort::unstable::{human, memory};
 
 use self::options::{Options, TimingTo};
-use super::args::{CheckArg, CheckArgs, SortArgs};
+use super::args::{CheckArgs, SortArgs};
 use super::device::{Devices, Expected};
 use super::progress::{Progress, Unit};
 use super::{check, usage};
@@ -99,13 +99,6 @@ impl Options {
     }
 }
 
-/// # Errors
-///
-/// Not enough memory is available.
-fn ensure_memory(bytes: u64) -> anyhow::Result<()> {
-    Ok(memory::ensure("this sort", bytes)?)
-}
-
 pub(super) fn run(args: SortArgs) -> anyhow::Result<ExitCode> {
     if args.human {
         return usage::human(std::env::args_os().len());
@@ -116,16 +109,14 @@ pub(super) fn run(args: SortArgs) -> anyhow::Result<ExitCode> {
         bail!("--{option} is of no use to {does}, which reads one record after another");
     }
     if checks {
-        let quiet = args.quiet || args.check_quietly || args.check.is_some_and(CheckArg::is_quiet);
+        let quiet = args.quiet || args.check_quietly || args.check.unwrap_or(false);
         return check::run(CheckArgs { order: args.order, quiet });
     }
-    if args.each {
-        each::run(&args)?;
-    } else if args.merge {
-        merge::run(&Options::new(args)?)?;
-    } else {
-        sort(&Options::new(args)?)?;
-    }
+    match (args.each, args.merge) {
+        (true, _) => each::run(&args),
+        (_, true) => merge::run(&Options::new(args)?),
+        _ => sort(&Options::new(args)?),
+    }?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -139,7 +130,7 @@ fn sort(options: &Options) -> anyhow::Result<()> {
         expected.n = n;
     }
     if let Some(expected) = &expected {
-        ensure_memory(options.least_memory(expected))?;
+        memory::ensure("this sort", options.least_memory(expected))?;
     }
     devices.expect(expected);
     // Opened before the work, to detect a bad path early.
@@ -153,11 +144,8 @@ fn sort(options: &Options) -> anyhow::Result<()> {
         };
         sort_one(options, input, output, &mut devices, &progress, begin)
     })?;
-    if let Some(timing) = timing {
-        drop(progress);
-        tell(&timing, options)?;
-    }
-    Ok(())
+    drop(progress);
+    timing.map_or(Ok(()), |timing| tell(&timing, options))
 }
 
 /// Sorts an input into an output; returns the timing if it is wanted.
@@ -196,7 +184,8 @@ fn sort_one(
     let chosen = devices.choose(n as u64, shape, input.unread(), progress)?;
     if chosen.sorter.device().is_none() && !ask.selection.is_few(n as u64) {
         // Both the sort and the output need a second buffer.
-        ensure_memory(n as u64 * (shape.key_bytes() + if shape.positions { 8 } else { 0 }))?;
+        let record = shape.key_bytes() + if shape.positions { 8 } else { 0 };
+        memory::ensure("this sort", n as u64 * record)?;
     }
     let types = input.elements().iter().map(ElementType::to_string).collect::<Vec<_>>().join(",");
     let counts = input.counts();
@@ -223,14 +212,12 @@ fn sort_one(
 }
 
 fn tell(timing: &Timing, options: &Options) -> anyhow::Result<()> {
-    let line = if options.json { timing.to_json()? } else { timing.to_string() };
-    let Some(to) = options.timing else { return Ok(()) };
-    match to {
-        TimingTo::Stdout => super::print(&format!("{line}\n")),
-        TimingTo::StdoutComment => super::print(&format!("# {line}\n")),
-        TimingTo::Stderr => {
-            let _ = writeln!(io::stderr(), "{line}");
-            Ok(())
-        }
+    let line = if options.json { serde_json::to_string(timing)? } else { timing.to_string() };
+    match options.timing {
+        None => {}
+        Some(TimingTo::Stdout) => super::print(&format!("{line}\n"))?,
+        Some(TimingTo::StdoutComment) => super::print(&format!("# {line}\n"))?,
+        Some(TimingTo::Stderr) => drop(writeln!(io::stderr(), "{line}")),
     }
+    Ok(())
 }

@@ -3,22 +3,23 @@
 //! It measures actual runs: each sort is a separate process whose phases are taken from `--json`.
 
 use std::fs::{self, File};
-use std::io::{self, Seek, Write};
+use std::io::{Seek, Write};
 use std::path::Path;
-use std::process::{self, Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
 use gpusort::unstable::bench::machine::Machine;
+use gpusort::unstable::bench::statistics::median;
 use gpusort::unstable::cost::{self, Costs, CpuCosts, Curve, GpuCosts};
 use gpusort::unstable::gpu::adapters;
 use gpusort::unstable::human::{self, grouped, time};
-use gpusort::unstable::io::Output;
+use gpusort::unstable::io;
 use gpusort::unstable::key::ElementType;
 use gpusort::{AdapterInfo, Kind, Select};
 use serde_json::Value;
 
-use crate::end::Children;
+use crate::end;
 
 use super::args::TuneArgs;
 use super::costs;
@@ -36,6 +37,12 @@ struct Case {
     element: ElementType,
     /// From text with its spelling, which makes it a sort of records; else from binary.
     text: bool,
+}
+
+impl Case {
+    fn format(&self) -> &'static str {
+        if self.text { "text" } else { "bin" }
+    }
 }
 
 const CASES: [Case; 4] = [
@@ -56,15 +63,11 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
         let [folder, error] = [human::path(folder), human::system(&error)];
         anyhow!("{folder}: no folder for settings: {error}")
     })?;
-    let mut output = Output::file(&file)?;
+    let mut output = io::Output::file(&file)?;
     let gpu = find_gpu(&Device::named(&args.device)?)?;
     let progress = Progress::new(args.progress.progress);
-    let mut sizes = Vec::new();
-    let mut size = cost::FEWEST;
-    while size < args.largest {
-        sizes.push(size);
-        size = size.saturating_mul(16);
-    }
+    let rising = std::iter::successors(Some(cost::FEWEST), |size| size.checked_mul(16));
+    let mut sizes: Vec<u64> = rising.take_while(|&size| size < args.largest).collect();
     sizes.push(args.largest.max(cost::FEWEST));
 
     // Unnamed, so that nothing remains however the process ends.
@@ -80,7 +83,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
         measured_here: true,
         gpu: gpu.map(|(_, info)| GpuCosts {
             name: info.name,
-            start_ms: median(&mut measured.starts),
+            start_ms: median(&measured.starts),
             sorts: measured.gpu,
         }),
         cpus: vec![CpuCosts { name: machine.cpu, cores: machine.cores, sorts: measured.cpu }],
@@ -99,8 +102,7 @@ fn find_gpu(device: &Device) -> anyhow::Result<Option<(usize, AdapterInfo)>> {
         Device::Cpu => None,
         Device::Auto | Device::Gpu(Select::Hardware) => all.find(|(_, info)| info.kind != Kind::Software),
         Device::Gpu(Select::Index(wanted)) => {
-            let found = all.find(|(number, _)| number == wanted);
-            Some(found.with_context(|| format!("no GPU has the number {wanted}"))?)
+            Some(all.nth(*wanted).with_context(|| format!("no GPU has the number {wanted}"))?)
         }
         Device::Gpu(Select::Name(name)) => {
             let found = all.find(|(_, info)| info.name.to_lowercase().contains(&name.to_lowercase()));
@@ -129,23 +131,22 @@ impl Measured {
         data: &File,
         progress: &Progress,
     ) -> anyhow::Result<()> {
-        let name =
-            if case.text { format!("{} records", case.element) } else { format!("{} keys", case.element) };
+        let what = if case.text { "records" } else { "keys" };
         let key_words = case.element.key_words().count();
-        let curve = || Curve { key_words, records: case.text, times: Vec::new() };
-        let (mut cpu, mut on_gpu) = (curve(), curve());
+        let mut cpu = Curve { key_words, records: case.text, times: Vec::new() };
+        let mut on_gpu = cpu.clone();
         for &size in sizes {
             let begin = Instant::now();
             let size = if case.text { (size / TEXT_SHARE).max(cost::FEWEST) } else { size };
             if cpu.times.last().is_some_and(|&(last, _)| last >= size) {
                 continue;
             }
-            progress.phase(format!("{} {name}", grouped(size)), Unit::Time, None);
+            progress.phase(format!("{} {} {what}", grouped(size), case.element), Unit::Time, None);
             generate(case, size, data)?;
             let runs = repeat(case, data, "cpu")?;
             cpu.times.push((size, median_of(&runs, |run| run.sort)));
-            let rate = median_of(&runs, |run| run.bytes / run.input);
-            *(if case.text { &mut self.text_bytes_per_ms } else { &mut self.binary_bytes_per_ms }) = rate;
+            let rate = if case.text { &mut self.text_bytes_per_ms } else { &mut self.binary_bytes_per_ms };
+            *rate = median_of(&runs, |run| run.bytes / run.input);
             if let Some((number, _)) = gpu {
                 let runs = repeat(case, data, &number.to_string())?;
                 on_gpu.times.push((size, median_of(&runs, |run| run.sort)));
@@ -179,12 +180,14 @@ struct Run {
     sort: f64,
 }
 
-fn this_command() -> anyhow::Result<Command> {
+/// Runs this program.
+fn run_self(arguments: &[&str], stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> anyhow::Result<Output> {
     let mut command = Command::new(std::env::current_exe().context("this program's own file")?);
     for name in super::ENVIRONMENT {
         command.env_remove(name);
     }
-    Ok(command)
+    command.args(arguments).stdin(stdin).stdout(stdout).stderr(Stdio::piped());
+    end::output_of(&mut command).with_context(|| format!("gpusort {}", arguments[0]))
 }
 
 /// The name of standard input as a file.
@@ -193,26 +196,18 @@ const DATA: &str = if cfg!(unix) { "/dev/stdin" } else { "-" };
 fn generate(case: &Case, size: u64, mut data: &File) -> anyhow::Result<()> {
     data.set_len(0)?;
     data.rewind()?;
-    let mut command = this_command()?;
-    command.args(["gen", "-q", "-c", &size.to_string(), "-t", case.element.name()]);
-    command.args(["--to", if case.text { "text" } else { "bin" }]);
-    command.stdin(Stdio::null()).stdout(data.try_clone()?).stderr(Stdio::piped());
-    let made = run_child(command).context("gpusort gen")?;
+    let count = size.to_string();
+    let arguments = ["gen", "-q", "-c", &count, "-t", case.element.name(), "--to", case.format()];
+    let made = run_self(&arguments, Stdio::null(), data.try_clone()?)?;
     ensure!(made.status.success(), "no data to sort: {}", human::said(made.stderr.trim_ascii()));
     Ok(())
 }
 
-fn run_child(mut command: Command) -> io::Result<process::Output> {
-    Children::spawn(&mut command).and_then(Children::wait)
-}
-
 fn sort(case: &Case, mut data: &File, device: &str) -> anyhow::Result<Run> {
     data.rewind()?;
-    let mut command = this_command()?;
-    command.args(["sort", "-q", "--json", "--timing", "stderr", "-t", case.element.name(), "-d", device]);
-    command.args(["-f", if case.text { "text" } else { "bin" }, DATA]);
-    command.stdin(data.try_clone()?).stdout(Stdio::null()).stderr(Stdio::piped());
-    let output = run_child(command).context("gpusort sort")?;
+    let input = ["-t", case.element.name(), "-f", case.format(), DATA];
+    let arguments = [&["sort", "-q", "--json", "--timing", "stderr", "-d", device], &input[..]].concat();
+    let output = run_self(&arguments, data.try_clone()?, Stdio::null())?;
     let told = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{}", human::said(told.trim()));
     let timing = serde_json::from_str(&told);
@@ -228,13 +223,7 @@ fn sort(case: &Case, mut data: &File, device: &str) -> anyhow::Result<Run> {
 }
 
 fn median_of(runs: &[Run], value: impl Fn(&Run) -> f64) -> f64 {
-    median(&mut runs.iter().map(value).collect::<Vec<_>>())
-}
-
-/// The median of a non-empty slice.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or_default()
+    median(&runs.iter().map(value).collect::<Vec<_>>())
 }
 
 fn shown(costs: &Costs, file: &Path) -> String {

@@ -1,62 +1,34 @@
 //! Answers to requests for help and to invalid arguments.
 
-use std::fmt;
 use std::io::{self, IsTerminal};
+use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use gpusort::unstable::human;
 use gpusort::unstable::io::Input;
 
-/// Invalid arguments that were already reported.
-#[derive(Debug)]
-pub(super) struct Answered;
-
-impl fmt::Display for Answered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the arguments cannot be understood")
-    }
-}
-
-impl std::error::Error for Answered {}
-
 /// Prints help if requested, else the error.
-pub(super) fn answer<T>(error: clap::Error) -> anyhow::Result<T> {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        return help(&error);
+pub(super) fn answer(error: clap::Error) -> anyhow::Result<ExitCode> {
+    if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        if let Some(hint) = hint(&error) {
+            bail!(hint);
+        }
+        // If this cannot be written, the exit code remains.
+        let _ = quoted(error).print();
+        return Ok(ExitCode::from(2));
     }
-    if let Some(hint) = hint(&error) {
-        bail!(hint);
-    }
-    // If this cannot be written, the exit code remains.
-    let _ = quoted(error).print();
-    Err(Answered.into())
-}
-
-fn help<T>(help: &clap::Error) -> anyhow::Result<T> {
     if io::stdout().is_terminal() {
         // In colours.
-        help.print()?;
+        error.print()?;
     } else {
-        super::print(&help.render().to_string())?;
+        super::print(&error.render().to_string())?;
     }
-    Err(Helped.into())
+    Ok(ExitCode::SUCCESS)
 }
-
-/// Help was requested and printed.
-#[derive(Debug)]
-pub(super) struct Helped;
-
-impl fmt::Display for Helped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("help was given")
-    }
-}
-
-impl std::error::Error for Helped {}
 
 /// Handles `sort -h`: alone it requests help; otherwise, as in coreutils, numbers with units.
-pub(super) fn human<T>(arguments: usize) -> anyhow::Result<T> {
+pub(super) fn human(arguments: usize) -> anyhow::Result<ExitCode> {
     let alone = ["gpusort", "sort", "-h"].len();
     if arguments > alone || !(io::stdin().is_terminal() || Input::Stdin.is_nothing()) {
         bail!("-h: numbers with units are not read yet; numfmt --from=iec makes plain ones (--help is help)");
@@ -65,29 +37,27 @@ pub(super) fn human<T>(arguments: usize) -> anyhow::Result<T> {
     command.build();
     let sort = command.find_subcommand_mut("sort").map(clap::Command::render_help);
     super::print(&sort.map(|help| help.to_string()).unwrap_or_default())?;
-    Err(Helped.into())
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The error with arguments escaped for display, and with the environment variable that caused it.
 fn quoted(mut error: clap::Error) -> clap::Error {
     let shown = |text: &String| human::path(text.as_ref());
-    let context: Vec<(ContextKind, ContextValue)> = error
-        .context()
-        .filter_map(|(kind, value)| match value {
-            ContextValue::String(text) => Some((kind, ContextValue::String(shown(text)))),
-            ContextValue::Strings(texts) => {
-                Some((kind, ContextValue::Strings(texts.iter().map(shown).collect())))
-            }
-            _ => None,
-        })
-        .collect();
+    let escaped = |(kind, value): (ContextKind, &ContextValue)| {
+        let escaped = match value {
+            ContextValue::String(text) => ContextValue::String(shown(text)),
+            ContextValue::Strings(texts) => ContextValue::Strings(texts.iter().map(shown).collect()),
+            _ => return None,
+        };
+        (escaped != *value).then_some((kind, escaped))
+    };
+    let escaped: Vec<(ContextKind, ContextValue)> = error.context().filter_map(escaped).collect();
     let variable = variable(&error);
-    let is_plain = |(kind, value): &(ContextKind, ContextValue)| error.get(*kind) == Some(value);
-    if !context.iter().all(is_plain) {
+    if !escaped.is_empty() {
         // It would be printed unescaped.
         error.insert(ContextKind::Suggested, ContextValue::None);
     }
-    for (kind, value) in context {
+    for (kind, value) in escaped {
         error.insert(kind, value);
     }
     if let Some(variable) = variable {

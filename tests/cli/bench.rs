@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
+use gpusort::unstable::plan::{Algorithm, Variant};
 use serde_json::Value;
 
 use crate::device;
@@ -33,6 +34,9 @@ const COLUMNS: [&str; 15] = [
     "vs_cpu",
 ];
 
+/// What a bench of one device measures: two sorts of the CPU, and each algorithm.
+const METHODS: usize = 2 + Algorithm::ALL.len();
+
 /// A bench of few runs, of which none is left out for lack of time, however busy the machine is.
 fn few_runs<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["bench", "--runs", "3", "--warmup", "0", "--time-limit", "1000000"], more].concat()
@@ -50,18 +54,14 @@ fn every_size_and_method_has_its_line() {
         let section = table.split(&format!("\n{kind}\n")).nth(1).unwrap_or_else(|| panic!("{kind}: {table}"));
         let section = section.split("\n\n").next().unwrap();
         let lines: Vec<&str> = section.lines().skip(1).collect();
-        let methods = [
-            "cpu auto",
-            "cpu sort_unstable, 1 core",
-            "bitonic fused [1]",
-            "odd-even block [1]",
-            "bitonic network [2]",
-            "odd-even network [2]",
-        ];
+        let of_cpu = ["cpu auto", "cpu sort_unstable, 1 core"].map(str::to_owned);
+        let on_gpu = Algorithm::ALL.map(|algorithm| format!("{algorithm} {} [1]", algorithm.variants()[0]));
+        let on_cpu = Algorithm::ALL.map(|algorithm| format!("{algorithm} network [2]"));
+        let methods = [&of_cpu[..], &on_gpu, &on_cpu].concat();
         assert_eq!(lines.len(), 3 * methods.len(), "{section}");
         for (group, n) in lines.chunks(methods.len()).zip(["16", "64", "256"]) {
             assert!(group[0].trim_start().starts_with(&format!("{n}  ")), "{}", group[0]);
-            for (line, method) in group.iter().zip(methods) {
+            for (line, method) in group.iter().zip(&methods) {
                 assert!(line.contains(method), "{line}");
             }
         }
@@ -82,7 +82,7 @@ fn exports_hold_the_fields_of_the_specification() {
     let mut reader = csv::Reader::from_path(&csv).unwrap();
     assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>(), COLUMNS);
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    assert_eq!(rows.len(), 2 * 2 * 4, "two distributions, two sizes, four methods");
+    assert_eq!(rows.len(), 2 * 2 * METHODS, "two distributions, two sizes");
 
     let whole: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
     let machine = &whole["machine"];
@@ -142,10 +142,10 @@ fn an_export_to_standard_output_replaces_the_table() {
     let csv = bench(&["-d", "cpu", "--sizes", "16,32", "--export-csv", "-"]);
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     assert_eq!(reader.headers().unwrap().len(), COLUMNS.len());
-    assert_eq!(reader.records().map(Result::unwrap).count(), 2 * 4);
+    assert_eq!(reader.records().map(Result::unwrap).count(), 2 * METHODS);
     let json: Value =
         serde_json::from_str(&bench(&["-d", "cpu", "--sizes", "16", "--export-json", "-"])).unwrap();
-    assert_eq!(json["results"].as_array().unwrap().len(), 4);
+    assert_eq!(json["results"].as_array().unwrap().len(), METHODS);
     let plot = bench(&["-d", "cpu", "--sizes", "16..1K", "--plot", "-"]);
     assert!(plot.contains("u32, uniform") && plot.contains("╶┤") && plot.contains("256"), "{plot}");
     assert!(!plot.contains('\x1b'));
@@ -163,7 +163,7 @@ fn an_export_is_written_even_if_another_output_fails() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
     let whole: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
-    assert_eq!(whole["results"].as_array().unwrap().len(), 4 * 4);
+    assert_eq!(whole["results"].as_array().unwrap().len(), 4 * METHODS, "four sizes");
     // One export fails; the other is made all the same.
     if cfg!(target_os = "linux") {
         let args = ["-d", "cpu", "--sizes", "16", "--export-json", "/dev/full", "--export-csv", &csv];
@@ -252,12 +252,23 @@ fn only_the_requested_variants_are_measured() {
         let method = |row: csv::StringRecord| format!("{} {}", &row[1], &row[2]);
         reader.records().map(Result::unwrap).map(method).skip(2).collect::<Vec<_>>().join(", ")
     };
-    assert_eq!(columns(&[]), "bitonic fused, odd-even block");
-    assert_eq!(columns(&["--variant", "naive"]), "bitonic naive, odd-even naive");
-    assert_eq!(columns(&["--variant", "transpose,block"]), "bitonic transpose, odd-even block");
+    let methods = |is_asked: fn(Algorithm, Variant) -> bool| {
+        let mut methods = Vec::new();
+        for algorithm in Algorithm::ALL {
+            let asked = algorithm.variants().iter().filter(|&&variant| is_asked(algorithm, variant));
+            methods.extend(asked.map(|variant| format!("{algorithm} {variant}")));
+        }
+        methods.join(", ")
+    };
+    assert_eq!(columns(&[]), methods(|algorithm, variant| variant == algorithm.variants()[0]));
+    assert_eq!(columns(&["--variant", "naive"]), methods(|_, variant| variant == Variant::Naive));
+    assert_eq!(
+        columns(&["--variant", "transpose,block"]),
+        methods(|_, variant| variant == Variant::Transpose || variant == Variant::Block)
+    );
     assert_eq!(
         columns(&["-a", "bitonic", "--variant", "all"]),
-        "bitonic fused, bitonic local-global, bitonic transpose, bitonic naive"
+        methods(|algorithm, _| algorithm == Algorithm::Bitonic)
     );
 }
 
@@ -289,7 +300,7 @@ fn an_interrupt_exports_the_results_so_far() {
     let rest: Vec<String> = lines.map(Result::unwrap).collect();
     assert_eq!(read_all(child.stderr.take().unwrap()), "");
     let rows = csv::Reader::from_path(&csv).unwrap().into_records().map(Result::unwrap).count();
-    assert!(rows >= 4, "the results of the first size are exported: {rows}, {rest:?}");
+    assert!(rows >= METHODS, "the results of the first size are exported: {rows}, {rest:?}");
     assert_eq!(folder.names(), ["x.csv"]);
 }
 

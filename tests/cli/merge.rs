@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::support::command::{exits, gpusort, refused, run, run_with, shell, sorted, stderr};
+use crate::support::command::{
+    exits, gpusort, refused, refused_in_shell, run, run_with, shell, sorted, stderr,
+};
 use crate::support::files::{Folder, npy_of};
 
 #[test]
@@ -79,17 +81,16 @@ fn a_merge_into_one_of_its_inputs_is_refused() {
     let folder = Folder::new();
     folder.write("a", "1\n3\n");
     folder.write("b", "2\n");
-    for script in [
+    let scripts = [
         "-m a b >> a",
         "-m a b >> b",
         "-m < a >> a",
         "-m a - < b >> b",
         "-m a b -o /dev/stdout >> a",
         "-m a b -o /dev/fd/9 9>> a",
-    ] {
-        let said = exits(&format!("exec \"$0\" sort -q {script}"), &folder, 2);
-        assert!(said.contains("is an input and the output"), "{script}: {said}");
-    }
+    ];
+    let scripts = scripts.map(|script| format!("sort -q {script}"));
+    refused_in_shell(scripts, &folder, "is an input and the output");
     assert_eq!(fs::read(folder.path("a")).unwrap(), b"1\n3\n");
     // Whoever reads all before it writes may.
     exits("exec \"$0\" sort -q a b >> a", &folder, 0);

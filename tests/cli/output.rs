@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::command::{BINARY, exits, gpusort, run, sorted, stderr};
+use crate::support::command::{BINARY, exits, gpusort, refused_in_shell, run, sorted, stderr};
 use crate::support::files::{Folder, falling_lines, fixture, shuffled_lines};
 
 #[test]
@@ -116,7 +116,7 @@ fn closed_descriptors_are_errors_where_they_are_needed() {
     let folder = Folder::new();
     folder.write("x.txt", "2\n1\n");
     folder.write("keep.txt", "old\n");
-    for command in [
+    let commands = [
         "sort x.txt",
         "sort -m x.txt",
         "gen -c 3",
@@ -126,14 +126,12 @@ fn closed_descriptors_are_errors_where_they_are_needed() {
         "man",
         "--help",
         "--version",
-    ] {
-        let said = exits(&format!("exec \"$0\" {command} >&-"), &folder, 2);
-        assert!(said.contains("gpusort: standard output: cannot write"), "{command}: {said}");
-    }
-    for command in ["sort", "sort -o keep.txt", "sort -m -o keep.txt", "check"] {
-        let said = exits(&format!("exec \"$0\" {command} <&-"), &folder, 2);
-        assert!(said.contains("standard input: cannot read"), "{command}: {said}");
-    }
+    ];
+    let scripts = commands.map(|command| format!("{command} >&-"));
+    refused_in_shell(scripts, &folder, "gpusort: standard output: cannot write");
+    let commands = ["sort", "sort -o keep.txt", "sort -m -o keep.txt", "check"];
+    let scripts = commands.map(|command| format!("{command} <&-"));
+    refused_in_shell(scripts, &folder, "standard input: cannot read");
     assert_eq!(fs::read(folder.path("keep.txt")).unwrap(), b"old\n");
     // And none where they are not.
     exits("exec \"$0\" sort x.txt -o out.txt >&- <&-", &folder, 0);

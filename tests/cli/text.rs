@@ -77,7 +77,7 @@ fn unique_and_top_leave_records_out_and_count_them() {
     assert_eq!(sorted(&["sort", "-q", "--argsort", "-u"], "3\n1\n3\n2\n1\n"), "1\n3\n0\n");
     assert_eq!(sorted(&["sort", "-q", "--top", "0"], input), "");
     let told = stderr(&run(&["sort", "-u", "--top", "2"], input));
-    assert!(told.contains("; 3 repeated keys left out; 1 behind the top left out;"), "{told}");
+    assert!(told.contains("; 3 repeated keys left out; 1 after the top left out;"), "{told}");
     let told = run(&["sort", "-u", "--json", "--timing", "stderr"], input);
     let json: serde_json::Value = serde_json::from_slice(&told.stderr).unwrap();
     assert_eq!((&json["repeated"], &json["n"]), (&3.into(), &6.into()));

@@ -96,6 +96,15 @@ pub fn exits(script: &str, folder: &Folder, code: i32) -> String {
     stderr(&output)
 }
 
+/// Runs the command with each of these arguments and redirections, which it must refuse in these words.
+#[cfg(unix)]
+pub fn refused_in_shell(scripts: impl IntoIterator<Item = String>, folder: &Folder, words: &str) {
+    for script in scripts {
+        let said = exits(&format!("exec \"$0\" {script}"), folder, 2);
+        assert!(said.contains(words), "{script}: {said}");
+    }
+}
+
 #[test]
 #[should_panic(expected = "is not a number")]
 fn a_refusal_is_not_taken_for_success() {

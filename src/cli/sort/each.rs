@@ -1,7 +1,7 @@
 //! `gpusort sort --each`: sorts each file on its own, reading the next one meanwhile, all on one device.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 use std::{fs, io, thread};
 
@@ -28,16 +28,11 @@ struct Job {
 }
 
 impl Job {
-    /// The name in messages.
-    fn name(&self) -> String {
-        human::path(&self.file)
-    }
-
     fn read(&self) -> anyhow::Result<Dataset<'static>> {
         let metadata = fs::metadata(&self.target);
         // A pipe would be drained, and then wait for a reader of the sorted data.
         if self.in_place && metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-            bail!("{}: is no regular file, which --in-place could replace", self.name());
+            bail!("{}: is no regular file, which --in-place could replace", human::path(&self.file));
         }
         let input = &self.options.input;
         Ok(pipeline::read(&input.inputs, &input.how()?, &Unwatched)?)
@@ -84,22 +79,18 @@ fn sort_file(
 ) -> anyhow::Result<()> {
     let output = Output::file(&job.target)?;
     let timing = sort_one(&job.options, input, output, devices, progress, begin)?;
-    timing.map_or(Ok(()), |mut timing| {
-        timing.file = Some(job.file.display().to_string());
-        progress.suspend(|| tell(&timing, &job.options))
-    })
+    let Some(mut timing) = timing else { return Ok(()) };
+    timing.file = Some(job.file.display().to_string());
+    progress.suspend(|| tell(&timing, &job.options))
 }
 
 /// The jobs of all files, at least one, determined before any of them is touched.
 fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
-    let folder = match (&args.output, args.in_place) {
-        (_, true) => None,
-        (Some(folder), false) if format::unless_stdout(Some(folder.clone())).is_none() => {
-            bail!("--each writes a file for each, and standard output is none; -o names a folder for them")
-        }
-        (Some(folder), false) => Some(folder.clone()),
-        (None, false) => bail!("--each needs --in-place, or a folder for the sorted files with -o"),
-    };
+    let folder = format::unless_stdout(args.output.clone());
+    if folder.is_none() && !args.in_place {
+        ensure!(args.output.is_some(), "--each needs --in-place, or a folder for the sorted files with -o");
+        bail!("--each writes a file for each, and standard output is none; -o names a folder for them");
+    }
     let files = &args.order.files;
     ensure!(!files.is_empty(), "--each needs files to sort");
     ensure!(!args.argsort, "--each writes files like those it reads, and --argsort does not");
@@ -115,10 +106,11 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
         };
         let target = folder.as_ref().map_or_else(|| file.clone(), |folder| folder.join(name));
         if folder.is_some()
-            && let Some(&input) = target.canonicalize().ok().and_then(|target| inputs.get(&target))
+            && let Ok(real) = target.canonicalize()
+            && let Some(input) = inputs.get(&real)
         {
             let target = human::path(&target);
-            if is_same(input, file) {
+            if file.canonicalize().is_ok_and(|file| file == real) {
                 bail!("{target}: is there already; --in-place sorts it there");
             }
             bail!("{target}: would be what {} becomes, and is {}", human::path(file), human::path(input));
@@ -137,21 +129,15 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
         );
         jobs.push(Job { file: file.clone(), options, target, in_place: args.in_place });
     }
-    if let Some(folder) = folder {
-        match fs::create_dir(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                bail!("{}: is a file; with --each, -o names a folder", human::path(&folder))
-            }
-            Err(error) => {
-                bail!("{}: no folder for the sorted files: {}", human::path(&folder), human::system(&error))
-            }
-            Ok(()) => {}
+    if let Some(folder) = folder
+        && let Err(error) = fs::create_dir(&folder)
+        && !folder.is_dir()
+    {
+        let folder = human::path(&folder);
+        if error.kind() == io::ErrorKind::AlreadyExists {
+            bail!("{folder}: is a file; with --each, -o names a folder");
         }
+        bail!("{folder}: no folder for the sorted files: {}", human::system(&error));
     }
     Ok(jobs)
-}
-
-fn is_same(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

@@ -22,8 +22,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
     let is_text = ask.format == Format::Text;
     ensure!(
         input.format == ask.format || input.format.is_bits(),
-        "--merge reads no more of an input than it writes, so {} stays {}",
-        input.format.name(),
+        "--merge reads no more of an input than it writes, so {0} stays {0}",
         input.format.name()
     );
     let progress = Progress::new(options.progress);
@@ -61,13 +60,8 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
     let report = Report::on_cpu(Form::Merge, begin.elapsed());
     // With --top the rest of the input is not read.
     let n = if ask.selection.first.is_some() { written + repeated } else { read };
-    let mut timing = Timing::new(
-        n as usize,
-        types,
-        &Sorter::cpu(),
-        &report,
-        "--merge takes inputs as they come".to_owned(),
-    );
+    let why = "--merge takes inputs as they come".to_owned();
+    let mut timing = Timing::new(n as usize, types, &Sorter::cpu(), &report, why);
     timing.bytes = input.inputs.iter().filter_map(Input::size).sum();
     timing.left_out = LeftOut { repeated, counts, ..LeftOut::default() };
     timing.ms.total = milliseconds(begin.elapsed());

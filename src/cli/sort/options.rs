@@ -11,10 +11,10 @@ use gpusort::unstable::io::output::stdout_is_open;
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Extension, Format, Input};
 use gpusort::unstable::key::ElementType;
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
+use gpusort::unstable::order::{KeyOrder, Selection};
 use gpusort::unstable::pipeline::Ask;
 
-use crate::cli::args::{self, InvalidArg, OrAuto, OrderArgs, PlaceArg, SortArgs, TimingArg};
+use crate::cli::args::{self, OrAuto, OrderArgs, SortArgs, TimingArg};
 use crate::cli::device::{Device, Devices};
 use crate::cli::format;
 
@@ -59,15 +59,13 @@ pub(super) enum TimingTo {
 
 impl InputOptions {
     pub(in crate::cli) fn new(args: OrderArgs) -> anyhow::Result<Self> {
-        let inputs: Vec<Input> = if args.files.is_empty() {
-            vec![Input::Stdin]
-        } else {
-            let input =
-                |file: PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file) };
-            args.files.into_iter().map(input).collect()
-        };
+        let input = |file: PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file) };
+        let mut inputs: Vec<Input> = args.files.into_iter().map(input).collect();
+        if inputs.is_empty() {
+            inputs.push(Input::Stdin);
+        }
         let format = input_format(args.from, &inputs)?;
-        let (element, type_assumed) = match (args.element.0, format) {
+        let (element, type_assumed) = match (args.element, format) {
             (None, Format::Binary) => binary_element(&inputs)?,
             (Some(element), Format::Text | Format::Csv | Format::Tsv)
                 if ElementType::NARROW.contains(&element) =>
@@ -77,31 +75,23 @@ impl InputOptions {
             (element, _) => (element, false),
         };
         if !format.is_table() {
-            for (given, option) in [
+            let of_tables = [
                 (!args.key.is_empty(), "--key"),
                 (args.no_header, "--no-header"),
                 (args.delimiter.is_some(), "--delimiter"),
                 (args.empty.is_some(), "--empty"),
                 (args.invalid.is_some(), "--invalid"),
-            ] {
-                ensure!(
-                    !given,
-                    "{option} is for tables, and {} is {}; --from csv reads it as one",
-                    inputs[0].name(),
-                    format.name()
-                );
+            ];
+            if let Some((_, option)) = of_tables.iter().find(|(is_given, _)| *is_given) {
+                let (input, format) = (inputs[0].name(), format.name());
+                bail!("{option} is for tables, and {input} is {format}; --from csv reads it as one");
             }
         }
         let order = KeyOrder {
             descending: args.reverse,
-            nan: nulls(args.nan),
-            empty: args.empty.map_or(Nulls::default(), nulls),
-            invalid: match args.invalid {
-                None | Some(InvalidArg::Error) => Invalid::Error,
-                Some(InvalidArg::Last) => Invalid::Last,
-                Some(InvalidArg::First) => Invalid::First,
-                Some(InvalidArg::Skip) => Invalid::Skip,
-            },
+            nan: args.nan,
+            empty: args.empty.unwrap_or_default(),
+            invalid: args.invalid.unwrap_or_default(),
         };
         let delimiter = args.delimiter.unwrap_or(if format == Format::Tsv { b'\t' } else { b',' });
         Ok(Self {
@@ -148,7 +138,7 @@ impl Options {
     pub(super) fn new(args: SortArgs) -> anyhow::Result<Self> {
         let input = InputOptions::new(args.order)?;
         let format = input.format;
-        let method = Method { algorithm: args.algo.0, variant: args.variant };
+        let method = Method { algorithm: args.algo, variant: args.variant };
         if let (None, Some(variant)) = (method.algorithm, method.variant) {
             bail!("--variant {variant} needs --algo, which it is a variant of");
         }
@@ -208,15 +198,7 @@ impl Options {
     }
 
     pub(super) fn devices(&self) -> Devices {
-        Devices::new(self.device.clone(), self.ask.method, !self.quiet).selecting(self.ask.selection)
-    }
-}
-
-fn nulls(arg: PlaceArg) -> Nulls {
-    match arg {
-        PlaceArg::Last => Nulls::Last,
-        PlaceArg::First => Nulls::First,
-        PlaceArg::Error => Nulls::Error,
+        Devices::new(self.device.clone(), self.ask.method, self.ask.selection, !self.quiet)
     }
 }
 
@@ -233,58 +215,46 @@ fn output_format(
         Some((Format::Text, None)) if input.is_table() && !argsort => (input, None),
         Some(asked) => asked,
     };
+    let [from, to] = [input, format].map(Format::name);
     if argsort {
         ensure!(!format.is_table(), "positions are no table; --to text, bin or npy writes them");
     } else if input.is_table() {
         ensure!(
             format == input,
-            "rows come out as they are in the {}, which is not {}; --to {} writes them so",
-            input.name(),
-            format.name(),
-            input.name()
+            "rows come out as they are in the {from}, which is not {to}; --to {from} writes them so"
         );
     } else {
-        ensure!(
-            !format.is_table(),
-            "numbers in {} make no table; --to text, bin or npy writes them",
-            input.name()
-        );
+        ensure!(!format.is_table(), "numbers in {from} make no table; --to text, bin or npy writes them");
     }
     Ok((format, element))
 }
 
 fn input_format(from: OrAuto<Format>, inputs: &[Input]) -> anyhow::Result<Format> {
-    if let OrAuto(Some(format)) = from {
+    if let Some(format) = from {
         return Ok(format);
     }
     let format =
-        |input: &Input| input.path().and_then(|path| Extension::of(path).format).unwrap_or(Format::Text);
+        |input: &Input| extension(input).and_then(|extension| extension.format).unwrap_or(Format::Text);
     let first = format(&inputs[0]);
     if let Some(other) = inputs.iter().find(|&input| format(input) != first) {
-        bail!(
-            "{} is {} and {} is {}; --from says which they all are",
-            inputs[0].name(),
-            first.name(),
-            other.name(),
-            format(other).name()
-        )
+        let [one, two] =
+            [&inputs[0], other].map(|input| format!("{} is {}", input.name(), format(input).name()));
+        bail!("{one} and {two}; --from says which they all are");
     }
     Ok(first)
 }
 
 /// The type of binary files by their extensions, and whether it is only assumed.
 fn binary_element(inputs: &[Input]) -> anyhow::Result<(Option<ElementType>, bool)> {
-    let named: Vec<(&Input, Option<ElementType>)> = inputs
-        .iter()
-        .map(|input| (input, input.path().and_then(|path| Extension::of(path).element)))
-        .collect();
-    let (first, element) = named[0];
-    if let Some((other, _)) = named.iter().find(|(_, other)| *other != element) {
-        bail!(
-            "{} and {} may be of different types; --type says which they all are",
-            first.name(),
-            other.name()
-        );
+    let element = |input: &Input| extension(input).and_then(|extension| extension.element);
+    let first = element(&inputs[0]);
+    if let Some(other) = inputs.iter().find(|&input| element(input) != first) {
+        let [one, two] = [&inputs[0], other].map(Input::name);
+        bail!("{one} and {two} may be of different types; --type says which they all are");
     }
-    Ok((Some(element.unwrap_or(ElementType::U32)), element.is_none()))
+    Ok((first.or(Some(ElementType::U32)), first.is_none()))
+}
+
+fn extension(input: &Input) -> Option<Extension> {
+    input.path().map(Extension::of)
 }
