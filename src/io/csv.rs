@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use self::column::Column;
-use self::rows::{cuts, end_of_row};
+use self::rows::{cuts, end_of_row, for_each_field, line_end, trimmed};
 use super::counts::Counts;
 use super::infer::{Inference, Refused, Spot};
 use super::print;
@@ -27,10 +27,7 @@ use crate::parallel::map_parts;
 use crate::words::{Width, Words, by_width, in_one};
 
 pub(super) use self::header::{Found, Header};
-use self::rows::for_each_field;
-pub(super) use self::rows::{
-    LONE_CR, Row, UNCLOSED, is_invalid, lacking_end, line_end, ragged, trimmed, unquoted,
-};
+pub(super) use self::rows::{Line, Row, RowReader, UNCLOSED, lacking_end, value};
 
 /// The form of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,12 +92,7 @@ struct Part {
 struct Problem(usize, Wrong);
 
 enum Wrong {
-    /// A quote is not closed.
-    Unclosed,
-    /// It has this many fields.
-    Ragged(usize),
-    /// It is too long.
-    Long,
+    Row(String),
     /// The field of this key is rejected.
     Field(usize, Refused),
 }
@@ -125,10 +117,8 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Words<'
     let parts = layout.read(&bodies)?;
     let ends = bodies.into_iter().map(|(body, line_end)| (body.end, line_end)).collect();
     for part in &parts {
-        counts.blank += part.counts.blank;
+        counts = counts.and(part.counts);
         part.columns.iter().flat_map(Column::classes).for_each(|class| counts.add(class));
-        counts.invalid += part.counts.invalid;
-        counts.skipped += part.skipped.len() as u64;
     }
     let numbers = (counts.skipped > 0).then(|| numbers(&parts));
     let starts = if u32::holds(text.bytes.len()) { starts::<u32>(&parts) } else { starts::<u64>(&parts) };
@@ -163,11 +153,8 @@ fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<
         let mut body = range.clone();
         let mut end: &[u8] = b"\n";
         if start < range.end {
-            let problem = || Layout::bare(text, dialect.delimiter).error(&Problem(start, Wrong::Unclosed));
-            let (next, here) = Header::read(bytes, start, dialect).ok_or_else(problem)?;
-            if here.has_lone_cr && (dialect.header || next > range.end) {
-                return Err(Error::input(text.line(start), LONE_CR));
-            }
+            let wrong = |problem| Error::input(text.line(start), problem);
+            let (next, here) = Header::read(bytes, start, range.end, dialect).map_err(wrong)?;
             let place = start..next.min(range.end);
             if text.bytes[place.clone()].ends_with(b"\r\n") {
                 end = b"\r\n";
@@ -197,11 +184,8 @@ fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<
 /// The layout common to all rows.
 struct Layout<'a> {
     text: &'a Text,
-    delimiter: u8,
-    columns: usize,
+    rows: RowReader,
     keys: Vec<Found>,
-    /// The key index of each column, up to the last key column.
-    key_of: Vec<Option<usize>>,
     element: Option<ElementType>,
     rules: KeyOrder,
 }
@@ -211,16 +195,8 @@ impl<'a> Layout<'a> {
     fn new(text: &'a Text, delimiter: u8, header: &Header, by: &By, is_empty: bool) -> Result<Self, Error> {
         let table = text.parts().first().map_or("", |part| part.name());
         let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
-        let last = keys.iter().map(|key| key.index + 1).max().unwrap_or(0);
-        let key_of = (0..last).map(|column| keys.iter().position(|key| key.index == column)).collect();
-        let (element, rules) = (by.element, by.order);
-        Ok(Self { text, delimiter, columns: header.columns, keys, key_of, element, rules })
-    }
-
-    /// The layout before the header is known.
-    fn bare(text: &'a Text, delimiter: u8) -> Self {
-        let rules = KeyOrder::default();
-        Self { text, delimiter, columns: 0, keys: Vec::new(), key_of: Vec::new(), element: None, rules }
+        let rows = RowReader::new(delimiter, header.columns, &keys, by.order);
+        Ok(Self { text, rows, keys, element: by.element, rules: by.order })
     }
 
     /// Reads the rows of all inputs, in parallel.
@@ -244,7 +220,7 @@ impl<'a> Layout<'a> {
                 next = start;
             }
             let part = if start == next { part } else { read(body, next, until) };
-            let part = part.map_err(|problem| self.error(&problem))?;
+            let part = part.map_err(|problem| self.error(problem))?;
             next = part.end;
             rows += (part.starts.len() + part.skipped.len()) as u64;
             right.push(part);
@@ -263,38 +239,24 @@ impl<'a> Layout<'a> {
         let (starts, skipped) = (Vec::with_capacity(guess), Vec::new());
         let mut part = Part { start, end: start, starts, skipped, counts: Counts::default(), columns };
         let mut fields = vec![0..0; self.keys.len()];
-        let mut row = 0;
         while part.end < until {
             let at = part.end;
-            if self.columns > 1 && line_end(&bytes[at..]) > 0 {
-                part.end += line_end(&bytes[at..]);
-                part.counts.blank += 1;
-                continue;
-            }
-            let read = for_each_field(bytes, at, self.delimiter, |column, field| {
-                if let Some(&Some(key)) = self.key_of.get(column) {
-                    fields[key] = field;
-                }
-            });
-            let (next, count) = read.ok_or(Problem(at, Wrong::Unclosed))?;
-            if count != self.columns {
-                return Err(Problem(at, Wrong::Ragged(count)));
-            }
+            let wrong = |problem| Problem(at, Wrong::Row(problem));
+            let read = self.rows.read(&mut Row::new(at), bytes, &mut fields, &mut part.counts);
+            let (next, line) = read.map_err(wrong)?.ok_or_else(|| wrong(UNCLOSED.to_owned()))?;
             part.end = next;
-            let skips = self.rules.skips_invalid();
-            let invalid = fields.iter().filter(|field| skips && is_invalid(&bytes[(*field).clone()])).count();
-            if invalid > 0 {
-                part.counts.invalid += invalid as u64;
-                part.skipped.push(row);
-            } else {
-                part.starts.push(u32::try_from(at - start).map_err(|_| Problem(at, Wrong::Long))?);
-                for (key, field) in fields.iter().enumerate() {
-                    let said = unquoted(&bytes[field.clone()]);
-                    let pushed = part.columns[key].push(trimmed(&said), at);
-                    pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;
+            match line {
+                Line::Blank => {}
+                Line::LeftOut => part.skipped.push((part.starts.len() + part.skipped.len()) as u32),
+                Line::Row => {
+                    let offset = u32::try_from(at - start);
+                    part.starts.push(offset.map_err(|_| wrong("a row is longer than 4 GiB".to_owned()))?);
+                    for ((key, field), column) in fields.iter().enumerate().zip(&mut part.columns) {
+                        let pushed = column.push(&value(&bytes[field.clone()]), at);
+                        pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;
+                    }
                 }
             }
-            row += 1;
         }
         Ok(part)
     }
@@ -323,20 +285,17 @@ impl<'a> Layout<'a> {
     /// The field of a key in the row at this offset, for a message.
     fn spot(&self, row: usize, key: usize) -> Spot {
         let mut token = Vec::new();
-        for_each_field(&self.text.bytes, row, self.delimiter, |column, field| {
+        for_each_field(&self.text.bytes, row, self.rows.delimiter, |column, field| {
             if column == self.keys[key].index {
-                token = trimmed(&unquoted(&self.text.bytes[field])).to_vec();
+                token = value(&self.text.bytes[field]).into_owned();
             }
         });
         Spot { place: self.text.line(row), column: Some(self.keys[key].shown()), token }
     }
 
-    fn error(&self, Problem(row, wrong): &Problem) -> Error {
-        let row = *row;
-        match *wrong {
-            Wrong::Unclosed => Error::input(self.text.line(row), UNCLOSED),
-            Wrong::Long => Error::input(self.text.line(row), "a row is longer than 4 GiB"),
-            Wrong::Ragged(count) => Error::input(self.text.line(row), ragged(count, self.columns)),
+    fn error(&self, Problem(row, wrong): Problem) -> Error {
+        match wrong {
+            Wrong::Row(problem) => Error::input(self.text.line(row), problem),
             Wrong::Field(key, refused) => refused.into_error(self.spot(row, key)),
         }
     }

@@ -8,10 +8,7 @@ use std::ops::Range;
 use self::buffer::Buffer;
 use self::cell::{Cell, NoCell, Typing};
 use super::counts::Counts;
-use super::csv::{
-    By, Dialect, Found, Header, LONE_CR, Row, UNCLOSED, is_invalid, lacking_end, line_end, ragged, trimmed,
-    unquoted,
-};
+use super::csv::{By, Dialect, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end, value};
 use super::number::{ends_line, is_space};
 use super::source::Opened;
 use crate::error::{Error, Hint};
@@ -65,13 +62,20 @@ enum Form {
 
 /// The known properties of a table.
 struct Columns {
-    dialect: Dialect,
     model: Model,
+    rows: RowReader,
     /// The header with its line end; empty without one.
     header: Vec<u8>,
-    skips_invalid: bool,
     /// The line end of the first row that has one.
     line_end: &'static [u8],
+}
+
+impl Columns {
+    /// The columns of the model, without a header.
+    fn new(model: Model, dialect: Dialect, by: &By) -> Self {
+        let rows = RowReader::new(dialect.delimiter, model.names.columns, &model.keys, by.order);
+        Self { model, rows, header: Vec::new(), line_end: b"\n" }
+    }
 }
 
 /// The columns common to all inputs, from the first one that determines them.
@@ -114,53 +118,40 @@ impl Stream {
     ) -> Result<Self, Error> {
         let mut buffer = Buffer::new(opened, block, false);
         let mark = buffer.pass_mark()?;
-        let mut blank = 0;
-        // Blank lines before a header are not rows.
-        while dialect.header && buffer.line_end()? > 0 {
-            buffer.pass(line_end(buffer.bytes()));
-            blank += 1;
+        // The first row after blank lines determines the number of columns.
+        let (reader, mut blank) = (RowReader::of_first_row(dialect.delimiter), Counts::default());
+        let (mut start, mut row) = (0, Row::new(0));
+        loop {
+            let read = reader.read(&mut row, buffer.bytes(), &mut [], &mut blank);
+            match read.map_err(|problem| Error::input(buffer.place_after(start), problem))? {
+                Some((next, Line::Blank)) => (start, row) = (next, Row::new(next)),
+                None if buffer.refill_rows()? => {}
+                _ => break,
+            }
         }
-        // The first non-blank row determines the number of columns.
-        let (mut start, mut row) = (0, None);
-        let next = loop {
-            while row.is_none() && line_end(&buffer.bytes()[start..]) > 0 {
-                start += line_end(&buffer.bytes()[start..]);
-            }
-            let rest = buffer.bytes();
-            if !matches!(&rest[start..], b"" | b"\r") {
-                let row = row.get_or_insert(Row::new(start));
-                if let Some((next, _)) = row.for_each_field(rest, dialect.delimiter, |_, _| {}) {
-                    break Some(next);
-                }
-            }
-            if !buffer.refill_rows()? {
-                break None;
-            }
-        };
-        if next.is_none() && start < buffer.bytes().len() {
-            return Err(Error::input(buffer.place_after(start), UNCLOSED));
-        }
-        let mut columns = None;
-        if let Some((next, names)) = next.and_then(|_| Header::read(buffer.bytes(), start, dialect)) {
-            let row = &buffer.bytes()[start..next];
-            if names.has_lone_cr && (dialect.header || next == buffer.bytes().len() && buffer.is_completed())
-            {
-                return Err(Error::input(buffer.place_after(start), LONE_CR));
-            }
-            let line_end: &[u8] = if row.ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
-            let header = if dialect.header { row.to_vec() } else { Vec::new() };
+        let bytes = buffer.bytes();
+        let (mut columns, mut head) = (None, start);
+        if start < bytes.len() {
+            let end = bytes.len() - usize::from(buffer.is_completed());
+            let read = Header::read(bytes, start, end, dialect);
+            let (next, names) = read.map_err(|problem| Error::input(buffer.place_after(start), problem))?;
             let model = match model.filter(|_| !dialect.header) {
                 Some(model) => model.clone(),
                 None => Model { keys: names.find(by, buffer.name())?, names },
             };
-            if dialect.header {
-                buffer.pass(next);
-            }
-            let skips_invalid = by.order.skips_invalid();
-            columns = Some(Columns { dialect, model, header, skips_invalid, line_end });
+            let row = &bytes[start..next];
+            let line_end: &[u8] = if row.ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
+            let header = if dialect.header { row.to_vec() } else { Vec::new() };
+            columns = Some(Columns { header, line_end, ..Columns::new(model, dialect, by) });
+            head = next;
+        }
+        if dialect.header {
+            buffer.pass(head);
         }
         let mut stream = Self::new(buffer, Form::Table(columns), mark);
-        stream.left_out.blank = blank;
+        if dialect.header {
+            stream.left_out = blank;
+        }
         if let Some(model) = model {
             stream.settle(model, dialect, by);
         }
@@ -180,9 +171,7 @@ impl Stream {
     /// Sets the columns of an input that has only blank lines.
     pub(super) fn settle(&mut self, model: &Model, dialect: Dialect, by: &By) {
         if self.is_open() {
-            let skips_invalid = by.order.skips_invalid();
-            let (model, header) = (model.clone(), Vec::new());
-            self.form = Form::Table(Some(Columns { dialect, model, header, skips_invalid, line_end: b"\n" }));
+            self.form = Form::Table(Some(Columns::new(model.clone(), dialect, by)));
         }
     }
 
@@ -218,13 +207,10 @@ impl Stream {
     /// Adds the current record's keys to the inference of their types.
     pub(super) fn look_at(&self, typings: &mut [Typing]) {
         for (key, typing) in typings.iter_mut().enumerate().take(self.keys()) {
-            let said = if self.has_rows() {
-                unquoted(&self.bytes()[self.fields[key].clone()])
-            } else {
-                self.bytes().into()
-            };
+            let bytes = self.bytes();
+            let token = if self.has_rows() { value(&bytes[self.fields[key].clone()]) } else { bytes.into() };
             // Errors are reported when the record is read for its cells.
-            let _ = typing.cell(trimmed(&said), || (String::new(), None));
+            let _ = typing.cell(&token, || (String::new(), None));
         }
     }
 
@@ -287,49 +273,25 @@ impl Stream {
 
     fn find_row(&mut self) -> Result<bool, Error> {
         let Form::Table(Some(columns)) = &self.form else { return Ok(false) };
-        let names = &columns.model.names;
         let mut row = Row::new(0);
         self.fields.clear();
         self.fields.resize(columns.model.keys.len(), 0..0);
-        loop {
-            let blank = self.buffer.line_end()?;
-            let bytes = self.buffer.bytes();
-            if bytes.is_empty() {
-                return Ok(false);
-            }
-            if blank > 0 && names.columns > 1 {
-                self.left_out.blank += 1;
-                self.buffer.pass(blank);
-                continue;
-            }
-            let fields = &mut self.fields;
-            let read = row.for_each_field(bytes, columns.dialect.delimiter, |column, field| {
-                let keys = fields.iter_mut().zip(&columns.model.keys);
-                keys.filter(|(_, key)| key.index == column).for_each(|(place, _)| *place = field.clone());
-            });
-            let Some((next, count)) = read else {
-                if self.buffer.refill_rows()? {
-                    continue;
+        while !self.buffer.at_least(1)?.is_empty() {
+            let read = columns.rows.read(&mut row, self.buffer.bytes(), &mut self.fields, &mut self.left_out);
+            match read.map_err(|problem| Error::input(self.buffer.place(), problem))? {
+                Some((next, Line::Row)) => {
+                    self.length = next;
+                    return Ok(true);
                 }
-                return Err(unclosed(&self.buffer));
-            };
-            if count != names.columns {
-                return Err(Error::input(self.buffer.place(), ragged(count, names.columns)));
+                Some((next, Line::LeftOut | Line::Blank)) => {
+                    self.buffer.pass(next);
+                    row = Row::new(0);
+                }
+                None if self.buffer.refill_rows()? => {}
+                None => return Err(Error::input(self.buffer.place(), UNCLOSED)),
             }
-            self.number += 1;
-            let invalid =
-                |field: &&Range<usize>| columns.skips_invalid && is_invalid(&bytes[(*field).clone()]);
-            let invalid = self.fields.iter().filter(invalid).count() as u64;
-            if invalid > 0 {
-                self.left_out.skipped += 1;
-                self.left_out.invalid += invalid;
-                self.buffer.pass(next);
-                row = Row::new(0);
-                continue;
-            }
-            self.length = next;
-            return Ok(true);
         }
+        Ok(false)
     }
 
     /// Converts the current record to cells.
@@ -349,9 +311,8 @@ impl Stream {
             Form::Table(None) => {}
             Form::Table(Some(columns)) => {
                 for ((field, key), typing) in fields.iter().zip(&columns.model.keys).zip(typings) {
-                    let said = unquoted(&bytes[field.clone()]);
                     let place = || (buffer.place(), Some(key.shown()));
-                    cells.push(typing.cell(trimmed(&said), place)?);
+                    cells.push(typing.cell(&value(&bytes[field.clone()]), place)?);
                 }
             }
         }
@@ -438,8 +399,4 @@ impl Stream {
         let row = if completed { &record[..record.len() - 1] } else { return [record, b""] };
         [row, lacking_end(row, self.head().map_or(b"\n", |head| head.line_end))]
     }
-}
-
-fn unclosed(buffer: &Buffer) -> Error {
-    Error::input(buffer.place(), UNCLOSED)
 }

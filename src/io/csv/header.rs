@@ -1,6 +1,6 @@
 //! Column names and their lookup.
 
-use super::rows::{for_each_field, has_lone_cr, unquoted};
+use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr, unquoted};
 use super::{By, Dialect};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
@@ -28,24 +28,36 @@ pub(in crate::io) struct Header {
     pub(in crate::io) columns: usize,
     /// The names without quotes, not necessarily UTF-8. `None` without a header.
     names: Option<Vec<Vec<u8>>>,
-    /// Whether the row has a CR outside a line end.
-    pub(in crate::io) has_lone_cr: bool,
 }
 
 impl Header {
-    /// Reads the first row, header or not; also returns the next row's start. `None` if the row does not end.
-    pub(in crate::io) fn read(bytes: &[u8], start: usize, dialect: Dialect) -> Option<(usize, Self)> {
+    /// Reads the first row, header or not; also returns where the next row begins. The input ends at `end`, and a line
+    /// end follows in any case.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the row.
+    pub(in crate::io) fn read(
+        bytes: &[u8],
+        start: usize,
+        end: usize,
+        dialect: Dialect,
+    ) -> Result<(usize, Self), &'static str> {
         let (mut names, mut cr) = (Vec::new(), false);
-        let (next, columns) = for_each_field(bytes, start, dialect.delimiter, |_, field| {
+        let read = for_each_field(bytes, start, dialect.delimiter, |_, field| {
             cr |= has_lone_cr(&bytes[field.clone()]);
             names.push(unquoted(&bytes[field]).into_owned());
-        })?;
-        Some((next, Self { columns, names: dialect.header.then_some(names), has_lone_cr: cr }))
+        });
+        let (next, columns) = read.ok_or(UNCLOSED)?;
+        if cr && (dialect.header || next > end) {
+            return Err(LONE_CR);
+        }
+        Ok((next, Self { columns, names: dialect.header.then_some(names) }))
     }
 
     /// Rows of one column, without a header.
     pub(in crate::io) fn of_one_column() -> Self {
-        Self { columns: 1, names: None, has_lone_cr: false }
+        Self { columns: 1, names: None }
     }
 
     /// Finds the key columns, without duplicates; without names, the only column.
@@ -137,16 +149,12 @@ impl Header {
         const MOST: usize = 20;
         match &self.names {
             Some(names) => {
-                let mut shown = names
-                    .iter()
-                    .take(MOST)
-                    .map(|name| format!("'{}'", quoted(name)))
-                    .collect::<Vec<_>>()
-                    .join(", ");
-                if names.len() > MOST {
-                    shown += &format!(" and {} more", names.len() - MOST);
+                let shown = names.iter().take(MOST).map(|name| format!("'{}'", quoted(name)));
+                let shown = shown.collect::<Vec<_>>().join(", ");
+                match names.len().checked_sub(MOST) {
+                    None | Some(0) => shown,
+                    Some(more) => format!("{shown} and {more} more"),
                 }
-                shown
             }
             None if self.columns == 1 => "1".to_owned(),
             None => format!("1 to {}", self.columns),
@@ -160,8 +168,8 @@ mod tests {
     use crate::order::KeyOrder;
 
     fn found(header: &str, key: &str) -> Result<(usize, bool), Error> {
-        let (_, header) =
-            Header::read(header.as_bytes(), 0, Dialect { delimiter: b',', header: true }).unwrap();
+        let dialect = Dialect { delimiter: b',', header: true };
+        let (_, header) = Header::read(header.as_bytes(), 0, header.len(), dialect).unwrap();
         let columns = vec![key.to_owned(), key.to_owned()];
         let by = By { columns, element: None, order: KeyOrder::ASCENDING };
         let found = header.find(&by, "t.csv")?;
