@@ -193,7 +193,7 @@ struct Layout<'a> {
 impl<'a> Layout<'a> {
     /// The layout of a table with this header; `is_empty` if it has nothing at all, not even columns.
     fn new(text: &'a Text, delimiter: u8, header: &Header, by: &By, is_empty: bool) -> Result<Self, Error> {
-        let table = text.parts().first().map_or("", |part| part.name());
+        let table = text.parts().first().map_or("", |part| &part.name);
         let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
         let rows = RowReader::new(delimiter, header.columns, &keys, by.order);
         Ok(Self { text, rows, keys, element: by.element, rules: by.order })
