@@ -263,13 +263,19 @@ pub(super) fn key(element: &[u8], source: &Source, direction: KeyOrder) -> Optio
     (direction.nan != Nulls::Error || !is_nan).then_some(key)
 }
 
+/// The words of keys of either width.
+pub(super) fn words(keys: &[u64], order: KeyMap) -> Words<'_> {
+    match order.element.key_words() {
+        KeyWords::One => keys.iter().map(|&key| key as u32).collect::<Vec<_>>().into(),
+        KeyWords::Two => keys.into(),
+    }
+}
+
 /// The element of this key as text.
 pub(super) fn shown(key: u64, order: KeyMap) -> String {
-    let keys =
-        if order.element.key_words() == KeyWords::One { vec![key as u32].into() } else { vec![key].into() };
     let mut text = Vec::new();
     // Writing to memory cannot fail.
-    let _ = write_text(keys, order, &mut text, |_| {});
+    let _ = write_text(words(&[key], order), order, &mut text, |_| {});
     String::from_utf8_lossy(text.trim_ascii_end()).into_owned()
 }
 

@@ -61,12 +61,12 @@ enum Form {
 }
 
 /// The known properties of a table.
-struct Columns {
-    model: Model,
+pub(super) struct Columns {
+    pub(super) model: Model,
     rows: RowReader,
     /// The header with its line end; empty without one.
-    header: Vec<u8>,
-    /// The line end of the first row that has one.
+    pub(super) header: Vec<u8>,
+    /// The line end of the first row.
     line_end: &'static [u8],
 }
 
@@ -91,14 +91,6 @@ impl Model {
         let names = Header::of_one_column();
         Ok(Self { keys: names.find(by, table)?, names })
     }
-}
-
-/// The beginning of a table.
-pub(super) struct Head<'a> {
-    /// The header with its line end; empty without one.
-    pub(super) header: &'a [u8],
-    /// The line end of the first row.
-    pub(super) line_end: &'static [u8],
 }
 
 impl Stream {
@@ -163,9 +155,9 @@ impl Stream {
         matches!(self.form, Form::Table(None)) && !self.buffer.bytes().is_empty()
     }
 
-    /// The columns, if they are known.
-    pub(super) fn model(&self) -> Option<&Model> {
-        if let Form::Table(Some(columns)) = &self.form { Some(&columns.model) } else { None }
+    /// The columns of a table, if they are known.
+    pub(super) fn columns(&self) -> Option<&Columns> {
+        if let Form::Table(columns) = &self.form { columns.as_ref() } else { None }
     }
 
     /// Sets the columns of an input that has only blank lines.
@@ -325,10 +317,10 @@ impl Stream {
     }
 
     /// A cell as text for messages.
-    pub(super) fn shown(&self, cell: Cell, rules: KeyOrder) -> String {
+    pub(super) fn shown(&self, cell: Cell) -> String {
         match (&self.form, cell.key()) {
             (Form::Bits(source, direction), Some(key)) => binary::shown(key, direction.map(source.element())),
-            _ => cell.shown(rules),
+            _ => cell.shown(),
         }
     }
 
@@ -354,8 +346,8 @@ impl Stream {
     /// The number of keys per record.
     pub(super) fn keys(&self) -> usize {
         match &self.form {
-            Form::Table(columns) => columns.as_ref().map_or(0, |columns| columns.model.keys.len()),
-            _ => 1,
+            Form::Table(_) => self.columns().map_or(0, |columns| columns.model.keys.len()),
+            Form::Text | Form::Bits(..) => 1,
         }
     }
 
@@ -364,18 +356,10 @@ impl Stream {
         matches!(self.form, Form::Table(_))
     }
 
-    /// The beginning of a table, if it has a first row.
-    pub(super) fn head(&self) -> Option<Head<'_>> {
-        let Form::Table(Some(columns)) = &self.form else { return None };
-        Some(Head { header: &columns.header, line_end: columns.line_end })
-    }
-
     /// Whether a table has the same columns as another one.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        match (&self.form, &other.form) {
-            (Form::Table(Some(a)), Form::Table(Some(b))) => a.model.names == b.model.names,
-            _ => true,
-        }
+        let columns = self.columns().zip(other.columns());
+        columns.is_none_or(|(a, b)| a.model.names == b.model.names)
     }
 
     /// Counts of rows and lines left out so far.
@@ -394,9 +378,11 @@ impl Stream {
         if !self.has_rows() {
             return [record, b"\n"];
         }
+        if !self.buffer.is_completed() || self.buffer.bytes().len() > self.length {
+            return [record, b""];
+        }
         // The appended line end only served to find the end of the row.
-        let completed = self.buffer.is_completed() && self.buffer.bytes().len() == self.length;
-        let row = if completed { &record[..record.len() - 1] } else { return [record, b""] };
-        [row, lacking_end(row, self.head().map_or(b"\n", |head| head.line_end))]
+        let row = &record[..record.len() - 1];
+        [row, lacking_end(row, self.columns().map_or(b"\n", |columns| columns.line_end))]
     }
 }

@@ -26,12 +26,13 @@ enum Value {
     Float(f64),
     /// A key, which includes the direction.
     Key(u64),
+    Null(Class),
 }
 
 impl Cell {
     /// The cell of an element of a binary file.
     pub(in crate::io) fn of_key(key: u64) -> Self {
-        Self { rank: 0, value: Value::Key(key) }
+        Self::number(Value::Key(key))
     }
 
     /// The key of an element of a binary file.
@@ -40,15 +41,11 @@ impl Cell {
     }
 
     /// The value as text for messages.
-    pub(in crate::io) fn shown(self, rules: KeyOrder) -> String {
-        if self.rank != 0 {
-            return match self.class(rules) {
-                Some(Class::Empty) => "an empty field".to_owned(),
-                Some(Class::Nan) => "NaN".to_owned(),
-                _ => "what is no number".to_owned(),
-            };
-        }
+    pub(in crate::io) fn shown(self) -> String {
         match self.value {
+            Value::Null(Class::Empty) => "an empty field".to_owned(),
+            Value::Null(Class::Nan) => "NaN".to_owned(),
+            Value::Null(Class::Invalid) => "what is no number".to_owned(),
             Value::Integer(integer) => integer.to_string(),
             Value::Float(float) => {
                 let shown = format!("{float:?}");
@@ -58,17 +55,11 @@ impl Cell {
         }
     }
 
-    /// The class of a null by these rules; `None` for a number.
-    fn class(self, rules: KeyOrder) -> Option<Class> {
-        let stands = |class: &Class| matches!(rules.place(*class), Place::First | Place::Last);
-        Class::ALL.into_iter().filter(stands).find(|&class| Self::of_class(class, rules).rank == self.rank)
-    }
-
     fn of_class(class: Class, rules: KeyOrder) -> Self {
         let rank = rules.rank(class) as i8;
         let (before, _) = rules.beside_numbers();
         let rank = if rules.place(class) == Place::First { rank - before as i8 } else { rank + 1 };
-        Self { rank, value: Value::Integer(0) }
+        Self { rank, value: Value::Null(class) }
     }
 
     fn number(value: Value) -> Self {
@@ -85,11 +76,12 @@ impl Cell {
                 (Value::Integer(a), Value::Float(b)) => float(a).total_cmp(&b),
                 (Value::Float(a), Value::Integer(b)) => a.total_cmp(&float(b)),
                 (Value::Float(a), Value::Float(b)) => a.total_cmp(&b),
+                (Value::Null(_), _) | (_, Value::Null(_)) => return Ordering::Equal,
                 (Value::Key(_), _) | (_, Value::Key(_)) => unreachable!("an input is all keys or none"),
             };
             if descending { order.reverse() } else { order }
         };
-        self.rank.cmp(&other.rank).then_with(|| if self.rank == 0 { numbers() } else { Ordering::Equal })
+        self.rank.cmp(&other.rank).then_with(numbers)
     }
 }
 
@@ -181,7 +173,7 @@ impl Typing {
 
     /// Uncounts a cell that will be made again.
     pub(in crate::io) fn uncount(&mut self, cell: Cell) {
-        if let Some(class) = cell.class(self.rules) {
+        if let Value::Null(class) = cell.value {
             self.counts.remove(class);
         }
     }
