@@ -144,7 +144,9 @@ fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<
     let mut first: Option<First> = None;
     let mut bodies = Vec::new();
     for part in text.parts() {
-        let (range, bytes) = (part.range.clone(), text.with_line_end(part));
+        let range = part.range.clone();
+        // With the line end after the input.
+        let bytes = &text.bytes[..=range.end];
         let (mut start, mut blank) = (range.start, 0);
         while start < range.end && line_end(&bytes[start..]) > 0 {
             start += line_end(&bytes[start..]);
@@ -208,7 +210,6 @@ impl<'a> Layout<'a> {
             let ends = cuts.iter().skip(1).copied().chain([body.end]);
             pieces.extend(cuts.iter().zip(ends).map(|(&start, until)| (body, start, until)));
         }
-        // One byte more than the body: the line end added after the text.
         let read =
             |body: &Range<usize>, start, until| self.read_part(&self.text.bytes[..=body.end], start, until);
         let parts: Vec<Result<Part, Problem>> =
@@ -323,24 +324,6 @@ fn starts<S: Width>(parts: &[Part]) -> Words<'static> {
 }
 
 impl Table {
-    /// The number of rows, without those left out.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.starts.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Bytes read.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.text.len()
-    }
-
     /// Translates row numbers that count only the rows kept to the original ones.
     #[must_use]
     pub fn numbers(&self, rows: Vec<u32>) -> Vec<u32> {

@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::number::token_at;
 use crate::error::Error;
 use crate::human;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
@@ -341,7 +340,7 @@ pub(super) const BLOCK: usize = 4 << 20;
 /// The byte order mark, which some programs put before UTF-8 text.
 pub(super) const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The text of all inputs, concatenated.
+/// The text of all inputs, each with one line end more.
 #[derive(Debug, Default)]
 pub struct Text {
     pub(super) bytes: Vec<u8>,
@@ -405,23 +404,12 @@ impl Text {
 
     /// Bytes read.
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         (self.bytes.len() - self.parts.len()) as u64
-    }
-
-    /// Whether nothing was read.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     pub(super) fn parts(&self) -> &[Part] {
         &self.parts
-    }
-
-    /// The token that starts at this byte.
-    pub(super) fn token(&self, start: usize) -> &[u8] {
-        token_at(&self.bytes, start)
     }
 
     /// `file:line:column` of a byte of tokens; line and column from 1, the column in bytes.
@@ -451,10 +439,5 @@ impl Text {
     /// The byte order mark at the beginning of the text, if any.
     pub(super) fn mark(&self) -> &[u8] {
         &self.bytes[..self.parts.first().map_or(0, |part| part.range.start)]
-    }
-
-    /// The text up to the end of this part, including the line end after it.
-    pub(super) fn with_line_end(&self, part: &Part) -> &[u8] {
-        &self.bytes[..=part.range.end]
     }
 }

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use self::integers::{Integers, NotInteger};
 use super::infer::{Inference, Refused, Spot};
-use super::number::Tokens;
+use super::number::{Tokens, token_at};
 use super::records::{Records, Spelling};
 use super::source::Text;
 use crate::error::Error;
@@ -81,7 +81,7 @@ fn infer(text: &Text, direction: KeyOrder) -> Result<ElementType, Error> {
 
 /// The token at this offset, for a message.
 fn spot(text: &Text, place: usize) -> Spot {
-    Spot { place: text.place(place), column: None, token: text.token(place).to_vec() }
+    Spot { place: text.place(place), column: None, token: token_at(&text.bytes, place).to_vec() }
 }
 
 /// Expected number of integers in this many bytes: with seven digits, most pieces grow at most once.
