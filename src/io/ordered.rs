@@ -303,7 +303,9 @@ pub fn merge(
         let is_later = |&other: &usize| {
             inputs.compare(&streams[other], &streams[number].cells).0.then(other.cmp(&number)).is_gt()
         };
-        queue.insert(queue.partition_point(is_later), number);
+        // Inputs may be of different ranges, where the same stream goes on.
+        let goes_on = queue.last().is_none_or(is_later);
+        queue.insert(if goes_on { queue.len() } else { queue.partition_point(is_later) }, number);
     };
     let mut merged = Merged::default();
     let top = selection.first.map_or(u64::MAX, |first| first as u64);

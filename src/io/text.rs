@@ -37,13 +37,11 @@ pub fn parse(text: Text, element: Option<ElementType>, direction: KeyOrder) -> R
     if element.is_some_and(ElementType::is_float) {
         return floats::parse(text, element, direction);
     }
-    let pieces: Result<Vec<Integers>, _> = each_piece(&text, |piece| {
+    let read = |piece: Range<usize>| {
         let mut integers = Integers::new(element, guess(piece.len()));
         integers.read(&text.bytes[piece.clone()], piece.start).map(|()| integers)
-    })
-    .into_iter()
-    .collect();
-    match pieces {
+    };
+    match map_parts(pieces(&text), read).into_iter().collect::<Result<Vec<_>, _>>() {
         Ok(pieces) => {
             let element = element.or_else(|| Integers::span(&pieces).element());
             let order = direction.map(element.map_or_else(|| infer(&text, direction), Ok)?);
@@ -115,19 +113,14 @@ fn pieces(text: &Text) -> Vec<Range<usize>> {
     pieces
 }
 
-/// Reads every piece, in parallel if there are several; the results are in order.
-fn each_piece<T: Send>(text: &Text, read: impl Fn(Range<usize>) -> T + Send + Sync) -> Vec<T> {
-    map_parts(pieces(text), read)
-}
-
 /// The offset of every token.
 fn spelling(text: Text) -> Spelling {
     fn starts<S: Width>(text: &Text) -> Words<'static> {
-        let starts = each_piece(text, |piece| {
+        let in_piece = |piece: Range<usize>| {
             let tokens = Tokens::new(&text.bytes[piece.clone()]);
             tokens.map(|(start, _)| S::of_usize(piece.start + start)).collect::<Vec<S>>()
-        });
-        starts.into()
+        };
+        map_parts(pieces(text), in_piece).into()
     }
     let starts = if u32::holds(text.bytes.len()) { starts::<u32>(&text) } else { starts::<u64>(&text) };
     Spelling { text, starts }

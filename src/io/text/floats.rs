@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{each_piece, inference, spot};
+use super::{inference, pieces, spot};
 use crate::error::Error;
 use crate::io::infer::Inference;
 use crate::io::number::{Tokens, float, has_fraction};
@@ -10,6 +10,7 @@ use crate::io::records::{Records, Spelling};
 use crate::io::source::Text;
 use crate::key::{ElementType, KeyMap, Word};
 use crate::order::KeyOrder;
+use crate::parallel::map_parts;
 use crate::words::{Width, Words};
 
 /// The bits of a float type.
@@ -66,11 +67,16 @@ fn floats_of<W: Float, S: Width>(
     direction: KeyOrder,
 ) -> Result<(Words<'static>, Words<'static>), Error> {
     let none = inference(asked, direction);
-    let pieces = each_piece(text, |piece| floats_in(text, piece, order, none.clone()));
-    let pieces: Vec<Floats<W, S>> = pieces.into_iter().collect::<Result<_, _>>()?;
-    let inference = pieces.iter().map(|piece| piece.inference.clone()).fold(none, Inference::merge);
+    let parts = map_parts(pieces(text), |piece| floats_in(text, piece, order, none.clone()));
+    let mut inference = none;
+    let (mut keys, mut starts) = (Vec::<Vec<W>>::new(), Vec::<Vec<S>>::new());
+    for part in parts {
+        let part = part?;
+        inference = inference.merge(part.inference);
+        keys.push(part.keys);
+        starts.push(part.starts);
+    }
     inference.finish().map_err(|conflict| conflict.into_error(|place| spot(text, place)))?;
-    let (keys, starts): (Vec<_>, Vec<_>) = pieces.into_iter().map(|piece| (piece.keys, piece.starts)).unzip();
     Ok((keys.into(), starts.into()))
 }
 
