@@ -118,7 +118,7 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Words<'
     let ends = bodies.into_iter().map(|(body, line_end)| (body.end, line_end)).collect();
     for part in &parts {
         counts = counts.and(part.counts);
-        part.columns.iter().flat_map(Column::classes).for_each(|class| counts.add(class));
+        part.columns.iter().flat_map(|column| &column.classes).for_each(|&(_, class)| counts.add(class));
     }
     let numbers = (counts.skipped > 0).then(|| numbers(&parts));
     let starts = if u32::holds(text.bytes.len()) { starts::<u32>(&parts) } else { starts::<u64>(&parts) };
@@ -272,7 +272,7 @@ impl<'a> Layout<'a> {
         }
         let (mut elements, mut digits) = (Vec::new(), Vec::new());
         for (key, parts) in columns.into_iter().enumerate() {
-            let inferences = parts.iter().map(|part| part.inference().clone());
+            let inferences = parts.iter().map(|part| part.inference.clone());
             let inference = inferences.fold(Inference::new(self.element, self.rules), Inference::merge);
             let element =
                 inference.finish().map_err(|conflict| conflict.into_error(|row| self.spot(row, key)))?;

@@ -9,7 +9,7 @@ use super::counts::Counts;
 use super::output::Output;
 use super::records::write_text;
 use super::source::{Input, MARK, may_be_open};
-use super::stream::cell::{Cell, NoCell, Typing};
+use super::stream::cell::{Cell, Typing};
 use super::stream::{How, Kind, Model, Stream};
 use crate::error::{Error, Hint};
 use crate::key::KeyMap;
@@ -103,20 +103,12 @@ impl<'a> Inputs<'a> {
         if !stream.find()? {
             return Ok(false);
         }
-        loop {
-            match stream.read(&mut self.typings) {
-                Ok(()) => return Ok(true),
-                Err(NoCell::Error(error)) => return Err(error),
-                Err(NoCell::Undecided) => {
-                    // The keys before this one are read again.
-                    self.typings
-                        .iter_mut()
-                        .zip(&stream.cells)
-                        .for_each(|(typing, &cell)| typing.uncount(cell));
-                    self.look_ahead()?;
-                }
-            }
+        while !stream.read(&mut self.typings)? {
+            // The keys before the undecided one are read again.
+            self.typings.iter_mut().zip(&stream.cells).for_each(|(typing, &cell)| typing.uncount(cell));
+            self.look_ahead()?;
         }
+        Ok(true)
     }
 
     /// Finds the columns that have decimals, by reading all inputs from the beginning.
@@ -356,7 +348,7 @@ pub fn merge(
     }
     out.flush(to).map_err(|error| to.failed(error))?;
     merged.types = inputs.types();
-    let left_out = streams.iter().map(Stream::left_out);
+    let left_out = streams.iter().map(|stream| stream.left_out);
     merged.counts =
         inputs.typings.iter().map(Typing::counts).chain(left_out).fold(merged.counts, Counts::and);
     Ok(merged)

@@ -71,10 +71,7 @@ impl Input {
     /// The path, where there is one.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
-        match self {
-            Self::Stdin | Self::Memory(_) => None,
-            Self::File(path) => Some(path),
-        }
+        if let Self::File(path) = self { Some(path) } else { None }
     }
 
     /// The size in bytes, if it is known in advance.

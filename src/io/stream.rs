@@ -6,7 +6,7 @@ pub(super) mod cell;
 use std::ops::Range;
 
 use self::buffer::Buffer;
-use self::cell::{Cell, NoCell, Typing};
+use self::cell::{Cell, Typing};
 use super::counts::Counts;
 use super::csv::{By, Dialect, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end, value};
 use super::number::{ends_line, is_space};
@@ -50,7 +50,7 @@ pub(super) struct Stream {
     /// Number of elements read, as places in binary inputs.
     number: u64,
     /// Counts of rows and lines left out.
-    left_out: Counts,
+    pub(super) left_out: Counts,
 }
 
 enum Form {
@@ -124,7 +124,7 @@ impl Stream {
         let bytes = buffer.bytes();
         let (mut columns, mut head) = (None, start);
         if start < bytes.len() {
-            let end = bytes.len() - usize::from(buffer.is_completed());
+            let end = bytes.len() - usize::from(buffer.completed);
             let read = Header::read(bytes, start, end, dialect);
             let (next, names) = read.map_err(|problem| Error::input(buffer.place_after(start), problem))?;
             let model = match model.filter(|_| !dialect.header) {
@@ -173,7 +173,10 @@ impl Stream {
         source: &Source,
         direction: KeyOrder,
     ) -> Result<Self, Error> {
-        source.check_file()?;
+        // That of a .npy file was checked with its header.
+        if source.count().is_none() {
+            source.check_file()?;
+        }
         let mut buffer = Buffer::new(opened, block, false);
         let header = source.skip();
         if buffer.at_least(header)?.len() < header {
@@ -286,29 +289,36 @@ impl Stream {
         Ok(false)
     }
 
-    /// Converts the current record to cells.
-    pub(super) fn read(&mut self, typings: &mut [Typing]) -> Result<(), NoCell> {
+    /// Converts the current record to cells; false if that takes knowing whether there are decimals.
+    pub(super) fn read(&mut self, typings: &mut [Typing]) -> Result<bool, Error> {
         let Self { buffer, form, length, fields, cells, number, .. } = self;
         let bytes = &buffer.bytes()[..*length];
         cells.clear();
         match form {
-            Form::Text => cells.push(typings[0].cell(bytes, || (buffer.place(), None))?),
+            Form::Text => {
+                cells.extend(typings[0].cell(bytes, || (buffer.place(), None))?);
+                Ok(!cells.is_empty())
+            }
             Form::Bits(source, direction) => {
                 let Some(key) = binary::key(bytes, source, *direction) else {
                     let problem = format!("element {} is NaN", *number - 1);
-                    return Err(Error::input(buffer.name(), problem).hinting(Hint::Nan).into());
+                    return Err(Error::input(buffer.name(), problem).hinting(Hint::Nan));
                 };
                 cells.push(Cell::of_key(key));
+                Ok(true)
             }
-            Form::Table(None) => {}
+            Form::Table(None) => Ok(true),
             Form::Table(Some(columns)) => {
                 for ((field, key), typing) in fields.iter().zip(&columns.model.keys).zip(typings) {
                     let place = || (buffer.place(), Some(key.shown()));
-                    cells.push(typing.cell(&value(&bytes[field.clone()]), place)?);
+                    let Some(cell) = typing.cell(&value(&bytes[field.clone()]), place)? else {
+                        return Ok(false);
+                    };
+                    cells.push(cell);
                 }
+                Ok(true)
             }
         }
-        Ok(())
     }
 
     /// The bytes of the current record: a token, a row with its line end, an element.
@@ -362,11 +372,6 @@ impl Stream {
         columns.is_none_or(|(a, b)| a.model.names == b.model.names)
     }
 
-    /// Counts of rows and lines left out so far.
-    pub(super) fn left_out(&self) -> Counts {
-        self.left_out
-    }
-
     /// The input's name in messages.
     pub(super) fn name(&self) -> &str {
         self.buffer.name()
@@ -378,7 +383,7 @@ impl Stream {
         if !self.has_rows() {
             return [record, b"\n"];
         }
-        if !self.buffer.is_completed() || self.buffer.bytes().len() > self.length {
+        if !self.buffer.completed || self.buffer.bytes().len() > self.length {
             return [record, b""];
         }
         // The appended line end only served to find the end of the row.

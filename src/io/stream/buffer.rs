@@ -17,7 +17,7 @@ pub(super) struct Buffer {
     /// Whether the input has ended.
     ended: bool,
     /// Whether a line end was appended to it.
-    completed: bool,
+    pub(super) completed: bool,
     /// The line of the first byte in `bytes`, from 1; updated only for messages and when bytes are discarded.
     line: u64,
     /// Whether a CR alone ends a line.
@@ -137,11 +137,6 @@ impl Buffer {
         self.bytes[self.end] = b'\n';
         self.end += 1;
         Ok(true)
-    }
-
-    /// Whether a line end was appended to the input.
-    pub(super) fn is_completed(&self) -> bool {
-        self.completed
     }
 
     /// Whether the next byte begins a line.

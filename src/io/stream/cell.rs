@@ -98,19 +98,6 @@ pub(in crate::io) struct Typing {
     counts: Counts,
 }
 
-/// Why a number has no cell yet.
-pub(in crate::io) enum NoCell {
-    Error(Error),
-    /// It is −0, whose order relative to 0 depends on the other numbers.
-    Undecided,
-}
-
-impl From<Error> for NoCell {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
-}
-
 fn conflicting(conflict: Conflict<(u64, Spot)>) -> Error {
     conflict.into_error(|(_, spot)| spot)
 }
@@ -144,12 +131,13 @@ impl Typing {
         self.inference.finish().unwrap_or(ElementType::F64).name()
     }
 
-    /// The cell of a token, or of an unquoted, trimmed field. `place` returns its place and column.
+    /// The cell of a token, or of the content of a field. `place` returns its place and column. `None` for −0 while it
+    /// is unknown whether there are decimals, among which it is less than 0.
     pub(in crate::io) fn cell(
         &mut self,
         token: &[u8],
         place: impl Fn() -> (String, Option<String>),
-    ) -> Result<Cell, NoCell> {
+    ) -> Result<Option<Cell>, Error> {
         let spot = || {
             let (place, column) = place();
             Spot { place, column, token: token.to_vec() }
@@ -158,17 +146,17 @@ impl Typing {
         let number = self.inference.read(token, || (self.seen, spot()));
         let number = number.map_err(|refused| refused.into_error(spot()))?;
         self.inference.settled().map_err(conflicting)?;
-        Ok(match number {
+        Ok(Some(match number {
             Number::Integer(value) => Cell::number(Value::Integer(value)),
             Number::Float(value) => Cell::number(Value::Float(value)),
             Number::MinusZero if self.is_float() => Cell::number(Value::Float(-0.0)),
             Number::MinusZero if self.integers => Cell::number(Value::Integer(0)),
-            Number::MinusZero => return Err(NoCell::Undecided),
+            Number::MinusZero => return Ok(None),
             Number::Null(class) => {
                 self.counts.add(class);
                 Cell::of_class(class, self.rules)
             }
-        })
+        }))
     }
 
     /// Uncounts a cell that will be made again.
