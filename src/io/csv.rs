@@ -152,7 +152,7 @@ fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<
             start += line_end(&bytes[start..]);
             blank += 1;
         }
-        let mut body = range.clone();
+        let mut head = start.min(range.end);
         let mut end: &[u8] = b"\n";
         if start < range.end {
             let wrong = |problem| Error::input(text.line(start), problem);
@@ -161,9 +161,7 @@ fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<
             if text.bytes[place.clone()].ends_with(b"\r\n") {
                 end = b"\r\n";
             }
-            if dialect.header {
-                body.start = place.end;
-            }
+            head = place.end;
             match &first {
                 Some((header, place)) if dialect.header && *header != here => {
                     let problem = format!("has another header than {}", text.line(place.start));
@@ -172,13 +170,12 @@ fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<
                 Some(_) => {}
                 None => first = Some((here, place)),
             }
-        } else if dialect.header {
-            body.start = range.end;
         }
+        // Blank lines without a header after them may be rows.
         if dialect.header {
             counts.blank += blank;
         }
-        bodies.push((body, end));
+        bodies.push((if dialect.header { head..range.end } else { range }, end));
     }
     Ok((first, bodies))
 }
