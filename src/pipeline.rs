@@ -29,15 +29,15 @@ use crate::report::Report;
 use crate::sorter::{Incoming, Method, Ordered, Request, Sorter};
 use crate::words::Words;
 
-/// Watches the phases of a pipeline.
+/// Watches the progress of a pipeline.
 pub trait Watch: Sync {
-    /// A phase begins; `total` is how much of what it counts, if that is known.
+    /// A phase begins, with this total of what it counts, if known.
     fn phase(&self, phase: Phase, total: Option<u64>);
-    /// How many of them are done.
+    /// This much of the total is done.
     fn set(&self, done: u64);
 }
 
-/// A phase of a pipeline, by what it counts.
+/// A phase of a pipeline, and what it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Phase {
@@ -59,26 +59,26 @@ impl Watch for Unwatched {
     fn set(&self, _: u64) {}
 }
 
-/// What is asked of a dataset.
+/// What is requested of a dataset.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
-    /// Which of the records.
+    /// The records to be written.
     pub selection: Selection,
-    /// Their positions in the input, from 0, in place of the records.
+    /// Whether to write their positions in the input, from 0, instead of the records.
     pub positions: bool,
-    /// How they are sorted.
+    /// The method of sorting.
     pub method: Method,
     /// The format of the output.
     pub format: Format,
 }
 
-/// What was read, or is coming.
+/// Records that were read, or are being read.
 pub struct Dataset<'a> {
     content: Content<'a>,
     /// Bytes of input.
     pub bytes: u64,
     reading: Reading<'a>,
-    /// How long it took to make keys of text.
+    /// The time it took to make keys of text.
     pub parsing: Duration,
 }
 
@@ -90,13 +90,13 @@ enum Content<'a> {
     Rows { words: Vec<Words<'a>>, table: Box<Table> },
 }
 
-/// How long it took to read, or who will know.
+/// The time of reading, or the thread that still reads and returns it.
 enum Reading<'a> {
     Done(Duration),
     UnderWay(Meanwhile<'a, Duration>),
 }
 
-/// How many records binary inputs have, where their sizes are known.
+/// The number of records of binary inputs, where their sizes are known.
 #[must_use]
 pub fn count(how: &How) -> Option<u64> {
     let Kind::Bits(sources) = &how.kind else { return None };
@@ -108,7 +108,7 @@ pub fn count(how: &How) -> Option<u64> {
 ///
 /// # Errors
 ///
-/// What the system says; what the format, the type or the order refuses.
+/// I/O errors; input that the format, the type or the order rejects.
 pub fn read<'a>(inputs: &[Input], how: &How, watch: &dyn Watch) -> Result<Dataset<'a>, Error> {
     watch.phase(Phase::Read, inputs.iter().map(Input::size).sum());
     let start = Instant::now();
@@ -153,8 +153,8 @@ pub fn read<'a>(inputs: &[Input], how: &How, watch: &dyn Watch) -> Result<Datase
     Ok(Dataset { content, bytes, reading: Reading::Done(reading), parsing })
 }
 
-/// Reads binary files of known sizes by a thread of its own, so that keys are on their way to a device before the last are
-/// read; `None` if they can't be read so: other formats, pipes.
+/// Reads binary files of known sizes on another thread, so that keys are on their way to a device before the last are
+/// read; `None` for other formats and for pipes.
 pub fn read_meanwhile<'a>(
     how: &'a How,
     watch: &'a dyn Watch,
@@ -171,7 +171,7 @@ pub fn read_meanwhile<'a>(
         let gone = || Error::device("nothing more is read for it");
         let take = |keys| sender.send(Ok(keys)).map_err(|_| gone());
         if let Err(error) = binary::read(sources, how.by.order, |done| watch.set(done), take) {
-            // Where nobody receives it, another error has ended the sort.
+            // If nobody receives it, another error has ended the sort.
             let _ = sender.send(Err(error));
         }
         start.elapsed()
@@ -191,7 +191,7 @@ fn element_of(sources: &[Source]) -> ElementType {
 }
 
 impl<'a> Dataset<'a> {
-    /// How many records there are.
+    /// The number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.content {
@@ -212,7 +212,7 @@ impl<'a> Dataset<'a> {
         if let Reading::UnderWay(_) = self.reading { self.bytes } else { 0 }
     }
 
-    /// What the elements of the sort are made of.
+    /// The shape of the sort's elements.
     #[must_use]
     pub fn shape(&self, ask: &Ask) -> Shape {
         let (key, has_payload) = match &self.content {
@@ -236,7 +236,7 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// The type of the elements that are written; `None` if those are rows.
+    /// The type of the elements to be written; `None` for rows.
     #[must_use]
     pub fn written(&self, ask: &Ask) -> Option<ElementType> {
         match &self.content {
@@ -246,7 +246,7 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// The nulls that were read, and what was left out.
+    /// Counts of nulls and of left-out records.
     #[must_use]
     pub fn counts(&self) -> Counts {
         if let Content::Rows { table, .. } = &self.content { table.counts } else { Counts::default() }
@@ -258,7 +258,7 @@ impl<'a> Dataset<'a> {
         if let Content::Rows { table, .. } = &self.content { table.doubtful_header.as_deref() } else { None }
     }
 
-    /// Puts the records in order, as far as that is asked for.
+    /// Orders the records, as far as requested.
     ///
     /// # Errors
     ///
@@ -305,52 +305,52 @@ const POSITIONS: KeyMap = KeyMap { element: ElementType::U32, descending: false,
 /// Records in order.
 pub struct Outcome<'s, 'a> {
     ordered: Ordered<'s>,
-    /// What makes elements of the ordered words, where those are keys.
+    /// The map of the ordered words, if they are keys or positions.
     map: KeyMap,
     form: Written,
-    /// How many records were read.
+    /// The number of records read.
     n: usize,
     format: Format,
     reading: Reading<'a>,
     parsing: Duration,
 }
 
-/// What is written.
+/// The records to be written, and what the ordered words are.
 enum Written {
-    /// Elements.
+    /// Elements: their keys.
     Numbers,
-    /// Tokens of this text, which begin where the ordered words say.
+    /// Tokens of this text: their offsets.
     Tokens(Text),
-    /// Rows of this table, which the ordered words number.
+    /// Rows of this table: their numbers.
     Rows(Box<Table>),
-    /// The numbers of these rows among all that were read.
+    /// The numbers of rows of this table among all rows read: those among the rows kept.
     RowNumbers(Box<Table>),
 }
 
-/// How it went.
+/// The report on a pipeline.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Done {
-    /// How the sort went.
+    /// The report on the sort.
     pub report: Report,
-    /// How long it took to read the input.
+    /// The time it took to read the input.
     pub reading: Duration,
-    /// How long it took to make keys of it.
+    /// The time it took to make keys of it.
     pub parsing: Duration,
-    /// How long it took to write.
+    /// The time it took to write.
     pub writing: Duration,
-    /// Records that were left out because an equal one was before them.
+    /// Records left out because their keys were repeated.
     pub repeated: usize,
-    /// Records that were left out after the first ones.
+    /// Records left out after the first ones.
     pub cut: usize,
 }
 
 impl Outcome<'_, '_> {
-    /// Writes the records. The output is to be finished by whoever has opened it.
+    /// Writes the records; the caller finishes the output.
     ///
     /// # Errors
     ///
-    /// What the system says; a failure of the device.
+    /// I/O errors; a failure of the device.
     pub fn write(self, output: &mut Output, watch: &dyn Watch) -> Result<Done, Error> {
         let Self { ordered, map, form, n, format, reading, parsing } = self;
         let len = ordered.count();

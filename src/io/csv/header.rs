@@ -91,25 +91,25 @@ impl Header {
         let whole = Some((named, descending));
         let readings = [whole, directed(":r", true), directed(":a", false)].into_iter().flatten();
         for (name, descending) in readings.clone() {
-            let mut same =
-                self.names.iter().flatten().enumerate().filter(|(_, other)| *other == name.as_bytes());
-            if let Some((index, _)) = same.next() {
-                if let Some((other, _)) = same.next() {
+            let all = self.names.iter().flatten().enumerate();
+            let mut same = all.filter(|(_, other)| *other == name.as_bytes()).map(|(index, _)| index);
+            match (same.next(), same.next()) {
+                (Some(index), Some(other)) => {
                     let problem =
                         format!("columns {} and {} are both called '{}'", index + 1, other + 1, quoted(name));
                     return Err(Error::input(table, problem).hinting(Hint::ColumnNumber));
                 }
-                return Ok(Found { index, name: name.to_owned(), descending });
+                (Some(index), None) => return Ok(Found { index, name: name.to_owned(), descending }),
+                (None, _) => {}
             }
         }
         for (number, descending) in readings {
-            if let Ok(number @ 1..) = number.parse::<usize>()
-                && number <= self.columns
+            if let Some(index) = number.parse().ok().and_then(|number: usize| number.checked_sub(1))
+                && index < self.columns
             {
-                let index = number - 1;
                 let name =
                     self.names.as_ref().map(|names| String::from_utf8_lossy(&names[index]).into_owned());
-                let name = name.unwrap_or_else(|| number.to_string());
+                let name = name.unwrap_or_else(|| (index + 1).to_string());
                 return Ok(Found { index, name, descending });
             }
         }
