@@ -361,18 +361,18 @@ impl Outcome<'_, '_> {
             writing += start.elapsed();
             Ok::<_, Error>(())
         };
-        let begin = || watch.phase(Phase::Write, Some(len as u64));
+        let announce = || watch.phase(Phase::Write, Some(len as u64));
         let progress = |done| watch.set(done);
         let (repeated, report) = match form {
             Written::Tokens(text) => {
                 let sorted = ordered.bring()?;
-                begin();
+                announce();
                 timed(output, &mut |output| write_records(&text, &sorted.words, output, progress))?;
                 (sorted.repeated, sorted.report)
             }
             Written::Rows(table) => {
                 let sorted = ordered.bring()?;
-                begin();
+                announce();
                 let rows = sorted.words.into_vec().unwrap_or_default();
                 timed(output, &mut |output| table.write(&rows, output, progress))?;
                 (sorted.repeated, sorted.report)
@@ -381,7 +381,7 @@ impl Outcome<'_, '_> {
                 let (mut before, mut is_begun) = (0, false);
                 let mut begin = |output: &mut Output| {
                     if !std::mem::replace(&mut is_begun, true) {
-                        begin();
+                        announce();
                         if format == Format::Npy {
                             let header = npy::Header::of(map.element, len as u64);
                             output.write_all(&header).map_err(|error| output.failed(error))?;

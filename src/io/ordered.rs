@@ -349,8 +349,8 @@ pub fn merge(
     out.flush(to).map_err(|error| to.failed(error))?;
     merged.types = inputs.types();
     let left_out = streams.iter().map(|stream| stream.left_out);
-    merged.counts =
-        inputs.typings.iter().map(Typing::counts).chain(left_out).fold(merged.counts, Counts::and);
+    let nulls = inputs.typings.iter().map(|typing| typing.counts);
+    merged.counts = nulls.chain(left_out).fold(merged.counts, Counts::and);
     Ok(merged)
 }
 

@@ -150,17 +150,14 @@ impl Output {
 
     fn finish_as(mut self, last: bool) -> Result<(), Error> {
         self.flush().map_err(|error| self.failed(error))?;
-        match self.0 {
-            Destination::Replacing(replacement) => {
-                let name = human::path(replacement.target());
-                replacement.place(last).map_err(|error| Error::io(name, "write", error))
-            }
+        let name = self.name();
+        let finished = match self.0 {
+            Destination::Replacing(replacement) => replacement.place(last),
             #[cfg(unix)]
-            Destination::Through { file, name } => {
-                replacement::close(&file).map_err(|error| Error::io(name, "write", error))
-            }
+            Destination::Through { file, .. } => replacement::close(&file),
             _ => Ok(()),
-        }
+        };
+        finished.map_err(|error| Error::io(name, "write", error))
     }
 
     /// Whether the output is the input's own file, written directly, so that it would be read again.
@@ -173,14 +170,17 @@ impl Output {
     /// An error of writing to this output, with its name.
     #[must_use]
     pub fn failed(&self, error: io::Error) -> Error {
-        let name = match &self.0 {
+        Error::io(self.name(), "write", error)
+    }
+
+    fn name(&self) -> String {
+        match &self.0 {
             #[cfg(not(unix))]
             Destination::Stdout(_) => "standard output".to_owned(),
             Destination::Memory(_) => "memory".to_owned(),
             Destination::Through { name, .. } => name.clone(),
             Destination::Replacing(replacement) => human::path(replacement.target()),
-        };
-        Error::io(name, "write", error)
+        }
     }
 }
 

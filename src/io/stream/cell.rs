@@ -95,7 +95,7 @@ pub(in crate::io) struct Typing {
     seen: u64,
     /// Whether a look-ahead has found no decimals, so that −0 is 0.
     integers: bool,
-    counts: Counts,
+    pub(in crate::io) counts: Counts,
 }
 
 fn conflicting(conflict: Conflict<(u64, Spot)>) -> Error {
@@ -164,10 +164,6 @@ impl Typing {
         if let Value::Null(class) = cell.value {
             self.counts.remove(class);
         }
-    }
-
-    pub(in crate::io) fn counts(&self) -> Counts {
-        self.counts
     }
 
     /// Any conflict that remains at the end of the input.
