@@ -107,8 +107,8 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Words<'
     let mut counts = Counts::default();
     let (first, bodies) = bodies(&text, dialect, &mut counts)?;
     let is_empty = first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
-    let no_rows = Header::of_one_column();
-    let (header, place) = first.map_or((no_rows, None), |(header, place)| (header, Some(place)));
+    let (header, place) = first.unzip();
+    let header = header.unwrap_or_else(Header::of_one_column);
     let layout = Layout::new(&text, dialect.delimiter, &header, by, is_empty)?;
     let is_number = |key: &&Found| super::number::spelled(trimmed(key.name.as_bytes())).is_some();
     let is_named = |key: &&Found| by.columns.iter().any(|named| named.starts_with(&key.name));
@@ -143,7 +143,7 @@ type First = (Header, Range<usize>);
 fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<First>, Vec<Body>), Error> {
     let mut first: Option<First> = None;
     let mut bodies = Vec::new();
-    for part in text.parts() {
+    for part in &text.parts {
         let range = part.range.clone();
         // With the line end after the input.
         let bytes = &text.bytes[..=range.end];
@@ -152,6 +152,7 @@ fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<
             start += line_end(&bytes[start..]);
             blank += 1;
         }
+        // Where rows begin if there is a header.
         let mut head = start.min(range.end);
         let mut end: &[u8] = b"\n";
         if start < range.end {
@@ -192,7 +193,7 @@ struct Layout<'a> {
 impl<'a> Layout<'a> {
     /// The layout of a table with this header; `is_empty` if it has nothing at all, not even columns.
     fn new(text: &'a Text, delimiter: u8, header: &Header, by: &By, is_empty: bool) -> Result<Self, Error> {
-        let table = text.parts().first().map_or("", |part| &part.name);
+        let table = text.parts.first().map_or("", |part| &part.name);
         let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
         let rows = RowReader::new(delimiter, header.columns, &keys, by.order);
         Ok(Self { text, rows, keys, element: by.element, rules: by.order })

@@ -341,7 +341,7 @@ pub(super) const MARK: &[u8] = b"\xEF\xBB\xBF";
 #[derive(Debug, Default)]
 pub struct Text {
     pub(super) bytes: Vec<u8>,
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
 }
 
 /// The text of one input.
@@ -403,10 +403,6 @@ impl Text {
     #[must_use]
     pub fn size(&self) -> u64 {
         (self.bytes.len() - self.parts.len()) as u64
-    }
-
-    pub(super) fn parts(&self) -> &[Part] {
-        &self.parts
     }
 
     /// `file:line:column` of a byte of tokens; line and column from 1, the column in bytes.

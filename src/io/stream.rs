@@ -122,6 +122,7 @@ impl Stream {
             }
         }
         let bytes = buffer.bytes();
+        // Where rows begin if there is a header.
         let (mut columns, mut head) = (None, start);
         if start < bytes.len() {
             let end = bytes.len() - usize::from(buffer.completed);

@@ -68,7 +68,7 @@ fn inference(asked: Option<ElementType>, direction: KeyOrder) -> Inference<usize
 /// The type of a text, or the error that explains why it has none, with the tokens at fault.
 fn infer(text: &Text, direction: KeyOrder) -> Result<ElementType, Error> {
     let mut inference = inference(None, direction);
-    for part in text.parts() {
+    for part in &text.parts {
         for (start, token) in Tokens::new(&text.bytes[part.range.clone()]) {
             let place = part.range.start + start;
             inference.read(token, || place).map_err(|refused| refused.into_error(spot(text, place)))?;
@@ -100,7 +100,7 @@ pub(super) fn piece_size(text: usize) -> usize {
 fn pieces(text: &Text) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let size = piece_size(text.bytes.len());
-    for part in text.parts() {
+    for part in &text.parts {
         let mut start = part.range.start;
         while start < part.range.end {
             let earliest = (start + size).min(part.range.end);

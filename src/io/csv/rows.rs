@@ -172,7 +172,7 @@ impl RowReader {
     }
 }
 
-/// Whether a field has a CR outside that is not part of a line end.
+/// Whether a field has a CR outside quotes that is not part of a line end.
 pub(super) fn has_lone_cr(field: &[u8]) -> bool {
     let mut row = Row::new(0);
     if field.first() == Some(&QUOTE) && row.pass_quotes(field).is_none() {
