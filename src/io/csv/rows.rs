@@ -225,6 +225,8 @@ pub(in crate::io) const UNCLOSED: &str = "a quote is opened in this row and neve
 /// The content of a field, without its quotes and the blanks around it.
 #[inline]
 pub(in crate::io) fn value(field: &[u8]) -> Cow<'_, [u8]> {
+    // Most fields have no quotes.
+    let [QUOTE, ..] = field else { return trimmed(field).into() };
     match unquoted(field) {
         Cow::Borrowed(content) => trimmed(content).into(),
         Cow::Owned(content) => trimmed(&content).to_vec().into(),
