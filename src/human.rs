@@ -7,14 +7,8 @@ use std::path::Path;
 #[must_use]
 pub fn grouped(number: impl std::fmt::Display) -> String {
     let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(",")
 }
 
 /// Three significant digits, or all before the point; at most three after it.
@@ -32,24 +26,19 @@ pub fn short(number: f64) -> String {
 /// A time in the unit that leaves one to three digits before the point: `9.94 µs`.
 #[must_use]
 pub fn time(milliseconds: f64) -> String {
-    let (unit, name) = match milliseconds {
-        ms if ms >= 999.5 => (1e3, "s"),
-        ms if ms >= 0.9995 => (1.0, "ms"),
-        ms if ms >= 0.000_999_5 => (1e-3, "µs"),
-        _ => (1e-6, "ns"),
-    };
-    format!("{} {name}", short(milliseconds / unit))
+    in_unit(milliseconds, [(1e3, " s"), (1.0, " ms"), (1e-3, " µs"), (1e-6, " ns")])
 }
 
 /// A count in thousands, millions or billions: `1.62 G`.
 #[must_use]
 pub fn count(number: f64) -> String {
-    let (unit, name) = match number {
-        number if number >= 999.5e6 => (1e9, " G"),
-        number if number >= 999.5e3 => (1e6, " M"),
-        number if number >= 999.5 => (1e3, " K"),
-        _ => (1.0, ""),
-    };
+    in_unit(number, [(1e9, " G"), (1e6, " M"), (1e3, " K"), (1.0, "")])
+}
+
+/// The number in the first unit of which it is at least one when rounded, or else in the last.
+fn in_unit(number: f64, units: [(f64, &str); 4]) -> String {
+    let unit = units.into_iter().find(|(unit, _)| number >= 0.9995 * unit);
+    let (unit, name) = unit.unwrap_or(units[3]);
     format!("{}{name}", short(number / unit))
 }
 

@@ -5,10 +5,9 @@
 //!                    keys and payload     words on a device
 //! ```
 //!
-//! A dataset is keys, and a payload that says what the keys stand for: numbers that are printed anew, tokens of a text
-//! that come out as they were spelled, or rows of a table. Where keys are elements of binary files, they may still be
-//! read while the first of them are on their way to a device; and blocks of sorted keys are written while later ones are
-//! on their way back.
+//! A dataset is keys and a payload, which says what the keys stand for: numbers that are printed anew, tokens of a text
+//! that keep their spelling, or rows of a table. Elements of binary files may still be read while the first of them are
+//! on their way to a device, and blocks of sorted keys are written while later ones are on their way back.
 
 use std::io::{self, Write};
 use std::sync::mpsc;
@@ -30,15 +29,15 @@ use crate::report::Report;
 use crate::sorter::{Incoming, Method, Ordered, Request, Sorter};
 use crate::words::Words;
 
-/// Watches the phases of a pipeline.
+/// Watches the progress of a pipeline.
 pub trait Watch: Sync {
-    /// A phase begins; `total` is how much of what it counts, if that is known.
+    /// A phase begins, with this total of what it counts, if known.
     fn phase(&self, phase: Phase, total: Option<u64>);
-    /// How many of them are done.
+    /// This much of the total is done.
     fn set(&self, done: u64);
 }
 
-/// A phase of a pipeline, by what it counts.
+/// A phase of a pipeline, and what it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Phase {
@@ -60,54 +59,44 @@ impl Watch for Unwatched {
     fn set(&self, _: u64) {}
 }
 
-/// What is asked of a dataset.
+/// What is requested of a dataset.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
-    /// Which of the records.
+    /// The records to be written.
     pub selection: Selection,
-    /// Their positions in the input, from 0, in place of the records.
+    /// Whether to write their positions in the input, from 0, instead of the records.
     pub positions: bool,
-    /// How they are sorted.
+    /// The method of sorting.
     pub method: Method,
     /// The format of the output.
     pub format: Format,
 }
 
-/// What was read, or is coming.
+/// Records that were read, or are being read.
 pub struct Dataset<'a> {
-    keys: Keys<'a>,
-    payload: Payload,
+    content: Content<'a>,
     /// Bytes of input.
     pub bytes: u64,
     reading: Reading<'a>,
-    /// How long it took to make keys of text.
+    /// The time it took to make keys of text.
     pub parsing: Duration,
 }
 
-enum Keys<'a> {
-    /// One for each record.
-    One { keys: Incoming<'a>, map: KeyMap },
-    /// Words, of which the first decides, and the next where those are equal.
-    Several(Vec<Words<'a>>),
+/// Keys and what they stand for.
+enum Content<'a> {
+    /// Numbers; with the spelling, tokens of a text.
+    Numbers { keys: Incoming<'a>, map: KeyMap, spelling: Option<Spelling> },
+    /// Rows of a table, by words of which the next decides where those before it are equal.
+    Rows { words: Vec<Words<'a>>, table: Box<Table> },
 }
 
-/// What keys stand for.
-enum Payload {
-    /// The numbers themselves.
-    Numbers,
-    /// Tokens of a text.
-    Tokens(Spelling),
-    /// Rows of a table.
-    Rows(Box<Table>),
-}
-
-/// How long it took to read, or who will know.
+/// The time of reading, or the thread that still reads and returns it.
 enum Reading<'a> {
     Done(Duration),
     UnderWay(Meanwhile<'a, Duration>),
 }
 
-/// How many records binary inputs have, where their sizes are known.
+/// The number of records of binary inputs, where their sizes are known.
 #[must_use]
 pub fn count(how: &How) -> Option<u64> {
     let Kind::Bits(sources) = &how.kind else { return None };
@@ -119,22 +108,21 @@ pub fn count(how: &How) -> Option<u64> {
 ///
 /// # Errors
 ///
-/// What the system says; what the format, the type or the order refuses.
+/// I/O errors; input that the format, the type or the order rejects.
 pub fn read<'a>(inputs: &[Input], how: &How, watch: &dyn Watch) -> Result<Dataset<'a>, Error> {
     watch.phase(Phase::Read, inputs.iter().map(Input::size).sum());
     let start = Instant::now();
     let progress = |done| watch.set(done);
     let read_text = || {
         let text = Text::read(inputs, progress)?;
-        let (bytes, reading) = (text.len(), start.elapsed());
+        let (bytes, reading) = (text.size(), start.elapsed());
         watch.phase(Phase::Parse, None);
         Ok::<_, Error>((text, bytes, reading))
     };
-    let of_records = |Records { order: map, keys, spelling }| {
-        (Keys::One { keys: keys.into(), map }, spelling.map_or(Payload::Numbers, Payload::Tokens))
-    };
+    let of_records =
+        |Records { order: map, keys, spelling }| Content::Numbers { keys: keys.into(), map, spelling };
     let (element, order) = (how.by.element, how.by.order);
-    let ((keys, payload), bytes, reading) = match &how.kind {
+    let (content, bytes, reading) = match &how.kind {
         Kind::Bits(sources) => {
             let map = order.map(element_of(sources));
             let mut keys = Words::new(map.element.key_words());
@@ -143,7 +131,7 @@ pub fn read<'a>(inputs: &[Input], how: &How, watch: &dyn Watch) -> Result<Datase
                 Ok(())
             };
             let bytes = binary::read(sources, order, progress, take)?;
-            ((Keys::One { keys: keys.into(), map }, Payload::Numbers), bytes, start.elapsed())
+            (Content::Numbers { keys: keys.into(), map, spelling: None }, bytes, start.elapsed())
         }
         Kind::Text => {
             let straight = text::integers_from_files(inputs, element, order, progress)?;
@@ -157,16 +145,16 @@ pub fn read<'a>(inputs: &[Input], how: &How, watch: &dyn Watch) -> Result<Datase
         Kind::Table(dialect) => {
             let (text, bytes, reading) = read_text()?;
             let (table, words) = csv::read(text, *dialect, &how.by)?;
-            ((Keys::Several(words), Payload::Rows(Box::new(table))), bytes, reading)
+            (Content::Rows { words, table: Box::new(table) }, bytes, reading)
         }
     };
     let is_parsed = !matches!(how.kind, Kind::Bits(_));
     let parsing = if is_parsed { start.elapsed().saturating_sub(reading) } else { Duration::ZERO };
-    Ok(Dataset { keys, payload, bytes, reading: Reading::Done(reading), parsing })
+    Ok(Dataset { content, bytes, reading: Reading::Done(reading), parsing })
 }
 
-/// Reads binary files of known sizes by a thread of its own, so that keys are on their way to a device before the last are
-/// read; `None` if they can't be read so: other formats, pipes.
+/// Reads binary files of known sizes on another thread, so that keys are on their way to a device before the last are
+/// read; `None` for other formats and for pipes.
 pub fn read_meanwhile<'a>(
     how: &'a How,
     watch: &'a dyn Watch,
@@ -183,15 +171,14 @@ pub fn read_meanwhile<'a>(
         let gone = || Error::device("nothing more is read for it");
         let take = |keys| sender.send(Ok(keys)).map_err(|_| gone());
         if let Err(error) = binary::read(sources, how.by.order, |done| watch.set(done), take) {
-            // Where nobody receives it, another error has ended the sort.
+            // If nobody receives it, another error has ended the sort.
             let _ = sender.send(Err(error));
         }
         start.elapsed()
     });
     let keys = Incoming::new(usize::try_from(n).ok()?, map.element.key_words(), receiver.into_iter());
     Some(Dataset {
-        keys: Keys::One { keys, map },
-        payload: Payload::Numbers,
+        content: Content::Numbers { keys, map, spelling: None },
         bytes,
         reading: Reading::UnderWay(reader),
         parsing: Duration::ZERO,
@@ -204,12 +191,12 @@ fn element_of(sources: &[Source]) -> ElementType {
 }
 
 impl<'a> Dataset<'a> {
-    /// How many records there are.
+    /// The number of records.
     #[must_use]
     pub fn len(&self) -> usize {
-        match &self.keys {
-            Keys::One { keys, .. } => keys.len(),
-            Keys::Several(words) => words.first().map_or(0, Words::len),
+        match &self.content {
+            Content::Numbers { keys, .. } => keys.len(),
+            Content::Rows { words, .. } => words.first().map_or(0, Words::len),
         }
     }
 
@@ -225,58 +212,53 @@ impl<'a> Dataset<'a> {
         if let Reading::UnderWay(_) = self.reading { self.bytes } else { 0 }
     }
 
-    /// What the elements of the sort are made of.
+    /// The shape of the sort's elements.
     #[must_use]
     pub fn shape(&self, ask: &Ask) -> Shape {
-        let key = match &self.keys {
-            Keys::One { keys, .. } => keys.width(),
-            Keys::Several(words) => words.iter().map(Words::width).max().unwrap_or(KeyWords::One),
+        let (key, has_payload) = match &self.content {
+            Content::Numbers { keys, spelling, .. } => {
+                (keys.width(), spelling.is_some() && ask.format == Format::Text)
+            }
+            Content::Rows { words, .. } => {
+                (words.iter().map(Words::width).max().unwrap_or(KeyWords::One), true)
+            }
         };
-        Shape { key, positions: ask.positions || !self.writes_numbers(ask) }
-    }
-
-    /// Whether records are written as numbers, whatever they were spelled like.
-    fn writes_numbers(&self, ask: &Ask) -> bool {
-        match self.payload {
-            Payload::Numbers => true,
-            Payload::Tokens(_) => ask.format != Format::Text,
-            Payload::Rows(_) => false,
-        }
+        Shape { key, positions: ask.positions || has_payload }
     }
 
     /// The type of the numbers; of a table, those of its key columns.
     #[must_use]
     pub fn elements(&self) -> Vec<ElementType> {
-        match (&self.keys, &self.payload) {
-            (Keys::One { map, .. }, _) => vec![map.element],
-            (_, Payload::Rows(table)) if !table.elements.is_empty() => table.elements.clone(),
-            _ => vec![ElementType::U32],
+        match &self.content {
+            Content::Numbers { map, .. } => vec![map.element],
+            Content::Rows { table, .. } if table.elements.is_empty() => vec![ElementType::U32],
+            Content::Rows { table, .. } => table.elements.clone(),
         }
     }
 
-    /// The type of the elements that are written; `None` if those are rows.
+    /// The type of the elements to be written; `None` for rows.
     #[must_use]
     pub fn written(&self, ask: &Ask) -> Option<ElementType> {
-        match &self.keys {
+        match &self.content {
             _ if ask.positions => Some(ElementType::U32),
-            Keys::One { map, .. } => Some(map.element),
-            Keys::Several(_) => None,
+            Content::Numbers { map, .. } => Some(map.element),
+            Content::Rows { .. } => None,
         }
     }
 
-    /// The nulls that were read, and what was left out.
+    /// Counts of nulls and of left-out records.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        if let Payload::Rows(table) = &self.payload { table.counts } else { Counts::default() }
+        if let Content::Rows { table, .. } = &self.content { table.counts } else { Counts::default() }
     }
 
     /// A column name of a table's header that is a number, so that it may be data.
     #[must_use]
     pub fn doubtful_header(&self) -> Option<&str> {
-        if let Payload::Rows(table) = &self.payload { table.doubtful_header.as_deref() } else { None }
+        if let Content::Rows { table, .. } = &self.content { table.doubtful_header.as_deref() } else { None }
     }
 
-    /// Puts the records in order, as far as that is asked for.
+    /// Orders the records, as far as requested.
     ///
     /// # Errors
     ///
@@ -295,33 +277,25 @@ impl<'a> Dataset<'a> {
             }
             watch.set(done);
         };
-        let numbers = self.writes_numbers(&ask);
         let n = self.len();
-        let (map, request, form) = match (self.keys, self.payload) {
-            (Keys::One { keys, map }, Payload::Tokens(Spelling { text, starts }))
-                if !ask.positions && !numbers =>
+        let (map, request, form) = match self.content {
+            Content::Numbers { keys, .. } if ask.positions => {
+                (POSITIONS, Request::positions(keys), Written::Numbers)
+            }
+            Content::Numbers { keys, map, spelling: Some(Spelling { text, starts }) }
+                if ask.format == Format::Text =>
             {
                 (map, Request::records(keys, starts), Written::Tokens(text))
             }
-            (Keys::One { keys, map }, _) if !ask.positions => (map, Request::keys(keys), Written::Numbers),
-            (Keys::One { keys, .. }, _) => (POSITIONS, Request::positions(keys), Written::Numbers),
-            (Keys::Several(words), Payload::Rows(table)) => (
-                POSITIONS,
-                Request::positions_by(words),
-                if ask.positions { Written::RowNumbers(table) } else { Written::Rows(table) },
-            ),
-            (Keys::Several(words), _) => (POSITIONS, Request::positions_by(words), Written::Numbers),
+            Content::Numbers { keys, map, .. } => (map, Request::keys(keys), Written::Numbers),
+            Content::Rows { words, table } => {
+                let form = if ask.positions { Written::RowNumbers(table) } else { Written::Rows(table) };
+                (POSITIONS, Request::positions_by(words), form)
+            }
         };
         let ordered = sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?;
-        Ok(Outcome {
-            ordered,
-            map,
-            form,
-            n,
-            format: ask.format,
-            reading: self.reading,
-            parsing: self.parsing,
-        })
+        let Self { reading, parsing, .. } = self;
+        Ok(Outcome { ordered, map, form, n, format: ask.format, reading, parsing })
     }
 }
 
@@ -331,52 +305,52 @@ const POSITIONS: KeyMap = KeyMap { element: ElementType::U32, descending: false,
 /// Records in order.
 pub struct Outcome<'s, 'a> {
     ordered: Ordered<'s>,
-    /// What makes elements of the ordered words, where those are keys.
+    /// The map of the ordered words, if they are keys or positions.
     map: KeyMap,
     form: Written,
-    /// How many records were read.
+    /// The number of records read.
     n: usize,
     format: Format,
     reading: Reading<'a>,
     parsing: Duration,
 }
 
-/// What is written.
+/// The records to be written, and what the ordered words are.
 enum Written {
-    /// Elements.
+    /// Elements: their keys.
     Numbers,
-    /// Tokens of this text, which begin where the ordered words say.
+    /// Tokens of this text: their offsets.
     Tokens(Text),
-    /// Rows of this table, which the ordered words number.
+    /// Rows of this table: their numbers.
     Rows(Box<Table>),
-    /// The numbers of these rows among all that were read.
+    /// The numbers of rows of this table among all rows read: those among the rows kept.
     RowNumbers(Box<Table>),
 }
 
-/// How it went.
+/// The report on a pipeline.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Done {
-    /// How the sort went.
+    /// The report on the sort.
     pub report: Report,
-    /// How long it took to read the input.
+    /// The time it took to read the input.
     pub reading: Duration,
-    /// How long it took to make keys of it.
+    /// The time it took to make keys of it.
     pub parsing: Duration,
-    /// How long it took to write.
+    /// The time it took to write.
     pub writing: Duration,
-    /// Records that were left out because an equal one was before them.
+    /// Records left out because their keys were repeated.
     pub repeated: usize,
-    /// Records that were left out after the first ones.
+    /// Records left out after the first ones.
     pub cut: usize,
 }
 
 impl Outcome<'_, '_> {
-    /// Writes the records. The output is to be finished by whoever has opened it.
+    /// Writes the records; the caller finishes the output.
     ///
     /// # Errors
     ///
-    /// What the system says; a failure of the device.
+    /// I/O errors; a failure of the device.
     pub fn write(self, output: &mut Output, watch: &dyn Watch) -> Result<Done, Error> {
         let Self { ordered, map, form, n, format, reading, parsing } = self;
         let len = ordered.count();
@@ -387,27 +361,27 @@ impl Outcome<'_, '_> {
             writing += start.elapsed();
             Ok::<_, Error>(())
         };
+        let announce = || watch.phase(Phase::Write, Some(len as u64));
+        let progress = |done| watch.set(done);
         let (repeated, report) = match form {
             Written::Tokens(text) => {
                 let sorted = ordered.bring()?;
-                watch.phase(Phase::Write, Some(len as u64));
-                timed(output, &mut |output| {
-                    write_records(&text, &sorted.words, output, |done| watch.set(done))
-                })?;
+                announce();
+                timed(output, &mut |output| write_records(&text, &sorted.words, output, progress))?;
                 (sorted.repeated, sorted.report)
             }
             Written::Rows(table) => {
                 let sorted = ordered.bring()?;
-                watch.phase(Phase::Write, Some(len as u64));
+                announce();
                 let rows = sorted.words.into_vec().unwrap_or_default();
-                timed(output, &mut |output| table.write(&rows, output, |done| watch.set(done)))?;
+                timed(output, &mut |output| table.write(&rows, output, progress))?;
                 (sorted.repeated, sorted.report)
             }
             form => {
                 let (mut before, mut is_begun) = (0, false);
                 let mut begin = |output: &mut Output| {
                     if !std::mem::replace(&mut is_begun, true) {
-                        watch.phase(Phase::Write, Some(len as u64));
+                        announce();
                         if format == Format::Npy {
                             let header = npy::Header::of(map.element, len as u64);
                             output.write_all(&header).map_err(|error| output.failed(error))?;
@@ -423,7 +397,7 @@ impl Outcome<'_, '_> {
                         }
                         _ => block,
                     };
-                    let progress = |done| watch.set(before + done);
+                    let progress = |done| progress(before + done);
                     timed(output, &mut |output| match format {
                         Format::Text => write_text(block.borrowed(), map, output, progress),
                         _ => binary::write(&block, map, output, progress),
@@ -431,7 +405,7 @@ impl Outcome<'_, '_> {
                     before += block.len() as u64;
                     Ok(())
                 })?;
-                // Where no block came, of no elements.
+                // Without elements there was no block.
                 begin(output)?;
                 done
             }

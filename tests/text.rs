@@ -123,38 +123,35 @@ fn integer_files_are_parsed_directly_where_that_changes_nothing() {
 fn wrong_input_is_an_error_with_its_place() {
     use ElementType::{F32, F64, I32, U32};
     let digits = "9".repeat(40);
+    let too_long = format!("in:1:1: '{digits}' is not an integer that a 64-bit type holds");
     for (input, element, expected) in [
-        ("1\n2\nx3 4", None, "in:3:1: 'x3' is not a number".to_owned()),
-        ("1\n  2 0x10", None, "in:2:5: '0x10' is not a number".to_owned()),
-        ("1.5 1_0", None, "in:1:5: '1_0' is not a number".to_owned()),
-        ("1 # 2", None, "in:1:3: '#' is not a number".to_owned()),
-        (&digits, None, format!("in:1:1: '{digits}' is not an integer that a 64-bit type holds")),
-        ("-9223372036854775809", None, "in:1:1: '-9223372036854775809' is not an integer that".to_owned()),
+        ("1\n2\nx3 4", None, "in:3:1: 'x3' is not a number"),
+        ("1\n  2 0x10", None, "in:2:5: '0x10' is not a number"),
+        ("1.5 1_0", None, "in:1:5: '1_0' is not a number"),
+        ("1 # 2", None, "in:1:3: '#' is not a number"),
+        (&digits, None, &too_long),
+        ("-9223372036854775809", None, "in:1:1: '-9223372036854775809' is not an integer that"),
         (
             "-1\n18446744073709551615",
             None,
-            "in:2:1: no integer type holds both -1 (in:1:1) and 18446744073709551615 (in:2:1)".to_owned(),
+            "in:2:1: no integer type holds both -1 (in:1:1) and 18446744073709551615 (in:2:1)",
         ),
         (
             "-5\n9223372036854775808\n-3\n-3\n-3",
             None,
-            "in:2:1: no integer type holds both -5 (in:1:1) and 9223372036854775808 (in:2:1)".to_owned(),
+            "in:2:1: no integer type holds both -5 (in:1:1) and 9223372036854775808 (in:2:1)",
         ),
-        (
-            "9007199254740993 1.5",
-            None,
-            "in:1:1: '9007199254740993' is not an integer that f64 holds exactly".to_owned(),
-        ),
-        ("1e400", None, "in:1:1: '1e400' is not a number up to".to_owned()),
-        ("1e400", Some(F64), "in:1:1: '1e400' is not a number up to".to_owned()),
-        ("1e39", Some(F32), "in:1:1: '1e39' is not a number up to".to_owned()),
-        ("5 -1", Some(U32), "in:1:3: '-1' is not an integer from 0 to 4294967295 (u32)".to_owned()),
-        ("1 2147483648", Some(I32), "in:1:3: '2147483648' is not an integer from".to_owned()),
-        ("3.0", Some(U32), "in:1:1: '3.0' is not an integer".to_owned()),
-        ("nan", Some(U32), "in:1:1: 'nan' is not an integer".to_owned()),
+        ("9007199254740993 1.5", None, "in:1:1: '9007199254740993' is not an integer that f64 holds exactly"),
+        ("1e400", None, "in:1:1: '1e400' is not a number up to"),
+        ("1e400", Some(F64), "in:1:1: '1e400' is not a number up to"),
+        ("1e39", Some(F32), "in:1:1: '1e39' is not a number up to"),
+        ("5 -1", Some(U32), "in:1:3: '-1' is not an integer from 0 to 4294967295 (u32)"),
+        ("1 2147483648", Some(I32), "in:1:3: '2147483648' is not an integer from"),
+        ("3.0", Some(U32), "in:1:1: '3.0' is not an integer"),
+        ("nan", Some(U32), "in:1:1: 'nan' is not an integer"),
     ] {
         let error = parse(input, element).unwrap_err();
-        assert!(error.starts_with(&expected), "{input}: {error}");
+        assert!(error.starts_with(expected), "{input}: {error}");
     }
 }
 

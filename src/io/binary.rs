@@ -9,8 +9,8 @@ use super::source::{BLOCK, Input, RegularFile};
 use crate::error::{Error, Hint};
 use crate::key::{ElementType, KeyMap, KeyWords, Word};
 use crate::order::{KeyOrder, Nulls};
-use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
-use crate::words::{Block, Width, Words, by_width};
+use crate::parallel::{self, ParallelIterator};
+use crate::words::{Block, Words, by_width, map_into};
 
 /// Bytes of a file that one core reads at a time: enough to use huge pages.
 const PIECE: Range<u64> = 8 << 20..64 << 20;
@@ -69,10 +69,10 @@ impl Source {
 
     /// Bytes to skip before the first element.
     pub(super) fn skip(&self) -> usize {
-        match (&self.header, &self.input) {
-            // Here the header has been consumed already.
-            (None, _) | (_, Input::Stdin) => 0,
-            (Some(header), Input::File(_) | Input::Memory(_)) => header.bytes,
+        match &self.header {
+            // Standard input was read up to the first element already.
+            Some(header) if self.input != Input::Stdin => header.bytes,
+            _ => 0,
         }
     }
 
@@ -250,23 +250,32 @@ fn widened(element: &[u8], source: &Source) -> u64 {
 /// The key of one element in a file; `None` for a NaN that the rules reject.
 pub(super) fn key(element: &[u8], source: &Source, direction: KeyOrder) -> Option<u64> {
     let (bits, order) = (widened(element, source), direction.map(source.element));
-    let allowed = direction.nan != Nulls::Error;
-    if source.element.key_words() == KeyWords::One {
-        let key = (bits as u32).key(order);
-        (allowed || !key.is_nan(order)).then_some(key.into())
-    } else {
-        let key = bits.key(order);
-        (allowed || !key.is_nan(order)).then_some(key)
+    let (key, is_nan) = match source.element.key_words() {
+        KeyWords::One => {
+            let key = (bits as u32).key(order);
+            (key.into(), key.is_nan(order))
+        }
+        KeyWords::Two => {
+            let key = bits.key(order);
+            (key, key.is_nan(order))
+        }
+    };
+    (direction.nan != Nulls::Error || !is_nan).then_some(key)
+}
+
+/// The words of keys of either width.
+pub(super) fn words(keys: &[u64], order: KeyMap) -> Words<'_> {
+    match order.element.key_words() {
+        KeyWords::One => keys.iter().map(|&key| key as u32).collect::<Vec<_>>().into(),
+        KeyWords::Two => keys.into(),
     }
 }
 
 /// The element of this key as text.
 pub(super) fn shown(key: u64, order: KeyMap) -> String {
-    let keys =
-        if order.element.key_words() == KeyWords::One { vec![key as u32].into() } else { vec![key].into() };
     let mut text = Vec::new();
     // Writing to memory cannot fail.
-    let _ = write_text(keys, order, &mut text, |_| {});
+    let _ = write_text(words(&[key], order), order, &mut text, |_| {});
     String::from_utf8_lossy(text.trim_ascii_end()).into_owned()
 }
 
@@ -322,54 +331,27 @@ pub(super) fn first_disorder(
 /// # Errors
 ///
 /// I/O errors.
-pub fn write(
-    keys: &Words,
-    order: KeyMap,
-    to: &mut impl Write,
-    mut progress: impl FnMut(u64),
-) -> io::Result<()> {
-    fn each<W: Width>(
-        blocks: &[Block<W>],
-        order: KeyMap,
-        to: &mut impl Write,
-        progress: &mut impl FnMut(u64),
-    ) -> io::Result<()> {
-        let mut before = 0;
-        for block in blocks {
-            write_words(block, order, to, |written| progress(before + written))?;
-            before += block.len() as u64;
-        }
-        Ok(())
-    }
-    by_width!(keys, blocks => each(blocks, order, to, &mut progress))
+pub fn write(keys: &Words, order: KeyMap, to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
+    by_width!(keys, blocks => write_blocks(blocks, order, to, progress))
 }
 
-fn write_words<W: Word>(
-    keys: &[W],
+fn write_blocks<W: Word>(
+    blocks: &[Block<W>],
     order: KeyMap,
     to: &mut impl Write,
     mut progress: impl FnMut(u64),
 ) -> io::Result<()> {
-    // Elements that one core converts at a time; below that, other cores are not worth waking.
-    const PART: usize = 1 << 16;
     let size = order.element.bytes();
-    let mut block = Vec::new();
+    let mut converted = Vec::new();
     let mut narrow = Vec::new();
     let mut written = 0;
-    for keys in keys.chunks(BLOCK / size_of::<W>()) {
+    for keys in blocks.iter().flat_map(|block| block.chunks(BLOCK / size_of::<W>())) {
         let words = if order.is_bits() {
             keys
         } else {
-            block.resize(keys.len(), W::default());
-            let turn = |(words, keys): (&mut [W], &[W])| {
-                words.iter_mut().zip(keys).for_each(|(word, key)| *word = key.bits(order).to_le());
-            };
-            if keys.len() <= PART {
-                turn((&mut block, keys));
-            } else {
-                parallel::chunks_mut(&mut block, PART).zip(parallel::chunks(keys, PART)).for_each(turn);
-            }
-            &block[..]
+            converted.resize(keys.len(), W::default());
+            map_into(keys, &mut converted, |key| key.bits(order).to_le());
+            &converted[..]
         };
         if size < size_of::<W>() {
             narrow.clear();

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use self::column::Column;
-use self::rows::{cuts, end_of_row};
+use self::rows::{cuts, end_of_row, for_each_field, line_end, trimmed};
 use super::counts::Counts;
 use super::infer::{Inference, Refused, Spot};
 use super::print;
@@ -27,10 +27,7 @@ use crate::parallel::map_parts;
 use crate::words::{Width, Words, by_width, in_one};
 
 pub(super) use self::header::{Found, Header};
-use self::rows::for_each_field;
-pub(super) use self::rows::{
-    LONE_CR, Row, UNCLOSED, is_invalid, lacking_end, line_end, ragged, trimmed, unquoted,
-};
+pub(super) use self::rows::{Line, Row, RowReader, UNCLOSED, lacking_end, value};
 
 /// The form of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,12 +92,7 @@ struct Part {
 struct Problem(usize, Wrong);
 
 enum Wrong {
-    /// A quote is not closed.
-    Unclosed,
-    /// It has this many fields.
-    Ragged(usize),
-    /// It is too long.
-    Long,
+    Row(String),
     /// The field of this key is rejected.
     Field(usize, Refused),
 }
@@ -115,8 +107,8 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Words<'
     let mut counts = Counts::default();
     let (first, bodies) = bodies(&text, dialect, &mut counts)?;
     let is_empty = first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
-    let no_rows = Header::of_one_column();
-    let (header, place) = first.map_or((no_rows, None), |(header, place)| (header, Some(place)));
+    let (header, place) = first.unzip();
+    let header = header.unwrap_or_else(Header::of_one_column);
     let layout = Layout::new(&text, dialect.delimiter, &header, by, is_empty)?;
     let is_number = |key: &&Found| super::number::spelled(trimmed(key.name.as_bytes())).is_some();
     let is_named = |key: &&Found| by.columns.iter().any(|named| named.starts_with(&key.name));
@@ -125,10 +117,8 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Words<'
     let parts = layout.read(&bodies)?;
     let ends = bodies.into_iter().map(|(body, line_end)| (body.end, line_end)).collect();
     for part in &parts {
-        counts.blank += part.counts.blank;
-        part.columns.iter().flat_map(Column::classes).for_each(|class| counts.add(class));
-        counts.invalid += part.counts.invalid;
-        counts.skipped += part.skipped.len() as u64;
+        counts = counts.and(part.counts);
+        part.columns.iter().flat_map(|column| &column.classes).for_each(|&(_, class)| counts.add(class));
     }
     let numbers = (counts.skipped > 0).then(|| numbers(&parts));
     let starts = if u32::holds(text.bytes.len()) { starts::<u32>(&parts) } else { starts::<u64>(&parts) };
@@ -153,28 +143,26 @@ type First = (Header, Range<usize>);
 fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<First>, Vec<Body>), Error> {
     let mut first: Option<First> = None;
     let mut bodies = Vec::new();
-    for part in text.parts() {
-        let (range, bytes) = (part.range.clone(), text.with_line_end(part));
+    for part in &text.parts {
+        let range = part.range.clone();
+        // With the line end after the input.
+        let bytes = &text.bytes[..=range.end];
         let (mut start, mut blank) = (range.start, 0);
         while start < range.end && line_end(&bytes[start..]) > 0 {
             start += line_end(&bytes[start..]);
             blank += 1;
         }
-        let mut body = range.clone();
+        // Where rows begin if there is a header.
+        let mut head = start.min(range.end);
         let mut end: &[u8] = b"\n";
         if start < range.end {
-            let problem = || Layout::bare(text, dialect.delimiter).error(&Problem(start, Wrong::Unclosed));
-            let (next, here) = Header::read(bytes, start, dialect).ok_or_else(problem)?;
-            if here.has_lone_cr && (dialect.header || next > range.end) {
-                return Err(Error::input(text.line(start), LONE_CR));
-            }
+            let wrong = |problem| Error::input(text.line(start), problem);
+            let (next, here) = Header::read(bytes, start, range.end, dialect).map_err(wrong)?;
             let place = start..next.min(range.end);
             if text.bytes[place.clone()].ends_with(b"\r\n") {
                 end = b"\r\n";
             }
-            if dialect.header {
-                body.start = place.end;
-            }
+            head = place.end;
             match &first {
                 Some((header, place)) if dialect.header && *header != here => {
                     let problem = format!("has another header than {}", text.line(place.start));
@@ -183,13 +171,12 @@ fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<
                 Some(_) => {}
                 None => first = Some((here, place)),
             }
-        } else if dialect.header {
-            body.start = range.end;
         }
+        // Blank lines without a header after them may be rows.
         if dialect.header {
             counts.blank += blank;
         }
-        bodies.push((body, end));
+        bodies.push((if dialect.header { head..range.end } else { range }, end));
     }
     Ok((first, bodies))
 }
@@ -197,11 +184,8 @@ fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<
 /// The layout common to all rows.
 struct Layout<'a> {
     text: &'a Text,
-    delimiter: u8,
-    columns: usize,
+    rows: RowReader,
     keys: Vec<Found>,
-    /// The key index of each column, up to the last key column.
-    key_of: Vec<Option<usize>>,
     element: Option<ElementType>,
     rules: KeyOrder,
 }
@@ -209,18 +193,10 @@ struct Layout<'a> {
 impl<'a> Layout<'a> {
     /// The layout of a table with this header; `is_empty` if it has nothing at all, not even columns.
     fn new(text: &'a Text, delimiter: u8, header: &Header, by: &By, is_empty: bool) -> Result<Self, Error> {
-        let table = text.parts().first().map_or("", |part| part.name());
+        let table = text.parts.first().map_or("", |part| &part.name);
         let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
-        let last = keys.iter().map(|key| key.index + 1).max().unwrap_or(0);
-        let key_of = (0..last).map(|column| keys.iter().position(|key| key.index == column)).collect();
-        let (element, rules) = (by.element, by.order);
-        Ok(Self { text, delimiter, columns: header.columns, keys, key_of, element, rules })
-    }
-
-    /// The layout before the header is known.
-    fn bare(text: &'a Text, delimiter: u8) -> Self {
-        let rules = KeyOrder::default();
-        Self { text, delimiter, columns: 0, keys: Vec::new(), key_of: Vec::new(), element: None, rules }
+        let rows = RowReader::new(delimiter, header.columns, &keys, by.order);
+        Ok(Self { text, rows, keys, element: by.element, rules: by.order })
     }
 
     /// Reads the rows of all inputs, in parallel.
@@ -232,7 +208,6 @@ impl<'a> Layout<'a> {
             let ends = cuts.iter().skip(1).copied().chain([body.end]);
             pieces.extend(cuts.iter().zip(ends).map(|(&start, until)| (body, start, until)));
         }
-        // One byte more than the body: the line end added after the text.
         let read =
             |body: &Range<usize>, start, until| self.read_part(&self.text.bytes[..=body.end], start, until);
         let parts: Vec<Result<Part, Problem>> =
@@ -244,7 +219,7 @@ impl<'a> Layout<'a> {
                 next = start;
             }
             let part = if start == next { part } else { read(body, next, until) };
-            let part = part.map_err(|problem| self.error(&problem))?;
+            let part = part.map_err(|problem| self.error(problem))?;
             next = part.end;
             rows += (part.starts.len() + part.skipped.len()) as u64;
             right.push(part);
@@ -263,38 +238,24 @@ impl<'a> Layout<'a> {
         let (starts, skipped) = (Vec::with_capacity(guess), Vec::new());
         let mut part = Part { start, end: start, starts, skipped, counts: Counts::default(), columns };
         let mut fields = vec![0..0; self.keys.len()];
-        let mut row = 0;
         while part.end < until {
             let at = part.end;
-            if self.columns > 1 && line_end(&bytes[at..]) > 0 {
-                part.end += line_end(&bytes[at..]);
-                part.counts.blank += 1;
-                continue;
-            }
-            let read = for_each_field(bytes, at, self.delimiter, |column, field| {
-                if let Some(&Some(key)) = self.key_of.get(column) {
-                    fields[key] = field;
-                }
-            });
-            let (next, count) = read.ok_or(Problem(at, Wrong::Unclosed))?;
-            if count != self.columns {
-                return Err(Problem(at, Wrong::Ragged(count)));
-            }
+            let wrong = |problem| Problem(at, Wrong::Row(problem));
+            let read = self.rows.read(&mut Row::new(at), bytes, &mut fields, &mut part.counts);
+            let (next, line) = read.map_err(wrong)?.ok_or_else(|| wrong(UNCLOSED.to_owned()))?;
             part.end = next;
-            let skips = self.rules.skips_invalid();
-            let invalid = fields.iter().filter(|field| skips && is_invalid(&bytes[(*field).clone()])).count();
-            if invalid > 0 {
-                part.counts.invalid += invalid as u64;
-                part.skipped.push(row);
-            } else {
-                part.starts.push(u32::try_from(at - start).map_err(|_| Problem(at, Wrong::Long))?);
-                for (key, field) in fields.iter().enumerate() {
-                    let said = unquoted(&bytes[field.clone()]);
-                    let pushed = part.columns[key].push(trimmed(&said), at);
-                    pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;
+            match line {
+                Line::Blank => {}
+                Line::LeftOut => part.skipped.push((part.starts.len() + part.skipped.len()) as u32),
+                Line::Row => {
+                    let offset = u32::try_from(at - start);
+                    part.starts.push(offset.map_err(|_| wrong("a row is longer than 4 GiB".to_owned()))?);
+                    for ((key, field), column) in fields.iter().enumerate().zip(&mut part.columns) {
+                        let pushed = column.push(&value(&bytes[field.clone()]), at);
+                        pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;
+                    }
                 }
             }
-            row += 1;
         }
         Ok(part)
     }
@@ -309,7 +270,7 @@ impl<'a> Layout<'a> {
         }
         let (mut elements, mut digits) = (Vec::new(), Vec::new());
         for (key, parts) in columns.into_iter().enumerate() {
-            let inferences = parts.iter().map(|part| part.inference().clone());
+            let inferences = parts.iter().map(|part| part.inference.clone());
             let inference = inferences.fold(Inference::new(self.element, self.rules), Inference::merge);
             let element =
                 inference.finish().map_err(|conflict| conflict.into_error(|row| self.spot(row, key)))?;
@@ -323,20 +284,17 @@ impl<'a> Layout<'a> {
     /// The field of a key in the row at this offset, for a message.
     fn spot(&self, row: usize, key: usize) -> Spot {
         let mut token = Vec::new();
-        for_each_field(&self.text.bytes, row, self.delimiter, |column, field| {
+        for_each_field(&self.text.bytes, row, self.rows.delimiter, |column, field| {
             if column == self.keys[key].index {
-                token = trimmed(&unquoted(&self.text.bytes[field])).to_vec();
+                token = value(&self.text.bytes[field]).into_owned();
             }
         });
         Spot { place: self.text.line(row), column: Some(self.keys[key].shown()), token }
     }
 
-    fn error(&self, Problem(row, wrong): &Problem) -> Error {
-        let row = *row;
-        match *wrong {
-            Wrong::Unclosed => Error::input(self.text.line(row), UNCLOSED),
-            Wrong::Long => Error::input(self.text.line(row), "a row is longer than 4 GiB"),
-            Wrong::Ragged(count) => Error::input(self.text.line(row), ragged(count, self.columns)),
+    fn error(&self, Problem(row, wrong): Problem) -> Error {
+        match wrong {
+            Wrong::Row(problem) => Error::input(self.text.line(row), problem),
             Wrong::Field(key, refused) => refused.into_error(self.spot(row, key)),
         }
     }
@@ -364,24 +322,6 @@ fn starts<S: Width>(parts: &[Part]) -> Words<'static> {
 }
 
 impl Table {
-    /// The number of rows, without those left out.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.starts.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Bytes read.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.text.len()
-    }
-
     /// Translates row numbers that count only the rows kept to the original ones.
     #[must_use]
     pub fn numbers(&self, rows: Vec<u32>) -> Vec<u32> {

@@ -102,8 +102,10 @@ impl Span {
         self.greatest = self.greatest.max(value);
     }
 
-    pub(super) fn merge(self, other: Self) -> Self {
-        Self { least: self.least.min(other.least), greatest: self.greatest.max(other.greatest) }
+    pub(super) fn merge(mut self, other: Self) -> Self {
+        self.push(other.least);
+        self.push(other.greatest);
+        self
     }
 
     /// Whether the type holds them all.
@@ -217,12 +219,12 @@ impl<P> Inference<P> {
                 None => {}
             }
         }
-        let spelled = match spelled(token) {
-            None if token.is_empty() => return self.null(Class::Empty),
-            None => return self.null(Class::Invalid),
-            Some(_) if !element.is_float() => return Err(Refused::Type(element)),
-            Some(spelled) => spelled,
+        let Some(spelled) = spelled(token) else {
+            return self.null(if token.is_empty() { Class::Empty } else { Class::Invalid });
         };
+        if !element.is_float() {
+            return Err(Refused::Type(element));
+        }
         if spelled != Spelled::Integer {
             self.push_decimal();
         }
@@ -349,26 +351,24 @@ impl Refused {
 
     /// The error about the token.
     pub(super) fn into_error(self, spot: Spot) -> Error {
-        let (expected, hint) = match self {
-            Self::Class(Class::Empty) => {
-                return Error::input(spot.place(), "nothing is there").hinting(Hint::Empty);
-            }
-            Self::Class(Class::Nan) => ("allowed".to_owned(), Some(Hint::Nan)),
+        match self {
+            Self::Class(Class::Empty) => Error::input(spot.place(), "nothing is there").hinting(Hint::Empty),
+            Self::Class(Class::Nan) => spot.unlike("allowed").hinting(Hint::Nan),
             Self::Class(Class::Invalid) if spot.column.is_some() => {
-                ("a number".to_owned(), Some(Hint::Invalid))
+                spot.unlike("a number").hinting(Hint::Invalid)
             }
             Self::Class(Class::Invalid) => {
-                ("a number".to_owned(), other_format(&spot.token).map(Hint::Format))
+                let format = other_format(&spot.token);
+                let error = spot.unlike("a number");
+                if let Some(format) = format { error.hinting(Hint::Format(format)) } else { error }
             }
-            Self::Type(ElementType::F32) => (format!("a number up to {:e} (f32)", f32::MAX), None),
-            Self::Type(ElementType::F64) => (format!("a number up to {:e} (f64)", f64::MAX), None),
+            Self::Type(ElementType::F32) => spot.unlike(format!("a number up to {:e} (f32)", f32::MAX)),
+            Self::Type(ElementType::F64) => spot.unlike(format!("a number up to {:e} (f64)", f64::MAX)),
             Self::Type(element) => {
                 let (least, greatest) = limits(element);
-                (format!("an integer from {least} to {greatest} ({element})"), None)
+                spot.unlike(format!("an integer from {least} to {greatest} ({element})"))
             }
-        };
-        let error = spot.unlike(expected);
-        if let Some(hint) = hint { error.hinting(hint) } else { error }
+        }
     }
 }
 
@@ -513,61 +513,45 @@ mod tests {
 
     #[test]
     fn what_errors_say() {
-        let text = |place: &str, token: &str| Spot { place: place.into(), column: None, token: token.into() };
-        let field = |token: &str| Spot { column: Some("x".into()), ..text("in:2", token) };
-        let invalid = Refused::Class(Class::Invalid);
+        let text = |token: &str| Spot { place: "a:1".into(), column: None, token: token.into() };
+        let field = |token: &str| Spot { place: "b:2".into(), column: Some("x".into()), token: token.into() };
+        let [empty, nan, invalid] = [Class::Empty, Class::Nan, Class::Invalid].map(Refused::Class);
+        let csv = Hint::Format(Format::Csv);
+        let (negative, large) = ("-1", "9223372036854775808");
         for (error, expected, hint) in [
-            (invalid.into_error(text("in:1:1", "x")), "in:1:1: 'x' is not a number", None),
+            (invalid.into_error(text("x")), "a:1: 'x' is not a number", None),
+            (invalid.into_error(text("1,2")), "a:1: '1,2' is not a number", Some(csv)),
+            (invalid.into_error(field("1,2")), "b:2, column 'x': '1,2' is not a number", Some(Hint::Invalid)),
+            (empty.into_error(field("")), "b:2, column 'x': nothing is there", Some(Hint::Empty)),
+            (nan.into_error(text("NaN")), "a:1: 'NaN' is not allowed", Some(Hint::Nan)),
             (
-                invalid.into_error(text("in:1:1", "1,2")),
-                "in:1:1: '1,2' is not a number",
-                Some(Hint::Format(Format::Csv)),
-            ),
-            (
-                invalid.into_error(field("1,2")),
-                "in:2, column 'x': '1,2' is not a number",
-                Some(Hint::Invalid),
-            ),
-            (
-                Refused::Class(Class::Empty).into_error(field("")),
-                "in:2, column 'x': nothing is there",
-                Some(Hint::Empty),
-            ),
-            (
-                Refused::Class(Class::Nan).into_error(text("in:1", "NaN")),
-                "in:1: 'NaN' is not allowed",
-                Some(Hint::Nan),
-            ),
-            (
-                Refused::Type(I32).into_error(text("in:1", "1.5")),
-                "in:1: '1.5' is not an integer from -2147483648 to 2147483647 (i32)",
+                Refused::Type(I32).into_error(text("1.5")),
+                "a:1: '1.5' is not an integer from -2147483648 to 2147483647 (i32)",
                 None,
             ),
             (
-                Refused::Type(F64).into_error(text("in:1", "1e999")),
-                "in:1: '1e999' is not a number up to 1.7976931348623157e308 (f64)",
+                Refused::Type(F64).into_error(text("1e999")),
+                "a:1: '1e999' is not a number up to 1.7976931348623157e308 (f64)",
                 None,
             ),
             (
                 Conflict::TooLarge(0).into_error(|_| field("99999999999999999999")),
-                "in:2, column 'x': '99999999999999999999' is not an integer that a 64-bit type holds",
+                "b:2, column 'x': '99999999999999999999' is not an integer that a 64-bit type holds",
                 Some(Hint::Rounding),
             ),
             (
-                Conflict::Inexact(0).into_error(|_| text("in:1:1", "9007199254740993")),
-                "in:1:1: '9007199254740993' is not an integer that f64 holds exactly, as it must be beside decimals",
+                Conflict::Inexact(0).into_error(|_| text("9007199254740993")),
+                "a:1: '9007199254740993' is not an integer that f64 holds exactly, as it must be beside decimals",
                 Some(Hint::Rounding),
             ),
             (
-                Conflict::Apart(0, 1)
-                    .into_error(|at| [text("a:1", "-1"), text("b:2", "9223372036854775808")][at].clone()),
-                "b:2: no integer type holds both -1 (a:1) and 9223372036854775808 (b:2)",
+                Conflict::Apart(0, 1).into_error(|at| [text(negative), field(large)][at].clone()),
+                "b:2, column 'x': no integer type holds both -1 (a:1) and 9223372036854775808 (b:2)",
                 Some(Hint::Rounding),
             ),
             (
-                Conflict::Apart(1, 0)
-                    .into_error(|at| [field("9223372036854775808"), field("-1")][at].clone()),
-                "in:2, column 'x': no integer type holds both -1 (in:2) and 9223372036854775808 (in:2)",
+                Conflict::Apart(1, 0).into_error(|at| [field(large), text(negative)][at].clone()),
+                "a:1: no integer type holds both -1 (a:1) and 9223372036854775808 (b:2)",
                 Some(Hint::Rounding),
             ),
         ] {
@@ -612,17 +596,9 @@ mod tests {
 
     fn token() -> impl Strategy<Value = String> {
         let bits = (any::<i128>(), 0..128_u32).prop_map(|(value, shift)| value >> shift);
-        let edges = prop::sample::select(vec![
-            0,
-            u32::MAX.into(),
-            i32::MIN.into(),
-            i32::MAX.into(),
-            u64::MAX.into(),
-            i64::MIN.into(),
-            i64::MAX.into(),
-            1_i128 << 53,
-        ]);
-        let near = (edges, -2..=2_i128).prop_map(|(edge, offset)| edge + offset);
+        let edges = vec![0, 1 << 31, -(1 << 31), 1 << 32, 1 << 53, 1 << 63, -(1 << 63), 1 << 64];
+        let edges = prop::sample::select(edges);
+        let near = (edges, -3..=2_i128).prop_map(|(edge, offset)| edge + offset);
         let integer = prop_oneof![3 => near, 1 => bits, 3 => -300..300_i128];
         // Few decimals, so that other types occur.
         prop_oneof![

@@ -4,7 +4,7 @@
 //! writes little-endian. The header is a Python literal, of which only the form that NumPy writes is
 //! accepted: a crate would bring a parser for all literals.
 
-use super::source::{Input, Opened};
+use super::source::Input;
 use crate::error::Error;
 use crate::human::quoted;
 use crate::key::ElementType;
@@ -40,8 +40,13 @@ impl Header {
         let mut opened = input.open()?;
         let refused = |problem: String| Error::input(input.name(), problem);
         let not_npy = || refused("is no .npy file".to_owned());
+        let mut fill = |room: &mut [u8]| match opened.fill(room)? {
+            count if count < room.len() => Err(not_npy()),
+            _ => Ok(()),
+        };
         let mut start = [0; MAGIC.len() + 2];
-        if opened.fill(&mut start)? < start.len() || !start.starts_with(MAGIC) {
+        fill(&mut start)?;
+        if !start.starts_with(MAGIC) {
             return Err(not_npy());
         }
         let version = start[MAGIC.len()];
@@ -55,13 +60,13 @@ impl Header {
             }
         };
         let mut length = [0; 4];
-        fill(&mut opened, &mut length[..length_bytes])?.then_some(()).ok_or_else(not_npy)?;
+        fill(&mut length[..length_bytes])?;
         let length = u32::from_le_bytes(length) as usize;
         if length > LONGEST {
             return Err(refused(format!("has a header of {length} bytes; up to {LONGEST} are read")));
         }
         let mut text = vec![0; length];
-        fill(&mut opened, &mut text)?.then_some(()).ok_or_else(not_npy)?;
+        fill(&mut text)?;
         let text = String::from_utf8_lossy(&text);
         let (element, big_endian, count) = parse(&text).map_err(refused)?;
         let bytes = start.len() + length_bytes + length;
@@ -71,10 +76,9 @@ impl Header {
     /// The header for this many little-endian elements.
     #[must_use]
     pub fn of(element: ElementType, count: u64) -> Vec<u8> {
-        let (kind, size) = (&element.name()[..1], element.bytes());
-        let order = if size == 1 { '|' } else { '<' };
+        let (order, kind) = (if element.bytes() == 1 { '|' } else { '<' }, kind(element));
         let dictionary =
-            format!("{{'descr': '{order}{kind}{size}', 'fortran_order': False, 'shape': ({count},), }}");
+            format!("{{'descr': '{order}{kind}', 'fortran_order': False, 'shape': ({count},), }}");
         let before = MAGIC.len() + 4;
         // Padded with blanks and closed by a line end.
         let length = (before + dictionary.len() + 1).next_multiple_of(ALIGNMENT) - before;
@@ -84,9 +88,14 @@ impl Header {
     }
 }
 
-/// Fills `room`; false if the input is too short.
-fn fill(opened: &mut Opened, room: &mut [u8]) -> Result<bool, Error> {
-    Ok(opened.fill(room)? == room.len())
+/// NumPy's name of a type, without the byte order.
+fn kind(element: ElementType) -> String {
+    let kind = match element {
+        ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64 => 'u',
+        ElementType::I8 | ElementType::I16 | ElementType::I32 | ElementType::I64 => 'i',
+        ElementType::F16 | ElementType::F32 | ElementType::F64 => 'f',
+    };
+    format!("{kind}{}", element.bytes())
 }
 
 /// The type, whether it is big-endian, and the number of elements in a header.
@@ -108,11 +117,9 @@ fn parse(header: &str) -> Result<(ElementType, bool, u64), String> {
     let kinds = "u1 i1 u2 i2 f2 u4 i4 f4 u8 i8 f8";
     let descr = value("descr")?.strip_prefix('\'').and_then(|rest| rest.split_once('\''));
     let (descr, _) = descr.ok_or_else(|| format!("holds no plain numbers; {kinds} are sorted"))?;
-    let kind = descr.strip_prefix(['<', '>', '=', '|']);
+    let named = descr.strip_prefix(['<', '>', '=', '|']);
     let big_endian = descr.starts_with('>') || cfg!(target_endian = "big") && descr.starts_with('=');
-    let mut all = ElementType::ALL.into_iter().chain(ElementType::NARROW);
-    let named = |element: ElementType| format!("{}{}", &element.name()[..1], element.bytes());
-    let element = all.find(|&element| kind == Some(&named(element)));
+    let element = ElementType::all().find(|&element| named == Some(&kind(element)));
     let element = element.ok_or_else(|| format!("is of dtype '{}'; {kinds} are sorted", quoted(descr)))?;
     Ok((element, big_endian, count))
 }
@@ -149,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_understood() {
-        for element in ElementType::ALL.into_iter().chain(ElementType::NARROW) {
+        for element in ElementType::all() {
             for count in [0, 7, u64::MAX] {
                 let header = Header::of(element, count);
                 assert_eq!(header.len() % ALIGNMENT, 0);

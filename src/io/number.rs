@@ -34,9 +34,7 @@ impl<'a> Tokens<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, next: 0 }
     }
-}
 
-impl Tokens<'_> {
     /// The offset of the next token, without consuming it.
     #[inline]
     pub(super) fn find(&mut self) -> Option<usize> {
@@ -69,9 +67,7 @@ impl Tokens<'_> {
     pub(super) fn short_integer(&self) -> Option<ShortInteger> {
         short_integer(&self.bytes[self.next..])
     }
-}
 
-impl<'a> Tokens<'a> {
     /// The current token; advances past it.
     #[inline]
     pub(super) fn take_token(&mut self) -> &'a [u8] {
@@ -121,16 +117,10 @@ pub(super) fn spelled(token: &[u8]) -> Option<Spelled> {
     if rest.is_empty() {
         return Some(Spelled::Integer);
     }
-    let rest = match rest {
-        [b'.', rest @ ..] => {
-            let (fraction, rest) = split_digits(rest);
-            if whole.is_empty() && fraction.is_empty() {
-                return None;
-            }
-            rest
-        }
-        _ => rest,
-    };
+    let (fraction, rest) = rest.strip_prefix(b".").map_or((&[][..], rest), split_digits);
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
     let exponent = match rest {
         [] => return Some(Spelled::Decimal),
         [b'e' | b'E', b'+' | b'-', exponent @ ..] | [b'e' | b'E', exponent @ ..] => exponent,
@@ -278,15 +268,17 @@ mod tests {
 
     #[test]
     fn tokens_of_lines_blanks_and_comments() {
-        let text = b"# 1 2\n 3\t4\r\n\n#5\n6 # 7\x0b8";
-        let tokens: Vec<_> =
-            Tokens::new(text).map(|(start, token)| (start, std::str::from_utf8(token).unwrap())).collect();
-        assert_eq!(tokens, [(7, "3"), (9, "4"), (16, "6"), (18, "#"), (20, "7"), (22, "8")]);
-        // Lines that end in CR alone.
-        let text = b"# 1 2\r3\r#4\r\r5 #6";
-        let tokens: Vec<_> =
-            Tokens::new(text).map(|(start, token)| (start, std::str::from_utf8(token).unwrap())).collect();
-        assert_eq!(tokens, [(6, "3"), (12, "5"), (14, "#6")]);
+        for (text, expected) in [
+            (
+                "# 1 2\n 3\t4\r\n\n#5\n6 # 7\x0b8",
+                &[(7, "3"), (9, "4"), (16, "6"), (18, "#"), (20, "7"), (22, "8")][..],
+            ),
+            // Lines that end in CR alone.
+            ("# 1 2\r3\r#4\r\r5 #6", &[(6, "3"), (12, "5"), (14, "#6")]),
+        ] {
+            let expected = expected.iter().map(|&(start, token)| (start, token.as_bytes()));
+            assert!(Tokens::new(text.as_bytes()).eq(expected), "{text:?}");
+        }
     }
 
     #[test]

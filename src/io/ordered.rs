@@ -9,12 +9,11 @@ use super::counts::Counts;
 use super::output::Output;
 use super::records::write_text;
 use super::source::{Input, MARK, may_be_open};
-use super::stream::cell::{Cell, NoCell, Typing};
+use super::stream::cell::{Cell, Typing};
 use super::stream::{How, Kind, Model, Stream};
 use crate::error::{Error, Hint};
-use crate::key::{KeyMap, KeyWords};
+use crate::key::KeyMap;
 use crate::order::Selection;
-use crate::words::Words;
 
 /// A violation of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +67,7 @@ impl<'a> Inputs<'a> {
                 let model = self.model.as_ref();
                 let stream = Stream::table(opened, self.block, *dialect, &self.how.by, model)?;
                 if !dialect.header && self.model.is_none() {
-                    self.model = stream.model().cloned();
+                    self.model = stream.columns().map(|columns| columns.model.clone());
                 }
                 stream
             }
@@ -104,20 +103,12 @@ impl<'a> Inputs<'a> {
         if !stream.find()? {
             return Ok(false);
         }
-        loop {
-            match stream.read(&mut self.typings) {
-                Ok(()) => return Ok(true),
-                Err(NoCell::Error(error)) => return Err(error),
-                Err(NoCell::Undecided) => {
-                    // The keys before this one are read again.
-                    self.typings
-                        .iter_mut()
-                        .zip(&stream.cells)
-                        .for_each(|(typing, &cell)| typing.uncount(cell));
-                    self.look_ahead()?;
-                }
-            }
+        while !stream.read(&mut self.typings)? {
+            // The keys before the undecided one are read again.
+            self.typings.iter_mut().zip(&stream.cells).for_each(|(typing, &cell)| typing.uncount(cell));
+            self.look_ahead()?;
         }
+        Ok(true)
     }
 
     /// Finds the columns that have decimals, by reading all inputs from the beginning.
@@ -177,8 +168,8 @@ impl Last {
         let is_broken = order.is_lt() || unique && order.is_eq();
         let disorder = is_broken.then(|| Disorder {
             place: stream.place(key),
-            value: stream.shown(stream.cells[key], inputs.how.by.order),
-            before: stream.shown(before[key], inputs.how.by.order),
+            value: stream.shown(stream.cells[key]),
+            before: stream.shown(before[key]),
         });
         before.clone_from(&stream.cells);
         disorder
@@ -220,7 +211,7 @@ pub fn check(inputs: &[Input], how: &How, unique: bool) -> Result<Option<Disorde
                 return Ok(Some(disorder));
             }
         }
-        if first.as_ref().is_none_or(|first| first.head().is_none()) {
+        if first.as_ref().is_none_or(|first| first.columns().is_none()) {
             first = Some(stream);
         }
     }
@@ -245,7 +236,7 @@ pub enum Written {
 }
 
 /// Results of a merge.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
     /// Records read.
     pub read: u64,
@@ -281,7 +272,7 @@ pub fn merge(
     for number in 0..inputs.all.len() {
         let stream = inputs.open(number)?;
         same_columns(first.map(|first: usize| &streams[first]), &stream)?;
-        first = first.or(stream.head().map(|_| number));
+        first = first.or(stream.columns().map(|_| number));
         streams.push(stream);
     }
     inputs.settle(&mut streams)?;
@@ -293,45 +284,35 @@ pub fn merge(
     if streams.first().is_some_and(|first| first.mark && first.has_rows()) {
         out.bytes.extend_from_slice(MARK);
     }
-    if let Some(head) = streams.iter().find_map(Stream::head) {
-        out.bytes.extend_from_slice(head.header);
+    if let Some(columns) = streams.iter().find_map(Stream::columns) {
+        out.bytes.extend_from_slice(&columns.header);
     }
     let mut lasts: Vec<Last> = streams.iter().map(|_| Last::default()).collect();
     let mut whole = Last::default();
-    // A heap of the streams that have a record; the stream with the first record is at the front.
-    let mut heap: Vec<usize> = Vec::new();
-    let mut merged =
-        Merged { read: 0, written: 0, repeated: 0, types: String::new(), counts: Counts::default() };
+    // The streams that have a record, that of the first record at the end.
+    let mut queue: Vec<usize> = Vec::new();
+    let enqueue = |queue: &mut Vec<usize>, inputs: &Inputs, streams: &[Stream], number: usize| {
+        let is_later = |&other: &usize| {
+            inputs.compare(&streams[other], &streams[number].cells).0.then(other.cmp(&number)).is_gt()
+        };
+        // Inputs may be of different ranges, where the same stream goes on.
+        let goes_on = queue.last().is_none_or(is_later);
+        queue.insert(if goes_on { queue.len() } else { queue.partition_point(is_later) }, number);
+    };
+    let mut merged = Merged::default();
     let top = selection.first.map_or(u64::MAX, |first| first as u64);
     let unsorted = |Disorder { place, value, before }: Disorder| {
         let problem = format!("{value} after {before}, so this input is not sorted");
         Error::input(place, problem).hinting(Hint::Sort)
     };
-    for (number, stream) in streams.iter_mut().enumerate() {
-        if inputs.advance(stream)? {
-            lasts[number].follow(stream, &inputs, false);
+    for number in 0..streams.len() {
+        if inputs.advance(&mut streams[number])? {
+            lasts[number].follow(&streams[number], &inputs, false);
             merged.read += 1;
-            heap.push(number);
+            enqueue(&mut queue, &inputs, &streams, number);
         }
     }
-    let before = |inputs: &Inputs, streams: &[Stream], a: usize, b: usize| {
-        inputs.compare(&streams[a], &streams[b].cells).0.then(a.cmp(&b)).is_lt()
-    };
-    let sift = |inputs: &Inputs, streams: &[Stream], heap: &mut [usize], mut at: usize| loop {
-        let children = (2 * at + 1..heap.len().min(2 * at + 3)).chain([at]);
-        let first = children.reduce(|a, b| if before(inputs, streams, heap[b], heap[a]) { b } else { a });
-        match first {
-            Some(first) if first != at => {
-                heap.swap(first, at);
-                at = first;
-            }
-            _ => return,
-        }
-    };
-    for at in (0..heap.len() / 2).rev() {
-        sift(&inputs, &streams, &mut heap, at);
-    }
-    while let Some(&number) = heap.first().filter(|_| top > 0) {
+    while let Some(&number) = queue.last().filter(|_| top > 0) {
         let stream = &mut streams[number];
         let is_repeated =
             selection.unique && whole.0.as_ref().is_some_and(|last| inputs.compare(stream, last).0.is_eq());
@@ -352,25 +333,24 @@ pub fn merge(
             out.flush(to).map_err(|error| to.failed(error))?;
             progress(merged.read);
         }
+        queue.pop();
         if inputs.advance(stream)? {
             if let Some(disorder) = lasts[number].follow(stream, &inputs, false) {
                 return Err(unsorted(disorder));
             }
             merged.read += 1;
-        } else {
-            heap.swap_remove(0);
+            enqueue(&mut queue, &inputs, &streams, number);
         }
-        sift(&inputs, &streams, &mut heap, 0);
     }
     // The unread rest might have determined a type.
-    if heap.is_empty() {
+    if queue.is_empty() {
         inputs.end()?;
     }
     out.flush(to).map_err(|error| to.failed(error))?;
     merged.types = inputs.types();
-    let left_out = streams.iter().map(Stream::left_out);
-    merged.counts =
-        inputs.typings.iter().map(Typing::counts).chain(left_out).fold(merged.counts, Counts::and);
+    let left_out = streams.iter().map(|stream| stream.left_out);
+    let nulls = inputs.typings.iter().map(|typing| typing.counts);
+    merged.counts = nulls.chain(left_out).fold(merged.counts, Counts::and);
     Ok(merged)
 }
 
@@ -399,11 +379,7 @@ impl Out {
         to.write_all(&self.bytes)?;
         self.bytes.clear();
         if let Some(order) = self.order {
-            let keys: Words = if order.element.key_words() == KeyWords::One {
-                self.keys.iter().map(|&key| key as u32).collect::<Vec<_>>().into()
-            } else {
-                self.keys[..].into()
-            };
+            let keys = binary::words(&self.keys, order);
             match self.written {
                 Written::AsRead => binary::write(&keys, order, to, |_| {})?,
                 Written::InText => write_text(keys, order, to, |_| {})?,

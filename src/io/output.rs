@@ -78,11 +78,9 @@ impl Output {
     ///
     /// The folder is not writable or does not exist; the path is a directory.
     pub fn file(path: &Path) -> Result<Self, Error> {
-        let refused = |problem: String| {
-            Error::new(ErrorKind::Output {
-                path: path.to_owned(),
-                problem: format!("cannot write: {problem}"),
-            })
+        let refused = |problem: &str| {
+            let problem = format!("cannot write: {problem}");
+            Error::new(ErrorKind::Output { path: path.to_owned(), problem })
         };
         let name = human::path(path);
         let failed = |error| Error::io(&name, "write", error);
@@ -92,38 +90,36 @@ impl Output {
             let file = File::options().append(true).open(path).map_err(failed)?;
             return Ok(Self(Destination::Through { file, name }));
         }
+        let folder = match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
         let existing = match fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => return Err(refused("is a directory".to_owned())),
+            Ok(metadata) if metadata.is_dir() => return Err(refused("is a directory")),
             Ok(metadata) => {
                 // A read-only file is not replaced either, even if its folder would permit that.
                 let file = File::options().write(true).open(path).map_err(failed)?;
                 if !metadata.is_file() {
                     return Ok(Self(Destination::Through { file, name }));
                 }
-                if is_kept_by_its_folder(&metadata, &target) {
-                    return Err(refused(
-                        "it is another's, in a folder where only owners replace files".to_owned(),
-                    ));
+                if is_kept_by_its_folder(&metadata, folder) {
+                    return Err(refused("it is another's, in a folder where only owners replace files"));
                 }
                 Some(file)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-                    return Err(refused("names a folder".to_owned()));
+                    return Err(refused("names a folder"));
                 }
                 None
             }
             Err(error) => return Err(failed(error)),
         };
-        let folder = match target.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
         if !folder.is_dir() {
-            return Err(refused(format!("there is no folder {}", human::path(folder))));
+            return Err(refused(&format!("there is no folder {}", human::path(folder))));
         }
         let replacement = Replacement::new(&target, folder, existing)
-            .map_err(|error| refused(format!("into {}: {}", human::path(folder), human::system(&error))))?;
+            .map_err(|error| refused(&format!("into {}: {}", human::path(folder), human::system(&error))))?;
         Ok(Self(Destination::Replacing(Box::new(replacement))))
     }
 
@@ -154,17 +150,14 @@ impl Output {
 
     fn finish_as(mut self, last: bool) -> Result<(), Error> {
         self.flush().map_err(|error| self.failed(error))?;
-        match self.0 {
-            Destination::Replacing(replacement) => {
-                let name = human::path(replacement.target());
-                replacement.place(last).map_err(|error| Error::io(name, "write", error))
-            }
+        let name = self.name();
+        let finished = match self.0 {
+            Destination::Replacing(replacement) => replacement.place(last),
             #[cfg(unix)]
-            Destination::Through { file, name } => {
-                replacement::close(&file).map_err(|error| Error::io(name, "write", error))
-            }
+            Destination::Through { file, .. } => replacement::close(&file),
             _ => Ok(()),
-        }
+        };
+        finished.map_err(|error| Error::io(name, "write", error))
     }
 
     /// Whether the output is the input's own file, written directly, so that it would be read again.
@@ -177,14 +170,17 @@ impl Output {
     /// An error of writing to this output, with its name.
     #[must_use]
     pub fn failed(&self, error: io::Error) -> Error {
-        let name = match &self.0 {
+        Error::io(self.name(), "write", error)
+    }
+
+    fn name(&self) -> String {
+        match &self.0 {
             #[cfg(not(unix))]
             Destination::Stdout(_) => "standard output".to_owned(),
             Destination::Memory(_) => "memory".to_owned(),
             Destination::Through { name, .. } => name.clone(),
             Destination::Replacing(replacement) => human::path(replacement.target()),
-        };
-        Error::io(name, "write", error)
+        }
     }
 }
 
@@ -223,21 +219,20 @@ pub fn stdout_is_open() -> bool {
 }
 
 /// Whether the folder's sticky bit forbids us to replace this file, as only the owner of either may.
-fn is_kept_by_its_folder(file: &fs::Metadata, path: &Path) -> bool {
+fn is_kept_by_its_folder(file: &fs::Metadata, folder: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
 
         const STICKY: u32 = 0o1000;
         let us = rustix::process::geteuid().as_raw();
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let keeps =
             |folder: fs::Metadata| folder.mode() & STICKY != 0 && ![folder.uid(), file.uid()].contains(&us);
         us != 0 && fs::metadata(folder).is_ok_and(keeps)
     }
     #[cfg(not(unix))]
     {
-        let _ = (file, path);
+        let _ = (file, folder);
         false
     }
 }

@@ -103,20 +103,6 @@ fn number_length(window: &[u8; 32]) -> Option<usize> {
     })
 }
 
-impl Records {
-    /// The number of records.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.keys.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
-    }
-}
-
 /// Writes the elements of these keys, one per line: integers in decimal, floats in their shortest form.
 ///
 /// # Errors

@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::number::token_at;
 use crate::error::Error;
 use crate::human;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
@@ -72,10 +71,7 @@ impl Input {
     /// The path, where there is one.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
-        match self {
-            Self::Stdin | Self::Memory(_) => None,
-            Self::File(path) => Some(path),
-        }
+        if let Self::File(path) = self { Some(path) } else { None }
     }
 
     /// The size in bytes, if it is known in advance.
@@ -98,13 +94,10 @@ impl Input {
     pub(super) fn is_same_file(&self, other: &std::fs::Metadata) -> bool {
         #[cfg(unix)]
         {
-            use std::os::fd::AsFd;
             use std::os::unix::fs::MetadataExt;
 
             let metadata = match self {
-                Self::Stdin => {
-                    io::stdin().as_fd().try_clone_to_owned().map(File::from).and_then(|file| file.metadata())
-                }
+                Self::Stdin => stdin().and_then(|file| file.metadata()),
                 Self::File(path) => std::fs::metadata(path),
                 Self::Memory(_) => return false,
             };
@@ -145,12 +138,11 @@ impl Input {
     /// I/O errors; a directory is rejected here, not when it is read.
     pub fn open(&self) -> Result<Opened, Error> {
         let reader: Box<dyn Read> = match self {
-            Self::Stdin => stdin().map_err(|error| Error::io(self.name(), "read", error))?,
+            Self::Stdin => Box::new(stdin().map_err(|error| Error::io(self.name(), "read", error))?),
             Self::Memory(memory) => Box::new(MemoryReader { memory: memory.clone(), at: 0, reads: 0 }),
             Self::File(path) => {
                 let file = File::open(path).map_err(|error| Error::io(self.name(), "open", error))?;
-                let directory = file.metadata().is_ok_and(|metadata| metadata.is_dir());
-                if directory {
+                if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
                     return Err(Error::input(self.name(), "is a directory"));
                 }
                 Box::new(file)
@@ -161,15 +153,16 @@ impl Input {
 }
 
 /// Standard input, unbuffered: bytes read are consumed.
-fn stdin() -> io::Result<Box<dyn Read>> {
+#[cfg(unix)]
+fn stdin() -> io::Result<File> {
+    use std::os::fd::AsFd;
     // Not the standard library's, which treats an unreadable descriptor as one at its end.
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd;
-        Ok(Box::new(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
-    }
-    #[cfg(not(unix))]
-    Ok(Box::new(io::stdin().lock()))
+    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
+}
+
+#[cfg(not(unix))]
+fn stdin() -> io::Result<io::StdinLock<'static>> {
+    Ok(io::stdin().lock())
 }
 
 /// Reads a regular file that is reopened for every block.
@@ -229,16 +222,8 @@ pub(super) struct RegularFile {
 impl RegularFile {
     /// Fills `room` from `place` on as far as the file goes.
     pub(super) fn read_at(&self, room: &mut [u8], place: u64) -> Result<usize, Error> {
-        let mut filled = 0;
-        while filled < room.len() {
-            match read_at(&self.file, &mut room[filled..], place + filled as u64) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::io(&self.name, "read", error)),
-            }
-        }
-        Ok(filled)
+        let filled = fill(room, |room, filled| read_at(&self.file, room, place + filled as u64));
+        filled.map_err(|error| Error::io(&self.name, "read", error))
     }
 
     /// The whole file up to its current end, read by all cores.
@@ -276,6 +261,20 @@ impl RegularFile {
     }
 }
 
+/// Fills `room` as far as `read` goes, which also gets the number of bytes before those that it is to read.
+fn fill(room: &mut [u8], mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < room.len() {
+        match read(&mut room[filled..], filled) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
 #[cfg(unix)]
 fn read_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, room, place)
@@ -295,14 +294,8 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Reserves the expected size, in units of `unit` bytes, and a little more to detect the end.
-    pub(super) fn reserve<T>(&self, to: &mut Vec<T>, unit: u64) -> Result<(), Error> {
-        let room = usize::try_from(self.size.unwrap_or(0) / unit + 1).unwrap_or(usize::MAX);
-        self.grow(to, room)
-    }
-
-    /// Reserves room for `more` elements.
-    pub(super) fn grow<T>(&self, to: &mut Vec<T>, more: usize) -> Result<(), Error> {
+    /// Reserves room for `more` bytes.
+    pub(super) fn grow(&self, to: &mut Vec<u8>, more: usize) -> Result<(), Error> {
         to.try_reserve_exact(more)
             .map_err(|error| self.failed(io::Error::new(io::ErrorKind::OutOfMemory, error)))
     }
@@ -320,14 +313,7 @@ impl Opened {
 
     /// Fills `room` as far as the input goes; a partial fill means the end.
     pub(super) fn fill(&mut self, room: &mut [u8]) -> Result<usize, Error> {
-        let mut filled = 0;
-        while filled < room.len() {
-            match self.read_some(&mut room[filled..])? {
-                0 => break,
-                count => filled += count,
-            }
-        }
-        Ok(filled)
+        fill(room, |room, _| self.reader.read(room)).map_err(|error| self.failed(error))
     }
 
     /// Reads what is available, waiting for at least one byte; 0 means the end.
@@ -351,26 +337,20 @@ pub(super) const BLOCK: usize = 4 << 20;
 /// The byte order mark, which some programs put before UTF-8 text.
 pub(super) const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The text of all inputs, concatenated.
+/// The text of all inputs, each with one line end more.
 #[derive(Debug, Default)]
 pub struct Text {
     pub(super) bytes: Vec<u8>,
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
 }
 
 /// The text of one input.
 #[derive(Debug)]
 pub(super) struct Part {
-    name: String,
+    /// The name in messages.
+    pub(super) name: String,
     /// Its bytes, without the byte order mark.
     pub(super) range: Range<usize>,
-}
-
-impl Part {
-    /// The name in messages.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
 }
 
 impl Text {
@@ -392,7 +372,9 @@ impl Text {
         for input in inputs {
             let mut opened = input.open()?;
             let begin = text.bytes.len();
-            opened.reserve(&mut text.bytes, 1)?;
+            // One more byte to detect the end.
+            let room = opened.size.unwrap_or(0).saturating_add(1);
+            opened.grow(&mut text.bytes, usize::try_from(room).unwrap_or(usize::MAX))?;
             while opened.append(&mut text.bytes)? {
                 progress(text.bytes.len() as u64);
             }
@@ -419,28 +401,13 @@ impl Text {
 
     /// Bytes read.
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         (self.bytes.len() - self.parts.len()) as u64
-    }
-
-    /// Whether nothing was read.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    pub(super) fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
-    /// The token that starts at this byte.
-    pub(super) fn token(&self, start: usize) -> &[u8] {
-        token_at(&self.bytes, start)
     }
 
     /// `file:line:column` of a byte of tokens; line and column from 1, the column in bytes.
     pub(super) fn place(&self, byte: usize) -> String {
-        let (before, name) = (self.before(byte), self.part_of(byte).map_or("", |part| part.name()));
+        let (before, name) = (self.before(byte), self.part_of(byte).map_or("", |part| &part.name));
         let column = before.len() - memchr::memrchr2(b'\n', b'\r', before).map_or(0, |end| end + 1) + 1;
         let ends = |&at: &usize| before[at] == b'\n' || before.get(at + 1) != Some(&b'\n');
         let line = memchr::memchr2_iter(b'\n', b'\r', before).filter(ends).count() + 1;
@@ -450,7 +417,7 @@ impl Text {
     /// `file:line` of a byte of a table; the line from 1.
     pub(super) fn line(&self, byte: usize) -> String {
         let line = memchr::memchr_iter(b'\n', self.before(byte)).count() + 1;
-        format!("{}:{line}", self.part_of(byte).map_or("", |part| part.name()))
+        format!("{}:{line}", self.part_of(byte).map_or("", |part| &part.name))
     }
 
     fn part_of(&self, byte: usize) -> Option<&Part> {
@@ -465,10 +432,5 @@ impl Text {
     /// The byte order mark at the beginning of the text, if any.
     pub(super) fn mark(&self) -> &[u8] {
         &self.bytes[..self.parts.first().map_or(0, |part| part.range.start)]
-    }
-
-    /// The text up to the end of this part, including the line end after it.
-    pub(super) fn with_line_end(&self, part: &Part) -> &[u8] {
-        &self.bytes[..=part.range.end]
     }
 }

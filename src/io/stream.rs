@@ -6,12 +6,9 @@ pub(super) mod cell;
 use std::ops::Range;
 
 use self::buffer::Buffer;
-use self::cell::{Cell, NoCell, Typing};
+use self::cell::{Cell, Typing};
 use super::counts::Counts;
-use super::csv::{
-    By, Dialect, Found, Header, LONE_CR, Row, UNCLOSED, is_invalid, lacking_end, line_end, ragged, trimmed,
-    unquoted,
-};
+use super::csv::{By, Dialect, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end, value};
 use super::number::{ends_line, is_space};
 use super::source::Opened;
 use crate::error::{Error, Hint};
@@ -53,7 +50,7 @@ pub(super) struct Stream {
     /// Number of elements read, as places in binary inputs.
     number: u64,
     /// Counts of rows and lines left out.
-    left_out: Counts,
+    pub(super) left_out: Counts,
 }
 
 enum Form {
@@ -64,14 +61,21 @@ enum Form {
 }
 
 /// The known properties of a table.
-struct Columns {
-    dialect: Dialect,
-    model: Model,
+pub(super) struct Columns {
+    pub(super) model: Model,
+    rows: RowReader,
     /// The header with its line end; empty without one.
-    header: Vec<u8>,
-    skips_invalid: bool,
-    /// The line end of the first row that has one.
+    pub(super) header: Vec<u8>,
+    /// The line end of the first row.
     line_end: &'static [u8],
+}
+
+impl Columns {
+    /// The columns of the model, without a header.
+    fn new(model: Model, dialect: Dialect, by: &By) -> Self {
+        let rows = RowReader::new(dialect.delimiter, model.names.columns, &model.keys, by.order);
+        Self { model, rows, header: Vec::new(), line_end: b"\n" }
+    }
 }
 
 /// The columns common to all inputs, from the first one that determines them.
@@ -87,14 +91,6 @@ impl Model {
         let names = Header::of_one_column();
         Ok(Self { keys: names.find(by, table)?, names })
     }
-}
-
-/// The beginning of a table.
-pub(super) struct Head<'a> {
-    /// The header with its line end; empty without one.
-    pub(super) header: &'a [u8],
-    /// The line end of the first row.
-    pub(super) line_end: &'static [u8],
 }
 
 impl Stream {
@@ -114,53 +110,41 @@ impl Stream {
     ) -> Result<Self, Error> {
         let mut buffer = Buffer::new(opened, block, false);
         let mark = buffer.pass_mark()?;
-        let mut blank = 0;
-        // Blank lines before a header are not rows.
-        while dialect.header && buffer.line_end()? > 0 {
-            buffer.pass(line_end(buffer.bytes()));
-            blank += 1;
+        // The first row after blank lines determines the number of columns.
+        let (reader, mut blank) = (RowReader::of_first_row(dialect.delimiter), Counts::default());
+        let (mut start, mut row) = (0, Row::new(0));
+        loop {
+            let read = reader.read(&mut row, buffer.bytes(), &mut [], &mut blank);
+            match read.map_err(|problem| Error::input(buffer.place_after(start), problem))? {
+                Some((next, Line::Blank)) => (start, row) = (next, Row::new(next)),
+                None if buffer.refill_rows()? => {}
+                _ => break,
+            }
         }
-        // The first non-blank row determines the number of columns.
-        let (mut start, mut row) = (0, None);
-        let next = loop {
-            while row.is_none() && line_end(&buffer.bytes()[start..]) > 0 {
-                start += line_end(&buffer.bytes()[start..]);
-            }
-            let rest = buffer.bytes();
-            if !matches!(&rest[start..], b"" | b"\r") {
-                let row = row.get_or_insert(Row::new(start));
-                if let Some((next, _)) = row.for_each_field(rest, dialect.delimiter, |_, _| {}) {
-                    break Some(next);
-                }
-            }
-            if !buffer.refill_rows()? {
-                break None;
-            }
-        };
-        if next.is_none() && start < buffer.bytes().len() {
-            return Err(Error::input(buffer.place_after(start), UNCLOSED));
-        }
-        let mut columns = None;
-        if let Some((next, names)) = next.and_then(|_| Header::read(buffer.bytes(), start, dialect)) {
-            let row = &buffer.bytes()[start..next];
-            if names.has_lone_cr && (dialect.header || next == buffer.bytes().len() && buffer.is_completed())
-            {
-                return Err(Error::input(buffer.place_after(start), LONE_CR));
-            }
-            let line_end: &[u8] = if row.ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
-            let header = if dialect.header { row.to_vec() } else { Vec::new() };
+        let bytes = buffer.bytes();
+        // Where rows begin if there is a header.
+        let (mut columns, mut head) = (None, start);
+        if start < bytes.len() {
+            let end = bytes.len() - usize::from(buffer.completed);
+            let read = Header::read(bytes, start, end, dialect);
+            let (next, names) = read.map_err(|problem| Error::input(buffer.place_after(start), problem))?;
             let model = match model.filter(|_| !dialect.header) {
                 Some(model) => model.clone(),
                 None => Model { keys: names.find(by, buffer.name())?, names },
             };
-            if dialect.header {
-                buffer.pass(next);
-            }
-            let skips_invalid = by.order.skips_invalid();
-            columns = Some(Columns { dialect, model, header, skips_invalid, line_end });
+            let row = &bytes[start..next];
+            let line_end: &[u8] = if row.ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
+            let header = if dialect.header { row.to_vec() } else { Vec::new() };
+            columns = Some(Columns { header, line_end, ..Columns::new(model, dialect, by) });
+            head = next;
+        }
+        if dialect.header {
+            buffer.pass(head);
         }
         let mut stream = Self::new(buffer, Form::Table(columns), mark);
-        stream.left_out.blank = blank;
+        if dialect.header {
+            stream.left_out = blank;
+        }
         if let Some(model) = model {
             stream.settle(model, dialect, by);
         }
@@ -172,17 +156,15 @@ impl Stream {
         matches!(self.form, Form::Table(None)) && !self.buffer.bytes().is_empty()
     }
 
-    /// The columns, if they are known.
-    pub(super) fn model(&self) -> Option<&Model> {
-        if let Form::Table(Some(columns)) = &self.form { Some(&columns.model) } else { None }
+    /// The columns of a table, if they are known.
+    pub(super) fn columns(&self) -> Option<&Columns> {
+        if let Form::Table(columns) = &self.form { columns.as_ref() } else { None }
     }
 
     /// Sets the columns of an input that has only blank lines.
     pub(super) fn settle(&mut self, model: &Model, dialect: Dialect, by: &By) {
         if self.is_open() {
-            let skips_invalid = by.order.skips_invalid();
-            let (model, header) = (model.clone(), Vec::new());
-            self.form = Form::Table(Some(Columns { dialect, model, header, skips_invalid, line_end: b"\n" }));
+            self.form = Form::Table(Some(Columns::new(model.clone(), dialect, by)));
         }
     }
 
@@ -192,7 +174,10 @@ impl Stream {
         source: &Source,
         direction: KeyOrder,
     ) -> Result<Self, Error> {
-        source.check_file()?;
+        // That of a .npy file was checked with its header.
+        if source.count().is_none() {
+            source.check_file()?;
+        }
         let mut buffer = Buffer::new(opened, block, false);
         let header = source.skip();
         if buffer.at_least(header)?.len() < header {
@@ -218,13 +203,10 @@ impl Stream {
     /// Adds the current record's keys to the inference of their types.
     pub(super) fn look_at(&self, typings: &mut [Typing]) {
         for (key, typing) in typings.iter_mut().enumerate().take(self.keys()) {
-            let said = if self.has_rows() {
-                unquoted(&self.bytes()[self.fields[key].clone()])
-            } else {
-                self.bytes().into()
-            };
+            let bytes = self.bytes();
+            let token = if self.has_rows() { value(&bytes[self.fields[key].clone()]) } else { bytes.into() };
             // Errors are reported when the record is read for its cells.
-            let _ = typing.cell(trimmed(&said), || (String::new(), None));
+            let _ = typing.cell(&token, || (String::new(), None));
         }
     }
 
@@ -287,75 +269,57 @@ impl Stream {
 
     fn find_row(&mut self) -> Result<bool, Error> {
         let Form::Table(Some(columns)) = &self.form else { return Ok(false) };
-        let names = &columns.model.names;
         let mut row = Row::new(0);
         self.fields.clear();
         self.fields.resize(columns.model.keys.len(), 0..0);
-        loop {
-            let blank = self.buffer.line_end()?;
-            let bytes = self.buffer.bytes();
-            if bytes.is_empty() {
-                return Ok(false);
-            }
-            if blank > 0 && names.columns > 1 {
-                self.left_out.blank += 1;
-                self.buffer.pass(blank);
-                continue;
-            }
-            let fields = &mut self.fields;
-            let read = row.for_each_field(bytes, columns.dialect.delimiter, |column, field| {
-                let keys = fields.iter_mut().zip(&columns.model.keys);
-                keys.filter(|(_, key)| key.index == column).for_each(|(place, _)| *place = field.clone());
-            });
-            let Some((next, count)) = read else {
-                if self.buffer.refill_rows()? {
-                    continue;
+        while !self.buffer.at_least(1)?.is_empty() {
+            let read = columns.rows.read(&mut row, self.buffer.bytes(), &mut self.fields, &mut self.left_out);
+            match read.map_err(|problem| Error::input(self.buffer.place(), problem))? {
+                Some((next, Line::Row)) => {
+                    self.length = next;
+                    return Ok(true);
                 }
-                return Err(unclosed(&self.buffer));
-            };
-            if count != names.columns {
-                return Err(Error::input(self.buffer.place(), ragged(count, names.columns)));
+                Some((next, Line::LeftOut | Line::Blank)) => {
+                    self.buffer.pass(next);
+                    row = Row::new(0);
+                }
+                None if self.buffer.refill_rows()? => {}
+                None => return Err(Error::input(self.buffer.place(), UNCLOSED)),
             }
-            self.number += 1;
-            let invalid =
-                |field: &&Range<usize>| columns.skips_invalid && is_invalid(&bytes[(*field).clone()]);
-            let invalid = self.fields.iter().filter(invalid).count() as u64;
-            if invalid > 0 {
-                self.left_out.skipped += 1;
-                self.left_out.invalid += invalid;
-                self.buffer.pass(next);
-                row = Row::new(0);
-                continue;
-            }
-            self.length = next;
-            return Ok(true);
         }
+        Ok(false)
     }
 
-    /// Converts the current record to cells.
-    pub(super) fn read(&mut self, typings: &mut [Typing]) -> Result<(), NoCell> {
+    /// Converts the current record to cells; false if that takes knowing whether there are decimals.
+    pub(super) fn read(&mut self, typings: &mut [Typing]) -> Result<bool, Error> {
         let Self { buffer, form, length, fields, cells, number, .. } = self;
         let bytes = &buffer.bytes()[..*length];
         cells.clear();
         match form {
-            Form::Text => cells.push(typings[0].cell(bytes, || (buffer.place(), None))?),
+            Form::Text => {
+                cells.extend(typings[0].cell(bytes, || (buffer.place(), None))?);
+                Ok(!cells.is_empty())
+            }
             Form::Bits(source, direction) => {
                 let Some(key) = binary::key(bytes, source, *direction) else {
                     let problem = format!("element {} is NaN", *number - 1);
-                    return Err(Error::input(buffer.name(), problem).hinting(Hint::Nan).into());
+                    return Err(Error::input(buffer.name(), problem).hinting(Hint::Nan));
                 };
                 cells.push(Cell::of_key(key));
+                Ok(true)
             }
-            Form::Table(None) => {}
+            Form::Table(None) => Ok(true),
             Form::Table(Some(columns)) => {
                 for ((field, key), typing) in fields.iter().zip(&columns.model.keys).zip(typings) {
-                    let said = unquoted(&bytes[field.clone()]);
                     let place = || (buffer.place(), Some(key.shown()));
-                    cells.push(typing.cell(trimmed(&said), place)?);
+                    let Some(cell) = typing.cell(&value(&bytes[field.clone()]), place)? else {
+                        return Ok(false);
+                    };
+                    cells.push(cell);
                 }
+                Ok(true)
             }
         }
-        Ok(())
     }
 
     /// The bytes of the current record: a token, a row with its line end, an element.
@@ -364,10 +328,10 @@ impl Stream {
     }
 
     /// A cell as text for messages.
-    pub(super) fn shown(&self, cell: Cell, rules: KeyOrder) -> String {
+    pub(super) fn shown(&self, cell: Cell) -> String {
         match (&self.form, cell.key()) {
             (Form::Bits(source, direction), Some(key)) => binary::shown(key, direction.map(source.element())),
-            _ => cell.shown(rules),
+            _ => cell.shown(),
         }
     }
 
@@ -393,8 +357,8 @@ impl Stream {
     /// The number of keys per record.
     pub(super) fn keys(&self) -> usize {
         match &self.form {
-            Form::Table(columns) => columns.as_ref().map_or(0, |columns| columns.model.keys.len()),
-            _ => 1,
+            Form::Table(_) => self.columns().map_or(0, |columns| columns.model.keys.len()),
+            Form::Text | Form::Bits(..) => 1,
         }
     }
 
@@ -403,23 +367,10 @@ impl Stream {
         matches!(self.form, Form::Table(_))
     }
 
-    /// The beginning of a table, if it has a first row.
-    pub(super) fn head(&self) -> Option<Head<'_>> {
-        let Form::Table(Some(columns)) = &self.form else { return None };
-        Some(Head { header: &columns.header, line_end: columns.line_end })
-    }
-
     /// Whether a table has the same columns as another one.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        match (&self.form, &other.form) {
-            (Form::Table(Some(a)), Form::Table(Some(b))) => a.model.names == b.model.names,
-            _ => true,
-        }
-    }
-
-    /// Counts of rows and lines left out so far.
-    pub(super) fn left_out(&self) -> Counts {
-        self.left_out
+        let columns = self.columns().zip(other.columns());
+        columns.is_none_or(|(a, b)| a.model.names == b.model.names)
     }
 
     /// The input's name in messages.
@@ -433,13 +384,11 @@ impl Stream {
         if !self.has_rows() {
             return [record, b"\n"];
         }
+        if !self.buffer.completed || self.buffer.bytes().len() > self.length {
+            return [record, b""];
+        }
         // The appended line end only served to find the end of the row.
-        let completed = self.buffer.is_completed() && self.buffer.bytes().len() == self.length;
-        let row = if completed { &record[..record.len() - 1] } else { return [record, b""] };
-        [row, lacking_end(row, self.head().map_or(b"\n", |head| head.line_end))]
+        let row = &record[..record.len() - 1];
+        [row, lacking_end(row, self.columns().map_or(b"\n", |columns| columns.line_end))]
     }
-}
-
-fn unclosed(buffer: &Buffer) -> Error {
-    Error::input(buffer.place(), UNCLOSED)
 }

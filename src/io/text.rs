@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use self::integers::{Integers, NotInteger};
 use super::infer::{Inference, Refused, Spot};
-use super::number::Tokens;
+use super::number::{Tokens, token_at};
 use super::records::{Records, Spelling};
 use super::source::Text;
 use crate::error::Error;
@@ -37,13 +37,11 @@ pub fn parse(text: Text, element: Option<ElementType>, direction: KeyOrder) -> R
     if element.is_some_and(ElementType::is_float) {
         return floats::parse(text, element, direction);
     }
-    let pieces: Result<Vec<Integers>, _> = each_piece(&text, |piece| {
+    let read = |piece: Range<usize>| {
         let mut integers = Integers::new(element, guess(piece.len()));
         integers.read(&text.bytes[piece.clone()], piece.start).map(|()| integers)
-    })
-    .into_iter()
-    .collect();
-    match pieces {
+    };
+    match map_parts(pieces(&text), read).into_iter().collect::<Result<Vec<_>, _>>() {
         Ok(pieces) => {
             let element = element.or_else(|| Integers::span(&pieces).element());
             let order = direction.map(element.map_or_else(|| infer(&text, direction), Ok)?);
@@ -70,7 +68,7 @@ fn inference(asked: Option<ElementType>, direction: KeyOrder) -> Inference<usize
 /// The type of a text, or the error that explains why it has none, with the tokens at fault.
 fn infer(text: &Text, direction: KeyOrder) -> Result<ElementType, Error> {
     let mut inference = inference(None, direction);
-    for part in text.parts() {
+    for part in &text.parts {
         for (start, token) in Tokens::new(&text.bytes[part.range.clone()]) {
             let place = part.range.start + start;
             inference.read(token, || place).map_err(|refused| refused.into_error(spot(text, place)))?;
@@ -81,7 +79,7 @@ fn infer(text: &Text, direction: KeyOrder) -> Result<ElementType, Error> {
 
 /// The token at this offset, for a message.
 fn spot(text: &Text, place: usize) -> Spot {
-    Spot { place: text.place(place), column: None, token: text.token(place).to_vec() }
+    Spot { place: text.place(place), column: None, token: token_at(&text.bytes, place).to_vec() }
 }
 
 /// Expected number of integers in this many bytes: with seven digits, most pieces grow at most once.
@@ -102,7 +100,7 @@ pub(super) fn piece_size(text: usize) -> usize {
 fn pieces(text: &Text) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let size = piece_size(text.bytes.len());
-    for part in text.parts() {
+    for part in &text.parts {
         let mut start = part.range.start;
         while start < part.range.end {
             let earliest = (start + size).min(part.range.end);
@@ -115,19 +113,14 @@ fn pieces(text: &Text) -> Vec<Range<usize>> {
     pieces
 }
 
-/// Reads every piece, in parallel if there are several; the results are in order.
-fn each_piece<T: Send>(text: &Text, read: impl Fn(Range<usize>) -> T + Send + Sync) -> Vec<T> {
-    map_parts(pieces(text), read)
-}
-
 /// The offset of every token.
 fn spelling(text: Text) -> Spelling {
     fn starts<S: Width>(text: &Text) -> Words<'static> {
-        let starts = each_piece(text, |piece| {
+        let in_piece = |piece: Range<usize>| {
             let tokens = Tokens::new(&text.bytes[piece.clone()]);
             tokens.map(|(start, _)| S::of_usize(piece.start + start)).collect::<Vec<S>>()
-        });
-        starts.into()
+        };
+        map_parts(pieces(text), in_piece).into()
     }
     let starts = if u32::holds(text.bytes.len()) { starts::<u32>(&text) } else { starts::<u64>(&text) };
     Spelling { text, starts }

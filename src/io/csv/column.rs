@@ -16,11 +16,11 @@ pub(super) struct Column {
     /// The float type of the values, if they are floats.
     floats: Option<ElementType>,
     /// Nulls, by row.
-    classes: Vec<(u32, Class)>,
+    pub(super) classes: Vec<(u32, Class)>,
     /// Rows with an integer −0, which differs from 0 among floats.
     minus_zeros: Vec<u32>,
     /// The inference of the type; places are row offsets.
-    inference: Inference<usize>,
+    pub(super) inference: Inference<usize>,
 }
 
 impl Column {
@@ -32,14 +32,6 @@ impl Column {
             minus_zeros: Vec::new(),
             inference: Inference::new(asked, rules),
         }
-    }
-
-    pub(super) fn classes(&self) -> impl Iterator<Item = Class> {
-        self.classes.iter().map(|&(_, class)| class)
-    }
-
-    pub(super) fn inference(&self) -> &Inference<usize> {
-        &self.inference
     }
 
     /// Adds the field of the row at offset `place`, without quotes and surrounding blanks.

@@ -1,6 +1,6 @@
 //! Column names and their lookup.
 
-use super::rows::{for_each_field, has_lone_cr, unquoted};
+use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr, unquoted};
 use super::{By, Dialect};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
@@ -28,24 +28,36 @@ pub(in crate::io) struct Header {
     pub(in crate::io) columns: usize,
     /// The names without quotes, not necessarily UTF-8. `None` without a header.
     names: Option<Vec<Vec<u8>>>,
-    /// Whether the row has a CR outside a line end.
-    pub(in crate::io) has_lone_cr: bool,
 }
 
 impl Header {
-    /// Reads the first row, header or not; also returns the next row's start. `None` if the row does not end.
-    pub(in crate::io) fn read(bytes: &[u8], start: usize, dialect: Dialect) -> Option<(usize, Self)> {
+    /// Reads the first row, header or not; also returns where the next row begins. The input ends at `end`, and a line
+    /// end follows in any case.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the row.
+    pub(in crate::io) fn read(
+        bytes: &[u8],
+        start: usize,
+        end: usize,
+        dialect: Dialect,
+    ) -> Result<(usize, Self), &'static str> {
         let (mut names, mut cr) = (Vec::new(), false);
-        let (next, columns) = for_each_field(bytes, start, dialect.delimiter, |_, field| {
+        let read = for_each_field(bytes, start, dialect.delimiter, |_, field| {
             cr |= has_lone_cr(&bytes[field.clone()]);
             names.push(unquoted(&bytes[field]).into_owned());
-        })?;
-        Some((next, Self { columns, names: dialect.header.then_some(names), has_lone_cr: cr }))
+        });
+        let (next, columns) = read.ok_or(UNCLOSED)?;
+        if cr && (dialect.header || next > end) {
+            return Err(LONE_CR);
+        }
+        Ok((next, Self { columns, names: dialect.header.then_some(names) }))
     }
 
     /// Rows of one column, without a header.
     pub(in crate::io) fn of_one_column() -> Self {
-        Self { columns: 1, names: None, has_lone_cr: false }
+        Self { columns: 1, names: None }
     }
 
     /// Finds the key columns, without duplicates; without names, the only column.
@@ -79,25 +91,25 @@ impl Header {
         let whole = Some((named, descending));
         let readings = [whole, directed(":r", true), directed(":a", false)].into_iter().flatten();
         for (name, descending) in readings.clone() {
-            let mut same =
-                self.names.iter().flatten().enumerate().filter(|(_, other)| *other == name.as_bytes());
-            if let Some((index, _)) = same.next() {
-                if let Some((other, _)) = same.next() {
+            let all = self.names.iter().flatten().enumerate();
+            let mut same = all.filter(|(_, other)| *other == name.as_bytes()).map(|(index, _)| index);
+            match (same.next(), same.next()) {
+                (Some(index), Some(other)) => {
                     let problem =
                         format!("columns {} and {} are both called '{}'", index + 1, other + 1, quoted(name));
                     return Err(Error::input(table, problem).hinting(Hint::ColumnNumber));
                 }
-                return Ok(Found { index, name: name.to_owned(), descending });
+                (Some(index), None) => return Ok(Found { index, name: name.to_owned(), descending }),
+                (None, _) => {}
             }
         }
         for (number, descending) in readings {
-            if let Ok(number @ 1..) = number.parse::<usize>()
-                && number <= self.columns
+            if let Some(index) = number.parse().ok().and_then(|number: usize| number.checked_sub(1))
+                && index < self.columns
             {
-                let index = number - 1;
                 let name =
                     self.names.as_ref().map(|names| String::from_utf8_lossy(&names[index]).into_owned());
-                let name = name.unwrap_or_else(|| number.to_string());
+                let name = name.unwrap_or_else(|| (index + 1).to_string());
                 return Ok(Found { index, name, descending });
             }
         }
@@ -137,16 +149,12 @@ impl Header {
         const MOST: usize = 20;
         match &self.names {
             Some(names) => {
-                let mut shown = names
-                    .iter()
-                    .take(MOST)
-                    .map(|name| format!("'{}'", quoted(name)))
-                    .collect::<Vec<_>>()
-                    .join(", ");
-                if names.len() > MOST {
-                    shown += &format!(" and {} more", names.len() - MOST);
+                let shown = names.iter().take(MOST).map(|name| format!("'{}'", quoted(name)));
+                let shown = shown.collect::<Vec<_>>().join(", ");
+                match names.len().checked_sub(MOST) {
+                    None | Some(0) => shown,
+                    Some(more) => format!("{shown} and {more} more"),
                 }
-                shown
             }
             None if self.columns == 1 => "1".to_owned(),
             None => format!("1 to {}", self.columns),
@@ -160,8 +168,8 @@ mod tests {
     use crate::order::KeyOrder;
 
     fn found(header: &str, key: &str) -> Result<(usize, bool), Error> {
-        let (_, header) =
-            Header::read(header.as_bytes(), 0, Dialect { delimiter: b',', header: true }).unwrap();
+        let dialect = Dialect { delimiter: b',', header: true };
+        let (_, header) = Header::read(header.as_bytes(), 0, header.len(), dialect).unwrap();
         let columns = vec![key.to_owned(), key.to_owned()];
         let by = By { columns, element: None, order: KeyOrder::ASCENDING };
         let found = header.find(&by, "t.csv")?;

@@ -10,7 +10,10 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2};
 
+use super::header::Found;
+use crate::io::counts::Counts;
 use crate::io::number::spelled;
+use crate::order::KeyOrder;
 use crate::parallel::{self, ParallelIterator};
 
 const QUOTE: u8 = b'"';
@@ -86,7 +89,7 @@ impl Row {
 
 /// Reads the row at `start`, as [`Row::for_each_field`] does.
 #[inline]
-pub(in crate::io) fn for_each_field(
+pub(super) fn for_each_field(
     bytes: &[u8],
     start: usize,
     delimiter: u8,
@@ -95,8 +98,82 @@ pub(in crate::io) fn for_each_field(
     Row::new(start).for_each_field(bytes, delimiter, field)
 }
 
+/// The rules of a table's rows, as far as the columns are known.
+pub(in crate::io) struct RowReader {
+    pub(super) delimiter: u8,
+    /// The number of columns; `None` before the first row. If it is 1, blank lines are rows.
+    columns: Option<usize>,
+    /// The key of each column, up to the last key column.
+    key_of: Vec<Option<usize>>,
+    skips_invalid: bool,
+}
+
+/// A line of a table.
+pub(in crate::io) enum Line {
+    Row,
+    /// A row with an invalid key field, by rules that leave it out.
+    LeftOut,
+    /// No row.
+    Blank,
+}
+
+impl RowReader {
+    pub(in crate::io) fn new(delimiter: u8, columns: usize, keys: &[Found], rules: KeyOrder) -> Self {
+        let last = keys.iter().map(|key| key.index + 1).max().unwrap_or(0);
+        let key_of = (0..last).map(|column| keys.iter().position(|key| key.index == column)).collect();
+        Self { delimiter, columns: Some(columns), key_of, skips_invalid: rules.skips_invalid() }
+    }
+
+    /// For the first row, whose number of fields is that of the columns.
+    pub(in crate::io) fn of_first_row(delimiter: u8) -> Self {
+        Self { delimiter, columns: None, key_of: Vec::new(), skips_invalid: false }
+    }
+
+    /// Reads the line where `row` began, with the ranges of its key fields, and counts it if it is left out. Returns
+    /// where the next line begins, or `None` if this one needs more bytes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the number of fields.
+    #[inline]
+    pub(in crate::io) fn read(
+        &self,
+        row: &mut Row,
+        bytes: &[u8],
+        fields: &mut [Range<usize>],
+        counts: &mut Counts,
+    ) -> Result<Option<(usize, Line)>, String> {
+        if self.columns != Some(1) && row.number == 0 {
+            let blank = line_end(&bytes[row.begin..]);
+            if blank > 0 {
+                counts.blank += 1;
+                return Ok(Some((row.begin + blank, Line::Blank)));
+            }
+        }
+        let read = row.for_each_field(bytes, self.delimiter, |column, field| {
+            if let Some(&Some(key)) = self.key_of.get(column) {
+                fields[key] = field;
+            }
+        });
+        let Some((next, count)) = read else { return Ok(None) };
+        if let Some(columns) = self.columns.filter(|&columns| columns != count) {
+            let fields = if count == 1 { "field" } else { "fields" };
+            return Err(format!("{count} {fields} where the first row has {columns}"));
+        }
+        if self.skips_invalid {
+            let invalid = fields.iter().filter(|field| is_invalid(&bytes[(*field).clone()])).count() as u64;
+            if invalid > 0 {
+                counts.invalid += invalid;
+                counts.skipped += 1;
+                return Ok(Some((next, Line::LeftOut)));
+            }
+        }
+        Ok(Some((next, Line::Row)))
+    }
+}
+
 /// Whether a field has a CR outside quotes that is not part of a line end.
-pub(in crate::io) fn has_lone_cr(field: &[u8]) -> bool {
+pub(super) fn has_lone_cr(field: &[u8]) -> bool {
     let mut row = Row::new(0);
     if field.first() == Some(&QUOTE) && row.pass_quotes(field).is_none() {
         return false;
@@ -108,7 +185,7 @@ pub(in crate::io) fn has_lone_cr(field: &[u8]) -> bool {
 }
 
 /// The error for an input whose header, or only row, has a lone CR.
-pub(in crate::io) const LONE_CR: &str =
+pub(super) const LONE_CR: &str =
     "lines seem to end in CR alone, which is no line end of a table; tr '\\r' '\\n' makes it one";
 
 /// The end of the row at `start`, including its line end.
@@ -122,7 +199,7 @@ pub(super) fn end_of_row(bytes: &[u8], start: usize, delimiter: u8, quotes: bool
 }
 
 /// The content of a field, without its quotes.
-pub(in crate::io) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
     let [QUOTE, quoted @ ..] = field else { return Cow::Borrowed(field) };
     match memchr(QUOTE, quoted) {
         Some(closing) if closing + 1 == quoted.len() => Cow::Borrowed(&quoted[..closing]),
@@ -145,22 +222,26 @@ pub(in crate::io) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
 /// The error for a row with an unclosed quote.
 pub(in crate::io) const UNCLOSED: &str = "a quote is opened in this row and never closed";
 
-/// The error for a row with another number of fields than the first one.
-pub(in crate::io) fn ragged(count: usize, columns: usize) -> String {
-    let fields = if count == 1 { "field" } else { "fields" };
-    format!("{count} {fields} where the first row has {columns}")
+/// The content of a field, without its quotes and the blanks around it.
+#[inline]
+pub(in crate::io) fn value(field: &[u8]) -> Cow<'_, [u8]> {
+    // Most fields have no quotes.
+    let [QUOTE, ..] = field else { return trimmed(field).into() };
+    match unquoted(field) {
+        Cow::Borrowed(content) => trimmed(content).into(),
+        Cow::Owned(content) => trimmed(&content).to_vec().into(),
+    }
 }
 
 /// Whether a field is neither a number nor empty.
-pub(in crate::io) fn is_invalid(field: &[u8]) -> bool {
-    let said = unquoted(field);
-    let value = trimmed(&said);
-    !value.is_empty() && spelled(value).is_none()
+fn is_invalid(field: &[u8]) -> bool {
+    let value = value(field);
+    !value.is_empty() && spelled(&value).is_none()
 }
 
 /// The field without surrounding spaces and tabs.
 #[inline]
-pub(in crate::io) fn trimmed(mut field: &[u8]) -> &[u8] {
+pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = field {
         field = rest;
     }
@@ -169,7 +250,7 @@ pub(in crate::io) fn trimmed(mut field: &[u8]) -> &[u8] {
 
 /// Length of the line end at the start of these bytes; 0 if there is none.
 #[inline]
-pub(in crate::io) fn line_end(bytes: &[u8]) -> usize {
+pub(super) fn line_end(bytes: &[u8]) -> usize {
     match bytes {
         [b'\n', ..] => 1,
         [b'\r', b'\n', ..] => 2,

@@ -68,12 +68,8 @@ impl Replacement {
         sweep(folder);
         let (file, name) = match unnamed(folder, mode) {
             Some(file) => (file, None),
-            None => named(folder, |path| {
-                let flags =
-                    OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                rustix::fs::open(path, flags, mode).map(File::from)
-            })
-            .map(|(file, name)| (file, Some(name)))?,
+            None => undisturbed(|| named(folder, |path| create(path, mode)))
+                .map(|(file, name)| (file, Some(name)))?,
         };
         let (folder, target) = (folder.to_owned(), target.to_owned());
         Ok(Self { file, name, folder, target, existing, reserved: false })
@@ -123,7 +119,7 @@ impl Replacement {
             name
         } else {
             lock(&self.file);
-            named_undisturbed(&self.folder, |path| link(&self.file, path))?.1
+            named(&self.folder, |path| link(&self.file, path))?.1
         };
         let renamed = std::fs::rename(&name.path, &self.target);
         name.remove(renamed.is_ok());
@@ -165,18 +161,17 @@ fn link(file: &File, path: &Path) -> rustix::io::Result<()> {
     rustix::fs::linkat(CWD, magic_link(file), CWD, path, AtFlags::SYMLINK_FOLLOW)
 }
 
-/// Calls `make` with temporary names until one is free.
-fn named<T>(folder: &Path, make: impl Fn(&Path) -> rustix::io::Result<T>) -> io::Result<(T, Named)>
-where
-    T: Lockable,
-{
-    undisturbed(|| named_undisturbed(folder, make))
+/// A new file at this path, locked.
+fn create(path: &Path, mode: Mode) -> rustix::io::Result<File> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, mode)?);
+    // A concurrent sweep may have removed it before it was locked.
+    let is_lost = !lock(&file) || file.metadata().is_ok_and(|metadata| metadata.nlink() == 0);
+    if is_lost { Err(Errno::EXIST) } else { Ok(file) }
 }
 
-fn named_undisturbed<T: Lockable>(
-    folder: &Path,
-    make: impl Fn(&Path) -> rustix::io::Result<T>,
-) -> io::Result<(T, Named)> {
+/// Calls `make` with temporary names until one is free.
+fn named<T>(folder: &Path, make: impl Fn(&Path) -> rustix::io::Result<T>) -> io::Result<(T, Named)> {
     for number in 0..2 * TRIED {
         // Random names, since another process may have occupied all numbered ones.
         let path = match number {
@@ -184,33 +179,12 @@ fn named_undisturbed<T: Lockable>(
             _ => temporary(folder, RandomState::new().build_hasher().finish()),
         };
         match make(&path) {
-            // A concurrent sweep may have removed it before it was locked.
-            Ok(new) if new.is_lost() => {}
             Ok(new) => return Ok((new, Named::new(path))),
             Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
     }
     Err(io::Error::other("too many temporary files are there"))
-}
-
-/// An object created under a temporary name.
-trait Lockable {
-    /// Locks it, and returns whether the name was removed before that.
-    fn is_lost(&self) -> bool;
-}
-
-impl Lockable for File {
-    fn is_lost(&self) -> bool {
-        !lock(self) || self.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
-    }
-}
-
-/// A file that was locked before it got its name.
-impl Lockable for () {
-    fn is_lost(&self) -> bool {
-        false
-    }
 }
 
 fn temporary(folder: &Path, number: u64) -> PathBuf {
@@ -263,13 +237,12 @@ fn keep(existing: &File, file: &File) -> io::Result<()> {
     let mut mode = old.mode() & 0o7777;
     let mut keeps_group = old.gid() == new.gid();
     if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
-        if rustix::fs::fchown(file, Some(owner), Some(group)).is_ok() {
-            keeps_group = true;
-        } else {
+        let keeps_owner = rustix::fs::fchown(file, Some(owner), Some(group)).is_ok();
+        if !keeps_owner {
             // Set-id bits must not apply to another owner.
             mode &= 0o777;
-            keeps_group = keeps_group || rustix::fs::fchown(file, None, Some(group)).is_ok();
         }
+        keeps_group |= keeps_owner || rustix::fs::fchown(file, None, Some(group)).is_ok();
     }
     let keeps_list = keep_attributes(existing, file);
     if !keeps_group || !keeps_list {
@@ -331,31 +304,19 @@ mod tests {
     use super::*;
 
     fn replacement(folder: &Path, named_only: bool) -> Replacement {
-        let target = folder.join("new");
-        let new = Replacement::new(&target, folder, None).unwrap();
-        if !named_only || new.name.is_some() {
-            return new;
+        let mut new = Replacement::new(&folder.join("new"), folder, None).unwrap();
+        if named_only && new.name.is_none() {
+            let create = |path: &Path| create(path, Mode::from_raw_mode(0o600));
+            let (file, name) = undisturbed(|| named(folder, create)).unwrap();
+            (new.file, new.name) = (file, Some(name));
         }
-        let make = |path: &Path| {
-            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY;
-            rustix::fs::open(path, flags, Mode::from_raw_mode(0o600)).map(File::from)
-        };
-        let (file, name) = named(folder, make).unwrap();
-        Replacement {
-            file,
-            name: Some(name),
-            folder: folder.to_owned(),
-            target,
-            existing: None,
-            reserved: false,
-        }
+        new
     }
 
     fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -388,8 +349,6 @@ mod tests {
         fs::write(folder.join(others[1]), "").unwrap();
         std::os::unix::fs::symlink(folder.join(others[1]), folder.join(others[2])).unwrap();
         drop(replacement(folder, false));
-        let mut expected = others;
-        expected.sort_unstable();
-        assert_eq!(names(folder), expected);
+        assert_eq!(names(folder), [others[2], others[0], others[1]]);
     }
 }

@@ -1,7 +1,6 @@
 //! A sliding window over an input: bytes read and not yet consumed.
 
 use crate::error::Error;
-use crate::io::csv::line_end;
 use crate::io::number::ends_line;
 use crate::io::source::{MARK, Opened};
 
@@ -18,7 +17,7 @@ pub(super) struct Buffer {
     /// Whether the input has ended.
     ended: bool,
     /// Whether a line end was appended to it.
-    completed: bool,
+    pub(super) completed: bool,
     /// The line of the first byte in `bytes`, from 1; updated only for messages and when bytes are discarded.
     line: u64,
     /// Whether a CR alone ends a line.
@@ -60,14 +59,6 @@ impl Buffer {
     pub(super) fn at_least(&mut self, count: usize) -> Result<&[u8], Error> {
         while self.bytes().len() < count && self.refill()? {}
         Ok(self.bytes())
-    }
-
-    /// Length of the line end that comes next, if any, which may lack its LF at the end of the input; else 0.
-    pub(super) fn line_end(&mut self) -> Result<usize, Error> {
-        if self.at_least(1)? == b"\r" {
-            self.refill_rows()?;
-        }
-        Ok(line_end(self.bytes()))
     }
 
     /// Consumes `count` bytes.
@@ -146,11 +137,6 @@ impl Buffer {
         self.bytes[self.end] = b'\n';
         self.end += 1;
         Ok(true)
-    }
-
-    /// Whether a line end was appended to the input.
-    pub(super) fn is_completed(&self) -> bool {
-        self.completed
     }
 
     /// Whether the next byte begins a line.

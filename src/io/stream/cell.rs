@@ -26,12 +26,13 @@ enum Value {
     Float(f64),
     /// A key, which includes the direction.
     Key(u64),
+    Null(Class),
 }
 
 impl Cell {
     /// The cell of an element of a binary file.
     pub(in crate::io) fn of_key(key: u64) -> Self {
-        Self { rank: 0, value: Value::Key(key) }
+        Self::number(Value::Key(key))
     }
 
     /// The key of an element of a binary file.
@@ -40,15 +41,11 @@ impl Cell {
     }
 
     /// The value as text for messages.
-    pub(in crate::io) fn shown(self, rules: KeyOrder) -> String {
-        if self.rank != 0 {
-            return match self.class(rules) {
-                Some(Class::Empty) => "an empty field".to_owned(),
-                Some(Class::Nan) => "NaN".to_owned(),
-                _ => "what is no number".to_owned(),
-            };
-        }
+    pub(in crate::io) fn shown(self) -> String {
         match self.value {
+            Value::Null(Class::Empty) => "an empty field".to_owned(),
+            Value::Null(Class::Nan) => "NaN".to_owned(),
+            Value::Null(Class::Invalid) => "what is no number".to_owned(),
             Value::Integer(integer) => integer.to_string(),
             Value::Float(float) => {
                 let shown = format!("{float:?}");
@@ -58,17 +55,11 @@ impl Cell {
         }
     }
 
-    /// The class of a null by these rules; `None` for a number.
-    fn class(self, rules: KeyOrder) -> Option<Class> {
-        let stands = |class: &Class| matches!(rules.place(*class), Place::First | Place::Last);
-        Class::ALL.into_iter().filter(stands).find(|&class| Self::of_class(class, rules).rank == self.rank)
-    }
-
     fn of_class(class: Class, rules: KeyOrder) -> Self {
         let rank = rules.rank(class) as i8;
         let (before, _) = rules.beside_numbers();
         let rank = if rules.place(class) == Place::First { rank - before as i8 } else { rank + 1 };
-        Self { rank, value: Value::Integer(0) }
+        Self { rank, value: Value::Null(class) }
     }
 
     fn number(value: Value) -> Self {
@@ -85,11 +76,12 @@ impl Cell {
                 (Value::Integer(a), Value::Float(b)) => float(a).total_cmp(&b),
                 (Value::Float(a), Value::Integer(b)) => a.total_cmp(&float(b)),
                 (Value::Float(a), Value::Float(b)) => a.total_cmp(&b),
+                (Value::Null(_), _) | (_, Value::Null(_)) => return Ordering::Equal,
                 (Value::Key(_), _) | (_, Value::Key(_)) => unreachable!("an input is all keys or none"),
             };
             if descending { order.reverse() } else { order }
         };
-        self.rank.cmp(&other.rank).then_with(|| if self.rank == 0 { numbers() } else { Ordering::Equal })
+        self.rank.cmp(&other.rank).then_with(numbers)
     }
 }
 
@@ -103,20 +95,7 @@ pub(in crate::io) struct Typing {
     seen: u64,
     /// Whether a look-ahead has found no decimals, so that −0 is 0.
     integers: bool,
-    counts: Counts,
-}
-
-/// Why a number has no cell yet.
-pub(in crate::io) enum NoCell {
-    Error(Error),
-    /// It is −0, whose order relative to 0 depends on the other numbers.
-    Undecided,
-}
-
-impl From<Error> for NoCell {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
+    pub(in crate::io) counts: Counts,
 }
 
 fn conflicting(conflict: Conflict<(u64, Spot)>) -> Error {
@@ -152,12 +131,13 @@ impl Typing {
         self.inference.finish().unwrap_or(ElementType::F64).name()
     }
 
-    /// The cell of a token, or of an unquoted, trimmed field. `place` returns its place and column.
+    /// The cell of a token, or of the content of a field. `place` returns its place and column. `None` for −0 while it
+    /// is unknown whether there are decimals, among which it is less than 0.
     pub(in crate::io) fn cell(
         &mut self,
         token: &[u8],
         place: impl Fn() -> (String, Option<String>),
-    ) -> Result<Cell, NoCell> {
+    ) -> Result<Option<Cell>, Error> {
         let spot = || {
             let (place, column) = place();
             Spot { place, column, token: token.to_vec() }
@@ -166,28 +146,24 @@ impl Typing {
         let number = self.inference.read(token, || (self.seen, spot()));
         let number = number.map_err(|refused| refused.into_error(spot()))?;
         self.inference.settled().map_err(conflicting)?;
-        Ok(match number {
+        Ok(Some(match number {
             Number::Integer(value) => Cell::number(Value::Integer(value)),
             Number::Float(value) => Cell::number(Value::Float(value)),
             Number::MinusZero if self.is_float() => Cell::number(Value::Float(-0.0)),
             Number::MinusZero if self.integers => Cell::number(Value::Integer(0)),
-            Number::MinusZero => return Err(NoCell::Undecided),
+            Number::MinusZero => return Ok(None),
             Number::Null(class) => {
                 self.counts.add(class);
                 Cell::of_class(class, self.rules)
             }
-        })
+        }))
     }
 
     /// Uncounts a cell that will be made again.
     pub(in crate::io) fn uncount(&mut self, cell: Cell) {
-        if let Some(class) = cell.class(self.rules) {
+        if let Value::Null(class) = cell.value {
             self.counts.remove(class);
         }
-    }
-
-    pub(in crate::io) fn counts(&self) -> Counts {
-        self.counts
     }
 
     /// Any conflict that remains at the end of the input.

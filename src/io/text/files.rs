@@ -80,18 +80,22 @@ pub fn integers_from_files(
             starts.map(move |start| (file, start..file.size.min(start + size)))
         })
         .collect();
-    let shared = Shared {
-        element,
-        stop: AtomicBool::new(false),
-        read: AtomicU64::new(0),
-        reading: AtomicU64::new(0),
-        progress,
+    // Whether a stretch was found that cannot be read this way; bytes read; nanoseconds of reading on all cores.
+    let (stop, read, reading) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
+    let read_block = |file: &RegularFile, block: &mut [u8], place| {
+        let start = Instant::now();
+        let count = file.read_at(block, place)?;
+        reading.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        progress(read.fetch_add(count as u64, Ordering::Relaxed) + count as u64);
+        Ok(count)
     };
     let pieces: Result<Vec<Option<Integers>>, Error> = parallel::take(stretches)
         .map_init(Vec::new, |buffer, (file, stretch)| {
-            let piece = shared.read(file, stretch, buffer);
+            let integers = Integers::new(element, guess((stretch.end - stretch.start) as usize));
+            let read = |block: &mut [u8], place| read_block(file, block, place);
+            let piece = read_stretch(integers, stretch, buffer, &stop, read);
             if !matches!(piece, Ok(Some(_))) {
-                shared.stop.store(true, Ordering::Relaxed);
+                stop.store(true, Ordering::Relaxed);
             }
             piece
         })
@@ -110,94 +114,71 @@ pub fn integers_from_files(
     Ok(Some(FromFiles {
         records: Records { order, keys, spelling: None },
         bytes: total,
-        reading: Duration::from_nanos(shared.reading.into_inner() / cores),
+        reading: Duration::from_nanos(reading.into_inner() / cores),
     }))
 }
 
-/// State shared by all stretches.
-struct Shared<F> {
-    element: Option<ElementType>,
-    /// Whether a stretch was found that cannot be read this way.
-    stop: AtomicBool,
-    /// Bytes read so far.
-    read: AtomicU64,
-    /// Total time of reading on all cores, in nanoseconds.
-    reading: AtomicU64,
-    progress: F,
-}
-
-impl<F: Fn(u64) + Sync> Shared<F> {
-    /// Reads the lines that begin in this stretch of a file; `None` if they cannot be read this way.
-    fn read(
-        &self,
-        file: &RegularFile,
-        stretch: Range<u64>,
-        buffer: &mut Vec<u8>,
-    ) -> Result<Option<Integers>, Error> {
-        let mut integers = Integers::new(self.element, guess((stretch.end - stretch.start) as usize));
-        // From the byte before, which shows whether a line begins with the stretch.
-        let mut next = stretch.start.saturating_sub(1);
-        let mut at_line = stretch.start == 0;
-        let mut filled = 0;
-        while !self.stop.load(Ordering::Relaxed) {
-            // At most the stretch and usually its last line; later lines belong to another core.
-            let room = (stretch.end.saturating_sub(next) as usize).saturating_add(LINE).min(BLOCK);
-            if buffer.len() < filled + room {
-                buffer.resize(filled + room, 0);
-            }
-            let first = next - filled as u64;
-            let count = self.read_block(file, &mut buffer[filled..filled + room], next)?;
-            (next, filled) = (next + count as u64, filled + count);
-            let ended = count == 0;
-
-            // The complete lines in the buffer.
-            let mut begin = 0;
-            if !at_line {
-                let Some(newline) = memchr::memchr(b'\n', &buffer[..filled]) else {
-                    if ended || next >= stretch.end {
-                        return Ok(Some(integers));
-                    }
-                    filled = 0;
-                    continue;
-                };
-                (at_line, begin) = (true, newline + 1);
-            } else if first == 0 && buffer[..filled].starts_with(MARK) {
-                begin = MARK.len();
-            }
-            // The line end at the last byte of the stretch or after it, unless the first one is after it.
-            let last = (stretch.end - 1).saturating_sub(first) as usize;
-            let from = last.max(begin.saturating_sub(1)).min(filled);
-            let (end, done) = match memchr::memchr(b'\n', &buffer[from..filled]) {
-                Some(newline) => (from + newline + 1, true),
-                None if ended => (filled, true),
-                None => {
-                    let newline = memchr::memrchr(b'\n', &buffer[begin..filled]);
-                    (newline.map_or(begin, |newline| begin + newline + 1), false)
-                }
-            };
-            if end == begin && filled >= LONGEST {
-                return Ok(None);
-            }
-            // The place is only for messages, which are not shown from here.
-            if integers.read(&buffer[begin..end], 0).is_err() || !integers.canonical {
-                return Ok(None);
-            }
-            if done {
-                return Ok(Some(integers));
-            }
-            buffer.copy_within(end..filled, 0);
-            filled -= end;
+/// Adds the integers in the lines that begin in this stretch of a file; `None` if they cannot be read this way. `read`
+/// fills a block from a place in the file, less than all of it only at the end.
+fn read_stretch(
+    mut integers: Integers,
+    stretch: Range<u64>,
+    buffer: &mut Vec<u8>,
+    stop: &AtomicBool,
+    read: impl Fn(&mut [u8], u64) -> Result<usize, Error>,
+) -> Result<Option<Integers>, Error> {
+    // From the byte before, which shows whether a line begins with the stretch.
+    let mut next = stretch.start.saturating_sub(1);
+    let mut at_line = stretch.start == 0;
+    let mut filled = 0;
+    while !stop.load(Ordering::Relaxed) {
+        // At most the stretch and usually its last line; later lines belong to another core.
+        let room = (stretch.end.saturating_sub(next) as usize).saturating_add(LINE).min(BLOCK);
+        if buffer.len() < filled + room {
+            buffer.resize(filled + room, 0);
         }
-        Ok(None)
-    }
+        let first = next - filled as u64;
+        let count = read(&mut buffer[filled..filled + room], next)?;
+        (next, filled) = (next + count as u64, filled + count);
+        let ended = count == 0;
 
-    /// Fills the block from `place` in the file; less than all of it only at the end.
-    fn read_block(&self, file: &RegularFile, block: &mut [u8], place: u64) -> Result<usize, Error> {
-        let start = Instant::now();
-        let count = file.read_at(block, place)?;
-        self.reading.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
-        let read = self.read.fetch_add(count as u64, Ordering::Relaxed) + count as u64;
-        (self.progress)(read);
-        Ok(count)
+        // The complete lines in the buffer.
+        let mut begin = 0;
+        if !at_line {
+            let Some(newline) = memchr::memchr(b'\n', &buffer[..filled]) else {
+                if ended || next >= stretch.end {
+                    return Ok(Some(integers));
+                }
+                filled = 0;
+                continue;
+            };
+            (at_line, begin) = (true, newline + 1);
+        } else if first == 0 && buffer[..filled].starts_with(MARK) {
+            begin = MARK.len();
+        }
+        // The line end at the last byte of the stretch or after it, unless the first one is after it.
+        let last = (stretch.end - 1).saturating_sub(first) as usize;
+        let from = last.max(begin.saturating_sub(1)).min(filled);
+        let (end, done) = match memchr::memchr(b'\n', &buffer[from..filled]) {
+            Some(newline) => (from + newline + 1, true),
+            None if ended => (filled, true),
+            None => {
+                let newline = memchr::memrchr(b'\n', &buffer[begin..filled]);
+                (newline.map_or(begin, |newline| begin + newline + 1), false)
+            }
+        };
+        if end == begin && filled >= LONGEST {
+            return Ok(None);
+        }
+        // The place is only for messages, which are not shown from here.
+        if integers.read(&buffer[begin..end], 0).is_err() || !integers.canonical {
+            return Ok(None);
+        }
+        if done {
+            return Ok(Some(integers));
+        }
+        buffer.copy_within(end..filled, 0);
+        filled -= end;
     }
+    Ok(None)
 }

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::{each_piece, inference, spot};
+use super::{inference, pieces, spot};
 use crate::error::Error;
-use crate::io::infer::Inference;
 use crate::io::number::{Tokens, float, has_fraction};
 use crate::io::records::{Records, Spelling};
 use crate::io::source::Text;
 use crate::key::{ElementType, KeyMap, Word};
 use crate::order::KeyOrder;
+use crate::parallel::map_parts;
 use crate::words::{Width, Words};
 
 /// The bits of a float type.
@@ -38,13 +38,6 @@ impl Float for u64 {
     }
 }
 
-/// The tokens of a piece as floats.
-struct Floats<W, S> {
-    keys: Vec<W>,
-    starts: Vec<S>,
-    inference: Inference<usize>,
-}
-
 /// Reads `text` as numbers of this float type, or as f64 if that loses nothing.
 pub(super) fn parse(text: Text, asked: Option<ElementType>, direction: KeyOrder) -> Result<Records, Error> {
     let element = asked.unwrap_or(ElementType::F64);
@@ -66,40 +59,39 @@ fn floats_of<W: Float, S: Width>(
     direction: KeyOrder,
 ) -> Result<(Words<'static>, Words<'static>), Error> {
     let none = inference(asked, direction);
-    let pieces = each_piece(text, |piece| floats_in(text, piece, order, none.clone()));
-    let pieces: Vec<Floats<W, S>> = pieces.into_iter().collect::<Result<_, _>>()?;
-    let inference = pieces.iter().map(|piece| piece.inference.clone()).fold(none, Inference::merge);
-    inference.finish().map_err(|conflict| conflict.into_error(|place| spot(text, place)))?;
-    let (keys, starts): (Vec<_>, Vec<_>) = pieces.into_iter().map(|piece| (piece.keys, piece.starts)).unzip();
-    Ok((keys.into(), starts.into()))
-}
-
-fn floats_in<W: Float, S: Width>(
-    text: &Text,
-    piece: Range<usize>,
-    order: KeyMap,
-    mut inference: Inference<usize>,
-) -> Result<Floats<W, S>, Error> {
-    let guess = piece.len() / 16;
-    let (mut keys, mut starts) = (Vec::with_capacity(guess), Vec::with_capacity(guess));
-    let bytes = &text.bytes[piece.clone()];
-    let mut tokens = Tokens::new(bytes);
-    while let Some(start) = tokens.find() {
-        let place = piece.start + start;
-        // Without looking for the end of the token, which is usually the end of the number.
-        let read = float(&bytes[start..], W::ELEMENT);
-        let value = match read.filter(|&(value, _)| has_fraction(value)) {
-            Some((value, length)) if tokens.pass(length) => {
-                inference.push_decimal();
-                value
-            }
-            _ => inference
-                .read_closely(tokens.take_token(), || read.map(|(value, _)| value), || place)
-                .map_err(|refused| refused.into_error(spot(text, place)))?
-                .to_float(),
-        };
-        keys.push(W::of(value).key(order));
-        starts.push(S::of_usize(place));
+    // The keys of a piece's tokens, their offsets, and the inference of their type.
+    let read_piece = |piece: Range<usize>| {
+        let mut inference = none.clone();
+        let guess = piece.len() / 16;
+        let (mut keys, mut starts) = (Vec::with_capacity(guess), Vec::with_capacity(guess));
+        let bytes = &text.bytes[piece.clone()];
+        let mut tokens = Tokens::new(bytes);
+        while let Some(start) = tokens.find() {
+            let place = piece.start + start;
+            // Without looking for the end of the token, which is usually the end of the number.
+            let read = float(&bytes[start..], W::ELEMENT);
+            let value = match read.filter(|&(value, _)| has_fraction(value)) {
+                Some((value, length)) if tokens.pass(length) => {
+                    inference.push_decimal();
+                    value
+                }
+                _ => inference
+                    .read_closely(tokens.take_token(), || read.map(|(value, _)| value), || place)
+                    .map_err(|refused| refused.into_error(spot(text, place)))?
+                    .to_float(),
+            };
+            keys.push(W::of(value).key(order));
+            starts.push(S::of_usize(place));
+        }
+        Ok::<_, Error>((keys, starts, inference))
+    };
+    let (mut keys, mut starts, mut inference) = (Vec::new(), Vec::new(), none.clone());
+    for piece in map_parts(pieces(text), read_piece) {
+        let (piece_keys, piece_starts, piece_inference) = piece?;
+        keys.push(piece_keys);
+        starts.push(piece_starts);
+        inference = inference.merge(piece_inference);
     }
-    Ok(Floats { keys, starts, inference })
+    inference.finish().map_err(|conflict| conflict.into_error(|place| spot(text, place)))?;
+    Ok((keys.into(), starts.into()))
 }
