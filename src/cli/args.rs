@@ -162,7 +162,7 @@ pub(super) struct BenchArgs {
         value_name = "TYPE",
         value_delimiter = ',',
         default_value = "u32",
-        value_parser = by_name::<ElementType>(ElementType::ALL.map(ElementType::name))
+        value_parser = by_name::<ElementType>(ElementType::WIDE.map(ElementType::name))
     )]
     pub(super) element: Vec<ElementType>,
 
@@ -287,7 +287,7 @@ pub(super) struct GenArgs {
         value_name = "TYPE",
         default_value = "auto",
         hide_default_value = true,
-        value_parser = by_name_or_auto::<ElementType>(ElementType::all().map(ElementType::name))
+        value_parser = by_name_or_auto::<ElementType>(ElementType::ALL.map(ElementType::name))
     )]
     pub(super) element: OrAuto<ElementType>,
 
@@ -515,7 +515,7 @@ pub(super) struct OrderArgs {
     pub(super) from: OrAuto<Format>,
 
     /// Element type; auto finds it in text, and for binary takes it from the extension
-    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = by_name_or_auto::<ElementType>(ElementType::all().map(ElementType::name)), help_heading = INPUT)]
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = by_name_or_auto::<ElementType>(ElementType::ALL.map(ElementType::name)), help_heading = INPUT)]
     pub(super) element: OrAuto<ElementType>,
 
     /// The first row of a table is data, not a header

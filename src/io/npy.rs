@@ -110,7 +110,7 @@ fn parse(header: &str) -> Result<(ElementType, bool, u64), String> {
     let (descr, _) = descr.ok_or_else(|| format!("holds no plain numbers; {kinds} are sorted"))?;
     let kind = descr.strip_prefix(['<', '>', '=', '|']);
     let big_endian = descr.starts_with('>') || cfg!(target_endian = "big") && descr.starts_with('=');
-    let mut all = ElementType::ALL.into_iter().chain(ElementType::NARROW);
+    let mut all = ElementType::ALL.into_iter();
     let named = |element: ElementType| format!("{}{}", &element.name()[..1], element.bytes());
     let element = all.find(|&element| kind == Some(&named(element)));
     let element = element.ok_or_else(|| format!("is of dtype '{}'; {kinds} are sorted", quoted(descr)))?;
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_understood() {
-        for element in ElementType::ALL.into_iter().chain(ElementType::NARROW) {
+        for element in ElementType::ALL {
             for count in [0, 7, u64::MAX] {
                 let header = Header::of(element, count);
                 assert_eq!(header.len() % ALIGNMENT, 0);
