@@ -69,7 +69,7 @@ impl ElementType {
     /// The types of four and eight bytes: those of text, and those that are as wide as their keys.
     pub const WIDE: [Self; 6] = [Self::U32, Self::I32, Self::F32, Self::U64, Self::I64, Self::F64];
 
-    /// The number of bits of an element, and what they mean: the table from which sizes, keys and test data follow.
+    /// The number of bits of an element, and what they mean; sizes and the maps of floats follow from this.
     pub(crate) const fn layout(self) -> (u32, Form) {
         match self {
             Self::U8 => (8, Form::Unsigned),

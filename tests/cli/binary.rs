@@ -30,7 +30,7 @@ fn binary_of_every_type_both_ways_and_in_place() {
             assert!(fs::read(&file).unwrap() == expected, "{element} {descending}");
         }
     }
-    assert_eq!(folder.names().len(), 6, "no temporary file is left");
+    assert_eq!(folder.names().len(), ElementType::ALL.len(), "no temporary file is left");
 }
 
 #[test]
