@@ -1,9 +1,8 @@
 //! The algorithms and their variants, by name.
 
 use std::fmt;
-use std::str::FromStr;
 
-use crate::names::UnknownName;
+use crate::names::named;
 
 /// A sorting network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,19 +13,12 @@ pub enum Algorithm {
     OddEven,
 }
 
+named!(Algorithm, "algorithm", {
+    Bitonic => "bitonic",
+    OddEven => "odd-even",
+});
+
 impl Algorithm {
-    /// Every algorithm.
-    pub const ALL: [Self; 2] = [Self::Bitonic, Self::OddEven];
-
-    /// The name in flags and reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bitonic => "bitonic",
-            Self::OddEven => "odd-even",
-        }
-    }
-
     /// The variants of this algorithm, the default first.
     #[must_use]
     pub fn variants(self) -> &'static [Variant] {
@@ -60,20 +52,6 @@ impl Algorithm {
     }
 }
 
-impl FromStr for Algorithm {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        UnknownName::unless_of(&Self::ALL, Self::name, "algorithm", name)
-    }
-}
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// How an algorithm's network is cut into dispatches. [`Algorithm::variants`] lists those of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variant {
@@ -89,36 +67,13 @@ pub enum Variant {
     Naive,
 }
 
-impl Variant {
-    /// Every variant of any algorithm.
-    pub const ALL: [Self; 5] = [Self::Fused, Self::LocalGlobal, Self::Transpose, Self::Block, Self::Naive];
-
-    /// The name in flags and reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fused => "fused",
-            Self::LocalGlobal => "local-global",
-            Self::Transpose => "transpose",
-            Self::Block => "block",
-            Self::Naive => "naive",
-        }
-    }
-}
-
-impl fmt::Display for Variant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Variant {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        UnknownName::unless_of(&Self::ALL, Self::name, "variant", name)
-    }
-}
+named!(Variant, "variant", {
+    Fused => "fused",
+    LocalGlobal => "local-global",
+    Transpose => "transpose",
+    Block => "block",
+    Naive => "naive",
+});
 
 /// The error that an algorithm has no such variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,13 +4,10 @@
 //! operations that IEEE 754 defines to the bit. Any part can be computed on its own, on any core, and a
 //! sequence of any length takes no memory.
 
-use std::fmt;
-use std::str::FromStr;
-
 use half::f16;
 
 use crate::key::{ElementType, KeyMap, KeyWords, Word};
-use crate::names::UnknownName;
+use crate::names::named;
 use crate::parallel::{self, ParallelIterator};
 use crate::words::Words;
 
@@ -35,48 +32,16 @@ pub enum Distribution {
     Sycl,
 }
 
-impl Distribution {
-    /// Every distribution.
-    pub const ALL: [Self; 8] = [
-        Self::Uniform,
-        Self::Sorted,
-        Self::Reversed,
-        Self::NearlySorted,
-        Self::Equal,
-        Self::FewDistinct,
-        Self::Zipf,
-        Self::Sycl,
-    ];
-
-    /// The name in flags and reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Uniform => "uniform",
-            Self::Sorted => "sorted",
-            Self::Reversed => "reversed",
-            Self::NearlySorted => "nearly-sorted",
-            Self::Equal => "equal",
-            Self::FewDistinct => "few-distinct",
-            Self::Zipf => "zipf",
-            Self::Sycl => "sycl",
-        }
-    }
-}
-
-impl fmt::Display for Distribution {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Distribution {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        UnknownName::unless_of(&Self::ALL, Self::name, "distribution", name)
-    }
-}
+named!(Distribution, "distribution", {
+    Uniform => "uniform",
+    Sorted => "sorted",
+    Reversed => "reversed",
+    NearlySorted => "nearly-sorted",
+    Equal => "equal",
+    FewDistinct => "few-distinct",
+    Zipf => "zipf",
+    Sycl => "sycl",
+});
 
 /// A sequence of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,27 +1,48 @@
-//! Lookup of values by name.
+//! Values with names.
 
 use std::fmt;
 
 use crate::human;
 
+/// Gives an enum its names: `ALL`, in the order of this list, `name()`, and printing and parsing by name.
+macro_rules! named {
+    ($type:ident, $what:literal, { $($value:ident => $name:literal,)+ }) => {
+        impl $type {
+            #[doc = concat!("Every ", $what, ".")]
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$value),+];
+
+            /// The name in flags and reports.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $name,)+
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = $crate::names::UnknownName;
+
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
+                let known = Self::ALL.into_iter().find(|value| value.name() == name);
+                known.ok_or_else(|| $crate::names::UnknownName { what: $what, name: name.to_owned() })
+            }
+        }
+    };
+}
+pub(crate) use named;
+
 /// A name that matches none of the possible values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
-    what: &'static str,
-    name: String,
-}
-
-impl UnknownName {
-    /// The element of `all` with this name; `what` describes the elements.
-    pub(crate) fn unless_of<T: Copy>(
-        all: &[T],
-        name_of: impl Fn(T) -> &'static str,
-        what: &'static str,
-        name: &str,
-    ) -> Result<T, Self> {
-        let known = all.iter().copied().find(|&value| name_of(value) == name);
-        known.ok_or_else(|| Self { what, name: name.to_owned() })
-    }
+    pub(crate) what: &'static str,
+    pub(crate) name: String,
 }
 
 impl fmt::Display for UnknownName {

@@ -221,8 +221,7 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 /// What every device can do.
 trait Backend: Send + Sync {
     /// Sorts, or finds the first, and says how that went, but for what it takes to bring the result back.
-    fn sort<'s>(&'s self, job: Job<'_>, progress: Progress)
-    -> Result<(Box<dyn Product + 's>, Report), Error>;
+    fn sort(&self, job: Job, progress: Progress) -> Result<(Box<dyn Product + '_>, Report), Error>;
 
     /// The GPU, if it is one.
     fn gpu(&self) -> Option<&Gpu>;
@@ -320,7 +319,7 @@ impl Sorter {
     /// # Panics
     ///
     /// When there are not as many records, or words of each kind, as keys.
-    pub fn order<'s>(&'s self, request: Request, progress: Progress) -> Result<Ordered<'s>, Error> {
+    pub fn order(&self, request: Request, progress: Progress) -> Result<Ordered<'_>, Error> {
         let Request { keys, further, give, selection, method } = request;
         if further.is_empty() && !selection.unique {
             let count = selection.first.unwrap_or(usize::MAX).min(keys.n);

@@ -45,29 +45,24 @@ pub trait Width: Word {
     fn blocks(words: Words<'_>) -> Option<Vec<Block<'_, Self>>>;
 }
 
-impl Width for u32 {
-    const WIDTH: KeyWords = KeyWords::One;
+macro_rules! width {
+    ($word:ty, $width:ident, $words:ident) => {
+        impl Width for $word {
+            const WIDTH: KeyWords = KeyWords::$width;
 
-    fn words(blocks: Vec<Block<'_, Self>>) -> Words<'_> {
-        Words::Narrow(blocks)
-    }
+            fn words(blocks: Vec<Block<'_, Self>>) -> Words<'_> {
+                Words::$words(blocks)
+            }
 
-    fn blocks(words: Words<'_>) -> Option<Vec<Block<'_, Self>>> {
-        if let Words::Narrow(blocks) = words { Some(blocks) } else { None }
-    }
+            fn blocks(words: Words<'_>) -> Option<Vec<Block<'_, Self>>> {
+                if let Words::$words(blocks) = words { Some(blocks) } else { None }
+            }
+        }
+    };
 }
 
-impl Width for u64 {
-    const WIDTH: KeyWords = KeyWords::Two;
-
-    fn words(blocks: Vec<Block<'_, Self>>) -> Words<'_> {
-        Words::Wide(blocks)
-    }
-
-    fn blocks(words: Words<'_>) -> Option<Vec<Block<'_, Self>>> {
-        if let Words::Wide(blocks) = words { Some(blocks) } else { None }
-    }
-}
+width!(u32, One, Narrow);
+width!(u64, Two, Wide);
 
 impl<W: Width> From<Vec<W>> for Words<'_> {
     fn from(words: Vec<W>) -> Self {
@@ -90,15 +85,13 @@ impl<W: Width> From<Vec<Vec<W>>> for Words<'_> {
 /// Equal as sequences, whatever the blocks.
 impl PartialEq for Words<'_> {
     fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Words::Narrow(a), Words::Narrow(b)) => {
-                a.iter().flat_map(|block| &**block).eq(b.iter().flat_map(|block| &**block))
-            }
-            (Words::Wide(a), Words::Wide(b)) => {
-                a.iter().flat_map(|block| &**block).eq(b.iter().flat_map(|block| &**block))
-            }
-            _ => false,
+        fn of<W: Width>(blocks: &[Block<W>], other: &Words) -> bool {
+            let other = W::blocks(other.borrowed());
+            other.is_some_and(|other| {
+                blocks.iter().flat_map(|block| &**block).eq(other.iter().flat_map(|block| &**block))
+            })
         }
+        by_width!(self, blocks => of(blocks, other))
     }
 }
 

@@ -148,7 +148,7 @@ pub(super) struct BenchArgs {
         value_name = "TYPE",
         value_delimiter = ',',
         default_value = "u32",
-        value_parser = one_of(named(ElementType::ALL, ElementType::name))
+        value_parser = one_of(named(ElementType::WIDE, ElementType::name))
     )]
     pub(super) element: Vec<ElementType>,
 
@@ -255,7 +255,7 @@ pub(super) struct GenArgs {
         value_name = "TYPE",
         default_value = "auto",
         hide_default_value = true,
-        value_parser = auto_or(ElementType::all(), ElementType::name)
+        value_parser = auto_or(ElementType::ALL, ElementType::name)
     )]
     pub(super) element: OrAuto<ElementType>,
 
@@ -484,7 +484,7 @@ pub(super) struct OrderArgs {
     pub(super) from: OrAuto<Format>,
 
     /// Element type; auto finds it in text, and for binary takes it from the extension
-    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = auto_or(ElementType::all(), ElementType::name), help_heading = INPUT)]
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = auto_or(ElementType::ALL, ElementType::name), help_heading = INPUT)]
     pub(super) element: OrAuto<ElementType>,
 
     /// The first row of a table is data, not a header

@@ -1,10 +1,9 @@
 //! Formats and file extensions.
 
 use std::path::Path;
-use std::str::FromStr;
 
 use crate::key::ElementType;
-use crate::names::UnknownName;
+use crate::names::named;
 
 /// A data format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,22 +21,15 @@ pub enum Format {
     Tsv,
 }
 
+named!(Format, "format", {
+    Text => "text",
+    Binary => "bin",
+    Csv => "csv",
+    Tsv => "tsv",
+    Npy => "npy",
+});
+
 impl Format {
-    /// Every format.
-    pub const ALL: [Self; 5] = [Self::Text, Self::Binary, Self::Csv, Self::Tsv, Self::Npy];
-
-    /// The name in flags.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Binary => "bin",
-            Self::Npy => "npy",
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-        }
-    }
-
     /// Whether it is text with rows and columns.
     #[must_use]
     pub fn is_table(self) -> bool {
@@ -48,14 +40,6 @@ impl Format {
     #[must_use]
     pub fn is_bits(self) -> bool {
         matches!(self, Self::Binary | Self::Npy)
-    }
-}
-
-impl FromStr for Format {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        UnknownName::unless_of(&Self::ALL, Self::name, "format", name)
     }
 }
 

@@ -119,7 +119,7 @@ fn parse(header: &str) -> Result<(ElementType, bool, u64), String> {
     let (descr, _) = descr.ok_or_else(|| format!("holds no plain numbers; {kinds} are sorted"))?;
     let named = descr.strip_prefix(['<', '>', '=', '|']);
     let big_endian = descr.starts_with('>') || cfg!(target_endian = "big") && descr.starts_with('=');
-    let element = ElementType::all().find(|&element| named == Some(&kind(element)));
+    let element = ElementType::ALL.into_iter().find(|&element| named == Some(&kind(element)));
     let element = element.ok_or_else(|| format!("is of dtype '{}'; {kinds} are sorted", quoted(descr)))?;
     Ok((element, big_endian, count))
 }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_understood() {
-        for element in ElementType::all() {
+        for element in ElementType::ALL {
             for count in [0, 7, u64::MAX] {
                 let header = Header::of(element, count);
                 assert_eq!(header.len() % ALIGNMENT, 0);

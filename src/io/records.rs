@@ -114,28 +114,29 @@ pub fn write_text(
     to: &mut impl Write,
     progress: impl FnMut(u64),
 ) -> io::Result<()> {
-    match keys {
-        Words::Narrow(keys) => {
-            let keys = &*in_one(keys);
-            match order.element {
-                ElementType::I32 => integers(keys, to, progress, |key| key.bits(order).cast_signed()),
-                ElementType::I8 => integers(keys, to, progress, |key| key.bits(order) as i8),
-                ElementType::I16 => integers(keys, to, progress, |key| key.bits(order) as i16),
-                ElementType::F32 => floats(keys, to, progress, |key| f32::from_bits(key.bits(order))),
-                ElementType::F16 => print::write(keys, 8, to, progress, |keys, lines| {
-                    keys.iter().for_each(|&key| push_half(f16::from_bits(key.bits(order) as u16), lines));
-                }),
-                _ => integers(keys, to, progress, |key| key.bits(order)),
-            }
+    by_width!(keys, keys => elements(&in_one(keys), order, to, progress))
+}
+
+fn elements<W: Word + itoa::Integer>(
+    keys: &[W],
+    order: KeyMap,
+    to: &mut impl Write,
+    progress: impl FnMut(u64),
+) -> io::Result<()> {
+    let bits = |key: W| -> u64 { key.bits(order).into() };
+    match order.element {
+        ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64 => {
+            integers(keys, to, progress, |key| key.bits(order))
         }
-        Words::Wide(keys) => {
-            let keys = &*in_one(keys);
-            match order.element {
-                ElementType::I64 => integers(keys, to, progress, |key| key.bits(order).cast_signed()),
-                ElementType::F64 => floats(keys, to, progress, |key| f64::from_bits(key.bits(order))),
-                _ => integers(keys, to, progress, |key| key.bits(order)),
-            }
-        }
+        ElementType::I8 => integers(keys, to, progress, |key| bits(key) as i8),
+        ElementType::I16 => integers(keys, to, progress, |key| bits(key) as i16),
+        ElementType::I32 => integers(keys, to, progress, |key| bits(key) as i32),
+        ElementType::I64 => integers(keys, to, progress, |key| bits(key) as i64),
+        ElementType::F16 => print::write(keys, 8, to, progress, |keys, lines| {
+            keys.iter().for_each(|&key| push_half(f16::from_bits(bits(key) as u16), lines));
+        }),
+        ElementType::F32 => floats(keys, to, progress, |key| f32::from_bits(bits(key) as u32)),
+        ElementType::F64 => floats(keys, to, progress, |key| f64::from_bits(bits(key))),
     }
 }
 

@@ -16,11 +16,7 @@ use crate::words::{Block, Width, Words, by_width};
 pub(super) struct Cpu;
 
 impl Backend for Cpu {
-    fn sort<'s>(
-        &'s self,
-        job: Job<'_>,
-        progress: Progress,
-    ) -> Result<(Box<dyn Product + 's>, Report), Error> {
+    fn sort(&self, job: Job, progress: Progress) -> Result<(Box<dyn Product + '_>, Report), Error> {
         let Job { keys, give, first, method } = job;
         let keys = keys.collect()?;
         let n = keys.len();

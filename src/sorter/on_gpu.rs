@@ -57,11 +57,7 @@ impl OnGpu {
 }
 
 impl Backend for OnGpu {
-    fn sort<'s>(
-        &'s self,
-        job: Job<'_>,
-        progress: Progress,
-    ) -> Result<(Box<dyn Product + 's>, Report), Error> {
+    fn sort(&self, job: Job, progress: Progress) -> Result<(Box<dyn Product + '_>, Report), Error> {
         let Job { keys, give, first, method } = job;
         let (algorithm, variant) = method.on_gpu()?;
         let (n, key) = (keys.n, keys.width);

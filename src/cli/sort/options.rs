@@ -68,7 +68,7 @@ impl InputOptions {
         let (element, type_assumed) = match (args.element, format) {
             (None, Format::Binary) => binary_element(&inputs)?,
             (Some(element), Format::Text | Format::Csv | Format::Tsv)
-                if ElementType::NARROW.contains(&element) =>
+                if !ElementType::WIDE.contains(&element) =>
             {
                 bail!("--type {element} is for binary and .npy files; text is read as types of 4 and 8 bytes")
             }
