@@ -67,9 +67,7 @@ impl InputOptions {
         let format = input_format(args.from, &inputs)?;
         let (element, type_assumed) = match (args.element, format) {
             (None, Format::Binary) => binary_element(&inputs)?,
-            (Some(element), Format::Text | Format::Csv | Format::Tsv)
-                if !ElementType::WIDE.contains(&element) =>
-            {
+            (Some(element), _) if !format.is_bits() && !ElementType::WIDE.contains(&element) => {
                 bail!("--type {element} is for binary and .npy files; text is read as types of 4 and 8 bytes")
             }
             (element, _) => (element, false),
