@@ -30,7 +30,8 @@ impl InOrder {
 
     fn look<W: Word>(&mut self, keys: &[W]) {
         let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else { return };
-        self.is_lost = self.is_lost || self.last > first.into() || !all(&[Cow::Borrowed(keys)], |a, b| a <= b);
+        self.is_lost =
+            self.is_lost || self.last > first.into() || !all(&[Cow::Borrowed(keys)], |a, b| a <= b);
         self.last = last.into();
     }
 
