@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::cpu;
-use crate::key::{KeyMap, KeyWords, Word};
+use crate::key::{KeyWords, Word};
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
 /// Some words, one after another.
@@ -207,21 +207,6 @@ fn join<W: Width>(blocks: Vec<Block<'_, W>>) -> Vec<W> {
 
 /// Small enough that waking other threads costs more than the work.
 const SERIAL: usize = 1 << 16;
-
-/// Turns element bits into keys, in place, on all cores.
-pub fn to_keys<W: Word>(bits: &mut [W], map: KeyMap) {
-    map_in_place(bits, |word| word.key(map));
-}
-
-/// Turns keys back into element bits, in place, on all cores.
-pub fn to_bits<W: Word>(keys: &mut [W], map: KeyMap) {
-    map_in_place(keys, |word| word.bits(map));
-}
-
-fn map_in_place<W: Word>(words: &mut [W], map: impl Fn(W) -> W + Sync) {
-    let each = |words: &mut [W]| words.iter_mut().for_each(|word| *word = map(*word));
-    if words.len() <= SERIAL { each(words) } else { parallel::chunks_mut(words, SERIAL).for_each(each) }
-}
 
 /// What `map` makes of each of `from`, in `to`, which has as many, on all cores.
 pub(crate) fn map_into<T: Sync, R: Send>(from: &[T], to: &mut [R], map: impl Fn(&T) -> R + Sync) {

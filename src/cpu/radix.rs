@@ -281,7 +281,7 @@ fn scatter_by<P: Piece>(
     assert_eq!(place, to.len(), "every element has its place");
 
     let to = Places(to.as_mut_ptr());
-    parallel::iter(parts).zip(parallel::take(places)).for_each(|(part, mut places)| {
+    parallel::iter(parts).zip(parallel::iter(places)).for_each(|(part, mut places)| {
         for item in part.items() {
             let place = &mut places[bucket_of(item.key())];
             // SAFETY: the places from the beginning of a part's share of a bucket to its end belong to this

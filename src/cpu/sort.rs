@@ -75,7 +75,7 @@ fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool 
     match parts.len() {
         0 => true,
         1 => one(0),
-        n => one(0) && parallel::range(1..n).all(one),
+        n => one(0) && parallel::iter(1..n).all(one),
     }
 }
 
