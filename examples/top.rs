@@ -18,7 +18,7 @@ use gpusort::unstable::bench::{SpinUp, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::human::time;
-use gpusort::unstable::key::ElementType;
+use gpusort::unstable::key::{ElementType, KeyWords};
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::plan::{Algorithm, Plan, Shape, TopTuning, Variant};
 use gpusort::unstable::sorter::Request;
@@ -123,7 +123,10 @@ fn top_of(gpu: &Gpu, buffers: &Buffers, k: usize) -> anyhow::Result<Words<'stati
         buffers.download_positions(gpu, &mut positions)?;
         return Ok(positions.into());
     }
-    let mut keys = Words::zeros(shape.key, k);
+    let mut keys: Words = match shape.key {
+        KeyWords::One => vec![0_u32; k].into(),
+        KeyWords::Two => vec![0_u64; k].into(),
+    };
     keys.bytes_mut().into_iter().try_for_each(|block| buffers.download_keys(gpu, block))?;
     Ok(keys)
 }

@@ -148,20 +148,9 @@ pub fn top_descending<T: Element>(elements: &[T], k: usize) -> Vec<T> {
     done(Sorter::cpu().top_descending(elements, k)).0
 }
 
-fn keys<T: Element>(elements: &[T], order: KeyOrder) -> Vec<T::Word> {
-    let map = order.map(T::TYPE);
-    parallel::map(elements, |element| element.to_word().key(map))
-}
-
-/// The words of a result, which are of the width of what was asked for.
-fn vec<W: Width>(words: Words) -> Vec<W> {
-    words.into_vec().expect("a sort keeps the width")
-}
-
 fn wide_positions<T: Element>(elements: &[T], order: KeyOrder) -> Vec<u64> {
     let positions: Vec<u64> = (0..elements.len() as u64).collect();
-    let request = Request::records(Words::from(keys(elements, order)), positions.into());
-    vec(done(Sorter::cpu().run(request, &mut |_, _| {})).words)
+    done(Sorter::cpu().ordered(elements, order, |keys| Request::records(keys, positions.into()))).0
 }
 
 /// Slices, on the sorter's device, with a report of how it went.
@@ -190,7 +179,7 @@ impl Sorter {
     ///
     /// As for [`Sorter::sort`]; 2^32 elements or more.
     pub fn argsort<T: Element>(&self, elements: &[T]) -> Result<(Vec<u32>, Report), Error> {
-        self.argsort_as(elements, ASCENDING)
+        self.ordered(elements, ASCENDING, Request::positions)
     }
 
     /// The positions of the elements in the order of [`sort_descending`](crate::sort_descending); those of equal elements
@@ -200,7 +189,7 @@ impl Sorter {
     ///
     /// As for [`Sorter::argsort`].
     pub fn argsort_descending<T: Element>(&self, elements: &[T]) -> Result<(Vec<u32>, Report), Error> {
-        self.argsort_as(elements, DESCENDING)
+        self.ordered(elements, DESCENDING, Request::positions)
     }
 
     /// The first `k` elements in the order of [`sort`](crate::sort), or all if there are fewer.
@@ -222,17 +211,10 @@ impl Sorter {
     }
 
     fn sort_as<T: Element>(&self, elements: &mut [T], order: KeyOrder) -> Result<Report, Error> {
-        let request = Request::keys(Words::from(keys(elements, order)));
-        let Sorted { words, report, .. } = self.run(request, &mut |_, _| {})?;
+        let (keys, report) = self.ordered::<T, T::Word>(elements, order, Request::keys)?;
         let map = order.map(T::TYPE);
-        map_into(&vec::<T::Word>(words), elements, |key| T::from_word(key.bits(map)));
+        map_into(&keys, elements, |key| T::from_word(key.bits(map)));
         Ok(report)
-    }
-
-    fn argsort_as<T: Element>(&self, elements: &[T], order: KeyOrder) -> Result<(Vec<u32>, Report), Error> {
-        let request = Request::positions(Words::from(keys(elements, order)));
-        let Sorted { words, report, .. } = self.run(request, &mut |_, _| {})?;
-        Ok((vec(words), report))
     }
 
     fn top_as<T: Element>(
@@ -242,9 +224,22 @@ impl Sorter {
         order: KeyOrder,
     ) -> Result<(Vec<T>, Report), Error> {
         let selection = Selection { unique: false, first: Some(k) };
-        let request = Request::keys(Words::from(keys(elements, order))).select(selection);
-        let Sorted { words, report, .. } = self.run(request, &mut |_, _| {})?;
+        let request = |keys| Request::keys(keys).select(selection);
+        let (keys, report) = self.ordered::<T, T::Word>(elements, order, request)?;
         let map = order.map(T::TYPE);
-        Ok((parallel::map(&vec::<T::Word>(words), |key| T::from_word(key.bits(map))), report))
+        Ok((parallel::map(&keys, |key| T::from_word(key.bits(map))), report))
+    }
+
+    /// What is requested of the keys of these elements, which are words like W.
+    fn ordered<T: Element, W: Width>(
+        &self,
+        elements: &[T],
+        order: KeyOrder,
+        request: impl FnOnce(Words<'static>) -> Request<'static>,
+    ) -> Result<(Vec<W>, Report), Error> {
+        let map = order.map(T::TYPE);
+        let keys = parallel::map(elements, |element| element.to_word().key(map));
+        let Sorted { words, report, .. } = self.run(request(keys.into()), &mut |_, _| {})?;
+        Ok((words.into_vec().expect("a sort keeps the width"), report))
     }
 }

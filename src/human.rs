@@ -47,7 +47,7 @@ fn in_unit(number: f64, units: [(f64, &str); 4]) -> String {
 pub fn bytes(bytes: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let unit = (bytes.max(1).ilog2() / 10).min(4);
-    let value = bytes as f64 / f64::from(1 << (10 * unit.min(3))) / if unit == 4 { 1024.0 } else { 1.0 };
+    let value = bytes as f64 / (1_u64 << (10 * unit)) as f64;
     let digits = if value.fract() == 0.0 { value.to_string() } else { short(value) };
     format!("{digits} {}", units[unit as usize])
 }

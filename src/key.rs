@@ -21,6 +21,7 @@
 //! Elements of one or two bytes have 32-bit keys and use the lowest bits.
 
 use std::fmt;
+use std::ops::Not;
 
 use crate::names::named;
 
@@ -150,9 +151,6 @@ pub trait Word:
     /// Whether the element with this key is NaN.
     #[must_use]
     fn is_nan(self, map: KeyMap) -> bool;
-    /// Whether the word can hold this number.
-    #[must_use]
-    fn holds(number: usize) -> bool;
     /// The word of a number that it can hold.
     #[must_use]
     fn of_usize(number: usize) -> Self;
@@ -196,17 +194,10 @@ impl KeyMap {
     }
 }
 
-/// What the maps of a word's types consist of.
-trait Maps: Sized {
-    /// The highest bit.
-    const SIGN: Self;
-    /// The float type of this size.
-    const FLOAT: Float<Self>;
-    /// Half precision, in the lowest bits.
-    const HALF: Float<Self>;
-
-    /// Converts between the ascending key of an integer and that of a direction.
-    fn directed(self, map: KeyMap) -> Self;
+/// Converts between the ascending key of an integer and that of a direction.
+#[inline]
+fn directed<W: Not<Output = W>>(key: W, map: KeyMap) -> W {
+    if map.descending { !key } else { key }
 }
 
 /// A float type.
@@ -226,34 +217,30 @@ macro_rules! word {
             #[inline]
             fn key(self, map: KeyMap) -> Self {
                 match map.element {
-                    ElementType::$signed => (self ^ Self::SIGN).directed(map),
-                    ElementType::$float => Self::FLOAT.key(self, map),
-                    ElementType::F16 => Self::HALF.key(self, map),
-                    ElementType::I8 => (self ^ 1 << 7).directed(map),
-                    ElementType::I16 => (self ^ 1 << 15).directed(map),
-                    $(ElementType::$other)|+ => self.directed(map),
+                    ElementType::$signed => directed(self ^ 1 << (Self::BITS - 1), map),
+                    ElementType::$float => Float::<Self>::WHOLE.key(self, map),
+                    ElementType::F16 => Float::<Self>::HALF.key(self, map),
+                    ElementType::I8 => directed(self ^ 1 << 7, map),
+                    ElementType::I16 => directed(self ^ 1 << 15, map),
+                    $(ElementType::$other)|+ => directed(self, map),
                 }
             }
 
             #[inline]
             fn bits(self, map: KeyMap) -> Self {
                 match map.element {
-                    ElementType::$signed => self.directed(map) ^ Self::SIGN,
-                    ElementType::$float => Self::FLOAT.bits(self, map),
-                    ElementType::F16 => Self::HALF.bits(self, map),
-                    ElementType::I8 => self.directed(map) ^ 1 << 7,
-                    ElementType::I16 => self.directed(map) ^ 1 << 15,
-                    $(ElementType::$other)|+ => self.directed(map),
+                    ElementType::$signed => directed(self, map) ^ 1 << (Self::BITS - 1),
+                    ElementType::$float => Float::<Self>::WHOLE.bits(self, map),
+                    ElementType::F16 => Float::<Self>::HALF.bits(self, map),
+                    ElementType::I8 => directed(self, map) ^ 1 << 7,
+                    ElementType::I16 => directed(self, map) ^ 1 << 15,
+                    $(ElementType::$other)|+ => directed(self, map),
                 }
             }
 
             #[inline]
             fn is_nan(self, map: KeyMap) -> bool {
                 map.element.is_float() && Float::<Self>::of(map.element).is_nan(self, map)
-            }
-
-            fn holds(number: usize) -> bool {
-                Self::try_from(number).is_ok()
             }
 
             #[inline]
@@ -280,18 +267,10 @@ macro_rules! word {
             }
         }
 
-        impl Maps for $word {
-            const SIGN: Self = 1 << (Self::BITS - 1);
-            const FLOAT: Float<Self> = Float::<Self>::of(ElementType::$float);
-            const HALF: Float<Self> = Float::<Self>::of(ElementType::F16);
-
-            #[inline]
-            fn directed(self, map: KeyMap) -> Self {
-                if map.descending { !self } else { self }
-            }
-        }
-
         impl Float<$word> {
+            const WHOLE: Self = Self::of(ElementType::$float);
+            const HALF: Self = Self::of(ElementType::F16);
+
             /// # Panics
             ///
             /// When this is no float type, or its keys are of the other width.

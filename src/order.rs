@@ -57,20 +57,15 @@ impl KeyOrder {
     }
 
     /// Where a class of nulls goes.
-    pub(crate) fn place(self, class: Class) -> Place {
-        let of = |nulls| match nulls {
-            Nulls::First => Place::First,
-            Nulls::Last => Place::Last,
-            Nulls::Error => Place::Error,
-        };
+    pub(crate) fn place(self, class: Class) -> Nulls {
         match class {
-            Class::Nan => of(self.nan),
-            Class::Empty => of(self.empty),
+            Class::Nan => self.nan,
+            Class::Empty => self.empty,
             Class::Invalid => match self.invalid {
-                Invalid::First => Place::First,
-                Invalid::Last => Place::Last,
+                Invalid::First => Nulls::First,
+                Invalid::Last => Nulls::Last,
                 // Those skipped are gone before anybody asks.
-                Invalid::Error | Invalid::Skip => Place::Error,
+                Invalid::Error | Invalid::Skip => Nulls::Error,
             },
         }
     }
@@ -83,7 +78,7 @@ impl KeyOrder {
     /// How many classes are before the numbers, and how many after them.
     pub(crate) fn beside_numbers(self) -> (u64, u64) {
         let at = |end| Class::ALL.into_iter().filter(|&class| self.place(class) == end).count() as u64;
-        (at(Place::First), at(Place::Last))
+        (at(Nulls::First), at(Nulls::Last))
     }
 
     /// The rank of a class among those at the same end, from the least.
@@ -92,7 +87,7 @@ impl KeyOrder {
         let inner = Class::ALL.into_iter().take_while(|&other| other != class);
         let inner = inner.filter(|&other| self.place(other) == end).count() as u64;
         let (first, _) = self.beside_numbers();
-        if end == Place::First { first - 1 - inner } else { inner }
+        if end == Nulls::First { first - 1 - inner } else { inner }
     }
 }
 
@@ -107,14 +102,6 @@ pub(crate) enum Class {
 impl Class {
     /// Every class, outwards from the numbers.
     pub(crate) const ALL: [Self; 3] = [Self::Nan, Self::Empty, Self::Invalid];
-}
-
-/// Where a class of nulls goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    First,
-    Last,
-    Error,
 }
 
 /// Which of the records, once they are in order.

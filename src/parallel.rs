@@ -5,13 +5,12 @@
 //! calling thread alone. The pool must not start lazily, since rayon gives up for good when one thread is
 //! refused: threads are started first, and those that did start become the pool.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::{io, panic, thread};
 
 use rayon::ThreadPoolBuilder;
-use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator};
+use rayon::iter::IntoParallelIterator;
 use rayon::slice::{ParallelSlice, ParallelSliceMut};
 
 pub(crate) use rayon::iter::{IndexedParallelIterator, ParallelIterator};
@@ -63,28 +62,10 @@ pub(crate) fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// Parallel iteration over `items`.
-pub(crate) fn iter<T: Sync>(items: &[T]) -> rayon::slice::Iter<'_, T> {
-    start();
-    items.par_iter()
-}
-
-/// Parallel iteration over mutable `items`.
-pub(crate) fn iter_mut<T: Send>(items: &mut [T]) -> rayon::slice::IterMut<'_, T> {
-    start();
-    items.par_iter_mut()
-}
-
-/// Parallel iteration over `items` by value.
-pub(crate) fn take<T: Send>(items: Vec<T>) -> rayon::vec::IntoIter<T> {
+/// Parallel iteration over `items`: a slice's, shared or mutable, a vector's or the numbers of a range.
+pub(crate) fn iter<I: IntoParallelIterator>(items: I) -> I::Iter {
     start();
     items.into_par_iter()
-}
-
-/// Parallel iteration over a range.
-pub(crate) fn range(range: Range<usize>) -> rayon::range::Iter<usize> {
-    start();
-    range.into_par_iter()
 }
 
 /// Parallel iteration over chunks of `size` items.
@@ -124,7 +105,7 @@ pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync + 
 
 /// Maps each of a few large parts, in parallel; the results are in order.
 pub(crate) fn map_parts<T: Send, R: Send>(parts: Vec<T>, map: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
-    if parts.len() < 2 { parts.into_iter().map(map).collect() } else { take(parts).map(map).collect() }
+    if parts.len() < 2 { parts.into_iter().map(map).collect() } else { iter(parts).map(map).collect() }
 }
 
 /// Work that runs on another thread.

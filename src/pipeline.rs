@@ -195,7 +195,7 @@ impl<'a> Dataset<'a> {
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.content {
-            Content::Numbers { keys, .. } => keys.len(),
+            Content::Numbers { keys, .. } => keys.n,
             Content::Rows { words, .. } => words.first().map_or(0, Words::len),
         }
     }
@@ -217,7 +217,7 @@ impl<'a> Dataset<'a> {
     pub fn shape(&self, ask: &Ask) -> Shape {
         let (key, has_payload) = match &self.content {
             Content::Numbers { keys, spelling, .. } => {
-                (keys.width(), spelling.is_some() && ask.format == Format::Text)
+                (keys.width, spelling.is_some() && ask.format == Format::Text)
             }
             Content::Rows { words, .. } => {
                 (words.iter().map(Words::width).max().unwrap_or(KeyWords::One), true)

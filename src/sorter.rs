@@ -1,7 +1,7 @@
 //! One request, one result: keys in, and sorted keys, positions or records out, on the device that was chosen.
 //!
 //! A device does one thing: it sorts keys of one word, or finds the first of them, and gives back what was
-//! asked for ([`Backend`]). All that is asked beyond that is made of such sorts here, the same for every device:
+//! asked for ([`Job`]). All that is asked beyond that is made of such sorts here, the same for every device:
 //!
 //! * Records of several words are sorted by the last word, then by the one before it, and so on to the first: since
 //!   every sort is stable, earlier ones decide where words are equal. Tables put short keys together to one word,
@@ -12,8 +12,9 @@
 mod on_cpu;
 mod on_gpu;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use self::on_gpu::{OnDevice, OnGpu};
 use crate::algorithm::{Algorithm, Variant};
 use crate::device::{AdapterInfo, Select};
 use crate::error::Error;
@@ -22,7 +23,7 @@ use crate::key::KeyWords;
 use crate::order::Selection;
 use crate::parallel;
 use crate::report::Report;
-use crate::words::{self, Width, Words, by_width, in_one};
+use crate::words::{Block, Width, Words, by_width, in_one};
 
 /// What to sort with. Left open, both are the device's best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,8 +48,9 @@ impl Method {
 
 /// Keys that come block by block, and how many there will be.
 pub struct Incoming<'a> {
-    n: usize,
-    width: KeyWords,
+    /// How many there will be.
+    pub(crate) n: usize,
+    pub(crate) width: KeyWords,
     blocks: Box<dyn Iterator<Item = Result<Words<'a>, Error>> + Send + 'a>,
 }
 
@@ -63,25 +65,8 @@ impl<'a> Incoming<'a> {
         Self { n, width, blocks: Box::new(blocks) }
     }
 
-    /// How many there will be.
-    #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
-    pub fn len(&self) -> usize {
-        self.n
-    }
-
-    /// The width of the keys.
-    #[must_use]
-    pub fn width(&self) -> KeyWords {
-        self.width
-    }
-
     /// All of them.
-    ///
-    /// # Errors
-    ///
-    /// Whatever kept them from coming.
-    pub fn collect(self) -> Result<Words<'a>, Error> {
+    fn collect(self) -> Result<Words<'a>, Error> {
         let mut all = Words::new(self.width);
         for block in self.blocks {
             all.append(block?);
@@ -92,11 +77,10 @@ impl<'a> Incoming<'a> {
 
 impl<'a> From<Words<'a>> for Incoming<'a> {
     fn from(words: Words<'a>) -> Self {
-        fn each<W: Width>(blocks: Vec<words::Block<'_, W>>) -> Incoming<'_> {
-            let n = blocks.iter().map(|block| block.len()).sum();
-            Incoming::new(n, W::WIDTH, blocks.into_iter().map(|block| Ok(W::words(vec![block]))))
-        }
-        by_width!(words, blocks => each(blocks))
+        let (n, width) = (words.len(), words.width());
+        by_width!(words, blocks => {
+            Self::new(n, width, blocks.into_iter().map(|block| Ok(Width::words(vec![block]))))
+        })
     }
 }
 
@@ -118,6 +102,16 @@ enum Give<'a> {
     Positions,
     /// Words that stand for the records, in the order of their keys; those of equal keys keep their order.
     Records(Words<'a>),
+}
+
+impl Give<'_> {
+    /// What stands for the records at these positions.
+    fn at(self, positions: Vec<u32>) -> Words<'static> {
+        match self {
+            Give::Records(records) => records.gathered(&positions),
+            Give::Keys | Give::Positions => positions.into(),
+        }
+    }
 }
 
 impl<'a> Request<'a> {
@@ -180,13 +174,23 @@ pub struct Sorted {
 
 /// What came of a request, where it was made: on a device, mostly.
 pub struct Ordered<'s> {
-    product: Box<dyn Product + 's>,
+    place: Place<'s>,
     count: usize,
     repeated: usize,
     report: Report,
 }
 
+/// Where a result is.
+enum Place<'s> {
+    Memory(Words<'static>),
+    Gpu(Box<OnDevice<'s>>),
+}
+
 impl Ordered<'_> {
+    fn in_memory(words: Words<'static>, repeated: usize, report: Report) -> Self {
+        Self { count: words.len(), place: Place::Memory(words), repeated, report }
+    }
+
     /// How many keys, positions or records there are.
     #[must_use]
     pub fn count(&self) -> usize {
@@ -199,8 +203,15 @@ impl Ordered<'_> {
     ///
     /// A failure of the device.
     pub fn bring(self) -> Result<Sorted, Error> {
-        let (words, waiting) = self.product.bring()?;
-        Ok(Sorted { words, repeated: self.repeated, report: self.report.with_download(waiting) })
+        let start = Instant::now();
+        let Self { place, repeated, report, .. } = self;
+        Ok(match place {
+            Place::Memory(words) => Sorted { words, repeated, report },
+            Place::Gpu(result) => {
+                let words = result.bring()?;
+                Sorted { words, repeated, report: report.with_download(start.elapsed()) }
+            }
+        })
     }
 
     /// Gives it to `take` in order, block by block, later ones on their way back from a device meanwhile. Returns how
@@ -210,22 +221,16 @@ impl Ordered<'_> {
     ///
     /// A failure of the device; what `take` returns, which ends it.
     pub fn take(self, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<(usize, Report), Error> {
-        let waiting = self.product.take(take)?;
+        let waiting = match self.place {
+            Place::Memory(words) => take(words).map(|()| Duration::ZERO)?,
+            Place::Gpu(result) => result.take(take)?,
+        };
         Ok((self.repeated, self.report.with_download(waiting)))
     }
 }
 
 /// Receives the progress of a sort: passes done, and passes in all.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
-
-/// What every device can do.
-trait Backend: Send + Sync {
-    /// Sorts, or finds the first, and says how that went, but for what it takes to bring the result back.
-    fn sort(&self, job: Job, progress: Progress) -> Result<(Box<dyn Product + '_>, Report), Error>;
-
-    /// The GPU, if it is one.
-    fn gpu(&self) -> Option<&Gpu>;
-}
 
 /// What a device does at once.
 struct Job<'a> {
@@ -236,43 +241,23 @@ struct Job<'a> {
     method: Method,
 }
 
-/// A result where it was made.
-trait Product {
-    /// Brings it to memory in one block; and the time that took.
-    fn bring(self: Box<Self>) -> Result<(Words<'static>, Duration), Error>;
-
-    /// Gives it to `take` in order, block by block, later ones on their way meanwhile. Returns the time spent waiting for
-    /// blocks.
-    fn take(self: Box<Self>, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<Duration, Error>;
-}
-
-/// A result that is in memory already.
-struct InMemory(Words<'static>);
-
-impl Product for InMemory {
-    fn bring(self: Box<Self>) -> Result<(Words<'static>, Duration), Error> {
-        Ok((self.0, Duration::ZERO))
-    }
-
-    fn take(self: Box<Self>, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<Duration, Error> {
-        take(self.0).map(|()| Duration::ZERO)
-    }
-}
-
 /// Sorts on one device, as often as wanted.
-pub struct Sorter(Box<dyn Backend>);
+pub struct Sorter {
+    /// `None` is the CPU.
+    gpu: Option<OnGpu>,
+}
 
 impl Sorter {
     /// Sorts on the CPU.
     #[must_use]
     pub fn cpu() -> Self {
-        Self(Box::new(on_cpu::Cpu))
+        Self { gpu: None }
     }
 
     /// Sorts on a GPU that was started.
     #[must_use]
     pub fn on(gpu: Gpu) -> Self {
-        Self(Box::new(on_gpu::OnGpu::new(gpu)))
+        Self { gpu: Some(OnGpu::new(gpu)) }
     }
 
     /// Starts a GPU and sorts on it: the first hardware one for [`Select::Hardware`].
@@ -287,13 +272,13 @@ impl Sorter {
     /// The GPU it sorts on, if it is one.
     #[must_use]
     pub fn started(&self) -> Option<&Gpu> {
-        self.0.gpu()
+        self.gpu.as_ref().map(|on| &on.gpu)
     }
 
     /// The device it sorts on, if that is a GPU.
     #[must_use]
     pub fn device(&self) -> Option<&AdapterInfo> {
-        self.0.gpu().map(Gpu::info)
+        self.started().map(Gpu::info)
     }
 
     /// Does what was asked for, with the result in memory. Calls `progress` where passes are many.
@@ -320,59 +305,47 @@ impl Sorter {
     ///
     /// When there are not as many records, or words of each kind, as keys.
     pub fn order(&self, request: Request, progress: Progress) -> Result<Ordered<'_>, Error> {
-        let Request { keys, further, give, selection, method } = request;
-        if further.is_empty() && !selection.unique {
-            let count = selection.first.unwrap_or(usize::MAX).min(keys.n);
-            let (product, report) =
-                self.0.sort(Job { keys, give, first: selection.first, method }, progress)?;
-            return Ok(Ordered { product, count, repeated: 0, report });
+        let Request { keys, further, mut give, selection: Selection { unique, first }, method } = request;
+        if further.is_empty() && !unique {
+            return self.perform(Job { keys, give, first, method }, progress);
         }
-        let in_memory = |words: Words<'static>, repeated, report| {
-            Ok(Ordered { count: words.len(), product: Box::new(InMemory(words)), repeated, report })
-        };
         if let Give::Keys = give {
-            let (sorted, report) = self.bring(Job { keys, give, first: None, method }, progress)?;
-            let (words, repeated) = distinct(sorted, selection.first);
-            return in_memory(words, repeated, report);
+            let sorted = self.perform(Job { keys, give, first: None, method }, progress)?.bring()?;
+            let (words, repeated) = distinct(sorted.words, first);
+            return Ok(Ordered::in_memory(words, repeated, sorted.report));
         }
         number_of_records(keys.n)?;
         let mut words: Vec<Words> = vec![keys.collect()?.joined()];
         words.extend(further.into_iter().map(Words::joined));
         assert!(words.iter().all(|word| word.len() == words[0].len()), "each record has all words");
         let mut before = None;
-        if selection.first.is_some() && !selection.unique {
-            let job =
-                Job { keys: words[0].borrowed().into(), give: Give::Keys, first: selection.first, method };
-            let (best, report) = self.bring(job, progress)?;
-            let candidates = positions_up_to(&words[0], &best);
+        if first.is_some() && !unique {
+            let job = Job { keys: words[0].borrowed().into(), give: Give::Keys, first, method };
+            let best = self.perform(job, progress)?.bring()?;
+            let candidates = positions_up_to(&words[0], &best.words);
             words = words.into_iter().map(|word| word.gathered(&candidates)).collect();
-            before = Some((candidates, report));
+            give = Give::Records(give.at(candidates));
+            before = Some(best.report);
         }
         let (mut positions, mut report) = self.by_words(&words, method, progress)?;
-        let mut repeated = 0;
-        if selection.unique {
-            let all = positions.len();
+        if let Some(before) = before {
+            report = Report { ran: before.ran, ..report.after(&before) };
+        }
+        let all = positions.len();
+        if unique {
             positions = firsts(&words, &positions);
-            repeated = all - positions.len();
         }
-        positions.truncate(selection.first.unwrap_or(usize::MAX));
-        if let Some((candidates, first)) = before {
-            positions.iter_mut().for_each(|position| *position = candidates[*position as usize]);
-            let ran = first.ran;
-            report = Report { ran, ..report.after(&first) };
-        }
-        let words = match give {
-            Give::Records(records) => records.gathered(&positions),
-            Give::Keys | Give::Positions => positions.into(),
-        };
-        in_memory(words, repeated, report)
+        let repeated = all - positions.len();
+        positions.truncate(first.unwrap_or(usize::MAX));
+        Ok(Ordered::in_memory(give.at(positions), repeated, report))
     }
 
-    /// The result of a job in memory.
-    fn bring(&self, job: Job, progress: Progress) -> Result<(Words<'static>, Report), Error> {
-        let (product, report) = self.0.sort(job, progress)?;
-        let (words, waiting) = product.bring()?;
-        Ok((words, report.with_download(waiting)))
+    /// Does on the device what it can do at once.
+    fn perform(&self, job: Job, progress: Progress) -> Result<Ordered<'_>, Error> {
+        match &self.gpu {
+            None => on_cpu::sort(job, progress),
+            Some(gpu) => gpu.sort(job, progress),
+        }
     }
 
     /// The positions by one word after another, from the last.
@@ -384,8 +357,8 @@ impl Sorter {
     ) -> Result<(Vec<u32>, Report), Error> {
         let mut argsort = |keys: Words| {
             let job = Job { keys: keys.into(), give: Give::Positions, first: None, method };
-            let (positions, report) = self.bring(job, progress)?;
-            Ok::<_, Error>((positions.into_vec::<u32>().unwrap_or_default(), report))
+            let sorted = self.perform(job, progress)?.bring()?;
+            Ok::<_, Error>((sorted.words.into_vec::<u32>().unwrap_or_default(), sorted.report))
         };
         let mut words = words.iter().rev();
         let Some(last) = words.next() else { return argsort(Words::new(KeyWords::One)) };
@@ -408,20 +381,19 @@ fn number_of_records(n: usize) -> Result<u32, Error> {
 
 /// Of sorted keys one of each, from the first; and how many were left out.
 fn distinct(sorted: Words, first: Option<usize>) -> (Words<'static>, usize) {
-    fn of<W: Width>(blocks: Vec<words::Block<W>>, first: Option<usize>) -> (Words<'static>, usize) {
+    by_width!(sorted, blocks => {
         let mut keys = in_one(blocks).into_owned();
         let all = keys.len();
         keys.dedup();
         let repeated = all - keys.len();
         keys.truncate(first.unwrap_or(usize::MAX));
         (keys.into(), repeated)
-    }
-    by_width!(sorted, blocks => of(blocks, first))
+    })
 }
 
 /// Where keys are that are not greater than the last of these sorted ones, which are of the same width.
 fn positions_up_to(keys: &Words, sorted: &Words) -> Vec<u32> {
-    fn up_to<W: Width>(keys: Vec<words::Block<W>>, sorted: &Words) -> Vec<u32> {
+    fn up_to<W: Width>(keys: Vec<Block<W>>, sorted: &Words) -> Vec<u32> {
         let sorted = W::blocks(sorted.borrowed()).map(in_one);
         let Some(&last) = sorted.as_deref().and_then(<[W]>::last) else { return Vec::new() };
         (0..).zip(&*in_one(keys)).filter(|(_, key)| **key <= last).map(|(position, _)| position).collect()
@@ -431,22 +403,14 @@ fn positions_up_to(keys: &Words, sorted: &Words) -> Vec<u32> {
 
 /// Of positions in sorted order the first of each run of equal words.
 fn firsts(words: &[Words], positions: &[u32]) -> Vec<u32> {
-    let mut repeats = vec![true; positions.len().saturating_sub(1)];
+    let mut is_first: Vec<bool> = (0..positions.len()).map(|place| place == 0).collect();
     for word in words {
-        let equal = equal_neighbours(word, positions);
-        repeats.iter_mut().zip(equal).for_each(|(repeats, equal)| *repeats &= equal);
+        by_width!(word.borrowed(), blocks => {
+            let keys = in_one(blocks);
+            let keys = parallel::map(positions, |&position| keys[position as usize]);
+            let differ = keys.windows(2).map(|pair| pair[0] != pair[1]);
+            is_first.iter_mut().skip(1).zip(differ).for_each(|(is_first, differs)| *is_first |= differs);
+        });
     }
-    let others =
-        positions.iter().skip(1).zip(repeats).filter(|(_, repeats)| !repeats).map(|(&position, _)| position);
-    positions.iter().copied().take(1).chain(others).collect()
-}
-
-/// For each of these positions but the first, whether its key equals the one before.
-fn equal_neighbours(word: &Words, positions: &[u32]) -> Vec<bool> {
-    fn of<W: Width>(blocks: Vec<words::Block<W>>, positions: &[u32]) -> Vec<bool> {
-        let keys = in_one(blocks);
-        let keys = parallel::map(positions, |&position| keys[position as usize]);
-        keys.windows(2).map(|pair| pair[0] == pair[1]).collect()
-    }
-    by_width!(word.borrowed(), blocks => of(blocks, positions))
+    positions.iter().zip(is_first).filter(|(_, is_first)| *is_first).map(|(&position, _)| position).collect()
 }

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::cpu;
-use crate::key::{KeyMap, KeyWords, Word};
+use crate::key::{KeyWords, Word};
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
 /// Some words, one after another.
@@ -96,15 +96,6 @@ impl PartialEq for Words<'_> {
 }
 
 impl Words<'_> {
-    /// As many zeros of this width, in one block.
-    #[must_use]
-    pub fn zeros(width: KeyWords, count: usize) -> Words<'static> {
-        match width {
-            KeyWords::One => vec![0_u32; count].into(),
-            KeyWords::Two => vec![0_u64; count].into(),
-        }
-    }
-
     /// None yet, of this width.
     #[must_use]
     pub fn new(width: KeyWords) -> Self {
@@ -180,32 +171,28 @@ impl Words<'_> {
 
     /// Only this many, from the first.
     pub(crate) fn truncated(self, count: Option<usize>) -> Self {
-        fn of<W: Width>(blocks: Vec<Block<'_, W>>, count: usize) -> Words<'static> {
+        let Some(count) = count else { return self };
+        by_width!(self, blocks => {
             let mut words = join(blocks);
             words.truncate(count);
             words.into()
-        }
-        match count {
-            None => self,
-            Some(count) => by_width!(self, blocks => of(blocks, count)),
-        }
+        })
     }
 
     /// The same, borrowed.
     #[must_use]
     pub fn borrowed(&self) -> Words<'_> {
-        fn each<'b, W: Width>(blocks: &'b [Block<'_, W>]) -> Words<'b> {
-            W::words(blocks.iter().map(|block| Cow::Borrowed(&**block)).collect())
-        }
-        by_width!(self, blocks => each(blocks))
+        by_width!(self, blocks => {
+            Width::words(blocks.iter().map(|block| Cow::Borrowed(&**block)).collect())
+        })
     }
 
     /// Those at these positions.
     pub(crate) fn gathered(self, positions: &[u32]) -> Words<'static> {
-        fn gather<W: Width>(words: &[W], positions: &[u32]) -> Words<'static> {
+        by_width!(self, blocks => {
+            let words = in_one(blocks);
             parallel::map(positions, |&position| words[position as usize]).into()
-        }
-        by_width!(self, blocks => gather(&in_one(blocks), positions))
+        })
     }
 }
 
@@ -220,21 +207,6 @@ fn join<W: Width>(blocks: Vec<Block<'_, W>>) -> Vec<W> {
 
 /// Small enough that waking other threads costs more than the work.
 const SERIAL: usize = 1 << 16;
-
-/// Turns element bits into keys, in place, on all cores.
-pub fn to_keys<W: Word>(bits: &mut [W], map: KeyMap) {
-    map_in_place(bits, |word| word.key(map));
-}
-
-/// Turns keys back into element bits, in place, on all cores.
-pub fn to_bits<W: Word>(keys: &mut [W], map: KeyMap) {
-    map_in_place(keys, |word| word.bits(map));
-}
-
-fn map_in_place<W: Word>(words: &mut [W], map: impl Fn(W) -> W + Sync) {
-    let each = |words: &mut [W]| words.iter_mut().for_each(|word| *word = map(*word));
-    if words.len() <= SERIAL { each(words) } else { parallel::chunks_mut(words, SERIAL).for_each(each) }
-}
 
 /// What `map` makes of each of `from`, in `to`, which has as many, on all cores.
 pub(crate) fn map_into<T: Sync, R: Send>(from: &[T], to: &mut [R], map: impl Fn(&T) -> R + Sync) {

@@ -104,8 +104,7 @@ impl OnCpu {
 
 impl Contender for OnCpu {
     fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
-        self.result.begin(input);
-        let keys = std::mem::replace(&mut self.result.keys, Words::new(KeyWords::One));
+        let keys = input.clone();
         let start = Instant::now();
         let request = if self.result.positions.is_some() { Request::positions } else { Request::keys };
         let request = request(keys).by(self.method);

@@ -184,7 +184,7 @@ fn lines(report: &Report) -> Vec<(&Case, Vec<(f64, f64)>)> {
 /// The crossover points of each GPU and the CPU, labelled with the approximate size.
 fn crossovers(report: &Report) -> Vec<(f64, f64, String)> {
     let shown = |kernel| match kernel {
-        Crossover::Between { about, time, .. } => {
+        Crossover::Between { about, time } => {
             Some((about.log2(), time.log10(), format!("{} elements", rounded(about))))
         }
         _ => None,

@@ -1,6 +1,7 @@
 //! Verifies a sort by the definition of sortedness, not by comparison with another sort.
 
 use super::contender::Sorted;
+use crate::generate::{GAMMA, mix};
 use crate::key::Word;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 use crate::words::{Block, Width, Words, by_width, in_one};
@@ -64,13 +65,8 @@ fn same_count(input: usize, sorted: usize) -> Result<(), String> {
 /// Equal for all permutations, and different for other keys except with probability 2^−64: the sum of the
 /// keys' `SplitMix64` finaliser values.
 fn fingerprint<W: Word + Into<u64>>(keys: &[W]) -> u64 {
-    let mix = |&key: &W| {
-        let z = key.into().wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    };
-    parallel::iter(keys).map(mix).reduce(|| 0, u64::wrapping_add)
+    let mixed = |&key: &W| mix(key.into().wrapping_add(1).wrapping_mul(GAMMA));
+    parallel::iter(keys).map(mixed).reduce(|| 0, u64::wrapping_add)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use bytemuck::Zeroable;
 
 use crate::key::Word;
 use crate::memory;
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel;
 
 /// Elements copied by one core at a time.
 const PART: usize = 1 << 14;
@@ -60,18 +60,6 @@ pub(crate) trait Piece: Send + Sync {
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item>;
 }
 
-impl<T: Item> Piece for &[T] {
-    type Item = T;
-
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn items(&self, range: Range<usize>) -> impl Iterator<Item = T> {
-        self[range].iter().copied()
-    }
-}
-
 impl<T: Item> Piece for Cow<'_, [T]> {
     type Item = T;
 
@@ -98,28 +86,62 @@ impl<W: Word, R: Word> Piece for (Cow<'_, [W]>, Cow<'_, [R]>) {
     }
 }
 
+/// A range of a piece, the unit of work of one core.
+pub(super) struct Part<'a, P> {
+    piece: &'a P,
+    range: Range<usize>,
+}
+
+impl<P: Piece> Part<'_, P> {
+    pub(super) fn items(&self) -> impl Iterator<Item = P::Item> {
+        self.piece.items(self.range.clone())
+    }
+
+    /// Every `step`-th key.
+    pub(super) fn sample(&self, step: usize) -> impl Iterator<Item = u64> {
+        let places = self.range.clone().step_by(step);
+        places.flat_map(|place| self.piece.items(place..place + 1)).map(Item::key)
+    }
+
+    /// The key of the last element.
+    pub(super) fn last_key(&self) -> Option<u64> {
+        self.piece.items(self.range.end - 1..self.range.end).next().map(Item::key)
+    }
+}
+
+/// Divides the pieces into parts of at most `size` elements, none of them empty.
+pub(super) fn parts<P: Piece>(pieces: &[P], size: usize) -> Vec<Part<'_, P>> {
+    let parts_of = |piece| {
+        let n = P::count(piece);
+        (0..n).step_by(size).map(move |start| Part { piece, range: start..n.min(start + size) })
+    };
+    pieces.iter().flat_map(parts_of).collect()
+}
+
+/// The number of elements in all pieces.
+pub(super) fn count<P: Piece>(pieces: &[P]) -> usize {
+    pieces.iter().map(Piece::count).sum()
+}
+
 /// All elements in one array, in input order.
 pub(crate) fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
-    let mut all = memory::zeroed(pieces.iter().map(Piece::count).sum());
-    let mut rest = &mut all[..];
-    let mut places = Vec::new();
-    for piece in pieces {
-        for start in (0..piece.count()).step_by(PART) {
-            let range = start..piece.count().min(start + PART);
-            let (place, after) = std::mem::take(&mut rest).split_at_mut(range.len());
-            places.push((piece, range, place));
-            rest = after;
-        }
-    }
-    let fill = |(piece, range, place): (&P, Range<usize>, &mut [P::Item])| {
-        place.iter_mut().zip(piece.items(range)).for_each(|(place, item)| *place = item);
-    };
-    if places.len() < 2 {
-        places.into_iter().for_each(fill);
-    } else {
-        parallel::take(places).for_each(fill);
-    }
+    let mut all = memory::zeroed(count(pieces));
+    let parts = parts(pieces, PART);
+    let places = split(&mut all, parts.iter().map(|part| part.range.len()));
+    parallel::map_parts(parts.iter().zip(places).collect(), |(part, place)| {
+        place.iter_mut().zip(part.items()).for_each(|(place, item)| *place = item);
+    });
     all
+}
+
+/// Slices of these lengths, one after another.
+pub(super) fn split<T>(mut array: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
+    let take = |length| {
+        let (slice, rest) = std::mem::take(&mut array).split_at_mut(length);
+        array = rest;
+        slice
+    };
+    lengths.map(take).collect()
 }
 
 /// The payloads of these pairs, in order.

@@ -15,12 +15,14 @@
 //! is the out-of-place most-significant-digit radix sort of Bostic and others, "Engineering Radix Sort"
 //! (1993).
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::items::{Item, Piece};
+use super::items::{Item, Part, Piece, count, join, parts, split};
 use crate::memory;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::words::map_into;
 
 /// Bounds of the largest bucket that one core sorts in its cache: smaller buckets always go to one core,
 /// larger ones never do, and in between it depends on whether there is as much work for the others.
@@ -63,29 +65,12 @@ impl Prefix {
     fn of(self, key: u64) -> usize {
         ((key - self.least) >> self.shift) as usize
     }
-}
 
-/// How a scatter assigns keys to buckets; monotonic in the key.
-trait Scatter: Sync {
-    fn of(&self, key: u64) -> usize;
-    /// Number of buckets.
-    fn count(&self) -> usize;
-    /// Whether the keys of each bucket are all equal.
-    fn is_last(&self) -> bool;
-}
-
-impl Scatter for Prefix {
-    #[inline]
-    fn of(&self, key: u64) -> usize {
-        Prefix::of(*self, key)
-    }
-
-    fn count(&self) -> usize {
-        self.count
-    }
-
-    fn is_last(&self) -> bool {
-        self.shift == 0
+    /// The number of keys of each value.
+    fn histogram(self, keys: &[u64]) -> Vec<usize> {
+        let mut counts = vec![0; self.count];
+        keys.iter().for_each(|&key| counts[self.of(key)] += 1);
+        counts
     }
 }
 
@@ -102,13 +87,11 @@ struct SampledBuckets {
 impl SampledBuckets {
     /// About this many buckets of equal sizes, as far as the sample shows.
     fn new(prefix: Prefix, sample: &[u64], buckets: usize) -> Self {
-        let mut shares = vec![0; prefix.count];
-        sample.iter().for_each(|&key| shares[prefix.of(key)] += 1);
         let share = (sample.len() / buckets).max(1);
         let (mut cuts, mut bucket, mut filled) = (Vec::with_capacity(prefix.count), 0, 0);
         // Whether the current bucket has digit values already, even without a sampled key.
         let mut begun = false;
-        for size in shares {
+        for size in prefix.histogram(sample) {
             if size > 2 * share {
                 // Close the current bucket; the buckets of this value follow.
                 bucket += u32::from(begun);
@@ -126,90 +109,36 @@ impl SampledBuckets {
         }
         Self { prefix, cuts, count: bucket as usize + 1 }
     }
-}
 
-impl Scatter for SampledBuckets {
     #[inline]
     fn of(&self, key: u64) -> usize {
         let (first, shift) = self.cuts[self.prefix.of(key)];
         let below = (key - self.prefix.least) & ((1 << self.prefix.shift) - 1);
         first as usize + (below >> shift) as usize
     }
-
-    fn count(&self) -> usize {
-        self.count
-    }
-
-    fn is_last(&self) -> bool {
-        false
-    }
 }
 
-/// A range of a piece, the unit of work of one core.
-struct Part<'a, P> {
-    piece: &'a P,
-    range: Range<usize>,
-}
-
-impl<P: Piece> Part<'_, P> {
-    fn items(&self) -> impl Iterator<Item = P::Item> {
-        self.piece.items(self.range.clone())
-    }
-
-    /// Every `step`-th key.
-    fn sample(&self, step: usize) -> impl Iterator<Item = u64> {
-        let places = self.range.clone().step_by(step);
-        places.flat_map(|place| self.piece.items(place..place + 1)).map(Item::key)
-    }
-
-    /// The least and the greatest key; the part is not empty.
-    fn extremes(&self) -> (u64, u64) {
-        extremes(self.items())
-    }
-}
-
+/// The least and the greatest key.
 fn extremes<T: Item>(items: impl Iterator<Item = T>) -> (u64, u64) {
     items.fold((u64::MAX, 0), |(least, greatest), item| (least.min(item.key()), greatest.max(item.key())))
 }
 
-/// Divides the pieces into non-empty parts of about equal sizes, several per core.
-fn parts<P: Piece>(pieces: &[P]) -> Vec<Part<'_, P>> {
-    let n: usize = pieces.iter().map(Piece::count).sum();
-    let size = (n / parallel::threads() / 4).max(LOCAL.start / 4);
-    let parts_of = |piece| {
-        let n = P::count(piece);
-        (0..n).step_by(size).map(move |start| Part { piece, range: start..n.min(start + size) })
-    };
-    pieces.iter().flat_map(parts_of).collect()
-}
-
 /// All elements of the pieces, stably sorted by key.
 pub(super) fn sort<P: Piece>(pieces: Vec<P>) -> Vec<P::Item> {
-    let mut sorted = memory::zeroed(pieces.iter().map(Piece::count).sum());
-    let Some(buckets) = scatter(&pieces, &mut sorted) else {
-        // All keys are equal: copy.
-        let mut rest = &mut sorted[..];
-        for piece in &pieces {
-            let (place, after) = rest.split_at_mut(piece.count());
-            place.iter_mut().zip(piece.items(0..piece.count())).for_each(|(place, item)| *place = item);
-            rest = after;
-        }
-        return sorted;
-    };
+    let mut sorted = memory::zeroed(count(&pieces));
+    let Some(buckets) = scatter(&pieces, &mut sorted) else { return join(&pieces) };
     // Sorting the buckets allocates again.
     drop(pieces);
-    sort_buckets(&mut sorted, &buckets);
+    sort_buckets(&mut sorted, buckets);
     sorted
 }
 
 /// Sorts every bucket, on all cores.
-fn sort_buckets<T: Item>(items: &mut [T], buckets: &Buckets) {
-    if buckets.are_sorted {
-        return;
-    }
+fn sort_buckets<T: Item>(items: &mut [T], buckets: Buckets) {
+    let Buckets::Unsorted(sizes) = buckets else { return };
     let most = (items.len() / parallel::threads() / 2).clamp(LOCAL.start, LOCAL.end);
     let (large, small): (Vec<_>, Vec<_>) =
-        split(items, &buckets.ends).into_iter().partition(|bucket| bucket.len() > most);
+        split(items, sizes.into_iter()).into_iter().partition(|bucket| bucket.len() > most);
     // Large buckets by all cores together, then the small ones by one core each.
     large.into_iter().for_each(sort_large);
     let small = Mutex::new(small.into_iter());
@@ -225,12 +154,9 @@ fn sort_buckets<T: Item>(items: &mut [T], buckets: &Buckets) {
 /// Sorts a bucket that is too large for one core.
 fn sort_large<T: Item>(bucket: &mut [T]) {
     let mut scattered = memory::zeroed(bucket.len());
-    if let Some(buckets) = scatter(&[&*bucket], &mut scattered) {
-        sort_buckets(&mut scattered, &buckets);
-        let copy = |(to, from): (&mut [T], &[T])| to.copy_from_slice(from);
-        parallel::chunks_mut(bucket, LOCAL.start)
-            .zip(parallel::chunks(&scattered, LOCAL.start))
-            .for_each(copy);
+    if let Some(buckets) = scatter(&[Cow::Borrowed(&*bucket)], &mut scattered) {
+        sort_buckets(&mut scattered, buckets);
+        map_into(&scattered, bucket, |&item| item);
     }
 }
 
@@ -294,73 +220,70 @@ fn insert<T: Item>(items: &mut [T]) {
     }
 }
 
-/// Splits the array at these ends.
-fn split<'a, T>(mut array: &'a mut [T], ends: &[usize]) -> Vec<&'a mut [T]> {
-    let mut start = 0;
-    let slices = ends.iter().map(|&end| {
-        let (slice, rest) = std::mem::take(&mut array).split_at_mut(end - start);
-        (array, start) = (rest, end);
-        slice
-    });
-    slices.collect()
-}
-
 /// The result of a scatter.
-struct Buckets {
-    ends: Vec<usize>,
-    /// Whether all buckets are sorted already.
-    are_sorted: bool,
+enum Buckets {
+    /// The keys of each bucket are all equal.
+    Sorted,
+    /// Buckets of these sizes.
+    Unsorted(Vec<usize>),
 }
 
 /// Scatters the elements of the pieces to buckets in `to`, on all cores. Returns `None`, with `to` unchanged,
 /// if all keys are equal.
 fn scatter<P: Piece>(pieces: &[P], to: &mut [P::Item]) -> Option<Buckets> {
     let n = to.len();
-    let parts = parts(pieces);
+    // Several per core.
+    let parts = parts(pieces, (n / parallel::threads() / 4).max(LOCAL.start / 4));
     let extremes = parallel::iter(&parts)
-        .map(Part::extremes)
+        .map(|part| extremes(part.items()))
         .reduce(|| (u64::MAX, 0), |(least, greatest), (a, b)| (least.min(a), greatest.max(b)));
-    if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(Scatter::is_last) {
-        return Some(scatter_by(&parts, &all, to));
+    if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(|digit| digit.shift == 0) {
+        scatter_by(&parts, all.count, |key| all.of(key), to);
+        return Some(Buckets::Sorted);
     }
     let bits = (n / BUCKET).max(2).ilog2().min(DIGIT_BITS);
     let prefix = Prefix::new(extremes, bits)?;
     let step = n / (SAMPLES << bits) + 1;
     let sample: Vec<u64> = parts.iter().flat_map(|part| part.sample(step)).collect();
-    let mut shares = vec![0; prefix.count];
-    sample.iter().for_each(|&key| shares[prefix.of(key)] += 1);
-    let largest = shares.into_iter().max().unwrap_or(0) * step;
-    Some(if largest > LOCAL.start.max(4 * (n >> bits)) {
-        scatter_by(&parts, &SampledBuckets::new(Prefix::new(extremes, DIGIT_BITS)?, &sample, 1 << bits), to)
+    let largest = prefix.histogram(&sample).into_iter().max().unwrap_or(0) * step;
+    Some(Buckets::Unsorted(if largest > LOCAL.start.max(4 * (n >> bits)) {
+        let buckets = SampledBuckets::new(Prefix::new(extremes, DIGIT_BITS)?, &sample, 1 << bits);
+        scatter_by(&parts, buckets.count, |key| buckets.of(key), to)
     } else {
-        scatter_by(&parts, &prefix, to)
-    })
+        scatter_by(&parts, prefix.count, |key| prefix.of(key), to)
+    }))
 }
 
-/// Scatters the elements of all parts to buckets in `to`, on all cores.
-fn scatter_by<P: Piece>(parts: &[Part<P>], scatter: &impl Scatter, to: &mut [P::Item]) -> Buckets {
-    let mut places: Vec<Vec<usize>> = parallel::iter(parts)
-        .map(|part| {
-            let mut counts = vec![0; scatter.count()];
-            part.items().for_each(|item| counts[scatter.of(item.key())] += 1);
-            counts
-        })
-        .collect();
+/// Scatters the elements of all parts to `count` buckets in `to`, on all cores; returns the sizes of the buckets. The
+/// bucket of a key rises with it.
+fn scatter_by<P: Piece>(
+    parts: &[Part<P>],
+    count: usize,
+    bucket_of: impl Fn(u64) -> usize + Sync,
+    to: &mut [P::Item],
+) -> Vec<usize> {
+    let histogram = |part: &Part<P>| {
+        let mut counts = vec![0; count];
+        part.items().for_each(|item| counts[bucket_of(item.key())] += 1);
+        counts
+    };
+    let mut places: Vec<Vec<usize>> = parallel::iter(parts).map(histogram).collect();
     // Turn counts into offsets, ordered by bucket and then by part.
     let mut place = 0;
-    let mut ends = Vec::with_capacity(scatter.count());
-    for bucket in 0..scatter.count() {
+    let size_of = |bucket| {
+        let start = place;
         for counts in &mut places {
             (counts[bucket], place) = (place, place + counts[bucket]);
         }
-        ends.push(place);
-    }
+        place - start
+    };
+    let sizes = (0..count).map(size_of).collect();
     assert_eq!(place, to.len(), "every element has its place");
 
     let to = Places(to.as_mut_ptr());
-    parallel::iter(parts).zip(parallel::take(places)).for_each(|(part, mut places)| {
+    parallel::iter(parts).zip(parallel::iter(places)).for_each(|(part, mut places)| {
         for item in part.items() {
-            let place = &mut places[scatter.of(item.key())];
+            let place = &mut places[bucket_of(item.key())];
             // SAFETY: the places from the beginning of a part's share of a bucket to its end belong to this
             // part alone, since they were counted by the same rule from the same elements, which nothing
             // changes; all shares together make up the array, as asserted above.
@@ -368,7 +291,7 @@ fn scatter_by<P: Piece>(parts: &[Part<P>], scatter: &impl Scatter, to: &mut [P::
             *place += 1;
         }
     });
-    Buckets { ends, are_sorted: scatter.is_last() }
+    sizes
 }
 
 /// An array that several cores write to at disjoint places.

@@ -1,9 +1,8 @@
 //! The fast CPU sort: a parallel radix sort, or a comparison sort for few elements.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use super::items::{Item, Piece, join};
+use super::items::{Item, Piece, count, join, parts};
 use super::radix;
 use crate::key::Word;
 use crate::parallel::{self, ParallelIterator};
@@ -31,7 +30,8 @@ impl InOrder {
 
     fn look<W: Word>(&mut self, keys: &[W]) {
         let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else { return };
-        self.is_lost = self.is_lost || self.last > first.into() || !all(&[keys], |a, b| a <= b);
+        self.is_lost =
+            self.is_lost || self.last > first.into() || !all(&[Cow::Borrowed(keys)], |a, b| a <= b);
         self.last = last.into();
     }
 
@@ -52,7 +52,7 @@ pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
         let mut items = join(&pieces);
         items.reverse();
         (items, Form::Reversed)
-    } else if pieces.iter().map(Piece::count).sum::<usize>() < SMALL {
+    } else if count(&pieces) < SMALL {
         let mut items = join(&pieces);
         items.sort_by_key(|item| item.key());
         (items, Form::Comparison)
@@ -65,28 +65,17 @@ pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
 
 /// Whether `holds` is true for the keys of all neighbours.
 fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
-    let range = |piece: &P, start: usize| start..piece.count().min(start + SMALL);
-    // Each part is checked with the last element before it, so that every pair of neighbours is covered.
-    let mut before: Option<&P> = None;
-    let mut parts = Vec::new();
-    for piece in pieces.iter().filter(|piece| piece.count() > 0) {
-        for start in (0..piece.count()).step_by(SMALL) {
-            let last = match (start, before) {
-                (0, None) => None,
-                (0, Some(before)) => Some((before, before.count() - 1)),
-                _ => Some((piece, start - 1)),
-            };
-            parts.push((piece, range(piece, start), last));
-        }
-        before = Some(piece);
-    }
-    let one = |(piece, range, last): &(&P, Range<usize>, Option<(&P, usize)>)| {
-        let before = last.iter().flat_map(|&(piece, last)| piece.items(last..last + 1));
-        before.chain(piece.items(range.clone())).map(Item::key).is_sorted_by(|&a, &b| holds(a, b))
+    let parts = parts(pieces, SMALL);
+    // Each part is checked with the last key before it, so that every pair of neighbours is covered.
+    let one = |place: usize| {
+        let before = place.checked_sub(1).and_then(|before| parts[before].last_key());
+        let keys = parts[place].items().map(Item::key);
+        before.into_iter().chain(keys).is_sorted_by(|&a, &b| holds(a, b))
     };
-    match &parts[..] {
-        [] => true,
-        [first, rest @ ..] => one(first) && (rest.is_empty() || parallel::iter(rest).all(one)),
+    match parts.len() {
+        0 => true,
+        1 => one(0),
+        n => one(0) && parallel::iter(1..n).all(one),
     }
 }
 

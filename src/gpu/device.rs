@@ -61,6 +61,6 @@ impl Gpu {
     pub fn prepare(&self, plan: &Plan) -> Result<(), Error> {
         let keys: HashSet<_> = plan.distinct_dispatches().map(Dispatch::pipeline).collect();
         let make = |key| self.pipelines.get(&self.context, key).map(drop);
-        parallel::take(keys.into_iter().collect()).try_for_each(make)
+        parallel::iter(keys).try_for_each(make)
     }
 }

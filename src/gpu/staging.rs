@@ -230,11 +230,7 @@ fn copy_to_mapped(from: &[u8], to: &wgpu::Buffer, offset: usize) -> Result<(), E
     let copy = |(from, skipped, mut to): (&[u8], usize, wgpu::BufferViewMut)| {
         to.slice(skipped..).copy_from_slice(from);
     };
-    if parts.len() > 1 {
-        parallel::take(parts).for_each(copy);
-    } else {
-        parts.into_iter().for_each(copy);
-    }
+    parallel::map_parts(parts, copy);
     Ok(())
 }
 

@@ -121,7 +121,8 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Words<'
         part.columns.iter().flat_map(|column| &column.classes).for_each(|&(_, class)| counts.add(class));
     }
     let numbers = (counts.skipped > 0).then(|| numbers(&parts));
-    let starts = if u32::holds(text.bytes.len()) { starts::<u32>(&parts) } else { starts::<u64>(&parts) };
+    let starts =
+        if u32::try_from(text.bytes.len()).is_ok() { starts::<u32>(&parts) } else { starts::<u64>(&parts) };
     let (elements, words) = layout.words(parts)?;
 
     let header = place.filter(|_| dialect.header);

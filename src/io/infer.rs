@@ -18,7 +18,7 @@ use super::number::{Integer, Spelled, float, has_fraction, integer, is_exactly, 
 use crate::error::{Error, ErrorKind, Hint};
 use crate::human::quoted;
 use crate::key::ElementType;
-use crate::order::{Class, KeyOrder, Place};
+use crate::order::{Class, KeyOrder, Nulls};
 
 /// A classified token.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -244,8 +244,8 @@ impl<P> Inference<P> {
 
     fn null(&self, class: Class) -> Result<Number, Refused> {
         match self.rules.place(class) {
-            Place::Error => Err(Refused::Class(class)),
-            Place::First | Place::Last => Ok(Number::Null(class)),
+            Nulls::Error => Err(Refused::Class(class)),
+            Nulls::First | Nulls::Last => Ok(Number::Null(class)),
         }
     }
 }

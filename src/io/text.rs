@@ -17,7 +17,7 @@ use super::number::{Tokens, token_at};
 use super::records::{Records, Spelling};
 use super::source::Text;
 use crate::error::Error;
-use crate::key::{ElementType, Word};
+use crate::key::ElementType;
 use crate::order::KeyOrder;
 use crate::parallel::{self, map_parts};
 use crate::words::{Width, Words};
@@ -122,6 +122,7 @@ fn spelling(text: Text) -> Spelling {
         };
         map_parts(pieces(text), in_piece).into()
     }
-    let starts = if u32::holds(text.bytes.len()) { starts::<u32>(&text) } else { starts::<u64>(&text) };
+    let starts =
+        if u32::try_from(text.bytes.len()).is_ok() { starts::<u32>(&text) } else { starts::<u64>(&text) };
     Spelling { text, starts }
 }

@@ -170,7 +170,7 @@ impl Twin for Rows {
                     let (column, row) = (i >> rows_log2, i & ((1 << rows_log2) - 1));
                     *element = before[(row << columns_log2) + column];
                 };
-                parallel::iter_mut(elements).enumerate().for_each(place);
+                parallel::iter(elements).enumerate().for_each(place);
             }
         }
     }

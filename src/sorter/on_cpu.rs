@@ -2,53 +2,47 @@
 
 use std::time::Instant;
 
-use super::{Backend, Give, InMemory, Job, Method, Product, Progress, number_of_records};
+use super::{Give, Job, Method, Ordered, Progress, number_of_records};
 use crate::cpu::{self, Item, Pair, Piece, network};
 use crate::error::Error;
-use crate::gpu::Gpu;
 use crate::key::KeyWords;
 use crate::order::is_few;
 use crate::plan::{Limits, Plan, Shape};
 use crate::report::{Form, Ran, Report};
 use crate::words::{Block, Width, Words, by_width};
 
-/// The CPU with all its cores.
-pub(super) struct Cpu;
-
-impl Backend for Cpu {
-    fn sort(&self, job: Job, progress: Progress) -> Result<(Box<dyn Product + '_>, Report), Error> {
-        let Job { keys, give, first, method } = job;
-        let keys = keys.collect()?;
-        let n = keys.len();
-        let first = first.map(|first| first.min(n));
-        let few = first.filter(|&first| method.algorithm.is_none() && is_few(first, n));
-        let (words, report) = match (give, few) {
-            (Give::Keys, Some(few)) => timed(|| by_width!(keys, blocks => top_keys(&blocks, few))),
-            (Give::Keys, None) => by_width!(keys, blocks => sort_keys(blocks, method, progress))?,
-            (Give::Positions, None) => {
-                let positions = positions(&keys.lengths(), number_of_records(n)?);
-                sort_records(keys, positions, method, progress)?
-            }
-            (Give::Records(records), None) => sort_records(keys, records, method, progress)?,
-            (give, Some(few)) => {
+/// Does a job on all cores.
+pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Error> {
+    let Job { keys, give, first, method } = job;
+    let keys = keys.collect()?;
+    let (n, width) = (keys.len(), keys.width());
+    let (words, report) = match first {
+        Some(first) if method.algorithm.is_none() && is_few(first, n) => {
+            let start = Instant::now();
+            let words = if let Give::Keys = give {
+                by_width!(keys, blocks => top_keys(&blocks, first))
+            } else {
                 number_of_records(n)?;
-                timed(|| {
-                    let positions = by_width!(keys, blocks => top_positions(&blocks, few));
-                    if let Give::Records(records) = give {
-                        records.gathered(&positions)
-                    } else {
-                        positions.into()
-                    }
-                })
-            }
-        };
-        let words = words.truncated(first);
-        Ok((Box::new(InMemory(words)), report))
-    }
-
-    fn gpu(&self) -> Option<&Gpu> {
-        None
-    }
+                give.at(by_width!(keys, blocks => top_positions(&blocks, first)))
+            };
+            (words, Report::on_cpu(Form::Top, start.elapsed()))
+        }
+        _ => {
+            let (words, report) = match give {
+                Give::Keys => by_width!(keys, blocks => {
+                    let (keys, report) = sort_pieces(blocks, width, method, progress)?;
+                    (keys.into(), report)
+                }),
+                Give::Positions => {
+                    let positions = positions(&keys.lengths(), number_of_records(n)?);
+                    sort_records(keys, positions, method, progress)?
+                }
+                Give::Records(records) => sort_records(keys, records, method, progress)?,
+            };
+            (words.truncated(first), report)
+        }
+    };
+    Ok(Ordered::in_memory(words, 0, report))
 }
 
 fn top_keys<W: Width>(blocks: &[Block<W>], first: usize) -> Words<'static> {
@@ -57,22 +51,6 @@ fn top_keys<W: Width>(blocks: &[Block<W>], first: usize) -> Words<'static> {
 
 fn top_positions<W: Width>(blocks: &[Block<W>], first: usize) -> Vec<u32> {
     cpu::records(&cpu::top::<W, Pair<W>>(blocks, first))
-}
-
-/// A search for the first elements.
-fn timed(search: impl FnOnce() -> Words<'static>) -> (Words<'static>, Report) {
-    let start = Instant::now();
-    let words = search();
-    (words, Report::on_cpu(Form::Top, start.elapsed()))
-}
-
-fn sort_keys<W: Width>(
-    blocks: Vec<Block<W>>,
-    method: Method,
-    progress: Progress,
-) -> Result<(Words<'static>, Report), Error> {
-    let (keys, report) = sort(blocks, W::WIDTH, method, progress)?;
-    Ok((keys.into(), report))
 }
 
 /// The positions of `n` keys in blocks of these lengths.
@@ -89,27 +67,22 @@ fn sort_records(
     method: Method,
     progress: Progress,
 ) -> Result<(Words<'static>, Report), Error> {
-    fn pairs<W: Width, R: Width>(
-        keys: Vec<Block<W>>,
-        records: Vec<Block<R>>,
-        method: Method,
-        progress: Progress,
-    ) -> Result<(Words<'static>, Report), Error> {
+    assert_eq!(keys.len(), records.len(), "each record has its key");
+    let (keys, records) =
+        if keys.lengths() == records.lengths() { (keys, records) } else { (keys.joined(), records.joined()) };
+    let width = keys.width();
+    by_width!(keys, keys => by_width!(records, records => {
         let pieces: Vec<_> = keys.into_iter().zip(records).collect();
-        let (pairs, mut report) = sort(pieces, W::WIDTH, method, progress)?;
+        let (pairs, mut report) = sort_pieces(pieces, width, method, progress)?;
         let start = Instant::now();
         let records = cpu::records(&pairs).into();
         report.sort.time += start.elapsed();
         Ok((records, report))
-    }
-    assert_eq!(keys.len(), records.len(), "each record has its key");
-    let (keys, records) =
-        if keys.lengths() == records.lengths() { (keys, records) } else { (keys.joined(), records.joined()) };
-    by_width!(keys, keys => by_width!(records, records => pairs(keys, records, method, progress)))
+    }))
 }
 
 /// Sorts elements by a network, as a whole, or by the fast sort.
-fn sort<P: Piece<Item: Ord>>(
+fn sort_pieces<P: Piece<Item: Ord>>(
     pieces: Vec<P>,
     key: KeyWords,
     method: Method,

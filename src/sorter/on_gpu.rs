@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Backend, Give, Incoming, Job, Product, Progress};
+use super::{Give, Incoming, Job, Ordered, Place, Progress};
 use crate::clock::{Clock, Elapsed};
 use crate::cpu;
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::words::{Width, Words};
 
 /// A GPU and the buffers of the last sort, which the next one uses if they are large enough.
 pub(super) struct OnGpu {
-    gpu: Gpu,
+    pub(super) gpu: Gpu,
     buffers: Mutex<Option<Buffers>>,
 }
 
@@ -54,10 +54,9 @@ impl OnGpu {
         upload.finish()?;
         Ok((start.elapsed().saturating_sub(waiting), (buffers, order.holds())))
     }
-}
 
-impl Backend for OnGpu {
-    fn sort(&self, job: Job, progress: Progress) -> Result<(Box<dyn Product + '_>, Report), Error> {
+    /// Does a job, and leaves the result on the device.
+    pub(super) fn sort(&self, job: Job, progress: Progress) -> Result<Ordered<'_>, Error> {
         let Job { keys, give, first, method } = job;
         let (algorithm, variant) = method.on_gpu()?;
         let (n, key) = (keys.n, keys.width);
@@ -84,12 +83,10 @@ impl Backend for OnGpu {
         } else {
             execute(&self.gpu, &plan, &buffers, |done| progress(done, planned))?
         };
-        let form = if skip {
-            Form::InOrder
-        } else if plan.reduces() {
-            Form::Top
-        } else {
-            Form::Variant(variant)
+        let form = match skip {
+            true => Form::InOrder,
+            false if plan.reduces() => Form::Top,
+            false => Form::Variant(variant),
         };
         let report = Report {
             ran: Ran { algorithm: Some(algorithm), form },
@@ -108,16 +105,13 @@ impl Backend for OnGpu {
             }
         };
         let count = first.unwrap_or(n);
-        Ok((Box::new(OnDevice { of: self, buffers, shape, count, records }), report))
-    }
-
-    fn gpu(&self) -> Option<&Gpu> {
-        Some(&self.gpu)
+        let place = Place::Gpu(Box::new(OnDevice { of: self, buffers, shape, count, records }));
+        Ok(Ordered { place, count, repeated: 0, report })
     }
 }
 
 /// A result in buffers of the device.
-struct OnDevice<'s> {
+pub(super) struct OnDevice<'s> {
     of: &'s OnGpu,
     buffers: Buffers,
     shape: Shape,
@@ -144,11 +138,9 @@ impl OnDevice<'_> {
     fn keep(self) {
         *self.of.buffers.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.buffers);
     }
-}
 
-impl Product for OnDevice<'_> {
-    fn bring(mut self: Box<Self>) -> Result<(Words<'static>, Duration), Error> {
-        let start = Instant::now();
+    /// Brings it to memory in one block.
+    pub(super) fn bring(mut self) -> Result<Words<'static>, Error> {
         let words = match (self.shape.positions, self.records.take()) {
             (true, Some(records)) => records.gathered(&self.positions()?),
             (true, None) => self.positions()?.into(),
@@ -156,10 +148,12 @@ impl Product for OnDevice<'_> {
             (false, _) => self.keys::<u64>()?,
         };
         self.keep();
-        Ok((words, start.elapsed()))
+        Ok(words)
     }
 
-    fn take(self: Box<Self>, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<Duration, Error> {
+    /// Gives it to `take` in order, block by block, later ones on their way meanwhile. Returns the time spent waiting for
+    /// blocks.
+    pub(super) fn take(self, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<Duration, Error> {
         fn block<W: Width>(bytes: &[u8]) -> Words<'_> {
             bytemuck::cast_slice::<_, W>(bytes).into()
         }
@@ -171,7 +165,7 @@ impl Product for OnDevice<'_> {
             taken
         };
         if self.shape.positions || self.count < self.buffers.n() as usize {
-            timed(self.bring()?.0)?;
+            timed(self.bring()?)?;
         } else {
             let block = if self.shape.key == KeyWords::One { block::<u32> } else { block::<u64> };
             self.buffers.take_keys(&self.of.gpu, |bytes| timed(block(bytes)))?;

@@ -1,7 +1,7 @@
 //! Elements, by their bits, and the containers of keys that the library sorts: the only place that converts between them.
 
-use gpusort::unstable::key::{ElementType, KeyMap, KeyWords};
-use gpusort::unstable::words::{Words, to_bits, to_keys};
+use gpusort::unstable::key::{ElementType, KeyMap, KeyWords, Word};
+use gpusort::unstable::words::Words;
 
 /// Every type that is as wide as its key, ascending and descending.
 pub fn orders() -> impl Iterator<Item = KeyMap> {
@@ -12,27 +12,19 @@ pub fn orders() -> impl Iterator<Item = KeyMap> {
 
 /// The keys of the elements that have these bits.
 pub fn keys_of(bits: &[u64], order: KeyMap) -> Words<'static> {
-    if order.element.key_words() == KeyWords::One {
-        let mut words: Vec<u32> = bits.iter().map(|&word| word as u32).collect();
-        to_keys(&mut words, order);
-        words.into()
-    } else {
-        let mut words = bits.to_vec();
-        to_keys(&mut words, order);
-        words.into()
+    match order.element.key_words() {
+        KeyWords::One => bits.iter().map(|&word| (word as u32).key(order)).collect::<Vec<_>>().into(),
+        KeyWords::Two => bits.iter().map(|word| word.key(order)).collect::<Vec<_>>().into(),
     }
 }
 
 /// The bits of the elements that have these keys.
 pub fn bits_of(keys: Words, order: KeyMap) -> Vec<u64> {
-    if keys.width() == KeyWords::One {
-        let mut words: Vec<u32> = keys.into_vec().unwrap();
-        to_bits(&mut words, order);
-        words.into_iter().map(u64::from).collect()
-    } else {
-        let mut words = keys.into_vec().unwrap();
-        to_bits(&mut words, order);
-        words
+    match keys.width() {
+        KeyWords::One => {
+            keys.into_vec::<u32>().unwrap().into_iter().map(|key| key.bits(order).into()).collect()
+        }
+        KeyWords::Two => keys.into_vec::<u64>().unwrap().into_iter().map(|key| key.bits(order)).collect(),
     }
 }
 

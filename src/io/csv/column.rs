@@ -6,7 +6,7 @@
 
 use crate::io::infer::{Inference, Number, Refused};
 use crate::key::{ElementType, KeyMap, KeyWords, Word};
-use crate::order::{Class, KeyOrder, Place};
+use crate::order::{Class, KeyOrder, Nulls};
 use crate::parallel::map_parts;
 
 /// The fields of a column, in order.
@@ -97,7 +97,7 @@ pub(super) fn digits(mut parts: Vec<Column>, order: KeyMap, rules: KeyOrder) -> 
         if parts.iter().all(|part| part.classes.is_empty()) { (0, 0) } else { rules.beside_numbers() };
     let class_digit = |class, span: u64| {
         let rank = rules.rank(class);
-        if rules.place(class) == Place::First { rank } else { before + span + 1 + rank }
+        if rules.place(class) == Nulls::First { rank } else { before + span + 1 + rank }
     };
     if let Some(most) = span.checked_add(before + after) {
         let parts = map_parts(parts, |mut part| {

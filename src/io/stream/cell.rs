@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::io::counts::Counts;
 use crate::io::infer::{Conflict, Inference, Number, Spot};
 use crate::key::ElementType;
-use crate::order::{Class, KeyOrder, Place};
+use crate::order::{Class, KeyOrder, Nulls};
 
 /// One sort key of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +58,7 @@ impl Cell {
     fn of_class(class: Class, rules: KeyOrder) -> Self {
         let rank = rules.rank(class) as i8;
         let (before, _) = rules.beside_numbers();
-        let rank = if rules.place(class) == Place::First { rank - before as i8 } else { rank + 1 };
+        let rank = if rules.place(class) == Nulls::First { rank - before as i8 } else { rank + 1 };
         Self { rank, value: Value::Null(class) }
     }
 

@@ -89,7 +89,7 @@ pub fn integers_from_files(
         progress(read.fetch_add(count as u64, Ordering::Relaxed) + count as u64);
         Ok(count)
     };
-    let pieces: Result<Vec<Option<Integers>>, Error> = parallel::take(stretches)
+    let pieces: Result<Vec<Option<Integers>>, Error> = parallel::iter(stretches)
         .map_init(Vec::new, |buffer, (file, stretch)| {
             let integers = Integers::new(element, guess((stretch.end - stretch.start) as usize));
             let read = |block: &mut [u8], place| read_block(file, block, place);

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::io::number::{Tokens, float, has_fraction};
 use crate::io::records::{Records, Spelling};
 use crate::io::source::Text;
-use crate::key::{ElementType, KeyMap, Word};
+use crate::key::{ElementType, KeyMap};
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
 use crate::words::{Width, Words};
@@ -42,7 +42,7 @@ impl Float for u64 {
 pub(super) fn parse(text: Text, asked: Option<ElementType>, direction: KeyOrder) -> Result<Records, Error> {
     let element = asked.unwrap_or(ElementType::F64);
     let order = direction.map(element);
-    let read = match (element, u32::holds(text.bytes.len())) {
+    let read = match (element, u32::try_from(text.bytes.len()).is_ok()) {
         (ElementType::F32, true) => floats_of::<u32, u32>,
         (ElementType::F32, false) => floats_of::<u32, u64>,
         (_, true) => floats_of::<u64, u32>,
