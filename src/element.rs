@@ -212,7 +212,7 @@ impl Sorter {
 
     fn sort_as<T: Element>(&self, elements: &mut [T], order: KeyOrder) -> Result<Report, Error> {
         let (keys, report) = self.ordered::<T, T::Word>(elements, order, Request::keys)?;
-        let map = order.map(T::TYPE);
+        let map = T::Word::map(order.map(T::TYPE));
         map_into(&keys, elements, |key| T::from_word(key.bits(map)));
         Ok(report)
     }
@@ -226,7 +226,7 @@ impl Sorter {
         let selection = Selection { unique: false, first: Some(k) };
         let request = |keys| Request::keys(keys).select(selection);
         let (keys, report) = self.ordered::<T, T::Word>(elements, order, request)?;
-        let map = order.map(T::TYPE);
+        let map = T::Word::map(order.map(T::TYPE));
         Ok((parallel::map(&keys, |key| T::from_word(key.bits(map))), report))
     }
 
@@ -237,7 +237,7 @@ impl Sorter {
         order: KeyOrder,
         request: impl FnOnce(Words<'static>) -> Request<'static>,
     ) -> Result<(Vec<W>, Report), Error> {
-        let map = order.map(T::TYPE);
+        let map = T::Word::map(order.map(T::TYPE));
         let keys = parallel::map(elements, |element| element.to_word().key(map));
         let Sorted { words, report, .. } = self.run(request(keys.into()), &mut |_, _| {})?;
         Ok((words.into_vec().expect("a sort keeps the width"), report))

@@ -6,7 +6,7 @@
 
 use half::f16;
 
-use crate::key::{ElementType, Form, KeyMap, KeyWords, Word};
+use crate::key::{ElementType, KeyMap, KeyWords, Word};
 use crate::names::named;
 use crate::parallel::{self, ParallelIterator};
 use crate::words::Words;
@@ -75,8 +75,14 @@ impl Sequence {
         let order = KeyMap::ascending(self.element);
         let numbers = parallel::iter(0..count).map(|i| first + i as u64);
         match self.element.key_words() {
-            KeyWords::One => numbers.map(|i| (self.bits(i) as u32).key(order)).collect::<Vec<_>>().into(),
-            KeyWords::Two => numbers.map(|i| self.bits(i).key(order)).collect::<Vec<_>>().into(),
+            KeyWords::One => {
+                let map = u32::map(order);
+                numbers.map(|i| (self.bits(i) as u32).key(map)).collect::<Vec<_>>().into()
+            }
+            KeyWords::Two => {
+                let map = u64::map(order);
+                numbers.map(|i| self.bits(i).key(map)).collect::<Vec<_>>().into()
+            }
         }
     }
 
@@ -88,23 +94,35 @@ impl Sequence {
     #[must_use]
     pub fn bits(&self, i: u64) -> u64 {
         assert!(i < self.count, "there is no element {i} of {}", self.count);
-        let (bits, form) = self.element.layout();
-        let number = match (self.value(i), form) {
-            (Value::Rank(rank), Form::Unsigned) => return rank >> (64 - bits),
-            (Value::Rank(rank), Form::Signed) => return rank >> (64 - bits) ^ 1 << (bits - 1),
+        match (self.value(i), self.element) {
+            (Value::Rank(rank), ElementType::U32) => rank >> 32,
+            (Value::Rank(rank), ElementType::I32) => rank >> 32 ^ 1 << 31,
+            (Value::Rank(rank), ElementType::U64) => rank,
+            (Value::Rank(rank), ElementType::I64) => rank ^ 1 << 63,
+            (Value::Rank(rank), ElementType::U8) => rank >> 56,
+            (Value::Rank(rank), ElementType::I8) => rank >> 56 ^ 1 << 7,
+            (Value::Rank(rank), ElementType::U16) => rank >> 48,
+            (Value::Rank(rank), ElementType::I16) => rank >> 48 ^ 1 << 15,
             // As many bits as a mantissa holds, so nothing is rounded.
-            (Value::Rank(rank), Form::Float { exponent }) => {
-                let digits = bits - exponent - 1;
-                let steps = (rank >> (63 - digits)) as i64 - (1 << digits);
-                steps as f64 / (1_u64 << digits) as f64
+            (Value::Rank(rank), ElementType::F32) => {
+                let steps = (rank >> 40) as i32 - (1 << 23);
+                (steps as f32 / (1_u32 << 23) as f32).to_bits().into()
             }
-            (Value::Number(number), Form::Float { .. }) => number as f64,
-            (Value::Number(number), _) => return number as u64 & (u64::MAX >> (64 - bits)),
-        };
-        match self.element {
-            ElementType::F16 => f16::from_f64(number).to_bits().into(),
-            ElementType::F32 => (number as f32).to_bits().into(),
-            _ => number.to_bits(),
+            (Value::Rank(rank), ElementType::F16) => {
+                let steps = (rank >> 53) as i32 - (1 << 10);
+                f16::from_f32(steps as f32 / 1024.0).to_bits().into()
+            }
+            (Value::Rank(rank), ElementType::F64) => {
+                let steps = (rank >> 11) as i64 - (1 << 52);
+                (steps as f64 / (1_u64 << 52) as f64).to_bits()
+            }
+            (Value::Number(number), ElementType::U8 | ElementType::I8) => u64::from(number as u8),
+            (Value::Number(number), ElementType::U16 | ElementType::I16) => u64::from(number as u16),
+            (Value::Number(number), ElementType::F16) => f16::from_f64(number as f64).to_bits().into(),
+            (Value::Number(number), ElementType::U32 | ElementType::I32) => u64::from(number as u32),
+            (Value::Number(number), ElementType::U64 | ElementType::I64) => number as u64,
+            (Value::Number(number), ElementType::F32) => (number as f32).to_bits().into(),
+            (Value::Number(number), ElementType::F64) => (number as f64).to_bits(),
         }
     }
 

@@ -21,7 +21,6 @@
 //! Elements of one or two bytes have 32-bit keys and use the lowest bits.
 
 use std::fmt;
-use std::ops::Not;
 
 use crate::names::named;
 
@@ -142,15 +141,22 @@ impl KeyWords {
 pub trait Word:
     Copy + Ord + Send + Sync + Default + From<u32> + Into<u64> + bytemuck::Pod + fmt::Debug
 {
+    /// The map for words of this width.
+    ///
+    /// # Panics
+    ///
+    /// When the keys of the type are of the other width.
+    #[must_use]
+    fn map(map: KeyMap) -> WordMap<Self>;
     /// The key of the element with these bits.
     #[must_use]
-    fn key(self, map: KeyMap) -> Self;
+    fn key(self, map: WordMap<Self>) -> Self;
     /// The bits of the element with this key: the inverse of [`Word::key`].
     #[must_use]
-    fn bits(self, map: KeyMap) -> Self;
+    fn bits(self, map: WordMap<Self>) -> Self;
     /// Whether the element with this key is NaN.
     #[must_use]
-    fn is_nan(self, map: KeyMap) -> bool;
+    fn is_nan(self, map: WordMap<Self>) -> bool;
     /// The word of a number that it can hold.
     #[must_use]
     fn of_usize(number: usize) -> Self;
@@ -194,53 +200,67 @@ impl KeyMap {
     }
 }
 
-/// Converts between the ascending key of an integer and that of a direction.
-#[inline]
-fn directed<W: Not<Output = W>>(key: W, map: KeyMap) -> W {
-    if map.descending { !key } else { key }
+/// A [`KeyMap`] for words of one width, worked out once, outside of the loops over elements.
+#[derive(Clone, Copy, Debug)]
+pub struct WordMap<W> {
+    /// The bits of an integer that differ in its key.
+    flip: W,
+    float: Option<Float<W>>,
 }
 
-/// A float type.
-#[derive(Clone, Copy)]
+/// The map of a float type.
+#[derive(Clone, Copy, Debug)]
 struct Float<W> {
-    /// Its sign bit.
+    /// The sign bit.
     sign: W,
+    /// The bits of an element.
+    mask: W,
     /// The number of NaN of each sign: the bit patterns between infinity and the sign bit.
     nans: W,
+    /// The ascending key of +inf; the keys above it are NaN.
+    last: W,
+    /// The number of keys before those of numbers.
+    before: W,
+    descending: bool,
 }
 
-/// Implements [`Word`]. The last types are the unsigned ones, and those whose keys are of the other width; all are listed, so
-/// that a new one is not taken for an integer. The order of the arms decides whether loops are compiled for each type.
 macro_rules! word {
-    ($word:ty, $signed:ident, $float:ident, $($other:ident)|+) => {
+    ($word:ty) => {
         impl Word for $word {
-            #[inline]
-            fn key(self, map: KeyMap) -> Self {
-                match map.element {
-                    ElementType::$signed => directed(self ^ 1 << (Self::BITS - 1), map),
-                    ElementType::$float => Float::<Self>::WHOLE.key(self, map),
-                    ElementType::F16 => Float::<Self>::HALF.key(self, map),
-                    ElementType::I8 => directed(self ^ 1 << 7, map),
-                    ElementType::I16 => directed(self ^ 1 << 15, map),
-                    $(ElementType::$other)|+ => directed(self, map),
+            fn map(map: KeyMap) -> WordMap<Self> {
+                let (bits, form) = map.element.layout();
+                assert!(bits <= Self::BITS, "the keys of {} are of the other width", map.element);
+                let sign: Self = 1 << (bits - 1);
+                let direction = if map.descending { Self::MAX } else { 0 };
+                let integer = |flip| WordMap { flip, float: None };
+                let float = |exponent| {
+                    let mask = sign | (sign - 1);
+                    let nans = (sign >> exponent) - 1;
+                    // Each sign has the same number of NaN.
+                    let before = if map.nan_first { 2 * nans } else { 0 };
+                    let last = mask - 2 * nans;
+                    Float { sign, mask, nans, last, before, descending: map.descending }
+                };
+                match form {
+                    Form::Unsigned => integer(direction),
+                    Form::Signed => integer(direction ^ sign),
+                    Form::Float { exponent } => WordMap { flip: 0, float: Some(float(exponent)) },
                 }
             }
 
             #[inline]
-            fn bits(self, map: KeyMap) -> Self {
-                match map.element {
-                    ElementType::$signed => directed(self, map) ^ 1 << (Self::BITS - 1),
-                    ElementType::$float => Float::<Self>::WHOLE.bits(self, map),
-                    ElementType::F16 => Float::<Self>::HALF.bits(self, map),
-                    ElementType::I8 => directed(self, map) ^ 1 << 7,
-                    ElementType::I16 => directed(self, map) ^ 1 << 15,
-                    $(ElementType::$other)|+ => directed(self, map),
-                }
+            fn key(self, map: WordMap<Self>) -> Self {
+                map.float.map_or(self ^ map.flip, |float| float.key(self))
             }
 
             #[inline]
-            fn is_nan(self, map: KeyMap) -> bool {
-                map.element.is_float() && Float::<Self>::of(map.element).is_nan(self, map)
+            fn bits(self, map: WordMap<Self>) -> Self {
+                map.float.map_or(self ^ map.flip, |float| float.bits(self))
+            }
+
+            #[inline]
+            fn is_nan(self, map: WordMap<Self>) -> bool {
+                map.float.is_some_and(|Float { before, last, .. }| self < before || self > before + last)
             }
 
             #[inline]
@@ -268,62 +288,31 @@ macro_rules! word {
         }
 
         impl Float<$word> {
-            const WHOLE: Self = Self::of(ElementType::$float);
-            const HALF: Self = Self::of(ElementType::F16);
-
-            /// # Panics
-            ///
-            /// When this is no float type, or its keys are of the other width.
-            const fn of(element: ElementType) -> Self {
-                let (bits, Form::Float { exponent }) = element.layout() else { panic!("no float") };
-                Self { sign: 1 << (bits - 1), nans: (1 << (bits - 1 - exponent)) - 1 }
-            }
-
-            /// The bits of an element.
-            const fn mask(self) -> $word {
-                self.sign | (self.sign - 1)
-            }
-
-            /// The ascending key of +inf; the keys above it are NaN.
-            const fn last_number(self) -> $word {
-                self.mask() - 2 * self.nans
+            #[inline]
+            fn key(self, bits: $word) -> $word {
+                let flip = if bits & self.sign == 0 { self.sign } else { self.mask };
+                let key = (bits ^ flip).wrapping_sub(self.nans) & self.mask;
+                self.directed(key).wrapping_add(self.before) & self.mask
             }
 
             #[inline]
-            const fn key(self, bits: $word, map: KeyMap) -> $word {
-                let flip = if bits & self.sign == 0 { self.sign } else { self.mask() };
-                let key = (bits ^ flip).wrapping_sub(self.nans) & self.mask();
-                let key = if map.descending { self.reversed(key) } else { key };
-                // Each sign has the same number of NaN.
-                let nans = if map.nan_first { 2 * self.nans } else { 0 };
-                key.wrapping_add(nans) & self.mask()
+            fn bits(self, key: $word) -> $word {
+                let key = self.directed(key.wrapping_sub(self.before) & self.mask);
+                let total = key.wrapping_add(self.nans) & self.mask;
+                total ^ if total & self.sign == 0 { self.mask } else { self.sign }
             }
 
+            /// Converts between the ascending key and that of the direction.
             #[inline]
-            const fn bits(self, key: $word, map: KeyMap) -> $word {
-                let nans = if map.nan_first { 2 * self.nans } else { 0 };
-                let key = key.wrapping_sub(nans) & self.mask();
-                let key = if map.descending { self.reversed(key) } else { key };
-                let total = key.wrapping_add(self.nans) & self.mask();
-                total ^ if total & self.sign == 0 { self.mask() } else { self.sign }
-            }
-
-            #[inline]
-            const fn is_nan(self, key: $word, map: KeyMap) -> bool {
-                if map.nan_first { key < 2 * self.nans } else { key > self.last_number() }
-            }
-
-            /// Converts between the ascending and the descending key.
-            #[inline]
-            const fn reversed(self, key: $word) -> $word {
-                if key <= self.last_number() { self.last_number() - key } else { key }
+            fn directed(self, key: $word) -> $word {
+                if self.descending && key <= self.last { self.last - key } else { key }
             }
         }
     };
 }
 
-word!(u32, I32, F32, U8 | U16 | U32 | U64 | I64 | F64);
-word!(u64, I64, F64, U8 | U16 | U32 | U64 | I32 | F32);
+word!(u32);
+word!(u64);
 
 #[cfg(test)]
 mod tests {
@@ -339,7 +328,7 @@ mod tests {
     }
 
     fn key_f32(bits: u32, descending: bool) -> u32 {
-        bits.key(KeyMap { descending, ..KeyMap::ascending(ElementType::F32) })
+        bits.key(u32::map(KeyMap { descending, ..KeyMap::ascending(ElementType::F32) }))
     }
 
     #[test]
@@ -372,7 +361,7 @@ mod tests {
     fn the_whole_of_f32_maps_back_sparsely() {
         // Every 251st bit pattern, a prime, so that all patterns of low bits occur.
         for descending in [false, true] {
-            let map = KeyMap { descending, ..KeyMap::ascending(ElementType::F32) };
+            let map = u32::map(KeyMap { descending, ..KeyMap::ascending(ElementType::F32) });
             for bits in (0..=u32::MAX).step_by(251) {
                 assert_eq!(bits.key(map).bits(map), bits);
             }
@@ -385,8 +374,8 @@ mod tests {
             for map in maps() {
                 let bits = bits >> (64 - 8 * map.element.bytes());
                 let back = match map.element.key_words() {
-                    KeyWords::One => (bits as u32).key(map).bits(map).into(),
-                    KeyWords::Two => bits.key(map).bits(map),
+                    KeyWords::One => (bits as u32).key(u32::map(map)).bits(u32::map(map)).into(),
+                    KeyWords::Two => bits.key(u64::map(map)).bits(u64::map(map)),
                 };
                 prop_assert_eq!(back, bits, "{:?}", map);
             }
@@ -394,19 +383,18 @@ mod tests {
 
         #[test]
         fn maps_keep_the_order_of_numbers(a: u64, b: u64) {
+            let compare = |element, descending| {
+                let map = u64::map(KeyMap { descending, ..KeyMap::ascending(element) });
+                a.key(map).cmp(&b.key(map))
+            };
             let (f, g) = (f64::from_bits(a), f64::from_bits(b));
-            let ascending = KeyMap::ascending(ElementType::F64);
             if !f.is_nan() && !g.is_nan() {
-                prop_assert_eq!(a.key(ascending).cmp(&b.key(ascending)), f.total_cmp(&g));
-                let descending = KeyMap { descending: true, ..ascending };
-                prop_assert_eq!(a.key(descending).cmp(&b.key(descending)), g.total_cmp(&f));
+                prop_assert_eq!(compare(ElementType::F64, false), f.total_cmp(&g));
+                prop_assert_eq!(compare(ElementType::F64, true), g.total_cmp(&f));
             }
-            let signed = KeyMap::ascending(ElementType::I64);
-            prop_assert_eq!(a.key(signed).cmp(&b.key(signed)), (a as i64).cmp(&(b as i64)));
-            let signed = KeyMap { descending: true, ..signed };
-            prop_assert_eq!(a.key(signed).cmp(&b.key(signed)), (b as i64).cmp(&(a as i64)));
-            let unsigned = KeyMap { descending: true, ..KeyMap::ascending(ElementType::U64) };
-            prop_assert_eq!(a.key(unsigned).cmp(&b.key(unsigned)), b.cmp(&a));
+            prop_assert_eq!(compare(ElementType::I64, false), (a as i64).cmp(&(b as i64)));
+            prop_assert_eq!(compare(ElementType::I64, true), (b as i64).cmp(&(a as i64)));
+            prop_assert_eq!(compare(ElementType::U64, true), b.cmp(&a));
         }
     }
 }

@@ -7,7 +7,7 @@ use super::npy;
 use super::records::write_text;
 use super::source::{BLOCK, Input, RegularFile};
 use crate::error::{Error, Hint};
-use crate::key::{ElementType, KeyMap, KeyWords, Word};
+use crate::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
 use crate::order::{KeyOrder, Nulls};
 use crate::parallel::{self, ParallelIterator};
 use crate::words::{Block, Words, by_width, map_into};
@@ -143,7 +143,10 @@ pub fn read(
 }
 
 fn first_nan(keys: &Words, order: KeyMap) -> Option<usize> {
-    by_width!(keys, blocks => blocks.iter().flat_map(|block| &**block).position(|key| key.is_nan(order)))
+    fn find<W: Word>(blocks: &[Block<W>], map: WordMap<W>) -> Option<usize> {
+        blocks.iter().flat_map(|block| &**block).position(|key| key.is_nan(map))
+    }
+    by_width!(keys, blocks => find(blocks, Word::map(order)))
 }
 
 fn read_one<W: Word>(
@@ -215,14 +218,14 @@ fn read_keys<W: Word>(
     order: KeyMap,
     fill: impl FnOnce(&mut [u8]) -> Result<usize, Error>,
 ) -> Result<(Vec<W>, usize), Error> {
-    let size = order.element.bytes();
+    let (size, map) = (order.element.bytes(), W::map(order));
     if size < size_of::<W>() {
         let mut elements = vec![0; room];
         let bytes = fill(&mut elements)?;
         elements.truncate(bytes);
         let widened = elements.chunks_exact(size).map(|element| {
             // Narrower than a 32-bit word.
-            W::from(widened(element, source) as u32).key(order)
+            W::from(widened(element, source) as u32).key(map)
         });
         return Ok((widened.collect(), bytes));
     }
@@ -230,9 +233,9 @@ fn read_keys<W: Word>(
     let bytes = fill(&mut bytemuck::cast_slice_mut(&mut words)[..room])?;
     words.truncate(bytes / size);
     if source.big_endian {
-        words.iter_mut().for_each(|word| *word = W::from_be(*word).key(order));
+        words.iter_mut().for_each(|word| *word = W::from_be(*word).key(map));
     } else if !order.is_bits() {
-        words.iter_mut().for_each(|word| *word = W::from_le(*word).key(order));
+        words.iter_mut().for_each(|word| *word = W::from_le(*word).key(map));
     }
     Ok((words, bytes))
 }
@@ -252,12 +255,14 @@ pub(super) fn key(element: &[u8], source: &Source, direction: KeyOrder) -> Optio
     let (bits, order) = (widened(element, source), direction.map(source.element));
     let (key, is_nan) = match source.element.key_words() {
         KeyWords::One => {
-            let key = (bits as u32).key(order);
-            (key.into(), key.is_nan(order))
+            let map = u32::map(order);
+            let key = (bits as u32).key(map);
+            (key.into(), key.is_nan(map))
         }
         KeyWords::Two => {
-            let key = bits.key(order);
-            (key, key.is_nan(order))
+            let map = u64::map(order);
+            let key = bits.key(map);
+            (key, key.is_nan(map))
         }
     };
     (direction.nan != Nulls::Error || !is_nan).then_some(key)
@@ -341,7 +346,7 @@ fn write_blocks<W: Word>(
     to: &mut impl Write,
     mut progress: impl FnMut(u64),
 ) -> io::Result<()> {
-    let size = order.element.bytes();
+    let (size, map) = (order.element.bytes(), W::map(order));
     let mut converted = Vec::new();
     let mut narrow = Vec::new();
     let mut written = 0;
@@ -350,7 +355,7 @@ fn write_blocks<W: Word>(
             keys
         } else {
             converted.resize(keys.len(), W::default());
-            map_into(keys, &mut converted, |key| key.bits(order).to_le());
+            map_into(keys, &mut converted, |key| key.bits(map).to_le());
             &converted[..]
         };
         if size < size_of::<W>() {

@@ -123,10 +123,11 @@ fn elements<W: Word + itoa::Integer>(
     to: &mut impl Write,
     progress: impl FnMut(u64),
 ) -> io::Result<()> {
-    let bits = |key: W| -> u64 { key.bits(order).into() };
+    let map = W::map(order);
+    let bits = |key: W| -> u64 { key.bits(map).into() };
     match order.element {
         ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64 => {
-            integers(keys, to, progress, |key| key.bits(order))
+            integers(keys, to, progress, |key| key.bits(map))
         }
         ElementType::I8 => integers(keys, to, progress, |key| bits(key) as i8),
         ElementType::I16 => integers(keys, to, progress, |key| bits(key) as i16),

@@ -13,8 +13,10 @@ pub fn orders() -> impl Iterator<Item = KeyMap> {
 /// The keys of the elements that have these bits.
 pub fn keys_of(bits: &[u64], order: KeyMap) -> Words<'static> {
     match order.element.key_words() {
-        KeyWords::One => bits.iter().map(|&word| (word as u32).key(order)).collect::<Vec<_>>().into(),
-        KeyWords::Two => bits.iter().map(|word| word.key(order)).collect::<Vec<_>>().into(),
+        KeyWords::One => {
+            bits.iter().map(|&word| (word as u32).key(u32::map(order))).collect::<Vec<_>>().into()
+        }
+        KeyWords::Two => bits.iter().map(|word| word.key(u64::map(order))).collect::<Vec<_>>().into(),
     }
 }
 
@@ -22,9 +24,11 @@ pub fn keys_of(bits: &[u64], order: KeyMap) -> Words<'static> {
 pub fn bits_of(keys: Words, order: KeyMap) -> Vec<u64> {
     match keys.width() {
         KeyWords::One => {
-            keys.into_vec::<u32>().unwrap().into_iter().map(|key| key.bits(order).into()).collect()
+            keys.into_vec::<u32>().unwrap().into_iter().map(|key| key.bits(u32::map(order)).into()).collect()
         }
-        KeyWords::Two => keys.into_vec::<u64>().unwrap().into_iter().map(|key| key.bits(order)).collect(),
+        KeyWords::Two => {
+            keys.into_vec::<u64>().unwrap().into_iter().map(|key| key.bits(u64::map(order))).collect()
+        }
     }
 }
 

@@ -135,9 +135,11 @@ impl Column {
     fn in_keys(mut self, order: KeyMap) -> (Self, Option<(u64, u64)>) {
         if order.element.key_words() == KeyWords::One {
             // The type holds the values, so the low half is their two's complement in 32 bits.
-            self.values.iter_mut().for_each(|value| *value = (*value as u32).key(order).into());
+            let map = u32::map(order);
+            self.values.iter_mut().for_each(|value| *value = (*value as u32).key(map).into());
         } else {
-            self.values.iter_mut().for_each(|value| *value = value.key(order));
+            let map = u64::map(order);
+            self.values.iter_mut().for_each(|value| *value = value.key(map));
         }
         let mut extremes: Option<(u64, u64)> = None;
         let mut start = 0;

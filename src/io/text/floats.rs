@@ -58,7 +58,7 @@ fn floats_of<W: Float, S: Width>(
     asked: Option<ElementType>,
     direction: KeyOrder,
 ) -> Result<(Words<'static>, Words<'static>), Error> {
-    let none = inference(asked, direction);
+    let (none, map) = (inference(asked, direction), W::map(order));
     // The keys of a piece's tokens, their offsets, and the inference of their type.
     let read_piece = |piece: Range<usize>| {
         let mut inference = none.clone();
@@ -80,7 +80,7 @@ fn floats_of<W: Float, S: Width>(
                     .map_err(|refused| refused.into_error(spot(text, place)))?
                     .to_float(),
             };
-            keys.push(W::of(value).key(order));
+            keys.push(W::of(value).key(map));
             starts.push(S::of_usize(place));
         }
         Ok::<_, Error>((keys, starts, inference))

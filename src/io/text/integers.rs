@@ -143,6 +143,7 @@ impl Integers {
 }
 
 fn in_keys<W: Word>(mut values: Vec<W>, map: KeyMap) -> Vec<W> {
+    let map = W::map(map);
     values.iter_mut().for_each(|value| *value = value.key(map));
     values
 }
