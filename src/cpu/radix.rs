@@ -264,8 +264,8 @@ fn scatter_by<P: Piece>(
 ) -> Vec<usize> {
     let histogram = |part: &Part<P>| {
         // A copy, which stays in registers.
-        let (mut counts, bucket_of) = (vec![0; count], bucket_of);
-        part.items().for_each(|item| counts[bucket_of(item.key())] += 1);
+        let (mut counts, bucket) = (vec![0; count], bucket_of);
+        part.items().for_each(|item| counts[bucket(item.key())] += 1);
         counts
     };
     let mut places: Vec<Vec<usize>> = parallel::iter(parts).map(histogram).collect();
@@ -283,9 +283,9 @@ fn scatter_by<P: Piece>(
 
     let to = Places(to.as_mut_ptr());
     parallel::iter(parts).zip(parallel::iter(places)).for_each(|(part, mut places)| {
-        let bucket_of = bucket_of;
+        let bucket = bucket_of;
         for item in part.items() {
-            let place = &mut places[bucket_of(item.key())];
+            let place = &mut places[bucket(item.key())];
             // SAFETY: the places from the beginning of a part's share of a bucket to its end belong to this
             // part alone, since they were counted by the same rule from the same elements, which nothing
             // changes; all shares together make up the array, as asserted above.
