@@ -272,7 +272,7 @@ impl Sorter {
     /// The GPU it sorts on, if it is one.
     #[must_use]
     pub fn started(&self) -> Option<&Gpu> {
-        self.gpu.as_ref().map(|on| &on.gpu)
+        self.gpu.as_ref().map(OnGpu::gpu)
     }
 
     /// The device it sorts on, if that is a GPU.

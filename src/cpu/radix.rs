@@ -238,7 +238,7 @@ fn scatter<P: Piece>(pieces: &[P], to: &mut [P::Item]) -> Option<Buckets> {
         .map(|part| extremes(part.items()))
         .reduce(|| (u64::MAX, 0), |(least, greatest), (a, b)| (least.min(a), greatest.max(b)));
     if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(|digit| digit.shift == 0) {
-        scatter_by(&parts, all.count, |key| all.of(key), to);
+        scatter_by(&parts, all.count, move |key| all.of(key), to);
         return Some(Buckets::Sorted);
     }
     let bits = (n / BUCKET).max(2).ilog2().min(DIGIT_BITS);
@@ -250,7 +250,7 @@ fn scatter<P: Piece>(pieces: &[P], to: &mut [P::Item]) -> Option<Buckets> {
         let buckets = SampledBuckets::new(Prefix::new(extremes, DIGIT_BITS)?, &sample, 1 << bits);
         scatter_by(&parts, buckets.count, |key| buckets.of(key), to)
     } else {
-        scatter_by(&parts, prefix.count, |key| prefix.of(key), to)
+        scatter_by(&parts, prefix.count, move |key| prefix.of(key), to)
     }))
 }
 
@@ -259,12 +259,13 @@ fn scatter<P: Piece>(pieces: &[P], to: &mut [P::Item]) -> Option<Buckets> {
 fn scatter_by<P: Piece>(
     parts: &[Part<P>],
     count: usize,
-    bucket_of: impl Fn(u64) -> usize + Sync,
+    bucket_of: impl Fn(u64) -> usize + Copy + Sync,
     to: &mut [P::Item],
 ) -> Vec<usize> {
     let histogram = |part: &Part<P>| {
-        let mut counts = vec![0; count];
-        part.items().for_each(|item| counts[bucket_of(item.key())] += 1);
+        // A copy, which stays in registers.
+        let (mut counts, bucket) = (vec![0; count], bucket_of);
+        part.items().for_each(|item| counts[bucket(item.key())] += 1);
         counts
     };
     let mut places: Vec<Vec<usize>> = parallel::iter(parts).map(histogram).collect();
@@ -282,8 +283,9 @@ fn scatter_by<P: Piece>(
 
     let to = Places(to.as_mut_ptr());
     parallel::iter(parts).zip(parallel::iter(places)).for_each(|(part, mut places)| {
+        let bucket = bucket_of;
         for item in part.items() {
-            let place = &mut places[bucket_of(item.key())];
+            let place = &mut places[bucket(item.key())];
             // SAFETY: the places from the beginning of a part's share of a bucket to its end belong to this
             // part alone, since they were counted by the same rule from the same elements, which nothing
             // changes; all shares together make up the array, as asserted above.

@@ -16,7 +16,7 @@ pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Err
     let Job { keys, give, first, method } = job;
     let keys = keys.collect()?;
     let (n, width) = (keys.len(), keys.width());
-    let (words, report) = match first {
+    let (words, report) = match first.map(|first| first.min(n)) {
         Some(first) if method.algorithm.is_none() && is_few(first, n) => {
             let start = Instant::now();
             let words = if let Give::Keys = give {

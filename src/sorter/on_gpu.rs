@@ -16,13 +16,17 @@ use crate::words::{Width, Words};
 
 /// A GPU and the buffers of the last sort, which the next one uses if they are large enough.
 pub(super) struct OnGpu {
-    pub(super) gpu: Gpu,
+    gpu: Gpu,
     buffers: Mutex<Option<Buffers>>,
 }
 
 impl OnGpu {
     pub(super) fn new(gpu: Gpu) -> Self {
         Self { gpu, buffers: Mutex::new(None) }
+    }
+
+    pub(super) fn gpu(&self) -> &Gpu {
+        &self.gpu
     }
 
     /// Brings the keys into buffers as they come; returns how long that took without waiting for them, and whether they
