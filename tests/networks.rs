@@ -37,11 +37,11 @@ fn every_plan_sorts_every_sequence_of_zeros_and_ones() {
             for n in 0..=16 {
                 let plan = Plan::new(algorithm, variant, n, KEYS, &small_tiles(log2)).unwrap();
                 for bits in 0..1_u32 << n {
-                    let input: Vec<u8> = (0..n).map(|i| (bits >> i & 1) as u8).collect();
+                    let input: Vec<u32> = (0..n).map(|i| bits >> i & 1).collect();
                     let mut output = input.clone();
                     network::perform(&plan, &mut output, |_| {});
                     let zeros = n - bits.count_ones() as usize;
-                    let sorted = output.iter().enumerate().all(|(i, &bit)| bit == u8::from(i >= zeros));
+                    let sorted = output.iter().enumerate().all(|(i, &bit)| bit == u32::from(i >= zeros));
                     assert!(sorted, "{algorithm} {variant} n {n} tile 2^{log2}: {input:?} became {output:?}");
                 }
             }
@@ -57,7 +57,7 @@ fn a_network_with_a_step_left_out_does_not_sort() {
         let cut = plan.prefix(plan.dispatch_count() - 1);
         assert_eq!(cut.dispatch_count() + 1, plan.dispatch_count());
         let fails = (0..1_u32 << 16).any(|bits| {
-            let mut output: Vec<u8> = (0..16).map(|i| (bits >> i & 1) as u8).collect();
+            let mut output: Vec<u32> = (0..16).map(|i| bits >> i & 1).collect();
             network::perform(&cut, &mut output, |_| {});
             !output.is_sorted()
         });

@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use super::last_swap::{self, LAST_SWAP};
 use super::{Access, Extra, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
-use crate::cpu::step;
+use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::{self, Step};
@@ -379,7 +379,7 @@ impl Family for Fused {
 }
 
 impl Twin for Fused {
-    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], _: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], _: T) {
         match self.work {
             // Tiles are aligned, so positions within one pair up as positions of the whole do.
             FusedWork::Sort | FusedWork::Halves => {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments};
+use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::Step;
@@ -52,5 +53,5 @@ impl Family for Iota {
 
 impl Twin for Iota {
     /// On the CPU elements are made with their positions.
-    fn perform<T: Ord + Copy + Send + Sync>(&self, _: &mut [T], _: T) {}
+    fn perform<T: Item>(&self, _: &mut [T], _: T) {}
 }

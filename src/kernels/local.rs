@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 
 use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
-use crate::cpu::step;
+use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::{self, Step};
@@ -91,7 +91,7 @@ impl Family for Local {
 }
 
 impl Twin for Local {
-    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], _: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], _: T) {
         step::perform_in_tiles(&self.steps(), 1 << self.tile_log2(), elements);
     }
 }

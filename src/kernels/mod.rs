@@ -46,6 +46,7 @@ pub use transpose::Rows;
 
 use std::borrow::Cow;
 
+use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::Step;
@@ -105,7 +106,7 @@ trait Family {
 
 /// What a CPU does to the same elements. `last` stands for elements that sort last where there are none.
 trait Twin {
-    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], last: T);
+    fn perform<T: Item>(&self, elements: &mut [T], last: T);
 }
 
 /// Lists the kernels, and has each asked by what it is.
@@ -126,7 +127,7 @@ macro_rules! kernels {
             /// # Panics
             ///
             /// When there can be no dispatch of the kernel on that number of elements.
-            pub fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], last: T) {
+            pub fn perform<T: Item>(&self, elements: &mut [T], last: T) {
                 match self { $(Self::$name(family) => family.perform(elements, last),)* }
             }
         }

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use super::last_swap::{self, LAST_SWAP};
 use super::{Access, Extra, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
-use crate::cpu::step;
+use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::Step;
@@ -100,7 +100,7 @@ impl Family for Step {
 }
 
 impl Twin for Step {
-    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], _: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], _: T) {
         step::perform(&[*self], elements);
     }
 }

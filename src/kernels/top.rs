@@ -14,7 +14,7 @@
 use std::borrow::Cow;
 
 use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
-use crate::cpu::step;
+use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::{self, Step};
@@ -175,7 +175,7 @@ impl Family for Top {
 
 impl Twin for Top {
     /// Sorts every tile and puts its first `k` into a run, one run after another.
-    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], last: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], last: T) {
         let tile = 1 << self.tuning.tile_log2();
         step::perform_in_tiles(&self.steps(), tile, elements);
         let run = |tile: &[T]| {

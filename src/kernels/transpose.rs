@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
-use crate::cpu::step;
+use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::{self, Step};
@@ -159,7 +159,7 @@ impl Family for Rows {
 }
 
 impl Twin for Rows {
-    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], last: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], last: T) {
         match *self {
             Self::Pad { from } => elements[from as usize..].fill(last),
             // Rows pair up within themselves, but whether up or down depends on where they are.

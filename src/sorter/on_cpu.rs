@@ -113,7 +113,7 @@ fn sort_records(
 }
 
 /// Sorts elements by a network, as a whole, or by the fast sort.
-fn sort<P: Piece<Item: Ord>>(
+fn sort<P: Piece>(
     pieces: Vec<P>,
     key: KeyWords,
     method: Method,
