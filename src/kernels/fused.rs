@@ -14,11 +14,10 @@
 //! An invocation holds some of a tile's elements; which ones is a [`Layout`]. To change it, elements are
 //! exchanged through workgroup memory. `shaders/fused.wgsl` has the details.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::last_swap::{self, LAST_SWAP};
-use super::{Access, Extra, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
+use super::{Access, Arguments, Extra, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -194,8 +193,6 @@ pub struct Fused {
     pub work: FusedWork,
 }
 
-arguments!(n, first, low, phase);
-
 impl Fused {
     /// Bits of a tile's index that are the lowest of the array's.
     fn run_log2(self) -> u32 {
@@ -370,11 +367,11 @@ impl Family for Fused {
                 ("do_steps", [tile, last_swap::TEXT, phases, &self.pass()].concat())
             }
         };
-        Module { entry_point, constants, text: Cow::Owned(text) }
+        Module { entry_point, constants, text }
     }
 
-    fn arguments(&self, first: u32, count: u32, phase: u32) -> super::Arguments {
-        Arguments { n: first + count, first, low: self.low(), phase }.into()
+    fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments {
+        vec![("n", first + count), ("first", first), ("low", self.low()), ("phase", phase)]
     }
 }
 

@@ -11,9 +11,7 @@
 //! Where the count is larger than the run, the bound is found bit by bit instead: the k-th element itself,
 //! below which there are less than k.
 
-use std::borrow::Cow;
-
-use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
+use super::{Access, Arguments, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -110,8 +108,6 @@ pub struct Top {
     pub k: u32,
 }
 
-arguments!(n, tiles, k, rank);
-
 impl Family for Top {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         let TopTuning { invocations_log2, groups_log2, slots_log2, .. } = self.tuning;
@@ -162,14 +158,15 @@ impl Family for Top {
             ("SLOTS_LOG2", tuning.slots_log2),
             ("ELEMENT_WORDS", shape.words()),
         ];
-        let text = Cow::Borrowed(include_str!("../../shaders/top.wgsl"));
+        let text = include_str!("../../shaders/top.wgsl").to_owned();
         Module { entry_point: "top_of_tile", constants, text }
     }
 
-    fn arguments(&self, first: u32, count: u32, _: u32) -> super::Arguments {
+    fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
         let n = first + count;
         let tiles = n.div_ceil(1 << self.tuning.tile_log2());
-        Arguments { n, tiles, k: self.k, rank: self.k.div_ceil(self.tuning.subsets()) }.into()
+        let rank = self.k.div_ceil(self.tuning.subsets());
+        vec![("n", n), ("tiles", tiles), ("k", self.k), ("rank", rank)]
     }
 }
 

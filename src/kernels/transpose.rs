@@ -8,9 +8,7 @@
 //!                                                 a3 b3
 //! ```
 
-use std::borrow::Cow;
-
-use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
+use super::{Access, Arguments, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -47,8 +45,6 @@ pub enum Rows {
         columns_log2: u32,
     },
 }
-
-arguments!(n, pad_from, steps, block_log2, rows, columns);
 
 /// Side of the squares that are transposed in workgroup memory: see `transpose.wgsl`.
 const SIDE: u32 = 16;
@@ -139,22 +135,25 @@ impl Family for Rows {
             // With rows of a square one element longer.
             Self::Transpose { .. } => ("transpose", SIDE * (SIDE + 1)),
         };
-        let text = Cow::Borrowed(include_str!("../../shaders/transpose.wgsl"));
+        let text = include_str!("../../shaders/transpose.wgsl").to_owned();
         Module { entry_point, constants: vec![("TILE_SIZE", tile_size)], text }
     }
 
-    fn arguments(&self, first: u32, count: u32, _: u32) -> super::Arguments {
-        let n = first + count;
-        let none = Arguments { n, pad_from: 0, steps: 0, block_log2: 0, rows: 0, columns: 0 };
-        let arguments = match *self {
-            Self::Pad { from } => Arguments { pad_from: from, ..none },
-            Self::Sort { .. } => none,
-            Self::Merge { steps, block_log2, .. } => Arguments { steps, block_log2, ..none },
-            Self::Transpose { rows_log2, columns_log2 } => {
-                Arguments { rows: 1 << rows_log2, columns: 1 << columns_log2, ..none }
-            }
+    fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
+        let (pad_from, steps, block_log2, rows, columns) = match *self {
+            Self::Pad { from } => (from, 0, 0, 0, 0),
+            Self::Sort { .. } => (0, 0, 0, 0, 0),
+            Self::Merge { steps, block_log2, .. } => (0, steps, block_log2, 0, 0),
+            Self::Transpose { rows_log2, columns_log2 } => (0, 0, 0, 1 << rows_log2, 1 << columns_log2),
         };
-        arguments.into()
+        vec![
+            ("n", first + count),
+            ("pad_from", pad_from),
+            ("steps", steps),
+            ("block_log2", block_log2),
+            ("rows", rows),
+            ("columns", columns),
+        ]
     }
 }
 
