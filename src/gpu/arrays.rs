@@ -10,7 +10,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::context::Context;
-use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_POSITIONS, POSITIONS, Pipelines};
+use super::device::Gpu;
+use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_POSITIONS, POSITIONS};
 use crate::error::Error;
 use crate::kernels::{Bindings, ELEMENT_BINDINGS};
 use crate::plan::{Extra, Plan, Shape};
@@ -123,13 +124,7 @@ impl Arrays {
     }
 
     /// The bind group for kernels with these bindings when the elements are on this side.
-    pub(super) fn bind_group(
-        &self,
-        context: &Context,
-        pipelines: &Pipelines,
-        side: Side,
-        bindings: Bindings,
-    ) -> wgpu::BindGroup {
+    pub(super) fn bind_group(&self, gpu: &Gpu, side: Side, bindings: Bindings) -> wgpu::BindGroup {
         let make = || {
             let buffer = |binding| match binding {
                 KEYS => Some(self.keys(side)),
@@ -145,9 +140,9 @@ impl Arrays {
                     resource: buffer.as_entire_binding(),
                 })
                 .collect();
-            context.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            gpu.context.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("elements"),
-                layout: &pipelines.bind_group_layout(context, bindings),
+                layout: &gpu.pipelines.bind_group_layout(&gpu.context, bindings),
                 entries: &entries,
             })
         };

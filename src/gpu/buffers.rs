@@ -96,13 +96,13 @@ impl Buffers {
     ///
     /// Whatever the device or its driver reports.
     pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
-        let Gpu { context, pipelines, staging } = gpu;
+        let Gpu { context, staging, .. } = gpu;
         self.set_side(Side::Front);
         if self.shape().positions {
             let iota = [(Iota.into(), 0, self.n)];
             let plan = Plan::of_kernels(self.n as usize, self.shape(), &gpu.info().limits, iota)?;
             let mut encoder = context.encoder("iota");
-            let mut recording = Recording::begin(context, pipelines, &plan, &self.arrays, &mut encoder);
+            let mut recording = Recording::begin(gpu, &plan, &self.arrays, &mut encoder);
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             recording.record(&mut pass, |_| true)?;
             drop(pass);

@@ -33,7 +33,7 @@ pub fn execute(
     mut progress: impl FnMut(u64),
 ) -> Result<(Elapsed, u64), Error> {
     assert!(buffers.fit(plan) && buffers.n() == plan.n(), "the plan is for other buffers");
-    let Gpu { context, pipelines, .. } = gpu;
+    let context = &gpu.context;
     let total = plan.dispatch_count();
     let timestamps = buffers.timestamps();
     let mut pace = Pace::new(gpu.info().kind);
@@ -44,9 +44,8 @@ pub fn execute(
     while done < total && !over {
         let submitted = Instant::now();
         let mut encoder = context.encoder("sort");
-        let recording = recording.get_or_insert_with(|| {
-            Recording::begin(context, pipelines, plan, buffers.arrays(), &mut encoder)
-        });
+        let recording =
+            recording.get_or_insert_with(|| Recording::begin(gpu, plan, buffers.arrays(), &mut encoder));
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("sort"),
             // Which submit will be the last is not known yet, so each ends with a timestamp; the last
