@@ -59,7 +59,7 @@ impl Array {
 
 /// What a plan needs on the device.
 pub(super) struct Arrays {
-    shape: Shape,
+    pub(super) shape: Shape,
     front: Array,
     back: Option<Array>,
     extras: Vec<(Extra, wgpu::Buffer)>,
@@ -90,10 +90,6 @@ impl Arrays {
             && self.front.room >= plan.room()
             && self.back.as_ref().map_or(0, |back| back.room) >= plan.other_room()
             && plan.extras().iter().all(has)
-    }
-
-    pub(super) fn shape(&self) -> Shape {
-        self.shape
     }
 
     /// The array on this side; the front one, where there is no other.
@@ -142,7 +138,7 @@ impl Arrays {
                 .collect();
             gpu.context.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("elements"),
-                layout: &gpu.pipelines.bind_group_layout(&gpu.context, bindings),
+                layout: &gpu.pipelines.layouts(&gpu.context, bindings).bindings,
                 entries: &entries,
             })
         };

@@ -15,12 +15,12 @@ use crate::plan::{Plan, Shape};
 /// An array of elements on the device, and what else a sort of it needs there.
 pub struct Buffers {
     n: u32,
-    arrays: Arrays,
+    pub(super) arrays: Arrays,
     /// Which of the arrays the elements are in.
-    side: Cell<Side>,
+    pub(super) side: Cell<Side>,
     /// Where the host reads what phases of odd-even sort tell each other.
     last_swap: Option<Words>,
-    timestamps: Option<Timestamps>,
+    pub(super) timestamps: Option<Timestamps>,
 }
 
 impl Buffers {
@@ -64,11 +64,7 @@ impl Buffers {
     /// What an element is made of.
     #[must_use]
     pub fn shape(&self) -> Shape {
-        self.arrays.shape()
-    }
-
-    pub(super) fn arrays(&self) -> &Arrays {
-        &self.arrays
+        self.arrays.shape
     }
 
     /// One more than the number of the last phase that swapped something, after all that was submitted;
@@ -81,15 +77,6 @@ impl Buffers {
         Ok(words.read(&gpu.context, encoder, from)?.first().copied())
     }
 
-    pub(super) fn timestamps(&self) -> Option<&Timestamps> {
-        self.timestamps.as_ref()
-    }
-
-    /// Notes on which side the elements are.
-    pub(super) fn set_side(&self, side: Side) {
-        self.side.set(side);
-    }
-
     /// Begins to bring keys to the device, and numbers them 0, 1, 2, … where there are positions.
     ///
     /// # Errors
@@ -97,7 +84,7 @@ impl Buffers {
     /// Whatever the device or its driver reports.
     pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
         let Gpu { context, staging, .. } = gpu;
-        self.set_side(Side::Front);
+        self.side.set(Side::Front);
         if self.shape().positions {
             let iota = [(Iota.into(), 0, self.n)];
             let plan = Plan::of_kernels(self.n as usize, self.shape(), &gpu.info().limits, iota)?;

@@ -14,7 +14,8 @@ pub(super) struct Recording<'a> {
     arrays: &'a Arrays,
     ends_early: bool,
     dispatches: Peekable<Box<dyn Iterator<Item = &'a Dispatch> + 'a>>,
-    side: Side,
+    /// Where the elements are after what was recorded.
+    pub(super) side: Side,
     recorded: u32,
 }
 
@@ -65,10 +66,5 @@ impl<'a> Recording<'a> {
             self.recorded = self.recorded.saturating_add(1);
         }
         Ok(())
-    }
-
-    /// Where the elements are after what was recorded.
-    pub(super) fn side(&self) -> Side {
-        self.side
     }
 }

@@ -35,7 +35,7 @@ pub fn execute(
     assert!(buffers.fit(plan) && buffers.n() == plan.n(), "the plan is for other buffers");
     let context = &gpu.context;
     let total = plan.dispatch_count();
-    let timestamps = buffers.timestamps();
+    let timestamps = buffers.timestamps.as_ref();
     let mut pace = Pace::new(gpu.info().kind);
     let mut recording = None;
     let mut done = 0;
@@ -45,7 +45,7 @@ pub fn execute(
         let submitted = Instant::now();
         let mut encoder = context.encoder("sort");
         let recording =
-            recording.get_or_insert_with(|| Recording::begin(gpu, plan, buffers.arrays(), &mut encoder));
+            recording.get_or_insert_with(|| Recording::begin(gpu, plan, &buffers.arrays, &mut encoder));
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("sort"),
             // Which submit will be the last is not known yet, so each ends with a timestamp; the last
@@ -62,7 +62,7 @@ pub fn execute(
             takes
         })?;
         drop(pass);
-        buffers.set_side(recording.side());
+        buffers.side.set(recording.side);
         done += batch.dispatches;
         context.queue.submit([encoder.finish()]);
         if plan.ends_early() && done < total {

@@ -28,8 +28,8 @@ pub(super) fn numbers(bindings: Bindings) -> impl Iterator<Item = u32> {
 
 /// The layout of the buffers that kernels bind, and of pipelines with them.
 #[derive(Clone)]
-struct Layouts {
-    bindings: wgpu::BindGroupLayout,
+pub(super) struct Layouts {
+    pub(super) bindings: wgpu::BindGroupLayout,
     pipeline: wgpu::PipelineLayout,
 }
 
@@ -71,14 +71,9 @@ pub(super) struct Pipelines {
 }
 
 impl Pipelines {
-    fn layouts(&self, context: &Context, bindings: Bindings) -> Layouts {
+    pub(super) fn layouts(&self, context: &Context, bindings: Bindings) -> Layouts {
         let mut layouts = self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
         layouts.entry(bindings).or_insert_with(|| Layouts::new(&context.device, bindings)).clone()
-    }
-
-    /// The layout of the bind groups for such kernels.
-    pub(super) fn bind_group_layout(&self, context: &Context, bindings: Bindings) -> wgpu::BindGroupLayout {
-        self.layouts(context, bindings).bindings
     }
 
     /// The pipeline for `key`, made when it is first asked for.

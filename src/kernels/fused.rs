@@ -213,13 +213,10 @@ impl Fused {
     /// Tiles of `count` elements in which there is something to compare.
     pub(crate) fn tiles(self, count: u32) -> u64 {
         let n = u64::from(count);
-        let FusedWork::Strides { tail, low, count, mirrored } = self.work else {
+        let FusedWork::Strides { tail, low, count: count @ 1.., mirrored } = self.work else {
             return n.div_ceil(1 << self.tile.log2());
         };
-        if count == 0 {
-            return n.div_ceil(1 << self.tile.log2());
-        }
-        let run_log2 = self.run_log2();
+        let run_log2 = self.tile.log2() - count;
         let (blocks, rest) = (n >> (low + count), n & ((1 << (low + count)) - 1));
         let all = 1 << (low - run_log2);
         // In the last block there is something to do if it reaches past the first half, or stride.
@@ -245,14 +242,12 @@ impl Fused {
         }
         line("let tile = tile_at(place);".to_owned());
         line("var e: Registers;".to_owned());
-        let mut before: Option<Layout> = None;
-        for layout in self.tile.layouts(self.work) {
-            let Layout { low, ref steps, mirrored } = layout;
+        let mut before = None;
+        for Layout { low, steps, mirrored } in self.tile.layouts(self.work) {
             line(match before {
                 None => format!("load_registers(&e, tile, local, {low}u, {mirrored});"),
-                Some(before) => {
-                    let (low_before, mirrored_before) = (before.low, before.mirrored);
-                    format!("change_layout(&e, local, {low_before}u, {mirrored_before}, {low}u, {mirrored});")
+                Some((from, is_from)) => {
+                    format!("change_layout(&e, local, {from}u, {is_from}, {low}u, {mirrored});")
                 }
             });
             let (mut top, bottom) = (steps.end.saturating_sub(low), steps.start.saturating_sub(low));
@@ -264,9 +259,9 @@ impl Fused {
                 top -= 1;
             }
             line(format!("merge_registers(&e, {top}u, {bottom}u);"));
-            before = Some(layout);
+            before = Some((low, mirrored));
         }
-        if let Some(Layout { low, mirrored, .. }) = before {
+        if let Some((low, mirrored)) = before {
             line(format!("store_registers(&e, tile, local, {low}u, {mirrored});"));
         }
         format!(
@@ -330,13 +325,11 @@ impl Family for Fused {
     }
 
     fn without_arguments(&self) -> Kernel {
-        let work = match self.work {
-            FusedWork::Strides { tail, count, mirrored, .. } => {
-                FusedWork::Strides { tail, low: 0, count, mirrored }
-            }
-            work => work,
-        };
-        Kernel::Fused(Self { work, ..*self })
+        let mut same = *self;
+        if let FusedWork::Strides { low, .. } = &mut same.work {
+            *low = 0;
+        }
+        same.into()
     }
 
     fn module(&self, shape: Shape) -> Module {

@@ -15,12 +15,7 @@ impl Family for Iota {
     }
 
     fn launch(&self, count: u32, _: Shape, limits: &Limits) -> Launch {
-        let workgroup_size = limits.invocations.clamp(1, 256);
-        Launch {
-            workgroup_size,
-            workgroups: u64::from(count).div_ceil(workgroup_size.into()),
-            bytes_moved: u64::from(count) * 4,
-        }
+        Launch::of_invocations(count.into(), u64::from(count) * 4, limits)
     }
 
     /// In bounds since an invocation stores below `n` only.

@@ -183,6 +183,14 @@ struct Launch {
     bytes_moved: u64,
 }
 
+impl Launch {
+    /// For at least so many invocations, of which none works with others.
+    fn of_invocations(invocations: u64, bytes_moved: u64, limits: &Limits) -> Self {
+        let workgroup_size = limits.invocations.clamp(1, 256);
+        Self { workgroup_size, workgroups: invocations.div_ceil(workgroup_size.into()), bytes_moved }
+    }
+}
+
 /// The elements that a dispatch touches, counted from the start of the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {

@@ -30,12 +30,8 @@ impl Family for Step {
     }
 
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
-        let workgroup_size = limits.invocations.clamp(1, 256);
-        Launch {
-            workgroup_size,
-            workgroups: self.comparisons(count.into()).div_ceil(workgroup_size.into()),
-            bytes_moved: self.pairs(count.into()) * 2 * 2 * shape.bytes(),
-        }
+        let bytes_moved = self.pairs(count.into()) * 2 * 2 * shape.bytes();
+        Launch::of_invocations(self.comparisons(count.into()), bytes_moved, limits)
     }
 
     /// In bounds since a pair is touched only where its higher position is below `n`, and the lower one is
@@ -49,10 +45,7 @@ impl Family for Step {
     }
 
     fn extras(&self) -> &'static [Extra] {
-        match self {
-            Self::Phase { .. } => &[LAST_SWAP],
-            _ => &[],
-        }
+        if matches!(self, Self::Phase { .. }) { &[LAST_SWAP] } else { &[] }
     }
 
     fn steps(&self) -> Vec<Step> {

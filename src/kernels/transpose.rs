@@ -68,8 +68,8 @@ impl Family for Rows {
         let all = u64::from(count);
         let (workgroup_size, workgroups, moved) = match *self {
             Self::Pad { from } => {
-                let (each, padding) = (limits.invocations.clamp(1, 256), all.saturating_sub(from.into()));
-                (each, padding.div_ceil(each.into()), padding)
+                let padding = all.saturating_sub(from.into());
+                return Launch::of_invocations(padding, padding * shape.bytes(), limits);
             }
             Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => {
                 (limits.invocations.clamp(1, 512).min(1 << (row_log2 - 1)), all >> row_log2, 2 * all)

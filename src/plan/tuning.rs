@@ -81,9 +81,6 @@ fn fitted(numbers: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
     while within(elements, invocations, parts).is_none() && elements > parts + 1 {
         elements -= 1;
     }
-    if within(elements, invocations, parts).is_none() {
-        return FusedTile::SMALLEST;
-    }
     // Fewer invocations than a subgroup has gain nothing.
     while invocations > 5 && invocations + elements > stages {
         invocations -= 1;
