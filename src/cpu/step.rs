@@ -35,19 +35,11 @@ pub(crate) fn perform_in_tiles<T: Item>(steps: &[Step], tile: usize, elements: &
 fn perform_step<T: Item>(step: Step, elements: &mut [T]) {
     match step {
         Step::Mirror { block_log2 } => {
-            let half = 1 << (block_log2 - 1);
-            elements.chunks_mut(2 * half).filter(|block| block.len() > half).for_each(|block| {
-                let (low, high) = block.split_at_mut(half);
-                compare_mirrored(low, high);
-            });
+            halves(elements, 1 << (block_log2 - 1)).for_each(|(low, high)| compare_mirrored(low, high));
         }
         Step::Stride { stride_log2: 0 } => compare_neighbours(elements),
         Step::Stride { stride_log2 } => {
-            let stride = 1 << stride_log2;
-            elements.chunks_mut(2 * stride).filter(|block| block.len() > stride).for_each(|block| {
-                let (low, high) = block.split_at_mut(stride);
-                compare(low, high);
-            });
+            halves(elements, 1 << stride_log2).for_each(|(low, high)| compare(low, high));
         }
         Step::Alternating { .. } => perform_alternating(step, elements),
         Step::Phase { odd } => compare_neighbours(elements.get_mut(usize::from(odd)..).unwrap_or_default()),
@@ -72,8 +64,7 @@ fn perform_step_in_parallel<T: Item>(step: Step, elements: &mut [T]) {
         return parallel::chunks_mut(elements, SERIAL).for_each(|part| perform_step(step, part));
     }
     // There may be fewer blocks of this size than cores, so each is divided.
-    for block in elements.chunks_mut(2 * half).filter(|block| block.len() > half) {
-        let (low, high) = block.split_at_mut(half);
+    for (low, high) in halves(elements, half) {
         if mirrored {
             // The last of `low` meets the first of `high`.
             let low = &mut low[half - high.len()..];
@@ -87,6 +78,12 @@ fn perform_step_in_parallel<T: Item>(step: Step, elements: &mut [T]) {
                 .for_each(|(low, high)| compare(low, high));
         }
     }
+}
+
+/// The halves of every block of 2 × `half` elements that has a second one, or a part of it.
+fn halves<T>(elements: &mut [T], half: usize) -> impl Iterator<Item = (&mut [T], &mut [T])> {
+    let blocks = elements.chunks_mut(2 * half).filter(move |block| block.len() > half);
+    blocks.map(move |block| block.split_at_mut(half))
 }
 
 /// Only comparison plans have such steps: pair by pair is fast enough.

@@ -194,15 +194,7 @@ pub struct Fused {
 }
 
 impl Fused {
-    /// Bits of a tile's index that are the lowest of the array's.
-    fn run_log2(self) -> u32 {
-        match self.work {
-            FusedWork::Strides { count, .. } => self.tile.log2() - count,
-            FusedWork::Sort | FusedWork::Halves => self.tile.log2(),
-        }
-    }
-
-    /// The bit of the array's index that follows those.
+    /// The bit of the array's index that follows a tile's run.
     fn low(self) -> u32 {
         match self.work {
             FusedWork::Strides { low, .. } => low,
@@ -335,7 +327,10 @@ impl Family for Fused {
     fn module(&self, shape: Shape) -> Module {
         let FusedTile { elements_log2, parts_log2, .. } = self.tile;
         let (tile_log2, part_log2) = (self.tile.log2(), elements_log2 - parts_log2);
-        let mirrored = matches!(self.work, FusedWork::Strides { mirrored: true, .. });
+        let (count, mirrored) = match self.work {
+            FusedWork::Strides { count, mirrored, .. } => (count, mirrored),
+            FusedWork::Sort | FusedWork::Halves => (0, false),
+        };
         let constants = vec![
             ("TILE_SIZE", 1),
             ("TILE_LOG2", tile_log2),
@@ -346,7 +341,7 @@ impl Family for Fused {
             ("PARTS", 1 << parts_log2),
             ("PART_LOG2", part_log2),
             ("PART", 1 << part_log2),
-            ("RUN_LOG2", self.run_log2()),
+            ("RUN_LOG2", tile_log2 - count),
             ("MIRRORED", mirrored.into()),
             ("UPPER_LAYOUTS", (tile_log2 - parts_log2).div_ceil(part_log2) - 1),
             ("ELEMENT_WORDS", shape.words()),

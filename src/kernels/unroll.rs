@@ -42,17 +42,11 @@ fn parse_header<'a>(header: &'a str, constants: &[(&str, u32)]) -> Option<(&'a s
 /// What is before the brace that closes the block in which `text` begins, and what is after it.
 fn split_at_closing_brace(text: &str) -> (&str, &str) {
     let mut depth = 1;
-    for (at, c) in text.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return (&text[..at], &text[at + 1..]);
-        }
-    }
-    panic!("a marked loop's body does not end")
+    let is_end = |c| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        depth == 0
+    };
+    text.find(is_end).map(|end| (&text[..end], &text[end + 1..])).expect("a marked loop's body ends")
 }
 
 /// Replaces `word` where it stands alone, not as a part of another name.
