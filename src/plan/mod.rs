@@ -99,7 +99,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; the tuning exceeds the limits.
+    /// As for [`Plan::new`]; the tuning exceeds the limits, or has larger tiles in passes than it sorts.
     pub fn fused(n: usize, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Self, Error> {
         let n = checked_size(n, shape, limits)?;
         Self::once(n, shape, limits, fused::plan(n, shape, limits, tuning)?)
