@@ -34,9 +34,9 @@ pub(super) struct Staging {
 /// The staging buffers of one transfer.
 struct Ring<'a> {
     context: &'a Context,
-    /// Those of other transfers, which are done.
+    /// Those of transfers that are done.
     kept: &'a Mutex<Vec<wgpu::Buffer>>,
-    /// Which side the host is on: whether it writes into them or reads.
+    /// Whether the host writes into them or reads.
     mode: wgpu::MapMode,
     /// How many this transfer has made or taken.
     buffers: usize,
