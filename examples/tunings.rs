@@ -64,7 +64,8 @@ fn tuning(text: &str) -> anyhow::Result<Tuning> {
     let numbers = numbers.with_context(|| format!("'{text}'"))?;
     ensure!(numbers.len() == 8, "'{text}' is not a tuning: it has {} numbers, not 8", numbers.len());
     let tile = |numbers: &[u32]| FusedTile::new(numbers[0], numbers[1], numbers[2]);
-    Ok(Tuning::new(tile(&numbers[..3])?, tile(&numbers[3..6])?, numbers[6], numbers[7])?)
+    let (sort_tile, tile) = (tile(&numbers[..3])?, tile(&numbers[3..6])?);
+    Ok(Tuning { sort_tile, tile, run_log2: numbers[6], region_log2: numbers[7] })
 }
 
 /// What each kind of dispatch takes with the gap to the next one, done many times over.

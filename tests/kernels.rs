@@ -108,7 +108,7 @@ fn tiles_of_every_cut_leave_what_the_interpreter_leaves() {
         ((2, 6, 0), wide_positioned),
     ] {
         let tile = FusedTile::new(elements_log2, invocations_log2, parts_log2).unwrap();
-        let tuning = Tuning::new(tile, tile, 3, 15).unwrap();
+        let tuning = Tuning { sort_tile: tile, tile, run_log2: 3, region_log2: 15 };
         // Rows of eleven workgroups: a dispatch for a region of 32 tiles has one more than tiles.
         let limits = Limits { workgroups_per_dimension: 11, ..gpu().info().limits };
         for (n, pattern) in [(1021, Pattern::FewDistinct), (35_001, Pattern::Random)] {

@@ -37,11 +37,11 @@ fn every_plan_sorts_every_sequence_of_zeros_and_ones() {
             for n in 0..=16 {
                 let plan = Plan::new(algorithm, variant, n, KEYS, &small_tiles(log2)).unwrap();
                 for bits in 0..1_u32 << n {
-                    let input: Vec<u8> = (0..n).map(|i| (bits >> i & 1) as u8).collect();
+                    let input: Vec<u32> = (0..n).map(|i| bits >> i & 1).collect();
                     let mut output = input.clone();
                     network::perform(&plan, &mut output, |_| {});
                     let zeros = n - bits.count_ones() as usize;
-                    let sorted = output.iter().enumerate().all(|(i, &bit)| bit == u8::from(i >= zeros));
+                    let sorted = output.iter().enumerate().all(|(i, &bit)| bit == u32::from(i >= zeros));
                     assert!(sorted, "{algorithm} {variant} n {n} tile 2^{log2}: {input:?} became {output:?}");
                 }
             }
@@ -57,7 +57,7 @@ fn a_network_with_a_step_left_out_does_not_sort() {
         let cut = plan.prefix(plan.dispatch_count() - 1);
         assert_eq!(cut.dispatch_count() + 1, plan.dispatch_count());
         let fails = (0..1_u32 << 16).any(|bits| {
-            let mut output: Vec<u8> = (0..16).map(|i| (bits >> i & 1) as u8).collect();
+            let mut output: Vec<u32> = (0..16).map(|i| bits >> i & 1).collect();
             network::perform(&cut, &mut output, |_| {});
             !output.is_sorted()
         });
@@ -144,7 +144,7 @@ fn grids_cover_the_work_and_keep_to_the_limits() {
                 assert!(
                     grid.x <= limits.workgroups_per_dimension && grid.y <= limits.workgroups_per_dimension
                 );
-                assert!(dispatch.workgroup_size() <= limits.invocations);
+                assert!(dispatch.pipeline().workgroup_size() <= limits.invocations);
                 let count = u64::from(dispatch.count());
                 // Comparisons that the workgroups make room for, and those that there are.
                 let each = match dispatch.kernel() {
@@ -154,14 +154,11 @@ fn grids_cover_the_work_and_keep_to_the_limits() {
                     Kernel::Rows(Rows::Sort { row_log2 } | Rows::Merge { row_log2, .. }) => {
                         1 << (row_log2 - 1)
                     }
-                    Kernel::Step(_) | Kernel::Rows(_) | Kernel::Iota(_) => {
-                        u64::from(dispatch.workgroup_size())
-                    }
+                    _ => u64::from(dispatch.pipeline().workgroup_size()),
                 };
                 let pairs = match dispatch.kernel() {
                     Kernel::Rows(Rows::Pad { from }) => u64::from(plan.room() - from),
-                    Kernel::Rows(Rows::Transpose { .. }) => count,
-                    kernel => kernel.steps().iter().map(|step| step.pairs(count)).max().unwrap(),
+                    kernel => kernel.steps().iter().map(|step| step.pairs(count)).max().unwrap_or(count),
                 };
                 let room = grid.workgroups() * each;
                 assert!(room >= pairs, "{algorithm} {variant} n {n}: {dispatch:?}");
@@ -221,12 +218,12 @@ pub const LARGE: Limits = Limits {
 fn tiles_fit_what_the_device_has() {
     let tiles = |log2: u32, shape, limits: &Limits| {
         let tuning = Tuning::measured(1 << log2, shape, limits);
-        for tile in [tuning.sort_tile(), tuning.tile()] {
+        for tile in [tuning.sort_tile, tuning.tile] {
             assert!(tile.workgroup_bytes() <= limits.workgroup_bytes && tile.log2() >= 5);
             assert!(1 << tile.invocations_log2() <= limits.invocations);
         }
         let numbers = |tile: FusedTile| (tile.elements_log2(), tile.invocations_log2(), tile.parts_log2());
-        (numbers(tuning.sort_tile()), numbers(tuning.tile()))
+        (numbers(tuning.sort_tile), numbers(tuning.tile))
     };
     assert_eq!(tiles(12, KEYS, &LARGE), ((4, 8, 0), (3, 9, 0)));
     assert_eq!(tiles(20, KEYS, &LARGE), ((5, 8, 0), (3, 9, 0)), "few tiles are sorted larger");
@@ -270,7 +267,7 @@ fn a_million_keys_take_few_dispatches() {
 #[test]
 fn regions_are_finished_one_after_another() {
     let tile = FusedTile::new(4, 5, 0).unwrap();
-    let tuning = Tuning::new(tile, tile, 4, 11).unwrap();
+    let tuning = Tuning { sort_tile: tile, tile, run_log2: 4, region_log2: 11 };
     let n = (1 << 13) + 5;
     let plan = Plan::fused(n, KEYS, &LARGE, &tuning).unwrap();
     let firsts: Vec<u32> = plan.dispatches().map(Dispatch::first).collect();
@@ -348,16 +345,17 @@ fn tunings_that_no_kernel_has_are_refused() {
     for (elements, invocations, parts) in [(0, 8, 0), (2, 8, 2), (2, 8, 3), (4, 0, 1)] {
         assert!(FusedTile::new(elements, invocations, parts).is_err(), "{elements} {invocations} {parts}");
     }
-    let tuning = Tuning::new(fine, fine, 4, 23).unwrap();
+    let tuning = Tuning { sort_tile: fine, tile: fine, run_log2: 4, region_log2: 23 };
     assert!(Plan::fused(1 << 20, KEYS, &LARGE, &tuning).is_ok());
-    let smaller = Tuning::new(FusedTile::new(3, 8, 0).unwrap(), fine, 4, 23);
-    assert!(smaller.is_err(), "passes on tiles larger than those sorted");
+    let smaller = Tuning { sort_tile: FusedTile::new(3, 8, 0).unwrap(), ..tuning };
+    let plan = Plan::fused(1 << 20, KEYS, &LARGE, &smaller);
+    assert!(plan.is_err(), "passes on tiles larger than those sorted");
 }
 
 #[test]
 fn a_tuning_that_does_not_fit_is_refused() {
     let tile = FusedTile::new(6, 8, 0).unwrap();
-    let tuning = Tuning::new(tile, tile, 4, 23).unwrap();
+    let tuning = Tuning { sort_tile: tile, tile, run_log2: 4, region_log2: 23 };
     let error = Plan::fused(1 << 20, KEYS, &LARGE, &tuning).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { needed: 67_584, limit: 49_152, .. }), "{error}");
 }
@@ -484,7 +482,7 @@ fn dispatches_that_read_what_is_not_there_cannot_be_planned() {
 #[test]
 fn plans_for_any_limits_and_sizes_keep_inside_or_are_refused() {
     let tile = FusedTile::new(1, 0, 0).unwrap();
-    let tuning = Tuning::new(tile, tile, u32::MAX, 0).unwrap();
+    let tuning = Tuning { sort_tile: tile, tile, run_log2: u32::MAX, region_log2: 0 };
     let reduction = TopTuning::new([1, 1, 0, 0, 0]).unwrap();
     for workgroup_bytes in [0, 7, 16, 2112, u64::MAX] {
         for invocations in [0, 1, 3, 256, u32::MAX] {

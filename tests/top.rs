@@ -50,12 +50,12 @@ fn every_plan_leaves_the_top_of_every_sequence_of_zeros_and_ones() {
                 let plan = tuned(k, n, KEYS, &Limits::WEBGPU, numbers).unwrap();
                 assert!(plan.reduces() || n <= 4, "{numbers:?} {n}");
                 for bits in 0..1_u32 << n {
-                    let input: Vec<u8> = (0..n).map(|i| (bits >> i & 1) as u8).collect();
+                    let input: Vec<u32> = (0..n).map(|i| bits >> i & 1).collect();
                     let mut output = input.clone();
                     network::perform(&plan, &mut output, |_| {});
                     let zeros = n - bits.count_ones() as usize;
                     let right =
-                        output.iter().take(k).enumerate().all(|(i, &bit)| bit == u8::from(i >= zeros));
+                        output.iter().take(k).enumerate().all(|(i, &bit)| bit == u32::from(i >= zeros));
                     assert!(right, "{numbers:?} k {k} n {n}: {input:?} became {output:?}");
                 }
             }
@@ -69,10 +69,10 @@ fn a_plan_that_keeps_one_too_few_is_noticed() {
     let plan = tuned(2, 14, KEYS, &Limits::WEBGPU, SMALL[1].0).unwrap();
     let plan = keeping_one(&plan, &Limits::WEBGPU);
     let fails = (0..1_u32 << 14).any(|bits| {
-        let mut output: Vec<u8> = (0..14).map(|i| (bits >> i & 1) as u8).collect();
+        let mut output: Vec<u32> = (0..14).map(|i| bits >> i & 1).collect();
         network::perform(&plan, &mut output, |_| {});
         let zeros = 14 - bits.count_ones() as usize;
-        output.iter().take(2).enumerate().any(|(i, &bit)| bit != u8::from(i >= zeros))
+        output.iter().take(2).enumerate().any(|(i, &bit)| bit != u32::from(i >= zeros))
     });
     assert!(fails);
 }
@@ -215,8 +215,10 @@ fn check_plan(plan: &Plan, k: usize, keys: &[u64], what: &str) -> usize {
     for (end, dispatch) in (1..).zip(&dispatches) {
         let what = || format!("{what} {:?} n {} k {k}, {end} dispatches", plan.shape(), plan.n());
         let cut = plan.prefix(end as u64);
-        let mut expected = input.clone();
-        network::perform_with_padding(&cut, &mut expected, last, |_| {});
+        let pair = |(key, position)| Pair { key, position };
+        let mut expected: Vec<Pair<u64>> = input.iter().copied().map(pair).collect();
+        network::perform_with_padding(&cut, &mut expected, pair(last), |_| {});
+        let expected: Vec<_> = expected.iter().map(|pair| (pair.key, pair.position)).collect();
         if let Kernel::Top(Top { tuning, .. }) = dispatch.kernel() {
             let (tile_log2, slots_log2) = (tuning.tile_log2(), tuning.slots_log2());
             let slots = 1 << slots_log2;

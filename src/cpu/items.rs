@@ -12,8 +12,8 @@ use crate::parallel;
 /// Elements copied by one core at a time.
 const PART: usize = 1 << 14;
 
-/// A sortable element: something with a key.
-pub(crate) trait Item: Copy + Send + Sync + Zeroable {
+/// A sortable element: something with a key, by which it is ordered first of all.
+pub trait Item: Copy + Ord + Send + Sync + Zeroable {
     /// Whether elements with equal keys are identical.
     const KEY_ONLY: bool;
     /// The key, in the widest word.

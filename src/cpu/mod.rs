@@ -7,7 +7,7 @@ mod sort;
 pub(crate) mod step;
 mod top;
 
-pub use items::Pair;
-pub(crate) use items::{Item, Piece, join, records};
+pub use items::{Item, Pair};
+pub(crate) use items::{Piece, join, records};
 pub(crate) use sort::{InOrder, sort};
 pub(crate) use top::top;

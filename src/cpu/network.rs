@@ -9,6 +9,7 @@
 //!              └───── next …
 //! ```
 
+use super::Item;
 use crate::plan::Plan;
 
 /// Performs `plan` on `elements`, calling `progress` after each dispatch with the number done so far.
@@ -18,7 +19,7 @@ use crate::plan::Plan;
 /// # Panics
 ///
 /// When the plan is not for this many elements.
-pub fn perform<T: Ord + Copy + Send + Sync>(plan: &Plan, elements: &mut [T], progress: impl FnMut(u64)) {
+pub fn perform<T: Item>(plan: &Plan, elements: &mut [T], progress: impl FnMut(u64)) {
     // Any element that sorts last serves as padding: the largest is as good as one larger than all.
     match elements.iter().max().copied() {
         Some(last) => perform_with_padding(plan, elements, last, progress),
@@ -32,12 +33,7 @@ pub fn perform<T: Ord + Copy + Send + Sync>(plan: &Plan, elements: &mut [T], pro
 /// # Panics
 ///
 /// When the plan is not for this many elements.
-pub fn perform_with_padding<T: Ord + Copy + Send + Sync>(
-    plan: &Plan,
-    elements: &mut [T],
-    last: T,
-    progress: impl FnMut(u64),
-) {
+pub fn perform_with_padding<T: Item>(plan: &Plan, elements: &mut [T], last: T, progress: impl FnMut(u64)) {
     assert_eq!(plan.n() as usize, elements.len(), "the plan is for another size");
     if plan.room() == plan.n() {
         return perform_in_place(plan, elements, last, progress);
@@ -48,12 +44,7 @@ pub fn perform_with_padding<T: Ord + Copy + Send + Sync>(
     elements.copy_from_slice(&padded[..elements.len()]);
 }
 
-fn perform_in_place<T: Ord + Copy + Send + Sync>(
-    plan: &Plan,
-    elements: &mut [T],
-    last: T,
-    mut progress: impl FnMut(u64),
-) {
+fn perform_in_place<T: Item>(plan: &Plan, elements: &mut [T], last: T, mut progress: impl FnMut(u64)) {
     for (done, dispatch) in (1..).zip(plan.dispatches()) {
         let part = &mut elements[dispatch.first() as usize..][..dispatch.count() as usize];
         dispatch.kernel().perform(part, last);

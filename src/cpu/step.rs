@@ -8,6 +8,7 @@
 //! mirrored         ◂── part │ part ──▸                     taken from the middle outwards
 //! ```
 
+use super::Item;
 use crate::network::Step;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
@@ -15,13 +16,13 @@ use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 const SERIAL: usize = 1 << 15;
 
 /// Performs these steps one after another, each on all cores.
-pub(crate) fn perform<T: Ord + Copy + Send + Sync>(steps: &[Step], elements: &mut [T]) {
+pub(crate) fn perform<T: Item>(steps: &[Step], elements: &mut [T]) {
     steps.iter().for_each(|step| perform_step_in_parallel(*step, elements));
 }
 
 /// Performs these steps on every aligned tile of `tile` elements, which fits a core's cache. No comparison
 /// may leave a tile.
-pub(crate) fn perform_in_tiles<T: Ord + Copy + Send>(steps: &[Step], tile: usize, elements: &mut [T]) {
+pub(crate) fn perform_in_tiles<T: Item>(steps: &[Step], tile: usize, elements: &mut [T]) {
     let each = |tile: &mut [T]| steps.iter().for_each(|step| perform_step(*step, tile));
     if elements.len() <= SERIAL {
         elements.chunks_mut(tile).for_each(each);
@@ -31,22 +32,14 @@ pub(crate) fn perform_in_tiles<T: Ord + Copy + Send>(steps: &[Step], tile: usize
 }
 
 /// Performs one step on one core.
-fn perform_step<T: Ord + Copy>(step: Step, elements: &mut [T]) {
+fn perform_step<T: Item>(step: Step, elements: &mut [T]) {
     match step {
         Step::Mirror { block_log2 } => {
-            let half = 1 << (block_log2 - 1);
-            elements.chunks_mut(2 * half).filter(|block| block.len() > half).for_each(|block| {
-                let (low, high) = block.split_at_mut(half);
-                compare_mirrored(low, high);
-            });
+            halves(elements, 1 << (block_log2 - 1)).for_each(|(low, high)| compare_mirrored(low, high));
         }
         Step::Stride { stride_log2: 0 } => compare_neighbours(elements),
         Step::Stride { stride_log2 } => {
-            let stride = 1 << stride_log2;
-            elements.chunks_mut(2 * stride).filter(|block| block.len() > stride).for_each(|block| {
-                let (low, high) = block.split_at_mut(stride);
-                compare(low, high);
-            });
+            halves(elements, 1 << stride_log2).for_each(|(low, high)| compare(low, high));
         }
         Step::Alternating { .. } => perform_alternating(step, elements),
         Step::Phase { odd } => compare_neighbours(elements.get_mut(usize::from(odd)..).unwrap_or_default()),
@@ -54,7 +47,7 @@ fn perform_step<T: Ord + Copy>(step: Step, elements: &mut [T]) {
 }
 
 /// Performs one step on all cores.
-fn perform_step_in_parallel<T: Ord + Copy + Send + Sync>(step: Step, elements: &mut [T]) {
+fn perform_step_in_parallel<T: Item>(step: Step, elements: &mut [T]) {
     if elements.len() <= SERIAL {
         return perform_step(step, elements);
     }
@@ -71,8 +64,7 @@ fn perform_step_in_parallel<T: Ord + Copy + Send + Sync>(step: Step, elements: &
         return parallel::chunks_mut(elements, SERIAL).for_each(|part| perform_step(step, part));
     }
     // There may be fewer blocks of this size than cores, so each is divided.
-    for block in elements.chunks_mut(2 * half).filter(|block| block.len() > half) {
-        let (low, high) = block.split_at_mut(half);
+    for (low, high) in halves(elements, half) {
         if mirrored {
             // The last of `low` meets the first of `high`.
             let low = &mut low[half - high.len()..];
@@ -88,8 +80,14 @@ fn perform_step_in_parallel<T: Ord + Copy + Send + Sync>(step: Step, elements: &
     }
 }
 
+/// The halves of every block of 2 × `half` elements that has a second one, or a part of it.
+fn halves<T>(elements: &mut [T], half: usize) -> impl Iterator<Item = (&mut [T], &mut [T])> {
+    let blocks = elements.chunks_mut(2 * half).filter(move |block| block.len() > half);
+    blocks.map(move |block| block.split_at_mut(half))
+}
+
 /// Only comparison plans have such steps: pair by pair is fast enough.
-fn perform_alternating<T: Ord + Copy>(step: Step, elements: &mut [T]) {
+fn perform_alternating<T: Item>(step: Step, elements: &mut [T]) {
     let n = elements.len() as u64;
     for pair in (0..step.comparisons(n)).map(|c| step.pair(c)) {
         let (low, high) = (pair.low as usize, pair.high as usize);
@@ -100,15 +98,15 @@ fn perform_alternating<T: Ord + Copy>(step: Step, elements: &mut [T]) {
 }
 
 /// Compares the end of `low` with the beginning of `high`, from the middle outwards.
-fn compare_mirrored<T: Ord + Copy>(low: &mut [T], high: &mut [T]) {
+fn compare_mirrored<T: Item>(low: &mut [T], high: &mut [T]) {
     low.iter_mut().rev().zip(high).for_each(|(low, high)| compare_exchange(low, high));
 }
 
-fn compare<T: Ord + Copy>(low: &mut [T], high: &mut [T]) {
+fn compare<T: Item>(low: &mut [T], high: &mut [T]) {
     low.iter_mut().zip(high).for_each(|(low, high)| compare_exchange(low, high));
 }
 
-fn compare_neighbours<T: Ord + Copy>(elements: &mut [T]) {
+fn compare_neighbours<T: Item>(elements: &mut [T]) {
     for pair in elements.chunks_exact_mut(2) {
         let (low, high) = pair.split_at_mut(1);
         compare_exchange(&mut low[0], &mut high[0]);
@@ -117,7 +115,7 @@ fn compare_neighbours<T: Ord + Copy>(elements: &mut [T]) {
 
 /// Branch-free, so that the compiler vectorizes it.
 #[inline]
-fn compare_exchange<T: Ord + Copy>(low: &mut T, high: &mut T) {
+fn compare_exchange<T: Item>(low: &mut T, high: &mut T) {
     let (a, b) = (*low, *high);
     *low = a.min(b);
     *high = a.max(b);

@@ -10,7 +10,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::context::Context;
-use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_POSITIONS, POSITIONS, Pipelines};
+use super::device::Gpu;
+use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_POSITIONS, POSITIONS};
 use crate::error::Error;
 use crate::kernels::{Bindings, ELEMENT_BINDINGS};
 use crate::plan::{Extra, Plan, Shape};
@@ -58,7 +59,7 @@ impl Array {
 
 /// What a plan needs on the device.
 pub(super) struct Arrays {
-    shape: Shape,
+    pub(super) shape: Shape,
     front: Array,
     back: Option<Array>,
     extras: Vec<(Extra, wgpu::Buffer)>,
@@ -91,10 +92,6 @@ impl Arrays {
             && plan.extras().iter().all(has)
     }
 
-    pub(super) fn shape(&self) -> Shape {
-        self.shape
-    }
-
     /// The array on this side; the front one, where there is no other.
     fn array(&self, side: Side) -> &Array {
         match (side, &self.back) {
@@ -123,13 +120,7 @@ impl Arrays {
     }
 
     /// The bind group for kernels with these bindings when the elements are on this side.
-    pub(super) fn bind_group(
-        &self,
-        context: &Context,
-        pipelines: &Pipelines,
-        side: Side,
-        bindings: Bindings,
-    ) -> wgpu::BindGroup {
+    pub(super) fn bind_group(&self, gpu: &Gpu, side: Side, bindings: Bindings) -> wgpu::BindGroup {
         let make = || {
             let buffer = |binding| match binding {
                 KEYS => Some(self.keys(side)),
@@ -145,9 +136,9 @@ impl Arrays {
                     resource: buffer.as_entire_binding(),
                 })
                 .collect();
-            context.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            gpu.context.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("elements"),
-                layout: &pipelines.bind_group_layout(context, bindings),
+                layout: &gpu.pipelines.layouts(&gpu.context, bindings).bindings,
                 entries: &entries,
             })
         };

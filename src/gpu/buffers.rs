@@ -9,18 +9,16 @@ use super::readback::Words;
 use super::staging::{self, Upload};
 use super::timestamps::Timestamps;
 use crate::error::Error;
-use crate::kernels::{Iota, LAST_SWAP};
+use crate::kernels::Iota;
 use crate::plan::{Plan, Shape};
 
 /// An array of elements on the device, and what else a sort of it needs there.
 pub struct Buffers {
     n: u32,
-    arrays: Arrays,
+    pub(super) arrays: Arrays,
     /// Which of the arrays the elements are in.
-    side: Cell<Side>,
-    /// Where the host reads what phases of odd-even sort tell each other.
-    last_swap: Option<Words>,
-    timestamps: Option<Timestamps>,
+    pub(super) side: Cell<Side>,
+    pub(super) timestamps: Option<Timestamps>,
 }
 
 impl Buffers {
@@ -32,11 +30,9 @@ impl Buffers {
     pub fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
         let context = &gpu.context;
         let arrays = Arrays::new(context, plan)?;
-        let last_swap = arrays.extra(LAST_SWAP.name).map(|buffer| Words::new(context, buffer.size()));
-        let last_swap = last_swap.transpose()?;
         let timestamps = Timestamps::new(context)?;
         context.check()?;
-        Ok(Self { n: plan.n(), arrays, side: Cell::new(Side::Front), last_swap, timestamps })
+        Ok(Self { n: plan.n(), arrays, side: Cell::new(Side::Front), timestamps })
     }
 
     /// Whether this plan's elements have room here.
@@ -64,30 +60,14 @@ impl Buffers {
     /// What an element is made of.
     #[must_use]
     pub fn shape(&self) -> Shape {
-        self.arrays.shape()
+        self.arrays.shape
     }
 
-    pub(super) fn arrays(&self) -> &Arrays {
-        &self.arrays
-    }
-
-    /// One more than the number of the last phase that swapped something, after all that was submitted;
-    /// `None` if no kernel notes it.
-    pub(super) fn last_swap(&self, gpu: &Gpu) -> Result<Option<u32>, Error> {
-        let (Some(words), Some(from)) = (&self.last_swap, self.arrays.extra(LAST_SWAP.name)) else {
-            return Ok(None);
-        };
-        let encoder = gpu.context.encoder("last swap");
-        Ok(words.read(&gpu.context, encoder, from)?.first().copied())
-    }
-
-    pub(super) fn timestamps(&self) -> Option<&Timestamps> {
-        self.timestamps.as_ref()
-    }
-
-    /// Notes on which side the elements are.
-    pub(super) fn set_side(&self, side: Side) {
-        self.side.set(side);
+    /// The words of the extra buffer of this name, after all that was submitted; `None` if no kernel binds it.
+    pub(super) fn extra(&self, gpu: &Gpu, name: &str) -> Result<Option<Vec<u32>>, Error> {
+        let Some(from) = self.arrays.extra(name) else { return Ok(None) };
+        let words = Words::new(&gpu.context, from.size())?;
+        words.read(&gpu.context, gpu.context.encoder(name), from).map(Some)
     }
 
     /// Begins to bring keys to the device, and numbers them 0, 1, 2, … where there are positions.
@@ -96,13 +76,13 @@ impl Buffers {
     ///
     /// Whatever the device or its driver reports.
     pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
-        let Gpu { context, pipelines, staging } = gpu;
-        self.set_side(Side::Front);
+        let Gpu { context, staging, .. } = gpu;
+        self.side.set(Side::Front);
         if self.shape().positions {
             let iota = [(Iota.into(), 0, self.n)];
             let plan = Plan::of_kernels(self.n as usize, self.shape(), &gpu.info().limits, iota)?;
             let mut encoder = context.encoder("iota");
-            let mut recording = Recording::begin(context, pipelines, &plan, &self.arrays, &mut encoder);
+            let mut recording = Recording::begin(gpu, &plan, &self.arrays, &mut encoder);
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             recording.record(&mut pass, |_| true)?;
             drop(pass);

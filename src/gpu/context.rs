@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::device::{AdapterInfo, Kind, Limits, Select};
 use crate::error::{Error, ErrorKind};
 use crate::human;
+use crate::kernels::MOST_ARGUMENT_BYTES;
 
 /// The adapters of this machine in the order of their numbers: hardware first, software last.
 #[must_use]
@@ -42,11 +43,6 @@ fn kind(info: &wgpu::AdapterInfo) -> Kind {
     }
 }
 
-/// The name by which an adapter is known here: a driver may call it anything.
-fn name(info: &wgpu::AdapterInfo) -> String {
-    human::said(&info.name)
-}
-
 fn describe(adapter: &wgpu::Adapter) -> AdapterInfo {
     information(&adapter.get_info(), &adapter.limits())
 }
@@ -55,7 +51,8 @@ fn describe(adapter: &wgpu::Adapter) -> AdapterInfo {
 fn information(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> AdapterInfo {
     AdapterInfo {
         kind: kind(info),
-        name: name(info),
+        // A driver may call it anything.
+        name: human::said(&info.name),
         backend: info.backend.to_str(),
         driver: human::said(format!("{} {}", info.driver, info.driver_info).trim()),
         limits: Limits {
@@ -76,24 +73,17 @@ fn information(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> AdapterInfo {
 pub(super) struct Context {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
-    info: AdapterInfo,
+    pub(super) info: AdapterInfo,
     failure: Arc<Mutex<Option<String>>>,
 }
 
 impl Context {
-    /// Starts the selected device.
-    ///
-    /// # Errors
-    ///
-    /// No such device, with what can be done about it; a driver that refuses.
+    /// See [`Gpu::start`](super::Gpu::start).
     pub(super) fn start(select: &Select) -> Result<Self, Error> {
-        let adapters = enumerate();
-        let adapter = choose(&adapters, select)?;
-        let info = describe(adapter);
-        let features = adapter.features();
+        let (adapter, info) = choose(enumerate(), select)?;
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("gpusort"),
-            required_features: REQUIRED | (features & wgpu::Features::TIMESTAMP_QUERY),
+            required_features: REQUIRED | (adapter.features() & wgpu::Features::TIMESTAMP_QUERY),
             required_limits: adapter.limits(),
             memory_hints: OWN_MEMORY,
             ..Default::default()
@@ -108,12 +98,7 @@ impl Context {
         Ok(Self { device, queue, info, failure })
     }
 
-    /// Takes a device that somebody else started. Errors that wgpu reports later, but for too little memory,
-    /// go to whoever that is.
-    ///
-    /// # Errors
-    ///
-    /// A device without what the kernels need.
+    /// See [`Gpu::from_device`](super::Gpu::from_device).
     pub(super) fn from_device(
         device: wgpu::Device,
         queue: wgpu::Queue,
@@ -121,16 +106,11 @@ impl Context {
     ) -> Result<Self, Error> {
         let limits = device.limits();
         let info = information(adapter, &limits);
-        let most = crate::kernels::Arguments::MOST_BYTES;
-        if !device.features().contains(REQUIRED) || (limits.max_immediate_size as usize) < most {
+        let most = MOST_ARGUMENT_BYTES;
+        if !device.features().contains(REQUIRED) || limits.max_immediate_size < most {
             return Err(Error::device(format_args!("{info}: started without immediates of {most} bytes")));
         }
         Ok(Self { device, queue, info, failure: Arc::default() })
-    }
-
-    /// What the device is.
-    pub(super) fn info(&self) -> &AdapterInfo {
-        &self.info
     }
 
     /// A list of commands to be filled.
@@ -176,20 +156,21 @@ impl Context {
     }
 }
 
-fn choose<'a>(adapters: &'a [wgpu::Adapter], select: &Select) -> Result<&'a wgpu::Adapter, Error> {
-    let found = match select {
-        Select::Hardware => adapters.iter().find(|adapter| kind(&adapter.get_info()) != Kind::Software),
-        Select::Index(index) => adapters.get(*index),
+fn choose(adapters: Vec<wgpu::Adapter>, select: &Select) -> Result<(wgpu::Adapter, AdapterInfo), Error> {
+    let mut infos: Vec<AdapterInfo> = adapters.iter().map(describe).collect();
+    let number = match select {
+        Select::Hardware => infos.iter().position(|info| info.kind != Kind::Software),
+        Select::Index(index) => Some(*index),
         Select::Name(part) => {
             let wanted = part.to_lowercase();
-            let names = |adapter: &&wgpu::Adapter| name(&adapter.get_info()).to_lowercase();
+            let names: Vec<String> = infos.iter().map(|info| info.name.to_lowercase()).collect();
             // A whole name may be a part of another one's.
-            let whole = adapters.iter().find(|adapter| names(adapter) == wanted);
-            whole.or_else(|| adapters.iter().find(|adapter| names(adapter).contains(&wanted)))
+            let whole = names.iter().position(|name| *name == wanted);
+            whole.or_else(|| names.iter().position(|name| name.contains(&wanted)))
         }
     };
-    found.ok_or_else(|| {
-        let adapters = Some(adapters.iter().map(describe).collect());
-        Error::new(ErrorKind::NoDevice { wanted: select.clone(), adapters })
-    })
+    match number.and_then(|number| Some((number, adapters.into_iter().nth(number)?))) {
+        Some((number, adapter)) => Ok((adapter, infos.swap_remove(number))),
+        None => Err(Error::new(ErrorKind::NoDevice { wanted: select.clone(), adapters: Some(infos) })),
+    }
 }

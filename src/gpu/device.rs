@@ -49,7 +49,7 @@ impl Gpu {
     /// What this device is.
     #[must_use]
     pub fn info(&self) -> &AdapterInfo {
-        self.context.info()
+        &self.context.info
     }
 
     /// Makes the pipelines of a plan, so that it need not wait for them: on all cores, since a driver

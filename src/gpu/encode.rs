@@ -4,19 +4,18 @@
 use std::iter::Peekable;
 
 use super::arrays::{Arrays, Side};
-use super::context::Context;
-use super::pipelines::Pipelines;
+use super::device::Gpu;
 use crate::error::Error;
 use crate::plan::{Dispatch, Plan};
 
 /// A plan that is being recorded, in one pass or in several.
 pub(super) struct Recording<'a> {
-    context: &'a Context,
-    pipelines: &'a Pipelines,
+    gpu: &'a Gpu,
     arrays: &'a Arrays,
     ends_early: bool,
     dispatches: Peekable<Box<dyn Iterator<Item = &'a Dispatch> + 'a>>,
-    side: Side,
+    /// Where the elements are after what was recorded.
+    pub(super) side: Side,
     recorded: u32,
 }
 
@@ -27,8 +26,7 @@ impl<'a> Recording<'a> {
     ///
     /// When the plan is for other arrays.
     pub(super) fn begin(
-        context: &'a Context,
-        pipelines: &'a Pipelines,
+        gpu: &'a Gpu,
         plan: &'a Plan,
         arrays: &'a Arrays,
         encoder: &mut wgpu::CommandEncoder,
@@ -36,15 +34,8 @@ impl<'a> Recording<'a> {
         assert!(arrays.fit(plan), "the plan is for other buffers");
         arrays.zeroed().for_each(|buffer| encoder.clear_buffer(buffer, 0, None));
         let dispatches: Box<dyn Iterator<Item = _>> = Box::new(plan.dispatches());
-        Self {
-            context,
-            pipelines,
-            arrays,
-            ends_early: plan.ends_early(),
-            dispatches: dispatches.peekable(),
-            side: Side::Front,
-            recorded: 0,
-        }
+        let dispatches = dispatches.peekable();
+        Self { gpu, arrays, ends_early: plan.ends_early(), dispatches, side: Side::Front, recorded: 0 }
     }
 
     /// Records the next dispatches into a pass, up to one for which `take` is false.
@@ -61,10 +52,8 @@ impl<'a> Recording<'a> {
         while let Some(dispatch) = self.dispatches.next_if(|dispatch| take(dispatch)) {
             let key = dispatch.pipeline();
             if current != Some((key, self.side)) {
-                let bindings = key.bindings();
-                pass.set_pipeline(&self.pipelines.get(self.context, key)?);
-                let group = self.arrays.bind_group(self.context, self.pipelines, self.side, bindings);
-                pass.set_bind_group(0, &group, &[]);
+                pass.set_pipeline(&self.gpu.pipelines.get(&self.gpu.context, key)?);
+                pass.set_bind_group(0, &self.arrays.bind_group(self.gpu, self.side, key.bindings()), &[]);
                 current = Some((key, self.side));
             }
             if dispatch.access().changes_sides {
@@ -72,15 +61,10 @@ impl<'a> Recording<'a> {
             }
             // Only phases know how to leave out those that would find nothing to do.
             let phase = if self.ends_early { self.recorded } else { 0 };
-            pass.set_immediates(0, dispatch.arguments(phase).bytes());
+            pass.set_immediates(0, bytemuck::cast_slice(&dispatch.arguments(phase)));
             pass.dispatch_workgroups(dispatch.grid().x, dispatch.grid().y, 1);
             self.recorded = self.recorded.saturating_add(1);
         }
         Ok(())
-    }
-
-    /// Where the elements are after what was recorded.
-    pub(super) fn side(&self) -> Side {
-        self.side
     }
 }

@@ -13,6 +13,7 @@ use super::encode::Recording;
 use crate::clock::{Clock, Elapsed};
 use crate::device::Kind;
 use crate::error::Error;
+use crate::kernels::LAST_SWAP;
 use crate::plan::Plan;
 
 /// Performs `plan` on the elements in `buffers` and waits for it, calling `progress` after each submit
@@ -33,9 +34,9 @@ pub fn execute(
     mut progress: impl FnMut(u64),
 ) -> Result<(Elapsed, u64), Error> {
     assert!(buffers.fit(plan) && buffers.n() == plan.n(), "the plan is for other buffers");
-    let Gpu { context, pipelines, .. } = gpu;
+    let context = &gpu.context;
     let total = plan.dispatch_count();
-    let timestamps = buffers.timestamps();
+    let timestamps = buffers.timestamps.as_ref();
     let mut pace = Pace::new(gpu.info().kind);
     let mut recording = None;
     let mut done = 0;
@@ -44,9 +45,8 @@ pub fn execute(
     while done < total && !over {
         let submitted = Instant::now();
         let mut encoder = context.encoder("sort");
-        let recording = recording.get_or_insert_with(|| {
-            Recording::begin(context, pipelines, plan, buffers.arrays(), &mut encoder)
-        });
+        let recording =
+            recording.get_or_insert_with(|| Recording::begin(gpu, plan, &buffers.arrays, &mut encoder));
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("sort"),
             // Which submit will be the last is not known yet, so each ends with a timestamp; the last
@@ -63,11 +63,12 @@ pub fn execute(
             takes
         })?;
         drop(pass);
-        buffers.set_side(recording.side());
+        buffers.side.set(recording.side);
         done += batch.dispatches;
         context.queue.submit([encoder.finish()]);
         if plan.ends_early() && done < total {
-            over = buffers.last_swap(gpu)?.is_some_and(|last_swap| u64::from(last_swap) + 2 <= done);
+            let last_swap = buffers.extra(gpu, LAST_SWAP.name)?;
+            over = last_swap.is_some_and(|words| u64::from(words[0]) + 2 <= done);
         }
         context.wait()?;
         pace.adjust(&batch, submitted.elapsed());

@@ -3,9 +3,11 @@
 //! ```text
 //! context ◂─ readback ◂─ timestamps, staging      device and queue; what the host reads; transfers
 //!    ▴
-//! pipelines ◂─ arrays ◂─ encode                   kernels compiled; buffers bound; a plan recorded
-//!    ▴            ▴         ▴
-//! device ◂───── buffers ◂─ execute                what others use: Gpu, Buffers, execute
+//! pipelines                                       kernels compiled
+//!    ▴
+//! device ◂─ arrays ◂─ encode                      all of these together; buffers bound; a plan recorded
+//!              ▴         ▴
+//!           buffers ◂─ execute                    what others use: Gpu, Buffers, execute
 //! ```
 
 mod arrays;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::context::Context;
 use crate::error::Error;
-use crate::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKey};
+use crate::kernels::{Bindings, ELEMENT_BINDINGS, MOST_ARGUMENT_BYTES, PipelineKey};
 
 /// The bindings of keys and positions, and of those of the other array, as `element_*.wgsl` has them.
 pub(super) const KEYS: u32 = 0;
@@ -28,8 +28,8 @@ pub(super) fn numbers(bindings: Bindings) -> impl Iterator<Item = u32> {
 
 /// The layout of the buffers that kernels bind, and of pipelines with them.
 #[derive(Clone)]
-struct Layouts {
-    bindings: wgpu::BindGroupLayout,
+pub(super) struct Layouts {
+    pub(super) bindings: wgpu::BindGroupLayout,
     pipeline: wgpu::PipelineLayout,
 }
 
@@ -57,7 +57,7 @@ impl Layouts {
         let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("elements"),
             bind_group_layouts: &[Some(&bindings)],
-            immediate_size: Arguments::MOST_BYTES as u32,
+            immediate_size: MOST_ARGUMENT_BYTES,
         });
         Self { bindings, pipeline }
     }
@@ -71,14 +71,9 @@ pub(super) struct Pipelines {
 }
 
 impl Pipelines {
-    fn layouts(&self, context: &Context, bindings: Bindings) -> Layouts {
+    pub(super) fn layouts(&self, context: &Context, bindings: Bindings) -> Layouts {
         let mut layouts = self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
         layouts.entry(bindings).or_insert_with(|| Layouts::new(&context.device, bindings)).clone()
-    }
-
-    /// The layout of the bind groups for such kernels.
-    pub(super) fn bind_group_layout(&self, context: &Context, bindings: Bindings) -> wgpu::BindGroupLayout {
-        self.layouts(context, bindings).bindings
     }
 
     /// The pipeline for `key`, made when it is first asked for.

@@ -15,10 +15,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::context::Context;
 use super::readback::Mapping;
 use crate::error::Error;
-use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::parallel;
 
 /// Bytes in one staging buffer.
-const CHUNK: usize = 16 << 20;
+const CHUNK: u64 = 16 << 20;
 /// Staging buffers in a ring.
 const RING: usize = 3;
 
@@ -31,14 +31,74 @@ pub(super) struct Staging {
     down: Mutex<Vec<wgpu::Buffer>>,
 }
 
-fn lock(buffers: &Mutex<Vec<wgpu::Buffer>>) -> MutexGuard<'_, Vec<wgpu::Buffer>> {
-    buffers.lock().unwrap_or_else(PoisonError::into_inner)
+/// The staging buffers of one transfer.
+struct Ring<'a> {
+    context: &'a Context,
+    /// Those of transfers that are done.
+    kept: &'a Mutex<Vec<wgpu::Buffer>>,
+    /// Whether the host writes into them or reads.
+    mode: wgpu::MapMode,
+    /// How many this transfer has made or taken.
+    buffers: usize,
+    /// Being copied, with the number of bytes that are mapped then.
+    under_way: VecDeque<(wgpu::Buffer, Mapping, u64)>,
+}
+
+impl<'a> Ring<'a> {
+    fn new(context: &'a Context, kept: &'a Mutex<Vec<wgpu::Buffer>>, mode: wgpu::MapMode) -> Self {
+        Self { context, kept, mode, buffers: 0, under_way: VecDeque::new() }
+    }
+
+    /// A buffer for this many bytes or a part of them, and how many bytes of it are mapped from the copy before:
+    /// none, if it is not one of this transfer's yet.
+    fn next(&mut self, bytes: u64) -> Result<(wgpu::Buffer, u64), Error> {
+        if self.buffers == RING
+            && let Some(first) = self.first()?
+        {
+            return Ok(first);
+        }
+        self.buffers += 1;
+        // The same for all of a large transfer.
+        let bytes = bytes.next_power_of_two().min(CHUNK);
+        let kept = self.kept().pop().filter(|buffer| buffer.size() >= bytes);
+        let writes = self.mode == wgpu::MapMode::Write;
+        let usage = if writes {
+            wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC
+        } else {
+            wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST
+        };
+        Ok((kept.map_or_else(|| self.context.buffer("staging", bytes, usage, writes), Ok)?, 0))
+    }
+
+    /// Submits this copy to or from a buffer, of which so many bytes are mapped once that is done.
+    fn submit(
+        &mut self,
+        buffer: wgpu::Buffer,
+        mapped: u64,
+        copy: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::Buffer),
+    ) {
+        let mut encoder = self.context.encoder("transfer");
+        copy(&mut encoder, &buffer);
+        let submission = self.context.queue.submit([encoder.finish()]);
+        let mapping = Mapping::start(&buffer, self.mode, mapped, submission);
+        self.under_way.push_back((buffer, mapping, mapped));
+    }
+
+    /// The first of those under way, once it is mapped, and how many bytes of it are.
+    fn first(&mut self) -> Result<Option<(wgpu::Buffer, u64)>, Error> {
+        let Some((buffer, mapping, mapped)) = self.under_way.pop_front() else { return Ok(None) };
+        mapping.finish(self.context)?;
+        Ok(Some((buffer, mapped)))
+    }
+
+    fn kept(&self) -> MutexGuard<'a, Vec<wgpu::Buffer>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Keys on their way to the device, as they come.
 pub struct Upload<'a> {
-    context: &'a Context,
-    staging: &'a Staging,
+    ring: Ring<'a>,
     to: &'a wgpu::Buffer,
     /// Bytes that are still to come.
     room: u64,
@@ -46,24 +106,13 @@ pub struct Upload<'a> {
     submitted: u64,
     /// Mapped, with the number of bytes that are filled.
     filling: Option<(wgpu::Buffer, usize)>,
-    under_way: VecDeque<(wgpu::Buffer, Mapping)>,
-    /// How many buffers this upload has made or taken.
-    buffers: usize,
 }
 
 impl<'a> Upload<'a> {
     /// Begins to bring `room` bytes to the beginning of a buffer.
     pub(super) fn new(context: &'a Context, staging: &'a Staging, to: &'a wgpu::Buffer, room: u64) -> Self {
-        Self {
-            context,
-            staging,
-            to,
-            room,
-            submitted: 0,
-            filling: None,
-            under_way: VecDeque::new(),
-            buffers: 0,
-        }
+        let ring = Ring::new(context, &staging.up, wgpu::MapMode::Write);
+        Self { ring, to, room, submitted: 0, filling: None }
     }
 
     /// Sends the next keys, as bytes. They are copied, so that the caller may drop them once this returns.
@@ -80,7 +129,7 @@ impl<'a> Upload<'a> {
         while !bytes.is_empty() {
             let (buffer, filled) = match self.filling.take() {
                 Some(filling) => filling,
-                None => (self.buffer(self.room + bytes.len() as u64)?, 0),
+                None => (self.ring.next(self.room + bytes.len() as u64)?.0, 0),
             };
             let room = buffer.size() as usize - filled;
             let (now, later) = bytes.split_at(bytes.len().min(room));
@@ -95,26 +144,13 @@ impl<'a> Upload<'a> {
         Ok(())
     }
 
-    /// A mapped buffer, which is to take this many bytes or a part of them.
-    fn buffer(&mut self, bytes: u64) -> Result<wgpu::Buffer, Error> {
-        let bytes = room(bytes);
-        let usage = wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC;
-        if self.buffers < RING {
-            self.buffers += 1;
-            let kept = lock(&self.staging.up).pop().filter(|buffer| buffer.size() >= bytes);
-            return kept.map_or_else(|| self.context.buffer("staging", bytes, usage, true), Ok);
-        }
-        wait_for_first(self.context, &mut self.under_way)
-    }
-
-    fn submit(&mut self, buffer: wgpu::Buffer, bytes: usize) {
+    fn submit(&mut self, buffer: wgpu::Buffer, filled: usize) {
         buffer.unmap();
-        let mut encoder = self.context.encoder("upload");
-        encoder.copy_buffer_to_buffer(&buffer, 0, self.to, self.submitted, bytes as u64);
-        self.submitted += bytes as u64;
-        let submission = self.context.queue.submit([encoder.finish()]);
-        let mapping = Mapping::start(&buffer, wgpu::MapMode::Write, buffer.size(), submission);
-        self.under_way.push_back((buffer, mapping));
+        let all = buffer.size();
+        self.ring.submit(buffer, all, |encoder, buffer| {
+            encoder.copy_buffer_to_buffer(buffer, 0, self.to, self.submitted, filled as u64);
+        });
+        self.submitted += filled as u64;
     }
 
     /// Waits until all keys are there.
@@ -131,11 +167,10 @@ impl<'a> Upload<'a> {
         if let Some((buffer, filled)) = self.filling.take() {
             self.submit(buffer, filled);
         }
-        while !self.under_way.is_empty() {
-            let buffer = wait_for_first(self.context, &mut self.under_way)?;
-            lock(&self.staging.up).push(buffer);
+        while let Some((buffer, _)) = self.ring.first()? {
+            self.ring.kept().push(buffer);
         }
-        self.context.wait()
+        self.ring.context.wait()
     }
 }
 
@@ -146,11 +181,12 @@ pub(super) fn download_to(
     from: &wgpu::Buffer,
     to: &mut [u8],
 ) -> Result<(), Error> {
-    let mut rest = &mut to[..];
-    let bytes = rest.len() as u64;
+    let bytes = to.len() as u64;
+    let mut rest = to;
     download(context, staging, from, bytes, |block| {
         let (place, after) = std::mem::take(&mut rest).split_at_mut(block.len());
-        copy(block, place);
+        let parts = place.chunks_mut(COPY_PART).zip(block.chunks(COPY_PART)).collect();
+        parallel::map_parts(parts, |(place, part): (&mut [u8], &[u8])| place.copy_from_slice(part));
         rest = after;
         Ok(())
     })
@@ -164,52 +200,29 @@ pub(super) fn download<E: From<Error>>(
     bytes: u64,
     mut take: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut under_way: VecDeque<(wgpu::Buffer, Mapping, u64)> = VecDeque::new();
-    let mut take_first = |under_way: &mut VecDeque<(wgpu::Buffer, Mapping, u64)>| {
-        let Some((buffer, mapping, length)) = under_way.pop_front() else { return Ok(None) };
-        mapping.finish(context)?;
-        let view = buffer.get_mapped_range(..length).map_err(Error::device)?;
+    let mut take_mapped = |buffer: &wgpu::Buffer, bytes| {
+        let view = buffer.get_mapped_range(..bytes).map_err(Error::device)?;
         take(&view)?;
         drop(view);
         buffer.unmap();
-        Ok::<_, E>(Some(buffer))
+        Ok::<_, E>(())
     };
-    let mut buffers = 0;
-    for start in (0..bytes).step_by(CHUNK) {
-        let length = (bytes - start).min(CHUNK as u64);
-        let buffer = if buffers < RING { None } else { take_first(&mut under_way)? };
-        let buffer = if let Some(buffer) = buffer {
-            buffer
-        } else {
-            buffers += 1;
-            let kept = lock(&staging.down).pop().filter(|buffer| buffer.size() >= length);
-            let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-            kept.map_or_else(|| context.buffer("staging", room(length), usage, false), Ok)?
-        };
-        let mut encoder = context.encoder("download");
-        encoder.copy_buffer_to_buffer(from, start, &buffer, 0, length);
-        let submission = context.queue.submit([encoder.finish()]);
-        let mapping = Mapping::start(&buffer, wgpu::MapMode::Read, length, submission);
-        under_way.push_back((buffer, mapping, length));
+    let mut ring = Ring::new(context, &staging.down, wgpu::MapMode::Read);
+    for start in (0..bytes).step_by(CHUNK as usize) {
+        let length = (bytes - start).min(CHUNK);
+        let (buffer, mapped) = ring.next(length)?;
+        if mapped > 0 {
+            take_mapped(&buffer, mapped)?;
+        }
+        ring.submit(buffer, length, |encoder, buffer| {
+            encoder.copy_buffer_to_buffer(from, start, buffer, 0, length);
+        });
     }
-    while let Some(buffer) = take_first(&mut under_way)? {
-        lock(&staging.down).push(buffer);
+    while let Some((buffer, mapped)) = ring.first()? {
+        take_mapped(&buffer, mapped)?;
+        ring.kept().push(buffer);
     }
     Ok(context.check()?)
-}
-
-/// What a staging buffer should hold for so many bytes, or for some of them: the same for all of a large transfer.
-fn room(bytes: u64) -> u64 {
-    bytes.next_power_of_two().min(CHUNK as u64)
-}
-
-fn wait_for_first(
-    context: &Context,
-    under_way: &mut VecDeque<(wgpu::Buffer, Mapping)>,
-) -> Result<wgpu::Buffer, Error> {
-    let (buffer, mapping) = under_way.pop_front().expect("the ring is waited for only when it is not empty");
-    mapping.finish(context)?;
-    Ok(buffer)
 }
 
 /// Copied by several cores, since one does not saturate memory.
@@ -226,20 +239,9 @@ fn copy_to_mapped(from: &[u8], to: &wgpu::Buffer, offset: usize) -> Result<(), E
         let range = (start - skipped) as u64..(start + part.len()) as u64;
         Ok((part, skipped, to.get_mapped_range_mut(range).map_err(Error::device)?))
     });
-    let parts: Vec<_> = parts.collect::<Result<_, Error>>()?;
     let copy = |(from, skipped, mut to): (&[u8], usize, wgpu::BufferViewMut)| {
         to.slice(skipped..).copy_from_slice(from);
     };
-    parallel::map_parts(parts, copy);
+    parallel::map_parts(parts.collect::<Result<_, Error>>()?, copy);
     Ok(())
-}
-
-fn copy(from: &[u8], to: &mut [u8]) {
-    let parts = to.len().div_ceil(COPY_PART);
-    let copy = |(to, from): (&mut [u8], &[u8])| to.copy_from_slice(from);
-    if parts > 1 {
-        parallel::chunks_mut(to, COPY_PART).zip(parallel::chunks(from, COPY_PART)).for_each(copy);
-    } else {
-        copy((to, from));
-    }
 }

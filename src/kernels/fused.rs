@@ -14,12 +14,11 @@
 //! An invocation holds some of a tile's elements; which ones is a [`Layout`]. To change it, elements are
 //! exchanged through workgroup memory. `shaders/fused.wgsl` has the details.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::last_swap::{self, LAST_SWAP};
-use super::{Access, Extra, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
-use crate::cpu::step;
+use super::{Access, Arguments, Extra, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::{self, Step};
@@ -194,18 +193,8 @@ pub struct Fused {
     pub work: FusedWork,
 }
 
-arguments!(n, first, low, phase);
-
 impl Fused {
-    /// Bits of a tile's index that are the lowest of the array's.
-    fn run_log2(self) -> u32 {
-        match self.work {
-            FusedWork::Strides { count, .. } => self.tile.log2() - count,
-            FusedWork::Sort | FusedWork::Halves => self.tile.log2(),
-        }
-    }
-
-    /// The bit of the array's index that follows those.
+    /// The bit of the array's index that follows a tile's run.
     fn low(self) -> u32 {
         match self.work {
             FusedWork::Strides { low, .. } => low,
@@ -216,13 +205,10 @@ impl Fused {
     /// Tiles of `count` elements in which there is something to compare.
     pub(crate) fn tiles(self, count: u32) -> u64 {
         let n = u64::from(count);
-        let FusedWork::Strides { tail, low, count, mirrored } = self.work else {
+        let FusedWork::Strides { tail, low, count: count @ 1.., mirrored } = self.work else {
             return n.div_ceil(1 << self.tile.log2());
         };
-        if count == 0 {
-            return n.div_ceil(1 << self.tile.log2());
-        }
-        let run_log2 = self.run_log2();
+        let run_log2 = self.tile.log2() - count;
         let (blocks, rest) = (n >> (low + count), n & ((1 << (low + count)) - 1));
         let all = 1 << (low - run_log2);
         // In the last block there is something to do if it reaches past the first half, or stride.
@@ -248,14 +234,12 @@ impl Fused {
         }
         line("let tile = tile_at(place);".to_owned());
         line("var e: Registers;".to_owned());
-        let mut before: Option<Layout> = None;
-        for layout in self.tile.layouts(self.work) {
-            let Layout { low, ref steps, mirrored } = layout;
+        let mut before = None;
+        for Layout { low, steps, mirrored } in self.tile.layouts(self.work) {
             line(match before {
                 None => format!("load_registers(&e, tile, local, {low}u, {mirrored});"),
-                Some(before) => {
-                    let (low_before, mirrored_before) = (before.low, before.mirrored);
-                    format!("change_layout(&e, local, {low_before}u, {mirrored_before}, {low}u, {mirrored});")
+                Some((from, is_from)) => {
+                    format!("change_layout(&e, local, {from}u, {is_from}, {low}u, {mirrored});")
                 }
             });
             let (mut top, bottom) = (steps.end.saturating_sub(low), steps.start.saturating_sub(low));
@@ -267,9 +251,9 @@ impl Fused {
                 top -= 1;
             }
             line(format!("merge_registers(&e, {top}u, {bottom}u);"));
-            before = Some(layout);
+            before = Some((low, mirrored));
         }
-        if let Some(Layout { low, mirrored, .. }) = before {
+        if let Some((low, mirrored)) = before {
             line(format!("store_registers(&e, tile, local, {low}u, {mirrored});"));
         }
         format!(
@@ -333,19 +317,20 @@ impl Family for Fused {
     }
 
     fn without_arguments(&self) -> Kernel {
-        let work = match self.work {
-            FusedWork::Strides { tail, count, mirrored, .. } => {
-                FusedWork::Strides { tail, low: 0, count, mirrored }
-            }
-            work => work,
-        };
-        Kernel::Fused(Self { work, ..*self })
+        let mut same = *self;
+        if let FusedWork::Strides { low, .. } = &mut same.work {
+            *low = 0;
+        }
+        same.into()
     }
 
     fn module(&self, shape: Shape) -> Module {
         let FusedTile { elements_log2, parts_log2, .. } = self.tile;
         let (tile_log2, part_log2) = (self.tile.log2(), elements_log2 - parts_log2);
-        let mirrored = matches!(self.work, FusedWork::Strides { mirrored: true, .. });
+        let (count, mirrored) = match self.work {
+            FusedWork::Strides { count, mirrored, .. } => (count, mirrored),
+            FusedWork::Sort | FusedWork::Halves => (0, false),
+        };
         let constants = vec![
             ("TILE_SIZE", 1),
             ("TILE_LOG2", tile_log2),
@@ -356,7 +341,7 @@ impl Family for Fused {
             ("PARTS", 1 << parts_log2),
             ("PART_LOG2", part_log2),
             ("PART", 1 << part_log2),
-            ("RUN_LOG2", self.run_log2()),
+            ("RUN_LOG2", tile_log2 - count),
             ("MIRRORED", mirrored.into()),
             ("UPPER_LAYOUTS", (tile_log2 - parts_log2).div_ceil(part_log2) - 1),
             ("ELEMENT_WORDS", shape.words()),
@@ -370,16 +355,16 @@ impl Family for Fused {
                 ("do_steps", [tile, last_swap::TEXT, phases, &self.pass()].concat())
             }
         };
-        Module { entry_point, constants, text: Cow::Owned(text) }
+        Module { entry_point, constants, text }
     }
 
-    fn arguments(&self, first: u32, count: u32, phase: u32) -> super::Arguments {
-        Arguments { n: first + count, first, low: self.low(), phase }.into()
+    fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments {
+        vec![("n", first + count), ("first", first), ("low", self.low()), ("phase", phase)]
     }
 }
 
 impl Twin for Fused {
-    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], _: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], _: T) {
         match self.work {
             // Tiles are aligned, so positions within one pair up as positions of the whole do.
             FusedWork::Sort | FusedWork::Halves => {

@@ -1,17 +1,13 @@
 //! Numbers the positions 0, 1, 2, … before any element has moved.
 
-use std::borrow::Cow;
-
-use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments};
+use super::{Access, Arguments, Family, Kernel, Launch, Module, Shape, Twin};
+use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
-use crate::network::Step;
 
 /// The kernel that numbers the positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Iota;
-
-arguments!(n);
 
 impl Family for Iota {
     fn check(&self, shape: Shape, _: &Limits) -> Result<(), Error> {
@@ -19,12 +15,7 @@ impl Family for Iota {
     }
 
     fn launch(&self, count: u32, _: Shape, limits: &Limits) -> Launch {
-        let workgroup_size = limits.invocations.clamp(1, 256);
-        Launch {
-            workgroup_size,
-            workgroups: u64::from(count).div_ceil(workgroup_size.into()),
-            bytes_moved: u64::from(count) * 4,
-        }
+        Launch::of_invocations(count.into(), u64::from(count) * 4, limits)
     }
 
     /// In bounds since an invocation stores below `n` only.
@@ -32,25 +23,21 @@ impl Family for Iota {
         Ok(Access { reads: 0, ..Access::from_start(first, count)? })
     }
 
-    fn steps(&self) -> Vec<Step> {
-        Vec::new()
-    }
-
     fn without_arguments(&self) -> Kernel {
         Kernel::Iota(*self)
     }
 
     fn module(&self, _: Shape) -> Module {
-        let text = Cow::Borrowed(include_str!("../../shaders/iota.wgsl"));
+        let text = include_str!("../../shaders/iota.wgsl").to_owned();
         Module { entry_point: "iota", constants: vec![("TILE_SIZE", 1)], text }
     }
 
-    fn arguments(&self, first: u32, count: u32, _: u32) -> super::Arguments {
-        Arguments { n: first + count }.into()
+    fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
+        vec![("n", first + count)]
     }
 }
 
 impl Twin for Iota {
     /// On the CPU elements are made with their positions.
-    fn perform<T: Ord + Copy + Send + Sync>(&self, _: &mut [T], _: T) {}
+    fn perform<T: Item>(&self, _: &mut [T], _: T) {}
 }

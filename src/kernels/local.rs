@@ -6,10 +6,8 @@
 //! workgroup memory     └ all steps of it ┘   └ past the end: elements that sort last
 //! ```
 
-use std::borrow::Cow;
-
-use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
-use crate::cpu::step;
+use super::{Access, Arguments, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::{self, Step};
@@ -38,8 +36,6 @@ impl Local {
         }
     }
 }
-
-arguments!(n);
 
 impl Family for Local {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
@@ -81,17 +77,17 @@ impl Family for Local {
                 Self::Merge { .. } => "merge_tile",
             },
             constants: vec![("TILE_SIZE", 1 << self.tile_log2())],
-            text: Cow::Borrowed(include_str!("../../shaders/local.wgsl")),
+            text: include_str!("../../shaders/local.wgsl").to_owned(),
         }
     }
 
-    fn arguments(&self, first: u32, count: u32, _: u32) -> super::Arguments {
-        Arguments { n: first + count }.into()
+    fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
+        vec![("n", first + count)]
     }
 }
 
 impl Twin for Local {
-    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], _: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], _: T) {
         step::perform_in_tiles(&self.steps(), 1 << self.tile_log2(), elements);
     }
 }

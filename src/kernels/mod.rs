@@ -44,8 +44,7 @@ pub use shape::Shape;
 pub use top::{Top, TopTuning};
 pub use transpose::Rows;
 
-use std::borrow::Cow;
-
+use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::Step;
@@ -89,7 +88,9 @@ trait Family {
     }
 
     /// The network steps performed, in order; their positions count from the first element.
-    fn steps(&self) -> Vec<Step>;
+    fn steps(&self) -> Vec<Step> {
+        Vec::new()
+    }
 
     /// The same kernel with all that is an argument of it set to a fixed value: kernels that are equal then
     /// share a pipeline.
@@ -105,7 +106,7 @@ trait Family {
 
 /// What a CPU does to the same elements. `last` stands for elements that sort last where there are none.
 trait Twin {
-    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], last: T);
+    fn perform<T: Item>(&self, elements: &mut [T], last: T);
 }
 
 /// Lists the kernels, and has each asked by what it is.
@@ -126,7 +127,7 @@ macro_rules! kernels {
             /// # Panics
             ///
             /// When there can be no dispatch of the kernel on that number of elements.
-            pub fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], last: T) {
+            pub fn perform<T: Item>(&self, elements: &mut [T], last: T) {
                 match self { $(Self::$name(family) => family.perform(elements, last),)* }
             }
         }
@@ -169,7 +170,7 @@ struct Module {
     /// The constants that the module begins with. `TILE_SIZE` is the number of elements in workgroup memory.
     constants: Vec<(&'static str, u32)>,
     /// The kernel's WGSL.
-    text: Cow<'static, str>,
+    text: String,
 }
 
 /// How a kernel is launched.
@@ -180,6 +181,14 @@ struct Launch {
     workgroups: u64,
     /// Bytes of device memory read and written, every element touched counted once each way.
     bytes_moved: u64,
+}
+
+impl Launch {
+    /// For at least so many invocations, of which none works with others.
+    fn of_invocations(invocations: u64, bytes_moved: u64, limits: &Limits) -> Self {
+        let workgroup_size = limits.invocations.clamp(1, 256);
+        Self { workgroup_size, workgroups: invocations.div_ceil(workgroup_size.into()), bytes_moved }
+    }
 }
 
 /// The elements that a dispatch touches, counted from the start of the arrays.
@@ -207,46 +216,11 @@ impl Access {
     }
 }
 
-/// Words of the largest arguments that a kernel has.
-const MOST_ARGUMENTS: usize = 8;
+/// A kernel's arguments by name, in the order of its `Arguments` in WGSL.
+type Arguments = Vec<(&'static str, u32)>;
 
-/// A kernel's arguments, as its `Arguments` in WGSL has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arguments {
-    words: [u32; MOST_ARGUMENTS],
-    /// In WGSL.
-    names: &'static [&'static str],
-}
-
-impl Arguments {
-    /// Bytes that the arguments of any kernel fit in.
-    pub const MOST_BYTES: usize = 4 * MOST_ARGUMENTS;
-
-    /// As they lie in memory.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.words[..self.names.len()])
-    }
-}
-
-/// Declares the arguments of a kernel, words all of them; what each is, its WGSL says.
-macro_rules! arguments {
-    ($($name:ident),*) => {
-        #[repr(C)]
-        #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-        struct Arguments { $($name: u32,)* }
-
-        impl From<Arguments> for crate::kernels::Arguments {
-            fn from(arguments: Arguments) -> Self {
-                const NAMES: &[&str] = &[$(stringify!($name)),*];
-                let mut words = [0; crate::kernels::MOST_ARGUMENTS];
-                words[..NAMES.len()].copy_from_slice(bytemuck::cast_slice(bytemuck::bytes_of(&arguments)));
-                Self { words, names: NAMES }
-            }
-        }
-    };
-}
-use arguments;
+/// Bytes that the arguments of any kernel fit in.
+pub const MOST_ARGUMENT_BYTES: u32 = 32;
 
 /// The workgroups of a dispatch, in two dimensions because one holds too few. Workgroup (x, y) has the
 /// number y·`x` + x; those numbered past the work find nothing there.
@@ -340,12 +314,6 @@ impl Dispatch {
         self.pipeline
     }
 
-    /// Invocations in a workgroup.
-    #[must_use]
-    pub fn workgroup_size(&self) -> u32 {
-        self.pipeline.workgroup_size()
-    }
-
     /// The workgroups launched.
     #[must_use]
     pub fn grid(&self) -> Grid {
@@ -373,8 +341,9 @@ impl Dispatch {
     /// What differs from other dispatches of the same pipeline. `phase` is its number in a plan of phases, and
     /// 0 in others.
     #[must_use]
-    pub fn arguments(&self, phase: u32) -> Arguments {
-        self.kernel.family().arguments(self.first, self.count, phase)
+    pub fn arguments(&self, phase: u32) -> Vec<u32> {
+        let arguments = self.kernel.family().arguments(self.first, self.count, phase);
+        arguments.into_iter().map(|(_, argument)| argument).collect()
     }
 }
 
@@ -438,7 +407,9 @@ mod tests {
         for kernel in all() {
             let family = kernel.family();
             let text = family.module(Shape::ALL[0]).text;
-            assert_eq!(names(&text), family.arguments(0, 128, 7).names, "{kernel:?}");
+            let (own, words): (Vec<_>, Vec<_>) = family.arguments(0, 128, 7).into_iter().unzip();
+            assert_eq!(names(&text), own, "{kernel:?}");
+            assert!(size_of_val(&words[..]) <= MOST_ARGUMENT_BYTES as usize, "{kernel:?}");
             assert!(text.matches("struct Arguments").count() == 1, "{kernel:?}");
         }
         // The comparison must be able to fail.

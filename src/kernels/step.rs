@@ -7,16 +7,12 @@
 //!
 //! A phase of odd-even sort also notes whether it swapped anything, in `last_swap`.
 
-use std::borrow::Cow;
-
 use super::last_swap::{self, LAST_SWAP};
-use super::{Access, Extra, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
-use crate::cpu::step;
+use super::{Access, Arguments, Extra, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::Step;
-
-arguments!(n, stride, start, phase, block_log2);
 
 impl Family for Step {
     fn check(&self, _: Shape, _: &Limits) -> Result<(), Error> {
@@ -34,12 +30,8 @@ impl Family for Step {
     }
 
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
-        let workgroup_size = limits.invocations.clamp(1, 256);
-        Launch {
-            workgroup_size,
-            workgroups: self.comparisons(count.into()).div_ceil(workgroup_size.into()),
-            bytes_moved: self.pairs(count.into()) * 2 * 2 * shape.bytes(),
-        }
+        let bytes_moved = self.pairs(count.into()) * 2 * 2 * shape.bytes();
+        Launch::of_invocations(self.comparisons(count.into()), bytes_moved, limits)
     }
 
     /// In bounds since a pair is touched only where its higher position is below `n`, and the lower one is
@@ -53,10 +45,7 @@ impl Family for Step {
     }
 
     fn extras(&self) -> &'static [Extra] {
-        match self {
-            Self::Phase { .. } => &[LAST_SWAP],
-            _ => &[],
-        }
+        if matches!(self, Self::Phase { .. }) { &[LAST_SWAP] } else { &[] }
     }
 
     fn steps(&self) -> Vec<Step> {
@@ -74,33 +63,32 @@ impl Family for Step {
 
     fn module(&self, _: Shape) -> Module {
         let step = include_str!("../../shaders/step.wgsl");
-        let phase = || [step, last_swap::TEXT, include_str!("../../shaders/phase.wgsl")].concat();
         let (entry_point, text) = match self {
-            Self::Mirror { .. } => ("mirror", Cow::Borrowed(step)),
-            Self::Stride { .. } => ("stride", Cow::Borrowed(step)),
-            Self::Alternating { .. } => ("alternating", Cow::Borrowed(step)),
-            Self::Phase { .. } => ("phase", Cow::Owned(phase())),
+            Self::Mirror { .. } => ("mirror", step.to_owned()),
+            Self::Stride { .. } => ("stride", step.to_owned()),
+            Self::Alternating { .. } => ("alternating", step.to_owned()),
+            Self::Phase { .. } => {
+                ("phase", [step, last_swap::TEXT, include_str!("../../shaders/phase.wgsl")].concat())
+            }
         };
         Module { entry_point, constants: vec![("TILE_SIZE", 1)], text }
     }
 
-    fn arguments(&self, first: u32, count: u32, phase: u32) -> super::Arguments {
-        let none = Arguments { n: first + count, stride: 0, start: 0, phase: 0, block_log2: 0 };
-        let arguments = match *self {
-            Self::Mirror { block_log2 } => Arguments { stride: 1 << (block_log2 - 1), ..none },
-            Self::Stride { stride_log2 } => Arguments { stride: 1 << stride_log2, ..none },
+    fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments {
+        let (stride, start, block_log2) = match *self {
+            Self::Mirror { block_log2 } => (1 << (block_log2 - 1), 0, 0),
+            Self::Stride { stride_log2 } => (1 << stride_log2, 0, 0),
             // Among 2^31 elements no place has bit 31 set, nor a higher one.
-            Self::Alternating { stride_log2, block_log2 } => {
-                Arguments { stride: 1 << stride_log2, block_log2: block_log2.min(31), ..none }
-            }
-            Self::Phase { odd } => Arguments { start: odd.into(), phase, ..none },
+            Self::Alternating { stride_log2, block_log2 } => (1 << stride_log2, 0, block_log2.min(31)),
+            Self::Phase { odd } => (1, odd.into(), 0),
         };
-        arguments.into()
+        let n = first + count;
+        vec![("n", n), ("stride", stride), ("start", start), ("phase", phase), ("block_log2", block_log2)]
     }
 }
 
 impl Twin for Step {
-    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], _: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], _: T) {
         step::perform(&[*self], elements);
     }
 }

@@ -11,10 +11,8 @@
 //! Where the count is larger than the run, the bound is found bit by bit instead: the k-th element itself,
 //! below which there are less than k.
 
-use std::borrow::Cow;
-
-use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
-use crate::cpu::step;
+use super::{Access, Arguments, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::{self, Step};
@@ -110,8 +108,6 @@ pub struct Top {
     pub k: u32,
 }
 
-arguments!(n, tiles, k, rank);
-
 impl Family for Top {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         let TopTuning { invocations_log2, groups_log2, slots_log2, .. } = self.tuning;
@@ -162,20 +158,21 @@ impl Family for Top {
             ("SLOTS_LOG2", tuning.slots_log2),
             ("ELEMENT_WORDS", shape.words()),
         ];
-        let text = Cow::Borrowed(include_str!("../../shaders/top.wgsl"));
+        let text = include_str!("../../shaders/top.wgsl").to_owned();
         Module { entry_point: "top_of_tile", constants, text }
     }
 
-    fn arguments(&self, first: u32, count: u32, _: u32) -> super::Arguments {
+    fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
         let n = first + count;
         let tiles = n.div_ceil(1 << self.tuning.tile_log2());
-        Arguments { n, tiles, k: self.k, rank: self.k.div_ceil(self.tuning.subsets()) }.into()
+        let rank = self.k.div_ceil(self.tuning.subsets());
+        vec![("n", n), ("tiles", tiles), ("k", self.k), ("rank", rank)]
     }
 }
 
 impl Twin for Top {
     /// Sorts every tile and puts its first `k` into a run, one run after another.
-    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], last: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], last: T) {
         let tile = 1 << self.tuning.tile_log2();
         step::perform_in_tiles(&self.steps(), tile, elements);
         let run = |tile: &[T]| {

@@ -8,10 +8,8 @@
 //!                                                 a3 b3
 //! ```
 
-use std::borrow::Cow;
-
-use super::{Access, Family, Kernel, Launch, Module, Shape, Twin, arguments, keep_to, within};
-use crate::cpu::step;
+use super::{Access, Arguments, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::{self, Step};
@@ -48,8 +46,6 @@ pub enum Rows {
     },
 }
 
-arguments!(n, pad_from, steps, block_log2, rows, columns);
-
 /// Side of the squares that are transposed in workgroup memory: see `transpose.wgsl`.
 const SIDE: u32 = 16;
 
@@ -72,8 +68,8 @@ impl Family for Rows {
         let all = u64::from(count);
         let (workgroup_size, workgroups, moved) = match *self {
             Self::Pad { from } => {
-                let (each, padding) = (limits.invocations.clamp(1, 256), all.saturating_sub(from.into()));
-                (each, padding.div_ceil(each.into()), padding)
+                let padding = all.saturating_sub(from.into());
+                return Launch::of_invocations(padding, padding * shape.bytes(), limits);
             }
             Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => {
                 (limits.invocations.clamp(1, 512).min(1 << (row_log2 - 1)), all >> row_log2, 2 * all)
@@ -139,27 +135,30 @@ impl Family for Rows {
             // With rows of a square one element longer.
             Self::Transpose { .. } => ("transpose", SIDE * (SIDE + 1)),
         };
-        let text = Cow::Borrowed(include_str!("../../shaders/transpose.wgsl"));
+        let text = include_str!("../../shaders/transpose.wgsl").to_owned();
         Module { entry_point, constants: vec![("TILE_SIZE", tile_size)], text }
     }
 
-    fn arguments(&self, first: u32, count: u32, _: u32) -> super::Arguments {
-        let n = first + count;
-        let none = Arguments { n, pad_from: 0, steps: 0, block_log2: 0, rows: 0, columns: 0 };
-        let arguments = match *self {
-            Self::Pad { from } => Arguments { pad_from: from, ..none },
-            Self::Sort { .. } => none,
-            Self::Merge { steps, block_log2, .. } => Arguments { steps, block_log2, ..none },
-            Self::Transpose { rows_log2, columns_log2 } => {
-                Arguments { rows: 1 << rows_log2, columns: 1 << columns_log2, ..none }
-            }
+    fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
+        let (pad_from, steps, block_log2, rows, columns) = match *self {
+            Self::Pad { from } => (from, 0, 0, 0, 0),
+            Self::Sort { .. } => (0, 0, 0, 0, 0),
+            Self::Merge { steps, block_log2, .. } => (0, steps, block_log2, 0, 0),
+            Self::Transpose { rows_log2, columns_log2 } => (0, 0, 0, 1 << rows_log2, 1 << columns_log2),
         };
-        arguments.into()
+        vec![
+            ("n", first + count),
+            ("pad_from", pad_from),
+            ("steps", steps),
+            ("block_log2", block_log2),
+            ("rows", rows),
+            ("columns", columns),
+        ]
     }
 }
 
 impl Twin for Rows {
-    fn perform<T: Ord + Copy + Send + Sync>(&self, elements: &mut [T], last: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], last: T) {
         match *self {
             Self::Pad { from } => elements[from as usize..].fill(last),
             // Rows pair up within themselves, but whether up or down depends on where they are.

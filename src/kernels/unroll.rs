@@ -19,7 +19,8 @@ pub(super) fn unroll(source: &str, constants: &[(&str, u32)]) -> String {
     let Some((before, rest)) = source.split_once(MARK) else { return source.to_owned() };
     let (header, rest) = rest.split_once('{').expect("a marked loop has a body");
     let (body, after) = split_at_closing_brace(rest);
-    let (variable, bound) = parse_header(header, constants);
+    let parsed = parse_header(header.trim(), constants);
+    let (variable, bound) = parsed.unwrap_or_else(|| panic!("not the form of a marked loop: {header}"));
     let mut unrolled = before.to_owned();
     for value in 0..bound {
         unrolled.push('{');
@@ -29,37 +30,23 @@ pub(super) fn unroll(source: &str, constants: &[(&str, u32)]) -> String {
     unrolled + &unroll(after, constants)
 }
 
-fn parse_header<'a>(header: &'a str, constants: &[(&str, u32)]) -> (&'a str, u32) {
-    let inside = header.trim().strip_prefix("for (var ").and_then(|header| header.strip_suffix(')'));
-    let parts: Vec<&str> = inside.unwrap_or_default().split("; ").collect();
-    let [start, condition, step] = parts[..] else { panic!("not the form of a marked loop: {header}") };
-    let (variable, _) = start.split_once(" = 0u").expect("a marked loop starts at 0u");
-    let bound = condition.strip_prefix(variable).and_then(|rest| rest.strip_prefix(" < "));
-    let bound = bound.expect("a marked loop has an upper bound");
-    assert_eq!(step, format!("{variable}++"), "a marked loop counts by one");
-    let value = constants.iter().find(|(name, _)| *name == bound).map(|(_, value)| *value);
-    (
-        variable,
-        value
-            .or_else(|| bound.trim_end_matches('u').parse().ok())
-            .expect("a bound is a number or a constant"),
-    )
+/// The variable, and the value of its bound.
+fn parse_header<'a>(header: &'a str, constants: &[(&str, u32)]) -> Option<(&'a str, u32)> {
+    let (variable, rest) = header.strip_prefix("for (var ")?.split_once(" = 0u; ")?;
+    let (condition, step) = rest.strip_suffix("++)")?.split_once("; ")?;
+    let bound = condition.strip_prefix(variable)?.strip_prefix(" < ").filter(|_| step == variable)?;
+    let constant = constants.iter().find(|(name, _)| *name == bound).map(|(_, value)| *value);
+    Some((variable, constant.or_else(|| bound.trim_end_matches('u').parse().ok())?))
 }
 
 /// What is before the brace that closes the block in which `text` begins, and what is after it.
 fn split_at_closing_brace(text: &str) -> (&str, &str) {
     let mut depth = 1;
-    for (at, c) in text.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return (&text[..at], &text[at + 1..]);
-        }
-    }
-    panic!("a marked loop's body does not end")
+    let is_end = |c| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        depth == 0
+    };
+    text.find(is_end).map(|end| (&text[..end], &text[end + 1..])).expect("a marked loop's body ends")
 }
 
 /// Replaces `word` where it stands alone, not as a part of another name.

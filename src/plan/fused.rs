@@ -16,12 +16,21 @@
 use super::Tuning;
 use crate::device::Limits;
 use crate::error::Error;
-use crate::kernels::{Dispatch, Fused, FusedWork, Shape};
+use crate::kernels::{Dispatch, Fused, FusedWork, Shape, keep_to};
 use crate::network::stages;
+
+/// The dispatches with the tuning measured to be the best.
+pub(super) fn measured(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
+    plan(n, shape, limits, &Tuning::measured(n, shape, limits))
+}
 
 /// Tiles sorted in registers, then the passes of all larger stages.
 pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Vec<Dispatch>, Error> {
-    let sorted_log2 = tuning.sort_tile().log2();
+    let (sorted_log2, tile_log2) = (tuning.sort_tile.log2(), tuning.tile.log2());
+    keep_to([("elements in a tile, when those sorted", 1 << tile_log2, 1 << sorted_log2)])?;
+    if n < 2 {
+        return Ok(Vec::new());
+    }
     let stages_of_all = stages(n).max(sorted_log2);
     // Bounds the list of regions, however small the requested regions are.
     let least_log2 = stages_of_all.saturating_sub(MOST_REGIONS_LOG2).max(sorted_log2);
@@ -35,7 +44,7 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
 
     let mut dispatches = Vec::new();
     let mut add = |work, (first, count): (u32, u32)| -> Result<(), Error> {
-        let tile = if work == FusedWork::Sort { tuning.sort_tile() } else { tuning.tile() };
+        let tile = if work == FusedWork::Sort { tuning.sort_tile } else { tuning.tile };
         let kernel = Fused { tile, work };
         // Some passes have nothing to compare in a part of a block.
         if kernel.tiles(count) > 0 {
@@ -64,7 +73,7 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
 /// The passes of the stages after that of blocks of 2^`sorted_log2`, each with the log2 size of the blocks
 /// that none of its comparisons leaves. They are cut to take the least expected time.
 fn passes(sorted_log2: u32, stages: u32, tuning: &Tuning) -> Vec<(FusedWork, u32)> {
-    let (tile, tile_log2) = (tuning.tile(), tuning.tile().log2());
+    let (tile, tile_log2) = (tuning.tile, tuning.tile.log2());
     let run_log2 = tuning.run_log2.min(tile_log2 - 1);
     if sorted_log2 >= stages {
         return Vec::new();

@@ -79,30 +79,19 @@ impl Plan {
         shape: Shape,
         limits: &Limits,
     ) -> Result<Self, Error> {
-        let variant = algorithm.variant(Some(variant))?;
+        algorithm.variant(Some(variant))?;
         let n = checked_size(n, shape, limits)?;
-        if n < 2 {
-            return Self::once(n, shape, limits, Vec::new());
-        }
-        match algorithm {
-            Algorithm::Bitonic => {
-                let dispatches = match variant {
-                    Variant::Fused => fused::plan(n, shape, limits, &Tuning::measured(n, shape, limits)),
-                    Variant::LocalGlobal => bitonic::local_global(n, shape, limits),
-                    Variant::Transpose => transpose::plan(n, shape, limits),
-                    Variant::Naive => bitonic::naive(n, shape, limits),
-                    Variant::Block => Err(NoVariant { algorithm, variant }.into()),
-                };
-                Self::once(n, shape, limits, dispatches?)
-            }
-            Algorithm::OddEven => {
-                let rounds = match variant {
-                    Variant::Naive => odd_even::naive(n, shape, limits),
-                    Variant::Block => odd_even::block(n, shape, limits),
-                    _ => Err(NoVariant { algorithm, variant }.into()),
-                };
-                Self::from_rounds(n, shape, limits, rounds?, true)
-            }
+        let once = |dispatches| Self::once(n, shape, limits, dispatches);
+        let phases = |rounds| Self::from_rounds(n, shape, limits, rounds, true);
+        match (algorithm, variant) {
+            _ if n < 2 => once(Vec::new()),
+            (Algorithm::Bitonic, Variant::Fused) => once(fused::measured(n, shape, limits)?),
+            (Algorithm::Bitonic, Variant::LocalGlobal) => once(bitonic::local_global(n, shape, limits)?),
+            (Algorithm::Bitonic, Variant::Transpose) => once(transpose::plan(n, shape, limits)?),
+            (Algorithm::Bitonic, Variant::Naive) => once(bitonic::naive(n, shape, limits)?),
+            (Algorithm::OddEven, Variant::Block) => phases(odd_even::block(n, shape, limits)?),
+            (Algorithm::OddEven, Variant::Naive) => phases(odd_even::naive(n, shape, limits)?),
+            _ => Err(NoVariant { algorithm, variant }.into()),
         }
     }
 
@@ -110,11 +99,10 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; the tuning exceeds the limits.
+    /// As for [`Plan::new`]; the tuning exceeds the limits, or has larger tiles in passes than it sorts.
     pub fn fused(n: usize, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Self, Error> {
         let n = checked_size(n, shape, limits)?;
-        let dispatches = if n < 2 { Vec::new() } else { fused::plan(n, shape, limits, tuning)? };
-        Self::once(n, shape, limits, dispatches)
+        Self::once(n, shape, limits, fused::plan(n, shape, limits, tuning)?)
     }
 
     /// A plan of single kernels, each as (kernel, first, count): the kernel on `count` elements from `first`

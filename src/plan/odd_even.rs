@@ -28,7 +28,7 @@ pub(super) fn naive(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Round>,
 /// are independent within a phase. As many phases as blocks sort them (G. Baudet, D. Stevenson, "Optimal
 /// sorting algorithms for parallel computers", 1978).
 pub(super) fn block(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Round>, Error> {
-    let tile = Tuning::measured(n, shape, limits).tile();
+    let tile = Tuning::measured(n, shape, limits).tile;
     let half = 1 << (tile.log2() - 1);
     let dispatch = |work, first| Dispatch::new(Fused { tile, work }, first, n - first, shape, limits);
     // The first phase sorts the blocks too.

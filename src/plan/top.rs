@@ -19,10 +19,10 @@
 //! all be in few invocations), the bound is found bit by bit instead: the k-th element itself, with fewer
 //! than k below it. That takes a few times as long, which is the worst case.
 
-use super::{Algorithm, Plan, Tuning, Variant, fused, tuning};
+use super::{Algorithm, Plan, Variant, fused, tuning};
 use crate::device::Limits;
 use crate::error::Error;
-use crate::kernels::{Dispatch, Kernel, Shape, Top, TopTuning};
+use crate::kernels::{Dispatch, Kernel, Shape, Top, TopTuning, keep_to};
 
 impl Plan {
     /// Plans a sort that leaves the first `k` of `n` sorted elements at the beginning, and unspecified
@@ -54,9 +54,7 @@ impl Plan {
         rest_log2: u32,
     ) -> Result<Self, Error> {
         let n = super::checked_size(n, shape, limits)?;
-        if rest_log2 > 15 {
-            return Err(Error::limit("(as a power of two) of a tuning", rest_log2.into(), 15));
-        }
+        keep_to([("(as a power of two) of a tuning", rest_log2.into(), 15)])?;
         // At most n, a u32.
         let kernel = Top { tuning, k: k.min(n as usize).max(1) as u32 };
         // A pass over less than a run would leave more than it read.
@@ -67,16 +65,13 @@ impl Plan {
             dispatches.push(Dispatch::new(kernel, 0, left, shape, limits)?);
             left = tuning.kept(left) as u32;
         }
-        if left > 1 {
-            dispatches.extend(fused::plan(left, shape, limits, &Tuning::measured(left, shape, limits))?);
-        }
+        dispatches.extend(fused::measured(left, shape, limits)?);
         Self::once(n, shape, limits, dispatches)
     }
 
     /// Whether this plan reduces the elements to the best ones instead of sorting all.
     #[must_use]
     pub fn reduces(&self) -> bool {
-        let mut dispatches = self.rounds.iter().flat_map(|round| &round.dispatches);
-        dispatches.any(|dispatch| matches!(dispatch.kernel(), Kernel::Top(_)))
+        self.distinct_dispatches().any(|dispatch| matches!(dispatch.kernel(), Kernel::Top(_)))
     }
 }

@@ -1,7 +1,6 @@
 //! The measured tables: the best tiles for the kernels by size, shape and device.
 
 use crate::device::Limits;
-use crate::error::Error;
 use crate::kernels::{FusedTile, Shape, TopTuning};
 use crate::key::KeyWords;
 use crate::network;
@@ -9,34 +8,19 @@ use crate::network;
 /// The choices of the `fused` variant by size, shape and device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    sort_tile: FusedTile,
-    tile: FusedTile,
-    pub(super) run_log2: u32,
-    pub(super) region_log2: u32,
+    /// How a tile is divided that is sorted.
+    pub sort_tile: FusedTile,
+    /// How a tile of the later passes is divided; no larger than `sort_tile`.
+    pub tile: FusedTile,
+    /// A pass accesses memory in runs of at least 2^`run_log2` elements: shorter runs leave more of a tile's
+    /// bits for steps.
+    pub run_log2: u32,
+    /// Dispatches that stay within a region of 2^`region_log2` elements are all performed on one region before
+    /// the next, so that its elements stay in the device's cache.
+    pub region_log2: u32,
 }
 
 impl Tuning {
-    /// Tiles that are sorted are divided as `sort_tile`, those of all later passes as `tile`. A pass accesses
-    /// memory in runs of at least 2^`run_log2` elements: shorter runs leave more of a tile's bits for steps.
-    /// Dispatches that stay within a region of 2^`region_log2` elements are all performed on one region
-    /// before the next, so that its elements stay in the device's cache.
-    ///
-    /// # Errors
-    ///
-    /// The tiles of passes are larger than those sorted.
-    pub fn new(
-        sort_tile: FusedTile,
-        tile: FusedTile,
-        run_log2: u32,
-        region_log2: u32,
-    ) -> Result<Self, Error> {
-        let (sorted, all) = (sort_tile.log2(), tile.log2());
-        if all > sorted {
-            return Err(Error::limit("elements in a tile, when those sorted", 1 << all, 1 << sorted));
-        }
-        Ok(Self { sort_tile, tile, run_log2, region_log2 })
-    }
-
     /// The best tuning for `n` elements of this shape within these limits, measured on an H100, whose driver
     /// gives the workgroups on a core 48 KiB of memory together.
     #[must_use]
@@ -68,18 +52,6 @@ impl Tuning {
         let region_log2 = (region_bytes / shape.bytes()).ilog2();
         Self { sort_tile, tile, run_log2, region_log2 }
     }
-
-    /// How a sorted tile is divided.
-    #[must_use]
-    pub fn sort_tile(&self) -> FusedTile {
-        self.sort_tile
-    }
-
-    /// How a tile of the later passes is divided; no larger than `sort_tile`.
-    #[must_use]
-    pub fn tile(&self) -> FusedTile {
-        self.tile
-    }
 }
 
 /// A region of this size stays in the second-level cache of a large GPU (an H100's holds 50 MiB; passes over
@@ -108,9 +80,6 @@ fn fitted(numbers: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
     }
     while within(elements, invocations, parts).is_none() && elements > parts + 1 {
         elements -= 1;
-    }
-    if within(elements, invocations, parts).is_none() {
-        return FusedTile::SMALLEST;
     }
     // Fewer invocations than a subgroup has gain nothing.
     while invocations > 5 && invocations + elements > stages {

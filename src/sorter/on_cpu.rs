@@ -82,7 +82,7 @@ fn sort_records(
 }
 
 /// Sorts elements by a network, as a whole, or by the fast sort.
-fn sort_pieces<P: Piece<Item: Ord>>(
+fn sort_pieces<P: Piece>(
     pieces: Vec<P>,
     key: KeyWords,
     method: Method,
