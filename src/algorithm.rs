@@ -6,6 +6,7 @@ use crate::names::named;
 
 /// A sorting network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Algorithm {
     /// Batcher's bitonic sort, n·log²n comparisons in log₂n(log₂n+1)/2 steps.
     Bitonic,
@@ -54,6 +55,7 @@ impl Algorithm {
 
 /// How an algorithm's network is cut into dispatches. [`Algorithm::variants`] lists those of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Variant {
     /// Tiles in registers and workgroup memory, and several steps of larger strides per dispatch.
     Fused,

@@ -429,7 +429,7 @@ mod tests {
                 let declared = format!("@binding({number}) var<storage, read_write> {}:", extra.name);
                 assert!(text.contains(&declared), "{kernel:?}");
             }
-            assert_eq!(text.contains("last_swap"), extras == [LAST_SWAP], "{kernel:?}");
+            assert_eq!(text.contains("last_swap"), extras == [last_swap::LAST_SWAP], "{kernel:?}");
             assert_eq!(dispatch.extras().count(), extras.len());
         }
     }
