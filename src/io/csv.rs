@@ -196,7 +196,7 @@ impl<'a> Layout<'a> {
     fn new(text: &'a Text, delimiter: u8, header: &Header, by: &By, is_empty: bool) -> Result<Self, Error> {
         let table = text.parts.first().map_or("", |part| &part.name);
         let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
-        let rows = RowReader::new(delimiter, header.columns, &keys, by.order);
+        let rows = RowReader::new(delimiter, header.columns, Found::by_column(&keys), by.order);
         Ok(Self { text, rows, keys, element: by.element, rules: by.order })
     }
 

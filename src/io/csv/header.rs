@@ -20,6 +20,12 @@ impl Found {
     pub(in crate::io) fn shown(&self) -> String {
         quoted(&self.name)
     }
+
+    /// Which of these keys each column is, up to the last key column.
+    pub(in crate::io) fn by_column(keys: &[Self]) -> Vec<Option<usize>> {
+        let last = keys.iter().map(|key| key.index + 1).max().unwrap_or(0);
+        (0..last).map(|column| keys.iter().position(|key| key.index == column)).collect()
+    }
 }
 
 /// The column names of a table, if it has any, and the number of columns.

@@ -10,7 +10,6 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2};
 
-use super::header::Found;
 use crate::io::counts::Counts;
 use crate::io::number::spelled;
 use crate::order::KeyOrder;
@@ -118,9 +117,12 @@ pub(in crate::io) enum Line {
 }
 
 impl RowReader {
-    pub(in crate::io) fn new(delimiter: u8, columns: usize, keys: &[Found], rules: KeyOrder) -> Self {
-        let last = keys.iter().map(|key| key.index + 1).max().unwrap_or(0);
-        let key_of = (0..last).map(|column| keys.iter().position(|key| key.index == column)).collect();
+    pub(in crate::io) fn new(
+        delimiter: u8,
+        columns: usize,
+        key_of: Vec<Option<usize>>,
+        rules: KeyOrder,
+    ) -> Self {
         Self { delimiter, columns: Some(columns), key_of, skips_invalid: rules.skips_invalid() }
     }
 
