@@ -145,7 +145,7 @@ pub trait Word:
     ///
     /// # Panics
     ///
-    /// When the keys of the type are of the other width.
+    /// When the type is wider than this word.
     #[must_use]
     fn map(map: KeyMap) -> WordMap<Self>;
     /// The key of the element with these bits.
@@ -229,7 +229,7 @@ macro_rules! word {
         impl Word for $word {
             fn map(map: KeyMap) -> WordMap<Self> {
                 let (bits, form) = map.element.layout();
-                assert!(bits <= Self::BITS, "the keys of {} are of the other width", map.element);
+                assert!(bits <= Self::BITS, "{} is wider than its word", map.element);
                 let sign: Self = 1 << (bits - 1);
                 let direction = if map.descending { Self::MAX } else { 0 };
                 let integer = |flip| WordMap { flip, float: None };

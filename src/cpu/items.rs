@@ -16,7 +16,8 @@ const PART: usize = 1 << 14;
 pub trait Item: Copy + Ord + Send + Sync + Zeroable {
     /// Whether elements with equal keys are identical.
     const KEY_ONLY: bool;
-    /// The key, in the widest word.
+    /// The key, in the widest word. The sorts, which are private to this crate, rely on the same answer every
+    /// time.
     fn key(self) -> u64;
 }
 
