@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::sorter::{Request, Sorted, Sorter};
 use crate::words::{Width, Words, map_into};
 
-/// A number that can be sorted: of one of the eleven types of [`ElementType`]. `f16` is the one of the crate `half`, re-exported here.
+/// A number that can be sorted: of one of the eleven types of [`ElementType`]. `f16` is that of the crate `half`, which is re-exported.
 ///
 /// No other type can be one.
 pub trait Element: Copy + Send + Sync + sealed::Sealed + 'static {

@@ -79,7 +79,7 @@ pub use element::{
 };
 pub use error::{Error, ErrorKind, Hint};
 pub use gpu::{Gpu, adapters};
-pub use half::f16;
+pub use half;
 pub use io::Format;
 pub use key::ElementType;
 pub use names::UnknownName;
