@@ -108,8 +108,14 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         // These have no other nulls.
         by.order = KeyOrder { descending: by.order.descending, nan: by.order.nan, ..KeyOrder::default() };
     }
-    let case =
-        Case { form, dialect, by, element: choices.of(&ElementType::ALL), selection, to_text: choices.below(4) == 1 };
+    let case = Case {
+        form,
+        dialect,
+        by,
+        element: choices.of(&ElementType::ALL),
+        selection,
+        to_text: choices.below(4) == 1,
+    };
     let mut inputs: Vec<Vec<u8>> = inputs(data, MOST).into_iter().map(<[u8]>::to_vec).collect();
     // Hardly any are in order by chance.
     if flags % 4 > 0 {
