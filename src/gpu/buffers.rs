@@ -3,13 +3,14 @@
 use std::cell::Cell;
 
 use super::arrays::{Arrays, Side};
+use super::context::Context;
 use super::device::Gpu;
 use super::encode::Recording;
 use super::readback::Words;
 use super::staging::{self, Upload};
 use super::timestamps::Timestamps;
 use crate::error::Error;
-use crate::kernels::Iota;
+use crate::kernels::{Iota, LAST_SWAP};
 use crate::plan::{Plan, Shape};
 
 /// An array of elements on the device, and what else a sort of it needs there.
@@ -18,6 +19,8 @@ pub struct Buffers {
     pub(super) arrays: Arrays,
     /// Which of the arrays the elements are in.
     pub(super) side: Cell<Side>,
+    /// Where the host reads what phases of odd-even sort tell each other.
+    last_swap: Option<Words>,
     pub(super) timestamps: Option<Timestamps>,
 }
 
@@ -30,9 +33,11 @@ impl Buffers {
     pub fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
         let context = &gpu.context;
         let arrays = Arrays::new(context, plan)?;
+        let last_swap = arrays.extra(LAST_SWAP.name).map(|buffer| Words::new(context, buffer.size()));
+        let last_swap = last_swap.transpose()?;
         let timestamps = Timestamps::new(context)?;
         context.check()?;
-        Ok(Self { n: plan.n(), arrays, side: Cell::new(Side::Front), timestamps })
+        Ok(Self { n: plan.n(), arrays, side: Cell::new(Side::Front), last_swap, timestamps })
     }
 
     /// Whether this plan's elements have room here.
@@ -63,11 +68,13 @@ impl Buffers {
         self.arrays.shape
     }
 
-    /// The words of the extra buffer of this name, after all that was submitted; `None` if no kernel binds it.
-    pub(super) fn extra(&self, gpu: &Gpu, name: &str) -> Result<Option<Vec<u32>>, Error> {
-        let Some(from) = self.arrays.extra(name) else { return Ok(None) };
-        let words = Words::new(&gpu.context, from.size())?;
-        words.read(&gpu.context, gpu.context.encoder(name), from).map(Some)
+    /// One more than the number of the last phase that swapped something, after all that was submitted;
+    /// `None` if no kernel notes it.
+    pub(super) fn last_swap(&self, context: &Context) -> Result<Option<u32>, Error> {
+        let (Some(words), Some(from)) = (&self.last_swap, self.arrays.extra(LAST_SWAP.name)) else {
+            return Ok(None);
+        };
+        Ok(words.read(context, context.encoder("last swap"), from)?.first().copied())
     }
 
     /// Begins to bring keys to the device, and numbers them 0, 1, 2, … where there are positions.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::device::{AdapterInfo, Kind, Limits, Select};
 use crate::error::{Error, ErrorKind};
 use crate::human;
-use crate::kernels::MOST_ARGUMENT_BYTES;
+use crate::kernels::Arguments;
 
 /// The adapters of this machine in the order of their numbers: hardware first, software last.
 #[must_use]
@@ -106,7 +106,7 @@ impl Context {
     ) -> Result<Self, Error> {
         let limits = device.limits();
         let info = information(adapter, &limits);
-        let most = MOST_ARGUMENT_BYTES;
+        let most = Arguments::MOST_BYTES;
         if !device.features().contains(REQUIRED) || limits.max_immediate_size < most {
             return Err(Error::device(format_args!("{info}: started without immediates of {most} bytes")));
         }

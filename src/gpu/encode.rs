@@ -61,7 +61,7 @@ impl<'a> Recording<'a> {
             }
             // Only phases know how to leave out those that would find nothing to do.
             let phase = if self.ends_early { self.recorded } else { 0 };
-            pass.set_immediates(0, bytemuck::cast_slice(&dispatch.arguments(phase)));
+            pass.set_immediates(0, dispatch.arguments(phase).bytes());
             pass.dispatch_workgroups(dispatch.grid().x, dispatch.grid().y, 1);
             self.recorded = self.recorded.saturating_add(1);
         }

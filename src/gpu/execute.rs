@@ -13,7 +13,6 @@ use super::encode::Recording;
 use crate::clock::{Clock, Elapsed};
 use crate::device::Kind;
 use crate::error::Error;
-use crate::kernels::LAST_SWAP;
 use crate::plan::Plan;
 
 /// Performs `plan` on the elements in `buffers` and waits for it, calling `progress` after each submit
@@ -67,8 +66,7 @@ pub fn execute(
         done += batch.dispatches;
         context.queue.submit([encoder.finish()]);
         if plan.ends_early() && done < total {
-            let last_swap = buffers.extra(gpu, LAST_SWAP.name)?;
-            over = last_swap.is_some_and(|words| u64::from(words[0]) + 2 <= done);
+            over = buffers.last_swap(context)?.is_some_and(|last_swap| u64::from(last_swap) + 2 <= done);
         }
         context.wait()?;
         pace.adjust(&batch, submitted.elapsed());

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::context::Context;
 use crate::error::Error;
-use crate::kernels::{Bindings, ELEMENT_BINDINGS, MOST_ARGUMENT_BYTES, PipelineKey};
+use crate::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKey};
 
 /// The bindings of keys and positions, and of those of the other array, as `element_*.wgsl` has them.
 pub(super) const KEYS: u32 = 0;
@@ -57,7 +57,7 @@ impl Layouts {
         let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("elements"),
             bind_group_layouts: &[Some(&bindings)],
-            immediate_size: MOST_ARGUMENT_BYTES,
+            immediate_size: Arguments::MOST_BYTES,
         });
         Self { bindings, pipeline }
     }

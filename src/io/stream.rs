@@ -117,6 +117,11 @@ impl Stream {
         loop {
             let read = reader.read(&mut row, buffer.bytes(), &mut [], &mut blank);
             match read.map_err(|problem| Error::input(buffer.place_after(start), problem))? {
+                // Before a header they are no rows, and are not kept.
+                Some((next, Line::Blank)) if dialect.header => {
+                    buffer.pass(next);
+                    row = Row::new(0);
+                }
                 Some((next, Line::Blank)) => (start, row) = (next, Row::new(next)),
                 None if buffer.refill_rows()? => {}
                 _ => break,

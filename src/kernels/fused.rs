@@ -359,7 +359,7 @@ impl Family for Fused {
     }
 
     fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments {
-        vec![("n", first + count), ("first", first), ("low", self.low()), ("phase", phase)]
+        [("n", first + count), ("first", first), ("low", self.low()), ("phase", phase)].into()
     }
 }
 

@@ -82,7 +82,7 @@ impl Family for Local {
     }
 
     fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
-        vec![("n", first + count)]
+        [("n", first + count)].into()
     }
 }
 

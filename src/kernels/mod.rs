@@ -216,11 +216,37 @@ impl Access {
     }
 }
 
-/// A kernel's arguments by name, in the order of its `Arguments` in WGSL.
-type Arguments = Vec<(&'static str, u32)>;
+/// Words of the largest arguments that a kernel has.
+const MOST_ARGUMENTS: usize = 8;
 
-/// Bytes that the arguments of any kernel fit in.
-pub const MOST_ARGUMENT_BYTES: u32 = 32;
+/// A kernel's arguments, in the order of its `Arguments` in WGSL. In place, since a sort may take millions of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Arguments {
+    names: [&'static str; MOST_ARGUMENTS],
+    words: [u32; MOST_ARGUMENTS],
+    count: usize,
+}
+
+impl Arguments {
+    /// Bytes that the arguments of any kernel fit in.
+    pub const MOST_BYTES: u32 = 4 * MOST_ARGUMENTS as u32;
+
+    /// As they lie in memory.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.words[..self.count])
+    }
+}
+
+impl<const N: usize> From<[(&'static str, u32); N]> for Arguments {
+    fn from(named: [(&'static str, u32); N]) -> Self {
+        let mut arguments = Self { names: [""; MOST_ARGUMENTS], words: [0; MOST_ARGUMENTS], count: N };
+        for (place, (name, word)) in named.into_iter().enumerate() {
+            (arguments.names[place], arguments.words[place]) = (name, word);
+        }
+        arguments
+    }
+}
 
 /// The workgroups of a dispatch, in two dimensions because one holds too few. Workgroup (x, y) has the
 /// number y·`x` + x; those numbered past the work find nothing there.
@@ -341,9 +367,8 @@ impl Dispatch {
     /// What differs from other dispatches of the same pipeline. `phase` is its number in a plan of phases, and
     /// 0 in others.
     #[must_use]
-    pub fn arguments(&self, phase: u32) -> Vec<u32> {
-        let arguments = self.kernel.family().arguments(self.first, self.count, phase);
-        arguments.into_iter().map(|(_, argument)| argument).collect()
+    pub fn arguments(&self, phase: u32) -> Arguments {
+        self.kernel.family().arguments(self.first, self.count, phase)
     }
 }
 
@@ -407,9 +432,9 @@ mod tests {
         for kernel in all() {
             let family = kernel.family();
             let text = family.module(Shape::ALL[0]).text;
-            let (own, words): (Vec<_>, Vec<_>) = family.arguments(0, 128, 7).into_iter().unzip();
-            assert_eq!(names(&text), own, "{kernel:?}");
-            assert!(size_of_val(&words[..]) <= MOST_ARGUMENT_BYTES as usize, "{kernel:?}");
+            let own = family.arguments(0, 128, 7);
+            assert_eq!(names(&text), own.names[..own.count], "{kernel:?}");
+            assert_eq!(own.bytes().len(), 4 * own.count, "{kernel:?}");
             assert!(text.matches("struct Arguments").count() == 1, "{kernel:?}");
         }
         // The comparison must be able to fail.

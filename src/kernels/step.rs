@@ -83,7 +83,7 @@ impl Family for Step {
             Self::Phase { odd } => (1, odd.into(), 0),
         };
         let n = first + count;
-        vec![("n", n), ("stride", stride), ("start", start), ("phase", phase), ("block_log2", block_log2)]
+        [("n", n), ("stride", stride), ("start", start), ("phase", phase), ("block_log2", block_log2)].into()
     }
 }
 

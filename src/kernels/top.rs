@@ -166,7 +166,7 @@ impl Family for Top {
         let n = first + count;
         let tiles = n.div_ceil(1 << self.tuning.tile_log2());
         let rank = self.k.div_ceil(self.tuning.subsets());
-        vec![("n", n), ("tiles", tiles), ("k", self.k), ("rank", rank)]
+        [("n", n), ("tiles", tiles), ("k", self.k), ("rank", rank)].into()
     }
 }
 

@@ -146,7 +146,7 @@ impl Family for Rows {
             Self::Merge { steps, block_log2, .. } => (0, steps, block_log2, 0, 0),
             Self::Transpose { rows_log2, columns_log2 } => (0, 0, 0, 1 << rows_log2, 1 << columns_log2),
         };
-        vec![
+        [
             ("n", first + count),
             ("pad_from", pad_from),
             ("steps", steps),
@@ -154,6 +154,7 @@ impl Family for Rows {
             ("rows", rows),
             ("columns", columns),
         ]
+        .into()
     }
 }
 
