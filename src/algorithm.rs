@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::names::named;
 
-/// A sorting network.
+/// A way to sort that has plans: a sorting network, or the radix sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -12,11 +12,14 @@ pub enum Algorithm {
     Bitonic,
     /// Odd-even transposition (brick) sort, n phases of n/2 comparisons between neighbours.
     OddEven,
+    /// Least significant digit first radix sort, a pass over the data for each digit.
+    Radix,
 }
 
 named!(Algorithm, "algorithm", {
     Bitonic => "bitonic",
     OddEven => "odd-even",
+    Radix => "radix",
 });
 
 impl Algorithm {
@@ -26,16 +29,25 @@ impl Algorithm {
         match self {
             Self::Bitonic => &[Variant::Fused, Variant::LocalGlobal, Variant::Transpose, Variant::Naive],
             Self::OddEven => &[Variant::Block, Variant::Naive],
+            Self::Radix => &[Variant::Onesweep, Variant::ReduceScan],
         }
     }
 
-    /// The variant that runs on the CPU, whichever is requested: the steps are the same, and this cut suits caches.
+    /// The variant of the network that runs on the CPU, whichever is requested: the steps are the same, and this cut
+    /// suits caches. `None` is the CPU's own fast sort.
     #[must_use]
-    pub fn on_cpu(self) -> Variant {
+    pub fn on_cpu(self) -> Option<Variant> {
         match self {
-            Self::Bitonic => Variant::LocalGlobal,
-            Self::OddEven => Variant::Naive,
+            Self::Bitonic => Some(Variant::LocalGlobal),
+            Self::OddEven => Some(Variant::Naive),
+            Self::Radix => None,
         }
+    }
+
+    /// Whether it is a sorting network.
+    #[must_use]
+    pub fn is_network(self) -> bool {
+        self.on_cpu().is_some()
     }
 
     /// The requested variant, or the default.
@@ -53,7 +65,7 @@ impl Algorithm {
     }
 }
 
-/// How an algorithm's network is cut into dispatches. [`Algorithm::variants`] lists those of an algorithm.
+/// How an algorithm is cut into dispatches. [`Algorithm::variants`] lists those of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Variant {
@@ -67,6 +79,10 @@ pub enum Variant {
     Block,
     /// One dispatch per step.
     Naive,
+    /// Tiles distributed in one pass per digit, each told by those before it where its elements go.
+    Onesweep,
+    /// Digits counted before each pass that distributes tiles.
+    ReduceScan,
 }
 
 named!(Variant, "variant", {
@@ -75,6 +91,8 @@ named!(Variant, "variant", {
     Transpose => "transpose",
     Block => "block",
     Naive => "naive",
+    Onesweep => "onesweep",
+    ReduceScan => "reduce-scan",
 });
 
 /// The error that an algorithm has no such variant.

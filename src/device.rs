@@ -53,8 +53,6 @@ pub struct AdapterInfo {
     pub kind: Kind,
     /// What a plan must keep to.
     pub limits: Limits,
-    /// The smallest and the largest size that a subgroup may have.
-    pub subgroup_sizes: (u32, u32),
 }
 
 impl fmt::Display for AdapterInfo {
@@ -77,16 +75,30 @@ pub struct Limits {
     pub binding_bytes: u64,
     /// Bytes in one buffer.
     pub buffer_bytes: u64,
+    /// The invocations that run together; `None` where kernels cannot use that.
+    pub subgroups: Option<Subgroups>,
+}
+
+/// Subgroups: invocations that run together, and can see each other's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Subgroups {
+    /// The fewest invocations, called lanes, that a subgroup may have.
+    pub smallest: u32,
+    /// The most.
+    pub largest: u32,
+    /// Whether the invocations of a subgroup can wait for each other.
+    pub barrier: bool,
 }
 
 impl Limits {
-    /// What WebGPU promises of every device.
+    /// What WebGPU promises of every device that has subgroups.
     pub const WEBGPU: Self = Self {
         workgroup_bytes: 16 << 10,
         invocations: 256,
         workgroups_per_dimension: 65_535,
         binding_bytes: 128 << 20,
         buffer_bytes: 256 << 20,
+        subgroups: Some(Subgroups { smallest: 4, largest: 128, barrier: false }),
     };
 
     /// A CPU core as a workgroup: a tile fills a part of its second-level cache.
@@ -96,5 +108,6 @@ impl Limits {
         workgroups_per_dimension: u32::MAX,
         binding_bytes: u64::MAX,
         buffer_bytes: u64::MAX,
+        subgroups: None,
     };
 }

@@ -72,7 +72,7 @@ mod words;
 
 pub use algorithm::{Algorithm, NoVariant, Variant};
 pub use clock::{Clock, Elapsed};
-pub use device::{AdapterInfo, Kind, Limits, Select};
+pub use device::{AdapterInfo, Kind, Limits, Select, Subgroups};
 pub use element::{
     Element, argsort, argsort_descending, argsort_descending_u64, argsort_u64, sort, sort_descending, top,
     top_descending,

@@ -23,7 +23,7 @@ const SIZES: [usize; 17] =
     [0, 1, 2, 3, 31, 255, 256, 257, 1021, 4093, 4095, 4096, 4097, 8191, 12_289, 16_384, 20_011];
 
 /// What `plan` leaves on the device of these keys: keys, and positions where the shape has them.
-fn on_device(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
+pub fn on_device(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
     let buffers = Buffers::new(gpu(), plan).unwrap();
     let mut positions = vec![0; if plan.shape().positions { keys.len() } else { 0 }];
     let keys = if plan.shape().key == KeyWords::One {
@@ -46,7 +46,7 @@ fn on_device(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
 }
 
 /// What the interpreter makes of the same.
-fn on_cpu(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
+pub fn on_cpu(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
     let last_key = if plan.shape().key == KeyWords::One { u32::MAX.into() } else { u64::MAX };
     let keys = keys.iter().map(|&key| key & last_key);
     if plan.shape().positions {
@@ -61,7 +61,7 @@ fn on_cpu(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
     }
 }
 
-fn check(plan: &Plan, pattern: Pattern, what: &str) {
+pub fn check(plan: &Plan, pattern: Pattern, what: &str) {
     let keys = pattern.words(plan.n() as usize, u64::from(plan.n()));
     let (device, cpu) = (on_device(plan, &keys), on_cpu(plan, &keys));
     if device != cpu {
@@ -178,7 +178,7 @@ fn a_device_that_somebody_else_started_sorts() {
     assert!(sorted == Words::from(expected));
 }
 
-fn check_after_every_dispatch(plan: &Plan, pattern: Pattern, what: &str) {
+pub fn check_after_every_dispatch(plan: &Plan, pattern: Pattern, what: &str) {
     // Brick sort's phases differ in nothing but parity: a dozen show as much as n.
     let most = if plan.ends_early() { 12 } else { usize::MAX };
     let dispatches: Vec<_> = plan.dispatches().take(most).copied().collect();

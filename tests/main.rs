@@ -11,6 +11,7 @@ mod cli;
 mod generate;
 mod kernels;
 mod networks;
+mod radix;
 mod sorting;
 mod streams;
 mod support;

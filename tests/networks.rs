@@ -6,7 +6,7 @@ use gpusort::unstable::kernels::Iota;
 use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::plan::{
     Algorithm, Dispatch, Fused, FusedTile, FusedWork, Kernel, Limits, Local, Pair, Plan, Rows, Shape, Step,
-    Top, TopTuning, Tuning, Variant,
+    Subgroups, Top, TopTuning, Tuning, Variant,
 };
 use gpusort::{Error, ErrorKind};
 use proptest::prelude::*;
@@ -17,10 +17,11 @@ use crate::support::tier;
 
 const KEYS: Shape = Shape { key: KeyWords::One, positions: false };
 
-/// Every algorithm with each of its variants.
+/// Every network with each of its variants.
 pub fn all() -> impl Iterator<Item = (Algorithm, Variant)> {
     Algorithm::ALL
         .into_iter()
+        .filter(|algorithm| algorithm.is_network())
         .flat_map(|algorithm| algorithm.variants().iter().map(move |&variant| (algorithm, variant)))
 }
 
@@ -213,6 +214,7 @@ pub const LARGE: Limits = Limits {
     workgroups_per_dimension: 65_535,
     binding_bytes: (1 << 31) - 1,
     buffer_bytes: 4 << 30,
+    subgroups: Some(Subgroups { smallest: 32, largest: 32, barrier: true }),
 };
 
 #[test]
@@ -495,6 +497,7 @@ fn plans_for_any_limits_and_sizes_keep_inside_or_are_refused() {
                         workgroups_per_dimension,
                         binding_bytes: bytes,
                         buffer_bytes: bytes,
+                        subgroups: None,
                     };
                     for n in [0, 1, 2, 3, 1000, 5000, u32::MAX as usize, 1 << 32, usize::MAX] {
                         let shape = Shape::ALL[n % 4];

@@ -5,6 +5,7 @@ use std::io::Write;
 use gpusort::AdapterInfo;
 use gpusort::unstable::gpu::adapters;
 use gpusort::unstable::human::bytes;
+use gpusort::unstable::plan::Subgroups;
 
 pub(super) fn run() -> anyhow::Result<()> {
     let mut text = String::new();
@@ -28,9 +29,11 @@ pub(super) fn run() -> anyhow::Result<()> {
 
 fn describe(adapter: &AdapterInfo) -> String {
     let limits = &adapter.limits;
-    let (smallest, largest) = adapter.subgroup_sizes;
-    let subgroup =
-        if smallest == largest { smallest.to_string() } else { format!("{smallest} to {largest}") };
+    let subgroup = match limits.subgroups {
+        None => "none".to_owned(),
+        Some(Subgroups { smallest, largest, .. }) if smallest == largest => smallest.to_string(),
+        Some(Subgroups { smallest, largest, .. }) => format!("{smallest} to {largest}"),
+    };
     format!(
         "{}\n     {}, {}, driver {}\n     buffer {}, binding {}, workgroup memory {}, {} invocations a workgroup, \
          subgroup {subgroup}",

@@ -10,7 +10,7 @@
 //! ```
 
 use super::Item;
-use crate::plan::Plan;
+use crate::plan::{Extras, Plan};
 
 /// Performs `plan` on `elements`, calling `progress` after each dispatch with the number done so far.
 ///
@@ -22,36 +22,50 @@ use crate::plan::Plan;
 pub fn perform<T: Item>(plan: &Plan, elements: &mut [T], progress: impl FnMut(u64)) {
     // Any element that sorts last serves as padding: the largest is as good as one larger than all.
     match elements.iter().max().copied() {
-        Some(last) => perform_with_padding(plan, elements, last, progress),
+        Some(last) => drop(perform_with_padding(plan, elements, last, progress)),
         None => assert_eq!(plan.n(), 0, "the plan is for another size"),
     }
 }
 
 /// [`perform`] with a given padding element, which also fills the unused slots of a run. A plan that reduces
-/// leaves unspecified elements after its result.
+/// leaves unspecified elements after its result. Returns what the extra buffers hold then, those of which anything
+/// depends on it.
 ///
 /// # Panics
 ///
 /// When the plan is not for this many elements.
-pub fn perform_with_padding<T: Item>(plan: &Plan, elements: &mut [T], last: T, progress: impl FnMut(u64)) {
+pub fn perform_with_padding<T: Item>(
+    plan: &Plan,
+    elements: &mut [T],
+    last: T,
+    progress: impl FnMut(u64),
+) -> Extras {
     assert_eq!(plan.n() as usize, elements.len(), "the plan is for another size");
     if plan.room() == plan.n() {
         return perform_in_place(plan, elements, last, progress);
     }
     let mut padded = elements.to_vec();
     padded.resize(plan.room() as usize, last);
-    perform_in_place(plan, &mut padded, last, progress);
+    let extras = perform_in_place(plan, &mut padded, last, progress);
     elements.copy_from_slice(&padded[..elements.len()]);
+    extras
 }
 
-fn perform_in_place<T: Item>(plan: &Plan, elements: &mut [T], last: T, mut progress: impl FnMut(u64)) {
+fn perform_in_place<T: Item>(
+    plan: &Plan,
+    elements: &mut [T],
+    last: T,
+    mut progress: impl FnMut(u64),
+) -> Extras {
+    let mut extras = Extras::new();
     for (done, dispatch) in (1..).zip(plan.dispatches()) {
         let part = &mut elements[dispatch.first() as usize..][..dispatch.count() as usize];
-        dispatch.kernel().perform(part, last);
+        dispatch.kernel().perform(part, &mut extras, last);
         progress(done);
         // Checked rarely, since a check costs as much as a phase.
         if plan.ends_early() && done % 64 == 0 && elements.is_sorted() {
             break;
         }
     }
+    extras
 }

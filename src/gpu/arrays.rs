@@ -84,7 +84,7 @@ impl Arrays {
     /// Whether they are for elements of this plan, and all that it accesses.
     pub(super) fn fit(&self, plan: &Plan) -> bool {
         let has = |(extra, words): &(Extra, u64)| {
-            self.extras.iter().any(|(own, buffer)| own == extra && buffer.size() >= words * 4)
+            self.extras.iter().any(|(own, buffer)| own.name == extra.name && buffer.size() >= words * 4)
         };
         self.shape == plan.shape()
             && self.front.room >= plan.room()

@@ -16,6 +16,8 @@ use crate::plan::{Plan, Shape};
 /// An array of elements on the device, and what else a sort of it needs there.
 pub struct Buffers {
     n: u32,
+    /// Whether the plan does that itself.
+    numbers_positions: bool,
     pub(super) arrays: Arrays,
     /// Which of the arrays the elements are in.
     pub(super) side: Cell<Side>,
@@ -37,7 +39,8 @@ impl Buffers {
         let last_swap = last_swap.transpose()?;
         let timestamps = Timestamps::new(context)?;
         context.check()?;
-        Ok(Self { n: plan.n(), arrays, side: Cell::new(Side::Front), last_swap, timestamps })
+        let (n, numbers_positions) = (plan.n(), plan.numbers_positions());
+        Ok(Self { n, numbers_positions, arrays, side: Cell::new(Side::Front), last_swap, timestamps })
     }
 
     /// Whether this plan's elements have room here.
@@ -53,7 +56,7 @@ impl Buffers {
     /// When they do not [`fit`](Self::fit).
     pub fn resize(&mut self, plan: &Plan) {
         assert!(self.fit(plan), "the plan is for other buffers");
-        self.n = plan.n();
+        (self.n, self.numbers_positions) = (plan.n(), plan.numbers_positions());
     }
 
     /// How many elements there are.
@@ -68,6 +71,17 @@ impl Buffers {
         self.arrays.shape
     }
 
+    /// The words of the extra buffer of this name, after all that was submitted; `None` if no kernel binds it.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device or its driver reports.
+    pub fn extra(&self, gpu: &Gpu, name: &str) -> Result<Option<Vec<u32>>, Error> {
+        let Some(from) = self.arrays.extra(name) else { return Ok(None) };
+        let words = Words::new(&gpu.context, from.size())?;
+        words.read(&gpu.context, gpu.context.encoder(name), from).map(Some)
+    }
+
     /// One more than the number of the last phase that swapped something, after all that was submitted;
     /// `None` if no kernel notes it.
     pub(super) fn last_swap(&self, context: &Context) -> Result<Option<u32>, Error> {
@@ -77,7 +91,8 @@ impl Buffers {
         Ok(words.read(context, context.encoder("last swap"), from)?.first().copied())
     }
 
-    /// Begins to bring keys to the device, and numbers them 0, 1, 2, … where there are positions.
+    /// Begins to bring keys to the device, and numbers them 0, 1, 2, … where there are positions and the plan
+    /// does not.
     ///
     /// # Errors
     ///
@@ -85,7 +100,7 @@ impl Buffers {
     pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
         let Gpu { context, staging, .. } = gpu;
         self.side.set(Side::Front);
-        if self.shape().positions {
+        if self.shape().positions && !self.numbers_positions {
             let iota = [(Iota.into(), 0, self.n)];
             let plan = Plan::of_kernels(self.n as usize, self.shape(), &gpu.info().limits, iota)?;
             let mut encoder = context.encoder("iota");

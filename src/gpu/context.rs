@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::device::{AdapterInfo, Kind, Limits, Select};
+use crate::device::{AdapterInfo, Kind, Limits, Select, Subgroups};
 use crate::error::{Error, ErrorKind};
 use crate::human;
 use crate::kernels::Arguments;
@@ -28,6 +28,11 @@ fn enumerate() -> Vec<wgpu::Adapter> {
 /// What the kernels cannot do without; every Vulkan, Metal and DirectX 12 adapter has it.
 const REQUIRED: wgpu::Features = wgpu::Features::IMMEDIATES;
 
+/// What is used where an adapter has it.
+const USED: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY
+    .union(wgpu::Features::SUBGROUP)
+    .union(wgpu::Features::SUBGROUP_BARRIER);
+
 /// The driver's memory in blocks as small as wgpu makes them, 4 MiB, so that no two large buffers share one. Where
 /// keys shared a block with other buffers, sorts of 4 to 64 MB took 2 to 4 % longer on an H100 (10,000,000 u32:
 /// 0.731 ms, not 0.706).
@@ -44,11 +49,11 @@ fn kind(info: &wgpu::AdapterInfo) -> Kind {
 }
 
 fn describe(adapter: &wgpu::Adapter) -> AdapterInfo {
-    information(&adapter.get_info(), &adapter.limits())
+    information(&adapter.get_info(), &adapter.limits(), adapter.features())
 }
 
-/// What is known of an adapter, with the limits that a device on it has.
-fn information(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> AdapterInfo {
+/// What is known of an adapter, with the limits and features that a device on it has.
+fn information(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, features: wgpu::Features) -> AdapterInfo {
     AdapterInfo {
         kind: kind(info),
         // A driver may call it anything.
@@ -64,8 +69,12 @@ fn information(info: &wgpu::AdapterInfo, limits: &wgpu::Limits) -> AdapterInfo {
             // The kernels count in 32 bits: 2^30 elements and the excess of a grid fit, more do not.
             binding_bytes: limits.max_storage_buffer_binding_size.min(u32::MAX.into()),
             buffer_bytes: limits.max_buffer_size,
+            subgroups: features.contains(wgpu::Features::SUBGROUP).then_some(Subgroups {
+                smallest: info.subgroup_min_size,
+                largest: info.subgroup_max_size,
+                barrier: features.contains(wgpu::Features::SUBGROUP_BARRIER),
+            }),
         },
-        subgroup_sizes: (info.subgroup_min_size, info.subgroup_max_size),
     }
 }
 
@@ -83,7 +92,7 @@ impl Context {
         let (adapter, info) = choose(enumerate(), select)?;
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("gpusort"),
-            required_features: REQUIRED | (adapter.features() & wgpu::Features::TIMESTAMP_QUERY),
+            required_features: REQUIRED | (adapter.features() & USED),
             required_limits: adapter.limits(),
             memory_hints: OWN_MEMORY,
             ..Default::default()
@@ -105,7 +114,7 @@ impl Context {
         adapter: &wgpu::AdapterInfo,
     ) -> Result<Self, Error> {
         let limits = device.limits();
-        let info = information(adapter, &limits);
+        let info = information(adapter, &limits, device.features());
         let most = Arguments::MOST_BYTES;
         if !device.features().contains(REQUIRED) || limits.max_immediate_size < most {
             return Err(Error::device(format_args!("{info}: started without immediates of {most} bytes")));

@@ -42,7 +42,10 @@ impl Layouts {
                 ty: wgpu::BindingType::Buffer {
                     // What nobody writes needs no barrier between dispatches.
                     ty: wgpu::BufferBindingType::Storage {
-                        read_only: binding == POSITIONS && !bindings.positions,
+                        read_only: match binding.checked_sub(ELEMENT_BINDINGS) {
+                            Some(extra) => bindings.extras[extra as usize].read_only,
+                            None => binding == POSITIONS && !bindings.positions,
+                        },
                     },
                     has_dynamic_offset: false,
                     min_binding_size: None,

@@ -17,7 +17,7 @@
 use std::ops::Range;
 
 use super::last_swap::{self, LAST_SWAP};
-use super::{Access, Arguments, Extra, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use super::{Access, Arguments, Extra, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -364,7 +364,7 @@ impl Family for Fused {
 }
 
 impl Twin for Fused {
-    fn perform<T: Item>(&self, elements: &mut [T], _: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut Extras, _: T) {
         match self.work {
             // Tiles are aligned, so positions within one pair up as positions of the whole do.
             FusedWork::Sort | FusedWork::Halves => {

@@ -1,6 +1,6 @@
 //! Numbers the positions 0, 1, 2, … before any element has moved.
 
-use super::{Access, Arguments, Family, Kernel, Launch, Module, Shape, Twin};
+use super::{Access, Arguments, Extras, Family, Kernel, Launch, Module, Shape, Twin};
 use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
@@ -39,5 +39,5 @@ impl Family for Iota {
 
 impl Twin for Iota {
     /// On the CPU elements are made with their positions.
-    fn perform<T: Item>(&self, _: &mut [T], _: T) {}
+    fn perform<T: Item>(&self, _: &mut [T], _: &mut Extras, _: T) {}
 }

@@ -6,7 +6,7 @@
 //! workgroup memory     └ all steps of it ┘   └ past the end: elements that sort last
 //! ```
 
-use super::{Access, Arguments, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use super::{Access, Arguments, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -87,7 +87,7 @@ impl Family for Local {
 }
 
 impl Twin for Local {
-    fn perform<T: Item>(&self, elements: &mut [T], _: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut Extras, _: T) {
         step::perform_in_tiles(&self.steps(), 1 << self.tile_log2(), elements);
     }
 }

@@ -27,6 +27,7 @@ mod iota;
 mod last_swap;
 mod local;
 mod module;
+mod radix;
 mod shape;
 mod step;
 mod top;
@@ -40,9 +41,12 @@ pub use fused::{Fused, FusedTile, FusedWork, Layout};
 pub use iota::Iota;
 pub use local::Local;
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
+pub use radix::{DIGIT_BITS, Radix, RadixTile, RadixWork, Silence};
 pub use shape::Shape;
 pub use top::{Top, TopTuning};
 pub use transpose::Rows;
+
+use std::collections::BTreeMap;
 
 use crate::cpu::Item;
 use crate::device::Limits;
@@ -56,6 +60,8 @@ pub struct Extra {
     pub name: &'static str,
     /// Its type in WGSL.
     pub wgsl_type: &'static str,
+    /// Whether the kernel only reads it, which makes what is read the same for all invocations.
+    pub read_only: bool,
     /// Whether it is all zeros when a plan begins; else it holds whatever the last plan left there.
     pub zeroed: bool,
 }
@@ -104,9 +110,13 @@ trait Family {
     fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments;
 }
 
-/// What a CPU does to the same elements. `last` stands for elements that sort last where there are none.
+/// What the extra buffers hold, by name.
+pub type Extras = BTreeMap<&'static str, Vec<u32>>;
+
+/// What a CPU does to the same elements, and to the extra buffers as far as anything depends on them. `last` stands for
+/// elements that sort last where there are none.
 trait Twin {
-    fn perform<T: Item>(&self, elements: &mut [T], last: T);
+    fn perform<T: Item>(&self, elements: &mut [T], extras: &mut Extras, last: T);
 }
 
 /// Lists the kernels, and has each asked by what it is.
@@ -121,14 +131,14 @@ macro_rules! kernels {
                 match self { $(Self::$name(family) => family,)* }
             }
 
-            /// Does to `elements` what the kernel does to the elements of a dispatch. `last` sorts after all of
-            /// them, or equals the last; it stands where there is none.
+            /// Does to `elements` and `extras` what the kernel does to those of a dispatch. `last` sorts after all
+            /// elements, or equals the last; it stands where there is none.
             ///
             /// # Panics
             ///
             /// When there can be no dispatch of the kernel on that number of elements.
-            pub fn perform<T: Item>(&self, elements: &mut [T], last: T) {
-                match self { $(Self::$name(family) => family.perform(elements, last),)* }
+            pub fn perform<T: Item>(&self, elements: &mut [T], extras: &mut Extras, last: T) {
+                match self { $(Self::$name(family) => family.perform(elements, extras, last),)* }
             }
         }
 
@@ -151,6 +161,8 @@ kernels! {
     Rows(Rows),
     /// `top`: tiles in registers, reduced to their best elements.
     Top(Top),
+    /// `radix`: digits counted, and elements distributed by one.
+    Radix(Radix),
     /// `iota`: numbers the positions.
     Iota(Iota),
 }
@@ -200,13 +212,16 @@ pub struct Access {
     pub writes: u64,
     /// Whether they are written to the other array, where the next dispatch finds them.
     pub changes_sides: bool,
+    /// Whether the other array may be accessed in the same way as the one they are in, because passes that were left out have
+    /// left them there.
+    pub either_side: bool,
 }
 
 impl Access {
     /// Of work in place.
     fn in_place(first: u32, count: u32) -> Self {
         let end = u64::from(first) + u64::from(count);
-        Self { reads: end, writes: end, changes_sides: false }
+        Self { reads: end, writes: end, changes_sides: false, either_side: false }
     }
 
     /// Of work in place that begins with the first element.
@@ -307,13 +322,26 @@ impl Dispatch {
         let Launch { workgroup_size, workgroups, bytes_moved } = kernel.family().launch(count, shape, limits);
         Ok(Self {
             kernel,
-            pipeline: PipelineKey::new(kernel, shape, workgroup_size, access.changes_sides),
+            pipeline: PipelineKey::new(
+                kernel,
+                shape,
+                workgroup_size,
+                access.changes_sides || access.either_side,
+            ),
             access,
             first,
             count,
             grid: Grid::new(workgroups, limits)?,
             bytes_moved,
         })
+    }
+
+    /// Leaves out writing keys that nobody reads, in a plan whose positions alone are wanted.
+    pub(crate) fn drop_keys(&mut self) {
+        if let Kernel::Radix(radix) = &mut self.kernel {
+            // An argument: neither the pipeline nor the elements touched are others.
+            radix.drops_keys = true;
+        }
     }
 
     /// What is done, and how.

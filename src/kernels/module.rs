@@ -84,9 +84,10 @@ impl PipelineKey {
         for (name, value) in &constants {
             let _ = writeln!(text, "const {name}: u32 = {value}u;");
         }
-        for (binding, Extra { name, wgsl_type, .. }) in (ELEMENT_BINDINGS..).zip(self.bindings().extras) {
-            let _ =
-                writeln!(text, "@group(0) @binding({binding}) var<storage, read_write> {name}: {wgsl_type};");
+        for (binding, extra) in (ELEMENT_BINDINGS..).zip(self.bindings().extras) {
+            let Extra { name, wgsl_type, .. } = extra;
+            let access = if extra.read_only { "read" } else { "read_write" };
+            let _ = writeln!(text, "@group(0) @binding({binding}) var<storage, {access}> {name}: {wgsl_type};");
         }
         let kernel = unroll(&kernel, &constants);
         for part in [include_str!("../../shaders/common.wgsl"), key, element, &kernel] {

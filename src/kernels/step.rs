@@ -8,7 +8,7 @@
 //! A phase of odd-even sort also notes whether it swapped anything, in `last_swap`.
 
 use super::last_swap::{self, LAST_SWAP};
-use super::{Access, Arguments, Extra, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use super::{Access, Arguments, Extra, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -88,7 +88,7 @@ impl Family for Step {
 }
 
 impl Twin for Step {
-    fn perform<T: Item>(&self, elements: &mut [T], _: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut Extras, _: T) {
         step::perform(&[*self], elements);
     }
 }

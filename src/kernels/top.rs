@@ -11,7 +11,7 @@
 //! Where the count is larger than the run, the bound is found bit by bit instead: the k-th element itself,
 //! below which there are less than k.
 
-use super::{Access, Arguments, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use super::{Access, Arguments, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -172,7 +172,7 @@ impl Family for Top {
 
 impl Twin for Top {
     /// Sorts every tile and puts its first `k` into a run, one run after another.
-    fn perform<T: Item>(&self, elements: &mut [T], last: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut Extras, last: T) {
         let tile = 1 << self.tuning.tile_log2();
         step::perform_in_tiles(&self.steps(), tile, elements);
         let run = |tile: &[T]| {

@@ -8,7 +8,7 @@
 //!                                                 a3 b3
 //! ```
 
-use super::{Access, Arguments, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use super::{Access, Arguments, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -159,7 +159,7 @@ impl Family for Rows {
 }
 
 impl Twin for Rows {
-    fn perform<T: Item>(&self, elements: &mut [T], last: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut Extras, last: T) {
         match *self {
             Self::Pad { from } => elements[from as usize..].fill(last),
             // Rows pair up within themselves, but whether up or down depends on where they are.

@@ -31,17 +31,19 @@
 mod bitonic;
 mod fused;
 mod odd_even;
+mod radix;
 mod top;
 mod transpose;
 mod tuning;
 
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
-pub use crate::device::Limits;
+pub use crate::device::{Limits, Subgroups};
 pub use crate::kernels::{
-    Dispatch, Extra, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Rows, Shape, Top, TopTuning,
+    Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Radix, RadixTile, RadixWork, Rows,
+    Shape, Silence, Top, TopTuning,
 };
 pub use crate::network::{Pair, Step};
-pub use tuning::Tuning;
+pub use tuning::{RadixTuning, Tuning};
 
 use crate::error::Error;
 use crate::kernels::keep_to;
@@ -91,6 +93,10 @@ impl Plan {
             (Algorithm::Bitonic, Variant::Naive) => once(bitonic::naive(n, shape, limits)?),
             (Algorithm::OddEven, Variant::Block) => phases(odd_even::block(n, shape, limits)?),
             (Algorithm::OddEven, Variant::Naive) => phases(odd_even::naive(n, shape, limits)?),
+            (Algorithm::Radix, _) => {
+                let tuning = RadixTuning::measured(n, shape, limits)?;
+                once(radix::plan(variant, n, shape, limits, &tuning)?)
+            }
             _ => Err(NoVariant { algorithm, variant }.into()),
         }
     }
@@ -103,6 +109,23 @@ impl Plan {
     pub fn fused(n: usize, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Self, Error> {
         let n = checked_size(n, shape, limits)?;
         Self::once(n, shape, limits, fused::plan(n, shape, limits, tuning)?)
+    }
+
+    /// A plan of the radix sort with a custom tuning, for measurements.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`]; the tuning exceeds the limits.
+    pub fn radix(
+        variant: Variant,
+        n: usize,
+        shape: Shape,
+        limits: &Limits,
+        tuning: &RadixTuning,
+    ) -> Result<Self, Error> {
+        Algorithm::Radix.variant(Some(variant))?;
+        let n = checked_size(n, shape, limits)?;
+        Self::once(n, shape, limits, radix::plan(variant, n, shape, limits, tuning)?)
     }
 
     /// A plan of single kernels, each as (kernel, first, count): the kernel on `count` elements from `first`
@@ -156,6 +179,10 @@ impl Plan {
                     let access = dispatch.access();
                     let what = "elements to be read, of those that were written,";
                     keep_to([(what, access.reads, there[side])])?;
+                    if access.either_side {
+                        room[1 - side] = room[1 - side].max(access.reads);
+                        room[side] = room[side].max(access.writes);
+                    }
                     if access.changes_sides {
                         side = 1 - side;
                         there[side] = access.writes;
@@ -214,6 +241,21 @@ impl Plan {
         };
         // The arrays are those checked before.
         Self::from_rounds(self.n, self.shape, &Limits::CPU, rounds, self.ends_early)
+    }
+
+    /// The same plan, where only positions are wanted: keys may be left in any order.
+    #[must_use]
+    pub fn for_positions(mut self) -> Self {
+        for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
+            dispatch.drop_keys();
+        }
+        self
+    }
+
+    /// Whether its first pass numbers the positions, which need not be there then.
+    #[must_use]
+    pub fn numbers_positions(&self) -> bool {
+        self.distinct_dispatches().any(|dispatch| matches!(dispatch.kernel(), Kernel::Radix(radix) if radix.numbers))
     }
 
     /// Number of elements.

@@ -1,7 +1,8 @@
 //! The measured tables: the best tiles for the kernels by size, shape and device.
 
 use crate::device::Limits;
-use crate::kernels::{FusedTile, Shape, TopTuning};
+use crate::error::Error;
+use crate::kernels::{FusedTile, RadixTile, Shape, Silence, TopTuning};
 use crate::key::KeyWords;
 use crate::network;
 
@@ -112,4 +113,52 @@ pub(super) fn top(k: u32, shape: Shape, limits: &Limits) -> Option<TopTuning> {
         let tuning = TopTuning::new([elements, invocations, groups, invocations.min(6), slots]).ok()?;
         tuning.fits(k, shape, limits).then_some(tuning)
     })
+}
+
+/// The choices of the radix sort by size, shape and device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RadixTuning {
+    /// How a tile is divided.
+    pub tile: RadixTile,
+    /// The most chunks of tiles that are counted, for `reduce-scan`.
+    pub chunks: u32,
+    /// A tile of `onesweep` that does not tell its counts, for tests.
+    pub silence: Option<Silence>,
+}
+
+impl RadixTuning {
+    /// A tile, with the other choices as measured.
+    #[must_use]
+    pub fn of(tile: RadixTile) -> Self {
+        Self { tile, chunks: 1024, silence: None }
+    }
+
+    /// The best tuning for `n` elements of this shape within these limits.
+    ///
+    /// # Errors
+    ///
+    /// A device without subgroups.
+    pub(super) fn measured(_n: u32, shape: Shape, limits: &Limits) -> Result<Self, Error> {
+        let none = || Error::limit("lanes in a subgroup", 1, 0);
+        let subgroups = limits.subgroups.ok_or_else(none)?;
+        // As many subgroups as have room for their counters beside others' tiles.
+        let most = limits.invocations.max(1).ilog2();
+        let items = if shape.key_words() == 1 { 23 } else { 15 };
+        // Four workgroups share a core of 100 KiB.
+        let words = limits.workgroup_bytes.min(24 << 10) / 4;
+        let fitted = (0..=most.min(subgroups.smallest.ilog2() + 3)).rev().find_map(|invocations_log2| {
+            let invocations = 1 << invocations_log2;
+            // Beside the offsets of a digit's 256 values.
+            let items = (words.saturating_sub(256) / invocations).min(items);
+            let tile = RadixTile::new(invocations as u32, items as u32, subgroups).ok()?;
+            (tile.workgroup_bytes() <= limits.workgroup_bytes).then_some(tile)
+        });
+        let none = || Error::limit("bytes of workgroup memory", 4 << 10, limits.workgroup_bytes);
+        fitted.map(Self::of).ok_or_else(none)
+    }
+
+    /// Tiles in a chunk of `n` elements.
+    pub(super) fn chunk(&self, n: u32) -> u32 {
+        self.tile.tiles(n).div_ceil(self.chunks.max(1)).max(1)
+    }
 }

@@ -89,14 +89,20 @@ fn sort_pieces<P: Piece>(
     progress: Progress,
 ) -> Result<(Vec<P::Item>, Report), Error> {
     let start = Instant::now();
-    let Some(algorithm) = method.algorithm else {
+    let network = match method.algorithm {
+        Some(algorithm) => {
+            algorithm.variant(method.variant)?;
+            algorithm.on_cpu().map(|variant| (algorithm, variant))
+        }
+        None => None,
+    };
+    let Some((algorithm, variant)) = network else {
         let (sorted, form) = cpu::sort(pieces);
         return Ok((sorted, Report::on_cpu(form, start.elapsed())));
     };
-    algorithm.variant(method.variant)?;
     let positions = !P::Item::KEY_ONLY;
     let n = pieces.iter().map(P::count).sum();
-    let plan = Plan::new(algorithm, algorithm.on_cpu(), n, Shape { key, positions }, &Limits::CPU)?;
+    let plan = Plan::new(algorithm, variant, n, Shape { key, positions }, &Limits::CPU)?;
     let dispatches = plan.dispatch_count();
     let mut elements = cpu::join(&pieces);
     drop(pieces);

@@ -71,6 +71,7 @@ impl OnGpu {
             (Some(first), Algorithm::Bitonic, Variant::Fused) => Plan::top(first, n, shape, limits)?,
             _ => Plan::new(algorithm, variant, n, shape, limits)?,
         };
+        let plan = plan.for_positions();
         let planned = plan.dispatch_count();
         let ((upload, (buffers, in_order)), prepare) = std::thread::scope(|scope| {
             let preparing = parallel::meanwhile(scope, || {

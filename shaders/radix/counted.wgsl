@@ -1,0 +1,21 @@
+// How many elements of each digit are in earlier tiles: counted before.
+
+fn begin_earlier(local: u32) {}
+
+fn tell_counts(counts: ptr<function, array<u32, DIGITS_EACH>>, current: Pass, own: Own) {}
+
+fn add_earlier(
+    earlier: ptr<function, array<u32, DIGITS_EACH>>,
+    counts: ptr<function, array<u32, DIGITS_EACH>>,
+    current: Pass,
+    own: Own,
+    local: u32,
+) {
+    if own.digit < RADIX {
+        // unroll
+        for (var d = 0u; d < DIGITS_EACH; d++) {
+            let in_chunks = chunk_sums[(own.digit + d) * arguments.chunks + own.tile / arguments.chunk];
+            (*earlier)[d] = in_chunks + tile_sums[own.tile * RADIX + own.digit + d];
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// Counts all digits of all keys in one reading. Every workgroup takes one block after another.
+
+var<workgroup> counted: array<atomic<u32>, COUNTERS>;
+
+
+fn count(key: Key) {
+    // unroll
+    for (var d = 0u; d < DIGITS; d++) {
+        atomicAdd(&counted[d * RADIX + digit_of(key, d)], 1u);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn histogram(
+    place: Place,
+    @builtin(local_invocation_index) local: u32,
+    @builtin(subgroup_invocation_id) lane: u32,
+) {
+    for (var i = local; i < COUNTERS; i += WORKGROUP_SIZE) {
+        atomicStore(&counted[i], 0u);
+    }
+    begin_varying(local);
+    let invocations = place.grid.x * place.grid.y * WORKGROUP_SIZE;
+    // The status of the first pass that runs.
+    for (var i = invocation_number(place, local); i < arguments.tiles * RADIX; i += invocations) {
+        atomicStore(&status[i], 0u);
+    }
+    workgroupBarrier();
+    var ones = key_flipped(LAST_KEY, 0xffffffffu);
+    var zeros = ones;
+    let blocks = (arguments.n - 1u) / (WORKGROUP_SIZE * COUNTED_TOGETHER) + 1u;
+    for (var block = workgroup_number(place); block < blocks; block += place.grid.x * place.grid.y) {
+        let first = block * WORKGROUP_SIZE * COUNTED_TOGETHER + local;
+        var e: array<Key, COUNTED_TOGETHER>;
+        if arguments.n - block * WORKGROUP_SIZE * COUNTED_TOGETHER >= WORKGROUP_SIZE * COUNTED_TOGETHER {
+            // unroll
+            for (var i = 0u; i < COUNTED_TOGETHER; i++) {
+                e[i] = keys[first + i * WORKGROUP_SIZE];
+            }
+            // unroll
+            for (var i = 0u; i < COUNTED_TOGETHER; i++) {
+                ones |= e[i];
+                zeros |= ~e[i];
+                count(e[i]);
+            }
+        } else {
+            for (var i = first; i < arguments.n; i += WORKGROUP_SIZE) {
+                let key = keys[i];
+                ones |= key;
+                zeros |= ~key;
+                count(key);
+            }
+        }
+    }
+    note_varying(ones, zeros, lane);
+    workgroupBarrier();
+    end_varying(local);
+    for (var i = local; i < COUNTERS; i += WORKGROUP_SIZE) {
+        let sum = atomicLoad(&counted[i]);
+        if sum > 0u {
+            atomicAdd(&histograms[i], sum);
+        }
+    }
+}

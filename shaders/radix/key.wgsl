@@ -1,0 +1,9 @@
+// Elements that are their key alone.
+
+alias Payload = u32;
+
+fn load_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {}
+
+fn copy_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {}
+
+fn scatter_payload(payload: ptr<function, Payload>, current: Pass, own: Own, ranks: ptr<function, Words>, places: ptr<function, Words>) {}

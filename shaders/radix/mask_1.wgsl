@@ -1,0 +1,20 @@
+// Sets of lanes, in subgroups of at most 32.
+
+alias Lanes = u32;
+
+fn ballot(vote: bool) -> Lanes {
+    return subgroupBallot(vote).x;
+}
+
+// The lanes before this one.
+fn lanes_before(lane: u32) -> Lanes {
+    return (1u << lane) - 1u;
+}
+
+fn lane_count(lanes: Lanes) -> u32 {
+    return countOneBits(lanes);
+}
+
+fn first_lane(lanes: Lanes) -> u32 {
+    return firstTrailingBit(lanes);
+}

@@ -1,0 +1,220 @@
+// Distributes the elements of a tile by one digit, those of equal digits in order. One workgroup for each tile of
+// WORKGROUP_SIZE * ITEMS elements, ITEMS of them in the registers of each invocation.
+
+const TILE: u32 = WORKGROUP_SIZE * ITEMS;
+
+alias Keys = array<Key, ITEMS>;
+alias Words = array<u32, ITEMS>;
+
+// First the counters, RADIX for each subgroup; then, in their place, the tile by words. After both RADIX words more:
+// sums while digits are added up, the state of the look-back, and at last where each digit's elements go.
+var<workgroup> shared_words: array<atomic<u32>, SHARED>;
+
+const OFFSETS: u32 = SHARED - RADIX;
+
+// Digits of an invocation.
+
+
+// What an invocation works on.
+struct Own {
+    // The tile.
+    tile: u32,
+    // Elements of it.
+    count: u32,
+    // The first of its elements in the array, and from each to the next. In this order elements of a subgroup
+    // follow each other, lane by lane.
+    first: u32,
+    stride: u32,
+    // The first of its digits; all of them are of the invocations in the order of subgroups and lanes.
+    digit: u32,
+    // The first of its places in the tile once that is in order.
+    place: u32,
+}
+
+// The lanes whose digit is the same.
+fn peers_of(digit: u32, lanes: Lanes) -> Lanes {
+    var peers = lanes;
+    // unroll
+    for (var b = 0u; b < 8u; b++) {
+        let is_set = (digit & (1u << b)) != 0u;
+        let with_bit = ballot(is_set);
+        peers &= select(~with_bit, with_bit, is_set);
+    }
+    return peers;
+}
+
+fn load_keys(e: ptr<function, Keys>, current: Pass, own: Own) {
+    if current.swapped {
+        // unroll
+        for (var i = 0u; i < ITEMS; i++) {
+            let at = own.first + i * own.stride;
+            (*e)[i] = select(LAST_KEY, scratch_keys[min(at, arguments.n - 1u)], at < arguments.n);
+        }
+    } else if own.count == TILE {
+        // unroll
+        for (var i = 0u; i < ITEMS; i++) {
+            (*e)[i] = keys[own.first + i * own.stride];
+        }
+    } else {
+        // unroll
+        for (var i = 0u; i < ITEMS; i++) {
+            let at = own.first + i * own.stride;
+            (*e)[i] = select(LAST_KEY, keys[min(at, arguments.n - 1u)], at < arguments.n);
+        }
+    }
+}
+
+// Each where it was.
+fn copy_keys(e: ptr<function, Keys>, current: Pass, own: Own) {
+    // unroll
+    for (var i = 0u; i < ITEMS; i++) {
+        let at = own.first + i * own.stride;
+        if at < arguments.n {
+            if current.swapped {
+                keys[at] = (*e)[i];
+            } else {
+                scratch_keys[at] = (*e)[i];
+            }
+        }
+    }
+}
+
+fn store_keys(e: ptr<function, Keys>, places: ptr<function, Words>, current: Pass, own: Own) {
+    if current.swapped {
+        // unroll
+        for (var i = 0u; i < ITEMS; i++) {
+            if own.place + i * WORKGROUP_SIZE < own.count {
+                keys[(*places)[i]] = (*e)[i];
+            }
+        }
+    } else {
+        // unroll
+        for (var i = 0u; i < ITEMS; i++) {
+            if own.place + i * WORKGROUP_SIZE < own.count {
+                scratch_keys[(*places)[i]] = (*e)[i];
+            }
+        }
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: Subgroup) {
+    let tile = workgroup_number(place);
+    let current = this_pass();
+    if tile >= arguments.tiles || !current.runs {
+        return;
+    }
+    let size = subgroup_size(subgroup);
+    let own = Own(
+        tile,
+        min(arguments.n - tile * TILE, TILE),
+        tile * TILE + subgroup.number * size * ITEMS + subgroup.lane,
+        size,
+        (subgroup.number * size + subgroup.lane) * DIGITS_EACH,
+        local,
+    );
+    var e: Keys;
+    load_keys(&e, current, own);
+    var payload: Payload;
+    load_payload(&payload, current, own);
+    if current.copies {
+        copy_keys(&e, current, own);
+        copy_payload(&payload, current, own);
+        return;
+    }
+
+    // What the counters count is the same for all lanes of a subgroup, and of no other.
+    // unroll
+    for (var i = 0u; i < COUNTERS_EACH; i++) {
+        atomicStore(&shared_words[i * WORKGROUP_SIZE + local], 0u);
+    }
+    begin_earlier(local);
+    workgroupBarrier();
+
+    // The rank of each key among those of its digit in its subgroup.
+    let counters = subgroup.number * RADIX;
+    let lanes = ballot(true);
+    let lower = lanes_before(subgroup.lane);
+    var ranks: Words;
+    // unroll
+    for (var i = 0u; i < ITEMS; i++) {
+        let digit = digit_of(e[i], arguments.digit);
+        let peers = peers_of(digit, lanes);
+        let before = lane_count(peers & lower);
+        ranks[i] = count_together(counters + digit, peers, before) + before;
+    }
+    workgroupBarrier();
+
+    // How often each digit is in the tile, and in all elements.
+    var counts: array<u32, DIGITS_EACH>;
+    var totals: array<u32, DIGITS_EACH>;
+    var own_sums = vec2(0u);
+    if own.digit < RADIX {
+        // unroll
+        for (var d = 0u; d < DIGITS_EACH; d++) {
+            var sum = 0u;
+            // unroll
+            for (var s = 0u; s < SUBGROUPS; s++) {
+                sum += atomicLoad(&shared_words[s * RADIX + own.digit + d]);
+            }
+            counts[d] = sum;
+            totals[d] = histograms[arguments.digit * RADIX + own.digit + d];
+            own_sums += vec2(sum, totals[d]);
+        }
+        tell_counts(&counts, current, own);
+    }
+    var sums = sums_before(own_sums, subgroup, size);
+
+    // Where in the tile the elements of each digit and subgroup begin; and where the digit's begin in all elements, less
+    // where they begin in the tile.
+    var offsets: array<u32, DIGITS_EACH>;
+    if own.digit < RADIX {
+        // unroll
+        for (var d = 0u; d < DIGITS_EACH; d++) {
+            offsets[d] = sums.y - sums.x;
+            var at = sums.x;
+            // unroll
+            for (var s = 0u; s < SUBGROUPS; s++) {
+                let counter = s * RADIX + own.digit + d;
+                let count = atomicLoad(&shared_words[counter]);
+                atomicStore(&shared_words[counter], at);
+                at += count;
+            }
+            sums += vec2(counts[d], totals[d]);
+        }
+    }
+    workgroupBarrier();
+    // unroll
+    for (var i = 0u; i < ITEMS; i++) {
+        ranks[i] += atomicLoad(&shared_words[counters + digit_of(e[i], arguments.digit)]);
+    }
+    workgroupBarrier();
+
+    // The words with the digit, in order; meanwhile others may tell what they counted.
+    let word = arguments.digit >> 2u;
+    // unroll
+    for (var i = 0u; i < ITEMS; i++) {
+        atomicStore(&shared_words[ranks[i]], key_word(e[i], word));
+    }
+    var earlier: array<u32, DIGITS_EACH>;
+    add_earlier(&earlier, &counts, current, own, local);
+    if own.digit < RADIX {
+        // unroll
+        for (var d = 0u; d < DIGITS_EACH; d++) {
+            atomicStore(&shared_words[OFFSETS + own.digit + d], offsets[d] + earlier[d]);
+        }
+    }
+    workgroupBarrier();
+    var places: Words;
+    var moved: Words;
+    // unroll
+    for (var i = 0u; i < ITEMS; i++) {
+        let at = local + i * WORKGROUP_SIZE;
+        moved[i] = atomicLoad(&shared_words[at]);
+        places[i] = atomicLoad(&shared_words[OFFSETS + digit_of_word(moved[i], arguments.digit)]) + at;
+    }
+    if !(current.is_last && arguments.drops_keys == 1u) {
+        move_keys(&e, &ranks, &moved, &places, current, own);
+    }
+    scatter_payload(&payload, current, own, &ranks, &places);
+}

@@ -1,0 +1,7 @@
+// Which bits vary is known.
+
+fn begin_varying(local: u32) {}
+
+fn note_varying(ones: Key, zeros: Key, lane: u32) {}
+
+fn end_varying(local: u32) {}

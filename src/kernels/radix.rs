@@ -1,0 +1,484 @@
+//! The passes of the radix sort: counting digits, and distributing elements by one of them. What they do together
+//! is in [`crate::plan`]'s `radix.rs`.
+//!
+//! ```text
+//! Clear       zeros where the others add up
+//! Histogram   all digits of all keys counted in one reading; which bits vary
+//! Sweep       a tile in registers, ranked by one digit, and scattered to the other array; where its elements go
+//!             is told by the tiles before it (look-back)
+//! Count       one digit counted before each tile of a chunk of tiles, and in all of the chunk
+//! Scan        counts of chunks to counts in all chunks before
+//! Scatter     as Sweep, but where elements go was counted
+//! ```
+//!
+//! How a tile is ranked: lanes of a subgroup compare digits by ballots; the first lane of each digit adds
+//! their number to the subgroup's own counter of it. No barrier of the workgroup is needed for a key, and
+//! nothing depends on how invocations are numbered: whose turn it is follows from subgroup and lane alone.
+
+use super::{Access, Arguments, Extra, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to};
+use crate::cpu::Item;
+use crate::device::{Limits, Subgroups};
+use crate::error::Error;
+
+/// Bits of a digit.
+pub const DIGIT_BITS: u32 = 8;
+
+/// Values of a digit.
+const RADIX: u32 = 1 << DIGIT_BITS;
+
+/// How a tile is divided: its elements among invocations, and those among subgroups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RadixTile {
+    invocations: u32,
+    items: u32,
+    subgroups: Subgroups,
+}
+
+impl RadixTile {
+    /// So many invocations with so many elements each, in subgroups such as these.
+    ///
+    /// # Errors
+    ///
+    /// Invocations that are no power of two, or fewer than a subgroup's; a number of elements that no kernel has.
+    pub fn new(invocations: u32, items: u32, subgroups: Subgroups) -> Result<Self, Error> {
+        let Subgroups { smallest, largest, .. } = subgroups;
+        let is_odd = |number: u32| u64::from(!number.is_power_of_two());
+        keep_to([
+            ("invocations of which a power of two has none", is_odd(invocations), 0),
+            ("invocations in a workgroup", invocations.into(), 1 << 12),
+            // Loops over registers are written out, so more of them make a text that no compiler takes.
+            ("elements in an invocation's registers", items.into(), 64),
+            ("elements in an invocation's registers, at the least", 1, items.into()),
+            ("lanes in a subgroup", largest.into(), 128),
+            ("lanes in a subgroup of which a power of two has none", is_odd(smallest) + is_odd(largest), 0),
+            ("lanes in the smallest subgroup", smallest.into(), invocations.min(largest).into()),
+        ])?;
+        Ok(Self { invocations, items, subgroups })
+    }
+
+    /// Elements in a tile.
+    #[must_use]
+    pub fn size(self) -> u32 {
+        self.invocations * self.items
+    }
+
+    /// Tiles of this many elements.
+    #[must_use]
+    pub fn tiles(self, count: u32) -> u32 {
+        count.div_ceil(self.size())
+    }
+
+    /// The most subgroups that a workgroup may have.
+    fn most_subgroups(self) -> u32 {
+        self.invocations / self.subgroups.smallest
+    }
+
+    /// Words of workgroup memory: the counters of all subgroups or, in their place, the tile; and an offset for each digit.
+    fn workgroup_words(self) -> u32 {
+        (self.most_subgroups() * RADIX).max(self.size()) + RADIX
+    }
+
+    /// Bytes of workgroup memory.
+    #[must_use]
+    pub fn workgroup_bytes(self) -> u64 {
+        u64::from(self.workgroup_words()) * 4
+    }
+}
+
+/// What a pass is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RadixWork {
+    /// Sets to zero what the others add up in.
+    Clear,
+    /// Counts all digits, and finds out which bits vary.
+    Histogram,
+    /// Distributes by a digit, told by earlier tiles where to. For tests one of them may not speak as it should.
+    Sweep(Option<Silence>),
+    /// Counts a digit. Before the first pass this finds out which bits vary, too.
+    Count {
+        /// Whether it is before the first pass.
+        first: bool,
+    },
+    /// Adds up the counts of chunks.
+    Scan,
+    /// Distributes by a digit as was counted.
+    Scatter,
+}
+
+/// A tile that does not tell its counts, for tests of what others do then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Silence {
+    /// Which.
+    pub tile: u32,
+    /// Whether it tells at last, when it is done.
+    pub late: bool,
+}
+
+/// A pass of the radix sort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Radix {
+    /// How tiles are divided.
+    pub tile: RadixTile,
+    /// What is done.
+    pub work: RadixWork,
+    /// The digit, counted from the lowest; 0 where it is no matter.
+    pub digit: u32,
+    /// Digits in a key.
+    pub digits: u32,
+    /// Tiles in a chunk of [`RadixWork::Count`]; 0 without.
+    pub chunk: u32,
+    /// Whether positions are not read but numbered by the first pass.
+    pub numbers: bool,
+    /// Whether the last pass leaves keys where they are, and writes positions alone.
+    pub drops_keys: bool,
+}
+
+/// How often each value of each digit is in all keys.
+const HISTOGRAMS: Extra =
+    Extra { name: "histograms", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+/// For each word of a key the bits that are set in some key, and those that are not set in some.
+const VARYING: Extra = Extra { name: "varying_bits", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+/// What tiles tell each other, for the pass that runs and for the next.
+const STATUS: Extra = Extra { name: "status", wgsl_type: "array<atomic<u32>>", read_only: false, zeroed: false };
+/// How often each value of the digit is in the chunk before each tile.
+const TILE_SUMS: Extra = Extra { name: "tile_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+/// By values of the digit: how often it is in each chunk; then, in the chunks before.
+const CHUNK_SUMS: Extra = Extra { name: "chunk_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+
+/// As one that is written.
+const fn written(extra: Extra) -> Extra {
+    Extra { read_only: false, ..extra }
+}
+
+/// As one that many add to.
+const fn added_to(extra: Extra) -> Extra {
+    Extra { wgsl_type: "array<atomic<u32>>", read_only: false, ..extra }
+}
+
+const fn read(extra: Extra) -> Extra {
+    Extra { read_only: true, ..extra }
+}
+
+/// Words of [`VARYING`]: of keys of one word the last two stay zero.
+const VARYING_WORDS: u64 = 4;
+
+/// The most workgroups that count: more only make more sums to add up.
+const MOST_COUNTING: u64 = 1056;
+
+/// Rows of what earlier tiles tell that are looked at together.
+const ROWS: u32 = 8;
+
+/// Elements that an invocation counts at a time.
+const COUNTED_TOGETHER: u32 = 16;
+
+impl Radix {
+    /// Chunks of this many elements.
+    fn chunks(&self, count: u32) -> u32 {
+        if self.chunk == 0 { 0 } else { self.tile.tiles(count).div_ceil(self.chunk) }
+    }
+}
+
+impl Family for Radix {
+    fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
+        let Some(subgroups) = limits.subgroups else {
+            return Err(Error::limit("lanes in a subgroup", 1, 0));
+        };
+        let own = self.tile.subgroups;
+        keep_to([
+            ("bytes of workgroup memory", self.tile.workgroup_bytes(), limits.workgroup_bytes),
+            ("invocations in a workgroup", self.tile.invocations.into(), limits.invocations.into()),
+            ("lanes in the smallest subgroup", own.smallest.into(), subgroups.smallest.into()),
+            ("lanes in a subgroup", subgroups.largest.into(), own.largest.into()),
+            ("barriers of subgroups", own.barrier.into(), subgroups.barrier.into()),
+            ("digits in a key", self.digits.into(), (shape.key_words() * 32 / DIGIT_BITS).into()),
+            ("digits before the last", self.digit.into(), self.digits.saturating_sub(1).into()),
+        ])
+    }
+
+    fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
+        let n = u64::from(count);
+        let keys = n * shape.key_bytes();
+        let tiles: u64 = self.tile.tiles(count).into();
+        let of_tile = |workgroups, bytes_moved| Launch {
+            workgroup_size: self.tile.invocations,
+            workgroups,
+            bytes_moved,
+        };
+        let row = u64::from(RADIX) * 4;
+        match self.work {
+            RadixWork::Clear => {
+                let words = u64::from(self.digits * RADIX);
+                Launch::of_invocations(words, (words + VARYING_WORDS) * 4, limits)
+            }
+            RadixWork::Histogram => {
+                let workgroup_size = limits.invocations.clamp(1, 256);
+                let blocks = n.div_ceil((workgroup_size * COUNTED_TOGETHER).into());
+                Launch { workgroup_size, workgroups: blocks.min(MOST_COUNTING), bytes_moved: keys + tiles * row }
+            }
+            RadixWork::Sweep(_) | RadixWork::Scatter => {
+                let positions = n * (shape.bytes() - shape.key_bytes());
+                let read = keys + if self.numbers && self.digit == 0 { 0 } else { positions };
+                let is_last = self.digit + 1 == self.digits;
+                let written = positions + if self.drops_keys && is_last { 0 } else { keys };
+                of_tile(tiles, read + written + 2 * tiles * row)
+            }
+            RadixWork::Count { .. } => of_tile(self.chunks(count).into(), keys + tiles * row),
+            RadixWork::Scan => {
+                of_tile(RADIX.into(), 3 * u64::from(self.chunks(count)) * row + row)
+            }
+        }
+    }
+
+    /// In bounds since elements are read below `n` only. Each is written to the place that as many elements have
+    /// before it as there are with a lower digit, or with the same digit and a lower index: below `n`, and another
+    /// for each, as long as nobody else writes to the arrays meanwhile. What is counted more than once,
+    /// because a tile was silent, is the same number each time. Where passes are left out, elements are read from
+    /// the array that others write to, and the other way round; both have room for all.
+    /// Counters have room for the digits of each subgroup of the smallest size that there is; sums and offsets
+    /// for each value of a digit. Rows of `status` and of the sums are those of tiles and chunks that there are.
+    fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
+        // Numbers of elements share a word with what they are.
+        keep_to([("elements in a radix sort", count.into(), (1 << 30) - 1)])?;
+        let whole = Access::from_start(first, count)?;
+        Ok(match self.work {
+            RadixWork::Clear | RadixWork::Scan => Access { reads: 0, writes: 0, ..whole },
+            RadixWork::Histogram | RadixWork::Count { first: true } => Access { writes: 0, ..whole },
+            RadixWork::Count { first: false } => Access { writes: 0, either_side: true, ..whole },
+            RadixWork::Sweep(_) | RadixWork::Scatter => {
+                Access { changes_sides: true, either_side: true, ..whole }
+            }
+        })
+    }
+
+    fn extras(&self) -> &'static [Extra] {
+        match self.work {
+            RadixWork::Clear => const { &[written(HISTOGRAMS), written(VARYING)] },
+            RadixWork::Histogram => const { &[added_to(HISTOGRAMS), added_to(VARYING), STATUS] },
+            RadixWork::Sweep(_) => &[HISTOGRAMS, VARYING, STATUS],
+            RadixWork::Count { first: true } => const { &[added_to(VARYING), TILE_SUMS, CHUNK_SUMS] },
+            RadixWork::Count { first: false } => &[VARYING, TILE_SUMS, CHUNK_SUMS],
+            RadixWork::Scan => const { &[written(HISTOGRAMS), VARYING, CHUNK_SUMS] },
+            RadixWork::Scatter => const { &[HISTOGRAMS, VARYING, read(TILE_SUMS), read(CHUNK_SUMS)] },
+        }
+    }
+
+    fn extra_words(&self, extra: &Extra, count: u32) -> u64 {
+        let row = u64::from(RADIX);
+        match extra.name {
+            name if name == HISTOGRAMS.name => row * u64::from(self.digits),
+            name if name == VARYING.name => VARYING_WORDS,
+            name if name == STATUS.name => 2 * row * u64::from(self.tile.tiles(count)),
+            name if name == TILE_SUMS.name => row * u64::from(self.tile.tiles(count)),
+            _ => row * u64::from(self.chunks(count)),
+        }
+    }
+
+    fn without_arguments(&self) -> Kernel {
+        Kernel::Radix(Self { digit: 0, chunk: 0, numbers: false, drops_keys: false, ..*self })
+    }
+
+    fn module(&self, shape: Shape) -> Module {
+        macro_rules! wgsl {
+            ($($name:literal)*) => {
+                [$(include_str!(concat!("../../shaders/radix/", $name, ".wgsl"))),*].concat()
+            };
+        }
+        let Subgroups { smallest, largest, barrier } = self.tile.subgroups;
+        let (entry_point, own) = match self.work {
+            RadixWork::Clear => ("clear", wgsl!("clear")),
+            RadixWork::Histogram => ("histogram", wgsl!("vary" "histogram")),
+            RadixWork::Sweep(_) => ("scatter", wgsl!("varying" "sums" "scatter" "lookback")),
+            RadixWork::Count { first: true } => ("count", wgsl!("vary_first" "vary" "count")),
+            RadixWork::Count { first: false } => ("count", wgsl!("varying" "vary_none" "count")),
+            RadixWork::Scan => ("scan", wgsl!("varying" "sums" "scan")),
+            RadixWork::Scatter => ("scatter", wgsl!("varying" "sums" "scatter" "counted")),
+        };
+        let mut text = wgsl!("pass") + &own;
+        if entry_point == "scatter" {
+            text += &if largest <= 32 { wgsl!("mask_1") } else { wgsl!("mask_4") };
+            text += &if barrier { wgsl!("rank_barrier") } else { wgsl!("rank_shuffle") };
+            text += &if shape.key_words() == 1 { wgsl!("word_1") } else { wgsl!("word_2") };
+            text += &if shape.positions { wgsl!("position") } else { wgsl!("key") };
+        }
+        let silence = match self.work {
+            RadixWork::Sweep(Some(Silence { tile, late })) => (tile, late.into()),
+            // There is no such tile.
+            _ => (u32::MAX, 0),
+        };
+        let counters = self.tile.most_subgroups() * RADIX;
+        let constants = vec![
+            ("TILE_SIZE", 1),
+            ("DIGITS", self.digits),
+            ("COUNTERS", if entry_point == "scatter" { counters } else { self.digits * RADIX }),
+            ("COUNTERS_EACH", counters / self.tile.invocations),
+            ("COUNTED_TOGETHER", COUNTED_TOGETHER),
+            ("ITEMS", self.tile.items),
+            ("DIGITS_EACH", (RADIX / self.tile.invocations).max(1)),
+            ("SHARED", if entry_point == "scan" { 2 * self.tile.most_subgroups() } else { self.tile.workgroup_words() }),
+            ("SUBGROUPS", self.tile.most_subgroups()),
+            // 0 where it is not the same for all.
+            ("SUBGROUP_SIZE", if smallest == largest { smallest } else { 0 }),
+            ("ROWS", ROWS),
+            ("SILENT_TILE", silence.0),
+            ("TELLS_LATE", silence.1),
+        ];
+        Module { entry_point, constants, text }
+    }
+
+    fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
+        let n = first + count;
+        [
+            ("n", n),
+            ("tiles", self.tile.tiles(n)),
+            ("chunk", self.chunk),
+            ("chunks", self.chunks(n)),
+            ("digit", self.digit),
+            ("numbers", self.numbers.into()),
+            ("drops_keys", self.drops_keys.into()),
+        ]
+        .into()
+    }
+}
+
+impl Twin for Radix {
+    fn perform<T: Item>(&self, elements: &mut [T], extras: &mut Extras, last: T) {
+        match self.work {
+            RadixWork::Clear => {
+                extras.insert(HISTOGRAMS.name, vec![0; (self.digits * RADIX) as usize]);
+                extras.insert(VARYING.name, vec![0; VARYING_WORDS as usize]);
+            }
+            RadixWork::Histogram => {
+                let histograms = extras.entry(HISTOGRAMS.name).or_default();
+                for digit in 0..self.digits {
+                    for element in &*elements {
+                        histograms[digit as usize * RADIX as usize + digit_of(*element, digit)] += 1;
+                    }
+                }
+                self.note_varying(elements, extras);
+            }
+            RadixWork::Count { first } => {
+                let size = self.tile.size() as usize;
+                let mut tile_sums = Vec::new();
+                let mut chunk_sums = vec![0; RADIX as usize * self.chunks(elements.len() as u32) as usize];
+                let chunks = chunk_sums.len() / RADIX as usize;
+                for (chunk, tiles) in elements.chunks(size * self.chunk as usize).enumerate() {
+                    let mut counts = [0; RADIX as usize];
+                    for tile in tiles.chunks(size) {
+                        tile_sums.extend(counts);
+                        tile.iter().for_each(|element| counts[digit_of(*element, self.digit)] += 1);
+                    }
+                    counts.iter().enumerate().for_each(|(value, count)| chunk_sums[value * chunks + chunk] = *count);
+                }
+                extras.insert(TILE_SUMS.name, tile_sums);
+                extras.insert(CHUNK_SUMS.name, chunk_sums);
+                if first {
+                    self.note_varying(elements, extras);
+                }
+            }
+            RadixWork::Scan => {
+                let histogram = self.digit as usize * RADIX as usize;
+                let chunks = self.chunks(elements.len() as u32) as usize;
+                for value in 0..RADIX as usize {
+                    let mut sum = 0;
+                    for count in &mut extras.entry(CHUNK_SUMS.name).or_default()[value * chunks..][..chunks] {
+                        sum += std::mem::replace(count, sum);
+                    }
+                    extras.entry(HISTOGRAMS.name).or_default()[histogram + value] = sum;
+                }
+            }
+            RadixWork::Sweep(_) => {
+                let mut earlier = [0; RADIX as usize];
+                self.scatter(elements, extras, last, |_, counts| {
+                    let before = earlier;
+                    earlier.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+                    before
+                });
+            }
+            RadixWork::Scatter => {
+                let chunks = self.chunks(elements.len() as u32) as usize;
+                let (tile_sums, chunk_sums) = (extras[TILE_SUMS.name].clone(), extras[CHUNK_SUMS.name].clone());
+                self.scatter(elements, extras, last, |tile, _| {
+                    std::array::from_fn(|value| {
+                        let in_chunks = chunk_sums[value * chunks + tile / self.chunk as usize];
+                        in_chunks + tile_sums[tile * RADIX as usize + value]
+                    })
+                });
+            }
+        }
+    }
+}
+
+fn digit_of<T: Item>(element: T, digit: u32) -> usize {
+    (element.key() >> (digit * DIGIT_BITS)) as usize % RADIX as usize
+}
+
+impl Radix {
+    fn note_varying<T: Item>(&self, elements: &[T], extras: &mut Extras) {
+        let varying = extras.entry(VARYING.name).or_default();
+        for element in elements {
+            let key = element.key();
+            varying[0] |= key as u32;
+            varying[1] |= !key as u32;
+            if self.digits * DIGIT_BITS > 32 {
+                varying[2] |= (key >> 32) as u32;
+                varying[3] |= (!key >> 32) as u32;
+            }
+        }
+    }
+
+    /// Subgroups as the kernel has them, one lane after another. `earlier` is asked for each tile in turn, with how often it
+    /// has each value of the digit, how often earlier ones have it.
+    fn scatter<T: Item>(
+        &self,
+        elements: &mut [T],
+        extras: &Extras,
+        last: T,
+        mut earlier: impl FnMut(usize, &[u32; RADIX as usize]) -> [u32; RADIX as usize],
+    ) {
+        let RadixTile { invocations, items, subgroups } = self.tile;
+        let (size, items) = (subgroups.smallest as usize, items as usize);
+        let all = elements.to_vec();
+        for (tile, part) in all.chunks(self.tile.size() as usize).enumerate() {
+            let padded: Vec<T> = part.iter().copied().chain(std::iter::repeat(last)).take(self.tile.size() as usize).collect();
+            let digits: Vec<usize> = padded.iter().map(|element| digit_of(*element, self.digit)).collect();
+            let mut counters = vec![[0_u32; RADIX as usize]; invocations as usize / size];
+            let mut ranks = Vec::new();
+            for (counters, digits) in counters.iter_mut().zip(digits.chunks(size * items)) {
+                for row in digits.chunks(size) {
+                    let mut peers = [0_u128; RADIX as usize];
+                    row.iter().enumerate().for_each(|(lane, &digit)| peers[digit] |= 1 << lane);
+                    let rank = |(lane, &digit): (usize, &usize)| {
+                        let before = (peers[digit] & ((1 << lane) - 1)).count_ones();
+                        counters[digit] + before
+                    };
+                    ranks.extend(row.iter().enumerate().map(rank));
+                    (0..RADIX as usize).for_each(|value| counters[value] += peers[value].count_ones());
+                }
+            }
+            let mut counts = [0; RADIX as usize];
+            counters.iter().for_each(|own| counts.iter_mut().zip(own).for_each(|(sum, own)| *sum += own));
+            let earlier = earlier(tile, &counts);
+            let totals = &extras[HISTOGRAMS.name][self.digit as usize * RADIX as usize..];
+            let (mut in_tile, mut in_all) = (0, 0);
+            let mut offsets = [0_u32; RADIX as usize];
+            for value in 0..RADIX as usize {
+                offsets[value] = (in_all + earlier[value]).wrapping_sub(in_tile);
+                let mut at = in_tile;
+                for counters in &mut counters {
+                    at += std::mem::replace(&mut counters[value], at);
+                }
+                in_tile += counts[value];
+                in_all += totals[value];
+            }
+            let mut sorted = padded.clone();
+            for (at, element) in padded.iter().enumerate() {
+                let rank = ranks[at] + counters[at / (size * items)][digits[at]];
+                sorted[rank as usize] = *element;
+            }
+            for (place, element) in sorted.iter().enumerate().take(part.len()) {
+                let offset = offsets[digit_of(*element, self.digit)];
+                elements[offset.wrapping_add(place as u32) as usize] = *element;
+            }
+        }
+    }
+}

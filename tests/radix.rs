@@ -1,0 +1,178 @@
+//! The radix sort: its plans by the interpreter, for subgroups of every size; its kernels against the interpreter.
+
+use gpusort::unstable::cpu::{Pair, network};
+use gpusort::unstable::gpu::{Buffers, execute};
+use gpusort::unstable::key::KeyWords;
+use gpusort::unstable::plan::{
+    Algorithm, Extras, Limits, Plan, RadixTile, RadixTuning, Shape, Silence, Subgroups, Variant,
+};
+
+use crate::device::gpu;
+use crate::inputs::{PATTERNS, Pattern, random};
+
+const VARIANTS: [Variant; 2] = [Variant::Onesweep, Variant::ReduceScan];
+
+/// Keys, and positions where the shape has them.
+type Elements = (Vec<u64>, Vec<u32>);
+
+fn words_of(shape: Shape, words: &[u64]) -> Vec<u64> {
+    let mask = u64::MAX >> (64 - 32 * shape.key_words());
+    words.iter().map(|word| word & mask).collect()
+}
+
+/// The keys of these words in order, with the positions that they had.
+fn sorted(shape: Shape, words: &[u64]) -> Elements {
+    let mut pairs: Vec<(u64, u32)> = words_of(shape, words).into_iter().zip(0..).collect();
+    pairs.sort_unstable();
+    let (keys, positions): Elements = pairs.into_iter().unzip();
+    (keys, if shape.positions { positions } else { Vec::new() })
+}
+
+/// What the interpreter makes of these words.
+fn on_cpu(plan: &Plan, words: &[u64]) -> (Elements, Extras) {
+    let words = words_of(plan.shape(), words);
+    let last = words_of(plan.shape(), &[u64::MAX])[0];
+    if plan.shape().positions {
+        let mut pairs: Vec<Pair<u64>> =
+            words.into_iter().zip(0..).map(|(key, position)| Pair { key, position }).collect();
+        let last = Pair { key: last, position: u32::MAX };
+        let extras = network::perform_with_padding(plan, &mut pairs, last, |_| {});
+        (pairs.into_iter().map(|pair| (pair.key, pair.position)).unzip(), extras)
+    } else {
+        let mut keys = words;
+        let extras = network::perform_with_padding(plan, &mut keys, last, |_| {});
+        ((keys, Vec::new()), extras)
+    }
+}
+
+/// What the device makes of them, with these of its extra buffers.
+fn on_device(plan: &Plan, words: &[u64], extras: &[&'static str]) -> (Elements, Extras) {
+    let buffers = Buffers::new(gpu(), plan).unwrap();
+    let (narrow, bytes) = (plan.shape().key == KeyWords::One, plan.shape().key_bytes() as usize);
+    let mut raw: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()[..bytes].to_vec()).collect();
+    buffers.upload(gpu(), &raw).unwrap();
+    execute(gpu(), plan, &buffers, |_| {}).unwrap();
+    buffers.download_keys(gpu(), &mut raw).unwrap();
+    let keys = if narrow {
+        raw.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()).into()).collect()
+    } else {
+        raw.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
+    };
+    let mut positions = vec![0; if plan.shape().positions { words.len() } else { 0 }];
+    if plan.shape().positions {
+        buffers.download_positions(gpu(), &mut positions).unwrap();
+    }
+    let extras = extras.iter().filter_map(|&name| Some((name, buffers.extra(gpu(), name).unwrap()?)));
+    ((keys, positions), extras.collect())
+}
+
+fn plan(variant: Variant, n: usize, shape: Shape, limits: &Limits) -> Plan {
+    Plan::new(Algorithm::Radix, variant, n, shape, limits).unwrap()
+}
+
+/// What a device could have, in subgroups of these sizes.
+fn with_subgroups(smallest: u32, largest: u32) -> Limits {
+    let subgroups = Some(Subgroups { smallest, largest, barrier: true });
+    Limits { subgroups, ..Limits::WEBGPU }
+}
+
+#[test]
+fn plans_sort_with_subgroups_of_every_size() {
+    for log2 in 0..=7 {
+        let limits = with_subgroups(1 << log2, 1 << log2);
+        for variant in VARIANTS {
+            for shape in Shape::ALL {
+                for (n, pattern) in [0, 1, 2, 3, 255, 1021, 5000].into_iter().zip(PATTERNS.into_iter().cycle()) {
+                    let words = pattern.words(n, 1);
+                    let (elements, _) = on_cpu(&plan(variant, n, shape, &limits), &words);
+                    assert!(elements == sorted(shape, &words), "{log2} {variant} {shape:?} {n} {pattern:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Compares device and interpreter after each dispatch.
+fn check_after_every_dispatch(plan: &Plan, words: &[u64], what: &str) {
+    let kept = ["histograms", "varying_bits", "tile_sums", "chunk_sums"];
+    let mut numbered = false;
+    for (end, dispatch) in (1..).zip(plan.dispatches()) {
+        // Positions are there after the first pass that moves elements.
+        numbered |= dispatch.access().changes_sides;
+        let prefix = plan.prefix(end);
+        let (mut cpu, extras) = on_cpu(&prefix, words);
+        let (mut device, kept) = on_device(&prefix, words, &kept);
+        if !numbered {
+            (cpu.1, device.1) = (Vec::new(), Vec::new());
+        }
+        let what = format!("{what} {:?} n {} after {end}: {:?}", plan.shape(), plan.n(), dispatch.kernel());
+        assert!(device == cpu, "{what}");
+        for (name, words) in extras {
+            assert!(kept[name][..words.len()] == words, "{what}, {name}");
+        }
+    }
+}
+
+#[test]
+fn kernels_leave_what_the_interpreter_leaves() {
+    for variant in VARIANTS {
+        for shape in Shape::ALL {
+            for n in [2000, 5003, 20_011] {
+                // All digits vary: none is left out.
+                let words: Vec<u64> = random(n as u64).take(n).collect();
+                let plan = plan(variant, n, shape, &gpu().info().limits);
+                check_after_every_dispatch(&plan, &words, variant.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn kernels_sort() {
+    for variant in VARIANTS {
+        for shape in Shape::ALL {
+            for n in [0, 1, 2, 3, 31, 255, 256, 257, 1021, 1472, 5003, 20_011] {
+                for pattern in PATTERNS {
+                    let plan = plan(variant, n, shape, &gpu().info().limits);
+                    let words = pattern.words(n, n as u64);
+                    let (elements, _) = on_device(&plan, &words, &[]);
+                    assert!(elements == sorted(shape, &words), "{variant} {shape:?} {n} {pattern:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn digits_that_are_the_same_in_all_keys_are_left_out() {
+    // Every set of digits that vary, few elements, so that one that is left out by mistake is noticed.
+    for variant in VARIANTS {
+        for shape in Shape::ALL {
+            let digits = 4 * shape.key_words();
+            for varying in 0..1_u64 << digits {
+                let mask = (0..digits).filter(|digit| varying >> digit & 1 == 1).map(|digit| 0xFF << (8 * digit));
+                let mask: u64 = mask.sum();
+                let words: Vec<u64> = random(varying).take(3000).map(|word| word & mask | 0x0123_4567_89AB_CDEF & !mask).collect();
+                let plan = plan(variant, words.len(), shape, &gpu().info().limits);
+                let (elements, _) = on_device(&plan, &words, &[]);
+                assert!(elements == sorted(shape, &words), "{variant} {shape:?} {varying:b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tile_that_keeps_silent_is_counted_by_others() {
+    let limits = &gpu().info().limits;
+    let tile = RadixTile::new(64, 4, limits.subgroups.unwrap()).unwrap();
+    for shape in Shape::ALL {
+        for (tile_number, late) in [(0, false), (0, true), (1, false), (7, true), (7, false), (39, false), (39, true)] {
+            let silence = Some(Silence { tile: tile_number, late });
+            let tuning = RadixTuning { silence, ..RadixTuning::of(tile) };
+            let words: Vec<u64> = random(5).take(40 * tile.size() as usize - 3).collect();
+            let plan = Plan::radix(Variant::Onesweep, words.len(), shape, limits, &tuning).unwrap();
+            let (elements, _) = on_device(&plan, &words, &[]);
+            assert!(elements == sorted(shape, &words), "{shape:?} {silence:?}");
+        }
+    }
+}
