@@ -77,6 +77,9 @@ pub struct Limits {
     pub buffer_bytes: u64,
     /// The invocations that run together; `None` where kernels cannot use that.
     pub subgroups: Option<Subgroups>,
+    /// Whether workgroups start in the order of their numbers. No API promises that; results never depend on it, but
+    /// speed does.
+    pub in_order: bool,
 }
 
 /// Subgroups: invocations that run together, and can see each other's values.
@@ -99,6 +102,7 @@ impl Limits {
         binding_bytes: 128 << 20,
         buffer_bytes: 256 << 20,
         subgroups: Some(Subgroups { smallest: 4, largest: 128, barrier: false }),
+        in_order: false,
     };
 
     /// A CPU core as a workgroup: a tile fills a part of its second-level cache.
@@ -109,5 +113,6 @@ impl Limits {
         binding_bytes: u64::MAX,
         buffer_bytes: u64::MAX,
         subgroups: None,
+        in_order: true,
     };
 }

@@ -215,6 +215,7 @@ pub const LARGE: Limits = Limits {
     binding_bytes: (1 << 31) - 1,
     buffer_bytes: 4 << 30,
     subgroups: Some(Subgroups { smallest: 32, largest: 32, barrier: true }),
+    in_order: true,
 };
 
 #[test]
@@ -497,7 +498,7 @@ fn plans_for_any_limits_and_sizes_keep_inside_or_are_refused() {
                         workgroups_per_dimension,
                         binding_bytes: bytes,
                         buffer_bytes: bytes,
-                        subgroups: None,
+                        ..Limits::CPU
                     };
                     for n in [0, 1, 2, 3, 1000, 5000, u32::MAX as usize, 1 << 32, usize::MAX] {
                         let shape = Shape::ALL[n % 4];

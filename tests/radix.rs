@@ -8,7 +8,7 @@ use gpusort::unstable::plan::{
 };
 
 use crate::device::gpu;
-use crate::inputs::{PATTERNS, Pattern, random};
+use crate::inputs::{PATTERNS, random};
 
 const VARIANTS: [Variant; 2] = [Variant::Onesweep, Variant::ReduceScan];
 
@@ -82,7 +82,9 @@ fn plans_sort_with_subgroups_of_every_size() {
         let limits = with_subgroups(1 << log2, 1 << log2);
         for variant in VARIANTS {
             for shape in Shape::ALL {
-                for (n, pattern) in [0, 1, 2, 3, 255, 1021, 5000].into_iter().zip(PATTERNS.into_iter().cycle()) {
+                for (n, pattern) in
+                    [0, 1, 2, 3, 255, 1021, 5000].into_iter().zip(PATTERNS.into_iter().cycle())
+                {
                     let words = pattern.words(n, 1);
                     let (elements, _) = on_cpu(&plan(variant, n, shape, &limits), &words);
                     assert!(elements == sorted(shape, &words), "{log2} {variant} {shape:?} {n} {pattern:?}");
@@ -149,10 +151,16 @@ fn digits_that_are_the_same_in_all_keys_are_left_out() {
     for variant in VARIANTS {
         for shape in Shape::ALL {
             let digits = 4 * shape.key_words();
-            for varying in 0..1_u64 << digits {
-                let mask = (0..digits).filter(|digit| varying >> digit & 1 == 1).map(|digit| 0xFF << (8 * digit));
+            // Of keys of two words some sets, which differ in both.
+            let step = if digits == 8 { 37 } else { 1 };
+            for varying in (0..1_u64 << digits).step_by(step) {
+                let mask =
+                    (0..digits).filter(|digit| varying >> digit & 1 == 1).map(|digit| 0xFF << (8 * digit));
                 let mask: u64 = mask.sum();
-                let words: Vec<u64> = random(varying).take(3000).map(|word| word & mask | 0x0123_4567_89AB_CDEF & !mask).collect();
+                let words: Vec<u64> = random(varying)
+                    .take(3000)
+                    .map(|word| word & mask | 0x0123_4567_89AB_CDEF & !mask)
+                    .collect();
                 let plan = plan(variant, words.len(), shape, &gpu().info().limits);
                 let (elements, _) = on_device(&plan, &words, &[]);
                 assert!(elements == sorted(shape, &words), "{variant} {shape:?} {varying:b}");
@@ -164,9 +172,11 @@ fn digits_that_are_the_same_in_all_keys_are_left_out() {
 #[test]
 fn a_tile_that_keeps_silent_is_counted_by_others() {
     let limits = &gpu().info().limits;
-    let tile = RadixTile::new(64, 4, limits.subgroups.unwrap()).unwrap();
+    let tile = RadixTile::new(64, 4, limits).unwrap();
     for shape in Shape::ALL {
-        for (tile_number, late) in [(0, false), (0, true), (1, false), (7, true), (7, false), (39, false), (39, true)] {
+        for (tile_number, late) in
+            [(0, false), (0, true), (1, false), (7, true), (7, false), (39, false), (39, true)]
+        {
             let silence = Some(Silence { tile: tile_number, late });
             let tuning = RadixTuning { silence, ..RadixTuning::of(tile) };
             let words: Vec<u64> = random(5).take(40 * tile.size() as usize - 3).collect();

@@ -29,7 +29,7 @@ fn count(
         }
         workgroupBarrier();
         let first = tile * TILE + local;
-        if arguments.n - tile * TILE >= TILE && !current.swapped {
+        if arguments.n - tile * TILE >= TILE  {
             var e: array<Key, ITEMS>;
             // unroll
             for (var i = 0u; i < ITEMS; i++) {
@@ -43,7 +43,7 @@ fn count(
             }
         } else {
             for (var i = first; i < min((tile + 1u) * TILE, arguments.n); i += WORKGROUP_SIZE) {
-                let key = key_at(i, current);
+                let key = keys[i];
                 ones |= key;
                 zeros |= ~key;
                 atomicAdd(&counted[digit_of(key, arguments.digit)], 1u);

@@ -1,6 +1,8 @@
 // How many elements of each digit are in earlier tiles: counted before.
 
-fn begin_earlier(local: u32) {}
+fn tile_number(place: Place, local: u32) -> u32 {
+    return workgroup_number(place);
+}
 
 fn tell_counts(counts: ptr<function, array<u32, DIGITS_EACH>>, current: Pass, own: Own) {}
 
@@ -9,7 +11,6 @@ fn add_earlier(
     counts: ptr<function, array<u32, DIGITS_EACH>>,
     current: Pass,
     own: Own,
-    local: u32,
 ) {
     if own.digit < RADIX {
         // unroll

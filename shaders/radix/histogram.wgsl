@@ -25,6 +25,10 @@ fn histogram(
     for (var i = invocation_number(place, local); i < arguments.tiles * RADIX; i += invocations) {
         atomicStore(&status[i], 0u);
     }
+    // The numbers that workgroups take.
+    if invocation_number(place, local) < DIGITS {
+        atomicStore(&status[2u * arguments.tiles * RADIX + invocation_number(place, local)], 0u);
+    }
     workgroupBarrier();
     var ones = key_flipped(LAST_KEY, 0xffffffffu);
     var zeros = ones;

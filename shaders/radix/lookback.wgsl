@@ -9,16 +9,16 @@ const COUNTED: u32 = 0x40000000u;
 const SUMMED: u32 = 0x80000000u;
 const NUMBER: u32 = 0x3fffffffu;
 
-// How often an invocation asks for the same row.
-const PATIENCE: u32 = 64u;
-
-// One more than the tile that keeps silent; 0 for none. Not where the sums are that are read before.
-const SILENT: u32 = OFFSETS + RADIX - 1u;
-
-fn begin_earlier(local: u32) {
-    if local == 0u {
-        atomicStore(&shared_words[SILENT], 0u);
+// The tile of a workgroup. Where workgroups may start in any order they take numbers as they come, so that those that
+// a tile depends on have started.
+fn tile_number(place: Place, local: u32) -> u32 {
+    if TAKES_NUMBERS == 0u {
+        return workgroup_number(place);
     }
+    if local == 0u {
+        atomicStore(&shared_words[0], atomicAdd(&status[2u * arguments.tiles * RADIX + arguments.digit], 1u));
+    }
+    return workgroupUniformLoad(&shared_words[0]);
 }
 
 // Passes that rank use two parts in turn, and clear each other's.
@@ -40,57 +40,52 @@ fn tell_counts(counts: ptr<function, array<u32, DIGITS_EACH>>, current: Pass, ow
     }
 }
 
-// Adds what earlier tiles tell, from where it was left off, until all of them are added or one is silent.
-fn look_back(digit: u32, left: ptr<function, u32>, sum: ptr<function, u32>, current: Pass) -> bool {
-    var patience = PATIENCE;
-    while *left > 0u {
+// How often a digit is in a whole tile. Others that miss the tile count it, too, and find the same.
+fn count_instead(tile: u32, digit: u32) -> u32 {
+    var count = 0u;
+    for (var first = tile * TILE; first < (tile + 1u) * TILE; first += COUNTED_INSTEAD) {
+        // unroll
+        for (var i = 0u; i < COUNTED_INSTEAD; i++) {
+            count += u32(digit_of(keys[first + i], arguments.digit) == digit);
+        }
+    }
+    return count;
+}
+
+// The sum of what earlier tiles tell of a digit.
+fn look_back(digit: u32, tile: u32, current: Pass) -> u32 {
+    var sum = 0u;
+    var left = tile;
+    while left > 0u {
         var told: array<u32, ROWS>;
         // unroll
         for (var r = 0u; r < ROWS; r++) {
-            told[r] = atomicLoad(&status[status_row(current, max(*left, r + 1u) - r - 1u) + digit]);
+            told[r] = atomicLoad(&status[status_row(current, max(left, r + 1u) - r - 1u) + digit]);
         }
         // A plain load may be answered by a cache that is not up to date.
-        while told[0] == 0u && patience > 0u {
-            patience -= 1u;
-            told[0] = atomicOr(&status[status_row(current, *left - 1u) + digit], 0u);
+        for (var patience = PATIENCE; told[0] == 0u && patience > 0u; patience--) {
+            told[0] = atomicOr(&status[status_row(current, left - 1u) + digit], 0u);
         }
         if told[0] == 0u {
-            return false;
+            let kind = select(COUNTED, SUMMED, left == 1u);
+            told[0] = kind | count_instead(left - 1u, digit);
+            atomicMax(&status[status_row(current, left - 1u) + digit], told[0]);
         }
         var goes_on = true;
         // unroll
         for (var r = 0u; r < ROWS; r++) {
             goes_on = goes_on && told[r] != 0u;
             if goes_on {
-                *sum += told[r] & NUMBER;
-                *left -= 1u;
+                sum += told[r] & NUMBER;
+                left -= 1u;
                 if told[r] >= SUMMED {
-                    *left = 0u;
+                    left = 0u;
                     goes_on = false;
                 }
             }
         }
     }
-    return true;
-}
-
-// Counts the digits of a whole tile in its place, and tells them. A number that is told twice is the same.
-fn count_instead(tile: u32, current: Pass, local: u32) {
-    for (var i = local; i < RADIX; i += WORKGROUP_SIZE) {
-        atomicStore(&shared_words[OFFSETS + i], 0u);
-    }
-    workgroupBarrier();
-    for (var i = tile * TILE + local; i < (tile + 1u) * TILE; i += WORKGROUP_SIZE) {
-        atomicAdd(&shared_words[OFFSETS + digit_of(key_at(i, current), arguments.digit)], 1u);
-    }
-    workgroupBarrier();
-    for (var i = local; i < RADIX; i += WORKGROUP_SIZE) {
-        let kind = select(COUNTED, SUMMED, tile == 0u);
-        atomicMax(&status[status_row(current, tile) + i], kind | atomicLoad(&shared_words[OFFSETS + i]));
-    }
-    workgroupBarrier();
-    begin_earlier(local);
-    workgroupBarrier();
+    return sum;
 }
 
 fn add_earlier(
@@ -98,38 +93,16 @@ fn add_earlier(
     counts: ptr<function, array<u32, DIGITS_EACH>>,
     current: Pass,
     own: Own,
-    local: u32,
 ) {
-    var left: array<u32, DIGITS_EACH>;
-    // unroll
-    for (var d = 0u; d < DIGITS_EACH; d++) {
-        left[d] = own.tile;
-        (*earlier)[d] = 0u;
-    }
-    loop {
-        if own.digit < RADIX {
-            // unroll
-            for (var d = 0u; d < DIGITS_EACH; d++) {
-                var rows = left[d];
-                var sum = (*earlier)[d];
-                if !look_back(own.digit + d, &rows, &sum, current) {
-                    atomicMax(&shared_words[SILENT], rows);
-                }
-                left[d] = rows;
-                (*earlier)[d] = sum;
-            }
-        }
-        let silent = workgroupUniformLoad(&shared_words[SILENT]);
-        if silent == 0u {
-            break;
-        }
-        count_instead(silent - 1u, current, local);
-    }
-    if own.digit < RADIX && select(own.tile > 0u, TELLS_LATE == 1u, own.tile == SILENT_TILE) {
+    if own.digit < RADIX {
         // unroll
         for (var d = 0u; d < DIGITS_EACH; d++) {
-            let sum = (*earlier)[d] + (*counts)[d];
-            atomicStore(&status[status_row(current, own.tile) + own.digit + d], SUMMED | sum);
+            (*earlier)[d] = look_back(own.digit + d, own.tile, current);
+            // The first tile's sums are its counts, which it has told.
+            if select(own.tile > 0u, TELLS_LATE == 1u, own.tile == SILENT_TILE) {
+                let sum = (*earlier)[d] + (*counts)[d];
+                atomicStore(&status[status_row(current, own.tile) + own.digit + d], SUMMED | sum);
+            }
         }
     }
 }

@@ -33,20 +33,17 @@ struct Pass {
     runs: bool,
     // Whether each keeps its place in doing so.
     copies: bool,
-    // Whether they are in the other array than where the plan has them.
-    swapped: bool,
-    // Whether no earlier pass ran.
+    // Whether no earlier pass runs, and no later one.
     is_first: bool,
-    // Whether no later pass runs.
     is_last: bool,
-    // Earlier passes that did more than copy.
+    // Earlier passes that do more than copy.
     before: u32,
 }
 
 // From the bits that are set in some keys and not in others, a word of them for each word of a key: a pass for a digit
-// without such bits has nothing to do. Two of those in turn are left out; an odd one copies, so that the
-// elements end up in the array where the plan has them. Where all are left out and positions are to be
-// numbered, two copy nonetheless.
+// without such bits has nothing to do. Two neighbouring ones of a word are left out, since the elements are then
+// in the array where the plan has them; a single one copies. Where all are left out and positions are to be
+// numbered, the last two copy nonetheless.
 fn pass_of(mixed: vec2<u32>) -> Pass {
     // A bit for each byte, gathered from the lowest bits of all bytes by a product.
     var bytes = mixed | (mixed >> vec2(4u));
@@ -54,23 +51,25 @@ fn pass_of(mixed: vec2<u32>) -> Pass {
     bytes |= bytes >> vec2(1u);
     bytes = ((bytes & vec2(0x01010101u)) * 0x01020408u) >> vec2(24u);
     let vary = bytes.x | (bytes.y << 4u);
-    var same = ((1u << DIGITS) - 1u) & ~vary;
-    var left_out = same;
-    if (countOneBits(same) & 1u) == 1u {
-        left_out ^= 1u << firstLeadingBit(same);
-    } else if arguments.numbers == 1u && countOneBits(same) == DIGITS {
+    let all = (1u << DIGITS) - 1u;
+    // Of the neighbours that are the same, in each word the lowest two, and the next if they are apart from those.
+    let same = all & ~vary;
+    let pairs = same & (same >> 1u) & 0x77u;
+    var first = pairs & 0x11u;
+    first |= pairs & 0x22u & ~(first << 1u);
+    first |= pairs & 0x44u & ~(first << 1u);
+    var left_out = first | (first << 1u);
+    if left_out == all && arguments.numbers == 1u {
         left_out >>= 2u;
     }
-    let earlier = (1u << arguments.digit) - 1u;
-    let is_left_out = ((left_out >> arguments.digit) & 1u) == 1u;
-    let later_run = ((1u << DIGITS) - 1u) & ~left_out & ~(earlier * 2u + 1u);
-    let left_out_before = countOneBits(left_out & earlier);
+    let own = 1u << arguments.digit;
+    let earlier = own - 1u;
+    let later = all & ~(earlier | own);
     return Pass(
-        !is_left_out,
-        ((same >> arguments.digit) & 1u) == 1u,
-        (left_out_before & 1u) == 1u,
-        arguments.digit == left_out_before,
-        later_run == 0u,
+        (left_out & own) == 0u,
+        (vary & own) == 0u,
+        (left_out & earlier) == earlier,
+        (left_out & later) == later,
         countOneBits(vary & earlier),
     );
 }

@@ -1,17 +1,16 @@
-// Elements with a position, which is not looked at here: any word that belongs to a key.
+// Elements with a position, or any other word that belongs to a key: it is not looked at.
 
 alias Payload = Words;
 
+fn numbers(current: Pass) -> bool {
+    return current.is_first && arguments.numbers == 1u;
+}
+
 fn load_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {
-    if current.is_first && arguments.numbers == 1u {
+    if numbers(current) {
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
             (*payload)[i] = own.first + i * own.stride;
-        }
-    } else if current.swapped {
-        // unroll
-        for (var i = 0u; i < ITEMS; i++) {
-            (*payload)[i] = scratch_positions[min(own.first + i * own.stride, arguments.n - 1u)];
         }
     } else {
         // unroll
@@ -21,39 +20,31 @@ fn load_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {
     }
 }
 
-fn copy_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {
-    // unroll
-    for (var i = 0u; i < ITEMS; i++) {
-        if own.first + i * own.stride < arguments.n {
-            if current.swapped {
-                positions[own.first + i * own.stride] = (*payload)[i];
-            } else {
-                scratch_positions[own.first + i * own.stride] = (*payload)[i];
-            }
-        }
+fn copy_payload(i: u32, current: Pass) {
+    if numbers(current) {
+        scratch_positions[i] = i;
+    } else {
+        scratch_positions[i] = positions[i];
     }
 }
 
-fn scatter_payload(payload: ptr<function, Payload>, current: Pass, own: Own, ranks: ptr<function, Words>, places: ptr<function, Words>) {
+fn scatter_payload(
+    payload: ptr<function, Payload>,
+    own: Own,
+    ranks: ptr<function, Words>,
+    places: ptr<function, Words>,
+) {
     workgroupBarrier();
     // unroll
     for (var i = 0u; i < ITEMS; i++) {
         atomicStore(&shared_words[(*ranks)[i]], (*payload)[i]);
     }
     workgroupBarrier();
-    if current.swapped {
-        // unroll
-        for (var i = 0u; i < ITEMS; i++) {
-            if own.place + i * WORKGROUP_SIZE < own.count {
-                positions[(*places)[i]] = atomicLoad(&shared_words[own.place + i * WORKGROUP_SIZE]);
-            }
-        }
-    } else {
-        // unroll
-        for (var i = 0u; i < ITEMS; i++) {
-            if own.place + i * WORKGROUP_SIZE < own.count {
-                scratch_positions[(*places)[i]] = atomicLoad(&shared_words[own.place + i * WORKGROUP_SIZE]);
-            }
+    // unroll
+    for (var i = 0u; i < ITEMS; i++) {
+        let at = own.place + i * WORKGROUP_SIZE;
+        if at < own.count {
+            scratch_positions[(*places)[i]] = atomicLoad(&shared_words[at]);
         }
     }
 }

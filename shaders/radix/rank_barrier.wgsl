@@ -1,11 +1,13 @@
 // How lanes that share a counter agree: all of them read it, then the first of each writes.
 
-fn count_together(counter: u32, peers: Lanes, before: u32) -> u32 {
-    let counted = atomicLoad(&shared_words[counter]);
+fn rank(item: u32, digit: u32, counters: u32, lanes: Lanes, lower: Lanes) -> u32 {
+    let peers = peers_of(digit, lanes);
+    let before = lane_count(peers & lower);
+    let counted = atomicLoad(&shared_words[counters + digit]);
     subgroupBarrier();
     if before == 0u {
-        atomicStore(&shared_words[counter], counted + lane_count(peers));
+        atomicStore(&shared_words[counters + digit], counted + lane_count(peers));
     }
     subgroupBarrier();
-    return counted;
+    return counted + before;
 }

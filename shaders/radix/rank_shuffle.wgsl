@@ -1,9 +1,11 @@
 // How lanes that share a counter agree where subgroups have no barrier: the first of them counts for all.
 
-fn count_together(counter: u32, peers: Lanes, before: u32) -> u32 {
+fn rank(item: u32, digit: u32, counters: u32, lanes: Lanes, lower: Lanes) -> u32 {
+    let peers = peers_of(digit, lanes);
+    let before = lane_count(peers & lower);
     var counted = 0u;
     if before == 0u {
-        counted = atomicAdd(&shared_words[counter], lane_count(peers));
+        counted = atomicAdd(&shared_words[counters + digit], lane_count(peers));
     }
-    return subgroupShuffle(counted, first_lane(peers));
+    return subgroupShuffle(counted, first_lane(peers)) + before;
 }

@@ -7,7 +7,7 @@ alias Keys = array<Key, ITEMS>;
 alias Words = array<u32, ITEMS>;
 
 // First the counters, RADIX for each subgroup; then, in their place, the tile by words. After both RADIX words more:
-// sums while digits are added up, the state of the look-back, and at last where each digit's elements go.
+// sums while digits are added up, then where each digit's elements go.
 var<workgroup> shared_words: array<atomic<u32>, SHARED>;
 
 const OFFSETS: u32 = SHARED - RADIX;
@@ -43,19 +43,14 @@ fn peers_of(digit: u32, lanes: Lanes) -> Lanes {
     return peers;
 }
 
-fn load_keys(e: ptr<function, Keys>, current: Pass, own: Own) {
-    if current.swapped {
-        // unroll
-        for (var i = 0u; i < ITEMS; i++) {
-            let at = own.first + i * own.stride;
-            (*e)[i] = select(LAST_KEY, scratch_keys[min(at, arguments.n - 1u)], at < arguments.n);
-        }
-    } else if own.count == TILE {
+fn load_keys(e: ptr<function, Keys>, own: Own) {
+    if own.count == TILE {
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
             (*e)[i] = keys[own.first + i * own.stride];
         }
     } else {
+        // Past the end are keys that sort last.
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
             let at = own.first + i * own.stride;
@@ -64,44 +59,23 @@ fn load_keys(e: ptr<function, Keys>, current: Pass, own: Own) {
     }
 }
 
-// Each where it was.
-fn copy_keys(e: ptr<function, Keys>, current: Pass, own: Own) {
+fn store_keys(e: ptr<function, Keys>, places: ptr<function, Words>, own: Own) {
     // unroll
     for (var i = 0u; i < ITEMS; i++) {
-        let at = own.first + i * own.stride;
-        if at < arguments.n {
-            if current.swapped {
-                keys[at] = (*e)[i];
-            } else {
-                scratch_keys[at] = (*e)[i];
-            }
-        }
-    }
-}
-
-fn store_keys(e: ptr<function, Keys>, places: ptr<function, Words>, current: Pass, own: Own) {
-    if current.swapped {
-        // unroll
-        for (var i = 0u; i < ITEMS; i++) {
-            if own.place + i * WORKGROUP_SIZE < own.count {
-                keys[(*places)[i]] = (*e)[i];
-            }
-        }
-    } else {
-        // unroll
-        for (var i = 0u; i < ITEMS; i++) {
-            if own.place + i * WORKGROUP_SIZE < own.count {
-                scratch_keys[(*places)[i]] = (*e)[i];
-            }
+        if own.place + i * WORKGROUP_SIZE < own.count {
+            scratch_keys[(*places)[i]] = (*e)[i];
         }
     }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: Subgroup) {
-    let tile = workgroup_number(place);
     let current = this_pass();
-    if tile >= arguments.tiles || !current.runs {
+    if !current.runs {
+        return;
+    }
+    let tile = tile_number(place, local);
+    if tile >= arguments.tiles {
         return;
     }
     let size = subgroup_size(subgroup);
@@ -113,23 +87,19 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
         (subgroup.number * size + subgroup.lane) * DIGITS_EACH,
         local,
     );
-    var e: Keys;
-    load_keys(&e, current, own);
-    var payload: Payload;
-    load_payload(&payload, current, own);
     if current.copies {
-        copy_keys(&e, current, own);
-        copy_payload(&payload, current, own);
+        for (var i = local; i < own.count; i += WORKGROUP_SIZE) {
+            scratch_keys[tile * TILE + i] = keys[tile * TILE + i];
+            copy_payload(tile * TILE + i, current);
+        }
         return;
     }
+    var e: Keys;
+    load_keys(&e, own);
+    var payload: Payload;
+    load_payload(&payload, current, own);
 
-    // What the counters count is the same for all lanes of a subgroup, and of no other.
-    // unroll
-    for (var i = 0u; i < COUNTERS_EACH; i++) {
-        atomicStore(&shared_words[i * WORKGROUP_SIZE + local], 0u);
-    }
-    begin_earlier(local);
-    workgroupBarrier();
+    clear_counters(local, subgroup, size);
 
     // The rank of each key among those of its digit in its subgroup.
     let counters = subgroup.number * RADIX;
@@ -138,10 +108,7 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
     var ranks: Words;
     // unroll
     for (var i = 0u; i < ITEMS; i++) {
-        let digit = digit_of(e[i], arguments.digit);
-        let peers = peers_of(digit, lanes);
-        let before = lane_count(peers & lower);
-        ranks[i] = count_together(counters + digit, peers, before) + before;
+        ranks[i] = rank(i, digit_of(e[i], arguments.digit), counters, lanes, lower);
     }
     workgroupBarrier();
 
@@ -197,7 +164,7 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
         atomicStore(&shared_words[ranks[i]], key_word(e[i], word));
     }
     var earlier: array<u32, DIGITS_EACH>;
-    add_earlier(&earlier, &counts, current, own, local);
+    add_earlier(&earlier, &counts, current, own);
     if own.digit < RADIX {
         // unroll
         for (var d = 0u; d < DIGITS_EACH; d++) {
@@ -214,7 +181,7 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
         places[i] = atomicLoad(&shared_words[OFFSETS + digit_of_word(moved[i], arguments.digit)]) + at;
     }
     if !(current.is_last && arguments.drops_keys == 1u) {
-        move_keys(&e, &ranks, &moved, &places, current, own);
+        move_keys(&e, &ranks, &moved, &places, own);
     }
-    scatter_payload(&payload, current, own, &ranks, &places);
+    scatter_payload(&payload, own, &ranks, &places);
 }

@@ -3,10 +3,3 @@
 fn this_pass() -> Pass {
     return pass_of(vec2(varying_bits[0] & varying_bits[1], varying_bits[2] & varying_bits[3]));
 }
-
-fn key_at(i: u32, current: Pass) -> Key {
-    if current.swapped {
-        return scratch_keys[i];
-    }
-    return keys[i];
-}

@@ -1,6 +1,12 @@
 // Keys of two words: the one without the digit is put in order like the other.
 
-fn move_keys(e: ptr<function, Keys>, ranks: ptr<function, Words>, moved: ptr<function, Words>, places: ptr<function, Words>, current: Pass, own: Own) {
+fn move_keys(
+    e: ptr<function, Keys>,
+    ranks: ptr<function, Words>,
+    moved: ptr<function, Words>,
+    places: ptr<function, Words>,
+    own: Own,
+) {
     let is_high = arguments.digit >= 4u;
     workgroupBarrier();
     // unroll
@@ -13,5 +19,5 @@ fn move_keys(e: ptr<function, Keys>, ranks: ptr<function, Words>, moved: ptr<fun
         let other = atomicLoad(&shared_words[own.place + i * WORKGROUP_SIZE]);
         (*e)[i] = select(vec2((*moved)[i], other), vec2(other, (*moved)[i]), is_high);
     }
-    store_keys(e, places, current, own);
+    store_keys(e, places, own);
 }

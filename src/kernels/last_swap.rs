@@ -3,7 +3,8 @@
 use super::Extra;
 
 /// A word, one more than the number of the last phase that swapped something.
-pub(crate) const LAST_SWAP: Extra = Extra { name: "last_swap", wgsl_type: "atomic<u32>", read_only: false, zeroed: true };
+pub(crate) const LAST_SWAP: Extra =
+    Extra { name: "last_swap", wgsl_type: "atomic<u32>", read_only: false, zeroed: true };
 
 /// How phases read and write it.
 pub(super) const TEXT: &str = include_str!("../../shaders/last_swap.wgsl");

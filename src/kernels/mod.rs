@@ -41,7 +41,7 @@ pub use fused::{Fused, FusedTile, FusedWork, Layout};
 pub use iota::Iota;
 pub use local::Local;
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
-pub use radix::{DIGIT_BITS, Radix, RadixTile, RadixWork, Silence};
+pub use radix::{DIGIT_BITS, Matching, Radix, RadixTile, RadixWork, Silence};
 pub use shape::Shape;
 pub use top::{Top, TopTuning};
 pub use transpose::Rows;
@@ -212,16 +212,13 @@ pub struct Access {
     pub writes: u64,
     /// Whether they are written to the other array, where the next dispatch finds them.
     pub changes_sides: bool,
-    /// Whether the other array may be accessed in the same way as the one they are in, because passes that were left out have
-    /// left them there.
-    pub either_side: bool,
 }
 
 impl Access {
     /// Of work in place.
     fn in_place(first: u32, count: u32) -> Self {
         let end = u64::from(first) + u64::from(count);
-        Self { reads: end, writes: end, changes_sides: false, either_side: false }
+        Self { reads: end, writes: end, changes_sides: false }
     }
 
     /// Of work in place that begins with the first element.
@@ -322,12 +319,7 @@ impl Dispatch {
         let Launch { workgroup_size, workgroups, bytes_moved } = kernel.family().launch(count, shape, limits);
         Ok(Self {
             kernel,
-            pipeline: PipelineKey::new(
-                kernel,
-                shape,
-                workgroup_size,
-                access.changes_sides || access.either_side,
-            ),
+            pipeline: PipelineKey::new(kernel, shape, workgroup_size, access.changes_sides),
             access,
             first,
             count,

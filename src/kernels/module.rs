@@ -87,7 +87,8 @@ impl PipelineKey {
         for (binding, extra) in (ELEMENT_BINDINGS..).zip(self.bindings().extras) {
             let Extra { name, wgsl_type, .. } = extra;
             let access = if extra.read_only { "read" } else { "read_write" };
-            let _ = writeln!(text, "@group(0) @binding({binding}) var<storage, {access}> {name}: {wgsl_type};");
+            let _ =
+                writeln!(text, "@group(0) @binding({binding}) var<storage, {access}> {name}: {wgsl_type};");
         }
         let kernel = unroll(&kernel, &constants);
         for part in [include_str!("../../shaders/common.wgsl"), key, element, &kernel] {

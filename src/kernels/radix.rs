@@ -32,15 +32,29 @@ pub struct RadixTile {
     invocations: u32,
     items: u32,
     subgroups: Subgroups,
+    in_order: bool,
+    matching: Matching,
+}
+
+/// How lanes find those with the same digit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Matching {
+    /// By ballots on each bit.
+    Ballots,
+    /// By ballots for one element, and by a mask beside the counter for the next, which keeps two units of a core busy.
+    /// Subgroups must be of at most 32 lanes, which can wait for each other.
+    Masks,
 }
 
 impl RadixTile {
-    /// So many invocations with so many elements each, in subgroups such as these.
+    /// So many invocations with so many elements each, in subgroups and an order such as these limits have.
     ///
     /// # Errors
     ///
-    /// Invocations that are no power of two, or fewer than a subgroup's; a number of elements that no kernel has.
-    pub fn new(invocations: u32, items: u32, subgroups: Subgroups) -> Result<Self, Error> {
+    /// Invocations that are no power of two, or fewer than a subgroup's; a number of elements that no kernel has; no
+    /// subgroups.
+    pub fn new(invocations: u32, items: u32, limits: &Limits) -> Result<Self, Error> {
+        let subgroups = limits.subgroups.ok_or_else(|| Error::limit("lanes in a subgroup", 1, 0))?;
         let Subgroups { smallest, largest, .. } = subgroups;
         let is_odd = |number: u32| u64::from(!number.is_power_of_two());
         keep_to([
@@ -53,7 +67,23 @@ impl RadixTile {
             ("lanes in a subgroup of which a power of two has none", is_odd(smallest) + is_odd(largest), 0),
             ("lanes in the smallest subgroup", smallest.into(), invocations.min(largest).into()),
         ])?;
-        Ok(Self { invocations, items, subgroups })
+        Ok(Self { invocations, items, subgroups, in_order: limits.in_order, matching: Matching::Ballots })
+    }
+
+    /// The same tile with another way of matching.
+    ///
+    /// # Errors
+    ///
+    /// Subgroups that it is not for.
+    pub fn matching(self, matching: Matching) -> Result<Self, Error> {
+        if let Matching::Masks = matching {
+            let Subgroups { largest, barrier, .. } = self.subgroups;
+            keep_to([
+                ("lanes in a subgroup", largest.into(), 32),
+                ("barriers of subgroups", 1, barrier.into()),
+            ])?;
+        }
+        Ok(Self { matching, ..self })
     }
 
     /// Elements in a tile.
@@ -73,9 +103,21 @@ impl RadixTile {
         self.invocations / self.subgroups.smallest
     }
 
-    /// Words of workgroup memory: the counters of all subgroups or, in their place, the tile; and an offset for each digit.
+    /// Counters of all subgroups, with the masks beside them.
+    fn counters(self) -> u32 {
+        let sets = if self.matching == Matching::Masks { 2 } else { 1 };
+        sets * self.most_subgroups() * RADIX
+    }
+
+    /// Whether each subgroup clears its own counters: one that counts for nobody else, and that no other may lack.
+    fn clears_apart(self) -> bool {
+        let Subgroups { smallest, largest, barrier } = self.subgroups;
+        smallest == largest && barrier
+    }
+
+    /// Words of workgroup memory: the counters or, in their place, the tile; and an offset for each value of the digit.
     fn workgroup_words(self) -> u32 {
-        (self.most_subgroups() * RADIX).max(self.size()) + RADIX
+        self.counters().max(self.size()) + RADIX
     }
 
     /// Bytes of workgroup memory.
@@ -137,13 +179,17 @@ pub struct Radix {
 const HISTOGRAMS: Extra =
     Extra { name: "histograms", wgsl_type: "array<u32>", read_only: true, zeroed: false };
 /// For each word of a key the bits that are set in some key, and those that are not set in some.
-const VARYING: Extra = Extra { name: "varying_bits", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+const VARYING: Extra =
+    Extra { name: "varying_bits", wgsl_type: "array<u32>", read_only: true, zeroed: false };
 /// What tiles tell each other, for the pass that runs and for the next.
-const STATUS: Extra = Extra { name: "status", wgsl_type: "array<atomic<u32>>", read_only: false, zeroed: false };
+const STATUS: Extra =
+    Extra { name: "status", wgsl_type: "array<atomic<u32>>", read_only: false, zeroed: false };
 /// How often each value of the digit is in the chunk before each tile.
-const TILE_SUMS: Extra = Extra { name: "tile_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+const TILE_SUMS: Extra =
+    Extra { name: "tile_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
 /// By values of the digit: how often it is in each chunk; then, in the chunks before.
-const CHUNK_SUMS: Extra = Extra { name: "chunk_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+const CHUNK_SUMS: Extra =
+    Extra { name: "chunk_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
 
 /// As one that is written.
 const fn written(extra: Extra) -> Extra {
@@ -190,6 +236,7 @@ impl Family for Radix {
             ("lanes in the smallest subgroup", own.smallest.into(), subgroups.smallest.into()),
             ("lanes in a subgroup", subgroups.largest.into(), own.largest.into()),
             ("barriers of subgroups", own.barrier.into(), subgroups.barrier.into()),
+            ("workgroups in order", self.tile.in_order.into(), limits.in_order.into()),
             ("digits in a key", self.digits.into(), (shape.key_words() * 32 / DIGIT_BITS).into()),
             ("digits before the last", self.digit.into(), self.digits.saturating_sub(1).into()),
         ])
@@ -213,7 +260,11 @@ impl Family for Radix {
             RadixWork::Histogram => {
                 let workgroup_size = limits.invocations.clamp(1, 256);
                 let blocks = n.div_ceil((workgroup_size * COUNTED_TOGETHER).into());
-                Launch { workgroup_size, workgroups: blocks.min(MOST_COUNTING), bytes_moved: keys + tiles * row }
+                Launch {
+                    workgroup_size,
+                    workgroups: blocks.min(MOST_COUNTING),
+                    bytes_moved: keys + tiles * row,
+                }
             }
             RadixWork::Sweep(_) | RadixWork::Scatter => {
                 let positions = n * (shape.bytes() - shape.key_bytes());
@@ -223,17 +274,15 @@ impl Family for Radix {
                 of_tile(tiles, read + written + 2 * tiles * row)
             }
             RadixWork::Count { .. } => of_tile(self.chunks(count).into(), keys + tiles * row),
-            RadixWork::Scan => {
-                of_tile(RADIX.into(), 3 * u64::from(self.chunks(count)) * row + row)
-            }
+            RadixWork::Scan => of_tile(RADIX.into(), 3 * u64::from(self.chunks(count)) * row + row),
         }
     }
 
     /// In bounds since elements are read below `n` only. Each is written to the place that as many elements have
     /// before it as there are with a lower digit, or with the same digit and a lower index: below `n`, and another
     /// for each, as long as nobody else writes to the arrays meanwhile. What is counted more than once,
-    /// because a tile was silent, is the same number each time. Where passes are left out, elements are read from
-    /// the array that others write to, and the other way round; both have room for all.
+    /// because a tile was silent, is the same number each time. Where two passes are left
+    /// out, elements are where the plan has them after the two.
     /// Counters have room for the digits of each subgroup of the smallest size that there is; sums and offsets
     /// for each value of a digit. Rows of `status` and of the sums are those of tiles and chunks that there are.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
@@ -242,11 +291,8 @@ impl Family for Radix {
         let whole = Access::from_start(first, count)?;
         Ok(match self.work {
             RadixWork::Clear | RadixWork::Scan => Access { reads: 0, writes: 0, ..whole },
-            RadixWork::Histogram | RadixWork::Count { first: true } => Access { writes: 0, ..whole },
-            RadixWork::Count { first: false } => Access { writes: 0, either_side: true, ..whole },
-            RadixWork::Sweep(_) | RadixWork::Scatter => {
-                Access { changes_sides: true, either_side: true, ..whole }
-            }
+            RadixWork::Histogram | RadixWork::Count { .. } => Access { writes: 0, ..whole },
+            RadixWork::Sweep(_) | RadixWork::Scatter => Access { changes_sides: true, ..whole },
         })
     }
 
@@ -267,7 +313,9 @@ impl Family for Radix {
         match extra.name {
             name if name == HISTOGRAMS.name => row * u64::from(self.digits),
             name if name == VARYING.name => VARYING_WORDS,
-            name if name == STATUS.name => 2 * row * u64::from(self.tile.tiles(count)),
+            name if name == STATUS.name => {
+                2 * row * u64::from(self.tile.tiles(count)) + u64::from(self.digits)
+            }
             name if name == TILE_SUMS.name => row * u64::from(self.tile.tiles(count)),
             _ => row * u64::from(self.chunks(count)),
         }
@@ -296,7 +344,12 @@ impl Family for Radix {
         let mut text = wgsl!("pass") + &own;
         if entry_point == "scatter" {
             text += &if largest <= 32 { wgsl!("mask_1") } else { wgsl!("mask_4") };
-            text += &if barrier { wgsl!("rank_barrier") } else { wgsl!("rank_shuffle") };
+            text += &match self.tile.matching {
+                Matching::Masks => wgsl!("rank_masks"),
+                Matching::Ballots if barrier => wgsl!("rank_barrier"),
+                Matching::Ballots => wgsl!("rank_shuffle"),
+            };
+            text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
             text += &if shape.key_words() == 1 { wgsl!("word_1") } else { wgsl!("word_2") };
             text += &if shape.positions { wgsl!("position") } else { wgsl!("key") };
         }
@@ -310,14 +363,24 @@ impl Family for Radix {
             ("TILE_SIZE", 1),
             ("DIGITS", self.digits),
             ("COUNTERS", if entry_point == "scatter" { counters } else { self.digits * RADIX }),
-            ("COUNTERS_EACH", counters / self.tile.invocations),
+            ("COUNTERS_EACH", self.tile.counters() / self.tile.invocations),
             ("COUNTED_TOGETHER", COUNTED_TOGETHER),
+            ("COUNTED_INSTEAD", if self.tile.in_order { 4 } else { 32 }),
             ("ITEMS", self.tile.items),
             ("DIGITS_EACH", (RADIX / self.tile.invocations).max(1)),
-            ("SHARED", if entry_point == "scan" { 2 * self.tile.most_subgroups() } else { self.tile.workgroup_words() }),
+            (
+                "SHARED",
+                if entry_point == "scan" {
+                    2 * self.tile.most_subgroups()
+                } else {
+                    self.tile.workgroup_words()
+                },
+            ),
             ("SUBGROUPS", self.tile.most_subgroups()),
             // 0 where it is not the same for all.
             ("SUBGROUP_SIZE", if smallest == largest { smallest } else { 0 }),
+            ("TAKES_NUMBERS", u32::from(!self.tile.in_order)),
+            ("PATIENCE", if self.tile.in_order { 64 } else { 16 }),
             ("ROWS", ROWS),
             ("SILENT_TILE", silence.0),
             ("TELLS_LATE", silence.1),
@@ -367,7 +430,10 @@ impl Twin for Radix {
                         tile_sums.extend(counts);
                         tile.iter().for_each(|element| counts[digit_of(*element, self.digit)] += 1);
                     }
-                    counts.iter().enumerate().for_each(|(value, count)| chunk_sums[value * chunks + chunk] = *count);
+                    counts
+                        .iter()
+                        .enumerate()
+                        .for_each(|(value, count)| chunk_sums[value * chunks + chunk] = *count);
                 }
                 extras.insert(TILE_SUMS.name, tile_sums);
                 extras.insert(CHUNK_SUMS.name, chunk_sums);
@@ -396,7 +462,8 @@ impl Twin for Radix {
             }
             RadixWork::Scatter => {
                 let chunks = self.chunks(elements.len() as u32) as usize;
-                let (tile_sums, chunk_sums) = (extras[TILE_SUMS.name].clone(), extras[CHUNK_SUMS.name].clone());
+                let (tile_sums, chunk_sums) =
+                    (extras[TILE_SUMS.name].clone(), extras[CHUNK_SUMS.name].clone());
                 self.scatter(elements, extras, last, |tile, _| {
                     std::array::from_fn(|value| {
                         let in_chunks = chunk_sums[value * chunks + tile / self.chunk as usize];
@@ -435,11 +502,12 @@ impl Radix {
         last: T,
         mut earlier: impl FnMut(usize, &[u32; RADIX as usize]) -> [u32; RADIX as usize],
     ) {
-        let RadixTile { invocations, items, subgroups } = self.tile;
+        let RadixTile { invocations, items, subgroups, .. } = self.tile;
         let (size, items) = (subgroups.smallest as usize, items as usize);
         let all = elements.to_vec();
         for (tile, part) in all.chunks(self.tile.size() as usize).enumerate() {
-            let padded: Vec<T> = part.iter().copied().chain(std::iter::repeat(last)).take(self.tile.size() as usize).collect();
+            let padded: Vec<T> =
+                part.iter().copied().chain(std::iter::repeat(last)).take(self.tile.size() as usize).collect();
             let digits: Vec<usize> = padded.iter().map(|element| digit_of(*element, self.digit)).collect();
             let mut counters = vec![[0_u32; RADIX as usize]; invocations as usize / size];
             let mut ranks = Vec::new();

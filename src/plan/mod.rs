@@ -39,8 +39,8 @@ mod tuning;
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::device::{Limits, Subgroups};
 pub use crate::kernels::{
-    Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Radix, RadixTile, RadixWork, Rows,
-    Shape, Silence, Top, TopTuning,
+    Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Matching, Radix, RadixTile,
+    RadixWork, Rows, Shape, Silence, Top, TopTuning,
 };
 pub use crate::network::{Pair, Step};
 pub use tuning::{RadixTuning, Tuning};
@@ -94,7 +94,7 @@ impl Plan {
             (Algorithm::OddEven, Variant::Block) => phases(odd_even::block(n, shape, limits)?),
             (Algorithm::OddEven, Variant::Naive) => phases(odd_even::naive(n, shape, limits)?),
             (Algorithm::Radix, _) => {
-                let tuning = RadixTuning::measured(n, shape, limits)?;
+                let tuning = RadixTuning::measured(shape, limits)?;
                 once(radix::plan(variant, n, shape, limits, &tuning)?)
             }
             _ => Err(NoVariant { algorithm, variant }.into()),
@@ -179,10 +179,6 @@ impl Plan {
                     let access = dispatch.access();
                     let what = "elements to be read, of those that were written,";
                     keep_to([(what, access.reads, there[side])])?;
-                    if access.either_side {
-                        room[1 - side] = room[1 - side].max(access.reads);
-                        room[side] = room[side].max(access.writes);
-                    }
                     if access.changes_sides {
                         side = 1 - side;
                         there[side] = access.writes;
@@ -255,7 +251,8 @@ impl Plan {
     /// Whether its first pass numbers the positions, which need not be there then.
     #[must_use]
     pub fn numbers_positions(&self) -> bool {
-        self.distinct_dispatches().any(|dispatch| matches!(dispatch.kernel(), Kernel::Radix(radix) if radix.numbers))
+        self.distinct_dispatches()
+            .any(|dispatch| matches!(dispatch.kernel(), Kernel::Radix(radix) if radix.numbers))
     }
 
     /// Number of elements.

@@ -2,7 +2,7 @@
 
 use crate::device::Limits;
 use crate::error::Error;
-use crate::kernels::{FusedTile, RadixTile, Shape, Silence, TopTuning};
+use crate::kernels::{FusedTile, Matching, RadixTile, Shape, Silence, TopTuning, keep_to};
 use crate::key::KeyWords;
 use crate::network;
 
@@ -133,28 +133,39 @@ impl RadixTuning {
         Self { tile, chunks: 1024, silence: None }
     }
 
-    /// The best tuning for `n` elements of this shape within these limits.
+    /// The best tuning for elements of this shape within these limits, measured on an H200.
     ///
     /// # Errors
     ///
-    /// A device without subgroups.
-    pub(super) fn measured(_n: u32, shape: Shape, limits: &Limits) -> Result<Self, Error> {
-        let none = || Error::limit("lanes in a subgroup", 1, 0);
-        let subgroups = limits.subgroups.ok_or_else(none)?;
-        // As many subgroups as have room for their counters beside others' tiles.
-        let most = limits.invocations.max(1).ilog2();
-        let items = if shape.key_words() == 1 { 23 } else { 15 };
-        // Four workgroups share a core of 100 KiB.
+    /// A device without subgroups, or without room for a tile.
+    pub(super) fn measured(shape: Shape, limits: &Limits) -> Result<Self, Error> {
+        // Each word of an element is a register; beyond 64 of them fewer workgroups share a core.
+        let items = if shape.words() < 3 { 23 } else { 18 };
+        // Four workgroups share a core in 24 KiB each: a word more, and it takes 1.4 times as long.
         let words = limits.workgroup_bytes.min(24 << 10) / 4;
-        let fitted = (0..=most.min(subgroups.smallest.ilog2() + 3)).rev().find_map(|invocations_log2| {
-            let invocations = 1 << invocations_log2;
-            // Beside the offsets of a digit's 256 values.
-            let items = (words.saturating_sub(256) / invocations).min(items);
-            let tile = RadixTile::new(invocations as u32, items as u32, subgroups).ok()?;
-            (tile.workgroup_bytes() <= limits.workgroup_bytes).then_some(tile)
-        });
-        let none = || Error::limit("bytes of workgroup memory", 4 << 10, limits.workgroup_bytes);
-        fitted.map(Self::of).ok_or_else(none)
+        // Eight subgroups: more have no room for their counters in the smallest memory that there is.
+        let most = limits.subgroups.map_or(1, |subgroups| 8 * subgroups.smallest).min(limits.invocations);
+        let mut invocations = most.max(1).next_power_of_two();
+        while invocations > most.max(1) {
+            invocations /= 2;
+        }
+        loop {
+            // Beside the offsets of a digit's values.
+            let room = words.saturating_sub(256) / u64::from(invocations);
+            let tile = RadixTile::new(invocations, room.min(items) as u32, limits);
+            let masks = tile.as_ref().ok().and_then(|tile| tile.matching(Matching::Masks).ok());
+            let fits = |tile: &RadixTile| tile.workgroup_bytes() <= words * 4;
+            match (masks.filter(|tile| shape.words() < 3 && fits(tile)), tile) {
+                (Some(tile), _) => return Ok(Self::of(tile)),
+                (None, Ok(tile)) if fits(&tile) => return Ok(Self::of(tile)),
+                (None, Err(error)) if invocations == 1 => return Err(error),
+                (None, Ok(tile)) if invocations == 1 => {
+                    keep_to([("bytes of workgroup memory", tile.workgroup_bytes(), limits.workgroup_bytes)])?;
+                    return Ok(Self::of(tile));
+                }
+                _ => invocations /= 2,
+            }
+        }
     }
 
     /// Tiles in a chunk of `n` elements.

@@ -1,0 +1,12 @@
+// Each subgroup clears its own counters, and waits for nobody else.
+
+fn clear_counters(local: u32, subgroup: Subgroup, size: u32) {
+    // unroll
+    for (var i = 0u; i < COUNTERS_EACH; i++) {
+        // The counters, then the masks.
+        let first = i / (RADIX / SUBGROUP_SIZE) * COUNTERS;
+        let counter = i % (RADIX / SUBGROUP_SIZE) * SUBGROUP_SIZE + subgroup.lane;
+        atomicStore(&shared_words[first + subgroup.number * RADIX + counter], 0u);
+    }
+    subgroupBarrier();
+}
