@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::device::Limits;
 use crate::names::named;
 
 /// A way to sort that has plans: a sorting network, or the radix sort.
@@ -23,7 +24,7 @@ named!(Algorithm, "algorithm", {
 });
 
 impl Algorithm {
-    /// The variants of this algorithm, the default first.
+    /// The variants of this algorithm, first the default of most devices.
     #[must_use]
     pub fn variants(self) -> &'static [Variant] {
         match self {
@@ -50,7 +51,19 @@ impl Algorithm {
         self.on_cpu().is_some()
     }
 
-    /// The requested variant, or the default.
+    /// The variant that is best on a device with these limits.
+    #[must_use]
+    pub fn default_variant(self, limits: &Limits) -> Variant {
+        match self {
+            // A tile of `onesweep` waits for those before it. Where workgroups start in order and all that have started go
+            // on, they are done soon; elsewhere tiles have to be counted twice, and counting all of them at once is
+            // faster.
+            Self::Radix if !limits.in_order => Variant::ReduceScan,
+            _ => self.variants()[0],
+        }
+    }
+
+    /// The requested variant, or the first.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use self::on_gpu::{OnDevice, OnGpu};
 use crate::algorithm::{Algorithm, Variant};
-use crate::device::{AdapterInfo, Select};
+use crate::device::{AdapterInfo, Limits, Select};
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::key::KeyWords;
@@ -28,21 +28,23 @@ use crate::words::{Block, Width, Words, by_width, in_one};
 /// What to sort with. Left open, both are the device's best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Method {
-    /// The algorithm; `None` is the CPU's fast sort there, and bitonic on a GPU.
+    /// The algorithm; `None` is the CPU's fast sort there, and bitonic on a GPU. [`Algorithm::Radix`] is the fast sort
+    /// on the CPU, too.
     pub algorithm: Option<Algorithm>,
-    /// Its variant; `None` is the algorithm's default. The CPU has none: a network is a network there.
+    /// Its variant; `None` is the algorithm's default on the device. The CPU has none: a network is a network there.
     pub variant: Option<Variant>,
 }
 
 impl Method {
-    /// What it means on a GPU.
+    /// What it means on a GPU with these limits.
     ///
     /// # Errors
     ///
     /// A variant that the algorithm lacks.
-    pub fn on_gpu(self) -> Result<(Algorithm, Variant), Error> {
+    pub fn on_gpu(self, limits: &Limits) -> Result<(Algorithm, Variant), Error> {
         let algorithm = self.algorithm.unwrap_or(Algorithm::Bitonic);
-        Ok((algorithm, algorithm.variant(self.variant)?))
+        let variant = self.variant.unwrap_or_else(|| algorithm.default_variant(limits));
+        Ok((algorithm, algorithm.variant(Some(variant))?))
     }
 }
 

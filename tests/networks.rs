@@ -498,11 +498,18 @@ fn plans_for_any_limits_and_sizes_keep_inside_or_are_refused() {
                         workgroups_per_dimension,
                         binding_bytes: bytes,
                         buffer_bytes: bytes,
-                        ..Limits::CPU
+                        subgroups: (invocations != 3).then_some(Subgroups {
+                            smallest: invocations % 64,
+                            largest: invocations,
+                            barrier: invocations > 1,
+                        }),
+                        in_order: true,
                     };
                     for n in [0, 1, 2, 3, 1000, 5000, u32::MAX as usize, 1 << 32, usize::MAX] {
                         let shape = Shape::ALL[n % 4];
+                        let radix = Algorithm::Radix.variants().iter();
                         let plans = all()
+                            .chain(radix.map(|&variant| (Algorithm::Radix, variant)))
                             .map(|(algorithm, variant)| Plan::new(algorithm, variant, n, shape, &limits));
                         let tops = [0, 1, 100, usize::MAX].map(|k| Plan::top(k, n, shape, &limits));
                         let tuned = [

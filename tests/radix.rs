@@ -130,6 +130,87 @@ fn kernels_leave_what_the_interpreter_leaves() {
 }
 
 #[test]
+fn kernels_for_other_limits_leave_what_the_interpreter_leaves() {
+    let own = gpu().info().limits;
+    let Subgroups { smallest, largest, barrier } = own.subgroups.unwrap();
+    let with = |workgroup_bytes, subgroups| Limits { workgroup_bytes, invocations: 256, subgroups, ..own };
+    let kilobytes = 1 << 10;
+    for (number, limits) in [
+        // What every device has, and what most have.
+        with(16 * kilobytes, own.subgroups),
+        with(32 * kilobytes, own.subgroups),
+        // The text for devices whose subgroups cannot wait, or are of several sizes.
+        with(16 * kilobytes, Some(Subgroups { smallest, largest, barrier: false })),
+        with(32 * kilobytes, Some(Subgroups { smallest: smallest / 2, largest: 128, barrier })),
+        with(16 * kilobytes, Some(Subgroups { smallest: 4.min(smallest), largest: 128, barrier: false })),
+        // Workgroups in order or in any.
+        Limits { in_order: !own.in_order, ..with(24 * kilobytes, own.subgroups) },
+        // Fewer workgroups in a row than a digit has values.
+        Limits { workgroups_per_dimension: 17, ..with(16 * kilobytes, own.subgroups) },
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for (variant, shape) in VARIANTS.into_iter().zip([number % 4, (number + 1) % 4]) {
+            let shape = Shape::ALL[shape];
+            let words: Vec<u64> = random(7).take(9001).collect();
+            check_after_every_dispatch(&plan(variant, words.len(), shape, &limits), &words, variant.name());
+        }
+    }
+}
+
+#[test]
+fn a_pass_left_out_is_noticed() {
+    // The comparisons must be able to fail: without its last pass no plan sorts.
+    for variant in VARIANTS {
+        for shape in Shape::ALL {
+            let words: Vec<u64> = random(3).take(5000).collect();
+            let plan = plan(variant, words.len(), shape, &gpu().info().limits);
+            let cut = plan.prefix(plan.dispatch_count() - 1);
+            assert!(on_cpu(&cut, &words).0 != sorted(shape, &words));
+            assert!(on_device(&cut, &words, &[]).0 != sorted(shape, &words));
+            assert!(on_device(&cut, &words, &[]).0 != on_cpu(&plan, &words).0);
+        }
+    }
+}
+
+#[test]
+fn positions_alone_are_the_same_without_keys() {
+    for variant in VARIANTS {
+        for shape in Shape::ALL.into_iter().filter(|shape| shape.positions) {
+            for (n, pattern) in [2, 300, 5003, 12_001].into_iter().flat_map(|n| PATTERNS.map(|it| (n, it))) {
+                let words = pattern.words(n, 9);
+                let plan = plan(variant, n, shape, &gpu().info().limits).for_positions();
+                let ((_, positions), _) = on_device(&plan, &words, &[]);
+                assert!(positions == sorted(shape, &words).1, "{variant} {shape:?} {n} {pattern:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_plan_done_again_starts_anew() {
+    // What the first time left in the extra buffers must not be counted the second time.
+    for variant in VARIANTS {
+        let words: Vec<u64> = random(4).take(7001).collect();
+        let plan = plan(variant, words.len(), Shape::ALL[0], &gpu().info().limits).repeated(3).unwrap();
+        assert!(on_device(&plan, &words, &[]).0 == sorted(Shape::ALL[0], &words), "{variant}");
+    }
+}
+
+#[test]
+fn devices_without_subgroups_are_refused() {
+    for limits in
+        [Limits { subgroups: None, ..Limits::WEBGPU }, Limits { workgroup_bytes: 1 << 10, ..Limits::WEBGPU }]
+    {
+        for variant in VARIANTS {
+            assert!(Plan::new(Algorithm::Radix, variant, 1000, Shape::ALL[0], &limits).is_err());
+            assert!(Plan::new(Algorithm::Radix, variant, 1, Shape::ALL[0], &limits).is_ok(), "nothing to do");
+        }
+    }
+}
+
+#[test]
 fn kernels_sort() {
     for variant in VARIANTS {
         for shape in Shape::ALL {

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 
 use gpusort::Kind;
 use gpusort::unstable::key::{KeyMap, KeyWords};
+use gpusort::unstable::plan::{Dispatch, Kernel, Plan, Shape};
 use gpusort::unstable::sorter::{Incoming, Request};
 use gpusort::unstable::words::Words;
 use gpusort::{Algorithm, Element, ElementType, Form, Method, Sorter};
@@ -29,7 +30,9 @@ fn check(sorter: &Sorter, method: Method, order: KeyMap, bits: &[u64]) {
     let sorted = sorter.run(Request::positions(keys.borrowed()).by(method), &mut |_, _| {}).unwrap();
     let positions: Vec<u32> = sorted.words.into_vec().unwrap();
     right(check_positions(order.element, order.descending, bits, &positions));
-    assert_eq!(sorted.report.ran.algorithm, method.algorithm);
+    // On the CPU the radix sort is no algorithm with plans.
+    let planned = |algorithm: &Algorithm| sorter.device().is_some() || algorithm.is_network();
+    assert_eq!(sorted.report.ran.algorithm, method.algorithm.filter(planned));
 
     let sorted = sorter.run(Request::keys(keys).by(method), &mut |_, _| {}).unwrap();
     right(check_elements(order.element, order.descending, bits, &bits_of(sorted.words, order)));
@@ -70,9 +73,35 @@ fn gpu_odd_even_sorts_every_type_and_size() {
 }
 
 #[test]
+fn gpu_radix_sorts_every_type_and_size() {
+    let sorter = Sorter::on(device::start());
+    for (number, order) in orders().enumerate() {
+        for &variant in Algorithm::Radix.variants() {
+            let method = Method { algorithm: Some(Algorithm::Radix), variant: Some(variant) };
+            // On a software driver each order has a tenth of the small sizes.
+            let step = if device::gpu().info().kind == Kind::Software { 10 } else { 1 };
+            let tile = |positions| {
+                let shape = Shape::of(order.element, positions);
+                let plan = Plan::new(Algorithm::Radix, variant, 2, shape, &device::gpu().info().limits);
+                let is_last = |kernel| match kernel {
+                    Kernel::Radix(radix) => radix.tile.size() as usize,
+                    other => panic!("{other:?} in a radix sort"),
+                };
+                plan.unwrap().dispatches().last().map(Dispatch::kernel).map(is_last).unwrap()
+            };
+            let borders = [tile(false), tile(true), 3 * tile(false)];
+            let sizes = small_sizes().skip(number % step).step_by(step);
+            sizes
+                .chain(borders.into_iter().flat_map(|border| border - 1..=border + 1))
+                .for_each(|n| check(&sorter, method, order, &elements(order.element, n, n as u64)));
+        }
+    }
+}
+
+#[test]
 fn cpu_sorts_every_type_and_size() {
     let sorter = Sorter::cpu();
-    let methods = [None, Some(Algorithm::Bitonic), Some(Algorithm::OddEven)];
+    let methods = [None, Some(Algorithm::Bitonic), Some(Algorithm::OddEven), Some(Algorithm::Radix)];
     for order in orders() {
         for algorithm in methods {
             let method = Method { algorithm, variant: None };
@@ -95,7 +124,9 @@ fn gpu_sorts_random_sizes() {
     let is_hardware = device::gpu().info().kind != Kind::Software;
     let (draws, largest_log2) = if is_hardware { (300, 22.0) } else { (100, 17.0) };
     let orders: Vec<KeyMap> = orders().collect();
-    let variants: Vec<_> = all().filter(|(algorithm, _)| *algorithm == Algorithm::Bitonic).collect();
+    let radix = Algorithm::Radix.variants().iter().map(|&variant| (Algorithm::Radix, variant));
+    let variants: Vec<_> =
+        all().filter(|(algorithm, _)| *algorithm == Algorithm::Bitonic).chain(radix).collect();
     let mut words = random(2026);
     let mut draw = |below: usize| (words.next().unwrap() >> 16) as usize % below;
     for seed in 0..draws {

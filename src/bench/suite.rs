@@ -242,6 +242,8 @@ impl Suite {
                     Some((gpu, spin_up)) => {
                         (variant.name(), Sorter::Gpu(gpu, spin_up.as_ref(), algorithm, variant))
                     }
+                    // That is the baseline.
+                    None if !algorithm.is_network() => continue,
                     // Variants make no difference on the CPU.
                     None => ("network", Sorter::Cpu(Method { algorithm: Some(algorithm), variant: None })),
                 };

@@ -398,7 +398,8 @@ pub(super) struct SortArgs {
     )]
     pub(super) algo: OrAuto<Algorithm>,
 
-    /// Which kernels of the algorithm [bitonic: fused, local-global, transpose, naive; odd-even: block, naive]
+    /// Which kernels of the algorithm [bitonic: fused, local-global, transpose, naive; odd-even: block, naive; radix:
+    /// onesweep, reduce-scan]
     #[arg(
         long,
         value_name = "NAME",

@@ -247,8 +247,8 @@ impl Devices {
             (Device::Auto, None) => {}
             (Device::Auto, Some(algorithm)) if is_none => {
                 if self.notes {
-                    let what = format!("the {algorithm} network runs on the CPU");
-                    progress.note(&format!("no hardware GPU found; {what}"));
+                    let kind = if algorithm.is_network() { "network" } else { "sort" };
+                    progress.note(&format!("no hardware GPU found; the {algorithm} {kind} runs on the CPU"));
                 }
             }
             _ => return Err(error.into()),
@@ -264,7 +264,7 @@ impl Devices {
             let n = usize::try_from(n).unwrap_or(usize::MAX);
             Plan::new(algorithm, variant, n, shape, &info.limits)
         };
-        if self.method.on_gpu().and_then(plan).is_err() {
+        if self.method.on_gpu(&info.limits).and_then(plan).is_err() {
             return Err(format!("{} elements are more than the GPU takes at once", grouped(n)));
         }
         if !self.costs().measured_here && info.kind != Kind::Discrete {

@@ -427,6 +427,30 @@ mod tests {
             Top { tuning, k: 100 }.into(),
             Iota.into(),
         ];
+        let radix = RadixTile::new(32, 15, &Limits::WEBGPU).unwrap();
+        all.extend(
+            [
+                RadixWork::Clear,
+                RadixWork::Histogram,
+                RadixWork::Sweep(None),
+                RadixWork::Count { first: true },
+                RadixWork::Count { first: false },
+                RadixWork::Scan,
+                RadixWork::Scatter,
+            ]
+            .map(|work| {
+                let (digit, digits, chunk) = (0, 8, 2);
+                Kernel::from(Radix {
+                    tile: radix,
+                    work,
+                    digit,
+                    digits,
+                    chunk,
+                    numbers: true,
+                    drops_keys: false,
+                })
+            }),
+        );
         all.extend(
             [FusedWork::Sort, FusedWork::Halves, strides].map(|work| Kernel::from(Fused { tile, work })),
         );
@@ -468,10 +492,12 @@ mod tests {
             let dispatch = Dispatch::new(kernel, 0, 256, shape, &Limits::WEBGPU).unwrap();
             let key = dispatch.pipeline();
             let (text, entry_point) = key.module();
-            assert!(text.contains(&format!("fn {entry_point}(place: Place,")), "{kernel:?}");
+            let (_, parameters) = text.split_once(&format!("fn {entry_point}(")).unwrap();
+            assert!(parameters.trim_start().starts_with("place: Place,"), "{kernel:?}");
             let extras = key.bindings().extras;
             for (number, extra) in (ELEMENT_BINDINGS..).zip(extras) {
-                let declared = format!("@binding({number}) var<storage, read_write> {}:", extra.name);
+                let access = if extra.read_only { "read" } else { "read_write" };
+                let declared = format!("@binding({number}) var<storage, {access}> {}:", extra.name);
                 assert!(text.contains(&declared), "{kernel:?}");
             }
             assert_eq!(text.contains("last_swap"), extras == [last_swap::LAST_SWAP], "{kernel:?}");

@@ -144,11 +144,8 @@ impl RadixTuning {
         // Four workgroups share a core in 24 KiB each: a word more, and it takes 1.4 times as long.
         let words = limits.workgroup_bytes.min(24 << 10) / 4;
         // Eight subgroups: more have no room for their counters in the smallest memory that there is.
-        let most = limits.subgroups.map_or(1, |subgroups| 8 * subgroups.smallest).min(limits.invocations);
-        let mut invocations = most.max(1).next_power_of_two();
-        while invocations > most.max(1) {
-            invocations /= 2;
-        }
+        let most = limits.subgroups.map_or(1, |subgroups| subgroups.smallest.saturating_mul(8));
+        let mut invocations = 1 << most.min(limits.invocations).max(1).ilog2();
         loop {
             // Beside the offsets of a digit's values.
             let room = words.saturating_sub(256) / u64::from(invocations);

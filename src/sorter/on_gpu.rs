@@ -62,16 +62,17 @@ impl OnGpu {
     /// Does a job, and leaves the result on the device.
     pub(super) fn sort(&self, job: Job, progress: Progress) -> Result<Ordered<'_>, Error> {
         let Job { keys, give, first, method } = job;
-        let (algorithm, variant) = method.on_gpu()?;
+        let limits = &self.gpu.info().limits;
+        let (algorithm, variant) = method.on_gpu(limits)?;
         let (n, key) = (keys.n, keys.width);
         let shape = Shape { key, positions: !matches!(give, Give::Keys) };
-        let limits = &self.gpu.info().limits;
         let first = first.map(|first| first.min(n));
         let plan = match (first, algorithm, variant) {
             (Some(first), Algorithm::Bitonic, Variant::Fused) => Plan::top(first, n, shape, limits)?,
             _ => Plan::new(algorithm, variant, n, shape, limits)?,
         };
-        let plan = plan.for_positions();
+        // Of elements with positions only those are brought back.
+        let plan = if shape.positions { plan.for_positions() } else { plan };
         let planned = plan.dispatch_count();
         let ((upload, (buffers, in_order)), prepare) = std::thread::scope(|scope| {
             let preparing = parallel::meanwhile(scope, || {

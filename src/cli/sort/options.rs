@@ -137,10 +137,11 @@ impl Options {
         let input = InputOptions::new(args.order)?;
         let format = input.format;
         let method = Method { algorithm: args.algo, variant: args.variant };
-        if let (None, Some(variant)) = (method.algorithm, method.variant) {
-            bail!("--variant {variant} needs --algo, which it is a variant of");
+        match (method.algorithm, method.variant) {
+            (Some(algorithm), variant) => drop(algorithm.variant(variant)?),
+            (None, Some(variant)) => bail!("--variant {variant} needs --algo, which it is a variant of"),
+            (None, None) => {}
         }
-        method.on_gpu()?;
         let first = args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX));
 
         let output = format::unless_stdout(args.output);
