@@ -199,6 +199,65 @@ fn a_plan_done_again_starts_anew() {
 }
 
 #[test]
+fn tiles_that_no_step_of_counting_divides_are_counted_whole() {
+    // Eight invocations with 23 elements: tiles of 184, which 32 does not divide.
+    let own = gpu().info().limits;
+    let subgroups =
+        Some(Subgroups { smallest: 4.min(own.subgroups.unwrap().smallest), largest: 128, barrier: false });
+    for in_order in [false, true] {
+        let limits = Limits { subgroups, in_order, workgroups_per_dimension: 17, ..own };
+        let tile = RadixTile::new(8, 23, &limits).unwrap();
+        for silence in [Silence { tile: 0, late: false }, Silence { tile: 93, late: false }] {
+            let tuning = RadixTuning { silence: Some(silence), ..RadixTuning::of(tile) };
+            let words: Vec<u64> = random(6).take(100 * 184 + 1).collect();
+            let plan = Plan::radix(Variant::Onesweep, words.len(), Shape::ALL[0], &limits, &tuning).unwrap();
+            let (elements, _) = on_device(&plan, &words, &[]);
+            assert!(elements == sorted(Shape::ALL[0], &words), "{in_order} {silence:?}");
+        }
+    }
+}
+
+#[test]
+fn digits_are_left_out_of_many_tiles() {
+    // Both parts of what tiles tell each other are used and cleared, with passes left out or copied in between.
+    let limits = &gpu().info().limits;
+    let tuning = RadixTuning { chunks: 7, ..RadixTuning::of(RadixTile::new(64, 4, limits).unwrap()) };
+    for variant in VARIANTS {
+        for (shape, mask) in [
+            (Shape::ALL[0], 0xFF00_FFFF),
+            (Shape::ALL[1], 0xFFFF_00FF),
+            (Shape::ALL[0], 0x00FF_00FF),
+            (Shape::ALL[2], 0xFF00_00FF_00FF_FFFF),
+            (Shape::ALL[3], 0x00FF_FFFF_FF00_0000),
+        ] {
+            let words: Vec<u64> = random(8).take(20_011).map(|word| word & mask).collect();
+            let plan = Plan::radix(variant, words.len(), shape, limits, &tuning).unwrap();
+            let (elements, _) = on_device(&plan, &words, &[]);
+            assert!(elements == sorted(shape, &words), "{variant} {shape:?} {mask:x}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_for_the_device_or_not_whole_is_refused() {
+    // A plan for subgroups of another size than the device's would leave its arrays.
+    let own = gpu().info().limits;
+    let wide = Limits { subgroups: Some(Subgroups { smallest: 128, largest: 128, barrier: true }), ..own };
+    for variant in VARIANTS {
+        let plan = plan(variant, 5000, Shape::ALL[0], &wide);
+        assert!(gpu().prepare(&plan).is_err(), "{variant}");
+        assert!(execute(gpu(), &plan, &Buffers::new(gpu(), &plan).unwrap(), |_| {}).is_err(), "{variant}");
+        let kernels: Vec<_> = plan.dispatches().map(|dispatch| (dispatch.kernel(), 0, 5000)).collect();
+        assert!(Plan::of_kernels(5000, Shape::ALL[0], &wide, kernels).is_err());
+    }
+    for (invocations, items) in [(0, 4), (4, 4), (8, 0), (8, 65), (24, 4), (1 << 13, 1), (256, 4)] {
+        let limits =
+            Limits { subgroups: Some(Subgroups { smallest: 1, largest: 128, barrier: true }), ..own };
+        assert!(RadixTile::new(invocations, items, &limits).is_err(), "{invocations} {items}");
+    }
+}
+
+#[test]
 fn devices_without_subgroups_are_refused() {
     for limits in
         [Limits { subgroups: None, ..Limits::WEBGPU }, Limits { workgroup_bytes: 1 << 10, ..Limits::WEBGPU }]

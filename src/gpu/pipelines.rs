@@ -85,6 +85,7 @@ impl Pipelines {
         if let Some(pipeline) = pipelines().get(&key) {
             return Ok(pipeline.clone());
         }
+        key.check(&context.info.limits)?;
         // Not while the map is locked: several may be compiled at once.
         let pipeline = self.compile(context, key);
         context.check()?;
@@ -104,8 +105,9 @@ impl Pipelines {
         // at each kernel's `access`. A dispatch is recorded by `encode` alone, as a part of a plan, on arrays whose
         // sizes `Arrays` compares with the plan's; and the plan's one constructor makes those sizes no smaller
         // than what any dispatch of it accesses. Accesses to workgroup memory stay below its size by the same
-        // checks; loops end after as many turns as a number has bits, or a tile or a run has elements for each
-        // invocation; no divisor is 0.
+        // checks; loops end after as many turns as a number has bits, as a tile or a run has elements for each
+        // invocation, or as there are tiles; no divisor is 0. What a kernel takes subgroups to be is what this device has
+        // (`PipelineKey::check`).
         let module = unsafe { context.device.create_shader_module_trusted(module, unchecked) };
         context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(entry_point),
@@ -113,7 +115,7 @@ impl Pipelines {
             module: &module,
             entry_point: Some(entry_point),
             compilation_options: wgpu::PipelineCompilationOptions {
-                // Every kernel writes its tile before it reads it.
+                // Every kernel writes its tile and counters before it reads them.
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()
             },

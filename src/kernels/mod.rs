@@ -49,7 +49,7 @@ pub use transpose::Rows;
 use std::collections::BTreeMap;
 
 use crate::cpu::Item;
-use crate::device::Limits;
+use crate::device::{Limits, Subgroups};
 use crate::error::Error;
 use crate::network::Step;
 
@@ -82,6 +82,11 @@ trait Family {
     ///
     /// A part of the array that it cannot be for.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error>;
+
+    /// The subgroups that its text is for; `None` if it asks for none.
+    fn subgroups(&self) -> Option<Subgroups> {
+        None
+    }
 
     /// The buffers that it binds beside keys and positions.
     fn extras(&self) -> &'static [Extra] {

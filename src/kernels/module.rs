@@ -22,7 +22,9 @@
 use std::fmt::Write;
 
 use super::unroll::unroll;
-use super::{Extra, Kernel, Module, Shape};
+use super::{Extra, Kernel, Module, Shape, keep_to};
+use crate::device::Limits;
+use crate::error::Error;
 use crate::key::KeyWords;
 
 /// The bindings of keys, positions, and of both in the other array; those of extra buffers follow.
@@ -57,6 +59,19 @@ impl PipelineKey {
     #[must_use]
     pub fn workgroup_size(&self) -> u32 {
         self.workgroup_size
+    }
+
+    /// # Errors
+    ///
+    /// A device with these limits has subgroups that the text is not for. A plan may have been made for another.
+    pub fn check(&self, limits: &Limits) -> Result<(), Error> {
+        let Some(own) = self.kernel.family().subgroups() else { return Ok(()) };
+        let there = limits.subgroups.ok_or_else(|| Error::limit("lanes in a subgroup", 1, 0))?;
+        keep_to([
+            ("lanes in the smallest subgroup", own.smallest.into(), there.smallest.into()),
+            ("lanes in a subgroup", there.largest.into(), own.largest.into()),
+            ("barriers of subgroups", own.barrier.into(), there.barrier.into()),
+        ])
     }
 
     /// The buffers that are bound.

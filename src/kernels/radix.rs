@@ -60,6 +60,8 @@ impl RadixTile {
         keep_to([
             ("invocations of which a power of two has none", is_odd(invocations), 0),
             ("invocations in a workgroup", invocations.into(), 1 << 12),
+            // Fewer would not set all that is set by one invocation each.
+            ("invocations in a workgroup, at the least", 8, invocations.into()),
             // Loops over registers are written out, so more of them make a text that no compiler takes.
             ("elements in an invocation's registers", items.into(), 64),
             ("elements in an invocation's registers, at the least", 1, items.into()),
@@ -67,6 +69,8 @@ impl RadixTile {
             ("lanes in a subgroup of which a power of two has none", is_odd(smallest) + is_odd(largest), 0),
             ("lanes in the smallest subgroup", smallest.into(), invocations.min(largest).into()),
         ])?;
+        // Two sums of each lie where the offsets of digits go.
+        keep_to([("subgroups in a workgroup", (invocations / smallest).into(), (RADIX / 2).into())])?;
         Ok(Self { invocations, items, subgroups, in_order: limits.in_order, matching: Matching::Ballots })
     }
 
@@ -218,6 +222,10 @@ const ROWS: u32 = 8;
 const COUNTED_TOGETHER: u32 = 16;
 
 impl Radix {
+    fn counts_chunks(&self) -> bool {
+        matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter)
+    }
+
     /// Chunks of this many elements.
     fn chunks(&self, count: u32) -> u32 {
         if self.chunk == 0 { 0 } else { self.tile.tiles(count).div_ceil(self.chunk) }
@@ -238,6 +246,8 @@ impl Family for Radix {
             ("barriers of subgroups", own.barrier.into(), subgroups.barrier.into()),
             ("workgroups in order", self.tile.in_order.into(), limits.in_order.into()),
             ("digits in a key", self.digits.into(), (shape.key_words() * 32 / DIGIT_BITS).into()),
+            ("digits in a key, at the least", 1, self.digits.into()),
+            ("tiles in a chunk, at the least", self.counts_chunks().into(), self.chunk.into()),
             ("digits before the last", self.digit.into(), self.digits.saturating_sub(1).into()),
         ])
     }
@@ -294,6 +304,10 @@ impl Family for Radix {
             RadixWork::Histogram | RadixWork::Count { .. } => Access { writes: 0, ..whole },
             RadixWork::Sweep(_) | RadixWork::Scatter => Access { changes_sides: true, ..whole },
         })
+    }
+
+    fn subgroups(&self) -> Option<Subgroups> {
+        Some(self.tile.subgroups)
     }
 
     fn extras(&self) -> &'static [Extra] {
@@ -365,7 +379,10 @@ impl Family for Radix {
             ("COUNTERS", if entry_point == "scatter" { counters } else { self.digits * RADIX }),
             ("COUNTERS_EACH", self.tile.counters() / self.tile.invocations),
             ("COUNTED_TOGETHER", COUNTED_TOGETHER),
-            ("COUNTED_INSTEAD", if self.tile.in_order { 4 } else { 32 }),
+            (
+                "COUNTED_INSTEAD",
+                1 << self.tile.size().trailing_zeros().min(if self.tile.in_order { 2 } else { 5 }),
+            ),
             ("ITEMS", self.tile.items),
             ("DIGITS_EACH", (RADIX / self.tile.invocations).max(1)),
             (
