@@ -204,7 +204,8 @@ fn tiles_that_no_step_of_counting_divides_are_counted_whole() {
     let own = gpu().info().limits;
     let subgroups =
         Some(Subgroups { smallest: 4.min(own.subgroups.unwrap().smallest), largest: 128, barrier: false });
-    for in_order in [false, true] {
+    // A driver that starts workgroups in any order may end long loops, so it is not told that it does not.
+    for in_order in [false, own.in_order] {
         let limits = Limits { subgroups, in_order, workgroups_per_dimension: 17, ..own };
         let tile = RadixTile::new(8, 23, &limits).unwrap();
         for silence in [Silence { tile: 0, late: false }, Silence { tile: 93, late: false }] {

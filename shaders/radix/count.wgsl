@@ -29,7 +29,7 @@ fn count(
         }
         workgroupBarrier();
         let first = tile * TILE + local;
-        if arguments.n - tile * TILE >= TILE  {
+        if arguments.n - tile * TILE >= TILE {
             var e: array<Key, ITEMS>;
             // unroll
             for (var i = 0u; i < ITEMS; i++) {

@@ -2,7 +2,6 @@
 
 var<workgroup> counted: array<atomic<u32>, COUNTERS>;
 
-
 fn count(key: Key) {
     // unroll
     for (var d = 0u; d < DIGITS; d++) {

@@ -12,9 +12,6 @@ var<workgroup> shared_words: array<atomic<u32>, SHARED>;
 
 const OFFSETS: u32 = SHARED - RADIX;
 
-// Digits of an invocation.
-
-
 // What an invocation works on.
 struct Own {
     // The tile.

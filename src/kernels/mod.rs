@@ -173,6 +173,19 @@ kernels! {
 }
 
 impl Kernel {
+    /// # Errors
+    ///
+    /// Subgroups that its text is not for.
+    fn check_subgroups(&self, limits: &Limits) -> Result<(), Error> {
+        let Some(own) = self.family().subgroups() else { return Ok(()) };
+        let there = limits.subgroups.ok_or_else(|| Error::limit("lanes in a subgroup", 1, 0))?;
+        keep_to([
+            ("lanes in the smallest subgroup", own.smallest.into(), there.smallest.into()),
+            ("lanes in a subgroup", there.largest.into(), own.largest.into()),
+            ("barriers of subgroups", own.barrier.into(), there.barrier.into()),
+        ])
+    }
+
     /// The network steps that it performs, in order.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
@@ -319,6 +332,7 @@ impl Dispatch {
     ) -> Result<Self, Error> {
         let kernel = kernel.into();
         kernel.family().check(shape, limits)?;
+        kernel.check_subgroups(limits)?;
         keep_to([("elements in one sort", u64::from(first) + u64::from(count), u32::MAX.into())])?;
         let access = kernel.family().access(first, count)?;
         let Launch { workgroup_size, workgroups, bytes_moved } = kernel.family().launch(count, shape, limits);

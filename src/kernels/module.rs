@@ -22,7 +22,7 @@
 use std::fmt::Write;
 
 use super::unroll::unroll;
-use super::{Extra, Kernel, Module, Shape, keep_to};
+use super::{Extra, Kernel, Module, Shape};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::key::KeyWords;
@@ -65,13 +65,7 @@ impl PipelineKey {
     ///
     /// A device with these limits has subgroups that the text is not for. A plan may have been made for another.
     pub fn check(&self, limits: &Limits) -> Result<(), Error> {
-        let Some(own) = self.kernel.family().subgroups() else { return Ok(()) };
-        let there = limits.subgroups.ok_or_else(|| Error::limit("lanes in a subgroup", 1, 0))?;
-        keep_to([
-            ("lanes in the smallest subgroup", own.smallest.into(), there.smallest.into()),
-            ("lanes in a subgroup", there.largest.into(), own.largest.into()),
-            ("barriers of subgroups", own.barrier.into(), there.barrier.into()),
-        ])
+        self.kernel.check_subgroups(limits)
     }
 
     /// The buffers that are bound.

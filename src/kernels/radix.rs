@@ -234,16 +234,9 @@ impl Radix {
 
 impl Family for Radix {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
-        let Some(subgroups) = limits.subgroups else {
-            return Err(Error::limit("lanes in a subgroup", 1, 0));
-        };
-        let own = self.tile.subgroups;
         keep_to([
             ("bytes of workgroup memory", self.tile.workgroup_bytes(), limits.workgroup_bytes),
             ("invocations in a workgroup", self.tile.invocations.into(), limits.invocations.into()),
-            ("lanes in the smallest subgroup", own.smallest.into(), subgroups.smallest.into()),
-            ("lanes in a subgroup", subgroups.largest.into(), own.largest.into()),
-            ("barriers of subgroups", own.barrier.into(), subgroups.barrier.into()),
             ("workgroups in order", self.tile.in_order.into(), limits.in_order.into()),
             ("digits in a key", self.digits.into(), (shape.key_words() * 32 / DIGIT_BITS).into()),
             ("digits in a key, at the least", 1, self.digits.into()),
@@ -291,9 +284,8 @@ impl Family for Radix {
     /// In bounds since elements are read below `n` only. Each is written to the place that as many elements have
     /// before it as there are with a lower digit, or with the same digit and a lower index: below `n`, and another
     /// for each, as long as nobody else writes to the arrays meanwhile. What is counted more than once,
-    /// because a tile was silent, is the same number each time. Where two passes are left
-    /// out, elements are where the plan has them after the two.
-    /// Counters have room for the digits of each subgroup of the smallest size that there is; sums and offsets
+    /// because a tile was silent, is the same number each time. Where two passes are left out, elements are where the
+    /// plan has them after the two. Counters have room for the digits of each subgroup of the smallest size that there is; sums and offsets
     /// for each value of a digit. Rows of `status` and of the sums are those of tiles and chunks that there are.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         // Numbers of elements share a word with what they are.

@@ -2,7 +2,7 @@
 
 use crate::device::Limits;
 use crate::error::Error;
-use crate::kernels::{FusedTile, Matching, RadixTile, Shape, Silence, TopTuning, keep_to};
+use crate::kernels::{FusedTile, Matching, RadixTile, Shape, Silence, TopTuning};
 use crate::key::KeyWords;
 use crate::network;
 
@@ -150,16 +150,14 @@ impl RadixTuning {
             // Beside the offsets of a digit's values.
             let room = words.saturating_sub(256) / u64::from(invocations);
             let tile = RadixTile::new(invocations, room.min(items) as u32, limits);
-            let masks = tile.as_ref().ok().and_then(|tile| tile.matching(Matching::Masks).ok());
+            let masks = tile.as_ref().ok().filter(|_| shape.words() < 3);
+            let masks = masks.and_then(|tile| tile.matching(Matching::Masks).ok());
             let fits = |tile: &RadixTile| tile.workgroup_bytes() <= words * 4;
-            match (masks.filter(|tile| shape.words() < 3 && fits(tile)), tile) {
+            let fitted = masks.filter(fits).or(tile.as_ref().ok().copied().filter(fits));
+            match (fitted, tile) {
                 (Some(tile), _) => return Ok(Self::of(tile)),
-                (None, Ok(tile)) if fits(&tile) => return Ok(Self::of(tile)),
+                // So few make no tile.
                 (None, Err(error)) if invocations == 1 => return Err(error),
-                (None, Ok(tile)) if invocations == 1 => {
-                    keep_to([("bytes of workgroup memory", tile.workgroup_bytes(), limits.workgroup_bytes)])?;
-                    return Ok(Self::of(tile));
-                }
                 _ => invocations /= 2,
             }
         }
