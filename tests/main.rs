@@ -12,6 +12,7 @@ mod generate;
 mod kernels;
 mod networks;
 mod radix;
+mod select;
 mod sorting;
 mod streams;
 mod support;

@@ -13,15 +13,15 @@ use crate::inputs::{PATTERNS, random};
 const VARIANTS: [Variant; 2] = [Variant::Onesweep, Variant::ReduceScan];
 
 /// Keys, and positions where the shape has them.
-type Elements = (Vec<u64>, Vec<u32>);
+pub type Elements = (Vec<u64>, Vec<u32>);
 
-fn words_of(shape: Shape, words: &[u64]) -> Vec<u64> {
+pub fn words_of(shape: Shape, words: &[u64]) -> Vec<u64> {
     let mask = u64::MAX >> (64 - 32 * shape.key_words());
     words.iter().map(|word| word & mask).collect()
 }
 
 /// The keys of these words in order, with the positions that they had.
-fn sorted(shape: Shape, words: &[u64]) -> Elements {
+pub fn sorted(shape: Shape, words: &[u64]) -> Elements {
     let mut pairs: Vec<(u64, u32)> = words_of(shape, words).into_iter().zip(0..).collect();
     pairs.sort_unstable();
     let (keys, positions): Elements = pairs.into_iter().unzip();
@@ -29,7 +29,7 @@ fn sorted(shape: Shape, words: &[u64]) -> Elements {
 }
 
 /// What the interpreter makes of these words.
-fn on_cpu(plan: &Plan, words: &[u64]) -> (Elements, Extras) {
+pub fn on_cpu(plan: &Plan, words: &[u64]) -> (Elements, Extras) {
     let words = words_of(plan.shape(), words);
     let last = words_of(plan.shape(), &[u64::MAX])[0];
     if plan.shape().positions {
@@ -45,20 +45,21 @@ fn on_cpu(plan: &Plan, words: &[u64]) -> (Elements, Extras) {
     }
 }
 
-/// What the device makes of them, with these of its extra buffers.
-fn on_device(plan: &Plan, words: &[u64], extras: &[&'static str]) -> (Elements, Extras) {
+/// What the device makes of them, the first `count`, with these of its extra buffers.
+pub fn on_device(plan: &Plan, words: &[u64], count: usize, extras: &[&'static str]) -> (Elements, Extras) {
     let buffers = Buffers::new(gpu(), plan).unwrap();
     let (narrow, bytes) = (plan.shape().key == KeyWords::One, plan.shape().key_bytes() as usize);
     let mut raw: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()[..bytes].to_vec()).collect();
     buffers.upload(gpu(), &raw).unwrap();
     execute(gpu(), plan, &buffers, |_| {}).unwrap();
+    raw.truncate(count * bytes);
     buffers.download_keys(gpu(), &mut raw).unwrap();
     let keys = if narrow {
         raw.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()).into()).collect()
     } else {
         raw.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
     };
-    let mut positions = vec![0; if plan.shape().positions { words.len() } else { 0 }];
+    let mut positions = vec![0; if plan.shape().positions { count } else { 0 }];
     if plan.shape().positions {
         buffers.download_positions(gpu(), &mut positions).unwrap();
     }
@@ -103,7 +104,7 @@ fn check_after_every_dispatch(plan: &Plan, words: &[u64], what: &str) {
         numbered |= dispatch.access().changes_sides;
         let prefix = plan.prefix(end);
         let (mut cpu, extras) = on_cpu(&prefix, words);
-        let (mut device, kept) = on_device(&prefix, words, &kept);
+        let (mut device, kept) = on_device(&prefix, words, words.len(), &kept);
         if !numbered {
             (cpu.1, device.1) = (Vec::new(), Vec::new());
         }
@@ -168,8 +169,8 @@ fn a_pass_left_out_is_noticed() {
             let plan = plan(variant, words.len(), shape, &gpu().info().limits);
             let cut = plan.prefix(plan.dispatch_count() - 1);
             assert!(on_cpu(&cut, &words).0 != sorted(shape, &words));
-            assert!(on_device(&cut, &words, &[]).0 != sorted(shape, &words));
-            assert!(on_device(&cut, &words, &[]).0 != on_cpu(&plan, &words).0);
+            assert!(on_device(&cut, &words, words.len(), &[]).0 != sorted(shape, &words));
+            assert!(on_device(&cut, &words, words.len(), &[]).0 != on_cpu(&plan, &words).0);
         }
     }
 }
@@ -181,7 +182,7 @@ fn positions_alone_are_the_same_without_keys() {
             for (n, pattern) in [2, 300, 5003, 12_001].into_iter().flat_map(|n| PATTERNS.map(|it| (n, it))) {
                 let words = pattern.words(n, 9);
                 let plan = plan(variant, n, shape, &gpu().info().limits).for_positions();
-                let ((_, positions), _) = on_device(&plan, &words, &[]);
+                let ((_, positions), _) = on_device(&plan, &words, words.len(), &[]);
                 assert!(positions == sorted(shape, &words).1, "{variant} {shape:?} {n} {pattern:?}");
             }
         }
@@ -194,7 +195,7 @@ fn a_plan_done_again_starts_anew() {
     for variant in VARIANTS {
         let words: Vec<u64> = random(4).take(7001).collect();
         let plan = plan(variant, words.len(), Shape::ALL[0], &gpu().info().limits).repeated(3).unwrap();
-        assert!(on_device(&plan, &words, &[]).0 == sorted(Shape::ALL[0], &words), "{variant}");
+        assert!(on_device(&plan, &words, words.len(), &[]).0 == sorted(Shape::ALL[0], &words), "{variant}");
     }
 }
 
@@ -212,7 +213,7 @@ fn tiles_that_no_step_of_counting_divides_are_counted_whole() {
             let tuning = RadixTuning { silence: Some(silence), ..RadixTuning::of(tile) };
             let words: Vec<u64> = random(6).take(100 * 184 + 1).collect();
             let plan = Plan::radix(Variant::Onesweep, words.len(), Shape::ALL[0], &limits, &tuning).unwrap();
-            let (elements, _) = on_device(&plan, &words, &[]);
+            let (elements, _) = on_device(&plan, &words, words.len(), &[]);
             assert!(elements == sorted(Shape::ALL[0], &words), "{in_order} {silence:?}");
         }
     }
@@ -233,7 +234,7 @@ fn digits_are_left_out_of_many_tiles() {
         ] {
             let words: Vec<u64> = random(8).take(20_011).map(|word| word & mask).collect();
             let plan = Plan::radix(variant, words.len(), shape, limits, &tuning).unwrap();
-            let (elements, _) = on_device(&plan, &words, &[]);
+            let (elements, _) = on_device(&plan, &words, words.len(), &[]);
             assert!(elements == sorted(shape, &words), "{variant} {shape:?} {mask:x}");
         }
     }
@@ -278,7 +279,7 @@ fn kernels_sort() {
                 for pattern in PATTERNS {
                     let plan = plan(variant, n, shape, &gpu().info().limits);
                     let words = pattern.words(n, n as u64);
-                    let (elements, _) = on_device(&plan, &words, &[]);
+                    let (elements, _) = on_device(&plan, &words, words.len(), &[]);
                     assert!(elements == sorted(shape, &words), "{variant} {shape:?} {n} {pattern:?}");
                 }
             }
@@ -303,7 +304,7 @@ fn digits_that_are_the_same_in_all_keys_are_left_out() {
                     .map(|word| word & mask | 0x0123_4567_89AB_CDEF & !mask)
                     .collect();
                 let plan = plan(variant, words.len(), shape, &gpu().info().limits);
-                let (elements, _) = on_device(&plan, &words, &[]);
+                let (elements, _) = on_device(&plan, &words, words.len(), &[]);
                 assert!(elements == sorted(shape, &words), "{variant} {shape:?} {varying:b}");
             }
         }
@@ -322,7 +323,7 @@ fn a_tile_that_keeps_silent_is_counted_by_others() {
             let tuning = RadixTuning { silence, ..RadixTuning::of(tile) };
             let words: Vec<u64> = random(5).take(40 * tile.size() as usize - 3).collect();
             let plan = Plan::radix(Variant::Onesweep, words.len(), shape, limits, &tuning).unwrap();
-            let (elements, _) = on_device(&plan, &words, &[]);
+            let (elements, _) = on_device(&plan, &words, words.len(), &[]);
             assert!(elements == sorted(shape, &words), "{shape:?} {silence:?}");
         }
     }

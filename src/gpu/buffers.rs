@@ -16,8 +16,8 @@ use crate::plan::{Plan, Shape};
 /// An array of elements on the device, and what else a sort of it needs there.
 pub struct Buffers {
     n: u32,
-    /// Whether the plan does that itself.
-    numbers_positions: bool,
+    /// Whether positions are numbered before the plan.
+    needs_positions: bool,
     pub(super) arrays: Arrays,
     /// Which of the arrays the elements are in.
     pub(super) side: Cell<Side>,
@@ -39,8 +39,8 @@ impl Buffers {
         let last_swap = last_swap.transpose()?;
         let timestamps = Timestamps::new(context)?;
         context.check()?;
-        let (n, numbers_positions) = (plan.n(), plan.numbers_positions());
-        Ok(Self { n, numbers_positions, arrays, side: Cell::new(Side::Front), last_swap, timestamps })
+        let (n, needs_positions) = (plan.n(), plan.needs_positions());
+        Ok(Self { n, needs_positions, arrays, side: Cell::new(Side::Front), last_swap, timestamps })
     }
 
     /// Whether this plan's elements have room here.
@@ -56,7 +56,7 @@ impl Buffers {
     /// When they do not [`fit`](Self::fit).
     pub fn resize(&mut self, plan: &Plan) {
         assert!(self.fit(plan), "the plan is for other buffers");
-        (self.n, self.numbers_positions) = (plan.n(), plan.numbers_positions());
+        (self.n, self.needs_positions) = (plan.n(), plan.needs_positions());
     }
 
     /// How many elements there are.
@@ -91,8 +91,7 @@ impl Buffers {
         Ok(words.read(context, context.encoder("last swap"), from)?.first().copied())
     }
 
-    /// Begins to bring keys to the device, and numbers them 0, 1, 2, … where there are positions and the plan
-    /// does not.
+    /// Begins to bring keys to the device, and numbers them 0, 1, 2, … where the plan needs that.
     ///
     /// # Errors
     ///
@@ -100,7 +99,7 @@ impl Buffers {
     pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
         let Gpu { context, staging, .. } = gpu;
         self.side.set(Side::Front);
-        if self.shape().positions && !self.numbers_positions {
+        if self.needs_positions {
             let iota = [(Iota.into(), 0, self.n)];
             let plan = Plan::of_kernels(self.n as usize, self.shape(), &gpu.info().limits, iota)?;
             let mut encoder = context.encoder("iota");
@@ -126,6 +125,25 @@ impl Buffers {
     pub fn upload(&self, gpu: &Gpu, keys: &[u8]) -> Result<(), Error> {
         let mut upload = self.begin_upload(gpu)?;
         upload.push(keys)?;
+        upload.finish()
+    }
+
+    /// Brings words to the device that go with the keys, for a plan that takes them in place of positions.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device or its driver reports.
+    ///
+    /// # Panics
+    ///
+    /// When they are not as many as the elements, or the shape has no positions.
+    pub fn upload_payload(&self, gpu: &Gpu, words: &[u32]) -> Result<(), Error> {
+        assert!(self.shape().positions, "only a shape with positions has room for them");
+        assert_eq!(words.len(), self.n as usize, "each element has its word");
+        let Gpu { context, staging, .. } = gpu;
+        let positions = self.arrays.positions(Side::Front);
+        let mut upload = Upload::new(context, staging, positions, u64::from(self.n) * 4);
+        upload.push(bytemuck::cast_slice(words))?;
         upload.finish()
     }
 

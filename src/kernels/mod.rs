@@ -28,6 +28,7 @@ mod last_swap;
 mod local;
 mod module;
 mod radix;
+mod select;
 mod shape;
 mod step;
 mod top;
@@ -42,6 +43,7 @@ pub use iota::Iota;
 pub use local::Local;
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
 pub use radix::{DIGIT_BITS, Matching, Radix, RadixTile, RadixWork, Silence};
+pub use select::{Select, SelectWork};
 pub use shape::Shape;
 pub use top::{Top, TopTuning};
 pub use transpose::Rows;
@@ -168,6 +170,8 @@ kernels! {
     Top(Top),
     /// `radix`: digits counted, and elements distributed by one.
     Radix(Radix),
+    /// `select`: the first elements of the sorted order, as they came.
+    Select(Select),
     /// `iota`: numbers the positions.
     Iota(Iota),
 }
@@ -355,6 +359,17 @@ impl Dispatch {
         }
     }
 
+    /// Takes words of the caller's own for positions. Returns whether it keeps those of equal keys in order.
+    pub(crate) fn carry(&mut self) -> bool {
+        match &mut self.kernel {
+            // An argument, too.
+            Kernel::Radix(radix) => radix.numbers = false,
+            Kernel::Select(select) => select.numbers = false,
+            _ => return false,
+        }
+        true
+    }
+
     /// What is done, and how.
     #[must_use]
     pub fn kernel(&self) -> Kernel {
@@ -470,6 +485,9 @@ mod tests {
                 })
             }),
         );
+        let works = [SelectWork::Clear, SelectWork::Histogram, SelectWork::Choose, SelectWork::Count];
+        let select = |work| Kernel::from(Select { work, k: 100, digit: 2, numbers: true });
+        all.extend(works.into_iter().chain([SelectWork::Keep]).map(select));
         all.extend(
             [FusedWork::Sort, FusedWork::Halves, strides].map(|work| Kernel::from(Fused { tile, work })),
         );

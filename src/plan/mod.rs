@@ -32,6 +32,7 @@ mod bitonic;
 mod fused;
 mod odd_even;
 mod radix;
+mod select;
 mod top;
 mod transpose;
 mod tuning;
@@ -40,7 +41,7 @@ pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::device::{Limits, Subgroups};
 pub use crate::kernels::{
     Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Matching, Radix, RadixTile,
-    RadixWork, Rows, Shape, Silence, Top, TopTuning,
+    RadixWork, Rows, Select, SelectWork, Shape, Silence, Top, TopTuning,
 };
 pub use crate::network::{Pair, Step};
 pub use tuning::{RadixTuning, Tuning};
@@ -66,6 +67,8 @@ pub struct Plan {
     /// With the words that each must hold.
     extras: Vec<(Extra, u64)>,
     ends_early: bool,
+    /// Whether the caller has words of their own in place of positions.
+    carries: bool,
 }
 
 impl Plan {
@@ -83,21 +86,11 @@ impl Plan {
     ) -> Result<Self, Error> {
         algorithm.variant(Some(variant))?;
         let n = checked_size(n, shape, limits)?;
-        let once = |dispatches| Self::once(n, shape, limits, dispatches);
         let phases = |rounds| Self::from_rounds(n, shape, limits, rounds, true);
         match (algorithm, variant) {
-            _ if n < 2 => once(Vec::new()),
-            (Algorithm::Bitonic, Variant::Fused) => once(fused::measured(n, shape, limits)?),
-            (Algorithm::Bitonic, Variant::LocalGlobal) => once(bitonic::local_global(n, shape, limits)?),
-            (Algorithm::Bitonic, Variant::Transpose) => once(transpose::plan(n, shape, limits)?),
-            (Algorithm::Bitonic, Variant::Naive) => once(bitonic::naive(n, shape, limits)?),
-            (Algorithm::OddEven, Variant::Block) => phases(odd_even::block(n, shape, limits)?),
-            (Algorithm::OddEven, Variant::Naive) => phases(odd_even::naive(n, shape, limits)?),
-            (Algorithm::Radix, _) => {
-                let tuning = RadixTuning::measured(shape, limits)?;
-                once(radix::plan(variant, n, shape, limits, &tuning)?)
-            }
-            _ => Err(NoVariant { algorithm, variant }.into()),
+            (Algorithm::OddEven, Variant::Block) if n > 1 => phases(odd_even::block(n, shape, limits)?),
+            (Algorithm::OddEven, Variant::Naive) if n > 1 => phases(odd_even::naive(n, shape, limits)?),
+            _ => Self::once(n, shape, limits, passes(algorithm, variant, n, shape, limits, shape.positions)?),
         }
     }
 
@@ -125,7 +118,7 @@ impl Plan {
     ) -> Result<Self, Error> {
         Algorithm::Radix.variant(Some(variant))?;
         let n = checked_size(n, shape, limits)?;
-        Self::once(n, shape, limits, radix::plan(variant, n, shape, limits, tuning)?)
+        Self::once(n, shape, limits, radix::plan(variant, n, shape, limits, tuning, shape.positions)?)
     }
 
     /// A plan of single kernels, each as (kernel, first, count): the kernel on `count` elements from `first`
@@ -142,9 +135,9 @@ impl Plan {
     ) -> Result<Self, Error> {
         let n = checked_size(n, shape, limits)?;
         let dispatch = |(kernel, first, count)| {
-            // Where it writes depends on what those before it counted: it is safe as a part of a whole sort alone.
-            let by_itself = u64::from(!matches!(kernel, Kernel::Radix(_)));
-            keep_to([("passes of a radix sort by themselves", 1, by_itself)])?;
+            // Where they write depends on what those before them counted: they are safe as parts of a whole plan alone.
+            let by_itself = u64::from(!matches!(kernel, Kernel::Radix(_) | Kernel::Select(_)));
+            keep_to([("passes that depend on counts, by themselves", 1, by_itself)])?;
             Dispatch::new(kernel, first, count, shape, limits)
         };
         let dispatches = kernels.into_iter().map(dispatch).collect::<Result<_, _>>()?;
@@ -203,7 +196,8 @@ impl Plan {
         for (_, words) in &extras {
             check_bytes(words * 4, limits)?;
         }
-        Ok(Self { n, shape, rounds, room: room?, other_room: other_room?, extras, ends_early })
+        let (room, other_room) = (room?, other_room?);
+        Ok(Self { n, shape, rounds, room, other_room, extras, ends_early, carries: false })
     }
 
     /// The first `count` dispatches alone, to inspect intermediate states.
@@ -241,7 +235,8 @@ impl Plan {
             rounds => vec![rounds; times as usize].concat(),
         };
         // The arrays are those checked before.
-        Self::from_rounds(self.n, self.shape, &Limits::CPU, rounds, self.ends_early)
+        let repeated = Self::from_rounds(self.n, self.shape, &Limits::CPU, rounds, self.ends_early)?;
+        Ok(Self { carries: self.carries, ..repeated })
     }
 
     /// The same plan, where only positions are wanted: keys may be left in any order.
@@ -253,11 +248,31 @@ impl Plan {
         self
     }
 
-    /// Whether its first pass numbers the positions, which need not be there then.
+    /// The same plan for words of the caller's own beside the keys, in place of positions. Words of equal keys stay in the
+    /// order in which they came.
+    ///
+    /// # Errors
+    ///
+    /// The plan orders equal keys by position, as networks do; elements are keys alone.
+    pub fn for_payload(mut self) -> Result<Self, Error> {
+        keep_to([("words beside a key", 1, self.shape.positions.into())])?;
+        for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
+            let is_stable = dispatch.carry();
+            keep_to([("passes that keep the order of equal keys by themselves", 1, is_stable.into())])?;
+        }
+        self.carries = true;
+        Ok(self)
+    }
+
+    /// Whether positions must be numbered before it.
     #[must_use]
-    pub fn numbers_positions(&self) -> bool {
-        self.distinct_dispatches()
-            .any(|dispatch| matches!(dispatch.kernel(), Kernel::Radix(radix) if radix.numbers))
+    pub fn needs_positions(&self) -> bool {
+        let numbers = |dispatch: &Dispatch| match dispatch.kernel() {
+            Kernel::Radix(radix) => radix.numbers,
+            Kernel::Select(select) => select.numbers,
+            _ => false,
+        };
+        self.shape.positions && !self.carries && !self.distinct_dispatches().any(numbers)
     }
 
     /// Number of elements.
@@ -326,6 +341,29 @@ impl Plan {
         // The phases left out are like those performed.
         let planned = u128::from(self.dispatch_count().max(1));
         (u128::from(self.bytes_moved()) * u128::from(dispatches) / planned) as u64
+    }
+}
+
+/// The passes of a sort that is done when each is done once; the first of a radix sort `numbers` the positions.
+fn passes(
+    algorithm: Algorithm,
+    variant: Variant,
+    n: u32,
+    shape: Shape,
+    limits: &Limits,
+    numbers: bool,
+) -> Result<Vec<Dispatch>, Error> {
+    match (algorithm, variant) {
+        _ if n < 2 => Ok(Vec::new()),
+        (Algorithm::Bitonic, Variant::Fused) => fused::measured(n, shape, limits),
+        (Algorithm::Bitonic, Variant::LocalGlobal) => bitonic::local_global(n, shape, limits),
+        (Algorithm::Bitonic, Variant::Transpose) => transpose::plan(n, shape, limits),
+        (Algorithm::Bitonic, Variant::Naive) => bitonic::naive(n, shape, limits),
+        (Algorithm::Radix, _) => {
+            let tuning = RadixTuning::measured(shape, limits)?;
+            radix::plan(variant, n, shape, limits, &tuning, numbers)
+        }
+        _ => Err(NoVariant { algorithm, variant }.into()),
     }
 }
 

@@ -83,13 +83,14 @@ use crate::device::Limits;
 use crate::error::Error;
 use crate::kernels::{DIGIT_BITS, Dispatch, Radix, RadixWork, Shape};
 
-/// The passes for all digits, from the lowest. Positions are numbered on the way.
+/// The passes for all digits, from the lowest. The first that runs `numbers` the positions, or reads them.
 pub(super) fn plan(
     variant: Variant,
     n: u32,
     shape: Shape,
     limits: &Limits,
     tuning: &RadixTuning,
+    numbers: bool,
 ) -> Result<Vec<Dispatch>, Error> {
     if n < 2 {
         return Ok(Vec::new());
@@ -97,8 +98,7 @@ pub(super) fn plan(
     let digits = shape.key_words() * (32 / DIGIT_BITS);
     let chunk = if variant == Variant::ReduceScan { tuning.chunk(n) } else { 0 };
     let pass = |work, digit| {
-        let (tile, numbers) = (tuning.tile, shape.positions);
-        let radix = Radix { tile, work, digit, digits, chunk, numbers, drops_keys: false };
+        let radix = Radix { tile: tuning.tile, work, digit, digits, chunk, numbers, drops_keys: false };
         Dispatch::new(radix, 0, n, shape, limits)
     };
     let mut dispatches = vec![pass(RadixWork::Clear, 0)?];

@@ -19,24 +19,75 @@
 //! all be in few invocations), the bound is found bit by bit instead: the k-th element itself, with fewer
 //! than k below it. That takes a few times as long, which is the worst case.
 
-use super::{Algorithm, Plan, Variant, fused, tuning};
+use super::{Algorithm, Plan, Variant, fused, select, tuning};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::kernels::{Dispatch, Kernel, Shape, Top, TopTuning, keep_to};
 
 impl Plan {
     /// Plans a sort that leaves the first `k` of `n` sorted elements at the beginning, and unspecified
-    /// elements after them: a reduction for few of many, else a whole sort.
+    /// elements after them: reductions of tiles for few of many, else a selection where that is faster, else a whole
+    /// sort. What is left of reductions is sorted by the bitonic `fused` variant, what is selected by this one. The variants
+    /// that are no device's best sort all.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`].
+    pub fn first(
+        k: usize,
+        n: usize,
+        algorithm: Algorithm,
+        variant: Variant,
+        shape: Shape,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let k = k.min(n).max(1);
+        let is_best = variant == algorithm.variants()[0] || algorithm == Algorithm::Radix;
+        match (algorithm, u32::try_from(k).ok().and_then(|k| tuning::top(k, shape, limits))) {
+            (Algorithm::Bitonic, Some(tuning)) if is_best => {
+                Self::top_tuned(k, n, shape, limits, tuning, tuning::TOP_REST_LOG2)
+            }
+            (Algorithm::Bitonic | Algorithm::Radix, _) if is_best && tuning::selects(k, n, shape) => {
+                // A device without room for the counters can still sort all.
+                Self::select(k, n, algorithm, variant, shape, limits)
+                    .or_else(|_| Self::new(algorithm, variant, n, shape, limits))
+            }
+            _ => Self::new(algorithm, variant, n, shape, limits),
+        }
+    }
+
+    /// [`Plan::first`] by the bitonic `fused` variant.
     ///
     /// # Errors
     ///
     /// As for [`Plan::new`].
     pub fn top(k: usize, n: usize, shape: Shape, limits: &Limits) -> Result<Self, Error> {
-        let k = k.min(n).max(1);
-        match u32::try_from(k).ok().and_then(|k| tuning::top(k, shape, limits)) {
-            Some(tuning) => Self::top_tuned(k, n, shape, limits, tuning, tuning::TOP_REST_LOG2),
-            None => Self::new(Algorithm::Bitonic, Variant::Fused, n, shape, limits),
+        Self::first(k, n, Algorithm::Bitonic, Variant::Fused, shape, limits)
+    }
+
+    /// [`Plan::first`] that selects, whether that is faster or not; for measurements.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`]; an algorithm of phases.
+    pub fn select(
+        k: usize,
+        n: usize,
+        algorithm: Algorithm,
+        variant: Variant,
+        shape: Shape,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        algorithm.variant(Some(variant))?;
+        let n = super::checked_size(n, shape, limits)?;
+        // At most n, a u32.
+        let k = k.min(n as usize).max(1) as u32;
+        if n == 0 {
+            return Self::once(n, shape, limits, Vec::new());
         }
+        let mut dispatches = select::plan(k, n, shape, limits)?;
+        dispatches.extend(super::passes(algorithm, variant, k, shape, limits, false)?);
+        Self::once(n, shape, limits, dispatches)
     }
 
     /// [`Plan::top`] with a custom tuning, for measurements: passes while more than 2^`rest_log2` elements
@@ -72,6 +123,7 @@ impl Plan {
     /// Whether this plan reduces the elements to the best ones instead of sorting all.
     #[must_use]
     pub fn reduces(&self) -> bool {
-        self.distinct_dispatches().any(|dispatch| matches!(dispatch.kernel(), Kernel::Top(_)))
+        self.distinct_dispatches()
+            .any(|dispatch| matches!(dispatch.kernel(), Kernel::Top(_) | Kernel::Select(_)))
     }
 }

@@ -115,6 +115,12 @@ pub(super) fn top(k: u32, shape: Shape, limits: &Limits) -> Option<TopTuning> {
     })
 }
 
+/// Whether selecting the first `k` of `n` elements is faster than sorting all.
+pub(super) fn selects(k: usize, n: usize, shape: Shape) -> bool {
+    let _ = shape;
+    k <= n / 4 && n >= 1 << 18
+}
+
 /// The choices of the radix sort by size, shape and device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RadixTuning {

@@ -1,0 +1,50 @@
+// Finds the digit of the last key that is selected. One workgroup.
+
+const SUMMED: u32 = WORKGROUP_SIZE;
+
+const EACH: u32 = RADIX / WORKGROUP_SIZE;
+
+var<workgroup> is_whole: u32;
+var<workgroup> wanted: u32;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn choose(place: Place, @builtin(local_invocation_index) local: u32) {
+    if workgroup_number(place) > 0u {
+        return;
+    }
+    if local == 0u {
+        is_whole = chosen[IS_WHOLE];
+        wanted = chosen[WANTED];
+    }
+    if workgroupUniformLoad(&is_whole) == 1u {
+        return;
+    }
+    var own = 0u;
+    for (var digit = local * EACH; digit < (local + 1u) * EACH; digit++) {
+        own += digit_counts[digit];
+    }
+    let before = sum_before(own, local);
+    if before < wanted && wanted <= before + own {
+        var left = wanted - before;
+        var digit = local * EACH;
+        while digit_counts[digit] < left {
+            left -= digit_counts[digit];
+            digit++;
+        }
+        chosen[WANTED] = left;
+        var bits = digit << arguments.shift;
+        // Of those with this digit all are selected: the last of them can be taken to be the largest that there may be.
+        if digit_counts[digit] == left {
+            chosen[IS_WHOLE] = 1u;
+            bits |= (1u << arguments.shift) - 1u;
+            for (var w = 0u; w < arguments.word; w++) {
+                chosen[w] = 0xffffffffu;
+            }
+        }
+        chosen[arguments.word] |= bits;
+    }
+    // For the next digit.
+    for (var digit = local * EACH; digit < (local + 1u) * EACH; digit++) {
+        digit_counts[digit] = 0u;
+    }
+}

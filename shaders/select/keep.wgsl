@@ -1,0 +1,99 @@
+// Brings the selected elements to the front of the other array, in order. One workgroup for each chunk, block by block.
+
+// A bit for each element of a block: whether it is less than the last, and after those, whether it equals it.
+const MASKS: u32 = BLOCK / 32u;
+const SUMMED: u32 = MASKS;
+
+var<workgroup> masks: array<atomic<u32>, 2u * MASKS>;
+
+// Before each mask of the block, those that are less in the low half, those that are equal in the high one.
+var<workgroup> before_masks: array<u32, MASKS>;
+
+// How many are in chunks before, and then in blocks before.
+var<workgroup> less_before: atomic<u32>;
+var<workgroup> equal_before: atomic<u32>;
+
+fn counts_of(mask: u32) -> u32 {
+    return countOneBits(atomicLoad(&masks[mask])) | (countOneBits(atomicLoad(&masks[MASKS + mask])) << 16u);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn keep(place: Place, @builtin(local_invocation_index) local: u32) {
+    let chunk = workgroup_number(place);
+    if chunk >= arguments.chunks {
+        return;
+    }
+    if local == 0u {
+        atomicStore(&less_before, 0u);
+        atomicStore(&equal_before, 0u);
+    }
+    workgroupBarrier();
+    for (var i = local; i < chunk; i += WORKGROUP_SIZE) {
+        atomicAdd(&less_before, chunk_counts[2u * i]);
+        atomicAdd(&equal_before, chunk_counts[2u * i + 1u]);
+    }
+    let last = last_selected();
+    let wanted = chosen[WANTED];
+    let first = chunk * arguments.chunk;
+    let size = min(arguments.chunk, arguments.n - first);
+    for (var block = 0u; block < size; block += BLOCK) {
+        for (var i = local; i < 2u * MASKS; i += WORKGROUP_SIZE) {
+            atomicStore(&masks[i], 0u);
+        }
+        var e: array<Key, ITEMS>;
+        // unroll
+        for (var i = 0u; i < ITEMS; i++) {
+            e[i] = keys[first + min(block + i * WORKGROUP_SIZE + local, size - 1u)];
+        }
+        workgroupBarrier();
+        // unroll
+        for (var i = 0u; i < ITEMS; i++) {
+            let at = i * WORKGROUP_SIZE + local;
+            if block + at < size {
+                if key_less(e[i], last) {
+                    atomicOr(&masks[at >> 5u], 1u << (at & 31u));
+                }
+                if all(e[i] == last) {
+                    atomicOr(&masks[MASKS + (at >> 5u)], 1u << (at & 31u));
+                }
+            }
+        }
+        workgroupBarrier();
+        var counts = 0u;
+        if local < MASKS {
+            counts = counts_of(local);
+        }
+        let before = sum_before(counts, local);
+        if local < MASKS {
+            before_masks[local] = before;
+        }
+        let less_earlier = atomicLoad(&less_before);
+        let equal_earlier = atomicLoad(&equal_before);
+        workgroupBarrier();
+        if local == MASKS - 1u {
+            atomicStore(&less_before, less_earlier + ((before + counts) & 0xffffu));
+            atomicStore(&equal_before, equal_earlier + ((before + counts) >> 16u));
+        }
+        // unroll
+        for (var i = 0u; i < ITEMS; i++) {
+            let at = i * WORKGROUP_SIZE + local;
+            let mask = at >> 5u;
+            let lower = (1u << (at & 31u)) - 1u;
+            let is_less = (atomicLoad(&masks[mask]) & (lower + 1u)) != 0u;
+            let is_equal = (atomicLoad(&masks[MASKS + mask]) & (lower + 1u)) != 0u;
+            if is_less || is_equal {
+                let less_here = countOneBits(atomicLoad(&masks[mask]) & lower) + (before_masks[mask] & 0xffffu);
+                let equal_here = countOneBits(atomicLoad(&masks[MASKS + mask]) & lower) + (before_masks[mask] >> 16u);
+                let equal_in_all = equal_earlier + equal_here;
+                if is_less || equal_in_all < wanted {
+                    var element = load(first + block + at);
+                    if arguments.numbers == 1u {
+                        element = with_word(element, KEY_WORDS, first + block + at);
+                    }
+                    store_scratch(less_earlier + less_here + min(equal_in_all, wanted), element);
+                }
+            }
+        }
+        workgroupBarrier();
+    }
+}

@@ -1,0 +1,268 @@
+//! The passes that bring the first k elements of the sorted order, in the order in which they came, to the front of the
+//! other array. What they do together is in [`crate::plan`]'s `select.rs`.
+//!
+//! ```text
+//! Clear       nothing is counted or known
+//! Histogram   one digit counted, of the keys that agree with the last selected one in all higher digits
+//! Choose      that digit of the last selected key, and how many with it are selected
+//! Count       keys less than it in each chunk, and those that equal it
+//! Keep        the selected elements of each chunk to their places
+//! ```
+
+use super::{Access, Arguments, Extra, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to};
+use crate::cpu::Item;
+use crate::device::Limits;
+use crate::error::Error;
+
+/// Bits of a digit, at most: a counter for each value has room in 16 KiB.
+const DIGIT_BITS: u32 = 11;
+
+/// Values of a digit, at most.
+const RADIX: u32 = 1 << DIGIT_BITS;
+
+/// The digits in a word of a key, from the lowest: the first bit of each, and how many bits it has.
+const DIGITS: [(u32, u32); 3] = [(0, 10), (10, DIGIT_BITS), (21, DIGIT_BITS)];
+
+/// Elements of which each invocation has its own in registers.
+const ITEMS: u32 = 16;
+
+/// Elements that workgroups of any size take in whole blocks.
+const CHUNK_UNIT: u32 = MOST_INVOCATIONS * ITEMS;
+
+const MOST_INVOCATIONS: u32 = 256;
+
+/// The most workgroups: eight for each core of a large GPU. More only make more counts to add up.
+const MOST_WORKGROUPS: u32 = 1056;
+
+/// What a pass is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SelectWork {
+    /// Sets to zero what the others add up in.
+    Clear,
+    /// Counts a digit.
+    Histogram,
+    /// Finds the digit of the last selected key.
+    Choose,
+    /// Counts by that key.
+    Count,
+    /// Brings the selected elements together.
+    Keep,
+}
+
+/// A pass of the selection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Select {
+    /// What is done.
+    pub work: SelectWork,
+    /// How many elements are selected.
+    pub k: u32,
+    /// The digit, counted from the lowest; 0 where it is no matter.
+    pub digit: u32,
+    /// Whether positions are not read but numbered.
+    pub numbers: bool,
+}
+
+/// How often each value of a digit is in the keys that agree with the last selected one.
+const DIGIT_COUNTS: Extra =
+    Extra { name: "digit_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+/// The last selected key, as far as it is known; how many of those that agree with it are selected; whether it is known
+/// whole.
+const CHOSEN: Extra = Extra { name: "chosen", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+/// How many of each chunk are less than the last selected key, and how many equal it.
+const CHUNK_COUNTS: Extra =
+    Extra { name: "chunk_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+
+/// The words of [`CHOSEN`] after those of a key.
+const WANTED: usize = 2;
+const IS_WHOLE: usize = 3;
+
+impl Select {
+    /// Digits in a key of this shape.
+    #[must_use]
+    pub fn digits(shape: Shape) -> u32 {
+        shape.key_words() * DIGITS.len() as u32
+    }
+
+    /// The word of the key that the digit is in, its lowest bit there, and how many bits it has.
+    fn place(&self) -> (u32, u32, u32) {
+        let count = DIGITS.len() as u32;
+        let (shift, width) = DIGITS[(self.digit % count) as usize];
+        (self.digit / count, shift, width)
+    }
+
+    /// Elements in a chunk of so many elements in all, and chunks.
+    fn chunks(count: u32) -> (u32, u32) {
+        let units = count.div_ceil(CHUNK_UNIT);
+        let chunk = units.div_ceil(MOST_WORKGROUPS).max(1).saturating_mul(CHUNK_UNIT);
+        (chunk, count.div_ceil(chunk))
+    }
+
+    fn invocations(limits: &Limits) -> u32 {
+        1 << limits.invocations.clamp(1, MOST_INVOCATIONS).ilog2()
+    }
+}
+
+impl Family for Select {
+    fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
+        keep_to([
+            // A mask has a bit for each element, and is of an invocation.
+            ("invocations in a workgroup, at the least", 2, limits.invocations.into()),
+            ("bytes of workgroup memory", u64::from(RADIX) * 4, limits.workgroup_bytes),
+            ("elements to be selected, at the least", 1, self.k.into()),
+            ("digits before the last", self.digit.into(), (Self::digits(shape) - 1).into()),
+        ])
+    }
+
+    fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
+        let workgroup_size = Self::invocations(limits);
+        let (_, chunks) = Self::chunks(count);
+        let read = u64::from(count) * shape.key_bytes();
+        let (workgroups, bytes_moved) = match self.work {
+            SelectWork::Clear => (RADIX.div_ceil(workgroup_size), u64::from(RADIX) * 4),
+            SelectWork::Choose => (1, 2 * u64::from(RADIX) * 4),
+            SelectWork::Histogram => (count.div_ceil(workgroup_size * ITEMS).min(MOST_WORKGROUPS), read),
+            SelectWork::Count => (chunks, read),
+            SelectWork::Keep => (chunks, read + 2 * u64::from(self.k) * shape.bytes()),
+        };
+        Launch { workgroup_size, workgroups: workgroups.into(), bytes_moved }
+    }
+
+    /// In bounds since elements are read below `n` only. Each that is kept is written to the place that as many kept
+    /// ones have before it: those less than the last selected key, and of those equal to it the first that complete k.
+    /// Where all that agree with a part of that key are selected, it stands for the largest of them. Counters have room
+    /// for all values of a digit, masks for the elements of a block, counts for the chunks that there are.
+    fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
+        keep_to([("elements to be selected", self.k.into(), count.into())])?;
+        let whole = Access::from_start(first, count)?;
+        Ok(match self.work {
+            SelectWork::Clear | SelectWork::Choose => Access { reads: 0, writes: 0, ..whole },
+            SelectWork::Histogram | SelectWork::Count => Access { writes: 0, ..whole },
+            SelectWork::Keep => Access { writes: self.k.into(), changes_sides: true, ..whole },
+        })
+    }
+
+    fn extras(&self) -> &'static [Extra] {
+        const ADDED: Extra = Extra { wgsl_type: "array<atomic<u32>>", ..DIGIT_COUNTS };
+        const WRITTEN: Extra = Extra { read_only: false, ..CHOSEN };
+        const READ: Extra = Extra { read_only: true, ..CHUNK_COUNTS };
+        match self.work {
+            SelectWork::Clear | SelectWork::Choose => const { &[DIGIT_COUNTS, WRITTEN] },
+            SelectWork::Histogram => const { &[ADDED, CHOSEN] },
+            SelectWork::Count => const { &[CHOSEN, CHUNK_COUNTS] },
+            SelectWork::Keep => const { &[CHOSEN, READ] },
+        }
+    }
+
+    fn extra_words(&self, extra: &Extra, count: u32) -> u64 {
+        match extra.name {
+            name if name == DIGIT_COUNTS.name => RADIX.into(),
+            name if name == CHOSEN.name => 4,
+            _ => 2 * u64::from(Self::chunks(count).1),
+        }
+    }
+
+    fn without_arguments(&self) -> Kernel {
+        Kernel::Select(Self { work: self.work, k: 1, digit: 0, numbers: false })
+    }
+
+    fn module(&self, _: Shape) -> Module {
+        macro_rules! wgsl {
+            ($($name:literal)*) => {
+                [$(include_str!(concat!("../../shaders/select/", $name, ".wgsl"))),*].concat()
+            };
+        }
+        let (entry_point, text) = match self.work {
+            SelectWork::Clear => ("clear", wgsl!("select" "clear")),
+            SelectWork::Histogram => ("histogram", wgsl!("select" "chosen" "histogram")),
+            SelectWork::Choose => ("choose", wgsl!("select" "sums" "choose")),
+            SelectWork::Count => ("count", wgsl!("select" "chosen" "count")),
+            SelectWork::Keep => ("keep", wgsl!("select" "chosen" "sums" "keep")),
+        };
+        Module { entry_point, constants: vec![("TILE_SIZE", 1), ("ITEMS", ITEMS)], text }
+    }
+
+    fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
+        let n = first + count;
+        let (word, shift, width) = self.place();
+        let (chunk, chunks) = Self::chunks(n);
+        [
+            ("n", n),
+            ("k", self.k),
+            ("word", word),
+            ("shift", shift),
+            ("width", width),
+            ("chunk", chunk),
+            ("chunks", chunks),
+            ("numbers", self.numbers.into()),
+        ]
+        .into()
+    }
+}
+
+impl Twin for Select {
+    fn perform<T: Item>(&self, elements: &mut [T], extras: &mut Extras, _: T) {
+        let (word, shift, width) = self.place();
+        let shift = 32 * word + shift;
+        let known = |chosen: &[u32]| u64::from(chosen[0]) | u64::from(chosen[1]) << 32;
+        match self.work {
+            SelectWork::Clear => {
+                extras.insert(DIGIT_COUNTS.name, vec![0; RADIX as usize]);
+                extras.insert(CHOSEN.name, vec![0, 0, self.k, 0]);
+            }
+            SelectWork::Histogram if extras[CHOSEN.name][IS_WHOLE] == 0 => {
+                let last = known(&extras[CHOSEN.name]);
+                let counts = extras.entry(DIGIT_COUNTS.name).or_default();
+                for key in elements.iter().map(|element| element.key()) {
+                    if ((key ^ last) >> shift) >> width == 0 {
+                        counts[(key >> shift) as usize & ((1 << width) - 1)] += 1;
+                    }
+                }
+            }
+            SelectWork::Choose if extras[CHOSEN.name][IS_WHOLE] == 0 => {
+                let counts =
+                    std::mem::replace(extras.entry(DIGIT_COUNTS.name).or_default(), vec![0; RADIX as usize]);
+                let chosen = extras.entry(CHOSEN.name).or_default();
+                let mut left = chosen[WANTED];
+                let is_last = |count: &u32| {
+                    let is_last = left <= *count;
+                    left -= if is_last { 0 } else { *count };
+                    is_last
+                };
+                let digit = counts.iter().position(is_last).expect("as many as are selected");
+                let mut last = known(chosen) | (digit as u64) << shift;
+                if counts[digit] == left {
+                    last |= (1 << shift) - 1;
+                    chosen[IS_WHOLE] = 1;
+                }
+                (chosen[0], chosen[1], chosen[WANTED]) = (last as u32, (last >> 32) as u32, left);
+            }
+            SelectWork::Histogram | SelectWork::Choose => {}
+            SelectWork::Count => {
+                let last = known(&extras[CHOSEN.name]);
+                let (chunk, _) = Self::chunks(elements.len() as u32);
+                let of_chunk = |elements: &[T]| {
+                    let count = |is: fn(&u64, &u64) -> bool| {
+                        elements.iter().filter(|element| is(&element.key(), &last)).count() as u32
+                    };
+                    [count(u64::lt), count(u64::eq)]
+                };
+                let counts = elements.chunks(chunk as usize).flat_map(of_chunk).collect();
+                extras.insert(CHUNK_COUNTS.name, counts);
+            }
+            SelectWork::Keep => {
+                let last = known(&extras[CHOSEN.name]);
+                let mut left = extras[CHOSEN.name][WANTED];
+                let mut kept = 0;
+                for at in 0..elements.len() {
+                    let key = elements[at].key();
+                    let is_kept = key < last || key == last && left > 0;
+                    left -= u32::from(is_kept && key == last);
+                    if is_kept {
+                        elements[kept] = elements[at];
+                        kept += 1;
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The first k of many elements for any k: the last of them is found digit by digit, and those up to it are brought
+//! together before they are sorted.
+//!
+//! ```text
+//! [clear] [histogram] [choose] [histogram] [choose] [histogram] [choose] [count] [keep] [sort of k elements]
+//! ```
+//!
+//! A histogram counts a digit of those keys that agree with the last selected one in all higher digits; adding up
+//! counts from the lowest value gives its next digit. That is a radix sort that goes on into one bucket only (radix
+//! select; T. Alabi et al., "Fast k-selection algorithms for graphics processing units", 2012). It ends early where all of a
+//! bucket are selected, as it mostly does with long keys: the remaining passes find that out and return.
+//!
+//! Keys that equal the last one may be more than fit. The first of them complete k: chunks of the array count both
+//! kinds before any element is written, so that each has its place, and what is kept stays in the order in which
+//! it came. No workgroup waits for another, and nothing is read back: k is known, and so is the sort of what is kept.
+
+use crate::device::Limits;
+use crate::error::Error;
+use crate::kernels::{Dispatch, Select, SelectWork, Shape};
+
+/// The passes that leave the first `k` of `n` elements at the beginning of the other array, in the order in which they
+/// came, and with their positions.
+pub(super) fn plan(k: u32, n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
+    let pass = |work, digit| {
+        let select = Select { work, k, digit, numbers: shape.positions };
+        Dispatch::new(select, 0, n, shape, limits)
+    };
+    let mut dispatches = vec![pass(SelectWork::Clear, 0)?];
+    for digit in (0..Select::digits(shape)).rev() {
+        dispatches.push(pass(SelectWork::Histogram, digit)?);
+        dispatches.push(pass(SelectWork::Choose, digit)?);
+    }
+    dispatches.push(pass(SelectWork::Count, 0)?);
+    dispatches.push(pass(SelectWork::Keep, 0)?);
+    Ok(dispatches)
+}

@@ -1,0 +1,198 @@
+//! The first k of many by selection: plans by the interpreter, kernels against it; and payloads of the caller's own.
+
+use gpusort::unstable::gpu::{Buffers, execute};
+use gpusort::unstable::plan::{Algorithm, Kernel, Limits, Plan, Select, SelectWork, Shape, Variant};
+
+use crate::device::gpu;
+use crate::inputs::{PATTERNS, Pattern, random};
+use crate::networks::LARGE;
+use crate::radix::{Elements, on_cpu, on_device, sorted, words_of};
+
+/// With the network after it, which every device has.
+fn plan(k: usize, n: usize, shape: Shape, limits: &Limits) -> Plan {
+    Plan::select(k, n, Algorithm::Bitonic, Variant::Fused, shape, limits).unwrap()
+}
+
+/// The first of these.
+fn first(k: usize, (mut keys, mut positions): Elements) -> Elements {
+    keys.truncate(k);
+    positions.truncate(k);
+    (keys, positions)
+}
+
+#[test]
+fn plans_leave_the_first_of_every_short_sequence() {
+    // Values that differ in the lowest digit, in others, and in two words; each with equal ones.
+    for values in [[0, 1, 2], [5, 5 << 10, 5 << 21], [0, u64::MAX, 1 << 32], [1 << 33, 1 << 31, 1 << 63]] {
+        for shape in Shape::ALL {
+            for n in 1..=6 {
+                for number in 0..3_usize.pow(n) {
+                    let words: Vec<u64> =
+                        (0..n).map(|place| values[number / 3_usize.pow(place) % 3]).collect();
+                    for k in 1..=words.len() {
+                        let plan = plan(k, words.len(), shape, &LARGE);
+                        let (elements, _) = on_cpu(&plan, &words);
+                        let what = format!("{shape:?} k {k}: {words:?}");
+                        assert_eq!(first(k, elements), first(k, sorted(shape, &words)), "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_selection_of_one_too_few_is_noticed() {
+    // The comparison must be able to fail.
+    let words: Vec<u64> = random(1).take(1000).collect();
+    let of = |k| first(100, on_cpu(&plan(k, 1000, Shape::ALL[1], &LARGE), &words).0);
+    assert_eq!(of(100), first(100, sorted(Shape::ALL[1], &words)));
+    assert_ne!(of(99), of(100));
+}
+
+#[test]
+fn plans_leave_the_first_of_any_input() {
+    for limits in [LARGE, Limits::WEBGPU, Limits { workgroup_bytes: 8 << 10, invocations: 2, ..LARGE }] {
+        for shape in Shape::ALL {
+            for (n, k) in [(1, 1), (257, 256), (5003, 1), (5003, 1025), (20_011, 20_011), (70_001, 4097)] {
+                for pattern in PATTERNS {
+                    let words = pattern.words(n, 3);
+                    let (elements, _) = on_cpu(&plan(k, n, shape, &limits), &words);
+                    assert!(
+                        first(k, elements) == first(k, sorted(shape, &words)),
+                        "{limits:?} {shape:?} {n} {k} {pattern:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Compares device and interpreter after each dispatch, and the result with what is right.
+fn check(plan: &Plan, k: usize, words: &[u64], what: &str) {
+    let kept = ["digit_counts", "chosen", "chunk_counts"];
+    let mut together = words.len();
+    let mut numbered = false;
+    for (end, dispatch) in (1..).zip(plan.dispatches()) {
+        if let Kernel::Select(Select { work: SelectWork::Keep, .. }) = dispatch.kernel() {
+            (together, numbered) = (k, true);
+        }
+        let prefix = plan.prefix(end);
+        let (cpu, extras) = on_cpu(&prefix, words);
+        let (device, kept) = on_device(&prefix, words, together, &kept);
+        let [mut cpu, mut device] = [cpu, device].map(|elements| first(together, elements));
+        if !numbered {
+            (cpu.1, device.1) = (Vec::new(), Vec::new());
+        }
+        let what = format!("{what} {:?} n {} after {end}: {:?}", plan.shape(), plan.n(), dispatch.kernel());
+        assert!(device == cpu, "{what}");
+        for (name, words) in extras.into_iter().filter(|(name, _)| kept.contains_key(name)) {
+            assert!(kept[name][..words.len()] == words, "{what}, {name}");
+        }
+        if end == plan.dispatch_count() {
+            assert!(device == first(k, sorted(plan.shape(), words)), "{what}");
+        }
+    }
+}
+
+#[test]
+fn kernels_leave_what_the_interpreter_leaves() {
+    let own = gpu().info().limits;
+    let with = |workgroup_bytes, invocations| Limits { workgroup_bytes, invocations, ..own };
+    let few_in_a_row = Limits { workgroups_per_dimension: 4, ..with(16 << 10, 256) };
+    let mut patterns = PATTERNS.into_iter().cycle();
+    for limits in [own, with(16 << 10, 256), with(8 << 10, 32), with(8 << 10, 2), few_in_a_row] {
+        for shape in Shape::ALL {
+            for (n, k) in [(2, 1), (4095, 4095), (4097, 1000), (20_011, 1100)] {
+                let pattern = patterns.next().unwrap();
+                let words = pattern.words(n, k as u64);
+                check(&plan(k, n, shape, &limits), k, &words, &format!("{limits:?} {pattern:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_pattern_leaves_its_first() {
+    for shape in Shape::ALL {
+        for pattern in PATTERNS {
+            for k in [1, 1025, 40_000] {
+                let words = pattern.words(70_001, 3);
+                let plan = plan(k, words.len(), shape, &gpu().info().limits);
+                let (elements, _) = on_device(&plan, &words, k, &[]);
+                let what = format!("{shape:?} {k} {pattern:?}");
+                assert!(first(k, elements) == first(k, sorted(shape, &words)), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_selected_is_sorted_by_either_algorithm_in_chunks_of_several_blocks() {
+    let n = 4_400_003;
+    let limits = gpu().info().limits;
+    for (shape, pattern) in [(Shape::ALL[1], Pattern::FewDistinct), (Shape::ALL[2], Pattern::Random)] {
+        let words = pattern.words(n, 1);
+        let expected = first(70_001, sorted(shape, &words));
+        for (algorithm, variant) in [
+            (Algorithm::Bitonic, Variant::Fused),
+            (Algorithm::Radix, Variant::Onesweep),
+            (Algorithm::Radix, Variant::ReduceScan),
+        ] {
+            let plan = Plan::select(70_001, n, algorithm, variant, shape, &limits).unwrap();
+            let (elements, _) = on_device(&plan, &words, 70_001, &[]);
+            assert!(first(70_001, elements) == expected, "{shape:?} {variant} {pattern:?}");
+        }
+    }
+}
+
+#[test]
+fn words_of_the_callers_own_stay_with_their_keys() {
+    let limits = gpu().info().limits;
+    let (n, k) = (20_011, 1500);
+    for shape in [Shape::ALL[1], Shape::ALL[3]] {
+        for pattern in PATTERNS {
+            let keys = words_of(shape, &pattern.words(n, 5));
+            // Not in order, and some of them equal.
+            let payload: Vec<u32> = random(6).take(n).map(|word| word as u32 % 10_007).collect();
+            let mut expected: Vec<(u64, u32)> = keys.iter().copied().zip(payload.iter().copied()).collect();
+            expected.sort_by_key(|(key, _)| *key);
+            let expected: Elements = expected.into_iter().unzip();
+            for variant in [Variant::Onesweep, Variant::ReduceScan] {
+                let whole = Plan::new(Algorithm::Radix, variant, n, shape, &limits).unwrap();
+                let selected = Plan::select(k, n, Algorithm::Radix, variant, shape, &limits).unwrap();
+                for (plan, count) in [(whole, n), (selected, k)] {
+                    let plan = plan.for_payload().unwrap();
+                    let buffers = Buffers::new(gpu(), &plan).unwrap();
+                    let bytes = shape.key_bytes() as usize;
+                    let raw = keys.iter().flat_map(|key| key.to_le_bytes().into_iter().take(bytes));
+                    let mut raw: Vec<u8> = raw.collect();
+                    buffers.upload(gpu(), &raw).unwrap();
+                    buffers.upload_payload(gpu(), &payload).unwrap();
+                    execute(gpu(), &plan, &buffers, |_| {}).unwrap();
+                    raw.truncate(count * bytes);
+                    buffers.download_keys(gpu(), &mut raw).unwrap();
+                    let mut moved = vec![0; count];
+                    buffers.download_positions(gpu(), &mut moved).unwrap();
+                    let word =
+                        |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+                    let sorted = (raw.chunks(bytes).map(word).collect(), moved);
+                    let what = format!("{variant} {shape:?} {pattern:?}");
+                    assert!(first(count, sorted) == first(count, expected.clone()), "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn plans_that_need_positions_take_no_payload() {
+    let plan =
+        |algorithm, variant| Plan::new(algorithm, variant, 1000, Shape::ALL[1], &Limits::WEBGPU).unwrap();
+    assert!(plan(Algorithm::Bitonic, Variant::Fused).for_payload().is_err());
+    assert!(plan(Algorithm::Radix, Variant::Onesweep).for_payload().is_ok());
+    let keys = Plan::new(Algorithm::Radix, Variant::Onesweep, 1000, Shape::ALL[0], &Limits::WEBGPU).unwrap();
+    assert!(keys.for_payload().is_err());
+    let selected = Plan::select(10, 1000, Algorithm::Bitonic, Variant::Fused, Shape::ALL[1], &Limits::WEBGPU);
+    assert!(selected.unwrap().for_payload().is_err());
+}
