@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::human::{self, grouped, short};
-use crate::plan::Shape;
+use crate::plan::{RadixFrom, Shape};
 use crate::timing::milliseconds;
 
 /// Fewer elements than this are sorted on the CPU before they could be transferred to any GPU.
@@ -46,6 +46,53 @@ pub struct GpuCosts {
     pub start_ms: f64,
     /// Times of sorts, with both transfers.
     pub sorts: Vec<Curve>,
+    /// From how many elements on the radix sort is faster than the bitonic one, as far as that was seen.
+    #[serde(default)]
+    pub radix_from: Vec<Crossover>,
+}
+
+/// Where another algorithm becomes the faster one for elements of one shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Crossover {
+    /// 32-bit words per key.
+    pub key_words: u32,
+    /// Whether records are sorted, or keys alone.
+    pub records: bool,
+    /// The number of elements.
+    pub elements: usize,
+}
+
+impl Crossover {
+    /// By times of both algorithms at ascending numbers of elements: where the second becomes the faster one for good,
+    /// between two numbers by both ratios of times. `None` where it is slower at the last.
+    #[must_use]
+    pub fn between(times: &[(usize, f64, f64)]) -> Option<usize> {
+        let is_faster = |&(_, first, second): &(usize, f64, f64)| second < first;
+        let from = times.len() - times.iter().rev().take_while(|times| is_faster(times)).count();
+        let &(n, first, second) = times.get(from)?;
+        let Some(&(slower_n, slower_first, slower_second)) = from.checked_sub(1).map(|before| &times[before])
+        else {
+            return Some(n);
+        };
+        let [logs, slower_logs] = [first / second, slower_first / slower_second].map(f64::ln);
+        let part = -slower_logs / (logs - slower_logs);
+        let [log_n, slower_log_n] = [n, slower_n].map(|n| (n as f64).ln());
+        Some((slower_log_n + part * (log_n - slower_log_n)).exp().round() as usize)
+    }
+}
+
+impl GpuCosts {
+    /// What was seen of it, in place of these.
+    #[must_use]
+    pub fn radix_from(&self, other: RadixFrom) -> RadixFrom {
+        let with = |radix_from: RadixFrom, shape: &Shape| {
+            let kind = (shape.key_words(), shape.positions);
+            let seen = self.radix_from.iter().find(|seen| (seen.key_words, seen.records) == kind);
+            seen.map_or(radix_from, |seen| radix_from.with(*shape, seen.elements))
+        };
+        Shape::ALL.iter().fold(other, with)
+    }
 }
 
 /// The costs of sorting on a CPU.
@@ -221,6 +268,7 @@ fn duration(ms: f64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Kind;
 
     const KEYS: Shape = Shape::ALL[0];
 
@@ -233,6 +281,7 @@ mod tests {
                 name: "G".to_owned(),
                 start_ms: 100.0,
                 sorts: curve(vec![(1 << 16, 1.0), (1 << 20, 2.0)]),
+                radix_from: vec![Crossover { key_words: 1, records: false, elements: 12_345 }],
             }),
             cpus: vec![
                 cpu(2, vec![(1 << 16, 4.0), (1 << 20, 64.0)]),
@@ -264,6 +313,26 @@ mod tests {
             let is_near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-6;
             assert!(is_near(cpu, expected.0) && is_near(gpu, expected.1), "{n} {cores}: {cpu} {gpu}");
         }
+    }
+
+    #[test]
+    fn the_faster_algorithm_is_told_by_size() {
+        let between = Crossover::between;
+        assert_eq!(between(&[]), None);
+        assert_eq!(between(&[(8, 1.0, 2.0)]), None);
+        assert_eq!(between(&[(8, 2.0, 1.0), (16, 2.0, 1.0)]), Some(8));
+        // Half-way on logarithmic scales, and a quarter of it.
+        assert_eq!(between(&[(16, 1.0, 2.0), (64, 2.0, 1.0)]), Some(32));
+        assert_eq!(between(&[(16, 1.0, 2.0), (256, 8.0, 1.0)]), Some(32));
+        // What is faster for a while only, or just as fast, is not chosen.
+        assert_eq!(between(&[(4, 2.0, 1.0), (16, 1.0, 2.0), (64, 2.0, 1.0)]), Some(32));
+        assert_eq!(between(&[(4, 2.0, 1.0), (16, 1.0, 1.0), (64, 2.0, 1.0)]), Some(16));
+        assert_eq!(between(&[(4, 2.0, 1.0), (16, 1.0, 1.0)]), None);
+
+        let seen = costs().gpu.unwrap().radix_from(RadixFrom::of_kind(Kind::Discrete));
+        let other = RadixFrom::of_kind(Kind::Discrete);
+        assert_eq!(Shape::ALL.map(|shape| seen.of(shape) == other.of(shape)), [false, true, true, true]);
+        assert_eq!(seen.of(KEYS), 12_345);
     }
 
     #[test]

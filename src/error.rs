@@ -146,6 +146,11 @@ impl Error {
         Self::new(ErrorKind::Io { name: name.into(), action, source })
     }
 
+    /// Whether it is that the work exceeds what a device has, which is no failure.
+    pub(crate) fn is_too_much(&self) -> bool {
+        matches!(self.kind, ErrorKind::Limit { .. } | ErrorKind::NoMemory { .. })
+    }
+
     pub(crate) fn limit(what: &'static str, needed: u64, limit: u64) -> Self {
         Self::new(ErrorKind::Limit { what, needed, limit })
     }

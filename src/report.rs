@@ -23,6 +23,8 @@ pub struct Report {
     pub sort: Elapsed,
     /// The time of bringing the result back.
     pub download: Duration,
+    /// Why this algorithm ran, where it was chosen on a GPU.
+    pub why: Option<String>,
 }
 
 /// What ran: an algorithm, and which form of it.
@@ -97,6 +99,7 @@ impl Report {
             upload: Duration::ZERO,
             sort: Elapsed { time, clock: Clock::Host },
             download: Duration::ZERO,
+            why: None,
         }
     }
 
@@ -115,6 +118,7 @@ impl Report {
             upload: before.upload + self.upload,
             sort: Elapsed { time: before.sort.time + self.sort.time, clock: self.sort.clock },
             download: before.download + self.download,
+            why: self.why,
         }
     }
 }

@@ -9,44 +9,23 @@
 //! * Of records with equal keys all but the first are left out once they are in order.
 //! * Of the first K of several words only those can be whose first word is among the first K.
 
+mod method;
 mod on_cpu;
 mod on_gpu;
 
 use std::time::{Duration, Instant};
 
+pub use self::method::{Method, Planned};
 use self::on_gpu::{OnDevice, OnGpu};
-use crate::algorithm::{Algorithm, Variant};
-use crate::device::{AdapterInfo, Limits, Select};
+use crate::device::{AdapterInfo, Select};
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::key::KeyWords;
 use crate::order::Selection;
 use crate::parallel;
+use crate::plan::{RadixFrom, Shape};
 use crate::report::Report;
 use crate::words::{Block, Width, Words, by_width, in_one};
-
-/// What to sort with. Left open, both are the device's best.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Method {
-    /// The algorithm; `None` is the CPU's fast sort there, and bitonic on a GPU. [`Algorithm::Radix`] is the fast sort
-    /// on the CPU, too.
-    pub algorithm: Option<Algorithm>,
-    /// Its variant; `None` is the algorithm's default on the device. The CPU has none: a network is a network there.
-    pub variant: Option<Variant>,
-}
-
-impl Method {
-    /// What it means on a GPU with these limits.
-    ///
-    /// # Errors
-    ///
-    /// A variant that the algorithm lacks.
-    pub fn on_gpu(self, limits: &Limits) -> Result<(Algorithm, Variant), Error> {
-        let algorithm = self.algorithm.unwrap_or(Algorithm::Bitonic);
-        let variant = self.variant.unwrap_or_else(|| algorithm.default_variant(limits));
-        Ok((algorithm, algorithm.variant(Some(variant))?))
-    }
-}
 
 /// Keys that come block by block, and how many there will be.
 pub struct Incoming<'a> {
@@ -262,6 +241,13 @@ impl Sorter {
         Self { gpu: Some(OnGpu::new(gpu)) }
     }
 
+    /// The same, with other sizes from which on the radix sort is chosen; those of the GPU's kind are the default. The CPU
+    /// has none.
+    #[must_use]
+    pub fn with_radix_from(self, radix_from: RadixFrom) -> Self {
+        Self { gpu: self.gpu.map(|gpu| gpu.with_radix_from(radix_from)) }
+    }
+
     /// Starts a GPU and sorts on it: the first hardware one for [`Select::Hardware`].
     ///
     /// # Errors
@@ -281,6 +267,12 @@ impl Sorter {
     #[must_use]
     pub fn device(&self) -> Option<&AdapterInfo> {
         self.started().map(Gpu::info)
+    }
+
+    /// Whether the device takes as many elements of this shape at once, by this method.
+    #[must_use]
+    pub fn takes(&self, n: usize, shape: Shape, method: Method) -> bool {
+        self.gpu.as_ref().is_none_or(|gpu| gpu.takes(n, shape, method))
     }
 
     /// Does what was asked for, with the result in memory. Calls `progress` where passes are many.

@@ -155,7 +155,7 @@ impl Timing {
                 ..Phases::default()
             },
             keys_per_s: if seconds > 0.0 { (n as f64 / seconds).round() } else { 0.0 },
-            why,
+            why: report.why.iter().fold(why, |why, chosen| why + "; " + chosen),
             left_out: LeftOut::default(),
             type_assumed: false,
         }

@@ -136,9 +136,9 @@ fn a_suite_measures_every_combination() {
     // A hundredth of what any memory does.
     assert!(gpu.report.copy_bytes_per_s.unwrap() > 1e8);
     let devices = [gpu, Device::cpu()];
-    let methods: Vec<(Algorithm, Variant)> = Algorithm::ALL
+    let methods: Vec<(Algorithm, Option<Variant>)> = Algorithm::ALL
         .into_iter()
-        .flat_map(|algorithm| algorithm.variants().iter().map(move |&variant| (algorithm, variant)))
+        .flat_map(|algorithm| algorithm.variants().iter().map(move |&variant| (algorithm, Some(variant))))
         .collect();
     for positions in [false, true] {
         let suite = Suite {
@@ -177,7 +177,7 @@ fn a_suite_measures_every_combination() {
 fn a_method_over_the_time_limit_is_skipped_before_it_runs() {
     let suite = Suite {
         sizes: "64,4M".parse().unwrap(),
-        methods: vec![(Algorithm::OddEven, Variant::Naive)],
+        methods: vec![(Algorithm::OddEven, Some(Variant::Naive))],
         elements: vec![ElementType::U32],
         distributions: vec![Distribution::Uniform],
         positions: false,
@@ -195,7 +195,7 @@ fn sizes_that_the_device_refuses_are_skipped_with_the_reason() {
     let n = usize::try_from(limits.binding_bytes.min(limits.buffer_bytes)).unwrap() / 8 + 1;
     let suite = Suite {
         sizes: n.to_string().parse().unwrap(),
-        methods: vec![(Algorithm::Bitonic, Variant::Fused)],
+        methods: vec![(Algorithm::Bitonic, Some(Variant::Fused))],
         elements: vec![ElementType::U64],
         distributions: vec![Distribution::Equal],
         positions: false,

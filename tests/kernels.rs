@@ -5,7 +5,8 @@ use gpusort::unstable::cpu::{Pair, network};
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::plan::{
-    Algorithm, Fused, FusedTile, FusedWork, Kernel, Limits, Local, Plan, Rows, Shape, Step, Tuning, Variant,
+    Algorithm, Fused, FusedTile, FusedWork, Kernel, Limits, Local, Plan, RadixFrom, Rows, Shape, Step,
+    Tuning, Variant,
 };
 use gpusort::unstable::sorter::Request;
 use gpusort::unstable::words::Words;
@@ -170,12 +171,18 @@ fn a_device_that_somebody_else_started_sorts() {
     let (device, queue) = start(wgpu::Features::IMMEDIATES, 32);
     let gpu = Gpu::from_device(device, queue, &adapter.get_info()).unwrap();
     let keys: Vec<u32> = random(5).take(5000).map(|key| key as u32).collect();
-    let method = Method { algorithm: Some(Algorithm::Bitonic), variant: None };
-    let request = Request::keys(Words::from(keys.clone())).by(method);
-    let sorted = Sorter::on(gpu).run(request, &mut |_, _| {}).unwrap().words;
-    let mut expected = keys;
+    // The radix sort needs subgroups, which this device was not asked to have.
+    let radix_from = RadixFrom::of_kind(gpu.info().kind).with(KEYS, 1000);
+    let sorter = Sorter::on(gpu).with_radix_from(radix_from);
+    let sort = |method| sorter.run(Request::keys(Words::from(keys.clone())).by(method), &mut |_, _| {});
+    let sorted = sort(Method::default()).unwrap();
+    let mut expected = keys.clone();
     expected.sort_unstable();
-    assert!(sorted == Words::from(expected));
+    assert!(sorted.words == Words::from(expected));
+    assert_eq!(sorted.report.ran.algorithm, Some(Algorithm::Bitonic));
+    let why = sorted.report.why.unwrap();
+    assert!(why.contains("cannot do the faster radix sort") && why.contains("subgroup"), "{why}");
+    assert!(sort(Method { algorithm: Some(Algorithm::Radix), variant: None }).is_err());
 }
 
 pub fn check_after_every_dispatch(plan: &Plan, pattern: Pattern, what: &str) {

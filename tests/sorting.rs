@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 use gpusort::Kind;
 use gpusort::unstable::key::{KeyMap, KeyWords};
-use gpusort::unstable::plan::{Dispatch, Kernel, Plan, Shape};
+use gpusort::unstable::plan::{Dispatch, Kernel, Plan, RadixFrom, Shape};
 use gpusort::unstable::sorter::{Incoming, Request};
 use gpusort::unstable::words::Words;
 use gpusort::{Algorithm, Element, ElementType, Form, Method, Sorter};
@@ -134,6 +134,28 @@ fn gpu_sorts_random_sizes() {
         let (order, (algorithm, variant)) = (orders[draw(orders.len())], variants[draw(variants.len())]);
         let method = Method { algorithm: Some(algorithm), variant: Some(variant) };
         check(&sorter, method, order, &elements(order.element, n, seed));
+    }
+}
+
+#[test]
+fn the_gpu_takes_the_faster_algorithm() {
+    let kind = device::gpu().info().kind;
+    let sizes =
+        [(false, 999, Algorithm::Bitonic), (false, 1000, Algorithm::Radix), (true, 1000, Algorithm::Bitonic)];
+    let radix_from = RadixFrom::of_kind(kind).with(Shape::of(ElementType::U32, false), 1000);
+    let radix_from = radix_from.with(Shape::of(ElementType::U32, true), 1001);
+    let sorter = Sorter::on(device::start()).with_radix_from(radix_from);
+    for (positions, n, algorithm) in sizes {
+        let keys: Vec<u32> = random(3).take(n).map(|word| word as u32).collect();
+        let mut expected: Vec<(u32, u32)> = keys.iter().copied().zip(0..).collect();
+        expected.sort_unstable();
+        let (expected, places): (Vec<u32>, Vec<u32>) = expected.into_iter().unzip();
+        let keys = in_blocks(&keys);
+        let request = if positions { Request::positions(keys) } else { Request::keys(keys) };
+        let sorted = sorter.run(request, &mut |_, _| {}).unwrap();
+        assert!(sorted.words == Words::from(if positions { places } else { expected }));
+        assert_eq!(sorted.report.ran.algorithm, Some(algorithm), "{n}");
+        assert!(sorted.report.why.unwrap().starts_with(algorithm.name()));
     }
 }
 

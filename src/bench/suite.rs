@@ -148,7 +148,7 @@ impl Device {
             start_ms: Some(milliseconds(start)),
             copy_bytes_per_s: match gpu.copy_bandwidth() {
                 // A device too full for this can still sort.
-                Err(error) if refuses(&error) => None,
+                Err(error) if error.is_too_much() => None,
                 bandwidth => Some(bandwidth?),
             },
         };
@@ -175,8 +175,8 @@ const CPU_NAME: &str = "CPU";
 pub struct Suite {
     /// Numbers of elements.
     pub sizes: Sizes,
-    /// Algorithms and variants; on the CPU the variant makes no difference.
-    pub methods: Vec<(Algorithm, Variant)>,
+    /// Algorithms and variants, `None` for a device's default; on the CPU the variant makes no difference.
+    pub methods: Vec<(Algorithm, Option<Variant>)>,
     /// Element types.
     pub elements: Vec<ElementType>,
     /// Distributions of the elements.
@@ -240,6 +240,8 @@ impl Suite {
             for &(algorithm, variant) in &self.methods {
                 let (variant, sorter) = match gpu {
                     Some((gpu, spin_up)) => {
+                        let limits = &gpu.info().limits;
+                        let variant = variant.unwrap_or_else(|| algorithm.default_variant(limits));
                         (variant.name(), Sorter::Gpu(gpu, spin_up.as_ref(), algorithm, variant))
                     }
                     // That is the baseline.
@@ -321,7 +323,9 @@ impl<'a> Entrant<'a> {
                 let why = format!("about {run} a run{by}, and {runs} must fit into {limit}");
                 tell(Event::Skipped(Skipped { case, why }))
             }
-            Err(error) if refuses(&error) => tell(Event::Skipped(Skipped { case, why: error.to_string() })),
+            Err(error) if error.is_too_much() => {
+                tell(Event::Skipped(Skipped { case, why: error.to_string() }))
+            }
             Err(error) => {
                 let (method, n, type_name) = (case.method(), human::grouped(case.n), case.type_name());
                 let what = format!("{method} on {}, {n} {} {type_name}", case.device, case.distribution);
@@ -406,9 +410,4 @@ impl<'a> Entrant<'a> {
             }
         })
     }
-}
-
-/// Whether the device does not support the size, which is no failure.
-fn refuses(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Limit { .. } | ErrorKind::NoMemory { .. })
 }

@@ -148,23 +148,24 @@ fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
     distinct
 }
 
-/// Each algorithm with those of these variants that it has; `None` is all variants.
+/// Each algorithm with those of these variants that it has; `None` is all variants. Without any, each is as the device
+/// takes it.
 fn methods(
     algorithms: &[Algorithm],
     variants: &[OrAuto<Variant>],
-) -> anyhow::Result<Vec<(Algorithm, Variant)>> {
+) -> anyhow::Result<Vec<(Algorithm, Option<Variant>)>> {
     let algorithms = if algorithms.is_empty() { &Algorithm::ALL } else { algorithms };
-    let is_asked = |algorithm: Algorithm, variant: Variant| match variants {
-        [] => variant == algorithm.variants()[0],
-        _ => variants.iter().any(|asked| asked.is_none_or(|asked| asked == variant)),
-    };
+    if variants.is_empty() {
+        return Ok(distinct(algorithms.iter().map(|&algorithm| (algorithm, None)).collect()));
+    }
+    let is_asked = |variant: Variant| variants.iter().any(|asked| asked.is_none_or(|asked| asked == variant));
     let mut methods = Vec::new();
     for &algorithm in algorithms {
-        let asked = algorithm.variants().iter().filter(|&&variant| is_asked(algorithm, variant));
-        methods.extend(asked.map(|&variant| (algorithm, variant)));
+        let asked = algorithm.variants().iter().filter(|&&variant| is_asked(variant));
+        methods.extend(asked.map(|&variant| (algorithm, Some(variant))));
     }
     for variant in variants.iter().flatten() {
-        if !methods.iter().any(|(_, has)| has == variant) {
+        if !methods.iter().any(|(_, has)| *has == Some(*variant)) {
             // Fails with the message.
             algorithms[0].variant(Some(*variant))?;
         }

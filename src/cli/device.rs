@@ -12,7 +12,7 @@ use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human::{grouped, quoted};
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::parallel;
-use gpusort::unstable::plan::{Plan, Shape};
+use gpusort::unstable::plan::{RadixFrom, Shape};
 use gpusort::{ErrorKind, Kind, Method, Select, Sorter};
 
 use super::costs;
@@ -234,10 +234,24 @@ impl Devices {
         let starting = self.starting.take().unwrap_or_else(|| Starting::new(self.select()));
         progress.phase("device", Unit::Time, None);
         let (gpu, time) = match starting.wait() {
-            (Ok(gpu), time) => (Ok(Rc::new(Sorter::on(gpu))), time),
+            (Ok(gpu), time) => (Ok(Rc::new(self.sorter(gpu))), time),
             (Err(error), _) => (Err(self.reason_for_none(error, progress)?), Duration::ZERO),
         };
         Ok((self.gpu.insert(gpu).clone(), time))
+    }
+
+    /// A sorter that chooses by what was measured of this GPU, if anything was.
+    fn sorter(&self, gpu: Gpu) -> Sorter {
+        // Whoever names an algorithm needs no costs, and no note about them.
+        let is_open = self.method.algorithm.is_none();
+        let costs = is_open.then(|| self.costs()).filter(|costs| costs.measured_here);
+        let seen = costs.and_then(|costs| costs.gpu.as_ref()).filter(|seen| seen.name == gpu.info().name);
+        let radix_from = seen.map(|seen| seen.radix_from(RadixFrom::of_kind(gpu.info().kind)));
+        let sorter = Sorter::on(gpu);
+        match radix_from {
+            Some(radix_from) => sorter.with_radix_from(radix_from),
+            None => sorter,
+        }
     }
 
     /// Why there is no GPU, which is an error only if one was asked for.
@@ -260,11 +274,8 @@ impl Devices {
     /// A started GPU, or why it does not sort after all.
     fn fit(&self, sorter: Rc<Sorter>, n: u64, shape: Shape) -> Result<Rc<Sorter>, String> {
         let Some(info) = sorter.device().filter(|_| self.is_free()) else { return Ok(sorter) };
-        let plan = |(algorithm, variant)| {
-            let n = usize::try_from(n).unwrap_or(usize::MAX);
-            Plan::new(algorithm, variant, n, shape, &info.limits)
-        };
-        if self.method.on_gpu(&info.limits).and_then(plan).is_err() {
+        let elements = usize::try_from(n).unwrap_or(usize::MAX);
+        if !sorter.takes(elements, shape, self.method) {
             return Err(format!("{} elements are more than the GPU takes at once", grouped(n)));
         }
         if !self.costs().measured_here && info.kind != Kind::Discrete {

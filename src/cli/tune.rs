@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, ensure};
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::statistics::median;
-use gpusort::unstable::cost::{self, Costs, CpuCosts, Curve, GpuCosts};
+use gpusort::unstable::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
 use gpusort::unstable::gpu::adapters;
 use gpusort::unstable::human::{self, grouped, time};
 use gpusort::unstable::io;
 use gpusort::unstable::key::ElementType;
+use gpusort::unstable::plan::{Algorithm, Shape};
 use gpusort::{AdapterInfo, Kind, Select};
 use serde_json::Value;
 
@@ -28,6 +29,9 @@ use super::progress::{Progress, Unit};
 
 /// Sorts per case; the median counts.
 const RUNS: usize = 3;
+
+/// Runs for each size of each algorithm on the GPU alone.
+const TIMED_RUNS: u32 = 5;
 
 /// If a size takes longer than this in total, larger ones are not measured.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -76,6 +80,13 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     for case in &CASES {
         measured.case(case, &sizes, gpu.as_ref(), &data, &progress)?;
     }
+    if let Some((number, _)) = &gpu {
+        for shape in Shape::ALL {
+            let what = described(shape.key_words(), shape.positions);
+            progress.phase(format!("bitonic and radix sort of {what}"), Unit::Time, None);
+            measured.radix_from.extend(crossover(shape, *number, args.largest)?);
+        }
+    }
     progress.end();
 
     let machine = Machine::here();
@@ -85,6 +96,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
             name: info.name,
             start_ms: median(&measured.starts),
             sorts: measured.gpu,
+            radix_from: measured.radix_from,
         }),
         cpus: vec![CpuCosts { name: machine.cpu, cores: machine.cores, sorts: measured.cpu }],
         binary_bytes_per_ms: measured.binary_bytes_per_ms,
@@ -117,6 +129,7 @@ struct Measured {
     gpu: Vec<Curve>,
     /// Milliseconds of each start of the GPU, including its kernels.
     starts: Vec<f64>,
+    radix_from: Vec<Crossover>,
     /// From the largest inputs.
     binary_bytes_per_ms: f64,
     text_bytes_per_ms: f64,
@@ -162,6 +175,42 @@ impl Measured {
         }
         Ok(())
     }
+}
+
+/// The sizes between which radix sort becomes faster than bitonic on any GPU that was seen.
+const CROSSING: std::ops::RangeInclusive<u32> = 12..=21;
+
+/// Where it does on this one, by the times of both without transfers; `None` if nowhere.
+fn crossover(shape: Shape, device: usize, largest: u64) -> anyhow::Result<Option<Crossover>> {
+    let sizes = CROSSING.map(|log2| 1_u64 << log2).filter(|&size| size <= largest.max(1 << CROSSING.start()));
+    let sizes = sizes.map(|size| size.to_string()).collect::<Vec<_>>().join(",");
+    let element = if shape.key_words() == 1 { ElementType::U32 } else { ElementType::U64 };
+    let (device, runs) = (device.to_string(), TIMED_RUNS.to_string());
+    let mut arguments = vec!["bench", "-q", "-a", "bitonic,radix", "-s", &sizes, "-t", element.name()];
+    arguments.extend(["-d", &device, "--runs", &runs, "--time-limit", "1", "--export-json", "-"]);
+    arguments.extend(shape.positions.then_some("--with-positions"));
+    let mut told = tempfile::tempfile().context("no temporary file for times")?;
+    let output = run_self(&arguments, Stdio::null(), told.try_clone()?)?;
+    ensure!(output.status.success(), "{}", human::said(output.stderr.trim_ascii()));
+    told.rewind()?;
+    let report: Value = serde_json::from_reader(told).context("what gpusort bench said")?;
+    let times = |algorithm: Algorithm| -> Vec<(u64, f64)> {
+        let results = report["results"].as_array().into_iter().flatten();
+        let own = results.filter(|result| result["algo"] == algorithm.name());
+        own.filter_map(|own| Some((own["n"].as_u64()?, own["median_ms"].as_f64()?))).collect()
+    };
+    let radix = times(Algorithm::Radix);
+    let both = times(Algorithm::Bitonic).into_iter().filter_map(|(n, bitonic)| {
+        let &(_, radix) = radix.iter().find(|(size, _)| *size == n)?;
+        Some((usize::try_from(n).ok()?, bitonic, radix))
+    });
+    let elements = Crossover::between(&both.collect::<Vec<_>>());
+    let (key_words, records) = (shape.key_words(), shape.positions);
+    Ok(elements.map(|elements| Crossover { key_words, records, elements }))
+}
+
+fn described(key_words: u32, records: bool) -> String {
+    format!("{}-bit {}", 32 * key_words, if records { "records" } else { "keys" })
 }
 
 /// Sorts on this device, after a first sort that warms the driver's kernel cache and the file cache.
@@ -237,13 +286,19 @@ fn shown(costs: &Costs, file: &Path) -> String {
     };
     text += &format!("\n{:>13}  {:<18}{:>10}{:>10}\n", "n", "sort", "CPU", "GPU");
     for (index, curve) in costs.cpus.iter().flat_map(|cpu| &cpu.sorts).enumerate() {
-        let what = if curve.records { "records" } else { "keys" };
+        let sort = described(curve.key_words, curve.records);
         for (row, &(n, ms)) in curve.times.iter().enumerate() {
             let gpu = costs.gpu.as_ref().and_then(|gpu| gpu.sorts.get(index)?.times.get(row));
             let gpu = gpu.map_or_else(|| "-".to_owned(), |&(_, ms)| time(ms));
-            let sort = format!("{}-bit {what}", 32 * curve.key_words);
             text += &format!("{:>13}  {sort:<18}{:>10}{gpu:>10}\n", grouped(n), time(ms));
         }
+    }
+    for seen in costs.gpu.iter().flat_map(|gpu| &gpu.radix_from) {
+        let sort = described(seen.key_words, seen.records);
+        text += &format!("\nGPU, {sort}: radix sort from {} elements on", grouped(seen.elements));
+    }
+    if costs.gpu.as_ref().is_some_and(|gpu| !gpu.radix_from.is_empty()) {
+        text.push('\n');
     }
     text += &format!("\nkept in {}\n", human::path(file));
     text

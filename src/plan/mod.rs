@@ -44,7 +44,7 @@ pub use crate::kernels::{
     RadixWork, Rows, Select, SelectWork, Shape, Silence, Top, TopTuning,
 };
 pub use crate::network::{Pair, Step};
-pub use tuning::{RadixTuning, Tuning};
+pub use tuning::{RadixFrom, RadixTuning, Tuning};
 
 use crate::error::Error;
 use crate::kernels::keep_to;

@@ -56,6 +56,15 @@ impl Plan {
         }
     }
 
+    /// How many elements a sort that leaves the first `k` of `n` has to do with as a whole.
+    pub(crate) fn left_to_sort(k: usize, n: usize, shape: Shape) -> usize {
+        match k {
+            _ if k <= tuning::TOP_MOST as usize => 1,
+            _ if tuning::selects(k, n, shape) => k,
+            _ => n,
+        }
+    }
+
     /// [`Plan::first`] by the bitonic `fused` variant.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The measured tables: the best tiles for the kernels by size, shape and device.
 
-use crate::device::Limits;
+use crate::device::{Kind, Limits};
 use crate::error::Error;
 use crate::kernels::{FusedTile, Matching, RadixTile, Shape, Silence, TopTuning};
 use crate::key::KeyWords;
@@ -90,14 +90,14 @@ fn fitted(numbers: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
 }
 
 /// The largest k for which elements are reduced. Beyond, selecting the ranks would dominate a pass.
-const MOST: u32 = 1 << 10;
+pub(super) const TOP_MOST: u32 = 1 << 10;
 
 /// Number of elements sorted after a reduction, as a power of two.
 pub(super) const TOP_REST_LOG2: u32 = 12;
 
 /// The expected best tuning for the first `k` elements of this shape; `None` if they fit no allowed tile.
 pub(super) fn top(k: u32, shape: Shape, limits: &Limits) -> Option<TopTuning> {
-    if k > MOST {
+    if k > TOP_MOST {
         return None;
     }
     // 32 registers for one-word keys allow many loads in flight.
@@ -119,6 +119,39 @@ pub(super) fn top(k: u32, shape: Shape, limits: &Limits) -> Option<TopTuning> {
 pub(super) fn selects(k: usize, n: usize, shape: Shape) -> bool {
     let _ = shape;
     k <= n / 4 && n >= 1 << 18
+}
+
+/// From how many elements on the radix sort is faster than the bitonic one, by shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RadixFrom([usize; Shape::ALL.len()]);
+
+impl RadixFrom {
+    /// Those of a device of this kind, measured on an H200 and on llvmpipe. Nothing is known of others: `gpusort tune`
+    /// measures them; until then they are taken for slower H200s.
+    #[must_use]
+    pub fn of_kind(kind: Kind) -> Self {
+        match kind {
+            Kind::Software => Self([1 << 16, 1 << 14, 1 << 16, 1 << 15]),
+            Kind::Discrete | Kind::Integrated | Kind::Virtual => Self([90_000, 48_000, 512_000, 350_000]),
+        }
+    }
+
+    fn place(shape: Shape) -> usize {
+        Shape::ALL.iter().position(|known| *known == shape).expect("all shapes are listed")
+    }
+
+    /// That of this shape.
+    #[must_use]
+    pub fn of(&self, shape: Shape) -> usize {
+        self.0[Self::place(shape)]
+    }
+
+    /// With another one for this shape.
+    #[must_use]
+    pub fn with(mut self, shape: Shape, elements: usize) -> Self {
+        self.0[Self::place(shape)] = elements;
+        self
+    }
 }
 
 /// The choices of the radix sort by size, shape and device.

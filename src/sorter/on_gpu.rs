@@ -3,42 +3,60 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Give, Incoming, Job, Ordered, Place, Progress};
+use super::method::{Planned, Task, first_that_fits};
+use super::{Give, Incoming, Job, Method, Ordered, Place, Progress};
 use crate::clock::{Clock, Elapsed};
 use crate::cpu;
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, execute};
 use crate::key::KeyWords;
 use crate::parallel;
-use crate::plan::{Algorithm, Plan, Shape, Variant};
+use crate::plan::{Plan, RadixFrom, Shape};
 use crate::report::{Form, Ran, Report};
 use crate::words::{Width, Words};
 
 /// A GPU and the buffers of the last sort, which the next one uses if they are large enough.
 pub(super) struct OnGpu {
     gpu: Gpu,
+    radix_from: RadixFrom,
     buffers: Mutex<Option<Buffers>>,
 }
 
 impl OnGpu {
     pub(super) fn new(gpu: Gpu) -> Self {
-        Self { gpu, buffers: Mutex::new(None) }
+        let radix_from = RadixFrom::of_kind(gpu.info().kind);
+        Self { gpu, radix_from, buffers: Mutex::new(None) }
+    }
+
+    pub(super) fn with_radix_from(self, radix_from: RadixFrom) -> Self {
+        Self { radix_from, ..self }
     }
 
     pub(super) fn gpu(&self) -> &Gpu {
         &self.gpu
     }
 
-    /// Brings the keys into buffers as they come; returns how long that took without waiting for them, and whether they
-    /// are in order already.
-    fn upload(&self, keys: Incoming, plan: &Plan) -> Result<(Duration, (Buffers, bool)), Error> {
-        let start = Instant::now();
+    /// Whether there is a plan for so many elements.
+    pub(super) fn takes(&self, n: usize, shape: Shape, method: Method) -> bool {
+        let task = Task { n, first: None, shape };
+        method.plans(task, &self.gpu.info().limits, &self.radix_from).any(|plan| plan.is_ok())
+    }
+
+    /// The buffers of the last sort if they are large enough for this plan, else others.
+    fn buffers(&self, plan: &Plan) -> Result<Buffers, Error> {
         let kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut buffers = match kept.filter(|buffers| buffers.fit(plan)) {
             Some(buffers) => buffers,
             None => Buffers::new(&self.gpu, plan)?,
         };
         buffers.resize(plan);
+        Ok(buffers)
+    }
+
+    /// Brings the keys into buffers as they come; returns how long that took without waiting for them, and whether they
+    /// are in order already.
+    fn upload(&self, keys: Incoming, buffers: &Buffers) -> Result<(Duration, bool), Error> {
+        let start = Instant::now();
         let mut upload = buffers.begin_upload(&self.gpu)?;
         let mut order = cpu::InOrder::default();
         let (mut left, mut waiting) = (keys.n, Duration::ZERO);
@@ -56,30 +74,31 @@ impl OnGpu {
             return Err(changed());
         }
         upload.finish()?;
-        Ok((start.elapsed().saturating_sub(waiting), (buffers, order.holds())))
+        Ok((start.elapsed().saturating_sub(waiting), order.holds()))
     }
 
     /// Does a job, and leaves the result on the device.
     pub(super) fn sort(&self, job: Job, progress: Progress) -> Result<Ordered<'_>, Error> {
         let Job { keys, give, first, method } = job;
-        let limits = &self.gpu.info().limits;
-        let (algorithm, variant) = method.on_gpu(limits)?;
         let (n, key) = (keys.n, keys.width);
         let shape = Shape { key, positions: !matches!(give, Give::Keys) };
         let first = first.map(|first| first.min(n));
-        let plan = match (first, algorithm, variant) {
-            (Some(first), Algorithm::Bitonic, Variant::Fused) => Plan::top(first, n, shape, limits)?,
-            _ => Plan::new(algorithm, variant, n, shape, limits)?,
-        };
+        let task = Task { n, first, shape };
+        let start = Instant::now();
+        let plans = method.plans(task, &self.gpu.info().limits, &self.radix_from);
+        let (planned, buffers, lacked) = first_that_fits(plans, |plan| self.buffers(plan))?;
+        let allocating = start.elapsed();
+        let Planned { plan, algorithm, variant } = planned;
+        let why = method.why(algorithm, task, &self.radix_from, lacked.as_ref());
         // Of elements with positions only those are brought back.
         let plan = if shape.positions { plan.for_positions() } else { plan };
         let planned = plan.dispatch_count();
-        let ((upload, (buffers, in_order)), prepare) = std::thread::scope(|scope| {
+        let ((upload, in_order), prepare) = std::thread::scope(|scope| {
             let preparing = parallel::meanwhile(scope, || {
                 let start = Instant::now();
                 self.gpu.prepare(&plan).map(|()| start.elapsed())
             });
-            let uploaded = self.upload(keys, &plan);
+            let uploaded = self.upload(keys, &buffers);
             Ok::<_, Error>((uploaded?, preparing.wait()?))
         })?;
         // Whoever names an algorithm wants to see it at work.
@@ -99,9 +118,10 @@ impl OnGpu {
             dispatches,
             bytes_moved: plan.bytes_moved_by(dispatches),
             prepare,
-            upload,
+            upload: allocating + upload,
             sort,
             download: Duration::ZERO,
+            why,
         };
         let records = match give {
             Give::Keys | Give::Positions => None,

@@ -60,7 +60,9 @@ fn every_size_and_method_has_its_line() {
         let section = section.split("\n\n").next().unwrap();
         let lines: Vec<&str> = section.lines().skip(1).collect();
         let of_cpu = ["cpu auto", "cpu sort_unstable, 1 core"].map(str::to_owned);
-        let on_gpu = Algorithm::ALL.map(|algorithm| format!("{algorithm} {} [1]", algorithm.variants()[0]));
+        let limits = device::gpu().info().limits;
+        let on_gpu =
+            Algorithm::ALL.map(|algorithm| format!("{algorithm} {} [1]", algorithm.default_variant(&limits)));
         let networks = Algorithm::ALL.into_iter().filter(|algorithm| algorithm.is_network());
         let on_cpu: Vec<_> = networks.map(|algorithm| format!("{algorithm} network [2]")).collect();
         let methods = [&of_cpu[..], &on_gpu, &on_cpu].concat();
@@ -266,7 +268,9 @@ fn only_the_requested_variants_are_measured() {
         }
         methods.join(", ")
     };
-    assert_eq!(columns(&[]), methods(|algorithm, variant| variant == algorithm.variants()[0]));
+    let is_default =
+        |algorithm: Algorithm, variant| variant == algorithm.default_variant(&device::gpu().info().limits);
+    assert_eq!(columns(&[]), methods(is_default));
     assert_eq!(columns(&["--variant", "naive"]), methods(|_, variant| variant == Variant::Naive));
     assert_eq!(
         columns(&["--variant", "transpose,block"]),

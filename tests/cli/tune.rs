@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Output};
 
-use gpusort::unstable::cost::{Costs, CpuCosts, Curve, GpuCosts};
+use gpusort::unstable::cost::{Costs, CpuCosts, Crossover, Curve, GpuCosts};
 use serde_json::Value;
 
 use crate::device;
@@ -23,6 +23,11 @@ fn run(folder: &Folder, args: &[&str]) -> Output {
 
 /// Keeps costs by which one of the two takes no time at all.
 fn keep(folder: &Folder, cpu_ms: f64, gpu_ms: Option<f64>) {
+    keep_with(folder, cpu_ms, gpu_ms, Vec::new());
+}
+
+/// The same, and from how many elements on which algorithm is faster on the GPU.
+fn keep_with(folder: &Folder, cpu_ms: f64, gpu_ms: Option<f64>, radix_from: Vec<Crossover>) {
     let sorts = |ms| {
         let shapes = [(1, false), (2, false), (1, true), (2, true)];
         shapes.map(|(key_words, records)| Curve { key_words, records, times: vec![(1 << 16, ms)] }).to_vec()
@@ -30,7 +35,7 @@ fn keep(folder: &Folder, cpu_ms: f64, gpu_ms: Option<f64>) {
     let name = device::gpu().info().name.clone();
     let costs = Costs {
         measured_here: true,
-        gpu: gpu_ms.map(|ms| GpuCosts { name, start_ms: 1.0, sorts: sorts(ms) }),
+        gpu: gpu_ms.map(|ms| GpuCosts { name, start_ms: 1.0, sorts: sorts(ms), radix_from }),
         cpus: vec![CpuCosts { name: "C".to_owned(), cores: 2, sorts: sorts(cpu_ms) }],
         binary_bytes_per_ms: 1e6,
         text_bytes_per_ms: 1e6,
@@ -79,6 +84,17 @@ fn auto_uses_the_costs_that_tune_saved() {
     assert_eq!(told["device"]["kind"], "cpu");
     assert!(told["why"].as_str().unwrap().ends_with("and no GPU"), "{told}");
 
+    // The GPU's algorithm by what was measured of it.
+    for (elements, algorithm, why) in [
+        (3_000_001, "radix", "; radix sort is the faster one from 3,000,001 elements on"),
+        (3_000_002, "bitonic", "; bitonic sort is the faster one below 3,000,002 elements"),
+    ] {
+        keep_with(&folder, 1e6, Some(1.0), vec![Crossover { key_words: 1, records: false, elements }]);
+        let (told, _) = timing(&folder, &[], &file);
+        assert_eq!(told["algo"], algorithm);
+        assert!(told["why"].as_str().unwrap().ends_with(why), "{told}");
+    }
+
     // Where anything is named, nothing is compared.
     keep(&folder, 1e6, Some(1.0));
     let (told, _) = timing(&folder, &["-d", "cpu"], &file);
@@ -120,6 +136,8 @@ fn tune_measures_this_machine_and_saves_the_costs() {
     let costs = Costs::from_json(&fs::read_to_string(kept).unwrap()).unwrap();
     let gpu = costs.gpu.unwrap();
     assert_eq!((gpu.name, gpu.sorts.len(), costs.cpus.len()), (name, 4, 1));
+    let kinds: Vec<_> = gpu.radix_from.iter().map(|seen| (seen.key_words, seen.records)).collect();
+    assert!(kinds.is_sorted() && gpu.radix_from.iter().all(|seen| (4096..=1 << 16).contains(&seen.elements)));
     assert!(gpu.start_ms > 0.0 && costs.binary_bytes_per_ms > 0.0 && costs.text_bytes_per_ms > 0.0);
 
     let refused = run(&folder, &["tune", "-d", "no such GPU"]);

@@ -1,0 +1,198 @@
+//! What a sort is done with on a GPU: by name, or the faster algorithm for the size, the shape and the device.
+
+use crate::algorithm::{Algorithm, Variant};
+use crate::device::Limits;
+use crate::error::Error;
+use crate::human::grouped;
+use crate::plan::{Plan, RadixFrom, Shape};
+
+/// What to sort with. Left open, both are the device's best.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Method {
+    /// The algorithm; `None` is the CPU's fast sort there, and the faster of bitonic and radix on a GPU.
+    /// [`Algorithm::Radix`] is the fast sort on the CPU, too.
+    pub algorithm: Option<Algorithm>,
+    /// Its variant; `None` is the algorithm's default on the device. The CPU has none: a network is a network there.
+    pub variant: Option<Variant>,
+}
+
+/// A sort as it is planned for a GPU.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// Its passes.
+    pub plan: Plan,
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Its variant.
+    pub variant: Variant,
+}
+
+/// What is planned: a sort of `n` elements, or what brings the `first` of them to the front.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pub(super) n: usize,
+    pub(super) first: Option<usize>,
+    pub(super) shape: Shape,
+}
+
+impl Method {
+    /// The algorithms to be tried in turn: what follows is for a device that lacks what the one before needs.
+    fn algorithms(self, task: Task, radix_from: &RadixFrom) -> &'static [Algorithm] {
+        use Algorithm::{Bitonic, OddEven, Radix};
+        match (self.algorithm, self.variant) {
+            (Some(Bitonic), _) => &[Bitonic],
+            (Some(OddEven), _) => &[OddEven],
+            (Some(Radix), _) => &[Radix],
+            (None, Some(variant)) if Radix.variants().contains(&variant) => &[Radix],
+            (None, Some(variant)) if !Bitonic.variants().contains(&variant) => &[OddEven],
+            (None, Some(_)) => &[Bitonic],
+            (None, None) if task.left_to_sort() >= radix_from.of(task.shape) => &[Radix, Bitonic],
+            (None, None) => &[Bitonic],
+        }
+    }
+
+    /// Its plans for a device with these limits, in the order of [`Method::algorithms`].
+    pub(super) fn plans(
+        self,
+        task: Task,
+        limits: &Limits,
+        radix_from: &RadixFrom,
+    ) -> impl Iterator<Item = Result<Planned, Error>> {
+        self.algorithms(task, radix_from).iter().map(move |&algorithm| {
+            let variant = self.variant.unwrap_or_else(|| algorithm.default_variant(limits));
+            let Task { n, first, shape } = task;
+            let plan = match first {
+                Some(first) => Plan::first(first, n, algorithm, variant, shape, limits)?,
+                None => Plan::new(algorithm, variant, n, shape, limits)?,
+            };
+            Ok(Planned { plan, algorithm, variant })
+        })
+    }
+
+    /// Why a sort ran by this algorithm, unless it was named; with what the one that is faster lacked.
+    pub(super) fn why(
+        self,
+        ran: Algorithm,
+        task: Task,
+        radix_from: &RadixFrom,
+        lacked: Option<&Error>,
+    ) -> Option<String> {
+        let from = radix_from.of(task.shape);
+        match (self, ran, lacked) {
+            (Self { algorithm: None, variant: None }, _, Some(error)) => {
+                Some(format!("bitonic sort, since the GPU cannot do the faster radix sort: {error}"))
+            }
+            (Self { algorithm: None, variant: None }, Algorithm::Radix, None) => {
+                Some(format!("radix sort is the faster one from {} elements on", grouped(from)))
+            }
+            (Self { algorithm: None, variant: None }, _, None) if task.first.is_none() => {
+                Some(format!("bitonic sort is the faster one below {} elements", grouped(from)))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Task {
+    /// How many elements a whole sort has to do with.
+    fn left_to_sort(self) -> usize {
+        self.first.map_or(self.n, |first| Plan::left_to_sort(first, self.n, self.shape))
+    }
+}
+
+/// The first of these plans that has room, with that room, and what the one before it lacked.
+///
+/// # Errors
+///
+/// What the last one lacks; whatever else goes wrong.
+pub(super) fn first_that_fits<R>(
+    plans: impl IntoIterator<Item = Result<Planned, Error>>,
+    mut room: impl FnMut(&Plan) -> Result<R, Error>,
+) -> Result<(Planned, R, Option<Error>), Error> {
+    let mut plans = plans.into_iter().peekable();
+    let mut lacked = None;
+    loop {
+        let planned = plans.next().expect("there is an algorithm for everything");
+        let fitted = planned.and_then(|planned| room(&planned.plan).map(|room| (planned, room)));
+        match fitted {
+            Ok((planned, room)) => return Ok((planned, room, lacked)),
+            Err(error) if error.is_too_much() && plans.peek().is_some() => lacked = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Kind;
+
+    const FREE: Method = Method { algorithm: None, variant: None };
+
+    fn task(n: usize, first: Option<usize>) -> Task {
+        Task { n, first, shape: Shape::ALL[1] }
+    }
+
+    fn names(method: Method, task: Task) -> Vec<&'static str> {
+        let radix_from = RadixFrom::of_kind(Kind::Software).with(Shape::ALL[1], 100_000);
+        method.algorithms(task, &radix_from).iter().map(|algorithm| algorithm.name()).collect()
+    }
+
+    #[test]
+    fn the_faster_algorithm_is_planned_first() {
+        assert_eq!(names(FREE, task(99_999, None)), ["bitonic"]);
+        assert_eq!(names(FREE, task(100_000, None)), ["radix", "bitonic"]);
+        assert_eq!(names(FREE, Task { shape: Shape::ALL[0], ..task(70_000, None) }), ["radix", "bitonic"]);
+        // By what is left to be sorted.
+        assert_eq!(names(FREE, task(1 << 26, Some(1024))), ["bitonic"]);
+        assert_eq!(names(FREE, task(1 << 26, Some(50_000))), ["bitonic"]);
+        assert_eq!(names(FREE, task(1 << 26, Some(1 << 20))), ["radix", "bitonic"]);
+        assert_eq!(names(FREE, task(1 << 26, Some(1 << 26))), ["radix", "bitonic"]);
+        // What is named is done, and nothing else.
+        for algorithm in Algorithm::ALL {
+            for &variant in algorithm.variants() {
+                let named = Method { algorithm: Some(algorithm), variant: Some(variant) };
+                assert_eq!(names(named, task(1 << 26, None)), [algorithm.name()]);
+                let by_variant = Method { algorithm: None, variant: Some(variant) };
+                let [only] = by_variant.algorithms(task(1 << 26, None), &RadixFrom::of_kind(Kind::Discrete))
+                else {
+                    panic!("a variant is of one algorithm");
+                };
+                assert!(only.variants().contains(&variant));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_device_lacks_leaves_the_next_plan() {
+        let radix_from = RadixFrom::of_kind(Kind::Discrete);
+        let fitted = |limits: Limits, room: fn(&Plan) -> Result<u32, Error>| {
+            let plans = FREE.plans(task(100_000, None), &limits, &radix_from);
+            first_that_fits(plans, room).map(|(planned, _, lacked)| (planned.algorithm, lacked))
+        };
+        let why = |ran, lacked| FREE.why(ran, task(100_000, None), &radix_from, lacked).unwrap();
+        // A second array is there, or is not, or not even a first.
+        let has_room = |plan: &Plan| Ok(plan.other_room());
+        let has_little = |plan: &Plan| match plan.other_room() {
+            0 => Ok(0),
+            more => Err(Error::limit("elements", more.into(), 0)),
+        };
+        let (ran, lacked) = fitted(Limits::WEBGPU, has_room).unwrap();
+        assert_eq!((ran, lacked.is_none()), (Algorithm::Radix, true));
+        assert_eq!(why(ran, None), "radix sort is the faster one from 48,000 elements on");
+        let (ran, lacked) = fitted(Limits::WEBGPU, has_little).unwrap();
+        assert_eq!(ran, Algorithm::Bitonic);
+        let said = why(ran, lacked.as_ref());
+        assert!(said.starts_with("bitonic sort, since the GPU cannot do the faster radix sort: "), "{said}");
+        assert!(said.contains("elements"), "{said}");
+        let (ran, _) = fitted(Limits { subgroups: None, ..Limits::WEBGPU }, has_room).unwrap();
+        assert_eq!(ran, Algorithm::Bitonic);
+        assert!(fitted(Limits::WEBGPU, |_| Err(Error::limit("elements", 1, 0))).is_err());
+        // A failure is none that another plan could mend.
+        let fails = |_: &Plan| Err(Error::device("gone"));
+        assert!(matches!(
+            fitted(Limits::WEBGPU, fails).unwrap_err().kind(),
+            crate::error::ErrorKind::Device(_)
+        ));
+    }
+}
