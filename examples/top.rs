@@ -1,4 +1,4 @@
-//! What the first K of N elements take on a GPU, by tunings of the reduction:
+//! What the first K of N elements take on a GPU: by whole sorts, by selection, and by tunings of the reduction:
 //!
 //! ```text
 //! cargo run --release --example top -- SIZE TYPE K [TUNING]...
@@ -8,22 +8,22 @@
 //! A type with `+p` carries positions. A tuning is six powers of two: elements in an invocation's registers, invocations
 //! in a workgroup, groups of an invocation's elements, least elements in a subset, slots in a run, elements sorted in the
 //! end. `GPUSORT_DIST` names how the keys are distributed, or is `columns`: then the least are in few invocations, which
-//! is the worst case. Each result is compared with the CPU's. The first hardware GPU is used, or the one that
+//! is the worst case. `GPUSORT_PASSES` set to anything times the first passes of each plan, too. Each result is compared
+//! with the CPU's. The first hardware GPU is used, or the one that
 //! `GPUSORT_DEVICE` names a part of.
 
 use anyhow::{Context, ensure};
-use gpusort::Select;
-use gpusort::Sorter;
 use gpusort::unstable::bench::{SpinUp, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::human::time;
 use gpusort::unstable::key::{ElementType, KeyWords};
 use gpusort::unstable::order::Selection;
-use gpusort::unstable::plan::{Algorithm, Plan, Shape, TopTuning, Variant};
+use gpusort::unstable::plan::{Plan, Shape, TopTuning};
 use gpusort::unstable::sorter::Request;
 use gpusort::unstable::timing::milliseconds;
 use gpusort::unstable::words::Words;
+use gpusort::{Algorithm, Error, Select, Sorter};
 
 /// Sorts of fresh keys that are timed.
 const RUNS: u64 = 11;
@@ -42,10 +42,16 @@ fn main() -> anyhow::Result<()> {
     let gpu = Gpu::start(&std::env::var("GPUSORT_DEVICE").map_or(Select::Hardware, Select::Name))?;
     let spin_up = SpinUp::new(&gpu)?;
     let limits = &gpu.info().limits;
-    let mut plans = vec![
-        ("whole sort".to_owned(), Plan::new(Algorithm::Bitonic, Variant::Fused, n, shape, limits)?),
-        ("its own".to_owned(), Plan::top(k, n, shape, limits)?),
-    ];
+    let mut plans = Vec::new();
+    for algorithm in [Algorithm::Bitonic, Algorithm::Radix] {
+        let variant = algorithm.default_variant(limits);
+        let mut add = |name: &str, plan: Result<Plan, Error>| {
+            plans.extend(plan.ok().map(|plan| (format!("{algorithm}, {name}"), plan)));
+        };
+        add("whole sort", Plan::new(algorithm, variant, n, shape, limits));
+        add("selection", Plan::select(k, n, algorithm, variant, shape, limits));
+        add("its own", Plan::first(k, n, algorithm, variant, shape, limits));
+    }
     for text in tunings {
         let (tuning, rest_log2) = tuning(text)?;
         plans.push((text.clone(), Plan::top_tuned(k, n, shape, limits, tuning, rest_log2)?));
@@ -75,7 +81,7 @@ fn main() -> anyhow::Result<()> {
         let least = times.iter().copied().fold(f64::INFINITY, f64::min);
         let (median, least) = (time(statistics::median(&times)), time(least));
         println!("{median:>9}  {least:>9}  {:>10}  {name}", plan.dispatch_count());
-        if plan.reduces() {
+        if plan.reduces() && std::env::var_os("GPUSORT_PASSES").is_some() {
             let dispatches: Vec<_> = plan.dispatches().copied().collect();
             for end in 1..dispatches.len() {
                 let median = time(statistics::median(&measure(&plan.prefix(end as u64), false)?));
