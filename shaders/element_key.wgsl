@@ -37,6 +37,10 @@ fn element_or_last(element: Element, is_element: bool) -> Element {
     return select(LAST_ELEMENT, element, is_element);
 }
 
+fn element_of(key: Key, position: u32) -> Element {
+    return key;
+}
+
 fn load(i: u32) -> Element {
     return keys[i];
 }

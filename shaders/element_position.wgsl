@@ -51,6 +51,10 @@ fn element_or_last(element: Element, is_element: bool) -> Element {
     );
 }
 
+fn element_of(key: Key, position: u32) -> Element {
+    return Element(key, position);
+}
+
 fn load(i: u32) -> Element {
     return Element(keys[i], positions[i]);
 }

@@ -1,9 +1,16 @@
 //! The first k of many by selection: plans by the interpreter, kernels against it; and payloads of the caller's own.
 
 use gpusort::unstable::gpu::{Buffers, execute};
-use gpusort::unstable::plan::{Algorithm, Kernel, Limits, Plan, Select, SelectWork, Shape, Variant};
+use gpusort::unstable::key::KeyWords;
+use gpusort::unstable::order::Selection;
+use gpusort::unstable::plan::{
+    Algorithm, Kernel, Limits, Plan, RadixFrom, Select, SelectWork, Shape, Variant,
+};
+use gpusort::unstable::sorter::Request;
+use gpusort::unstable::words::Words;
+use gpusort::{Form, Method, Ran, Sorter};
 
-use crate::device::gpu;
+use crate::device::{self, gpu};
 use crate::inputs::{PATTERNS, Pattern, random};
 use crate::networks::LARGE;
 use crate::radix::{Elements, on_cpu, on_device, sorted, words_of};
@@ -195,4 +202,34 @@ fn plans_that_need_positions_take_no_payload() {
     assert!(keys.for_payload().is_err());
     let selected = Plan::select(10, 1000, Algorithm::Bitonic, Variant::Fused, Shape::ALL[1], &Limits::WEBGPU);
     assert!(selected.unwrap().for_payload().is_err());
+}
+
+#[test]
+fn a_sorter_selects_where_that_is_faster() {
+    let sorter = Sorter::on(device::start());
+    let own = gpu().info();
+    for (positions, n, k) in [(false, 4_200_001, 200_000), (false, 4_200_001, 2000), (true, 2_100_001, 5000)]
+    {
+        let keys: Vec<u32> = random(n as u64).take(n).map(|word| word as u32 >> 12).collect();
+        let mut expected: Vec<(u32, u32)> = keys.iter().copied().zip(0..).collect();
+        expected.sort_unstable();
+        expected.truncate(k);
+        let (expected, places): (Vec<u32>, Vec<u32>) = expected.into_iter().unzip();
+        let expected = Words::from(if positions { places } else { expected });
+        let from = RadixFrom::of_kind(own.kind).of(Shape { key: KeyWords::One, positions });
+        let by_size = if k < from { Algorithm::Bitonic } else { Algorithm::Radix };
+        for (algorithm, ran) in [
+            (None, by_size),
+            (Some(Algorithm::Bitonic), Algorithm::Bitonic),
+            (Some(Algorithm::Radix), Algorithm::Radix),
+        ] {
+            let words = Words::from(&keys[..]);
+            let request = if positions { Request::positions(words) } else { Request::keys(words) };
+            let request = request.select(Selection { unique: false, first: Some(k) });
+            let request = request.by(Method { algorithm, variant: None });
+            let sorted = sorter.run(request, &mut |_, _| {}).unwrap();
+            assert!(sorted.words == expected, "{algorithm:?} {n} {k}");
+            assert_eq!(sorted.report.ran, Ran { algorithm: Some(ran), form: Form::Top });
+        }
+    }
 }

@@ -1,11 +1,24 @@
 // Finds the digit of the last key that is selected. One workgroup.
 
-const SUMMED: u32 = WORKGROUP_SIZE;
-
 const EACH: u32 = RADIX / WORKGROUP_SIZE;
 
 var<workgroup> is_whole: u32;
 var<workgroup> wanted: u32;
+var<workgroup> sums: array<u32, WORKGROUP_SIZE>;
+
+// The sum of what invocations before this one have.
+fn sum_before(own: u32, local: u32) -> u32 {
+    var sum = own;
+    for (var distance = 1u; distance < WORKGROUP_SIZE; distance *= 2u) {
+        sums[local] = sum;
+        workgroupBarrier();
+        if local >= distance {
+            sum += sums[local - distance];
+        }
+        workgroupBarrier();
+    }
+    return sum - own;
+}
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn choose(place: Place, @builtin(local_invocation_index) local: u32) {

@@ -2,11 +2,13 @@
 
 // A bit for each element of a block: whether it is less than the last, and after those, whether it equals it.
 const MASKS: u32 = BLOCK / 32u;
-const SUMMED: u32 = MASKS;
-
 var<workgroup> masks: array<atomic<u32>, 2u * MASKS>;
 
-// Before each mask of the block, those that are less in the low half, those that are equal in the high one.
+// Those that are less in the low half, those that are equal in the high one: in each group of masks, and before each
+// mask of the block.
+const GROUP: u32 = 8u;
+const GROUPS: u32 = (MASKS + GROUP - 1u) / GROUP;
+var<workgroup> group_counts: array<u32, GROUPS>;
 var<workgroup> before_masks: array<u32, MASKS>;
 
 // How many are in chunks before, and then in blocks before.
@@ -59,21 +61,32 @@ fn keep(place: Place, @builtin(local_invocation_index) local: u32) {
             }
         }
         workgroupBarrier();
-        var counts = 0u;
-        if local < MASKS {
-            counts = counts_of(local);
-        }
-        let before = sum_before(counts, local);
-        if local < MASKS {
-            before_masks[local] = before;
+        if local < GROUPS {
+            var counts = 0u;
+            for (var mask = local * GROUP; mask < min((local + 1u) * GROUP, MASKS); mask++) {
+                counts += counts_of(mask);
+            }
+            group_counts[local] = counts;
         }
         let less_earlier = atomicLoad(&less_before);
         let equal_earlier = atomicLoad(&equal_before);
         workgroupBarrier();
-        if local == MASKS - 1u {
-            atomicStore(&less_before, less_earlier + ((before + counts) & 0xffffu));
-            atomicStore(&equal_before, equal_earlier + ((before + counts) >> 16u));
+        if local < MASKS {
+            var before = 0u;
+            for (var group = 0u; group < local / GROUP; group++) {
+                before += group_counts[group];
+            }
+            for (var mask = local / GROUP * GROUP; mask < local; mask++) {
+                before += counts_of(mask);
+            }
+            before_masks[local] = before;
+            if local == MASKS - 1u {
+                let all = before + counts_of(local);
+                atomicStore(&less_before, less_earlier + (all & 0xffffu));
+                atomicStore(&equal_before, equal_earlier + (all >> 16u));
+            }
         }
+        workgroupBarrier();
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
             let at = i * WORKGROUP_SIZE + local;
@@ -86,9 +99,10 @@ fn keep(place: Place, @builtin(local_invocation_index) local: u32) {
                 let equal_here = countOneBits(atomicLoad(&masks[MASKS + mask]) & lower) + (before_masks[mask] >> 16u);
                 let equal_in_all = equal_earlier + equal_here;
                 if is_less || equal_in_all < wanted {
-                    var element = load(first + block + at);
-                    if arguments.numbers == 1u {
-                        element = with_word(element, KEY_WORDS, first + block + at);
+                    // What is loaded here is waited for element by element, so mostly nothing is.
+                    var element = element_of(e[i], first + block + at);
+                    if POSITIONS == 1u && arguments.numbers == 0u {
+                        element = load(first + block + at);
                     }
                     store_scratch(less_earlier + less_here + min(equal_in_all, wanted), element);
                 }

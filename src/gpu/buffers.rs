@@ -91,6 +91,23 @@ impl Buffers {
         Ok(words.read(context, context.encoder("last swap"), from)?.first().copied())
     }
 
+    /// Numbers the positions 0, 1, 2, …, as of elements that are where they came.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device or its driver reports; a shape without positions.
+    pub fn number_positions(&self, gpu: &Gpu) -> Result<(), Error> {
+        let iota = [(Iota.into(), 0, self.n)];
+        let plan = Plan::of_kernels(self.n as usize, self.shape(), &gpu.info().limits, iota)?;
+        let mut encoder = gpu.context.encoder("iota");
+        let mut recording = Recording::begin(gpu, &plan, &self.arrays, &mut encoder);
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        recording.record(&mut pass, |_| true)?;
+        drop(pass);
+        gpu.context.queue.submit([encoder.finish()]);
+        Ok(())
+    }
+
     /// Begins to bring keys to the device, and numbers them 0, 1, 2, … where the plan needs that.
     ///
     /// # Errors
@@ -100,14 +117,7 @@ impl Buffers {
         let Gpu { context, staging, .. } = gpu;
         self.side.set(Side::Front);
         if self.needs_positions {
-            let iota = [(Iota.into(), 0, self.n)];
-            let plan = Plan::of_kernels(self.n as usize, self.shape(), &gpu.info().limits, iota)?;
-            let mut encoder = context.encoder("iota");
-            let mut recording = Recording::begin(gpu, &plan, &self.arrays, &mut encoder);
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            recording.record(&mut pass, |_| true)?;
-            drop(pass);
-            context.queue.submit([encoder.finish()]);
+            self.number_positions(gpu)?;
         }
         let bytes = u64::from(self.n) * self.shape().key_bytes();
         Ok(Upload::new(context, staging, self.arrays.keys(Side::Front), bytes))

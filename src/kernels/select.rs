@@ -165,7 +165,7 @@ impl Family for Select {
         Kernel::Select(Self { work: self.work, k: 1, digit: 0, numbers: false })
     }
 
-    fn module(&self, _: Shape) -> Module {
+    fn module(&self, shape: Shape) -> Module {
         macro_rules! wgsl {
             ($($name:literal)*) => {
                 [$(include_str!(concat!("../../shaders/select/", $name, ".wgsl"))),*].concat()
@@ -174,11 +174,12 @@ impl Family for Select {
         let (entry_point, text) = match self.work {
             SelectWork::Clear => ("clear", wgsl!("select" "clear")),
             SelectWork::Histogram => ("histogram", wgsl!("select" "chosen" "histogram")),
-            SelectWork::Choose => ("choose", wgsl!("select" "sums" "choose")),
+            SelectWork::Choose => ("choose", wgsl!("select" "choose")),
             SelectWork::Count => ("count", wgsl!("select" "chosen" "count")),
-            SelectWork::Keep => ("keep", wgsl!("select" "chosen" "sums" "keep")),
+            SelectWork::Keep => ("keep", wgsl!("select" "chosen" "keep")),
         };
-        Module { entry_point, constants: vec![("TILE_SIZE", 1), ("ITEMS", ITEMS)], text }
+        let constants = vec![("TILE_SIZE", 1), ("ITEMS", ITEMS), ("POSITIONS", shape.positions.into())];
+        Module { entry_point, constants, text }
     }
 
     fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {

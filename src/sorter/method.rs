@@ -39,15 +39,13 @@ impl Method {
     /// The algorithms to be tried in turn: what follows is for a device that lacks what the one before needs.
     fn algorithms(self, task: Task, radix_from: &RadixFrom) -> &'static [Algorithm] {
         use Algorithm::{Bitonic, OddEven, Radix};
-        match (self.algorithm, self.variant) {
-            (Some(Bitonic), _) => &[Bitonic],
-            (Some(OddEven), _) => &[OddEven],
-            (Some(Radix), _) => &[Radix],
-            (None, Some(variant)) if Radix.variants().contains(&variant) => &[Radix],
-            (None, Some(variant)) if !Bitonic.variants().contains(&variant) => &[OddEven],
-            (None, Some(_)) => &[Bitonic],
-            (None, None) if task.left_to_sort() >= radix_from.of(task.shape) => &[Radix, Bitonic],
-            (None, None) => &[Bitonic],
+        let has =
+            |variant| Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant));
+        match self.algorithm.or_else(|| self.variant.and_then(has)) {
+            Some(OddEven) => &[OddEven],
+            Some(Radix) => &[Radix],
+            None if task.left_to_sort() >= radix_from.of(task.shape) => &[Radix, Bitonic],
+            Some(Bitonic) | None => &[Bitonic],
         }
     }
 
