@@ -23,17 +23,19 @@ use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::key::{ElementType, KeyWords};
-use gpusort::unstable::plan::{Algorithm, Plan, Shape, Variant};
+use gpusort::unstable::plan::{Algorithm, Plan, Shape};
 use gpusort::unstable::words::Words;
 use gpusort::{Clock, Elapsed, Select};
 
 /// What stands in the table's columns beside the size: a title, and the algorithm's name in the lines.
-const COLUMNS: [(&str, &str); 8] = [
-    ("gpusort", "gpusort"),
+const COLUMNS: [(&str, &str); 10] = [
+    ("bitonic", "gpusort-bitonic"),
+    ("radix", "gpusort-radix"),
     ("lampshade", "lampshade"),
     ("CUB radix", "cub-radix"),
     ("CUB merge", "cub-merge"),
-    ("gpusort with positions", "gpusort-pairs"),
+    ("bitonic pairs", "gpusort-bitonic-pairs"),
+    ("radix pairs", "gpusort-radix-pairs"),
     ("lampshade pairs", "lampshade-pairs"),
     ("wgpu_sort pairs", "wgpu_sort-pairs"),
     ("CUB radix pairs", "cub-radix-pairs"),
@@ -105,8 +107,10 @@ fn main() -> anyhow::Result<()> {
             }
             Err(error) => eprintln!("{algorithm} {n}: {error:#}"),
         };
-        add("gpusort", ours.sort(n, false));
-        add("gpusort-pairs", ours.sort(n, true));
+        for algorithm in [Algorithm::Bitonic, Algorithm::Radix] {
+            add(&format!("gpusort-{algorithm}"), ours.sort(n, algorithm, false));
+            add(&format!("gpusort-{algorithm}-pairs"), ours.sort(n, algorithm, true));
+        }
         add("lampshade", lampshade.keys(n, ours));
         add("lampshade-pairs", lampshade.pairs(n, ours));
         if let Ok(wgpu_sort) = &wgpu_sort {
@@ -173,10 +177,11 @@ struct Ours<'a> {
 }
 
 impl<'a> Ours<'a> {
-    fn sort(self, n: u64, positions: bool) -> anyhow::Result<Box<dyn Contender + 'a>> {
+    fn sort(self, n: u64, algorithm: Algorithm, positions: bool) -> anyhow::Result<Box<dyn Contender + 'a>> {
         let shape = Shape { key: KeyWords::One, positions };
         let limits = &self.gpu.info().limits;
-        let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, n as usize, shape, limits)?;
+        let variant = algorithm.default_variant(limits);
+        let plan = Plan::new(algorithm, variant, n as usize, shape, limits)?;
         Ok(Box::new(OnGpu::new(self.gpu, Some(self.spin_up), plan)?))
     }
 }
@@ -197,7 +202,7 @@ where
     F: FnMut(&[u32], &dyn Fn() -> anyhow::Result<()>) -> anyhow::Result<Times> + 'a,
 {
     fn boxed(ours: Ours<'a>, sort: F) -> Box<dyn Contender + 'a> {
-        Box::new(Self { ours, sort, keys: Words::new(1), values: None })
+        Box::new(Self { ours, sort, keys: Words::new(KeyWords::One), values: None })
     }
 }
 
