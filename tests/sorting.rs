@@ -127,7 +127,7 @@ fn gpu_sorts_random_sizes() {
     let radix = Algorithm::Radix.variants().iter().map(|&variant| (Algorithm::Radix, variant));
     let variants: Vec<_> =
         all().filter(|(algorithm, _)| *algorithm == Algorithm::Bitonic).chain(radix).collect();
-    let mut words = random(2026);
+    let mut words = random(tier::seed());
     let mut draw = |below: usize| (words.next().unwrap() >> 16) as usize % below;
     for seed in 0..draws {
         let n = 2_f64.powf(draw(1000) as f64 / 1000.0 * largest_log2) as usize;

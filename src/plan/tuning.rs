@@ -127,12 +127,15 @@ pub struct RadixFrom([usize; Shape::ALL.len()]);
 
 impl RadixFrom {
     /// Those of a device of this kind, measured on an H200 and on llvmpipe. Nothing is known of others: `gpusort tune`
-    /// measures them; until then they are taken for slower H200s.
+    /// measures them; until then they are taken for slower H200s. There a bitonic sort has a stage more beyond each power
+    /// of two, and it is at one of these steps that radix becomes the faster one.
     #[must_use]
     pub fn of_kind(kind: Kind) -> Self {
         match kind {
             Kind::Software => Self([1 << 16, 1 << 14, 1 << 16, 1 << 15]),
-            Kind::Discrete | Kind::Integrated | Kind::Virtual => Self([90_000, 48_000, 512_000, 350_000]),
+            Kind::Discrete | Kind::Integrated | Kind::Virtual => {
+                Self([(1 << 16) + 1, (1 << 15) + 1, (1 << 19) + 1, (1 << 18) + 1])
+            }
         }
     }
 

@@ -177,7 +177,7 @@ mod tests {
         };
         let (ran, lacked) = fitted(Limits::WEBGPU, has_room).unwrap();
         assert_eq!((ran, lacked.is_none()), (Algorithm::Radix, true));
-        assert_eq!(why(ran, None), "radix sort is the faster one from 48,000 elements on");
+        assert_eq!(why(ran, None), "radix sort is the faster one from 32,769 elements on");
         let (ran, lacked) = fitted(Limits::WEBGPU, has_little).unwrap();
         assert_eq!(ran, Algorithm::Bitonic);
         let said = why(ran, lacked.as_ref());
