@@ -65,10 +65,10 @@ pub struct Crossover {
 
 impl Crossover {
     /// By times of both algorithms at ascending numbers of elements: where the second becomes the faster one for good,
-    /// between two numbers by both ratios of times. `None` where it is slower at the last.
+    /// between two numbers by both ratios of times. `None` where it is not faster at the last.
     #[must_use]
     pub fn between(times: &[(usize, f64, f64)]) -> Option<usize> {
-        let is_faster = |&(_, first, second): &(usize, f64, f64)| second < first;
+        let is_faster = |&(_, first, second): &(usize, f64, f64)| 0.0 < second && second < first;
         let from = times.len() - times.iter().rev().take_while(|times| is_faster(times)).count();
         let &(n, first, second) = times.get(from)?;
         let Some(&(slower_n, slower_first, slower_second)) = from.checked_sub(1).map(|before| &times[before])
@@ -77,6 +77,8 @@ impl Crossover {
         };
         let [logs, slower_logs] = [first / second, slower_first / slower_second].map(f64::ln);
         let part = -slower_logs / (logs - slower_logs);
+        // Of times too short for a clock there is no ratio.
+        let part = if part.is_finite() { part } else { 1.0 };
         let [log_n, slower_log_n] = [n, slower_n].map(|n| (n as f64).ln());
         Some((slower_log_n + part * (log_n - slower_log_n)).exp().round() as usize)
     }
@@ -179,7 +181,9 @@ impl Costs {
         let start = costs.gpu.as_ref().map_or(0.0, |gpu| gpu.start_ms);
         let rates = [costs.binary_bytes_per_ms, costs.text_bytes_per_ms];
         let possible = start >= 0.0 && rates.iter().all(|&rate| rate > 0.0);
-        if !(cores_rise && possible && curves.flatten().all(rises)) {
+        let mut seen = costs.gpu.iter().flat_map(|gpu| &gpu.radix_from);
+        let seen = seen.all(|seen| (1..=2).contains(&seen.key_words) && seen.elements > 0);
+        if !(cores_rise && possible && seen && curves.flatten().all(rises)) {
             return Err(Error::input(
                 "costs",
                 "cores and sizes must rise from 1, and times and rates be above 0",
@@ -328,6 +332,7 @@ mod tests {
         assert_eq!(between(&[(4, 2.0, 1.0), (16, 1.0, 2.0), (64, 2.0, 1.0)]), Some(32));
         assert_eq!(between(&[(4, 2.0, 1.0), (16, 1.0, 1.0), (64, 2.0, 1.0)]), Some(16));
         assert_eq!(between(&[(4, 2.0, 1.0), (16, 1.0, 1.0)]), None);
+        assert_eq!(between(&[(4, 0.0, 0.0), (16, 2.0, 1.0)]), Some(16));
 
         let seen = costs().gpu.unwrap().radix_from(RadixFrom::of_kind(Kind::Discrete));
         let other = RadixFrom::of_kind(Kind::Discrete);

@@ -82,6 +82,11 @@ pub enum ErrorKind {
         /// The amount available.
         limit: u64,
     },
+    /// The device lacks what the work needs.
+    Lacks {
+        /// What that is.
+        what: &'static str,
+    },
     /// The algorithm has no such variant.
     NoVariant(NoVariant),
     /// No device matches the request.
@@ -146,9 +151,13 @@ impl Error {
         Self::new(ErrorKind::Io { name: name.into(), action, source })
     }
 
-    /// Whether it is that the work exceeds what a device has, which is no failure.
+    /// Whether it is that the work needs more than a device has, which is no failure.
     pub(crate) fn is_too_much(&self) -> bool {
-        matches!(self.kind, ErrorKind::Limit { .. } | ErrorKind::NoMemory { .. })
+        matches!(self.kind, ErrorKind::Limit { .. } | ErrorKind::Lacks { .. } | ErrorKind::NoMemory { .. })
+    }
+
+    pub(crate) fn lacks(what: &'static str) -> Self {
+        Self::new(ErrorKind::Lacks { what })
     }
 
     pub(crate) fn limit(what: &'static str, needed: u64, limit: u64) -> Self {
@@ -198,6 +207,7 @@ impl fmt::Display for Error {
             ErrorKind::Limit { what, needed, limit } => {
                 write!(f, "too large: {needed} {what} needed, {limit} is the limit")
             }
+            ErrorKind::Lacks { what } => write!(f, "the device has no {what}"),
             ErrorKind::Memory { what, needed, available } => {
                 let [needed, available] = [needed, available].map(|&size| human::bytes(size));
                 write!(f, "not enough memory: {what} takes {needed}, and {available} are available")

@@ -323,7 +323,7 @@ impl Sorter {
         }
         let (mut positions, mut report) = self.by_words(&words, method, progress)?;
         if let Some(before) = before {
-            report = Report { ran: before.ran, ..report.after(&before) };
+            report = Report { ran: before.ran, why: before.why.clone(), ..report.after(&before) };
         }
         let all = positions.len();
         if unique {

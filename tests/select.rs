@@ -156,37 +156,38 @@ fn what_is_selected_is_sorted_by_either_algorithm_in_chunks_of_several_blocks() 
 #[test]
 fn words_of_the_callers_own_stay_with_their_keys() {
     let limits = gpu().info().limits;
-    let (n, k) = (20_011, 1500);
-    for shape in [Shape::ALL[1], Shape::ALL[3]] {
-        for pattern in PATTERNS {
-            let keys = words_of(shape, &pattern.words(n, 5));
-            // Not in order, and some of them equal.
-            let payload: Vec<u32> = random(6).take(n).map(|word| word as u32 % 10_007).collect();
-            let mut expected: Vec<(u64, u32)> = keys.iter().copied().zip(payload.iter().copied()).collect();
-            expected.sort_by_key(|(key, _)| *key);
-            let expected: Elements = expected.into_iter().unzip();
-            for variant in [Variant::Onesweep, Variant::ReduceScan] {
-                let whole = Plan::new(Algorithm::Radix, variant, n, shape, &limits).unwrap();
-                let selected = Plan::select(k, n, Algorithm::Radix, variant, shape, &limits).unwrap();
-                for (plan, count) in [(whole, n), (selected, k)] {
-                    let plan = plan.for_payload().unwrap();
-                    let buffers = Buffers::new(gpu(), &plan).unwrap();
-                    let bytes = shape.key_bytes() as usize;
-                    let raw = keys.iter().flat_map(|key| key.to_le_bytes().into_iter().take(bytes));
-                    let mut raw: Vec<u8> = raw.collect();
-                    buffers.upload(gpu(), &raw).unwrap();
-                    buffers.upload_payload(gpu(), &payload).unwrap();
-                    execute(gpu(), &plan, &buffers, |_| {}).unwrap();
-                    raw.truncate(count * bytes);
-                    buffers.download_keys(gpu(), &mut raw).unwrap();
-                    let mut moved = vec![0; count];
-                    buffers.download_positions(gpu(), &mut moved).unwrap();
-                    let word =
-                        |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-                    let sorted = (raw.chunks(bytes).map(word).collect(), moved);
-                    let what = format!("{variant} {shape:?} {pattern:?}");
-                    assert!(first(count, sorted) == first(count, expected.clone()), "{what}");
-                }
+    let small = PATTERNS.into_iter().flat_map(|pattern| [(Shape::ALL[1], pattern), (Shape::ALL[3], pattern)]);
+    // Of many elements a chunk has several blocks.
+    let cases = small.map(|case| (20_011, 1500, case));
+    for (n, k, (shape, pattern)) in cases.chain([(4_400_003, 70_001, (Shape::ALL[1], Pattern::FewDistinct))])
+    {
+        let keys = words_of(shape, &pattern.words(n, 5));
+        // Not in order, and some of them equal.
+        let payload: Vec<u32> = random(6).take(n).map(|word| word as u32 % 10_007).collect();
+        let mut expected: Vec<(u64, u32)> = keys.iter().copied().zip(payload.iter().copied()).collect();
+        expected.sort_by_key(|(key, _)| *key);
+        let expected: Elements = expected.into_iter().unzip();
+        for variant in [Variant::Onesweep, Variant::ReduceScan] {
+            let whole = Plan::new(Algorithm::Radix, variant, n, shape, &limits).unwrap();
+            let selected = Plan::select(k, n, Algorithm::Radix, variant, shape, &limits).unwrap();
+            for (plan, count) in [(whole, n), (selected, k)] {
+                let plan = plan.for_payload().unwrap();
+                let buffers = Buffers::new(gpu(), &plan).unwrap();
+                let bytes = shape.key_bytes() as usize;
+                let raw = keys.iter().flat_map(|key| key.to_le_bytes().into_iter().take(bytes));
+                let mut raw: Vec<u8> = raw.collect();
+                buffers.upload(gpu(), &raw).unwrap();
+                buffers.upload_payload(gpu(), &payload).unwrap();
+                execute(gpu(), &plan, &buffers, |_| {}).unwrap();
+                raw.truncate(count * bytes);
+                buffers.download_keys(gpu(), &mut raw).unwrap();
+                let mut moved = vec![0; count];
+                buffers.download_positions(gpu(), &mut moved).unwrap();
+                let word =
+                    |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+                let sorted = (raw.chunks(bytes).map(word).collect(), moved);
+                let what = format!("{variant} {shape:?} {pattern:?}");
+                assert!(first(count, sorted) == first(count, expected.clone()), "{what}");
             }
         }
     }
@@ -204,32 +205,76 @@ fn plans_that_need_positions_take_no_payload() {
     assert!(selected.unwrap().for_payload().is_err());
 }
 
+/// Keys of which some are equal, and what sorts them: those keys in order, and where they were.
+fn keys_and_order(n: usize) -> (Vec<u32>, Elements) {
+    let keys: Vec<u32> = random(n as u64).take(n).map(|word| word as u32 >> 12).collect();
+    let mut expected: Vec<(u64, u32)> = keys.iter().map(|&key| key.into()).zip(0..).collect();
+    expected.sort_unstable();
+    (keys, expected.into_iter().unzip())
+}
+
 #[test]
 fn a_sorter_selects_where_that_is_faster() {
+    // One sorter for all, so that a selection finds the buffers of a sort, and a sort those of a selection.
     let sorter = Sorter::on(device::start());
     let own = gpu().info();
-    for (positions, n, k) in [(false, 4_200_001, 200_000), (false, 4_200_001, 2000), (true, 2_100_001, 5000)]
-    {
-        let keys: Vec<u32> = random(n as u64).take(n).map(|word| word as u32 >> 12).collect();
-        let mut expected: Vec<(u32, u32)> = keys.iter().copied().zip(0..).collect();
-        expected.sort_unstable();
-        expected.truncate(k);
-        let (expected, places): (Vec<u32>, Vec<u32>) = expected.into_iter().unzip();
+    let methods = [None, Some(Algorithm::Bitonic), Some(Algorithm::Radix)];
+    for (positions, n, k, methods) in [
+        (false, 4_200_001, 2000, &methods[..]),
+        (false, 4_200_001, 4_200_001, &methods[..1]),
+        (false, 4_200_001, 200_000, &methods[..]),
+        (false, 300_000, 300_000, &methods[..1]),
+        (true, 2_100_001, 5000, &methods[..]),
+    ] {
+        let (keys, order) = keys_and_order(n);
+        let (expected, places) = first(k, order);
+        let expected = expected.into_iter().map(|key| key as u32).collect();
         let expected = Words::from(if positions { places } else { expected });
         let from = RadixFrom::of_kind(own.kind).of(Shape { key: KeyWords::One, positions });
         let by_size = if k < from { Algorithm::Bitonic } else { Algorithm::Radix };
-        for (algorithm, ran) in [
-            (None, by_size),
-            (Some(Algorithm::Bitonic), Algorithm::Bitonic),
-            (Some(Algorithm::Radix), Algorithm::Radix),
-        ] {
+        for &algorithm in methods {
             let words = Words::from(&keys[..]);
             let request = if positions { Request::positions(words) } else { Request::keys(words) };
             let request = request.select(Selection { unique: false, first: Some(k) });
             let request = request.by(Method { algorithm, variant: None });
             let sorted = sorter.run(request, &mut |_, _| {}).unwrap();
             assert!(sorted.words == expected, "{algorithm:?} {n} {k}");
-            assert_eq!(sorted.report.ran, Ran { algorithm: Some(ran), form: Form::Top });
+            let ran = algorithm.unwrap_or(by_size);
+            let whole = Form::Variant(ran.default_variant(&own.limits));
+            let form = if k < n { Form::Top } else { whole };
+            assert_eq!(sorted.report.ran, Ran { algorithm: Some(ran), form });
         }
     }
+}
+
+#[test]
+fn the_first_of_input_in_order_are_numbered() {
+    let sorter = Sorter::on(device::start());
+    let (n, k) = (2_100_001, 5000);
+    let keys: Vec<u32> = (0..n).map(|at| at / 7).collect();
+    let request = Request::positions(Words::from(&keys[..]));
+    let request = request.select(Selection { unique: false, first: Some(k) });
+    let sorted = sorter.run(request, &mut |_, _| {}).unwrap();
+    assert_eq!((sorted.report.ran.form, sorted.report.why), (Form::InOrder, None));
+    assert!(sorted.words == Words::from((0..k as u32).collect::<Vec<_>>()));
+}
+
+#[test]
+fn the_first_by_several_keys_are_selected_by_the_first_of_them() {
+    let sorter = Sorter::on(device::start());
+    let (n, k) = (2_100_001, 60_000);
+    let (major, _) = keys_and_order(n);
+    let minor: Vec<u64> = random(8).take(n).map(|word| word % 1000).collect();
+    let mut expected: Vec<(u32, u64, u32)> =
+        (0..n).map(|place| (major[place] >> 8, minor[place], place as u32)).collect();
+    expected.sort_unstable();
+    let expected: Vec<u32> = expected.into_iter().take(k).map(|(_, _, place)| place).collect();
+    let major: Vec<u32> = major.into_iter().map(|key| key >> 8).collect();
+    let request = Request::positions_by(vec![Words::from(&major[..]), Words::from(&minor[..])]);
+    let request = request.select(Selection { unique: false, first: Some(k) });
+    let sorted = sorter.run(request, &mut |_, _| {}).unwrap();
+    assert!(sorted.words == Words::from(expected));
+    // What is told is of one sort, not of two.
+    let ran = sorted.report.ran.algorithm.unwrap().name();
+    assert!(sorted.report.why.is_none_or(|why| why.starts_with(ran)));
 }

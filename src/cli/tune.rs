@@ -16,7 +16,7 @@ use gpusort::unstable::gpu::adapters;
 use gpusort::unstable::human::{self, grouped, time};
 use gpusort::unstable::io;
 use gpusort::unstable::key::ElementType;
-use gpusort::unstable::plan::{Algorithm, Shape};
+use gpusort::unstable::plan::{Algorithm, RadixFrom, Shape};
 use gpusort::{AdapterInfo, Kind, Select};
 use serde_json::Value;
 
@@ -77,15 +77,15 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     // Unnamed, so that nothing remains however the process ends.
     let data = tempfile::tempfile().context("no temporary file for data")?;
     let mut measured = Measured::default();
-    for case in &CASES {
-        measured.case(case, &sizes, gpu.as_ref(), &data, &progress)?;
-    }
-    if let Some((number, _)) = &gpu {
+    if let Some(gpu) = &gpu {
         for shape in Shape::ALL {
             let what = described(shape.key_words(), shape.positions);
             progress.phase(format!("bitonic and radix sort of {what}"), Unit::Time, None);
-            measured.radix_from.extend(crossover(shape, *number, args.largest)?);
+            measured.radix_from.extend(crossover(shape, gpu, args.largest)?);
         }
+    }
+    for case in &CASES {
+        measured.case(case, &sizes, gpu.as_ref(), &data, &progress)?;
     }
     progress.end();
 
@@ -156,12 +156,17 @@ impl Measured {
             }
             progress.phase(format!("{} {} {what}", grouped(size), case.element), Unit::Time, None);
             generate(case, size, data)?;
-            let runs = repeat(case, data, "cpu")?;
+            let runs = repeat(case, data, &["-d", "cpu"])?;
             cpu.times.push((size, median_of(&runs, |run| run.sort)));
             let rate = if case.text { &mut self.text_bytes_per_ms } else { &mut self.binary_bytes_per_ms };
             *rate = median_of(&runs, |run| run.bytes / run.input);
             if let Some((number, _)) = gpu {
-                let runs = repeat(case, data, &number.to_string())?;
+                // As will be chosen by what was measured just before.
+                let kind = (key_words, case.text);
+                let crossover = self.radix_from.iter().find(|seen| (seen.key_words, seen.records) == kind);
+                let is_radix = crossover.is_some_and(|seen| size >= seen.elements as u64);
+                let algorithm = if is_radix { Algorithm::Radix } else { Algorithm::Bitonic };
+                let runs = repeat(case, data, &["-d", &number.to_string(), "-a", algorithm.name()])?;
                 on_gpu.times.push((size, median_of(&runs, |run| run.sort)));
                 self.starts.extend(runs.iter().map(|run| run.start));
             }
@@ -177,13 +182,20 @@ impl Measured {
     }
 }
 
-/// The sizes between which radix sort becomes faster than bitonic on any GPU that was seen.
-const CROSSING: std::ops::RangeInclusive<u32> = 12..=21;
+/// The sizes, as powers of two, between which radix sort becomes faster than bitonic on any GPU that was seen.
+const CROSSING: std::ops::RangeInclusive<u32> = 12..=20;
 
-/// Where it does on this one, by the times of both without transfers; `None` if nowhere.
-fn crossover(shape: Shape, device: usize, largest: u64) -> anyhow::Result<Option<Crossover>> {
-    let sizes = CROSSING.map(|log2| 1_u64 << log2).filter(|&size| size <= largest.max(1 << CROSSING.start()));
-    let sizes = sizes.map(|size| size.to_string()).collect::<Vec<_>>().join(",");
+/// Where it does on this one, by the times of both without transfers. Where it was not seen to, it is taken to do so beyond
+/// what was measured. `None` where the GPU does not do both.
+fn crossover(
+    shape: Shape,
+    (device, info): &(usize, AdapterInfo),
+    largest: u64,
+) -> anyhow::Result<Option<Crossover>> {
+    // Beyond each power of two a bitonic sort has more stages, so that it is there mostly.
+    let sizes = CROSSING.flat_map(|log2| [1 << log2, (1 << log2) + 1]);
+    let sizes = sizes.filter(|&size| size <= largest.max(1 << CROSSING.start()));
+    let sizes = sizes.map(|size: u64| size.to_string()).collect::<Vec<_>>().join(",");
     let element = if shape.key_words() == 1 { ElementType::U32 } else { ElementType::U64 };
     let (device, runs) = (device.to_string(), TIMED_RUNS.to_string());
     let mut arguments = vec!["bench", "-q", "-a", "bitonic,radix", "-s", &sizes, "-t", element.name()];
@@ -204,19 +216,21 @@ fn crossover(shape: Shape, device: usize, largest: u64) -> anyhow::Result<Option
         let &(_, radix) = radix.iter().find(|(size, _)| *size == n)?;
         Some((usize::try_from(n).ok()?, bitonic, radix))
     });
-    let elements = Crossover::between(&both.collect::<Vec<_>>());
-    let (key_words, records) = (shape.key_words(), shape.positions);
-    Ok(elements.map(|elements| Crossover { key_words, records, elements }))
+    let both: Vec<_> = both.collect();
+    let Some(&(last, ..)) = both.last() else { return Ok(None) };
+    let beyond = || RadixFrom::of_kind(info.kind).of(shape).max(2 * last);
+    let elements = Crossover::between(&both).unwrap_or_else(beyond);
+    Ok(Some(Crossover { key_words: shape.key_words(), records: shape.positions, elements }))
 }
 
 fn described(key_words: u32, records: bool) -> String {
     format!("{}-bit {}", 32 * key_words, if records { "records" } else { "keys" })
 }
 
-/// Sorts on this device, after a first sort that warms the driver's kernel cache and the file cache.
-fn repeat(case: &Case, data: &File, device: &str) -> anyhow::Result<Vec<Run>> {
-    sort(case, data, device)?;
-    (0..RUNS).map(|_| sort(case, data, device)).collect()
+/// Sorts with these options, after a first sort that warms the driver's kernel cache and the file cache.
+fn repeat(case: &Case, data: &File, how: &[&str]) -> anyhow::Result<Vec<Run>> {
+    sort(case, data, how)?;
+    (0..RUNS).map(|_| sort(case, data, how)).collect()
 }
 
 /// The times of one process, in milliseconds.
@@ -252,10 +266,10 @@ fn generate(case: &Case, size: u64, mut data: &File) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn sort(case: &Case, mut data: &File, device: &str) -> anyhow::Result<Run> {
+fn sort(case: &Case, mut data: &File, how: &[&str]) -> anyhow::Result<Run> {
     data.rewind()?;
     let input = ["-t", case.element.name(), "-f", case.format(), DATA];
-    let arguments = [&["sort", "-q", "--json", "--timing", "stderr", "-d", device], &input[..]].concat();
+    let arguments = [&["sort", "-q", "--json", "--timing", "stderr"], how, &input[..]].concat();
     let output = run_self(&arguments, data.try_clone()?, Stdio::null())?;
     let told = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{}", human::said(told.trim()));

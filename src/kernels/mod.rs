@@ -182,7 +182,7 @@ impl Kernel {
     /// Subgroups that its text is not for.
     fn check_subgroups(&self, limits: &Limits) -> Result<(), Error> {
         let Some(own) = self.family().subgroups() else { return Ok(()) };
-        let there = limits.subgroups.ok_or_else(|| Error::limit("lanes in a subgroup", 1, 0))?;
+        let there = limits.subgroups.ok_or_else(|| Error::lacks("subgroups"))?;
         keep_to([
             ("lanes in the smallest subgroup", own.smallest.into(), there.smallest.into()),
             ("lanes in a subgroup", there.largest.into(), own.largest.into()),

@@ -54,11 +54,11 @@ impl RadixTile {
     /// Invocations that are no power of two, or fewer than a subgroup's; a number of elements that no kernel has; no
     /// subgroups.
     pub fn new(invocations: u32, items: u32, limits: &Limits) -> Result<Self, Error> {
-        let subgroups = limits.subgroups.ok_or_else(|| Error::limit("lanes in a subgroup", 1, 0))?;
+        let subgroups = limits.subgroups.ok_or_else(|| Error::lacks("subgroups"))?;
         let Subgroups { smallest, largest, .. } = subgroups;
         let is_odd = |number: u32| u64::from(!number.is_power_of_two());
         keep_to([
-            ("invocations of which a power of two has none", is_odd(invocations), 0),
+            ("invocations beside a power of two", is_odd(invocations), 0),
             ("invocations in a workgroup", invocations.into(), 1 << 12),
             // Fewer would not set all that is set by one invocation each.
             ("invocations in a workgroup, at the least", 8, invocations.into()),
@@ -66,7 +66,7 @@ impl RadixTile {
             ("elements in an invocation's registers", items.into(), 64),
             ("elements in an invocation's registers, at the least", 1, items.into()),
             ("lanes in a subgroup", largest.into(), 128),
-            ("lanes in a subgroup of which a power of two has none", is_odd(smallest) + is_odd(largest), 0),
+            ("lanes in a subgroup beside a power of two", is_odd(smallest) + is_odd(largest), 0),
             ("lanes in the smallest subgroup", smallest.into(), invocations.min(largest).into()),
         ])?;
         // Two sums of each lie where the offsets of digits go.

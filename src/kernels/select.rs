@@ -116,13 +116,17 @@ impl Family for Select {
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
         let workgroup_size = Self::invocations(limits);
         let (_, chunks) = Self::chunks(count);
+        // At most: once the last key is known whole, histograms read nothing.
         let read = u64::from(count) * shape.key_bytes();
         let (workgroups, bytes_moved) = match self.work {
             SelectWork::Clear => (RADIX.div_ceil(workgroup_size), u64::from(RADIX) * 4),
             SelectWork::Choose => (1, 2 * u64::from(RADIX) * 4),
             SelectWork::Histogram => (count.div_ceil(workgroup_size * ITEMS).min(MOST_WORKGROUPS), read),
             SelectWork::Count => (chunks, read),
-            SelectWork::Keep => (chunks, read + 2 * u64::from(self.k) * shape.bytes()),
+            SelectWork::Keep => {
+                let words_read = if shape.positions && !self.numbers { 4 } else { 0 };
+                (chunks, read + u64::from(self.k) * (shape.bytes() + words_read))
+            }
         };
         Launch { workgroup_size, workgroups: workgroups.into(), bytes_moved }
     }
@@ -132,7 +136,11 @@ impl Family for Select {
     /// Where all that agree with a part of that key are selected, it stands for the largest of them. Counters have room
     /// for all values of a digit, masks for the elements of a block, counts for the chunks that there are.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
-        keep_to([("elements to be selected", self.k.into(), count.into())])?;
+        keep_to([
+            ("elements to be selected", self.k.into(), count.into()),
+            // Loops count on beyond the last element by less than a block.
+            ("elements to be selected from", count.into(), 1 << 31),
+        ])?;
         let whole = Access::from_start(first, count)?;
         Ok(match self.work {
             SelectWork::Clear | SelectWork::Choose => Access { reads: 0, writes: 0, ..whole },

@@ -49,16 +49,20 @@ impl Method {
         }
     }
 
-    /// Its plans for a device with these limits, in the order of [`Method::algorithms`].
+    /// Its plans for a device with these limits, in the order of [`Method::algorithms`]. What brings the first to the front
+    /// may need a second array, so that a whole sort in place comes last.
     pub(super) fn plans(
         self,
         task: Task,
         limits: &Limits,
         radix_from: &RadixFrom,
     ) -> impl Iterator<Item = Result<Planned, Error>> {
-        self.algorithms(task, radix_from).iter().map(move |&algorithm| {
+        let Task { n, first, shape } = task;
+        let algorithms = self.algorithms(task, radix_from);
+        let planned = algorithms.iter().map(move |&algorithm| (algorithm, first));
+        let last = algorithms.last().filter(|&&last| last == Algorithm::Bitonic && first.is_some());
+        planned.chain(last.map(|&bitonic| (bitonic, None))).map(move |(algorithm, first)| {
             let variant = self.variant.unwrap_or_else(|| algorithm.default_variant(limits));
-            let Task { n, first, shape } = task;
             let plan = match first {
                 Some(first) => Plan::first(first, n, algorithm, variant, shape, limits)?,
                 None => Plan::new(algorithm, variant, n, shape, limits)?,
@@ -67,7 +71,7 @@ impl Method {
         })
     }
 
-    /// Why a sort ran by this algorithm, unless it was named; with what the one that is faster lacked.
+    /// Why a sort ran by this algorithm, unless it was named; or what the device lacked for a faster one.
     pub(super) fn why(
         self,
         ran: Algorithm,
@@ -75,16 +79,15 @@ impl Method {
         radix_from: &RadixFrom,
         lacked: Option<&Error>,
     ) -> Option<String> {
-        let from = radix_from.of(task.shape);
-        match (self, ran, lacked) {
-            (Self { algorithm: None, variant: None }, _, Some(error)) => {
-                Some(format!("bitonic sort, since the GPU cannot do the faster radix sort: {error}"))
+        let from = grouped(radix_from.of(task.shape));
+        let is_open = self.algorithm.is_none() && self.variant.is_none();
+        match (ran, lacked) {
+            (_, Some(error)) => Some(format!("the GPU has too little for what is faster: {error}")),
+            (Algorithm::Radix, None) if is_open => {
+                Some(format!("radix sort is the faster one from {from} elements on"))
             }
-            (Self { algorithm: None, variant: None }, Algorithm::Radix, None) => {
-                Some(format!("radix sort is the faster one from {} elements on", grouped(from)))
-            }
-            (Self { algorithm: None, variant: None }, _, None) if task.first.is_none() => {
-                Some(format!("bitonic sort is the faster one below {} elements", grouped(from)))
+            (_, None) if is_open && task.first.is_none() => {
+                Some(format!("bitonic sort is the faster one below {from} elements"))
             }
             _ => None,
         }
@@ -181,8 +184,18 @@ mod tests {
         let (ran, lacked) = fitted(Limits::WEBGPU, has_little).unwrap();
         assert_eq!(ran, Algorithm::Bitonic);
         let said = why(ran, lacked.as_ref());
-        assert!(said.starts_with("bitonic sort, since the GPU cannot do the faster radix sort: "), "{said}");
+        assert!(said.starts_with("the GPU has too little for what is faster: "), "{said}");
         assert!(said.contains("elements"), "{said}");
+        // So it is with a selection; the sort is in place then.
+        for algorithm in [None, Some(Algorithm::Bitonic)] {
+            let some = Task { n: 1 << 22, first: Some(100_000), shape: Shape::ALL[1] };
+            let method = Method { algorithm, variant: None };
+            let plans = || method.plans(some, &Limits::WEBGPU, &radix_from);
+            assert!(first_that_fits(plans(), has_room).unwrap().0.plan.reduces());
+            let (planned, _, lacked) = first_that_fits(plans(), has_little).unwrap();
+            assert_eq!((planned.algorithm, planned.plan.other_room()), (Algorithm::Bitonic, 0));
+            assert!(method.why(planned.algorithm, some, &radix_from, lacked.as_ref()).is_some());
+        }
         let (ran, _) = fitted(Limits { subgroups: None, ..Limits::WEBGPU }, has_room).unwrap();
         assert_eq!(ran, Algorithm::Bitonic);
         assert!(fitted(Limits::WEBGPU, |_| Err(Error::limit("elements", 1, 0))).is_err());

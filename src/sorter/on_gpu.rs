@@ -125,7 +125,7 @@ impl OnGpu {
             upload: allocating + upload,
             sort,
             download: Duration::ZERO,
-            why,
+            why: why.filter(|_| !skip),
         };
         let records = match give {
             Give::Keys | Give::Positions => None,
