@@ -2,7 +2,7 @@
 //! table in Markdown:
 //!
 //! ```text
-//! cargo run --release --manifest-path benches/peers/Cargo.toml -- [--beside FILE.csv] [--csv FILE.csv] [SIZE]...
+//! cargo run --release --manifest-path benches/peers/Cargo.toml -- [--beside FILE.csv] [--csv FILE.csv] [--runs N] [SIZE]...
 //! ```
 //!
 //! `--beside` puts the lines of another program, `algorithm,type,n,median_ms,min_ms,samples_ms`, into the
@@ -44,16 +44,18 @@ const COLUMNS: [(&str, &str); 10] = [
 struct Options {
     beside: Option<String>,
     csv: Option<String>,
+    runs: usize,
     sizes: Vec<u64>,
 }
 
 fn options() -> anyhow::Result<Options> {
-    let mut options = Options { beside: None, csv: None, sizes: Vec::new() };
+    let mut options = Options { beside: None, csv: None, runs: Pace::default().runs, sizes: Vec::new() };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--beside" => options.beside = Some(args.next().context("--beside needs a file")?),
             "--csv" => options.csv = Some(args.next().context("--csv needs a file")?),
+            "--runs" => options.runs = args.next().context("--runs needs a number")?.parse()?,
             size => options.sizes.push(gpusort::unstable::size::parse(size)?),
         }
     }
@@ -98,7 +100,7 @@ fn main() -> anyhow::Result<()> {
     }
     for &n in &options.sizes {
         let mut add = |algorithm: &str, contender: anyhow::Result<Box<dyn Contender + '_>>| match contender
-            .and_then(|mut contender| times(n, contender.as_mut()))
+            .and_then(|mut contender| times(n, options.runs, contender.as_mut()))
         {
             Ok(times) => {
                 let line = line(algorithm, n, times);
@@ -154,13 +156,13 @@ fn print_table(gpu: &Gpu, sizes: &[u64], lines: &[Line]) {
     }
 }
 
-/// The times of fifteen sorts, in ms.
-fn times(n: u64, contender: &mut dyn Contender) -> anyhow::Result<Vec<f64>> {
+/// The times of so many sorts, in ms.
+fn times(n: u64, runs: usize, contender: &mut dyn Contender) -> anyhow::Result<Vec<f64>> {
     let keys = |seed| {
         let (element, distribution) = (ElementType::U32, Distribution::Uniform);
         Sequence { element, distribution, count: n, seed }.keys(0, n as usize)
     };
-    let pace = Pace { limit: Duration::from_secs(60), ..Pace::default() };
+    let pace = Pace { runs, limit: Duration::from_secs(60), ..Pace::default() };
     match measure(contender, &keys, &pace, &mut |_| {})? {
         Outcome::Measured(samples) => {
             Ok(samples.iter().map(|sample| sample.sort.time.as_secs_f64() * 1e3).collect())
