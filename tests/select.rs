@@ -11,9 +11,11 @@ use gpusort::unstable::words::Words;
 use gpusort::{Form, Method, Ran, Sorter};
 
 use crate::device::{self, gpu};
-use crate::inputs::{PATTERNS, Pattern, random};
+use crate::inputs::{PATTERNS, Pattern, elements, random};
 use crate::networks::LARGE;
 use crate::radix::{Elements, on_cpu, on_device, sorted, words_of};
+use crate::support::elements::orders;
+use crate::top::check as check_top;
 
 /// With the network after it, which every device has.
 fn plan(k: usize, n: usize, shape: Shape, limits: &Limits) -> Plan {
@@ -243,6 +245,23 @@ fn a_sorter_selects_where_that_is_faster() {
             let whole = Form::Variant(ran.default_variant(&own.limits));
             let form = if k < n { Form::Top } else { whole };
             assert_eq!(sorted.report.ran, Ran { algorithm: Some(ran), form });
+        }
+    }
+}
+
+#[test]
+fn the_first_of_every_type_are_selected() {
+    let sorter = Sorter::on(device::start());
+    // So few are worth a selection where launches cost little.
+    let form = if gpu().info().limits.in_order { "fused" } else { "top" };
+    for (seed, order) in (0..).zip(orders()) {
+        for algorithm in [Algorithm::Bitonic, Algorithm::Radix] {
+            let method = Method { algorithm: Some(algorithm), variant: None };
+            let bits = elements(order.element, 20_011, seed);
+            check_top(&sorter, method, order, &bits, 1500, |name, variant| {
+                let expected = if algorithm == Algorithm::Radix && form != "top" { "onesweep" } else { form };
+                assert_eq!((name, variant), (algorithm.name(), expected));
+            });
         }
     }
 }

@@ -361,7 +361,14 @@ fn a_plan_without_room_for_its_runs_is_not_performed() {
 }
 
 /// The first `k` of these elements both ways, as keys and as positions, against the order rules.
-fn check<R: Fn(&str, &str)>(sorter: &Sorter, method: Method, order: KeyMap, bits: &[u64], k: usize, ran: R) {
+pub fn check<R: Fn(&str, &str)>(
+    sorter: &Sorter,
+    method: Method,
+    order: KeyMap,
+    bits: &[u64],
+    k: usize,
+    ran: R,
+) {
     let what = || format!("{method:?} {order:?} n {} k {k}", bits.len());
     let mut expected: Vec<(u64, u32)> = bits.iter().copied().zip(0..).collect();
     expected.sort_by(|a, b| compare(order.element, order.descending, a.0, b.0));

@@ -47,7 +47,7 @@ impl Plan {
             (Algorithm::Bitonic, Some(tuning)) if is_best => {
                 Self::top_tuned(k, n, shape, limits, tuning, tuning::TOP_REST_LOG2)
             }
-            (Algorithm::Bitonic | Algorithm::Radix, _) if is_best && tuning::selects(k, n, shape) => {
+            (Algorithm::Bitonic | Algorithm::Radix, _) if is_best && tuning::selects(k, n, shape, limits) => {
                 // A device without room for the counters can still sort all.
                 Self::select(k, n, algorithm, variant, shape, limits)
                     .or_else(|_| Self::new(algorithm, variant, n, shape, limits))
@@ -57,10 +57,10 @@ impl Plan {
     }
 
     /// How many elements a sort that leaves the first `k` of `n` has to do with as a whole.
-    pub(crate) fn left_to_sort(k: usize, n: usize, shape: Shape) -> usize {
+    pub(crate) fn left_to_sort(k: usize, n: usize, shape: Shape, limits: &Limits) -> usize {
         match k {
             _ if k <= tuning::TOP_MOST as usize => 1,
-            _ if tuning::selects(k, n, shape) => k,
+            _ if tuning::selects(k, n, shape, limits) => k,
             _ => n,
         }
     }

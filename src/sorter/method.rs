@@ -37,14 +37,14 @@ pub(super) struct Task {
 
 impl Method {
     /// The algorithms to be tried in turn: what follows is for a device that lacks what the one before needs.
-    fn algorithms(self, task: Task, radix_from: &RadixFrom) -> &'static [Algorithm] {
+    fn algorithms(self, task: Task, limits: &Limits, radix_from: &RadixFrom) -> &'static [Algorithm] {
         use Algorithm::{Bitonic, OddEven, Radix};
         let has =
             |variant| Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant));
         match self.algorithm.or_else(|| self.variant.and_then(has)) {
             Some(OddEven) => &[OddEven],
             Some(Radix) => &[Radix],
-            None if task.left_to_sort() >= radix_from.of(task.shape) => &[Radix, Bitonic],
+            None if task.left_to_sort(limits) >= radix_from.of(task.shape) => &[Radix, Bitonic],
             Some(Bitonic) | None => &[Bitonic],
         }
     }
@@ -58,7 +58,7 @@ impl Method {
         radix_from: &RadixFrom,
     ) -> impl Iterator<Item = Result<Planned, Error>> {
         let Task { n, first, shape } = task;
-        let algorithms = self.algorithms(task, radix_from);
+        let algorithms = self.algorithms(task, limits, radix_from);
         let planned = algorithms.iter().map(move |&algorithm| (algorithm, first));
         let last = algorithms.last().filter(|&&last| last == Algorithm::Bitonic && first.is_some());
         planned.chain(last.map(|&bitonic| (bitonic, None))).map(move |(algorithm, first)| {
@@ -96,8 +96,8 @@ impl Method {
 
 impl Task {
     /// How many elements a whole sort has to do with.
-    fn left_to_sort(self) -> usize {
-        self.first.map_or(self.n, |first| Plan::left_to_sort(first, self.n, self.shape))
+    fn left_to_sort(self, limits: &Limits) -> usize {
+        self.first.map_or(self.n, |first| Plan::left_to_sort(first, self.n, self.shape, limits))
     }
 }
 
@@ -136,7 +136,11 @@ mod tests {
 
     fn names(method: Method, task: Task) -> Vec<&'static str> {
         let radix_from = RadixFrom::of_kind(Kind::Software).with(Shape::ALL[1], 100_000);
-        method.algorithms(task, &radix_from).iter().map(|algorithm| algorithm.name()).collect()
+        method
+            .algorithms(task, &Limits::WEBGPU, &radix_from)
+            .iter()
+            .map(|algorithm| algorithm.name())
+            .collect()
     }
 
     #[test]
@@ -155,8 +159,11 @@ mod tests {
                 let named = Method { algorithm: Some(algorithm), variant: Some(variant) };
                 assert_eq!(names(named, task(1 << 26, None)), [algorithm.name()]);
                 let by_variant = Method { algorithm: None, variant: Some(variant) };
-                let [only] = by_variant.algorithms(task(1 << 26, None), &RadixFrom::of_kind(Kind::Discrete))
-                else {
+                let [only] = by_variant.algorithms(
+                    task(1 << 26, None),
+                    &Limits::WEBGPU,
+                    &RadixFrom::of_kind(Kind::Discrete),
+                ) else {
                     panic!("a variant is of one algorithm");
                 };
                 assert!(only.variants().contains(&variant));
