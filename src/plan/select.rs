@@ -13,6 +13,11 @@
 //! Keys that equal the last one may be more than fit. The first of them complete k: chunks of the array count both
 //! kinds before any element is written, so that each has its place, and what is kept stays in the order in which
 //! it came. No workgroup waits for another, and nothing is read back: k is known, and so is the sort of what is kept.
+//!
+//! On an H200, milliseconds, beside the radix sort of all: the first 2^22 of 2^26 u32 0.645 of 1.49, with positions 0.709 of
+//! 2.11, of u64 1.08 of 3.64, with positions 1.21 of 5.56; the first 2^24 of as many u32 0.916. Of the 0.645 the first
+//! histogram takes 0.087, later ones 0.068 each, counting 0.065, keeping 0.2, the sort 0.13. Of 2^20 u32 and less a whole
+//! sort is as fast: nine passes or more cost some 5 µs each, however little they do.
 
 use crate::device::Limits;
 use crate::error::Error;
