@@ -64,6 +64,13 @@ pub struct Crossover {
 }
 
 impl Crossover {
+    /// The number of elements for keys of so many words, or records of them, among what was seen.
+    #[must_use]
+    pub fn of(seen: &[Self], key_words: u32, records: bool) -> Option<usize> {
+        let is_it = |it: &&Self| (it.key_words, it.records) == (key_words, records);
+        seen.iter().find(is_it).map(|it| it.elements)
+    }
+
     /// By times of both algorithms at ascending numbers of elements: where the second becomes the faster one for good,
     /// between two numbers by both ratios of times. `None` where it is not faster at the last.
     #[must_use]
@@ -89,9 +96,8 @@ impl GpuCosts {
     #[must_use]
     pub fn radix_from(&self, other: RadixFrom) -> RadixFrom {
         let with = |radix_from: RadixFrom, shape: &Shape| {
-            let kind = (shape.key_words(), shape.positions);
-            let seen = self.radix_from.iter().find(|seen| (seen.key_words, seen.records) == kind);
-            seen.map_or(radix_from, |seen| radix_from.with(*shape, seen.elements))
+            let seen = Crossover::of(&self.radix_from, shape.key_words(), shape.positions);
+            seen.map_or(radix_from, |elements| radix_from.with(*shape, elements))
         };
         Shape::ALL.iter().fold(other, with)
     }

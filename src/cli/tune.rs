@@ -162,9 +162,8 @@ impl Measured {
             *rate = median_of(&runs, |run| run.bytes / run.input);
             if let Some((number, _)) = gpu {
                 // As will be chosen by what was measured just before.
-                let kind = (key_words, case.text);
-                let crossover = self.radix_from.iter().find(|seen| (seen.key_words, seen.records) == kind);
-                let is_radix = crossover.is_some_and(|seen| size >= seen.elements as u64);
+                let radix_from = Crossover::of(&self.radix_from, key_words, case.text);
+                let is_radix = radix_from.is_some_and(|elements| size >= elements as u64);
                 let algorithm = if is_radix { Algorithm::Radix } else { Algorithm::Bitonic };
                 let runs = repeat(case, data, &["-d", &number.to_string(), "-a", algorithm.name()])?;
                 on_gpu.times.push((size, median_of(&runs, |run| run.sort)));

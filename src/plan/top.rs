@@ -32,7 +32,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`].
+    /// As for [`Plan::new`]; a device that has too little for the selection may still have enough for a whole sort.
     pub fn first(
         k: usize,
         n: usize,
@@ -48,9 +48,7 @@ impl Plan {
                 Self::top_tuned(k, n, shape, limits, tuning, tuning::TOP_REST_LOG2)
             }
             (Algorithm::Bitonic | Algorithm::Radix, _) if is_best && tuning::selects(k, n, shape, limits) => {
-                // A device without room for the counters can still sort all.
                 Self::select(k, n, algorithm, variant, shape, limits)
-                    .or_else(|_| Self::new(algorithm, variant, n, shape, limits))
             }
             _ => Self::new(algorithm, variant, n, shape, limits),
         }

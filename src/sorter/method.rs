@@ -50,7 +50,7 @@ impl Method {
     }
 
     /// Its plans for a device with these limits, in the order of [`Method::algorithms`]. What brings the first to the front
-    /// may need a second array, so that a whole sort in place comes last.
+    /// may need what a whole sort does without, a second array mostly: that comes last.
     pub(super) fn plans(
         self,
         task: Task,
@@ -60,8 +60,8 @@ impl Method {
         let Task { n, first, shape } = task;
         let algorithms = self.algorithms(task, limits, radix_from);
         let planned = algorithms.iter().map(move |&algorithm| (algorithm, first));
-        let last = algorithms.last().filter(|&&last| last == Algorithm::Bitonic && first.is_some());
-        planned.chain(last.map(|&bitonic| (bitonic, None))).map(move |(algorithm, first)| {
+        let whole = algorithms.last().filter(|_| first.is_some()).map(|&last| (last, None));
+        planned.chain(whole).map(move |(algorithm, first)| {
             let variant = self.variant.unwrap_or_else(|| algorithm.default_variant(limits));
             let plan = match first {
                 Some(first) => Plan::first(first, n, algorithm, variant, shape, limits)?,
