@@ -84,17 +84,21 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
         (subgroup.number * size + subgroup.lane) * DIGITS_EACH,
         local,
     );
-    if current.copies {
-        for (var i = local; i < own.count; i += WORKGROUP_SIZE) {
-            scratch_keys[tile * TILE + i] = keys[tile * TILE + i];
-            copy_payload(tile * TILE + i, current);
-        }
-        return;
-    }
     var e: Keys;
     load_keys(&e, own);
     var payload: Payload;
     load_payload(&payload, current, own);
+    if current.copies {
+        // unroll
+        for (var i = 0u; i < ITEMS; i++) {
+            let at = own.first + i * own.stride;
+            if at < arguments.n {
+                scratch_keys[at] = e[i];
+            }
+        }
+        copy_payload(&payload, own);
+        return;
+    }
 
     clear_counters(local, subgroup, size);
 
