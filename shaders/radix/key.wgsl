@@ -4,7 +4,7 @@ alias Payload = u32;
 
 fn load_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {}
 
-fn copy_payload(payload: ptr<function, Payload>, own: Own) {}
+fn copy_payload(i: u32, current: Pass) {}
 
 fn scatter_payload(
     payload: ptr<function, Payload>,

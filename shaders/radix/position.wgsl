@@ -2,8 +2,12 @@
 
 alias Payload = Words;
 
+fn numbers(current: Pass) -> bool {
+    return current.is_first && arguments.numbers == 1u;
+}
+
 fn load_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {
-    if current.is_first && arguments.numbers == 1u {
+    if numbers(current) {
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
             (*payload)[i] = own.first + i * own.stride;
@@ -16,13 +20,11 @@ fn load_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {
     }
 }
 
-fn copy_payload(payload: ptr<function, Payload>, own: Own) {
-    // unroll
-    for (var i = 0u; i < ITEMS; i++) {
-        let at = own.first + i * own.stride;
-        if at < arguments.n {
-            scratch_positions[at] = (*payload)[i];
-        }
+fn copy_payload(i: u32, current: Pass) {
+    if numbers(current) {
+        scratch_positions[i] = i;
+    } else {
+        scratch_positions[i] = positions[i];
     }
 }
 

@@ -84,21 +84,28 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
         (subgroup.number * size + subgroup.lane) * DIGITS_EACH,
         local,
     );
+    if current.copies {
+        for (var first = local; first < own.count; first += COPIED_TOGETHER * WORKGROUP_SIZE) {
+            var copied: array<Key, COPIED_TOGETHER>;
+            // unroll
+            for (var i = 0u; i < COPIED_TOGETHER; i++) {
+                copied[i] = keys[tile * TILE + min(first + i * WORKGROUP_SIZE, own.count - 1u)];
+            }
+            // unroll
+            for (var i = 0u; i < COPIED_TOGETHER; i++) {
+                let at = first + i * WORKGROUP_SIZE;
+                if at < own.count {
+                    scratch_keys[tile * TILE + at] = copied[i];
+                    copy_payload(tile * TILE + at, current);
+                }
+            }
+        }
+        return;
+    }
     var e: Keys;
     load_keys(&e, own);
     var payload: Payload;
     load_payload(&payload, current, own);
-    if current.copies {
-        // unroll
-        for (var i = 0u; i < ITEMS; i++) {
-            let at = own.first + i * own.stride;
-            if at < arguments.n {
-                scratch_keys[at] = e[i];
-            }
-        }
-        copy_payload(&payload, own);
-        return;
-    }
 
     clear_counters(local, subgroup, size);
 

@@ -221,6 +221,9 @@ const ROWS: u32 = 8;
 /// Elements that an invocation counts at a time.
 const COUNTED_TOGETHER: u32 = 16;
 
+/// Elements that an invocation loads at once, where a pass copies.
+const COPIED_TOGETHER: u32 = 8;
+
 impl Radix {
     fn counts_chunks(&self) -> bool {
         matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter)
@@ -371,6 +374,7 @@ impl Family for Radix {
             ("COUNTERS", if entry_point == "scatter" { counters } else { self.digits * RADIX }),
             ("COUNTERS_EACH", self.tile.counters() / self.tile.invocations),
             ("COUNTED_TOGETHER", COUNTED_TOGETHER),
+            ("COPIED_TOGETHER", COPIED_TOGETHER),
             (
                 "COUNTED_INSTEAD",
                 1 << self.tile.size().trailing_zeros().min(if self.tile.in_order { 2 } else { 5 }),

@@ -65,18 +65,20 @@
 //! | every second item matched by masks in workgroup memory | −2 to −4 % | 1.535 | 1.490 |
 //! | each subgroup clears its own counters, without a barrier of the workgroup | – | 1.490 | 1.484 |
 //! | subgroup barriers, not shuffles | −5 % | 1.716 | 1.584 |
-//! | a digit that is the same in all keys is copied from registers, not one by one (keys of 16 bits, bytes 0 and 2) | −30 % | 1.793 | 1.061 |
+//! | a digit that is the same in all keys is copied by eight loads at a time, not one (keys of 16 bits, bytes 0 and 2) | −30 % | 1.793 | 1.135 |
 //! | u64: 23 items in two rounds through the same memory, not 15 | – | 4.56 | 3.70 |
 //!
-//! Tried and dropped: an unordered first pass (−1 % alone, nothing beside masks); 4, 6, 12, 16, 24, 32 rows of look-back at a
-//! time (8 is best); rows asked for before the tile is put in order (+4 %); a shorter text for adding rows (+7 %); keys
-//! loaded before it is known whether the pass runs (−0.5 %, but passes that are left out would read all); 512
-//! invocations (+12 % and more); payloads loaded after ranking (+2 %); histograms by loads of four words (−2 % of 9 %);
-//! stores without a test for whole tiles (+6 %, for no reason that shows in the text); one barrier less for two items, and
-//! status words cleared by the histogram alone (nothing); stores guarded by the place itself, polling by loads (nothing); a third, two fifths, three fifths, two thirds, three quarters or
-//! all of the items matched by masks (+0.2, +0.3, +1, +1.3, +2, +5 %: half is best); counters of the histogram two, four
-//! or eight times over, for groups of lanes (−0.4 % at best, with 1,024 invocations and 32 KiB; else up to +3 %), and
-//! packed so that no two lanes share a bank (expected −40 % of the histogram, +11 % at best: not banks bound it, but the
+//! Tried and dropped: an unordered first pass (−1 % alone, nothing beside masks); 4, 6, 12, 16, 24, 32 rows of
+//! look-back at a time (8 is best); rows asked for before the tile is put in order (+4 %); a shorter text for adding
+//! rows (+7 %); keys loaded before it is known whether the pass runs (−0.5 %, but passes that are left out would read
+//! all); 512 invocations (+12 % and more); payloads loaded after ranking (+2 %); histograms by loads of four words
+//! (−2 % of 9 %); stores without a test for whole tiles (+6 %, for no reason that shows in the text); one barrier
+//! less for two items, and status words cleared by the histogram alone (nothing); stores guarded by the place itself,
+//! polling by loads (nothing); copies from the registers that ranking loads (1.061 for 1.135, but `reduce-scan` for
+//! u64 falls from 4.37 to 5.70); a third, two fifths, three fifths, two thirds, three quarters or all of the items
+//! matched by masks (+0.2, +0.3, +1, +1.3, +2, +5 %: half is best); counters of the histogram two, four or eight
+//! times over, for groups of lanes (−0.4 % at best, with 1,024 invocations and 32 KiB; else up to +3 %), and packed
+//! so that no two lanes share a bank (expected −40 % of the histogram, +11 % at best: not banks bound it, but the
 //! number of atomic additions).
 //!
 //! A pass of `onesweep` takes 0.338 ms, of which looking back takes 0.032: a pass of `reduce-scan` that
