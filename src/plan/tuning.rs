@@ -135,7 +135,7 @@ impl RadixFrom {
         match kind {
             Kind::Software => Self([1 << 16, 1 << 14, 1 << 16, 1 << 15]),
             Kind::Discrete | Kind::Integrated | Kind::Virtual => {
-                Self([(1 << 16) + 1, (1 << 15) + 1, (1 << 19) + 1, (1 << 18) + 1])
+                Self([(1 << 16) + 1, (1 << 15) + 1, (1 << 18) + 1, (1 << 18) + 1])
             }
         }
     }
