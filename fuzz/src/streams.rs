@@ -8,7 +8,7 @@ use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::{By, Dialect};
 use gpusort::unstable::io::npy::Header;
 use gpusort::unstable::io::ordered::{self, Written};
-use gpusort::unstable::io::stream::{How, Kind};
+use gpusort::unstable::io::stream::{How, Kind, Stretches};
 use gpusort::unstable::io::{Format, Input, Output};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
@@ -185,7 +185,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         return Err(differ(&("merge in pieces, and of files", &told), &pipes, &files));
     }
 
-    let found = check(&case, &from_files);
+    let found = check(&case, &from_files, &ONE_BY_ONE);
     let mut checked = found.clone();
     if !matches!(twin, Err(Refusing { check: None, .. })) {
         spoil(&mut checked);
@@ -211,7 +211,14 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
             }
         }
     }
-    let piecewise = if flags / 64 % 2 == 0 { found.clone() } else { check(&case, &from_pipes) };
+    // In pieces of few bytes, by several cores.
+    let stretches = Stretches { least: 1, most: 1 << 12, piece: 1 + usize::from(pieces[0] % 32) };
+    let together = check(&case, &from_files, &stretches);
+    if together != found {
+        let [together, one_by_one] = [together, found].map(|it| shown(&it));
+        return Err(differ(&("check together, and one by one", &told), &together, &one_by_one));
+    }
+    let piecewise = if flags / 64 % 2 == 0 { found.clone() } else { check(&case, &from_pipes, &stretches) };
     let both_refuse = is_bits && piecewise.is_err() && found.is_err();
     if piecewise != found && !both_refuse && !is_minus_zero_in_a_pipe(&piecewise, &views) {
         let [pipes, files] = [piecewise, found].map(|it| shown(&it));
@@ -249,9 +256,12 @@ fn merge(case: &Case, inputs: &[Input]) -> Said<Merged> {
     Ok((output.into_bytes(), (merged.read, merged.written, merged.repeated, counts)))
 }
 
+/// One record after another.
+const ONE_BY_ONE: Stretches = Stretches { least: usize::MAX, most: 1 << 12, piece: 1 };
+
 /// The place of a disorder; nothing if there is none.
-fn check(case: &Case, inputs: &[Input]) -> Said {
-    let found = ordered::check(inputs, &case.how(inputs)?, case.selection.unique)?;
+fn check(case: &Case, inputs: &[Input], stretches: &Stretches) -> Said {
+    let found = ordered::check(inputs, &case.how(inputs)?, case.selection.unique, stretches, |_| {})?;
     let place = found.map(|found| found.place).unwrap_or_default();
     // Of several keys it names the first that differs; a column's name may have commas of its own.
     let place = if case.form == Form::Table { place.split(',').next().unwrap_or_default() } else { &place };

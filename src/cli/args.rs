@@ -82,6 +82,9 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     pub(super) order: OrderArgs,
 
+    #[command(flatten)]
+    pub(super) progress: ProgressArgs,
+
     /// Print nothing; only the exit code says it
     #[arg(short, long, help_heading = TOLD)]
     pub(super) quiet: bool,

@@ -3,9 +3,12 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use gpusort::unstable::io::Input;
 use gpusort::unstable::io::ordered::{self, Disorder};
+use gpusort::unstable::io::stream::Stretches;
 
-use super::args::CheckArgs;
+use super::args::{CheckArgs, Progress as When};
+use super::progress::{Progress, Unit};
 use super::sort::options::InputOptions;
 
 /// The exit code for disorder.
@@ -14,7 +17,12 @@ const DISORDER: u8 = 1;
 pub(super) fn run(args: CheckArgs) -> anyhow::Result<ExitCode> {
     let quiet = args.quiet;
     let options = InputOptions::new(args.order)?;
-    let found = ordered::check(&options.inputs, &options.how()?, options.unique)?;
+    let how = options.how()?;
+    let progress = Progress::new(if quiet { When::Never } else { args.progress.progress });
+    progress.phase("check", Unit::Bytes, options.inputs.iter().map(Input::size).sum());
+    let read = |done| progress.set(done);
+    let found = ordered::check(&options.inputs, &how, options.unique, &Stretches::default(), read)?;
+    progress.end();
     let Some(Disorder { place, value, before }) = found else { return Ok(ExitCode::SUCCESS) };
     if !quiet {
         // If this cannot be written, the exit code remains.

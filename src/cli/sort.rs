@@ -106,11 +106,11 @@ pub(super) fn run(args: SortArgs) -> anyhow::Result<ExitCode> {
     let checks = args.check.is_some() || args.check_quietly;
     if let Some(option) = args.how_typed.filter(|_| checks || args.merge) {
         let does = if checks { "--check" } else { "--merge" };
-        bail!("--{option} is of no use to {does}, which reads one record after another");
+        bail!("--{option} is of no use to {does}, which sorts nothing");
     }
     if checks {
         let quiet = args.quiet || args.check_quietly || args.check.unwrap_or(false);
-        return check::run(CheckArgs { order: args.order, quiet });
+        return check::run(CheckArgs { order: args.order, progress: args.progress, quiet });
     }
     match (args.each, args.merge) {
         (true, _) => each::run(&args),

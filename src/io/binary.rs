@@ -290,7 +290,10 @@ pub(super) fn first_disorder(
     sources: &[Source],
     direction: KeyOrder,
     unique: bool,
+    progress: impl Fn(u64),
 ) -> Result<Option<(usize, u64, [u64; 2])>, Error> {
+    /// Pairs that one core compares at a time.
+    const PIECE: usize = 1 << 16;
     fn find<W: Word>(keys: &[Block<W>], last: &mut Option<u64>, unique: bool) -> Option<(usize, [u64; 2])> {
         let broken = |a: u64, b: u64| a > b || unique && a == b;
         let mut before = 0;
@@ -299,7 +302,14 @@ pub(super) fn first_disorder(
             if let Some(pair) = first.filter(|&[last, first]| broken(last, first)) {
                 return Some((before, pair));
             }
-            if let Some(at) = keys.windows(2).position(|pair| broken(pair[0].into(), pair[1].into())) {
+            let is_broken = |pair: &[W]| broken(pair[0].into(), pair[1].into());
+            let piece = |number: usize| &keys[number * PIECE..keys.len().min((number + 1) * PIECE + 1)];
+            let pieces = parallel::iter(0..(keys.len() - 1).div_ceil(PIECE));
+            let in_pieces = pieces.find_first(|&number| piece(number).windows(2).any(is_broken));
+            if let Some(number) = in_pieces
+                && let Some(at) = piece(number).windows(2).position(is_broken)
+            {
+                let at = number * PIECE + at;
                 return Some((before + at + 1, [keys[at].into(), keys[at + 1].into()]));
             }
             before += keys.len();
@@ -307,12 +317,13 @@ pub(super) fn first_disorder(
         None
     }
     let mut last: Option<u64> = None;
+    let mut passed = 0;
     for (number, source) in sources.iter().enumerate() {
         let (mut before, mut found) = (0, None);
         let read = read(
             std::slice::from_ref(source),
             direction,
-            |_| {},
+            |done| progress(passed + done),
             |keys| {
                 if let Some((place, pair)) = by_width!(&keys, blocks => find(blocks, &mut last, unique)) {
                     found = Some((number, before + place as u64, pair));
@@ -325,7 +336,7 @@ pub(super) fn first_disorder(
         if found.is_some() {
             return Ok(found);
         }
-        read?;
+        passed += read?;
     }
     Ok(None)
 }

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use self::column::Column;
-use self::rows::{cuts, end_of_row, for_each_field, line_end, trimmed};
+use self::rows::{end_of_row, for_each_field, line_end, trimmed};
 use super::counts::Counts;
 use super::infer::{Inference, Refused, Spot};
 use super::print;
@@ -27,7 +27,7 @@ use crate::parallel::map_parts;
 use crate::words::{Width, Words, by_width, in_one};
 
 pub(super) use self::header::{Found, Header};
-pub(super) use self::rows::{Line, Row, RowReader, UNCLOSED, lacking_end, value};
+pub(super) use self::rows::{Line, Row, RowReader, UNCLOSED, cuts, lacking_end, value};
 
 /// The form of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

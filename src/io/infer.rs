@@ -143,6 +143,11 @@ impl<P> Inference<P> {
         Self { asked, rules, floats, span, negative: None, large: None, inexact: None, too_large: None }
     }
 
+    /// The requested type.
+    pub(super) fn asked(&self) -> Option<ElementType> {
+        self.asked
+    }
+
     /// Whether the tokens are known to be floats.
     pub(super) fn is_float(&self) -> bool {
         self.floats
@@ -165,8 +170,14 @@ impl<P> Inference<P> {
         self.floats = true;
     }
 
+    /// Records integers between these two, which are exact in f64, and of which none is the first negative one.
+    pub(super) fn push_exact(&mut self, span: [i64; 2]) {
+        span.into_iter().for_each(|value| self.span.push(value.into()));
+    }
+
+    /// Records an integer, where no type was requested.
     #[inline]
-    fn push_integer(&mut self, value: i128, place: impl Fn() -> P) {
+    pub(super) fn push_integer(&mut self, value: i128, place: impl Fn() -> P) {
         // Few tokens can change these: the first negative is a new minimum, the first large one a new
         // maximum.
         if value < self.span.least {

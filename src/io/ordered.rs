@@ -10,7 +10,7 @@ use super::output::Output;
 use super::records::write_text;
 use super::source::{Input, MARK, may_be_open};
 use super::stream::cell::{Cell, Typing};
-use super::stream::{How, Kind, Model, Stream};
+use super::stream::{Expected, How, Kind, Model, Stream, Stretches};
 use crate::error::{Error, Hint};
 use crate::key::KeyMap;
 use crate::order::Selection;
@@ -176,14 +176,21 @@ impl Last {
     }
 }
 
-/// The first violation of the order in the concatenated inputs; with `unique`, repeated keys violate it too.
+/// The first violation of the order in the concatenated inputs; with `unique`, repeated keys violate it too. Calls
+/// `progress` with the bytes read so far.
 ///
 /// # Errors
 ///
 /// I/O errors, and any error of a sort that occurs before the first violation.
-pub fn check(inputs: &[Input], how: &How, unique: bool) -> Result<Option<Disorder>, Error> {
+pub fn check(
+    inputs: &[Input],
+    how: &How,
+    unique: bool,
+    stretches: &Stretches,
+    progress: impl Fn(u64),
+) -> Result<Option<Disorder>, Error> {
     if let Kind::Bits(sources) = &how.kind {
-        let found = binary::first_disorder(sources, how.by.order, unique)?;
+        let found = binary::first_disorder(sources, how.by.order, unique, progress)?;
         return Ok(found.map(|(number, element, keys)| {
             let order = how.by.order.map(sources[number].element());
             let [before, value] = keys.map(|key| binary::shown(key, order));
@@ -194,6 +201,8 @@ pub fn check(inputs: &[Input], how: &How, unique: bool) -> Result<Option<Disorde
     let mut last = Last::default();
     let mut first: Option<Stream> = None;
     let mut opened: VecDeque<Stream> = VecDeque::new();
+    let mut passed = 0;
+    let expected = Expected { order: how.by.order, unique };
     for number in 0..inputs.all.len() {
         if opened.is_empty() {
             opened.push_back(inputs.open(number)?);
@@ -206,11 +215,17 @@ pub fn check(inputs: &[Input], how: &How, unique: bool) -> Result<Option<Disorde
         inputs.settle(&mut opened)?;
         let Some(mut stream) = opened.pop_front() else { break };
         same_columns(first.as_ref(), &stream)?;
-        while inputs.advance(&mut stream)? {
+        loop {
+            let progress = &mut |done| progress(passed + done);
+            stream.pass_ordered(&mut inputs.typings, &mut last.0, expected, stretches, progress)?;
+            if !inputs.advance(&mut stream)? {
+                break;
+            }
             if let Some(disorder) = last.follow(&stream, &inputs, unique) {
                 return Ok(Some(disorder));
             }
         }
+        passed += stream.passed();
         if first.as_ref().is_none_or(|first| first.columns().is_none()) {
             first = Some(stream);
         }

@@ -137,15 +137,18 @@ impl Input {
     ///
     /// I/O errors; a directory is rejected here, not when it is read.
     pub fn open(&self) -> Result<Opened, Error> {
-        let reader: Box<dyn Read> = match self {
+        let reader: Box<dyn Read + Sync> = match self {
             Self::Stdin => Box::new(stdin().map_err(|error| Error::io(self.name(), "read", error))?),
             Self::Memory(memory) => Box::new(MemoryReader { memory: memory.clone(), at: 0, reads: 0 }),
             Self::File(path) => {
                 let file = File::open(path).map_err(|error| Error::io(self.name(), "open", error))?;
-                if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-                    return Err(Error::input(self.name(), "is a directory"));
+                match file.metadata() {
+                    Ok(metadata) if metadata.is_dir() => {
+                        return Err(Error::input(self.name(), "is a directory"));
+                    }
+                    Ok(metadata) if metadata.is_file() => Box::new(ByAllCores { file, at: 0 }),
+                    _ => Box::new(file),
                 }
-                Box::new(file)
             }
         };
         Ok(Opened { name: self.name(), reader, size: self.size() })
@@ -157,12 +160,54 @@ impl Input {
 fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
     // Not the standard library's, which treats an unreadable descriptor as one at its end.
-    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
+    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+    // Room for what comes while the last bytes are looked at. What is no pipe refuses it, or a limit does.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(&stdin, 1 << 20);
+    Ok(stdin.into())
 }
 
 #[cfg(not(unix))]
-fn stdin() -> io::Result<io::StdinLock<'static>> {
-    Ok(io::stdin().lock())
+fn stdin() -> io::Result<io::Stdin> {
+    Ok(io::stdin())
+}
+
+/// Reads a regular file, much of it with all cores.
+struct ByAllCores {
+    file: File,
+    at: u64,
+}
+
+impl Read for ByAllCores {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        const PIECE: usize = 1 << 20;
+        let counts: Vec<io::Result<usize>> = if room.len() < 2 * PIECE {
+            vec![read_at(&self.file, room, self.at)]
+        } else {
+            let pieces = parallel::chunks_mut(room, PIECE).enumerate();
+            let read = |(number, piece): (usize, &mut [u8])| {
+                let at = self.at + (number * PIECE) as u64;
+                fill(piece, |room, filled| read_at(&self.file, room, at + filled as u64))
+            };
+            pieces.map(read).collect()
+        };
+        let mut total = 0;
+        for count in counts {
+            match count {
+                Ok(PIECE) => total += PIECE,
+                // The file ended there when it was read, whatever was found after it.
+                Ok(count) => {
+                    total += count;
+                    break;
+                }
+                // The next read returns it, if it lasts.
+                Err(_) if total > 0 => break,
+                Err(error) => return Err(error),
+            }
+        }
+        self.at += total as u64;
+        Ok(total)
+    }
 }
 
 /// Reads a regular file that is reopened for every block.
@@ -288,7 +333,7 @@ fn read_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
 /// An open input.
 pub struct Opened {
     pub(super) name: String,
-    reader: Box<dyn Read>,
+    reader: Box<dyn Read + Sync>,
     /// The expected size in bytes, where known.
     pub(super) size: Option<u64>,
 }

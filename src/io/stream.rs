@@ -2,11 +2,14 @@
 
 mod buffer;
 pub(super) mod cell;
+mod stretch;
 
 use std::ops::Range;
 
 use self::buffer::Buffer;
 use self::cell::{Cell, Typing};
+pub(super) use self::stretch::Expected;
+pub use self::stretch::Stretches;
 use super::counts::Counts;
 use super::csv::{By, Dialect, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end, value};
 use super::number::{ends_line, is_space};
@@ -51,6 +54,8 @@ pub(super) struct Stream {
     number: u64,
     /// Counts of rows and lines left out.
     pub(super) left_out: Counts,
+    /// Records are read one by one up to this many bytes from the beginning.
+    closely: u64,
 }
 
 enum Form {
@@ -203,6 +208,7 @@ impl Stream {
             cells: Vec::new(),
             number: 0,
             left_out: Counts::default(),
+            closely: 0,
         }
     }
 

@@ -8,6 +8,41 @@ use crate::support::files::Folder;
 use crate::support::process::end;
 
 #[test]
+fn check_finds_disorder_in_files_that_all_cores_read() {
+    const LINES: usize = 1_500_000;
+    let folder = Folder::new();
+    let text = |broken: usize, form: &dyn Fn(usize) -> String| {
+        let value = |line: usize| if line == broken { 1 } else { line };
+        (2..LINES + 2).map(|line| form(value(line))).collect::<String>()
+    };
+    let integers = |value: usize| format!("{value}\n");
+    let floats = |value: usize| format!("{value}.5\n");
+    let rows = |value: usize| format!("\"a,\n{value}\",{value}\n");
+    let found = |args: &[&str], input: &str| {
+        let output = run(&[&["check"], args].concat(), input);
+        (output.status.code(), stderr(&output))
+    };
+    for broken in [3, 70_000, LINES / 2, LINES, LINES + 1] {
+        let place = |line: usize, point: &str| {
+            let before = broken - 1;
+            (Some(1), format!("gpusort: standard input:{line}: disorder: 1{point} after {before}{point}\n"))
+        };
+        assert_eq!(found(&[], &text(broken, &integers)), place(broken - 1, ""));
+        let file = folder.write("numbers.txt", text(broken, &floats));
+        let (code, message) = place(broken - 1, ".5");
+        assert_eq!(found(&[&file], ""), (code, message.replace("standard input", &file)));
+        let table = text(broken, &rows);
+        assert_eq!(found(&["-f", "csv", "--no-header", "-k", "2"], &table), place(2 * broken - 3, ""));
+    }
+    let right = folder.write("numbers.txt", text(0, &integers));
+    assert_eq!(found(&[&right], ""), (Some(0), String::new()));
+    assert_eq!(found(&["-u", &right, &right], "").0, Some(1));
+    let (code, told) = found(&["--progress", "always", &right], "");
+    assert!(code == Some(0) && told.contains("check"), "{told:?}");
+    assert_eq!(found(&["-q", "--progress", "always", &right], ""), (Some(0), String::new()));
+}
+
+#[test]
 fn check_names_the_first_disorder() {
     let folder = Folder::new();
     let check = |args: &[&str], input: &str| {

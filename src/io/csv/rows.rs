@@ -268,7 +268,7 @@ pub(in crate::io) fn lacking_end(row: &[u8], line_end: &'static [u8]) -> &'stati
 /// Probable row boundaries to cut the table at, about every `size` bytes, the first at the beginning of the
 /// range: line ends after an even number of quotes. A stray quote may make one wrong, which shows when the
 /// part before it is read.
-pub(super) fn cuts(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<usize> {
+pub(in crate::io) fn cuts(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<usize> {
     let starts: Vec<usize> = range.clone().step_by(size).collect();
     if starts.len() < 2 {
         return starts;

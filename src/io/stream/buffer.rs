@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::io::number::ends_line;
 use crate::io::source::{MARK, Opened};
+use crate::memory;
 
 pub(super) struct Buffer {
     opened: Opened,
@@ -18,8 +19,12 @@ pub(super) struct Buffer {
     ended: bool,
     /// Whether a line end was appended to it.
     pub(super) completed: bool,
-    /// The line of the first byte in `bytes`, from 1; updated only for messages and when bytes are discarded.
+    /// The line of byte `counted` in `bytes`, from 1; updated only where others count, and when bytes are discarded.
     line: u64,
+    /// No byte before it is looked at for its line again.
+    counted: usize,
+    /// Bytes discarded.
+    discarded: u64,
     /// Whether a CR alone ends a line.
     cr_ends_lines: bool,
     /// Whether the byte before that one is a CR, which ends a line unless an LF follows.
@@ -44,6 +49,8 @@ impl Buffer {
             ended: false,
             completed: false,
             line: 1,
+            counted: 0,
+            discarded: 0,
             cr_ends_lines,
             after_cr: false,
             last: b'\n',
@@ -70,16 +77,40 @@ impl Buffer {
         }
     }
 
-    /// The number of line ends before this byte, among those read.
+    /// Consumes `count` bytes with this many line ends, the last of which is the last byte.
+    pub(super) fn pass_lines(&mut self, count: usize, lines: u64) {
+        self.line += self.lines_before(self.at) + lines;
+        self.pass(count);
+        self.counted = self.at;
+    }
+
+    /// The line of this byte, which is not before those counted.
+    fn line_of(&self, byte: usize) -> u64 {
+        self.line + self.lines_before(byte)
+    }
+
+    /// The number of line ends from the last byte counted to this one, among those read.
     fn lines_before(&self, byte: usize) -> u64 {
-        let (read, before) = (&self.bytes[..self.end], &self.bytes[..byte]);
+        let read = &self.bytes[self.counted..self.end];
+        let is_after_cr = self.cr_ends_lines && self.counted == 0 && self.after_cr;
+        let ended = is_after_cr && read.first().is_some_and(|&next| next != b'\n');
+        self.line_ends(read, byte - self.counted) + u64::from(ended)
+    }
+
+    /// The number of line ends in the first `count` of these bytes.
+    pub(super) fn line_ends(&self, bytes: &[u8], count: usize) -> u64 {
+        let before = &bytes[..count];
         let mut lines = memchr::memchr_iter(b'\n', before).count();
         if self.cr_ends_lines {
-            let alone = |after: usize| read.get(after).is_some_and(|&next| next != b'\n');
+            let alone = |after: usize| bytes.get(after).is_some_and(|&next| next != b'\n');
             lines += memchr::memchr_iter(b'\r', before).filter(|at| alone(at + 1)).count();
-            lines += usize::from(self.after_cr && alone(0));
         }
         lines as u64
+    }
+
+    /// Bytes consumed so far.
+    pub(super) fn passed(&self) -> u64 {
+        self.discarded + self.at as u64
     }
 
     /// Skips a byte order mark, if there is one.
@@ -106,13 +137,33 @@ impl Buffer {
         Ok(count > 0)
     }
 
+    /// Reads as many bytes as there is room for, as long as they are there: one read of a pipe that returns few has
+    /// emptied it. The room becomes larger each time, up to `most`.
+    pub(super) fn refill_much(&mut self, most: usize) -> Result<(), Error> {
+        const FEW: usize = 1 << 16;
+        let larger = (2 * self.block).min(most);
+        // Threads need what is left of a limit, too.
+        let fits = || memory::address_space_left().is_none_or(|left| left / 4 > larger as u64);
+        if larger > self.block && self.end == self.bytes.len() && fits() {
+            self.block = larger;
+        }
+        loop {
+            let unread = self.bytes().len();
+            let is_more = self.refill()?;
+            if !is_more || self.bytes().len() < unread + FEW || self.end == self.bytes.len() {
+                return Ok(());
+            }
+        }
+    }
+
     /// Makes room for as many bytes again, so that each byte is moved a few times at most.
     fn make_room(&mut self) -> Result<(), Error> {
-        self.line += self.lines_before(self.at);
+        self.line = self.line_of(self.at);
         // A CR that is not counted yet, since the byte after it is unknown.
         self.after_cr = self.last == b'\r' && self.at == self.end && (self.at > 0 || self.after_cr);
         self.bytes.copy_within(self.at..self.end, 0);
-        (self.at, self.end) = (0, self.end - self.at);
+        self.discarded += self.at as u64;
+        (self.at, self.end, self.counted) = (0, self.end - self.at, 0);
         let room = (2 * self.end).max(self.block);
         if room > self.bytes.len() {
             let more = room - self.bytes.len();

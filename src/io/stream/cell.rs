@@ -35,6 +35,16 @@ impl Cell {
         Self::number(Value::Key(key))
     }
 
+    /// The cell of an integer.
+    pub(in crate::io) fn of_integer(value: i128) -> Self {
+        Self::number(Value::Integer(value))
+    }
+
+    /// The cell of a float.
+    pub(in crate::io) fn of_float(value: f64) -> Self {
+        Self::number(Value::Float(value))
+    }
+
     /// The key of an element of a binary file.
     pub(in crate::io) fn key(self) -> Option<u64> {
         if let Value::Key(key) = self.value { Some(key) } else { None }
@@ -89,9 +99,9 @@ impl Cell {
 #[derive(Debug)]
 pub(in crate::io) struct Typing {
     rules: KeyOrder,
-    /// Places include the number of the token, so that they are ordered.
+    /// Places include a number that increases from token to token, so that they are ordered.
     inference: Inference<(u64, Spot)>,
-    /// Tokens so far.
+    /// That of the last token.
     seen: u64,
     /// Whether a look-ahead has found no decimals, so that −0 is 0.
     integers: bool,
@@ -126,6 +136,44 @@ impl Typing {
         self.inference.is_float()
     }
 
+    /// The state for tokens before which `before` others come, to be joined with the state after those.
+    pub(in crate::io) fn fork(&self, before: u64) -> Self {
+        let (inference, seen) = (self.inference.clone(), self.seen + before);
+        Self { rules: self.rules, inference, seen, integers: self.integers, counts: Counts::default() }
+    }
+
+    /// The state after the tokens of a fork, too; `None` if that is a conflict that others cannot resolve.
+    pub(in crate::io) fn join(&self, fork: Self) -> Option<Self> {
+        let inference = self.inference.clone().merge(fork.inference);
+        inference.settled().ok()?;
+        Some(Self { inference, counts: self.counts.and(fork.counts), ..fork })
+    }
+
+    /// The requested type.
+    pub(in crate::io) fn asked(&self) -> Option<ElementType> {
+        self.inference.asked()
+    }
+
+    /// Whether there is a negative integer, or it would make no difference.
+    pub(in crate::io) fn has_negative(&self) -> bool {
+        self.asked().is_some() || self.inference.span().least < 0
+    }
+
+    /// Adds this many integers between these two, which are exact in f64, and of which none is the first negative one.
+    pub(in crate::io) fn push_short(&mut self, span: [i64; 2], count: u64) {
+        self.seen += count;
+        self.inference.push_exact(span);
+    }
+
+    /// Adds an integer that a requested type holds.
+    #[inline]
+    pub(in crate::io) fn push_integer(&mut self, value: i128, spot: impl Fn() -> Spot) {
+        self.seen += 1;
+        if self.asked().is_none() {
+            self.inference.push_integer(value, || (self.seen, spot()));
+        }
+    }
+
     /// The name of the type, as far as it is known.
     pub(in crate::io) fn name(&self) -> &'static str {
         self.inference.finish().unwrap_or(ElementType::F64).name()
@@ -147,10 +195,10 @@ impl Typing {
         let number = number.map_err(|refused| refused.into_error(spot()))?;
         self.inference.settled().map_err(conflicting)?;
         Ok(Some(match number {
-            Number::Integer(value) => Cell::number(Value::Integer(value)),
-            Number::Float(value) => Cell::number(Value::Float(value)),
-            Number::MinusZero if self.is_float() => Cell::number(Value::Float(-0.0)),
-            Number::MinusZero if self.integers => Cell::number(Value::Integer(0)),
+            Number::Integer(value) => Cell::of_integer(value),
+            Number::Float(value) => Cell::of_float(value),
+            Number::MinusZero if self.is_float() => Cell::of_float(-0.0),
+            Number::MinusZero if self.integers => Cell::of_integer(0),
             Number::MinusZero => return Ok(None),
             Number::Null(class) => {
                 self.counts.add(class);

@@ -1,0 +1,353 @@
+//! Stretches of records that all cores look at, so that those in order are passed together.
+//!
+//! ```text
+//! in memory   | piece | piece | piece | piece | part of a line
+//! cores       first…last  ≤  first…last  ≤  …        types joined from left to right
+//! ```
+//!
+//! A piece is whole lines. It is passed if its records are in order, none of them is an error, and it follows the
+//! piece before it. The first other piece is left to be read record by record, which finds the very record and what to
+//! say about it; so nothing here needs to be exact about errors, only about there being none.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use super::cell::{Cell, Typing};
+use super::{Columns, Form, Stream};
+use crate::error::Error;
+use crate::io::counts::Counts;
+use crate::io::csv::{self, Row, value};
+use crate::io::infer::{Spot, integer_of, limits};
+use crate::io::number::{Tokens, float, has_fraction};
+use crate::key::ElementType;
+use crate::order::KeyOrder;
+use crate::parallel;
+
+/// How much is looked at together, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretches {
+    /// The least that is in memory; less is read record by record.
+    pub least: usize,
+    /// The most that is in memory, but for longer records.
+    pub most: usize,
+    /// The least size of a piece.
+    pub piece: usize,
+}
+
+impl Default for Stretches {
+    /// Large enough that all cores are busy, and small enough for their caches.
+    fn default() -> Self {
+        Self { least: 1 << 10, most: 32 << 20, piece: 1 << 16 }
+    }
+}
+
+/// The order that records are expected in.
+#[derive(Clone, Copy)]
+pub(in crate::io) struct Expected {
+    pub(in crate::io) order: KeyOrder,
+    /// Whether none repeats a key.
+    pub(in crate::io) unique: bool,
+}
+
+impl Expected {
+    /// Whether a record may follow another one that compares to it like this.
+    #[inline]
+    fn allows(self, order: Ordering) -> bool {
+        order.is_lt() || order.is_eq() && !self.unique
+    }
+}
+
+impl Expected {
+    fn allows_after(self, last: i128, next: i128) -> bool {
+        self.allows(if self.order.descending { next.cmp(&last) } else { last.cmp(&next) })
+    }
+}
+
+/// What a piece is found to be, if its records are in order.
+struct Seen {
+    /// The keys of its first and its last record, if there are any.
+    ends: Option<[Vec<Cell>; 2]>,
+    typings: Vec<Typing>,
+    left_out: Counts,
+    /// Bytes of it, and line ends in them.
+    length: usize,
+    lines: u64,
+}
+
+impl Stream {
+    /// Passes the records from the next one on that follow `last` and each other as expected, as far as pieces of them
+    /// do. Leaves `last` and the types as after them. Calls `progress` with the bytes consumed so far.
+    pub(in crate::io) fn pass_ordered(
+        &mut self,
+        typings: &mut Vec<Typing>,
+        last: &mut Option<Vec<Cell>>,
+        expected: Expected,
+        stretches: &Stretches,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        self.buffer.pass(std::mem::take(&mut self.length));
+        while self.buffer.passed() >= self.closely {
+            // Reading may wait for the writer of a pipe, who may wait for what is said of the lines that are here.
+            if memchr::memchr(b'\n', self.buffer.bytes()).is_none() {
+                self.buffer.refill_much(stretches.most)?;
+            }
+            let bytes = self.buffer.bytes();
+            let end = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
+            let begin = self.buffer.passed();
+            if end < stretches.least {
+                self.closely = begin + bytes.len() as u64;
+                return Ok(());
+            }
+            // In the middle of a line, or of a table whose columns are not known, there is nothing to cut.
+            let pieces = if self.buffer.at_line_start() {
+                self.see(end, typings, expected, stretches)
+            } else {
+                vec![(0..end, None)]
+            };
+            for (piece, seen) in pieces {
+                if begin + piece.start as u64 != self.buffer.passed() {
+                    // It was cut within a row; the next ones are cut where that ended.
+                    break;
+                }
+                if !seen.is_some_and(|seen| self.pass(seen, typings, last, expected)) {
+                    self.closely = begin + piece.end as u64;
+                    break;
+                }
+            }
+            progress(self.buffer.passed());
+        }
+        Ok(())
+    }
+
+    /// Passes a piece whose records are in order, if they also follow those before it.
+    fn pass(
+        &mut self,
+        seen: Seen,
+        typings: &mut Vec<Typing>,
+        last: &mut Option<Vec<Cell>>,
+        expected: Expected,
+    ) -> bool {
+        if let (Some(last), Some([first, _])) = (&last, &seen.ends)
+            && !self.follows(last, first, expected)
+        {
+            return false;
+        }
+        let joined = typings.iter().zip(seen.typings).map(|(typing, fork)| typing.join(fork));
+        let Some(joined) = joined.collect() else { return false };
+        *typings = joined;
+        self.left_out = self.left_out.and(seen.left_out);
+        self.buffer.pass_lines(seen.length, seen.lines);
+        if let Some([_, end]) = seen.ends {
+            *last = Some(end);
+        }
+        true
+    }
+
+    /// Bytes read so far.
+    pub(in crate::io) fn passed(&self) -> u64 {
+        self.buffer.passed()
+    }
+
+    /// Whether a record with the key `next` may follow one with the key `last`.
+    fn follows(&self, last: &[Cell], next: &[Cell], expected: Expected) -> bool {
+        let compared = last.iter().zip(next).enumerate();
+        let mut compared =
+            compared.map(|(key, (last, next))| last.compare(next, self.descending(key, expected.order)));
+        expected.allows(compared.find(|order| order.is_ne()).unwrap_or(Ordering::Equal))
+    }
+
+    /// What the pieces of the next `end` bytes are, which are whole lines.
+    fn see(
+        &self,
+        end: usize,
+        typings: &[Typing],
+        expected: Expected,
+        stretches: &Stretches,
+    ) -> Vec<(Range<usize>, Option<Seen>)> {
+        let bytes = &self.buffer.bytes()[..end];
+        // Some for each core, so that those that are done early find more.
+        let size = (end / parallel::threads() / 4).max(stretches.piece);
+        let starts = match &self.form {
+            Form::Text => starts_of_lines(bytes, size),
+            Form::Table(Some(_)) => csv::cuts(bytes, 0..end, size),
+            Form::Table(None) | Form::Bits(..) => return vec![(0..end, None)],
+        };
+        let ends = starts.iter().skip(1).copied().chain([end]);
+        let pieces: Vec<Range<usize>> = starts.iter().zip(ends).map(|(&start, end)| start..end).collect();
+        parallel::map_parts(pieces, |piece| {
+            let typings = || typings.iter().map(|typing| typing.fork(piece.start as u64)).collect();
+            let seen = if let Form::Table(Some(columns)) = &self.form {
+                self.rows_of(columns, piece.clone(), end, typings(), expected)
+            } else {
+                let integers = self.integers_of(piece.clone(), typings(), expected);
+                integers.or_else(|| self.numbers_of(piece.clone(), typings(), expected))
+            };
+            (piece, seen)
+        })
+    }
+
+    fn seen(
+        &self,
+        piece: Range<usize>,
+        ends: Option<[Vec<Cell>; 2]>,
+        typings: Vec<Typing>,
+        left_out: Counts,
+    ) -> Seen {
+        let lines = self.buffer.line_ends(&self.buffer.bytes()[piece.clone()], piece.len());
+        Seen { ends, typings, left_out, length: piece.len(), lines }
+    }
+
+    /// A piece of text that has integers alone, which need no decision between integers and floats.
+    fn integers_of(&self, piece: Range<usize>, mut typings: Vec<Typing>, expected: Expected) -> Option<Seen> {
+        let typing = &mut typings[0];
+        let asked = typing.asked();
+        if typing.is_float() || asked.is_some_and(ElementType::is_float) {
+            return None;
+        }
+        let bytes = &self.buffer.bytes()[piece.clone()];
+        let mut tokens = Tokens::new(bytes);
+        let mut ends: Option<[i128; 2]> = None;
+        loop {
+            if let Some([_, end]) = &mut ends {
+                *end = pass_short(&mut tokens, *end, typing, expected)?;
+            }
+            let Some(start) = tokens.find() else { break };
+            let (value, canonical) = integer_of(tokens.take_token(), asked)?;
+            // −0 may be less than 0.
+            if value == 0 && !canonical {
+                return None;
+            }
+            typing.push_integer(value, || self.spot(piece.start + start));
+            match &mut ends {
+                None => ends = Some([value, value]),
+                Some([_, end]) if expected.allows_after(*end, value) => *end = value,
+                Some(_) => return None,
+            }
+        }
+        let ends = ends.map(|ends| ends.map(|value| vec![Cell::of_integer(value)]));
+        Some(self.seen(piece, ends, typings, Counts::default()))
+    }
+
+    /// A piece of text.
+    fn numbers_of(&self, piece: Range<usize>, mut typings: Vec<Typing>, expected: Expected) -> Option<Seen> {
+        let typing = &mut typings[0];
+        let element = typing.asked().unwrap_or(ElementType::F64);
+        let bytes = &self.buffer.bytes()[piece.clone()];
+        let descending = expected.order.descending;
+        let mut tokens = Tokens::new(bytes);
+        let mut ends: Option<[Cell; 2]> = None;
+        while let Some(start) = tokens.find() {
+            let read = if typing.is_float() { float(&bytes[start..], element) } else { None };
+            let cell = match read.filter(|&(value, _)| has_fraction(value)) {
+                // A number with a fraction always has a point or an exponent.
+                Some((value, length)) if tokens.pass(length) => Cell::of_float(value),
+                _ => {
+                    let spot = || self.spot(piece.start + start);
+                    typing.cell(tokens.take_token(), || (spot().place, None)).ok()??
+                }
+            };
+            match &mut ends {
+                None => ends = Some([cell, cell]),
+                Some([_, last]) => {
+                    if !expected.allows(last.compare(&cell, descending)) {
+                        return None;
+                    }
+                    *last = cell;
+                }
+            }
+        }
+        let ends = ends.map(|ends| ends.map(|cell| vec![cell]));
+        Some(self.seen(piece, ends, typings, Counts::default()))
+    }
+
+    /// The token at this byte, for a message.
+    fn spot(&self, at: usize) -> Spot {
+        let token = crate::io::number::token_at(self.buffer.bytes(), at).to_vec();
+        Spot { place: self.buffer.place_after(at), column: None, token }
+    }
+
+    /// The rows that begin in a piece.
+    fn rows_of(
+        &self,
+        columns: &Columns,
+        piece: Range<usize>,
+        end: usize,
+        mut typings: Vec<Typing>,
+        expected: Expected,
+    ) -> Option<Seen> {
+        let bytes = &self.buffer.bytes()[..end];
+        let keys = &columns.model.keys;
+        let mut left_out = Counts::default();
+        let mut fields = vec![0..0; keys.len()];
+        let (mut first, mut last) = (None, Vec::new());
+        let mut cells = Vec::with_capacity(keys.len());
+        let mut at = piece.start;
+        while at < piece.end {
+            let (next, line) =
+                columns.rows.read(&mut Row::new(at), bytes, &mut fields, &mut left_out).ok()??;
+            if let csv::Line::Row = line {
+                cells.clear();
+                for ((field, key), typing) in fields.iter().zip(keys).zip(&mut typings) {
+                    let place = || (self.buffer.place_after(at), Some(key.shown()));
+                    cells.push(typing.cell(&value(&bytes[field.clone()]), place).ok()??);
+                }
+                if first.is_none() {
+                    first = Some(cells.clone());
+                } else if !self.follows(&last, &cells, expected) {
+                    return None;
+                }
+                std::mem::swap(&mut last, &mut cells);
+            }
+            at = next;
+        }
+        Some(self.seen(piece.start..at, first.map(|first| [first, last]), typings, left_out))
+    }
+}
+
+/// Passes short integers that follow `before` and each other, as most do. Returns the last one; `None` where one does not
+/// follow.
+#[inline]
+fn pass_short(tokens: &mut Tokens, before: i128, typing: &mut Typing, expected: Expected) -> Option<i128> {
+    // All of these are exact in f64.
+    const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
+    let Ok(before) = i64::try_from(before) else { return Some(before) };
+    // The caller notes a first negative one.
+    let all = (if typing.has_negative() { -EXACT } else { 0 }.into(), EXACT.into());
+    let (lowest, highest) = typing.asked().map_or(all, limits);
+    let [lowest, highest] = [lowest, highest].map(|limit| limit.clamp((-EXACT).into(), EXACT.into()) as i64);
+    // Inverted where the largest come first, and one more where none may repeat, so that one comparison will do.
+    let flip = -i64::from(expected.order.descending);
+    let step = i64::from(expected.unique);
+    let (mut end, mut count, mut span) = (before ^ flip, 0, [before, before]);
+    while tokens.find().is_some() {
+        let Some(short) = tokens.short_integer() else { break };
+        let value = short.value;
+        if value < lowest || value > highest || value == 0 && !short.canonical {
+            break;
+        }
+        if (value ^ flip) < end.saturating_add(step) {
+            return None;
+        }
+        end = value ^ flip;
+        span = [span[0].min(value), span[1].max(value)];
+        count += 1;
+        tokens.pass(short.length);
+    }
+    typing.push_short(span, count);
+    Some((end ^ flip).into())
+}
+
+/// Where pieces of about this many bytes begin, each at the beginning of a line.
+fn starts_of_lines(bytes: &[u8], size: usize) -> Vec<usize> {
+    let mut starts = vec![0];
+    let mut earliest = size;
+    while earliest < bytes.len() {
+        let Some(newline) = memchr::memchr(b'\n', &bytes[earliest..]) else { break };
+        let start = earliest + newline + 1;
+        if start < bytes.len() {
+            starts.push(start);
+        }
+        earliest = start + size;
+    }
+    starts
+}
