@@ -63,6 +63,7 @@ mod parallel;
 mod pipeline;
 mod plan;
 mod report;
+mod runs;
 #[cfg(feature = "cli")]
 mod size;
 mod sorter;

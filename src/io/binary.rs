@@ -123,7 +123,7 @@ pub fn read(
             progress(total);
         };
         let order = direction.map(source.element);
-        let refuses_nan = direction.nan == Nulls::Error && source.element.is_float();
+        let refuses_nan = refuses_nan(source, direction);
         let mut taken = 0;
         let mut check = |keys: Words<'static>| {
             if refuses_nan && let Some(place) = first_nan(&keys, order) {
@@ -140,6 +140,11 @@ pub fn read(
         source.check(total - before)?;
     }
     Ok(total)
+}
+
+/// Whether a NaN is an error.
+pub(super) fn refuses_nan(source: &Source, direction: KeyOrder) -> bool {
+    direction.nan == Nulls::Error && source.element.is_float()
 }
 
 fn first_nan(keys: &Words, order: KeyMap) -> Option<usize> {
@@ -212,7 +217,7 @@ fn read_file<W: Word>(
 }
 
 /// Fills up to `count` bytes with `fill`; returns the keys of the whole elements in them and their number.
-fn read_keys<W: Word>(
+pub(super) fn read_keys<W: Word>(
     room: usize,
     source: &Source,
     order: KeyMap,
@@ -250,37 +255,15 @@ fn widened(element: &[u8], source: &Source) -> u64 {
     u64::from_le_bytes(wide)
 }
 
-/// The key of one element in a file; `None` for a NaN that the rules reject.
-pub(super) fn key(element: &[u8], source: &Source, direction: KeyOrder) -> Option<u64> {
-    let (bits, order) = (widened(element, source), direction.map(source.element));
-    let (key, is_nan) = match source.element.key_words() {
-        KeyWords::One => {
-            let map = u32::map(order);
-            let key = (bits as u32).key(map);
-            (key.into(), key.is_nan(map))
-        }
-        KeyWords::Two => {
-            let map = u64::map(order);
-            let key = bits.key(map);
-            (key, key.is_nan(map))
-        }
-    };
-    (direction.nan != Nulls::Error || !is_nan).then_some(key)
-}
-
-/// The words of keys of either width.
-pub(super) fn words(keys: &[u64], order: KeyMap) -> Words<'_> {
-    match order.element.key_words() {
-        KeyWords::One => keys.iter().map(|&key| key as u32).collect::<Vec<_>>().into(),
-        KeyWords::Two => keys.into(),
-    }
-}
-
 /// The element of this key as text.
 pub(super) fn shown(key: u64, order: KeyMap) -> String {
     let mut text = Vec::new();
+    let key = match order.element.key_words() {
+        KeyWords::One => vec![key as u32].into(),
+        KeyWords::Two => vec![key].into(),
+    };
     // Writing to memory cannot fail.
-    let _ = write_text(words(&[key], order), order, &mut text, |_| {});
+    let _ = write_text(key, order, &mut text, |_| {});
     String::from_utf8_lossy(text.trim_ascii_end()).into_owned()
 }
 

@@ -1,18 +1,19 @@
 //! Sorted inputs: checking and merging them in little memory.
 
+mod elements;
+
 use std::cmp::Ordering;
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io::Write;
 
 use super::binary;
 use super::counts::Counts;
 use super::output::Output;
-use super::records::write_text;
-use super::source::{Input, MARK, may_be_open};
+use super::source::{Input, MARK, Opened, may_be_open};
 use super::stream::cell::{Cell, Typing};
 use super::stream::{Expected, How, Kind, Model, Stream, Stretches};
 use crate::error::{Error, Hint};
-use crate::key::KeyMap;
+use crate::key::KeyWords;
 use crate::order::Selection;
 
 /// A violation of the order.
@@ -58,21 +59,23 @@ impl<'a> Inputs<'a> {
         Ok(Self { how, all, typings: Vec::new(), model: None, block, shut })
     }
 
-    fn open(&mut self, number: usize) -> Result<Stream, Error> {
+    fn opened(&self, number: usize) -> Result<Opened, Error> {
         let input = &self.all[number];
-        let opened = if self.shut { input.open_to_read()? } else { input.open()? };
-        let stream = match &self.how.kind {
-            Kind::Text => Stream::text(opened, self.block)?,
-            Kind::Table(dialect) => {
-                let model = self.model.as_ref();
-                let stream = Stream::table(opened, self.block, *dialect, &self.how.by, model)?;
-                if !dialect.header && self.model.is_none() {
-                    self.model = stream.columns().map(|columns| columns.model.clone());
-                }
-                stream
-            }
-            Kind::Bits(sources) => Stream::bits(opened, self.block, &sources[number], self.how.by.order)?,
+        if self.shut { input.open_to_read() } else { input.open() }
+    }
+
+    fn open(&mut self, number: usize) -> Result<Stream, Error> {
+        let opened = self.opened(number)?;
+        // Elements of binary inputs are read in blocks, not here.
+        let Kind::Table(dialect) = &self.how.kind else {
+            let stream = Stream::text(opened, self.block)?;
+            self.expect(&stream);
+            return Ok(stream);
         };
+        let stream = Stream::table(opened, self.block, *dialect, &self.how.by, self.model.as_ref())?;
+        if !dialect.header && self.model.is_none() {
+            self.model = stream.columns().map(|columns| columns.model.clone());
+        }
         self.expect(&stream);
         Ok(stream)
     }
@@ -168,8 +171,8 @@ impl Last {
         let is_broken = order.is_lt() || unique && order.is_eq();
         let disorder = is_broken.then(|| Disorder {
             place: stream.place(key),
-            value: stream.shown(stream.cells[key]),
-            before: stream.shown(before[key]),
+            value: stream.cells[key].shown(),
+            before: before[key].shown(),
         });
         before.clone_from(&stream.cells);
         disorder
@@ -282,6 +285,13 @@ pub fn merge(
     mut progress: impl FnMut(u64),
 ) -> Result<Merged, Error> {
     let mut inputs = Inputs::new(inputs, how, inputs.len())?;
+    if let Kind::Bits(sources) = &how.kind {
+        let merge = match sources.first().map(|source| source.element().key_words()) {
+            Some(KeyWords::Two) => elements::merge::<u64>,
+            _ => elements::merge::<u32>,
+        };
+        return merge(&inputs, sources, selection, written, to, &mut progress);
+    }
     let mut streams = Vec::with_capacity(inputs.all.len());
     let mut first = None;
     for number in 0..inputs.all.len() {
@@ -291,16 +301,12 @@ pub fn merge(
         streams.push(stream);
     }
     inputs.settle(&mut streams)?;
-    let order = match &how.kind {
-        Kind::Bits(sources) => sources.first().map(|source| how.by.order.map(source.element())),
-        _ => None,
-    };
-    let mut out = Out { written, order, bytes: Vec::with_capacity(BLOCK), keys: Vec::new() };
+    let mut out: Vec<u8> = Vec::with_capacity(BLOCK);
     if streams.first().is_some_and(|first| first.mark && first.has_rows()) {
-        out.bytes.extend_from_slice(MARK);
+        out.extend_from_slice(MARK);
     }
     if let Some(columns) = streams.iter().find_map(Stream::columns) {
-        out.bytes.extend_from_slice(&columns.header);
+        out.extend_from_slice(&columns.header);
     }
     let mut lasts: Vec<Last> = streams.iter().map(|_| Last::default()).collect();
     let mut whole = Last::default();
@@ -316,10 +322,7 @@ pub fn merge(
     };
     let mut merged = Merged::default();
     let top = selection.first.map_or(u64::MAX, |first| first as u64);
-    let unsorted = |Disorder { place, value, before }: Disorder| {
-        let problem = format!("{value} after {before}, so this input is not sorted");
-        Error::input(place, problem).hinting(Hint::Sort)
-    };
+    let unsorted = |Disorder { place, value, before }: Disorder| not_sorted(place, &value, &before);
     for number in 0..streams.len() {
         if inputs.advance(&mut streams[number])? {
             lasts[number].follow(&streams[number], &inputs, false);
@@ -338,14 +341,15 @@ pub fn merge(
             if let Some(disorder) = whole.follow(stream, &inputs, false) {
                 return Err(unsorted(disorder));
             }
-            out.push(stream);
+            stream.written().into_iter().for_each(|bytes| out.extend_from_slice(bytes));
             merged.written += 1;
         }
         if merged.written == top {
             break;
         }
-        if out.is_full() {
-            out.flush(to).map_err(|error| to.failed(error))?;
+        if out.len() >= BLOCK {
+            to.write_all(&out).map_err(|error| to.failed(error))?;
+            out.clear();
             progress(merged.read);
         }
         queue.pop();
@@ -361,7 +365,7 @@ pub fn merge(
     if queue.is_empty() {
         inputs.end()?;
     }
-    out.flush(to).map_err(|error| to.failed(error))?;
+    to.write_all(&out).map_err(|error| to.failed(error))?;
     merged.types = inputs.types();
     let left_out = streams.iter().map(|stream| stream.left_out);
     let nulls = inputs.typings.iter().map(|typing| typing.counts);
@@ -369,38 +373,7 @@ pub fn merge(
     Ok(merged)
 }
 
-/// Records being written.
-struct Out {
-    written: Written,
-    order: Option<KeyMap>,
-    bytes: Vec<u8>,
-    keys: Vec<u64>,
-}
-
-impl Out {
-    fn push(&mut self, stream: &Stream) {
-        if self.order.is_some() {
-            self.keys.extend(stream.cells.first().and_then(|cell| cell.key()));
-            return;
-        }
-        stream.written().into_iter().for_each(|bytes| self.bytes.extend_from_slice(bytes));
-    }
-
-    fn is_full(&self) -> bool {
-        self.bytes.len() + 8 * self.keys.len() >= BLOCK
-    }
-
-    fn flush(&mut self, to: &mut impl Write) -> io::Result<()> {
-        to.write_all(&self.bytes)?;
-        self.bytes.clear();
-        if let Some(order) = self.order {
-            let keys = binary::words(&self.keys, order);
-            match self.written {
-                Written::AsRead => binary::write(&keys, order, to, |_| {})?,
-                Written::InText => write_text(keys, order, to, |_| {})?,
-            }
-            self.keys.clear();
-        }
-        Ok(())
-    }
+fn not_sorted(place: String, value: &str, before: &str) -> Error {
+    let problem = format!("{value} after {before}, so this input is not sorted");
+    Error::input(place, problem).hinting(Hint::Sort)
 }

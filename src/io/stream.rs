@@ -14,8 +14,8 @@ use super::counts::Counts;
 use super::csv::{By, Dialect, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end, value};
 use super::number::{ends_line, is_space};
 use super::source::Opened;
-use crate::error::{Error, Hint};
-use crate::io::binary::{self, Source};
+use crate::error::Error;
+use crate::io::binary::Source;
 use crate::order::KeyOrder;
 
 /// The common format of all inputs.
@@ -50,8 +50,6 @@ pub(super) struct Stream {
     fields: Vec<Range<usize>>,
     /// Its sort keys.
     pub(super) cells: Vec<Cell>,
-    /// Number of elements read, as places in binary inputs.
-    number: u64,
     /// Counts of rows and lines left out.
     pub(super) left_out: Counts,
     /// Records are read one by one up to this many bytes from the beginning.
@@ -62,7 +60,6 @@ enum Form {
     Text,
     /// Rows; `None` while the input has only blank lines.
     Table(Option<Columns>),
-    Bits(Source, KeyOrder),
 }
 
 /// The known properties of a table.
@@ -179,25 +176,6 @@ impl Stream {
         }
     }
 
-    pub(super) fn bits(
-        opened: Opened,
-        block: usize,
-        source: &Source,
-        direction: KeyOrder,
-    ) -> Result<Self, Error> {
-        // That of a .npy file was checked with its header.
-        if source.count().is_none() {
-            source.check_file()?;
-        }
-        let mut buffer = Buffer::new(opened, block, false);
-        let header = source.skip();
-        if buffer.at_least(header)?.len() < header {
-            source.check(0)?;
-        }
-        buffer.pass(header.min(buffer.bytes().len()));
-        Ok(Self::new(buffer, Form::Bits(source.clone(), direction), false))
-    }
-
     fn new(buffer: Buffer, form: Form, mark: bool) -> Self {
         Self {
             buffer,
@@ -206,7 +184,6 @@ impl Stream {
             length: 0,
             fields: Vec::new(),
             cells: Vec::new(),
-            number: 0,
             left_out: Counts::default(),
             closely: 0,
         }
@@ -229,18 +206,6 @@ impl Stream {
             Form::Text => self.find_token(),
             Form::Table(None) => Ok(false),
             Form::Table(Some(_)) => self.find_row(),
-            Form::Bits(source, _) => {
-                let size = source.element().bytes();
-                let there = self.buffer.at_least(size)?.len();
-                // No more than the header promises, since its reader may rely on that number.
-                if there < size || source.count().is_some_and(|count| self.number >= count) {
-                    source.check(self.number * size as u64 + there as u64)?;
-                    return Ok(false);
-                }
-                self.length = size;
-                self.number += 1;
-                Ok(true)
-            }
         }
     }
 
@@ -304,21 +269,13 @@ impl Stream {
 
     /// Converts the current record to cells; false if that takes knowing whether there are decimals.
     pub(super) fn read(&mut self, typings: &mut [Typing]) -> Result<bool, Error> {
-        let Self { buffer, form, length, fields, cells, number, .. } = self;
+        let Self { buffer, form, length, fields, cells, .. } = self;
         let bytes = &buffer.bytes()[..*length];
         cells.clear();
         match form {
             Form::Text => {
                 cells.extend(typings[0].cell(bytes, || (buffer.place(), None))?);
                 Ok(!cells.is_empty())
-            }
-            Form::Bits(source, direction) => {
-                let Some(key) = binary::key(bytes, source, *direction) else {
-                    let problem = format!("element {} is NaN", *number - 1);
-                    return Err(Error::input(buffer.name(), problem).hinting(Hint::Nan));
-                };
-                cells.push(Cell::of_key(key));
-                Ok(true)
             }
             Form::Table(None) => Ok(true),
             Form::Table(Some(columns)) => {
@@ -334,23 +291,14 @@ impl Stream {
         }
     }
 
-    /// The bytes of the current record: a token, a row with its line end, an element.
+    /// The bytes of the current record: a token, or a row with its line end.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.buffer.bytes()[..self.length]
     }
 
-    /// A cell as text for messages.
-    pub(super) fn shown(&self, cell: Cell) -> String {
-        match (&self.form, cell.key()) {
-            (Form::Bits(source, direction), Some(key)) => binary::shown(key, direction.map(source.element())),
-            _ => cell.shown(),
-        }
-    }
-
-    /// The place of the record: a line, or the number of an element.
+    /// The place of the record.
     pub(super) fn place(&self, key: usize) -> String {
         match &self.form {
-            Form::Bits(..) => format!("{}, element {}", self.buffer.name(), self.number - 1),
             Form::Table(Some(columns)) if columns.model.keys.len() > 1 => {
                 format!("{}, column '{}'", self.buffer.place(), columns.model.keys[key].shown())
             }
@@ -358,7 +306,7 @@ impl Stream {
         }
     }
 
-    /// Whether key `key` is descending; keys of binary elements include the direction.
+    /// Whether key `key` is descending.
     pub(super) fn descending(&self, key: usize, direction: KeyOrder) -> bool {
         match &self.form {
             Form::Table(Some(columns)) => columns.model.keys[key].descending,
@@ -370,7 +318,7 @@ impl Stream {
     pub(super) fn keys(&self) -> usize {
         match &self.form {
             Form::Table(_) => self.columns().map_or(0, |columns| columns.model.keys.len()),
-            Form::Text | Form::Bits(..) => 1,
+            Form::Text => 1,
         }
     }
 

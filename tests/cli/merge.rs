@@ -50,6 +50,57 @@ fn merging_gives_what_sorting_gives() {
 }
 
 #[test]
+fn elements_are_merged_in_blocks_by_all_cores() {
+    let folder = Folder::new();
+    // Of several blocks each, with keys that repeat within and between them, over ranges that overlap in part.
+    let runs: Vec<Vec<u64>> =
+        [(3_000_000, 3, 0), (2_500_000, 7, 5_000_000), (1, 1, 42), (0, 1, 0), (1_000_003, 20, 1)]
+            .map(|(count, step, first)| (0..count).map(|i| first + i / 3 * step).collect())
+            .into();
+    let bytes = |keys: &[u64]| keys.iter().flat_map(|key| key.to_le_bytes()).collect::<Vec<u8>>();
+    let files: Vec<String> = runs
+        .iter()
+        .enumerate()
+        .map(|(number, run)| folder.write(&format!("{number}.u64"), bytes(run)))
+        .collect();
+    let mut expected = runs.concat();
+    expected.sort_unstable();
+    let out = folder.arg("out.u64");
+    let merge = |options: &[&str], files: &[&str], stdin: &[u8]| {
+        let output =
+            run_with(gpusort(&[&["sort", "-m", "--json", "-o", &out], options, files].concat()), stdin);
+        assert!(output.status.success(), "{}", stderr(&output));
+        (fs::read(&out).unwrap(), String::from_utf8(output.stdout).unwrap())
+    };
+    let names: Vec<&str> = files.iter().map(String::as_str).collect();
+    assert!(merge(&[], &names, &[]).0 == bytes(&expected));
+    // One of them from a pipe, which gives some bytes at a time.
+    let piped = ["-f", "bin", "-t", "u64"];
+    assert!(merge(&piped, &["-", &files[1], &files[2], &files[4]], &bytes(&runs[0])).0 == bytes(&expected));
+    assert!(merge(&["--top", "2000001"], &names, &[]).0 == bytes(&expected[..2_000_001]));
+    let all = expected.len();
+    expected.dedup();
+    let (unique, told) = merge(&["-u"], &names, &[]);
+    assert!(unique == bytes(&expected));
+    assert!(told.contains(&format!("\"repeated\":{}", all - expected.len())), "{told}");
+
+    let mut broken = runs[1].clone();
+    broken.swap(2_000_000, 2_000_001);
+    let [value, before] = [broken[2_000_001], broken[2_000_000]];
+    if value == before {
+        broken[2_000_001] = 0;
+    }
+    let file = folder.write("broken.u64", bytes(&broken));
+    let said = refused(&["sort", "-q", "-m", &files[0], &file, "-o", &out], "");
+    let problem = format!(
+        "{file}, element 2000001: {} after {}, so this input is not sorted",
+        broken[2_000_001], broken[2_000_000]
+    );
+    assert!(said.contains(&problem), "{said}");
+    assert!(fs::read(&out).unwrap() == unique, "the old output is whole");
+}
+
+#[test]
 fn a_merge_reads_no_more_elements_than_the_npy_header_says() {
     let folder = Folder::new();
     let words: Vec<u8> = [1_u32, 2, 3].iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -24,17 +24,10 @@ pub(in crate::io) struct Cell {
 enum Value {
     Integer(i128),
     Float(f64),
-    /// A key, which includes the direction.
-    Key(u64),
     Null(Class),
 }
 
 impl Cell {
-    /// The cell of an element of a binary file.
-    pub(in crate::io) fn of_key(key: u64) -> Self {
-        Self::number(Value::Key(key))
-    }
-
     /// The cell of an integer.
     pub(in crate::io) fn of_integer(value: i128) -> Self {
         Self::number(Value::Integer(value))
@@ -43,11 +36,6 @@ impl Cell {
     /// The cell of a float.
     pub(in crate::io) fn of_float(value: f64) -> Self {
         Self::number(Value::Float(value))
-    }
-
-    /// The key of an element of a binary file.
-    pub(in crate::io) fn key(self) -> Option<u64> {
-        if let Value::Key(key) = self.value { Some(key) } else { None }
     }
 
     /// The value as text for messages.
@@ -61,7 +49,6 @@ impl Cell {
                 let shown = format!("{float:?}");
                 shown.strip_suffix(".0").unwrap_or(&shown).to_owned()
             }
-            Value::Key(key) => key.to_string(),
         }
     }
 
@@ -81,13 +68,11 @@ impl Cell {
         let float = |integer: i128| integer as f64;
         let numbers = || {
             let order = match (self.value, other.value) {
-                (Value::Key(a), Value::Key(b)) => return a.cmp(&b),
                 (Value::Integer(a), Value::Integer(b)) => a.cmp(&b),
                 (Value::Integer(a), Value::Float(b)) => float(a).total_cmp(&b),
                 (Value::Float(a), Value::Integer(b)) => a.total_cmp(&float(b)),
                 (Value::Float(a), Value::Float(b)) => a.total_cmp(&b),
                 (Value::Null(_), _) | (_, Value::Null(_)) => return Ordering::Equal,
-                (Value::Key(_), _) | (_, Value::Key(_)) => unreachable!("an input is all keys or none"),
             };
             if descending { order.reverse() } else { order }
         };

@@ -170,7 +170,7 @@ impl Stream {
         let starts = match &self.form {
             Form::Text => starts_of_lines(bytes, size),
             Form::Table(Some(_)) => csv::cuts(bytes, 0..end, size),
-            Form::Table(None) | Form::Bits(..) => return vec![(0..end, None)],
+            Form::Table(None) => return vec![(0..end, None)],
         };
         let ends = starts.iter().skip(1).copied().chain([end]);
         let pieces: Vec<Range<usize>> = starts.iter().zip(ends).map(|(&start, end)| start..end).collect();

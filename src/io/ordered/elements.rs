@@ -1,0 +1,240 @@
+//! Merging binary elements: a block of each input is in memory, and all cores merge what is certain of the blocks.
+//!
+//! ```text
+//! input 0   ───────────|─ ─ ─ ▸
+//! input 1   ──────|────── ─ ─ ▸     up to the least last key in memory, nothing unread comes first
+//! input 2   ────────|─────── ▸
+//! ```
+
+use crate::error::{Error, Hint};
+use crate::io::binary::{self, Source};
+use crate::io::output::Output;
+use crate::io::records::write_text;
+use crate::io::source::Opened;
+use crate::key::{KeyMap, Word};
+use crate::memory;
+use crate::order::{KeyOrder, Selection};
+use crate::runs;
+use crate::words::Width;
+
+use super::{Inputs, Merged, Written};
+
+/// An input, as far as it is read.
+struct Run<'a, W> {
+    source: &'a Source,
+    opened: Opened,
+    order: KeyMap,
+    direction: KeyOrder,
+    /// Keys in order that are not merged yet, from `at` on.
+    keys: Vec<W>,
+    at: usize,
+    /// The last key, of this or an earlier block.
+    last: Option<W>,
+    /// Bytes of an element that is not complete.
+    part: Vec<u8>,
+    /// Bytes and elements read.
+    bytes: u64,
+    number: u64,
+    end: End,
+}
+
+/// What comes after the keys in memory.
+enum End {
+    /// What is not read yet.
+    Unread,
+    /// An error.
+    Wrong(Error),
+    /// Nothing.
+    Nothing,
+}
+
+impl<'a, W: Width> Run<'a, W> {
+    fn new(source: &'a Source, mut opened: Opened, direction: KeyOrder) -> Result<Self, Error> {
+        // That of a .npy file was checked with its header.
+        if source.count().is_none() {
+            source.check_file()?;
+        }
+        let mut header = vec![0; source.skip()];
+        if opened.fill(&mut header)? < header.len() {
+            source.check(0)?;
+        }
+        Ok(Self {
+            source,
+            opened,
+            order: direction.map(source.element()),
+            direction,
+            keys: Vec::new(),
+            at: 0,
+            last: None,
+            part: Vec::new(),
+            bytes: 0,
+            number: 0,
+            end: End::Unread,
+        })
+    }
+
+    /// The keys in memory that are not merged.
+    fn rest(&self) -> &[W] {
+        &self.keys[self.at..]
+    }
+
+    /// Reads a block, as far as bytes are there, up to what is wrong.
+    fn read(&mut self, block: usize) -> Result<(), Error> {
+        let size = self.source.element().bytes();
+        let room = (block / size).max(1) * size;
+        self.at = 0;
+        self.keys.clear();
+        let (opened, part) = (&mut self.opened, &mut self.part);
+        let mut read = 0;
+        let fill = |bytes: &mut [u8]| {
+            let mut filled = part.len();
+            bytes[..filled].copy_from_slice(part);
+            part.clear();
+            loop {
+                let count = opened.read_some(&mut bytes[filled..])?;
+                (filled, read) = (filled + count, read + count);
+                // Only what a pipe has, since its writer may be slow; but at least an element.
+                if count == 0 || filled >= size {
+                    break;
+                }
+            }
+            let whole = filled - filled % size;
+            part.extend_from_slice(&bytes[whole..filled]);
+            Ok(whole)
+        };
+        (self.keys, _) = binary::read_keys(room, self.source, self.order, fill)?;
+        self.bytes += read as u64;
+        // No more than the header promises, since its reader may rely on that number.
+        let most = self.source.count().map_or(u64::MAX, |count| count - self.number);
+        let is_over =
+            self.keys.len() as u64 > most || self.keys.len() as u64 == most && !self.part.is_empty();
+        if self.keys.is_empty() || is_over {
+            self.keys.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+            self.end = self.source.check(self.bytes).map_or_else(End::Wrong, |()| End::Nothing);
+        }
+        self.find_wrong();
+        self.number += self.keys.len() as u64;
+        self.last = self.keys.last().copied().or(self.last);
+        Ok(())
+    }
+
+    /// Ends the keys in memory before the first that is refused or out of order.
+    fn find_wrong(&mut self) {
+        let map = W::map(self.order);
+        let refuses_nan = binary::refuses_nan(self.source, self.direction);
+        let nan = if refuses_nan { self.keys.iter().position(|key| key.is_nan(map)) } else { None };
+        let first = self.last.zip(self.keys.first().copied()).filter(|(last, first)| first < last).map(|_| 0);
+        let disorder =
+            first.or_else(|| self.keys.windows(2).position(|pair| pair[1] < pair[0]).map(|at| at + 1));
+        let Some(at) = nan.into_iter().chain(disorder).min() else { return };
+        let (name, number) = (&self.opened.name, self.number + at as u64);
+        self.end = End::Wrong(if nan == Some(at) {
+            Error::input(name, format!("element {number} is NaN")).hinting(Hint::Nan)
+        } else {
+            let before = if at > 0 { Some(self.keys[at - 1]) } else { self.last };
+            let [value, before] = [Some(self.keys[at]), before]
+                .map(|key| binary::shown(key.unwrap_or_default().into(), self.order));
+            super::not_sorted(format!("{name}, element {number}"), &value, &before)
+        });
+        self.keys.truncate(at);
+    }
+}
+
+/// Bytes read at once of each of this many inputs: few enough for the caches, and for a limit of the process.
+fn block(inputs: usize) -> usize {
+    const ALL: u64 = 32 << 20;
+    let most = memory::address_space_left().map_or(ALL, |left| ALL.min(left / 8)) / inputs.max(1) as u64;
+    most.clamp(1 << 12, 8 << 20) as usize
+}
+
+/// Merges the elements of binary inputs.
+pub(super) fn merge<W: Width + itoa::Integer>(
+    inputs: &Inputs,
+    sources: &[Source],
+    selection: Selection,
+    written: Written,
+    to: &mut Output,
+    mut progress: impl FnMut(u64),
+) -> Result<Merged, Error> {
+    let direction = inputs.how.by.order;
+    let mut runs = Vec::with_capacity(sources.len());
+    for (number, source) in sources.iter().enumerate() {
+        runs.push(Run::<W>::new(source, inputs.opened(number)?, direction)?);
+    }
+    let Some(order) = runs.first().map(|run| run.order) else { return Ok(Merged::default()) };
+    let block = block(runs.len());
+    let top = selection.first.map_or(u64::MAX, |first| first as u64);
+    let mut merged = Merged { types: inputs.types(), ..Merged::default() };
+    let (mut all, mut last) = (Vec::new(), None);
+    loop {
+        for run in &mut runs {
+            while run.rest().is_empty() && matches!(run.end, End::Unread) {
+                let before = run.number;
+                run.read(block)?;
+                merged.read += run.number - before;
+            }
+            if run.rest().is_empty()
+                && let End::Wrong(error) = std::mem::replace(&mut run.end, End::Nothing)
+            {
+                return Err(error);
+            }
+        }
+        // The least key, of the first such run, after which more may come that is not in memory.
+        let open = runs.iter().enumerate().filter(|(_, run)| !matches!(run.end, End::Nothing));
+        let limit = open.filter_map(|(number, run)| Some((*run.rest().last()?, number))).min();
+        let certain = |(number, run): (usize, &Run<W>)| match limit {
+            None => run.rest().len(),
+            Some(limit) => run.rest().partition_point(|&key| (key, number) <= limit),
+        };
+        let counts: Vec<usize> = runs.iter().enumerate().map(certain).collect();
+        let slices: Vec<&[W]> = runs.iter().zip(&counts).map(|(run, &count)| &run.rest()[..count]).collect();
+        all.clear();
+        all.resize(counts.iter().sum(), W::default());
+        if all.is_empty() || top == 0 {
+            break;
+        }
+        runs::merge(&slices, &mut all);
+        runs.iter_mut().zip(&counts).for_each(|(run, count)| run.at += count);
+        let left = usize::try_from(top - merged.written).unwrap_or(usize::MAX);
+        if selection.unique {
+            merged.repeated += drop_repeated(&mut all, &mut last, left);
+        }
+        all.truncate(left);
+        merged.written += all.len() as u64;
+        let keys = (&all[..]).into();
+        let result = match written {
+            Written::AsRead => binary::write(&keys, order, to, |_| {}),
+            Written::InText => write_text(keys, order, to, |_| {}),
+        };
+        result.map_err(|error| to.failed(error))?;
+        progress(merged.read);
+        if merged.written == top {
+            break;
+        }
+    }
+    if selection.first.is_some() {
+        // What else was read depends on the blocks.
+        merged.read = merged.written + merged.repeated;
+    }
+    Ok(merged)
+}
+
+/// Drops keys that repeat the one before them, which for the first is `last`, until there are `most`. Returns how many
+/// were dropped before that.
+fn drop_repeated<W: Word>(keys: &mut Vec<W>, last: &mut Option<W>, most: usize) -> u64 {
+    let (mut kept, mut repeated) = (0, 0);
+    for at in 0..keys.len() {
+        if kept == most {
+            break;
+        }
+        if *last == Some(keys[at]) {
+            repeated += 1;
+        } else {
+            *last = Some(keys[at]);
+            keys[kept] = keys[at];
+            kept += 1;
+        }
+    }
+    keys.truncate(kept);
+    repeated
+}

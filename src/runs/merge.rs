@@ -1,0 +1,183 @@
+//! Merges sorted runs in memory on all cores.
+//!
+//! The result is cut into parts of equal size, and each run where the elements of the parts begin, so that every core
+//! merges a part of its own:
+//!
+//! ```text
+//! run 0   ──────|────|──────────
+//! run 1   ──|──────────────|────
+//! result  ────────|────────|────────
+//! ```
+//!
+//! Where to cut is found by bisection over key values: a key belongs to the first parts if fewer keys than those have
+//! are less. Equal keys are of the earlier runs first.
+
+use crate::key::Word;
+use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+
+/// Elements of the result that are worth another core's while.
+const PART: usize = 1 << 16;
+
+/// Merges `runs`, which are in order, into `to`, which has as many elements.
+pub(crate) fn merge<W: Word>(runs: &[&[W]], to: &mut [W]) {
+    let runs: Vec<&[W]> = runs.iter().copied().filter(|run| !run.is_empty()).collect();
+    // To find a cut takes some hundred comparisons in each run.
+    let least = PART.max(runs.len() << 10);
+    if to.len() <= least {
+        return merge_on_one_core(&runs, to);
+    }
+    let size = to.len().div_ceil(4 * parallel::threads()).max(least);
+    let ends: Vec<usize> = (1..=to.len().div_ceil(size)).map(|part| (part * size).min(to.len())).collect();
+    let mut cuts = vec![vec![0; runs.len()]];
+    cuts.extend(parallel::iter(&ends).map(|&end| cut(&runs, end)).collect::<Vec<_>>());
+    parallel::chunks_mut(to, size).zip(parallel::windows(&cuts, 2)).for_each(|(to, cuts)| {
+        let parts = runs.iter().zip(&cuts[0]).zip(&cuts[1]);
+        let parts: Vec<&[W]> = parts.map(|((run, &begin), &end)| &run[begin..end]).collect();
+        merge_on_one_core(&parts, to);
+    });
+}
+
+/// How many elements of each run are among the first `count` of all.
+fn cut<W: Word>(runs: &[&[W]], count: usize) -> Vec<usize> {
+    let below = |key: u64| runs.iter().map(move |run| run.partition_point(|&other| other.into() < key));
+    // The greatest key with at most `count` less than it.
+    let (mut key, mut bit) = (0, 1_u64 << (8 * size_of::<W>() - 1));
+    while bit > 0 {
+        if below(key | bit).sum::<usize>() <= count {
+            key |= bit;
+        }
+        bit >>= 1;
+    }
+    let mut cuts: Vec<usize> = below(key).collect();
+    let mut missing = count - cuts.iter().sum::<usize>();
+    for (cut, run) in cuts.iter_mut().zip(runs) {
+        let equal = run[*cut..].partition_point(|&other| other.into() <= key).min(missing);
+        *cut += equal;
+        missing -= equal;
+    }
+    cuts
+}
+
+fn merge_on_one_core<W: Word>(runs: &[&[W]], to: &mut [W]) {
+    match runs {
+        [] => {}
+        [run] => to.copy_from_slice(run),
+        [a, b] => merge_two(a, b, to),
+        runs => merge_many(runs, to),
+    }
+}
+
+/// Without a branch on the keys, which processors mispredict.
+fn merge_two<W: Word>(a: &[W], b: &[W], to: &mut [W]) {
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        let takes_b = b[j] < a[i];
+        to[i + j] = if takes_b { b[j] } else { a[i] };
+        i += usize::from(!takes_b);
+        j += usize::from(takes_b);
+    }
+    let rest = if i < a.len() { &a[i..] } else { &b[j..] };
+    to[i + j..].copy_from_slice(rest);
+}
+
+/// A tree of losers (D. Knuth, The Art of Computer Programming 3, 5.4.1): each inner node has the run that lost there, and
+/// the winner of all is taken; the run that it came from plays again from its leaf to the root.
+fn merge_many<W: Word>(runs: &[&[W]], to: &mut [W]) {
+    let leaves = runs.len().next_power_of_two();
+    let mut at = vec![0; runs.len()];
+    // What has ended loses against all others.
+    let head = |at: &[usize], run: usize| runs.get(run).and_then(|keys| keys.get(at[run]).copied());
+    let wins = |a: (Option<W>, usize), b: (Option<W>, usize)| match (a.0, b.0) {
+        (Some(x), Some(y)) => (x, a.1) < (y, b.1),
+        (x, _) => x.is_some(),
+    };
+    let mut losers = vec![0; leaves];
+    let mut winners: Vec<usize> = (0..2 * leaves).map(|node| node.saturating_sub(leaves)).collect();
+    for node in (1..leaves).rev() {
+        let [a, b] = [winners[2 * node], winners[2 * node + 1]];
+        let a_wins = wins((head(&at, a), a), (head(&at, b), b));
+        (winners[node], losers[node]) = if a_wins { (a, b) } else { (b, a) };
+    }
+    let mut winner = winners[1];
+    for to in to {
+        let Some(key) = head(&at, winner) else { break };
+        *to = key;
+        at[winner] += 1;
+        let mut here = (head(&at, winner), winner);
+        let mut node = leaves + winner;
+        while node > 1 {
+            node /= 2;
+            let other = (head(&at, losers[node]), losers[node]);
+            if wins(other, here) {
+                losers[node] = here.1;
+                here = other;
+            }
+        }
+        winner = here.1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sorted(runs: &[Vec<u32>]) -> Vec<u32> {
+        let mut all = runs.concat();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn cuts_take_equal_keys_of_earlier_runs_first() {
+        let runs = [&[1_u32, 2, 2, 9][..], &[], &[2, 2, 3]];
+        let cuts: Vec<Vec<usize>> = (0..=7).map(|count| cut(&runs, count)).collect();
+        let expected = [[0, 0], [1, 0], [2, 0], [3, 0], [3, 1], [3, 2], [3, 3], [4, 3]];
+        assert!(cuts.iter().zip(expected).all(|(cut, [a, c])| *cut == [a, 0, c]), "{cuts:?}");
+        let all: Vec<usize> = (0..=2).flat_map(|count| cut(&[&[u64::MAX, u64::MAX][..]], count)).collect();
+        assert_eq!(all, [0, 1, 2]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn any_runs_merge_in_any_parts(
+            mut runs in prop::collection::vec(prop::collection::vec(prop_oneof![0..9_u32, any::<u32>()], 0..60), 0..9),
+            least in 1..40_usize,
+        ) {
+            runs.iter_mut().for_each(|run| run.sort_unstable());
+            let views: Vec<&[u32]> = runs.iter().map(Vec::as_slice).collect();
+            let mut on_one = vec![0; views.iter().map(|run| run.len()).sum()];
+            merge_on_one_core(&views, &mut on_one);
+            prop_assert_eq!(&on_one, &sorted(&runs));
+            // Fewer than there would be for these runs, so that there are several parts.
+            let mut to = vec![0; on_one.len()];
+            let mut begin = vec![0; views.len()];
+            for end in (least..on_one.len()).step_by(least).chain([on_one.len()]) {
+                let cuts = cut(&views, end);
+                let parts: Vec<&[u32]> = views.iter().zip(begin.iter().zip(&cuts)).map(|(run, (&a, &b))| &run[a..b]).collect();
+                let from = begin.iter().sum::<usize>();
+                merge_on_one_core(&parts, &mut to[from..end]);
+                begin = cuts;
+            }
+            prop_assert_eq!(&to, &on_one);
+        }
+    }
+
+    #[test]
+    fn large_runs_merge_on_all_cores() {
+        for count in [2, 3, 5] {
+            let keys =
+                |run: u64| (0..150_000 - run).map(move |i| i * (run + 3) + i % 2 * 7).collect::<Vec<u64>>();
+            let mut runs: Vec<Vec<u64>> = (0..count).map(keys).collect();
+            runs.iter_mut().for_each(|run| run.sort_unstable());
+            let mut expected = runs.concat();
+            expected.sort_unstable();
+            let mut to = vec![0; expected.len()];
+            merge(&runs.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut to);
+            assert!(to == expected, "{count}");
+        }
+    }
+}
