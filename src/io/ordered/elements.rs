@@ -14,6 +14,7 @@ use crate::io::source::Opened;
 use crate::key::{KeyMap, Word};
 use crate::memory;
 use crate::order::{KeyOrder, Selection};
+use crate::parallel;
 use crate::runs;
 use crate::words::Width;
 
@@ -143,7 +144,12 @@ impl<'a, W: Width> Run<'a, W> {
 /// Bytes read at once of each of this many inputs: few enough for the caches, and for a limit of the process.
 fn block(inputs: usize) -> usize {
     const ALL: u64 = 32 << 20;
-    let most = memory::address_space_left().map_or(ALL, |left| ALL.min(left / 8)) / inputs.max(1) as u64;
+    let left = memory::address_space_left().and_then(|_| {
+        // Threads take their part of it first.
+        parallel::threads();
+        memory::address_space_left()
+    });
+    let most = left.map_or(ALL, |left| ALL.min(left / 8)) / inputs.max(1) as u64;
     most.clamp(1 << 12, 8 << 20) as usize
 }
 
