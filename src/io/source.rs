@@ -146,7 +146,10 @@ impl Input {
                     Ok(metadata) if metadata.is_dir() => {
                         return Err(Error::input(self.name(), "is a directory"));
                     }
-                    Ok(metadata) if metadata.is_file() => Box::new(ByAllCores { file, at: 0 }),
+                    // One of /dev may stand for a file that is open, and in which reading goes on.
+                    Ok(metadata) if metadata.is_file() && !path.starts_with("/dev") => {
+                        Box::new(ByAllCores { file, at: 0 })
+                    }
                     _ => Box::new(file),
                 }
             }
@@ -155,15 +158,21 @@ impl Input {
     }
 }
 
+/// Bytes that a pipe has room for.
+#[cfg(target_os = "linux")]
+const PIPE: usize = 1 << 20;
+
 /// Standard input, unbuffered: bytes read are consumed.
 #[cfg(unix)]
 fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
     // Not the standard library's, which treats an unreadable descriptor as one at its end.
     let stdin = io::stdin().as_fd().try_clone_to_owned()?;
-    // Room for what comes while the last bytes are looked at. What is no pipe refuses it, or a limit does.
+    // Room for what comes while the last bytes are looked at. What is no pipe has no size; a limit may refuse it.
     #[cfg(target_os = "linux")]
-    let _ = rustix::pipe::fcntl_setpipe_size(&stdin, 1 << 20);
+    if rustix::pipe::fcntl_getpipe_size(&stdin).is_ok_and(|size| size < PIPE) {
+        let _ = rustix::pipe::fcntl_setpipe_size(&stdin, PIPE);
+    }
     Ok(stdin.into())
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use crate::support::command::{gpusort, refused, run, stderr};
-use crate::support::files::Folder;
+use crate::support::files::{Folder, lines_to};
 use crate::support::process::end;
 
 #[test]
@@ -86,11 +86,15 @@ fn check_names_the_first_disorder() {
     );
     assert!(refused(&["check", "-", "-"], "1\n").contains("named twice"));
     // Disorder is reported as soon as it is read, though more may come.
-    let mut child = gpusort(&["check"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    pipe.write_all(b"2\n1\n").unwrap();
-    assert_eq!(end(&mut child).code(), Some(1));
-    drop(pipe);
+    let many = lines_to(20_000) + "5\n";
+    for parts in [&["2\n1\n"][..], &["2\n", "1\n"], &["2 1 3 "], &["2\r1\r3\r"], &["1\n2\n", &many], &[&many]]
+    {
+        let mut child = gpusort(&["check"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        parts.iter().for_each(|part| pipe.write_all(part.as_bytes()).unwrap());
+        assert_eq!(end(&mut child).code(), Some(1), "{:.9?}", parts[0]);
+        drop(pipe);
+    }
 
     // What would be an error in a sort is one here.
     assert!(refused(&["check"], "1\nx\n").contains("standard input:2: 'x' is not a number"));

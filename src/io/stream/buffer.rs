@@ -137,23 +137,19 @@ impl Buffer {
         Ok(count > 0)
     }
 
-    /// Reads as many bytes as there is room for, as long as they are there: one read of a pipe that returns few has
-    /// emptied it. The room becomes larger each time, up to `most`.
+    /// As [`Self::refill`], into room that becomes larger each time it was filled, up to `most`.
     pub(super) fn refill_much(&mut self, most: usize) -> Result<(), Error> {
-        const FEW: usize = 1 << 16;
         let larger = (2 * self.block).min(most);
         // Threads need what is left of a limit, too.
         let fits = || memory::address_space_left().is_none_or(|left| left / 4 > larger as u64);
         if larger > self.block && self.end == self.bytes.len() && fits() {
             self.block = larger;
         }
-        loop {
-            let unread = self.bytes().len();
-            let is_more = self.refill()?;
-            if !is_more || self.bytes().len() < unread + FEW || self.end == self.bytes.len() {
-                return Ok(());
-            }
+        if self.bytes.len() - self.end < self.block / 2 {
+            self.make_room()?;
         }
+        self.refill()?;
+        Ok(())
     }
 
     /// Makes room for as many bytes again, so that each byte is moved a few times at most.

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::io::counts::Counts;
 use crate::io::csv::{self, Row, value};
 use crate::io::infer::{Spot, integer_of, limits};
-use crate::io::number::{Tokens, float, has_fraction};
+use crate::io::number::{Tokens, ends_line, float, has_fraction, is_space};
 use crate::key::ElementType;
 use crate::order::KeyOrder;
 use crate::parallel;
@@ -87,22 +87,22 @@ impl Stream {
     ) -> Result<(), Error> {
         self.buffer.pass(std::mem::take(&mut self.length));
         while self.buffer.passed() >= self.closely {
-            // Reading may wait for the writer of a pipe, who may wait for what is said of the lines that are here.
-            if memchr::memchr(b'\n', self.buffer.bytes()).is_none() {
+            // Reading may wait for the writer of a pipe, who may wait for what is said of the records that are here.
+            if !self.has_record() {
                 self.buffer.refill_much(stretches.most)?;
             }
-            let bytes = self.buffer.bytes();
+            self.pass_blanks();
+            let (begin, bytes) = (self.buffer.passed(), self.buffer.bytes());
             let end = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
-            let begin = self.buffer.passed();
-            if end < stretches.least {
+            if end == 0 || end < stretches.least {
                 self.closely = begin + bytes.len() as u64;
                 return Ok(());
             }
-            // In the middle of a line, or of a table whose columns are not known, there is nothing to cut.
             let pieces = if self.buffer.at_line_start() {
                 self.see(end, typings, expected, stretches)
             } else {
-                vec![(0..end, None)]
+                // The rest of a line, in which # begins no comment.
+                vec![(0..memchr::memchr(b'\n', bytes).map_or(end, |newline| newline + 1), None)]
             };
             for (piece, seen) in pieces {
                 if begin + piece.start as u64 != self.buffer.passed() {
@@ -117,6 +117,27 @@ impl Stream {
             progress(self.buffer.passed());
         }
         Ok(())
+    }
+
+    /// Whether there may be a whole record in memory.
+    fn has_record(&self) -> bool {
+        let bytes = self.buffer.bytes();
+        if self.has_rows() {
+            return memchr::memchr(b'\n', bytes).is_some();
+        }
+        let first = bytes.iter().position(|&byte| !is_space(byte));
+        first.is_some_and(|first| bytes[first..].iter().any(|&byte| is_space(byte)))
+    }
+
+    /// Passes what is left of a line of text after its last token.
+    fn pass_blanks(&mut self) {
+        if self.has_rows() {
+            return;
+        }
+        let bytes = self.buffer.bytes();
+        let blanks = bytes.iter().position(|&byte| !is_space(byte)).unwrap_or(bytes.len());
+        let line = bytes[..blanks].iter().rposition(|&byte| ends_line(byte));
+        self.buffer.pass(line.map_or(0, |end| end + 1));
     }
 
     /// Passes a piece whose records are in order, if they also follow those before it.
