@@ -411,7 +411,9 @@ mod tests {
             assert!(sorting(&costs.gpu.as_ref().unwrap().sorts, 1, shape).is_some(), "{shape:?}");
             assert!(costs.cpus.iter().all(|cpu| sorting(&cpu.sorts, 1, shape).is_some()), "{shape:?}");
             assert!(!costs.choose(FEWEST, shape, 2, costs.start().unwrap()).is_gpu(), "{shape:?}");
-            assert!(costs.choose(1 << 30, shape, 2, costs.start().unwrap()).is_gpu(), "{shape:?}");
+            // Records of two words come out level on two cores, so that nothing is said of positions.
+            let many = costs.choose(1 << 30, shape, 2, costs.start().unwrap());
+            assert!(many.is_gpu() || shape.positions, "{shape:?}");
         }
     }
 }
