@@ -64,7 +64,7 @@ pub struct Crossover {
 }
 
 impl Crossover {
-    /// The number of elements for keys of so many words, or records of them, among what was seen.
+    /// The number of elements for keys of this many words, or records of them, among what was measured.
     #[must_use]
     pub fn of(seen: &[Self], key_words: u32, records: bool) -> Option<usize> {
         let is_it = |it: &&Self| (it.key_words, it.records) == (key_words, records);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::npy;
 use super::records::write_text;
-use super::source::{BLOCK, Input, RegularFile};
+use super::source::{BLOCK, Input, Opened, RegularFile};
 use crate::error::{Error, Hint};
 use crate::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
 use crate::order::{KeyOrder, Nulls};
@@ -81,6 +81,25 @@ impl Source {
         self.header.as_ref().map(|header| header.count)
     }
 
+    /// Whether a NaN is an error.
+    pub(super) fn refuses_nan(&self, direction: KeyOrder) -> bool {
+        direction.nan == Nulls::Error && self.element.is_float()
+    }
+
+    /// The error that this element is one.
+    pub(super) fn is_nan(&self, element: u64) -> Error {
+        Error::input(self.input.name(), format!("element {element} is NaN")).hinting(Hint::Nan)
+    }
+
+    /// Passes what comes before the elements of it.
+    pub(super) fn opened(&self, mut opened: Opened) -> Result<Opened, Error> {
+        let mut skipped = vec![0; self.skip()];
+        if opened.fill(&mut skipped)? < skipped.len() {
+            self.check(0)?;
+        }
+        Ok(opened)
+    }
+
     /// Checks the size of a file before it is read.
     pub(super) fn check_file(&self) -> Result<(), Error> {
         self.input.size().map_or(Ok(()), |size| self.check(size.saturating_sub(self.skip() as u64)))
@@ -123,14 +142,13 @@ pub fn read(
             progress(total);
         };
         let order = direction.map(source.element);
-        let refuses_nan = refuses_nan(source, direction);
+        let refuses_nan = source.refuses_nan(direction);
         let mut taken = 0;
         let mut check = |keys: Words<'static>| {
             if refuses_nan && let Some(place) = first_nan(&keys, order) {
-                let problem = format!("element {} is NaN", taken + place);
-                return Err(Error::input(source.input.name(), problem).hinting(Hint::Nan));
+                return Err(source.is_nan(taken + place as u64));
             }
-            taken += keys.len();
+            taken += keys.len() as u64;
             take(keys)
         };
         match source.element.key_words() {
@@ -140,11 +158,6 @@ pub fn read(
         source.check(total - before)?;
     }
     Ok(total)
-}
-
-/// Whether a NaN is an error.
-pub(super) fn refuses_nan(source: &Source, direction: KeyOrder) -> bool {
-    direction.nan == Nulls::Error && source.element.is_float()
 }
 
 fn first_nan(keys: &Words, order: KeyMap) -> Option<usize> {
@@ -164,11 +177,7 @@ fn read_one<W: Word>(
     if let Some(file) = file {
         return read_file(source, &file, order, count, take);
     }
-    let mut opened = source.input.open()?;
-    let mut skipped = vec![0; source.skip()];
-    if opened.fill(&mut skipped)? < skipped.len() {
-        return source.check(0);
-    }
+    let mut opened = source.opened(source.input.open()?)?;
     let size = order.element.bytes();
     let mut left = opened.size;
     loop {
@@ -267,6 +276,28 @@ pub(super) fn shown(key: u64, order: KeyMap) -> String {
     String::from_utf8_lossy(text.trim_ascii_end()).into_owned()
 }
 
+/// The first of these keys that is less than the one before it, which for the first is `last`; with `unique`, one that is
+/// equal to it, too. Its index, the key before, and the key.
+pub(super) fn first_broken<W: Word>(
+    keys: &[W],
+    last: Option<u64>,
+    unique: bool,
+) -> Option<(usize, [u64; 2])> {
+    /// Pairs that one core compares at a time.
+    const PIECE: usize = 1 << 16;
+    let broken = |a: u64, b: u64| a > b || unique && a == b;
+    let first = last.zip(keys.first()).map(|(last, &first)| [last, first.into()]);
+    if let Some(pair) = first.filter(|&[last, first]| broken(last, first)) {
+        return Some((0, pair));
+    }
+    let is_broken = |pair: &[W]| broken(pair[0].into(), pair[1].into());
+    let piece = |number: usize| &keys[number * PIECE..keys.len().min((number + 1) * PIECE + 1)];
+    let in_piece = |number| piece(number).windows(2).position(is_broken).map(|at| number * PIECE + at);
+    let pieces = keys.len().saturating_sub(1).div_ceil(PIECE);
+    let at = if pieces < 2 { in_piece(0) } else { parallel::iter(0..pieces).find_map_first(in_piece) };
+    at.map(|at| (at + 1, [keys[at].into(), keys[at + 1].into()]))
+}
+
 /// The first element out of order, if any: the source, the element's index in it, and the keys of the element
 /// before and of this one. With `unique`, a repeated key is out of order too.
 pub(super) fn first_disorder(
@@ -275,26 +306,13 @@ pub(super) fn first_disorder(
     unique: bool,
     progress: impl Fn(u64),
 ) -> Result<Option<(usize, u64, [u64; 2])>, Error> {
-    /// Pairs that one core compares at a time.
-    const PIECE: usize = 1 << 16;
     fn find<W: Word>(keys: &[Block<W>], last: &mut Option<u64>, unique: bool) -> Option<(usize, [u64; 2])> {
-        let broken = |a: u64, b: u64| a > b || unique && a == b;
         let mut before = 0;
         for keys in keys.iter().filter(|keys| !keys.is_empty()) {
-            let first = last.replace(keys[keys.len() - 1].into()).map(|last| [last, keys[0].into()]);
-            if let Some(pair) = first.filter(|&[last, first]| broken(last, first)) {
-                return Some((before, pair));
+            if let Some((at, pair)) = first_broken(keys, *last, unique) {
+                return Some((before + at, pair));
             }
-            let is_broken = |pair: &[W]| broken(pair[0].into(), pair[1].into());
-            let piece = |number: usize| &keys[number * PIECE..keys.len().min((number + 1) * PIECE + 1)];
-            let pieces = parallel::iter(0..(keys.len() - 1).div_ceil(PIECE));
-            let in_pieces = pieces.find_first(|&number| piece(number).windows(2).any(is_broken));
-            if let Some(number) = in_pieces
-                && let Some(at) = piece(number).windows(2).position(is_broken)
-            {
-                let at = number * PIECE + at;
-                return Some((before + at + 1, [keys[at].into(), keys[at + 1].into()]));
-            }
+            *last = Some(keys[keys.len() - 1].into());
             before += keys.len();
         }
         None

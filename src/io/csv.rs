@@ -27,7 +27,7 @@ use crate::parallel::map_parts;
 use crate::words::{Width, Words, by_width, in_one};
 
 pub(super) use self::header::{Found, Header};
-pub(super) use self::rows::{Line, Row, RowReader, UNCLOSED, cuts, lacking_end, value};
+pub(super) use self::rows::{Line, Row, RowReader, UNCLOSED, lacking_end, pieces, value};
 
 /// The form of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,21 +205,20 @@ impl<'a> Layout<'a> {
         let size = piece_size(self.text.bytes.len());
         let mut pieces = Vec::new();
         for (body, _) in bodies {
-            let cuts = cuts(&self.text.bytes[..=body.end], body.clone(), size);
-            let ends = cuts.iter().skip(1).copied().chain([body.end]);
-            pieces.extend(cuts.iter().zip(ends).map(|(&start, until)| (body, start, until)));
+            let of_body = rows::pieces(&self.text.bytes[..=body.end], body.clone(), size);
+            pieces.extend(of_body.into_iter().map(|piece| (body, piece)));
         }
         let read =
             |body: &Range<usize>, start, until| self.read_part(&self.text.bytes[..=body.end], start, until);
         let parts: Vec<Result<Part, Problem>> =
-            map_parts(pieces.clone(), |(body, start, until)| read(body, start, until));
+            map_parts(pieces.clone(), |(body, piece)| read(body, piece.start, piece.end));
         let mut right: Vec<Part> = Vec::with_capacity(parts.len());
         let (mut rows, mut next) = (0, 0);
-        for ((body, start, until), part) in pieces.into_iter().zip(parts) {
-            if start == body.start {
-                next = start;
+        for ((body, piece), part) in pieces.into_iter().zip(parts) {
+            if piece.start == body.start {
+                next = piece.start;
             }
-            let part = if start == next { part } else { read(body, next, until) };
+            let part = if piece.start == next { part } else { read(body, next, piece.end) };
             let part = part.map_err(|problem| self.error(problem))?;
             next = part.end;
             rows += (part.starts.len() + part.skipped.len()) as u64;

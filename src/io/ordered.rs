@@ -146,12 +146,9 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// Compares a record with another one; also returns the first key that differs.
-    fn compare(&self, a: &Stream, b: &[Cell]) -> (Ordering, usize) {
-        let orders = a.cells.iter().zip(b).enumerate();
-        let mut orders =
-            orders.map(|(key, (a_cell, b))| (a_cell.compare(b, a.descending(key, self.how.by.order)), key));
-        orders.find(|(order, _)| order.is_ne()).unwrap_or((Ordering::Equal, 0))
+    /// Compares a record with another one.
+    fn compare(&self, a: &Stream, b: &[Cell]) -> Ordering {
+        a.compare(&a.cells, b, self.how.by.order).0
     }
 }
 
@@ -160,16 +157,14 @@ impl<'a> Inputs<'a> {
 struct Last(Option<Vec<Cell>>);
 
 impl Last {
-    /// The violation if the record comes next; with `unique`, an equal one is one too. Replaces the last
-    /// record.
-    fn follow(&mut self, stream: &Stream, inputs: &Inputs, unique: bool) -> Option<Disorder> {
+    /// The violation, if the record that comes next is one. Replaces the last record.
+    fn follow(&mut self, stream: &Stream, expected: Expected) -> Option<Disorder> {
         let Some(before) = &mut self.0 else {
             self.0 = Some(stream.cells.clone());
             return None;
         };
-        let (order, key) = inputs.compare(stream, before);
-        let is_broken = order.is_lt() || unique && order.is_eq();
-        let disorder = is_broken.then(|| Disorder {
+        let (order, key) = stream.compare(before, &stream.cells, expected.order);
+        let disorder = (!expected.allows(order)).then(|| Disorder {
             place: stream.place(key),
             value: stream.cells[key].shown(),
             before: before[key].shown(),
@@ -224,7 +219,7 @@ pub fn check(
             if !inputs.advance(&mut stream)? {
                 break;
             }
-            if let Some(disorder) = last.follow(&stream, &inputs, unique) {
+            if let Some(disorder) = last.follow(&stream, expected) {
                 return Ok(Some(disorder));
             }
         }
@@ -308,13 +303,14 @@ pub fn merge(
     if let Some(columns) = streams.iter().find_map(Stream::columns) {
         out.extend_from_slice(&columns.header);
     }
+    let expected = Expected { order: how.by.order, unique: false };
     let mut lasts: Vec<Last> = streams.iter().map(|_| Last::default()).collect();
     let mut whole = Last::default();
     // The streams that have a record, that of the first record at the end.
     let mut queue: Vec<usize> = Vec::new();
     let enqueue = |queue: &mut Vec<usize>, inputs: &Inputs, streams: &[Stream], number: usize| {
         let is_later = |&other: &usize| {
-            inputs.compare(&streams[other], &streams[number].cells).0.then(other.cmp(&number)).is_gt()
+            inputs.compare(&streams[other], &streams[number].cells).then(other.cmp(&number)).is_gt()
         };
         // Inputs may be of different ranges, where the same stream goes on.
         let goes_on = queue.last().is_none_or(is_later);
@@ -325,7 +321,7 @@ pub fn merge(
     let unsorted = |Disorder { place, value, before }: Disorder| not_sorted(place, &value, &before);
     for number in 0..streams.len() {
         if inputs.advance(&mut streams[number])? {
-            lasts[number].follow(&streams[number], &inputs, false);
+            lasts[number].follow(&streams[number], expected);
             merged.read += 1;
             enqueue(&mut queue, &inputs, &streams, number);
         }
@@ -333,12 +329,12 @@ pub fn merge(
     while let Some(&number) = queue.last().filter(|_| top > 0) {
         let stream = &mut streams[number];
         let is_repeated =
-            selection.unique && whole.0.as_ref().is_some_and(|last| inputs.compare(stream, last).0.is_eq());
+            selection.unique && whole.0.as_ref().is_some_and(|last| inputs.compare(stream, last).is_eq());
         if is_repeated {
             merged.repeated += 1;
         } else {
             // Detects −0 that was treated as 0 before the first decimal was seen.
-            if let Some(disorder) = whole.follow(stream, &inputs, false) {
+            if let Some(disorder) = whole.follow(stream, expected) {
                 return Err(unsorted(disorder));
             }
             stream.written().into_iter().for_each(|bytes| out.extend_from_slice(bytes));
@@ -354,7 +350,7 @@ pub fn merge(
         }
         queue.pop();
         if inputs.advance(stream)? {
-            if let Some(disorder) = lasts[number].follow(stream, &inputs, false) {
+            if let Some(disorder) = lasts[number].follow(stream, expected) {
                 return Err(unsorted(disorder));
             }
             merged.read += 1;

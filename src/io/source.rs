@@ -1,7 +1,7 @@
 //! Input sources, and positions in them for messages.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -138,7 +138,11 @@ impl Input {
     /// I/O errors; a directory is rejected here, not when it is read.
     pub fn open(&self) -> Result<Opened, Error> {
         let reader: Box<dyn Read + Sync> = match self {
-            Self::Stdin => Box::new(stdin().map_err(|error| Error::io(self.name(), "read", error))?),
+            Self::Stdin => {
+                let stdin = stdin().map_err(|error| Error::io(self.name(), "read", error))?;
+                widen(&stdin);
+                Box::new(stdin)
+            }
             Self::Memory(memory) => Box::new(MemoryReader { memory: memory.clone(), at: 0, reads: 0 }),
             Self::File(path) => {
                 let file = File::open(path).map_err(|error| Error::io(self.name(), "open", error))?;
@@ -146,9 +150,13 @@ impl Input {
                     Ok(metadata) if metadata.is_dir() => {
                         return Err(Error::input(self.name(), "is a directory"));
                     }
-                    // One of /dev may stand for a file that is open, and in which reading goes on.
-                    Ok(metadata) if metadata.is_file() && !path.starts_with("/dev") => {
-                        Box::new(ByAllCores { file, at: 0 })
+                    Ok(metadata) if metadata.is_file() => {
+                        // One of /dev may stand for a file that is open, in which reading goes on.
+                        let at = (&file).stream_position();
+                        Box::new(ByAllCores {
+                            at: at.map_err(|error| Error::io(self.name(), "read", error))?,
+                            file,
+                        })
                     }
                     _ => Box::new(file),
                 }
@@ -158,28 +166,32 @@ impl Input {
     }
 }
 
-/// Bytes that a pipe has room for.
-#[cfg(target_os = "linux")]
-const PIPE: usize = 1 << 20;
-
 /// Standard input, unbuffered: bytes read are consumed.
 #[cfg(unix)]
 fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
     // Not the standard library's, which treats an unreadable descriptor as one at its end.
-    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
-    // Room for what comes while the last bytes are looked at. What is no pipe has no size; a limit may refuse it.
-    #[cfg(target_os = "linux")]
-    if rustix::pipe::fcntl_getpipe_size(&stdin).is_ok_and(|size| size < PIPE) {
-        let _ = rustix::pipe::fcntl_setpipe_size(&stdin, PIPE);
-    }
-    Ok(stdin.into())
+    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
 }
 
 #[cfg(not(unix))]
 fn stdin() -> io::Result<io::Stdin> {
     Ok(io::stdin())
 }
+
+/// Makes room in a pipe for what comes while the last bytes are looked at.
+#[cfg(target_os = "linux")]
+fn widen(pipe: &File) {
+    const PIPE: usize = 1 << 20;
+    // What is no pipe has no size; a limit may refuse it.
+    if rustix::pipe::fcntl_getpipe_size(pipe).is_ok_and(|size| size < PIPE) {
+        let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE);
+    }
+}
+
+/// Only Linux can.
+#[cfg(not(target_os = "linux"))]
+fn widen<T>(_: &T) {}
 
 /// Reads a regular file, much of it with all cores.
 struct ByAllCores {
@@ -190,30 +202,11 @@ struct ByAllCores {
 impl Read for ByAllCores {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         const PIECE: usize = 1 << 20;
-        let counts: Vec<io::Result<usize>> = if room.len() < 2 * PIECE {
-            vec![read_at(&self.file, room, self.at)]
+        let total = if room.len() < 2 * PIECE {
+            read_at(&self.file, room, self.at)?
         } else {
-            let pieces = parallel::chunks_mut(room, PIECE).enumerate();
-            let read = |(number, piece): (usize, &mut [u8])| {
-                let at = self.at + (number * PIECE) as u64;
-                fill(piece, |room, filled| read_at(&self.file, room, at + filled as u64))
-            };
-            pieces.map(read).collect()
+            fill_by_all_cores(&self.file, room, self.at, PIECE)?
         };
-        let mut total = 0;
-        for count in counts {
-            match count {
-                Ok(PIECE) => total += PIECE,
-                // The file ended there when it was read, whatever was found after it.
-                Ok(count) => {
-                    total += count;
-                    break;
-                }
-                // The next read returns it, if it lasts.
-                Err(_) if total > 0 => break,
-                Err(error) => return Err(error),
-            }
-        }
         self.at += total as u64;
         Ok(total)
     }
@@ -289,10 +282,13 @@ impl RegularFile {
             return Err(Error::io(&self.name, "read", io::ErrorKind::OutOfMemory.into()));
         };
         bytes.truncate(size);
-        parallel::chunks_mut(&mut bytes, BLOCK).enumerate().try_for_each(|(number, block)| {
-            let whole = self.read_at(block, (number * BLOCK) as u64)? == block.len();
-            if whole { Ok(()) } else { Err(self.has_changed()) }
-        })?;
+        let read = fill_by_all_cores(&self.file, &mut bytes, 0, BLOCK);
+        let read = read.map_err(|error| Error::io(&self.name, "read", error))?;
+        if read < size {
+            // The error at its end, if that is why.
+            self.read_at(&mut [0], read as u64)?;
+            return Err(self.has_changed());
+        }
         let mut more = [0; 1 << 12];
         loop {
             let count = self.read_at(&mut more, bytes.len() as u64)?;
@@ -327,6 +323,31 @@ fn fill(room: &mut [u8], mut read: impl FnMut(&mut [u8], usize) -> io::Result<us
         }
     }
     Ok(filled)
+}
+
+/// Fills `room` from `place` on, in pieces of this size, as far as the file goes.
+fn fill_by_all_cores(file: &File, room: &mut [u8], place: u64, piece: usize) -> io::Result<usize> {
+    let read = |(number, room): (usize, &mut [u8])| {
+        let at = place + (number * piece) as u64;
+        fill(room, |room, filled| read_at(file, room, at + filled as u64))
+    };
+    let counts: Vec<io::Result<usize>> = parallel::chunks_mut(room, piece).enumerate().map(read).collect();
+    let mut total = 0;
+    for count in counts {
+        match count {
+            Ok(count) => {
+                total += count;
+                // The file ended there when it was read, whatever was found after it.
+                if count < piece {
+                    break;
+                }
+            }
+            // The next read returns it, if it lasts.
+            Err(_) if total > 0 => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(total)
 }
 
 #[cfg(unix)]

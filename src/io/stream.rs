@@ -4,6 +4,7 @@ mod buffer;
 pub(super) mod cell;
 mod stretch;
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use self::buffer::Buffer;
@@ -312,6 +313,13 @@ impl Stream {
             Form::Table(Some(columns)) => columns.model.keys[key].descending,
             _ => direction.descending,
         }
+    }
+
+    /// Compares the keys of two records; also returns the first that differs.
+    pub(super) fn compare(&self, a: &[Cell], b: &[Cell], direction: KeyOrder) -> (Ordering, usize) {
+        let cells = a.iter().zip(b).enumerate();
+        let mut orders = cells.map(|(key, (a, b))| (a.compare(b, self.descending(key, direction)), key));
+        orders.find(|(order, _)| order.is_ne()).unwrap_or((Ordering::Equal, 0))
     }
 
     /// The number of keys per record.

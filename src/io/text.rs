@@ -41,7 +41,7 @@ pub fn parse(text: Text, element: Option<ElementType>, direction: KeyOrder) -> R
         let mut integers = Integers::new(element, guess(piece.len()));
         integers.read(&text.bytes[piece.clone()], piece.start).map(|()| integers)
     };
-    match map_parts(pieces(&text), read).into_iter().collect::<Result<Vec<_>, _>>() {
+    match map_parts(pieces_of(&text), read).into_iter().collect::<Result<Vec<_>, _>>() {
         Ok(pieces) => {
             let element = element.or_else(|| Integers::span(&pieces).element());
             let order = direction.map(element.map_or_else(|| infer(&text, direction), Ok)?);
@@ -96,21 +96,24 @@ pub(super) fn piece_size(text: usize) -> usize {
     }
 }
 
-/// The text in pieces of whole lines.
-fn pieces(text: &Text) -> Vec<Range<usize>> {
+/// A range of text in pieces of whole lines, each of about this many bytes.
+pub(super) fn pieces(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
-    let size = piece_size(text.bytes.len());
-    for part in &text.parts {
-        let mut start = part.range.start;
-        while start < part.range.end {
-            let earliest = (start + size).min(part.range.end);
-            let newline = memchr::memchr(b'\n', &text.bytes[earliest..part.range.end]);
-            let end = newline.map_or(part.range.end, |newline| earliest + newline + 1);
-            pieces.push(start..end);
-            start = end;
-        }
+    let mut start = range.start;
+    while start < range.end {
+        let earliest = (start + size).min(range.end);
+        let newline = memchr::memchr(b'\n', &bytes[earliest..range.end]);
+        let end = newline.map_or(range.end, |newline| earliest + newline + 1);
+        pieces.push(start..end);
+        start = end;
     }
     pieces
+}
+
+/// The text of all inputs in pieces for all cores.
+fn pieces_of(text: &Text) -> Vec<Range<usize>> {
+    let size = piece_size(text.bytes.len());
+    text.parts.iter().flat_map(|part| pieces(&text.bytes, part.range.clone(), size)).collect()
 }
 
 /// The offset of every token.
@@ -120,7 +123,7 @@ fn spelling(text: Text) -> Spelling {
             let tokens = Tokens::new(&text.bytes[piece.clone()]);
             tokens.map(|(start, _)| S::of_usize(piece.start + start)).collect::<Vec<S>>()
         };
-        map_parts(pieces(text), in_piece).into()
+        map_parts(pieces_of(text), in_piece).into()
     }
     let starts =
         if u32::try_from(text.bytes.len()).is_ok() { starts::<u32>(&text) } else { starts::<u64>(&text) };

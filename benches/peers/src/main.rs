@@ -156,7 +156,7 @@ fn print_table(gpu: &Gpu, sizes: &[u64], lines: &[Line]) {
     }
 }
 
-/// The times of so many sorts, in ms.
+/// The times of this many sorts, in ms.
 fn times(n: u64, runs: usize, contender: &mut dyn Contender) -> anyhow::Result<Vec<f64>> {
     let keys = |seed| {
         let (element, distribution) = (ElementType::U32, Distribution::Uniform);

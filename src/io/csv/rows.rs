@@ -265,10 +265,17 @@ pub(in crate::io) fn lacking_end(row: &[u8], line_end: &'static [u8]) -> &'stati
     if row.ends_with(b"\r") { b"\n" } else { line_end }
 }
 
+/// A range of a table in pieces of about `size` bytes, cut at probable row boundaries. A stray quote may make one wrong,
+/// which shows when the piece before it is read.
+pub(in crate::io) fn pieces(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<Range<usize>> {
+    let cuts = cuts(bytes, range.clone(), size);
+    let ends = cuts.iter().skip(1).copied().chain([range.end]);
+    cuts.iter().zip(ends).map(|(&start, end)| start..end).collect()
+}
+
 /// Probable row boundaries to cut the table at, about every `size` bytes, the first at the beginning of the
-/// range: line ends after an even number of quotes. A stray quote may make one wrong, which shows when the
-/// part before it is read.
-pub(in crate::io) fn cuts(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<usize> {
+/// range: line ends after an even number of quotes.
+fn cuts(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<usize> {
     let starts: Vec<usize> = range.clone().step_by(size).collect();
     if starts.len() < 2 {
         return starts;

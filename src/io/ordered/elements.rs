@@ -6,7 +6,7 @@
 //! input 2   ────────|─────── ▸
 //! ```
 
-use crate::error::{Error, Hint};
+use crate::error::Error;
 use crate::io::binary::{self, Source};
 use crate::io::output::Output;
 use crate::io::records::write_text;
@@ -25,7 +25,7 @@ struct Run<'a, W> {
     source: &'a Source,
     opened: Opened,
     order: KeyMap,
-    direction: KeyOrder,
+    refuses_nan: bool,
     /// Keys in order that are not merged yet, from `at` on.
     keys: Vec<W>,
     at: usize,
@@ -50,20 +50,16 @@ enum End {
 }
 
 impl<'a, W: Width> Run<'a, W> {
-    fn new(source: &'a Source, mut opened: Opened, direction: KeyOrder) -> Result<Self, Error> {
+    fn new(source: &'a Source, opened: Opened, direction: KeyOrder) -> Result<Self, Error> {
         // That of a .npy file was checked with its header.
         if source.count().is_none() {
             source.check_file()?;
         }
-        let mut header = vec![0; source.skip()];
-        if opened.fill(&mut header)? < header.len() {
-            source.check(0)?;
-        }
         Ok(Self {
             source,
-            opened,
+            opened: source.opened(opened)?,
             order: direction.map(source.element()),
-            direction,
+            refuses_nan: source.refuses_nan(direction),
             keys: Vec::new(),
             at: 0,
             last: None,
@@ -122,22 +118,19 @@ impl<'a, W: Width> Run<'a, W> {
     /// Ends the keys in memory before the first that is refused or out of order.
     fn find_wrong(&mut self) {
         let map = W::map(self.order);
-        let refuses_nan = binary::refuses_nan(self.source, self.direction);
-        let nan = if refuses_nan { self.keys.iter().position(|key| key.is_nan(map)) } else { None };
-        let first = self.last.zip(self.keys.first().copied()).filter(|(last, first)| first < last).map(|_| 0);
-        let disorder =
-            first.or_else(|| self.keys.windows(2).position(|pair| pair[1] < pair[0]).map(|at| at + 1));
-        let Some(at) = nan.into_iter().chain(disorder).min() else { return };
-        let (name, number) = (&self.opened.name, self.number + at as u64);
-        self.end = End::Wrong(if nan == Some(at) {
-            Error::input(name, format!("element {number} is NaN")).hinting(Hint::Nan)
-        } else {
-            let before = if at > 0 { Some(self.keys[at - 1]) } else { self.last };
-            let [value, before] = [Some(self.keys[at]), before]
-                .map(|key| binary::shown(key.unwrap_or_default().into(), self.order));
-            super::not_sorted(format!("{name}, element {number}"), &value, &before)
-        });
-        self.keys.truncate(at);
+        if self.refuses_nan
+            && let Some(at) = self.keys.iter().position(|key| key.is_nan(map))
+        {
+            self.end = End::Wrong(self.source.is_nan(self.number + at as u64));
+            self.keys.truncate(at);
+        }
+        let last = self.last.map(W::into);
+        if let Some((at, pair)) = binary::first_broken(&self.keys, last, false) {
+            let place = format!("{}, element {}", self.opened.name, self.number + at as u64);
+            let [before, value] = pair.map(|key| binary::shown(key, self.order));
+            self.end = End::Wrong(super::not_sorted(place, &value, &before));
+            self.keys.truncate(at);
+        }
     }
 }
 

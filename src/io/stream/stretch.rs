@@ -19,6 +19,7 @@ use crate::io::counts::Counts;
 use crate::io::csv::{self, Row, value};
 use crate::io::infer::{Spot, integer_of, limits};
 use crate::io::number::{Tokens, ends_line, float, has_fraction, is_space};
+use crate::io::text;
 use crate::key::ElementType;
 use crate::order::KeyOrder;
 use crate::parallel;
@@ -52,12 +53,10 @@ pub(in crate::io) struct Expected {
 impl Expected {
     /// Whether a record may follow another one that compares to it like this.
     #[inline]
-    fn allows(self, order: Ordering) -> bool {
+    pub(in crate::io) fn allows(self, order: Ordering) -> bool {
         order.is_lt() || order.is_eq() && !self.unique
     }
-}
 
-impl Expected {
     fn allows_after(self, last: i128, next: i128) -> bool {
         self.allows(if self.order.descending { next.cmp(&last) } else { last.cmp(&next) })
     }
@@ -149,7 +148,7 @@ impl Stream {
         expected: Expected,
     ) -> bool {
         if let (Some(last), Some([first, _])) = (&last, &seen.ends)
-            && !self.follows(last, first, expected)
+            && !expected.allows(self.compare(last, first, expected.order).0)
         {
             return false;
         }
@@ -169,14 +168,6 @@ impl Stream {
         self.buffer.passed()
     }
 
-    /// Whether a record with the key `next` may follow one with the key `last`.
-    fn follows(&self, last: &[Cell], next: &[Cell], expected: Expected) -> bool {
-        let compared = last.iter().zip(next).enumerate();
-        let mut compared =
-            compared.map(|(key, (last, next))| last.compare(next, self.descending(key, expected.order)));
-        expected.allows(compared.find(|order| order.is_ne()).unwrap_or(Ordering::Equal))
-    }
-
     /// What the pieces of the next `end` bytes are, which are whole lines.
     fn see(
         &self,
@@ -188,13 +179,11 @@ impl Stream {
         let bytes = &self.buffer.bytes()[..end];
         // Some for each core, so that those that are done early find more.
         let size = (end / parallel::threads() / 4).max(stretches.piece);
-        let starts = match &self.form {
-            Form::Text => starts_of_lines(bytes, size),
-            Form::Table(Some(_)) => csv::cuts(bytes, 0..end, size),
+        let pieces = match &self.form {
+            Form::Text => text::pieces(bytes, 0..end, size),
+            Form::Table(Some(_)) => csv::pieces(bytes, 0..end, size),
             Form::Table(None) => return vec![(0..end, None)],
         };
-        let ends = starts.iter().skip(1).copied().chain([end]);
-        let pieces: Vec<Range<usize>> = starts.iter().zip(ends).map(|(&start, end)| start..end).collect();
         parallel::map_parts(pieces, |piece| {
             let typings = || typings.iter().map(|typing| typing.fork(piece.start as u64)).collect();
             let seen = if let Form::Table(Some(columns)) = &self.form {
@@ -263,8 +252,8 @@ impl Stream {
                 // A number with a fraction always has a point or an exponent.
                 Some((value, length)) if tokens.pass(length) => Cell::of_float(value),
                 _ => {
-                    let spot = || self.spot(piece.start + start);
-                    typing.cell(tokens.take_token(), || (spot().place, None)).ok()??
+                    let place = || (self.buffer.place_after(piece.start + start), None);
+                    typing.cell(tokens.take_token(), place).ok()??
                 }
             };
             match &mut ends {
@@ -314,7 +303,7 @@ impl Stream {
                 }
                 if first.is_none() {
                     first = Some(cells.clone());
-                } else if !self.follows(&last, &cells, expected) {
+                } else if !expected.allows(self.compare(&last, &cells, expected.order).0) {
                     return None;
                 }
                 std::mem::swap(&mut last, &mut cells);
@@ -356,19 +345,4 @@ fn pass_short(tokens: &mut Tokens, before: i128, typing: &mut Typing, expected: 
     }
     typing.push_short(span, count);
     Some((end ^ flip).into())
-}
-
-/// Where pieces of about this many bytes begin, each at the beginning of a line.
-fn starts_of_lines(bytes: &[u8], size: usize) -> Vec<usize> {
-    let mut starts = vec![0];
-    let mut earliest = size;
-    while earliest < bytes.len() {
-        let Some(newline) = memchr::memchr(b'\n', &bytes[earliest..]) else { break };
-        let start = earliest + newline + 1;
-        if start < bytes.len() {
-            starts.push(start);
-        }
-        earliest = start + size;
-    }
-    starts
 }

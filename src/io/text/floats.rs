@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{inference, pieces, spot};
+use super::{inference, pieces_of, spot};
 use crate::error::Error;
 use crate::io::number::{Tokens, float, has_fraction};
 use crate::io::records::{Records, Spelling};
@@ -86,7 +86,7 @@ fn floats_of<W: Float, S: Width>(
         Ok::<_, Error>((keys, starts, inference))
     };
     let (mut keys, mut starts, mut inference) = (Vec::new(), Vec::new(), none.clone());
-    for piece in map_parts(pieces(text), read_piece) {
+    for piece in map_parts(pieces_of(text), read_piece) {
         let (piece_keys, piece_starts, piece_inference) = piece?;
         keys.push(piece_keys);
         starts.push(piece_starts);
