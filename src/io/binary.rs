@@ -10,7 +10,7 @@ use crate::error::{Error, Hint};
 use crate::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
 use crate::order::{KeyOrder, Nulls};
 use crate::parallel::{self, ParallelIterator};
-use crate::words::{Block, Words, by_width, map_into};
+use crate::words::{Block, Width, Words, by_width, map_into};
 
 /// Bytes of a file that one core reads at a time: enough to use huge pages.
 const PIECE: Range<u64> = 8 << 20..64 << 20;
@@ -126,38 +126,162 @@ impl Source {
 ///
 /// # Errors
 ///
-/// I/O errors; an input that is not a whole number of elements, or not as many as its header says; a file
-/// whose size changes meanwhile; NaN if the rules reject it; an error of `take`, which ends the reading.
+/// As for [`Reader::next`]; an error of `take`, which ends the reading.
 pub fn read(
     sources: &[Source],
     direction: KeyOrder,
     progress: impl Fn(u64),
     mut take: impl FnMut(Words<'static>) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    let mut total = 0;
-    for source in sources {
-        let before = total;
-        let mut count = |bytes: usize| {
-            total += bytes as u64;
-            progress(total);
-        };
-        let order = direction.map(source.element);
-        let refuses_nan = source.refuses_nan(direction);
-        let mut taken = 0;
-        let mut check = |keys: Words<'static>| {
-            if refuses_nan && let Some(place) = first_nan(&keys, order) {
-                return Err(source.is_nan(taken + place as u64));
-            }
-            taken += keys.len() as u64;
-            take(keys)
-        };
-        match source.element.key_words() {
-            KeyWords::One => read_one::<u32>(source, order, &mut count, |keys| check(keys.into()))?,
-            KeyWords::Two => read_one::<u64>(source, order, &mut count, |keys| check(keys.into()))?,
-        }
-        source.check(total - before)?;
+    let mut reader = Reader::new(sources, direction);
+    while let Some(keys) = reader.next()? {
+        progress(reader.bytes);
+        take(keys)?;
     }
-    Ok(total)
+    Ok(reader.bytes)
+}
+
+/// Reads sources of a common type, piece by piece.
+pub struct Reader<'a> {
+    sources: &'a [Source],
+    direction: KeyOrder,
+    /// The first of the sources, if it is open.
+    open: Option<Open>,
+    /// The most bytes of a file that one core reads at a time.
+    most: u64,
+    /// Bytes read so far.
+    pub bytes: u64,
+}
+
+/// A source that is being read.
+struct Open {
+    way: Way,
+    /// Bytes and elements of it that were read.
+    bytes: u64,
+    elements: u64,
+}
+
+/// How it is read.
+enum Way {
+    /// A file of known size, read with all cores, and the place up to which it is read.
+    File(RegularFile, u64),
+    /// Anything else, read with one core, and the size that is left of it as far as known.
+    Stream(Opened, Option<u64>),
+    /// Nothing is left.
+    Nothing,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads from the beginning of the sources.
+    #[must_use]
+    pub fn new(sources: &'a [Source], direction: KeyOrder) -> Self {
+        Self { sources, direction, open: None, most: PIECE.end, bytes: 0 }
+    }
+
+    /// Reads at most about this many bytes at a time.
+    #[must_use]
+    pub fn in_pieces_of(self, bytes: u64) -> Self {
+        let most = (bytes / parallel::threads() as u64).clamp(1 << 12, PIECE.end);
+        Self { most, ..self }
+    }
+
+    /// The next keys; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; an input that is not a whole number of elements, or not as many as its header says; a file
+    /// whose size changes meanwhile; NaN if the rules reject it.
+    pub fn next(&mut self) -> Result<Option<Words<'static>>, Error> {
+        while let Some(source) = self.sources.first() {
+            let open = match &mut self.open {
+                Some(open) => open,
+                none => none.insert(Open::new(source)?),
+            };
+            let order = self.direction.map(source.element);
+            let (keys, bytes) = match source.element.key_words() {
+                KeyWords::One => open.read::<u32>(source, order, self.most)?,
+                KeyWords::Two => open.read::<u64>(source, order, self.most)?,
+            };
+            open.bytes += bytes as u64;
+            self.bytes += bytes as u64;
+            if bytes == 0 {
+                source.check(open.bytes)?;
+                self.sources = &self.sources[1..];
+                self.open = None;
+                continue;
+            }
+            if source.refuses_nan(self.direction)
+                && let Some(place) = first_nan(&keys, order)
+            {
+                return Err(source.is_nan(open.elements + place as u64));
+            }
+            open.elements += keys.len() as u64;
+            return Ok(Some(keys));
+        }
+        Ok(None)
+    }
+}
+
+impl Open {
+    fn new(source: &Source) -> Result<Self, Error> {
+        let file = source.input.open_regular()?.filter(|file| file.size > BLOCK as u64);
+        let way = match file {
+            Some(file) => Way::File(file, source.skip() as u64),
+            None => {
+                let opened = source.opened(source.input.open()?)?;
+                let size = opened.size;
+                Way::Stream(opened, size)
+            }
+        };
+        Ok(Self { way, bytes: 0, elements: 0 })
+    }
+
+    /// The next keys, and the bytes they were read from: none at the end.
+    fn read<W: Width>(
+        &mut self,
+        source: &Source,
+        order: KeyMap,
+        most: u64,
+    ) -> Result<(Words<'static>, usize), Error> {
+        let size = order.element.bytes();
+        match &mut self.way {
+            Way::File(file, at) => {
+                let cores = parallel::threads();
+                let piece = (file.size / cores as u64 / 4).clamp(PIECE.start.min(most), most);
+                let piece = piece.next_multiple_of(size as u64);
+                // One piece per core at a time, to bound the pieces that wait for those before them.
+                let starts: Vec<u64> = (*at..file.size).step_by(piece as usize).take(cores).collect();
+                let read = |&start: &u64| {
+                    let room = (file.size - start).min(piece) as usize;
+                    let fill = |bytes: &mut [u8]| file.read_at(bytes, start);
+                    let (keys, bytes) = read_keys::<W>(room, source, order, fill)?;
+                    if bytes < room { Err(file.has_changed()) } else { Ok((keys, bytes)) }
+                };
+                let pieces: Vec<(Vec<W>, usize)> =
+                    parallel::iter(&starts).map(read).collect::<Result<_, _>>()?;
+                if pieces.is_empty() && file.size_now()? != file.size {
+                    return Err(file.has_changed());
+                }
+                let (keys, bytes): (Vec<Vec<W>>, Vec<usize>) = pieces.into_iter().unzip();
+                let bytes = bytes.iter().sum();
+                *at += bytes as u64;
+                Ok((keys.into(), bytes))
+            }
+            Way::Stream(opened, left) => {
+                // The expected size and one more element, to detect the end.
+                let expected = left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+                let most = BLOCK.min(usize::try_from(most).unwrap_or(usize::MAX));
+                let room = (expected / size).saturating_add(1).min(most / size) * size;
+                let (keys, bytes) = read_keys::<W>(room, source, order, |bytes| opened.fill(bytes))?;
+                *left = left.map(|left| left.saturating_sub(bytes as u64));
+                if bytes < room {
+                    self.way = Way::Nothing;
+                }
+                Ok((keys.into(), bytes))
+            }
+            Way::Nothing => Ok((Words::new(order.element.key_words()), 0)),
+        }
+    }
 }
 
 fn first_nan(keys: &Words, order: KeyMap) -> Option<usize> {
@@ -165,64 +289,6 @@ fn first_nan(keys: &Words, order: KeyMap) -> Option<usize> {
         blocks.iter().flat_map(|block| &**block).position(|key| key.is_nan(map))
     }
     by_width!(keys, blocks => find(blocks, Word::map(order)))
-}
-
-fn read_one<W: Word>(
-    source: &Source,
-    order: KeyMap,
-    count: &mut impl FnMut(usize),
-    mut take: impl FnMut(Vec<W>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let file = source.input.open_regular()?.filter(|file| file.size > BLOCK as u64);
-    if let Some(file) = file {
-        return read_file(source, &file, order, count, take);
-    }
-    let mut opened = source.opened(source.input.open()?)?;
-    let size = order.element.bytes();
-    let mut left = opened.size;
-    loop {
-        // The expected size and one more element, to detect the end.
-        let expected = left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
-        let room = (expected / size).saturating_add(1).min(BLOCK / size) * size;
-        let (keys, bytes) = read_keys(room, source, order, |bytes| opened.fill(bytes))?;
-        count(bytes);
-        take(keys)?;
-        if bytes < room {
-            return Ok(());
-        }
-        left = left.map(|left| left.saturating_sub(bytes as u64));
-    }
-}
-
-/// Reads a file of known size on all cores.
-fn read_file<W: Word>(
-    source: &Source,
-    file: &RegularFile,
-    order: KeyMap,
-    count: &mut impl FnMut(usize),
-    mut take: impl FnMut(Vec<W>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let cores = parallel::threads();
-    let size = (file.size / cores as u64 / 4)
-        .clamp(PIECE.start, PIECE.end)
-        .next_multiple_of(order.element.bytes() as u64);
-    let starts: Vec<u64> = (source.skip() as u64..file.size).step_by(size as usize).collect();
-    // One piece per core at a time, to bound the pieces that wait for those before them.
-    for starts in starts.chunks(cores) {
-        let pieces: Vec<_> = parallel::iter(starts)
-            .map(|&start| {
-                let room = (file.size - start).min(size) as usize;
-                let (keys, bytes) = read_keys(room, source, order, |bytes| file.read_at(bytes, start))?;
-                if bytes < room { Err(file.has_changed()) } else { Ok((keys, bytes)) }
-            })
-            .collect();
-        for piece in pieces {
-            let (keys, bytes) = piece?;
-            count(bytes);
-            take(keys)?;
-        }
-    }
-    if file.size_now()? == file.size { Ok(()) } else { Err(file.has_changed()) }
 }
 
 /// Fills up to `count` bytes with `fill`; returns the keys of the whole elements in them and their number.
