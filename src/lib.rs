@@ -120,6 +120,7 @@ pub mod unstable {
         parallel: "Work on all cores.";
         pipeline: "From inputs to an output.";
         plan: "What a sort does, decided before anything runs.";
+        runs: "Sorted runs.";
         #[cfg(feature = "cli")] size: "Sizes as people write them.";
         sorter: "One request, one result.";
         #[cfg(feature = "cli")] timing: "What a sort took.";

@@ -43,6 +43,14 @@ pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
     })
 }
 
+/// Bytes of memory that the machine has.
+#[must_use]
+pub fn installed() -> Option<u64> {
+    let mut system = sysinfo::System::new();
+    system.refresh_memory();
+    Some(system.total_memory()).filter(|&total| total > 0)
+}
+
 fn machine() -> Option<u64> {
     let mut system = sysinfo::System::new();
     system.refresh_memory();

@@ -9,6 +9,9 @@
 //! that keep their spelling, or rows of a table. Elements of binary files may still be read while the first of them are
 //! on their way to a device, and blocks of sorted keys are written while later ones are on their way back.
 
+mod parts;
+mod runs;
+
 use std::io::{self, Write};
 use std::sync::mpsc;
 use std::thread::Scope;
@@ -16,18 +19,22 @@ use std::time::{Duration, Instant};
 
 use crate::error::Error;
 use crate::io::binary::{self, Source};
-use crate::io::csv::{self, Table};
+use crate::io::csv::Table;
 use crate::io::format::Format;
-use crate::io::records::{Records, Spelling, write_records, write_text};
+use crate::io::records::{Spelling, write_records, write_text};
 use crate::io::stream::{How, Kind};
-use crate::io::{Counts, Input, Output, Text, npy, text};
+use crate::io::{Counts, Input, Output, Text, npy};
 use crate::key::{ElementType, KeyMap, KeyWords};
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
 use crate::plan::Shape;
 use crate::report::Report;
+use crate::runs::Budget;
 use crate::sorter::{Incoming, Method, Ordered, Request, Sorter};
 use crate::words::Words;
+
+pub use self::parts::Parts;
+pub use self::runs::{Merge, Runs};
 
 /// Watches the progress of a pipeline.
 pub trait Watch: Sync {
@@ -49,6 +56,8 @@ pub enum Phase {
     Order,
     /// Writing: records.
     Write,
+    /// Merging runs: records.
+    Merge,
 }
 
 /// Watches nothing.
@@ -110,47 +119,11 @@ pub fn count(how: &How) -> Option<u64> {
 ///
 /// I/O errors; input that the format, the type or the order rejects.
 pub fn read<'a>(inputs: &[Input], how: &How, watch: &dyn Watch) -> Result<Dataset<'a>, Error> {
-    watch.phase(Phase::Read, inputs.iter().map(Input::size).sum());
-    let start = Instant::now();
-    let progress = |done| watch.set(done);
-    let read_text = || {
-        let text = Text::read(inputs, progress)?;
-        let (bytes, reading) = (text.size(), start.elapsed());
-        watch.phase(Phase::Parse, None);
-        Ok::<_, Error>((text, bytes, reading))
-    };
-    let of_records =
-        |Records { order: map, keys, spelling }| Content::Numbers { keys: keys.into(), map, spelling };
-    let (element, order) = (how.by.element, how.by.order);
-    let (content, bytes, reading) = match &how.kind {
-        Kind::Bits(sources) => {
-            let map = order.map(element_of(sources));
-            let mut keys = Words::new(map.element.key_words());
-            let take = |block| {
-                keys.append(block);
-                Ok(())
-            };
-            let bytes = binary::read(sources, order, progress, take)?;
-            (Content::Numbers { keys: keys.into(), map, spelling: None }, bytes, start.elapsed())
-        }
-        Kind::Text => {
-            let straight = text::integers_from_files(inputs, element, order, progress)?;
-            if let Some(text::FromFiles { records, bytes, reading }) = straight {
-                (of_records(records), bytes, reading)
-            } else {
-                let (text, bytes, reading) = read_text()?;
-                (of_records(text::parse(text, element, order)?), bytes, reading)
-            }
-        }
-        Kind::Table(dialect) => {
-            let (text, bytes, reading) = read_text()?;
-            let (table, words) = csv::read(text, *dialect, &how.by)?;
-            (Content::Rows { words, table: Box::new(table) }, bytes, reading)
-        }
-    };
-    let is_parsed = !matches!(how.kind, Kind::Bits(_));
-    let parsing = if is_parsed { start.elapsed().saturating_sub(reading) } else { Duration::ZERO };
-    Ok(Dataset { content, bytes, reading: Reading::Done(reading), parsing })
+    let budget = Budget::unlimited();
+    let mut parts = Parts::new(inputs, how, &budget, watch);
+    let all = parts.next()?;
+    parts.end()?;
+    Ok(all)
 }
 
 /// Reads binary files of known sizes on another thread, so that keys are on their way to a device before the last are

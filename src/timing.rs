@@ -40,6 +40,10 @@ pub struct Timing {
     pub ms: Phases,
     /// Elements per second of the sort itself.
     pub keys_per_s: f64,
+    /// The number of sorted runs that were merged; none where all fits in memory.
+    pub runs: usize,
+    /// Bytes of runs in temporary files.
+    pub spilled_bytes: u64,
     /// The reason for this device and algorithm.
     pub why: String,
     /// Counts of left-out records and of nulls.
@@ -114,8 +118,10 @@ pub struct Phases {
     pub sort: f64,
     /// Transfer of the result back.
     pub download: f64,
-    /// Formatting and writing.
+    /// Formatting and writing; where there are runs, writing these.
     pub write: f64,
+    /// Merging runs, and writing the result.
+    pub merge: f64,
     /// From the start of the process's work to its end.
     pub total: f64,
 }
@@ -155,6 +161,8 @@ impl Timing {
                 ..Phases::default()
             },
             keys_per_s: if seconds > 0.0 { (n as f64 / seconds).round() } else { 0.0 },
+            runs: 0,
+            spilled_bytes: 0,
             why: report.why.iter().fold(why, |why, chosen| why + "; " + chosen),
             left_out: LeftOut::default(),
             type_assumed: false,
@@ -179,6 +187,7 @@ impl fmt::Display for Timing {
             ("sort", ms.sort),
             ("download", ms.download),
             ("write", ms.write),
+            ("merge", ms.merge),
         ];
         for (number, (name, time)) in phases.iter().filter(|(_, time)| *time > 0.0).enumerate() {
             write!(f, "{}{name} {}", if number > 0 { ", " } else { "" }, short(*time))?;
@@ -191,6 +200,11 @@ impl fmt::Display for Timing {
         write!(f, " on {}", self.device.name)?;
         if self.device.kind != "cpu" {
             write!(f, " ({}, {}), {} clock", self.device.backend, self.device.kind, self.clock)?;
+        }
+        if self.runs > 0 {
+            let runs = if self.runs == 1 { "run" } else { "runs" };
+            let spilled = human::bytes(self.spilled_bytes);
+            write!(f, "; {} {runs} of {spilled} in temporary files", grouped(self.runs))?;
         }
         for (what, count) in self.left_out.told() {
             write!(f, "; {} {what}", grouped(count))?;

@@ -71,7 +71,8 @@ fn both_ways(contents: &[&str], element: Option<ElementType>) -> bool {
             Input::File(path)
         })
         .collect();
-    let Some(straight) = text::integers_from_files(&inputs, element, DESCENDING, |_| {}).unwrap() else {
+    let Some(straight) = text::integers_from_files(&inputs, element, DESCENDING, u64::MAX, |_| {}).unwrap()
+    else {
         return false;
     };
     let whole = text::parse(Text::read(&inputs, |_| {}).unwrap(), element, DESCENDING).unwrap();

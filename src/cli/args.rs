@@ -334,7 +334,8 @@ Output:
   failure leaves the old one whole.
 
 Environment:
-  GPUSORT_DEVICE, GPUSORT_ALGO, GPUSORT_TIMING and GPUSORT_PROGRESS set those defaults.
+  GPUSORT_DEVICE, GPUSORT_ALGO, GPUSORT_TIMING, GPUSORT_PROGRESS, GPUSORT_MEMORY and
+  GPUSORT_TEMP_DIR set those defaults.
 
 Exit codes:
   0 done; 1 --check found disorder; 2 an error (usage, input, device, disk); 130 interrupted.")]
@@ -424,6 +425,42 @@ pub(super) struct SortArgs {
         help_heading = HOW
     )]
     pub(super) device: String,
+
+    /// How much memory to take, in bytes or % of the machine's; what does not fit is sorted in runs in temporary files
+    /// [default: three quarters of what is available]
+    #[arg(
+        long,
+        value_name = "SIZE|N%",
+        env = "GPUSORT_MEMORY",
+        hide_env_values = true,
+        value_parser = memory,
+        help_heading = HOW
+    )]
+    pub(super) memory: Option<u64>,
+
+    /// The same by the name that `sort` has for it, where digits alone are KiB
+    #[arg(
+        short = 'S',
+        long,
+        value_name = "SIZE|N%",
+        value_parser = kibibytes,
+        overrides_with = "memory",
+        help_heading = HOW
+    )]
+    pub(super) buffer_size: Option<u64>,
+
+    /// Folder for temporary files; repeat for several disks [default: TMPDIR, else /var/tmp]
+    #[arg(
+        short = 'T',
+        long,
+        alias = "temporary-directory",
+        value_name = "DIR",
+        env = "GPUSORT_TEMP_DIR",
+        hide_env_values = true,
+        value_hint = ValueHint::DirPath,
+        help_heading = HOW
+    )]
+    pub(super) temp_dir: Vec<PathBuf>,
 
     /// Where the timing goes; auto is standard output where no data would be spoilt, else stderr
     #[arg(
@@ -545,6 +582,34 @@ const NULLS: [(&str, Nulls); 3] = [("last", Nulls::Last), ("first", Nulls::First
 /// `--invalid`
 const INVALID: [(&str, Invalid); 4] =
     [("error", Invalid::Error), ("last", Invalid::Last), ("first", Invalid::First), ("skip", Invalid::Skip)];
+
+/// A size of memory: bytes, with K, M, G or T for powers of 1024; or a part of the machine's memory.
+fn memory(text: &str) -> Result<u64, String> {
+    let refused = || "not a size such as 500M or 4G, and no part of the memory such as 50%".to_owned();
+    if let Some(part) = text.strip_suffix('%') {
+        let part =
+            part.parse::<f64>().ok().filter(|part| part.is_finite() && *part >= 0.0).ok_or_else(refused)?;
+        let all = gpusort::unstable::memory::installed()
+            .ok_or("this system does not say how much memory it has")?;
+        return Ok((all as f64 / 100.0 * part) as u64);
+    }
+    let upper = text.to_ascii_uppercase();
+    match upper.strip_suffix('T') {
+        Some(digits) => {
+            let size = gpusort::unstable::size::parse(digits).map_err(|_| refused())?;
+            size.checked_mul(1 << 40).ok_or_else(refused)
+        }
+        None => {
+            gpusort::unstable::size::parse(upper.strip_suffix('B').unwrap_or(&upper)).map_err(|_| refused())
+        }
+    }
+}
+
+/// As [`memory`], but digits alone are KiB.
+fn kibibytes(text: &str) -> Result<u64, String> {
+    let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_plain { memory(&format!("{text}K")) } else { memory(text) }
+}
 
 /// A byte that can separate fields.
 fn delimiter(text: &str) -> Result<u8, String> {

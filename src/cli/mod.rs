@@ -123,7 +123,14 @@ fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// Variables that set defaults of options.
-const ENVIRONMENT: [&str; 4] = ["GPUSORT_DEVICE", "GPUSORT_ALGO", "GPUSORT_TIMING", "GPUSORT_PROGRESS"];
+const ENVIRONMENT: [&str; 6] = [
+    "GPUSORT_DEVICE",
+    "GPUSORT_ALGO",
+    "GPUSORT_TIMING",
+    "GPUSORT_PROGRESS",
+    "GPUSORT_MEMORY",
+    "GPUSORT_TEMP_DIR",
+];
 
 fn prepare_environment() {
     for name in ENVIRONMENT {

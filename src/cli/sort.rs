@@ -14,8 +14,9 @@ use anyhow::bail;
 use gpusort::unstable::io::{Format, Input, Output};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::Selection;
-use gpusort::unstable::pipeline::{self, Dataset, Phase, Watch};
+use gpusort::unstable::pipeline::{self, Dataset, Parts, Phase, Runs, Watch};
 use gpusort::unstable::plan::Shape;
+use gpusort::unstable::runs::Folders;
 use gpusort::unstable::timing::{LeftOut, Timing, milliseconds};
 use gpusort::unstable::{human, memory};
 
@@ -54,6 +55,12 @@ impl Watch for Watched<'_> {
                 }
                 self.progress.phase("write", Unit::Records, total);
             }
+            (Phase::Merge, _) => {
+                if self.to_terminal {
+                    self.progress.end();
+                }
+                self.progress.phase("merge", Unit::Records, total);
+            }
             _ => self.progress.phase("parse", Unit::Time, None),
         }
     }
@@ -83,6 +90,19 @@ impl Options {
             self.ask.positions || format.is_table() || format == Format::Text && element.is_float();
         let shape = Shape::of(element, positions);
         Some(Expected { n, shape, bytes, text: !format.is_bits() })
+    }
+
+    /// Checks that the elements to be written are of the type that the output's name promises.
+    fn check_promise(&self, element: Option<ElementType>) -> anyhow::Result<()> {
+        if let (Some(promised), Some(element)) = (self.output_element, element)
+            && promised != element
+        {
+            bail!(
+                "{}: the data is {element}, not {promised}; --type {promised} reads it so, --to bin writes {element} there",
+                human::path(self.output.as_deref().unwrap_or(Path::new(""))),
+            );
+        }
+        Ok(())
     }
 
     /// The least memory needed to sort the expected input, in bytes.
@@ -129,7 +149,8 @@ fn sort(options: &Options) -> anyhow::Result<()> {
     if let (Some(expected), Some(n)) = (&mut expected, pipeline::count(&how)) {
         expected.n = n;
     }
-    if let Some(expected) = &expected {
+    let budget = options.budget();
+    if let Some(expected) = expected.as_ref().filter(|_| options.ask.positions) {
         memory::ensure("this sort", options.least_memory(expected))?;
     }
     devices.expect(expected);
@@ -137,10 +158,21 @@ fn sort(options: &Options) -> anyhow::Result<()> {
     let output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
     let watched = options.watched(&progress);
     let timing = thread::scope(|scope| {
-        let coming = devices.is_starting().then(|| pipeline::read_meanwhile(&how, &watched, scope)).flatten();
+        let fits = expected.is_some_and(|expected| budget.fits_elements(expected.n, expected.shape.key));
+        let coming = (fits && devices.is_starting())
+            .then(|| pipeline::read_meanwhile(&how, &watched, scope))
+            .flatten();
         let input = match coming {
             Some(input) => input,
-            None => pipeline::read(&options.input.inputs, &how, &watched)?,
+            None => {
+                let mut parts = Parts::new(&options.input.inputs, &how, &budget, &watched);
+                let first = parts.next()?;
+                if !parts.is_over() {
+                    return sort_parts(options, first, parts, output, &mut devices, &progress, begin);
+                }
+                parts.end()?;
+                first
+            }
         };
         sort_one(options, input, output, &mut devices, &progress, begin)
     })?;
@@ -162,15 +194,7 @@ fn sort_one(
         progress.note(&format!("the header is '{header}', a number; --no-header sorts it too"));
     }
     let element = input.written(ask);
-    if let (Some(promised), Some(element)) = (options.output_element, element)
-        && promised != element
-        && n > 0
-    {
-        bail!(
-            "{}: the data is {element}, not {promised}; --type {promised} reads it so, --to bin writes {element} there",
-            human::path(options.output.as_deref().unwrap_or(Path::new(""))),
-        );
-    }
+    options.check_promise(element.filter(|_| n > 0))?;
     if ask.selection == Selection::ALL {
         let as_read = ask.format == options.input.format && !ask.format.is_bits() && !ask.positions;
         output.expect(match element {
@@ -207,6 +231,62 @@ fn sort_one(
     timing.ms.parse = milliseconds(done.parsing);
     timing.ms.device += milliseconds(chosen.started);
     timing.ms.write = milliseconds(done.writing + start.elapsed());
+    timing.ms.total = milliseconds(begin.elapsed());
+    Ok(Some(timing))
+}
+
+/// Sorts an input in parts, of which this is the first, and merges them into an output.
+fn sort_parts(
+    options: &Options,
+    first: Dataset,
+    mut parts: Parts,
+    mut output: Output,
+    devices: &mut Devices,
+    progress: &Progress,
+    begin: Instant,
+) -> anyhow::Result<Option<Timing>> {
+    if let Some(header) = first.doubtful_header().filter(|_| !options.quiet) {
+        progress.note(&format!("the header is '{header}', a number; --no-header sorts it too"));
+    }
+    if let Some(input) = options.input.inputs.iter().find(|input| output.feeds(input)) {
+        bail!(
+            "{}: is an input and the output, and would never end; -o replaces it when all is sorted",
+            input.name()
+        );
+    }
+    let chosen = devices.choose(first.len() as u64, first.shape(&options.ask), 0, progress)?;
+    let mut folders = Folders::new(options.folders.clone());
+    let mut runs = Runs::new(&mut folders, options.ask);
+    let mut part = first;
+    loop {
+        runs.add(part, &chosen.sorter, &parts)?;
+        if parts.is_over() {
+            break;
+        }
+        part = parts.next()?;
+    }
+    parts.end()?;
+    let element = parts.written(&options.ask);
+    options.check_promise(element)?;
+    let watched = options.watched(progress);
+    let (done, report) = runs.merge(&parts, &chosen.sorter, &mut output, &watched)?;
+    let start = Instant::now();
+    output.finish_last()?;
+    if options.timing.is_none() {
+        return Ok(None);
+    }
+    let why = format!("{}; more than {} of memory", chosen.why, human::bytes(parts.budget().bytes()));
+    let mut timing = Timing::new(done.n as usize, done.types, &chosen.sorter, &report, why);
+    timing.bytes = done.bytes;
+    let cut = done.n - done.repeated - done.written;
+    timing.left_out = LeftOut { repeated: done.repeated, cut, counts: done.counts };
+    timing.type_assumed = options.input.type_assumed;
+    (timing.runs, timing.spilled_bytes) = (done.runs, done.spilled_bytes);
+    timing.ms.read = milliseconds(done.reading);
+    timing.ms.parse = milliseconds(done.parsing);
+    timing.ms.device += milliseconds(chosen.started);
+    timing.ms.write = milliseconds(done.writing);
+    timing.ms.merge = milliseconds(done.merging + start.elapsed());
     timing.ms.total = milliseconds(begin.elapsed());
     Ok(Some(timing))
 }

@@ -87,12 +87,7 @@ fn variable(error: &clap::Error) -> Option<&'static str> {
 }
 
 /// Equivalents of options of `sort` that have another name here or are not needed.
-const OF_SORT: [(&[&str], &str); 15] = [
-    (&["-S", "--buffer-size"], "memory is taken as it is needed, and there is no size to be set"),
-    (
-        &["-T", "--temporary-directory"],
-        "all is sorted in memory, and no folder is needed for temporary files",
-    ),
+const OF_SORT: [(&[&str], &str); 13] = [
     (&["-z", "--zero-terminated"], "lines end in LF here; tr '\\0' '\\n' makes such lines"),
     (&["-b", "--ignore-leading-blanks"], "blanks before a number never count here; leave it out"),
     (&["-V", "--version-sort"], "versions are no numbers; sort -V sorts them"),
@@ -103,7 +98,10 @@ const OF_SORT: [(&[&str], &str); 15] = [
     (&["--parallel"], "all cores are used here; taskset limits them"),
     (&["--files0-from"], "names are arguments here, of which a command takes as many as the system lets it"),
     (&["--field-separator"], "here that is --delimiter"),
-    (&["--batch-size", "--compress-program"], "there are no temporary files here; leave it out"),
+    (
+        &["--batch-size", "--compress-program"],
+        "all runs are merged at once, and none is compressed; leave it out",
+    ),
     (&["--sort"], "all sorting is numeric here; sort --sort has other kinds"),
     (&["--debug"], "nothing but numbers is compared here; leave it out"),
 ];

@@ -25,7 +25,7 @@ pub struct Counts {
 
 impl Counts {
     /// The sum of both.
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         Self {
             nan: self.nan + other.nan,
             empty: self.empty + other.empty,

@@ -19,7 +19,7 @@ use super::infer::{Inference, Refused, Spot};
 use super::print;
 use super::records::touch;
 use super::source::Text;
-use super::text::piece_size;
+use super::text::{conflicting, piece_size};
 use crate::error::Error;
 use crate::key::{ElementType, KeyMap, Word};
 use crate::order::KeyOrder;
@@ -27,7 +27,7 @@ use crate::parallel::map_parts;
 use crate::words::{Width, Words, by_width, in_one};
 
 pub(super) use self::header::{Found, Header};
-pub(super) use self::rows::{Line, Row, RowReader, UNCLOSED, lacking_end, pieces, value};
+pub(super) use self::rows::{Line, Row, RowReader, UNCLOSED, end_of_rows, lacking_end, pieces, value};
 
 /// The form of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +55,8 @@ pub struct By {
 pub struct Table {
     text: Text,
     delimiter: u8,
-    /// The range of the header.
-    header: Option<Range<usize>>,
+    /// What comes before the rows: a byte order mark, the header.
+    head: Vec<u8>,
     /// Row offsets in input order, without the rows left out.
     starts: Words<'static>,
     /// The original row numbers, if some were left out.
@@ -71,6 +71,8 @@ pub struct Table {
     pub elements: Vec<ElementType>,
     /// Nulls and left-out rows.
     pub counts: Counts,
+    /// Whether there is a −0 among integers, which is less than 0 if others make them floats.
+    pub(crate) minus_zeros: bool,
 }
 
 /// Rows read by one core.
@@ -104,12 +106,65 @@ enum Wrong {
 /// A column that does not exist; a row with another number of fields; an unclosed quote; headers that differ;
 /// a field that the rules or the type reject; numbers without a common type.
 pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Words<'static>>), Error> {
+    let mut known = Known::default();
+    let read = read_part(text, dialect, by, &mut known)?;
+    known.end()?;
+    Ok(read)
+}
+
+/// What is known of a table after some of it.
+#[derive(Clone, Default)]
+pub(crate) struct Known {
+    /// The first row, header or not, and its place.
+    pub(super) first: Option<(Header, String)>,
+    /// The line end of the first row of the last input.
+    line_end: &'static [u8],
+    /// The types of the key columns; places are the bytes before a row and the field.
+    columns: Vec<Inference<(u64, Spot)>>,
+    /// Bytes.
+    passed: u64,
+}
+
+impl Known {
+    /// Any error about the types, after all of the table.
+    pub(crate) fn end(&self) -> Result<(), Error> {
+        self.columns.iter().try_for_each(|column| column.finish().map(|_| ()).map_err(conflicting))
+    }
+
+    /// The names of the columns' types, separated by commas.
+    pub(crate) fn types(&self) -> String {
+        let names = self.columns.iter().map(|column| column.finish().unwrap_or(ElementType::F64).name());
+        if self.columns.is_empty() {
+            ElementType::U32.name().to_owned()
+        } else {
+            names.collect::<Vec<_>>().join(",")
+        }
+    }
+
+    /// Whether each column has decimals.
+    pub(crate) fn are_floats(&self) -> impl Iterator<Item = bool> {
+        self.columns.iter().map(Inference::is_float)
+    }
+}
+
+/// Reads a part of a table, of which something is known, and adds to that. Its key columns have types of their own, which
+/// are f64 where the rest may make them so.
+///
+/// # Errors
+///
+/// As for [`read`], but for numbers without a common type.
+pub(crate) fn read_part(
+    text: Text,
+    dialect: Dialect,
+    by: &By,
+    known: &mut Known,
+) -> Result<(Table, Vec<Words<'static>>), Error> {
     let mut counts = Counts::default();
-    let (first, bodies) = bodies(&text, dialect, &mut counts)?;
-    let is_empty = first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
-    let (header, place) = first.unzip();
-    let header = header.unwrap_or_else(Header::of_one_column);
-    let layout = Layout::new(&text, dialect.delimiter, &header, by, is_empty)?;
+    let (place, bodies) = bodies(&text, dialect, &mut counts, known)?;
+    let is_empty = known.first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
+    let one = Header::of_one_column();
+    let header = known.first.as_ref().map_or(&one, |(header, _)| header);
+    let layout = Layout::new(&text, dialect.delimiter, header, by, is_empty)?;
     let is_number = |key: &&Found| super::number::spelled(trimmed(key.name.as_bytes())).is_some();
     let is_named = |key: &&Found| by.columns.iter().any(|named| named.starts_with(&key.name));
     let doubtful = layout.keys.iter().find(|key| is_number(key) && !is_named(key));
@@ -120,16 +175,36 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Words<'
         counts = counts.and(part.counts);
         part.columns.iter().flat_map(|column| &column.classes).for_each(|&(_, class)| counts.add(class));
     }
+    let minus_zeros = parts.iter().flat_map(|part| &part.columns).any(Column::has_minus_zeros);
     let numbers = (counts.skipped > 0).then(|| numbers(&parts));
     let starts =
         if u32::try_from(text.bytes.len()).is_ok() { starts::<u32>(&parts) } else { starts::<u64>(&parts) };
-    let (elements, words) = layout.words(parts)?;
-
-    let header = place.filter(|_| dialect.header);
+    let (elements, words) = layout.words(parts, &mut known.columns, known.passed);
+    known.passed += text.bytes.len() as u64;
+    let mut head = text.mark().to_vec();
+    if let Some(header) = place.filter(|_| dialect.header) {
+        head.extend_from_slice(&text.bytes[header]);
+        // A header without line end is the whole input, so any line end is right.
+        if !head.ends_with(b"\n") {
+            head.push(b'\n');
+        }
+    }
     let quotes = memchr::memchr(b'"', &text.bytes).is_some();
     let delimiter = dialect.delimiter;
     Ok((
-        Table { text, delimiter, header, starts, numbers, quotes, ends, doubtful_header, elements, counts },
+        Table {
+            text,
+            delimiter,
+            head,
+            starts,
+            numbers,
+            quotes,
+            ends,
+            doubtful_header,
+            elements,
+            counts,
+            minus_zeros,
+        },
         words,
     ))
 }
@@ -137,15 +212,21 @@ pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Words<'
 /// The range of an input's rows, and the line end of its first row.
 type Body = (Range<usize>, &'static [u8]);
 
-/// The first row, header or not, and its range.
-type First = (Header, Range<usize>);
-
-/// The header, or the first row without one, and the rows of each input.
-fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<First>, Vec<Body>), Error> {
-    let mut first: Option<First> = None;
+/// The range of the first row of all, header or not, if it is here, and the rows of each input.
+fn bodies(
+    text: &Text,
+    dialect: Dialect,
+    counts: &mut Counts,
+    known: &mut Known,
+) -> Result<(Option<Range<usize>>, Vec<Body>), Error> {
+    let mut first = None;
     let mut bodies = Vec::new();
     for part in &text.parts {
         let range = part.range.clone();
+        if part.before.is_some() {
+            bodies.push((range, known.line_end));
+            continue;
+        }
         // With the line end after the input.
         let bytes = &text.bytes[..=range.end];
         let (mut start, mut blank) = (range.start, 0);
@@ -164,15 +245,19 @@ fn bodies(text: &Text, dialect: Dialect, counts: &mut Counts) -> Result<(Option<
                 end = b"\r\n";
             }
             head = place.end;
-            match &first {
+            match &known.first {
                 Some((header, place)) if dialect.header && *header != here => {
-                    let problem = format!("has another header than {}", text.line(place.start));
+                    let problem = format!("has another header than {place}");
                     return Err(Error::input(text.line(start), problem));
                 }
                 Some(_) => {}
-                None => first = Some((here, place)),
+                None => {
+                    known.first = Some((here, text.line(start)));
+                    first = Some(place);
+                }
             }
         }
+        known.line_end = end;
         // Blank lines without a header after them may be rows.
         if dialect.header {
             counts.blank += blank;
@@ -260,8 +345,14 @@ impl<'a> Layout<'a> {
         Ok(part)
     }
 
-    /// The types of the key columns, and the words that order the rows.
-    fn words(&self, parts: Vec<Part>) -> Result<(Vec<ElementType>, Vec<Words<'static>>), Error> {
+    /// The types of the key columns, and the words that order the rows. Adds to what is known of the types, where this
+    /// many bytes were passed before.
+    fn words(
+        &self,
+        parts: Vec<Part>,
+        known: &mut Vec<Inference<(u64, Spot)>>,
+        passed: u64,
+    ) -> (Vec<ElementType>, Vec<Words<'static>>) {
         let rows: Vec<usize> = parts.iter().map(|part| part.starts.len()).collect();
         let mut columns: Vec<Vec<Column>> =
             self.keys.iter().map(|_| Vec::with_capacity(parts.len())).collect();
@@ -272,13 +363,19 @@ impl<'a> Layout<'a> {
         for (key, parts) in columns.into_iter().enumerate() {
             let inferences = parts.iter().map(|part| part.inference.clone());
             let inference = inferences.fold(Inference::new(self.element, self.rules), Inference::merge);
-            let element =
-                inference.finish().map_err(|conflict| conflict.into_error(|row| self.spot(row, key)))?;
+            // Others may make floats of integers without a common type, or have made them of all.
+            let are_floats = self.element.is_none() && known.get(key).is_some_and(Inference::is_float);
+            let element = inference.finish().ok().filter(|_| !are_floats).unwrap_or(ElementType::F64);
+            let inference = inference.at(|row| (passed + row as u64, self.spot(row, key)));
+            match known.get_mut(key) {
+                Some(known) => *known = known.clone().merge(inference),
+                None => known.push(inference),
+            }
             let map = KeyMap { descending: self.keys[key].descending, ..KeyMap::ascending(element) };
             digits.extend(column::digits(parts, map, self.rules));
             elements.push(element);
         }
-        Ok((elements, words::words(digits, &rows)))
+        (elements, words::words(digits, &rows))
     }
 
     /// The field of a key in the row at this offset, for a message.
@@ -322,6 +419,11 @@ fn starts<S: Width>(parts: &[Part]) -> Words<'static> {
 }
 
 impl Table {
+    /// Takes out what comes before the rows.
+    pub(crate) fn take_head(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.head)
+    }
+
     /// Translates row numbers that count only the rows kept to the original ones.
     #[must_use]
     pub fn numbers(&self, rows: Vec<u32>) -> Vec<u32> {
@@ -337,15 +439,7 @@ impl Table {
     ///
     /// I/O errors.
     pub fn write(&self, rows: &[u32], to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
-        to.write_all(self.text.mark())?;
-        if let Some(header) = &self.header {
-            let header = &self.text.bytes[header.clone()];
-            to.write_all(header)?;
-            // A header without line end is the whole input, so any line end is right.
-            if !header.ends_with(b"\n") {
-                to.write_all(b"\n")?;
-            }
-        }
+        to.write_all(&self.head)?;
         by_width!(self.starts.borrowed(), starts => self.write_rows(&in_one(starts), rows, to, progress))
     }
 

@@ -59,7 +59,7 @@ pub(super) enum Refused {
 
 /// Why tokens have no common type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Conflict<P> {
+pub(crate) enum Conflict<P> {
     /// No 64-bit type holds this integer, the first such one.
     TooLarge(P),
     /// There are decimals, and this is the first integer not exact in f64.
@@ -90,7 +90,7 @@ fn holds(element: ElementType, value: i128) -> bool {
 
 /// The range of some integers and 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Span {
+pub(crate) struct Span {
     pub(super) least: i128,
     pub(super) greatest: i128,
 }
@@ -121,7 +121,7 @@ impl Span {
 
 /// The state of the inference for some tokens. Places are ordered like the tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Inference<P> {
+pub(crate) struct Inference<P> {
     asked: Option<ElementType>,
     rules: KeyOrder,
     /// Whether the tokens are floats: by request, or because of a decimal, inf or nan.
@@ -149,7 +149,7 @@ impl<P> Inference<P> {
     }
 
     /// Whether the tokens are known to be floats.
-    pub(super) fn is_float(&self) -> bool {
+    pub(crate) fn is_float(&self) -> bool {
         self.floats
     }
 
@@ -261,6 +261,30 @@ impl<P> Inference<P> {
     }
 }
 
+impl<P> Inference<P> {
+    /// The same with other places in the same order.
+    pub(super) fn at<Q>(self, place: impl Fn(P) -> Q) -> Inference<Q> {
+        let Self { asked, rules, floats, span, negative, large, inexact, too_large } = self;
+        let [negative, large, inexact, too_large] =
+            [negative, large, inexact, too_large].map(|found| found.map(&place));
+        Inference { asked, rules, floats, span, negative, large, inexact, too_large }
+    }
+
+    /// Whether further tokens, whose integers are of this range, change what is known but for the range.
+    pub(super) fn lacks(&self, span: Span) -> bool {
+        let most = span.least.unsigned_abs().max(span.greatest.unsigned_abs());
+        self.asked.is_none()
+            && (self.negative.is_none() && span.least < 0
+                || self.large.is_none() && span.greatest > i64::MAX.into()
+                || self.inexact.is_none() && most >> f64::MANTISSA_DIGITS > 0)
+    }
+
+    /// Extends the range of the integers.
+    pub(super) fn push_span(&mut self, span: Span) {
+        self.span = self.span.merge(span);
+    }
+}
+
 impl<P: Ord + Clone> Inference<P> {
     /// The state for the tokens of both.
     pub(super) fn merge(self, other: Self) -> Self {
@@ -282,7 +306,7 @@ impl<P: Ord + Clone> Inference<P> {
     /// # Errors
     ///
     /// Why there is none. An integer that is too large takes precedence over two that are apart.
-    pub(super) fn finish(&self) -> Result<ElementType, Conflict<P>> {
+    pub(crate) fn finish(&self) -> Result<ElementType, Conflict<P>> {
         if let Some(asked) = self.asked {
             return Ok(asked);
         }
@@ -324,7 +348,7 @@ fn is_exact(value: i128) -> bool {
 
 /// A token and its place, for a message.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Spot {
+pub(crate) struct Spot {
     /// `file:line`, or `file:line:column` for text in memory; counted from 1, the column in bytes.
     pub(super) place: String,
     /// The table column.

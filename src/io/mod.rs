@@ -1,6 +1,8 @@
 //! Reading and writing numbers: bytes into keys, and keys or the records they belong to into bytes.
 
 pub mod binary;
+pub(crate) mod chunks;
+pub(crate) mod convert;
 mod counts;
 pub mod csv;
 pub mod format;

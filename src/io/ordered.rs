@@ -7,14 +7,16 @@ use std::collections::VecDeque;
 use std::io::Write;
 
 use super::binary;
+use super::binary::Source;
 use super::counts::Counts;
+use super::csv::Dialect;
 use super::output::Output;
 use super::source::{Input, MARK, Opened, may_be_open};
 use super::stream::cell::{Cell, Typing};
 use super::stream::{Expected, How, Kind, Model, Stream, Stretches};
 use crate::error::{Error, Hint};
 use crate::key::KeyWords;
-use crate::order::Selection;
+use crate::order::{KeyOrder, Selection};
 
 /// A violation of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,10 +142,7 @@ impl<'a> Inputs<'a> {
 
     /// The types of the keys, separated by commas.
     fn types(&self) -> String {
-        match &self.how.kind {
-            Kind::Bits(sources) => sources.first().map_or("", |source| source.element().name()).to_owned(),
-            _ => self.typings.iter().map(Typing::name).collect::<Vec<_>>().join(","),
-        }
+        self.typings.iter().map(Typing::name).collect::<Vec<_>>().join(",")
     }
 
     /// Compares a record with another one.
@@ -281,11 +280,9 @@ pub fn merge(
 ) -> Result<Merged, Error> {
     let mut inputs = Inputs::new(inputs, how, inputs.len())?;
     if let Kind::Bits(sources) = &how.kind {
-        let merge = match sources.first().map(|source| source.element().key_words()) {
-            Some(KeyWords::Two) => elements::merge::<u64>,
-            _ => elements::merge::<u32>,
-        };
-        return merge(&inputs, sources, selection, written, to, &mut progress);
+        let opened = (0..sources.len()).map(|number| inputs.opened(number));
+        let runs = sources.iter().zip(opened.collect::<Result<Vec<_>, _>>()?).collect();
+        return merge_elements(runs, how.by.order, selection, written, elements::BLOCKS, to, &mut progress);
     }
     let mut streams = Vec::with_capacity(inputs.all.len());
     let mut first = None;
@@ -296,13 +293,88 @@ pub fn merge(
         streams.push(stream);
     }
     inputs.settle(&mut streams)?;
-    let mut out: Vec<u8> = Vec::with_capacity(BLOCK);
+    let mut head = Vec::new();
     if streams.first().is_some_and(|first| first.mark && first.has_rows()) {
-        out.extend_from_slice(MARK);
+        head.extend_from_slice(MARK);
     }
     if let Some(columns) = streams.iter().find_map(Stream::columns) {
-        out.extend_from_slice(&columns.header);
+        head.extend_from_slice(&columns.header);
     }
+    merge_streams(inputs, streams, head, selection, to, &mut progress)
+}
+
+/// Merges binary elements of a common type, with this many bytes of them in memory.
+pub(crate) fn merge_elements(
+    runs: Vec<(&Source, Opened)>,
+    direction: KeyOrder,
+    selection: Selection,
+    written: Written,
+    memory: u64,
+    to: &mut Output,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let merge = match runs.first().map(|(source, _)| source.element().key_words()) {
+        Some(KeyWords::Two) => elements::merge::<u64>,
+        _ => elements::merge::<u32>,
+    };
+    merge(runs, direction, selection, written, memory, to, progress)
+}
+
+/// What is known of records in runs.
+pub(crate) struct KnownRecords<'a> {
+    pub(crate) how: &'a How,
+    /// Whether each key is a float.
+    pub(crate) are_floats: &'a [bool],
+    /// The columns of rows.
+    pub(crate) model: Option<Model>,
+    /// What comes before all records.
+    pub(crate) head: Vec<u8>,
+    /// Bytes of memory for the runs.
+    pub(crate) memory: u64,
+}
+
+/// Merges records of runs that are in order, tokens or rows.
+pub(crate) fn merge_records(
+    runs: Vec<Opened>,
+    known: KnownRecords,
+    selection: Selection,
+    to: &mut Output,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let KnownRecords { how, are_floats, model, head, memory } = known;
+    let block = (memory / runs.len().max(1) as u64).clamp(1 << 8, ONE_BLOCK.end as u64) as usize;
+    let mut streams = Vec::with_capacity(runs.len());
+    for opened in runs {
+        streams.push(match &how.kind {
+            Kind::Table(dialect) => {
+                let dialect = Dialect { header: false, ..*dialect };
+                Stream::table(opened, block, dialect, &how.by, model.as_ref())?
+            }
+            _ => Stream::text(opened, block)?,
+        });
+    }
+    let mut typings = Vec::with_capacity(are_floats.len());
+    for &is_float in are_floats {
+        let mut typing = Typing::new(how.by.element, how.by.order);
+        typing.decide(is_float)?;
+        typings.push(typing);
+    }
+    let inputs = Inputs { how, all: &[], typings, model: None, block, shut: false };
+    merge_streams(inputs, streams, head, selection, to, progress)
+}
+
+/// Merges the records of streams, which are in order, after `head`.
+fn merge_streams(
+    mut inputs: Inputs,
+    mut streams: Vec<Stream>,
+    head: Vec<u8>,
+    selection: Selection,
+    to: &mut Output,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let how = inputs.how;
+    let mut out = head;
+    out.reserve(BLOCK);
     let expected = Expected { order: how.by.order, unique: false };
     let mut lasts: Vec<Last> = streams.iter().map(|_| Last::default()).collect();
     let mut whole = Last::default();

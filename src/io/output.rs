@@ -15,6 +15,7 @@ use self::replacement::Replacement;
 use super::source::Input;
 use crate::error::{Error, ErrorKind};
 use crate::human;
+use crate::runs::{Spill, Spilled};
 
 pub use self::under_way::{Exit, end_process, remove_temporary};
 
@@ -27,6 +28,8 @@ enum Destination {
     Stdout(io::Stdout),
     /// A buffer in memory.
     Memory(Vec<u8>),
+    /// A run in a temporary file.
+    Spill(Box<Spill>),
     /// A device, a pipe or standard output, written directly.
     Through { file: File, name: String },
     /// A new file that will replace the one of its name.
@@ -69,6 +72,20 @@ impl Output {
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         if let Destination::Memory(bytes) = self.0 { bytes } else { Vec::new() }
+    }
+
+    /// A run, for [`Output::into_spilled`].
+    pub(crate) fn spill(spill: Spill) -> Self {
+        Self(Destination::Spill(Box::new(spill)))
+    }
+
+    /// The run that was written.
+    pub(crate) fn into_spilled(self) -> Result<Spilled, Error> {
+        let name = self.name();
+        match self.0 {
+            Destination::Spill(spill) => spill.finish().map_err(|error| Error::io(name, "write", error)),
+            _ => Err(Error::io(name, "read", io::ErrorKind::Unsupported.into())),
+        }
     }
 
     /// A file. A regular or new file is written to a temporary file, which [`Output::finish`] renames; of a
@@ -178,6 +195,7 @@ impl Output {
             #[cfg(not(unix))]
             Destination::Stdout(_) => "standard output".to_owned(),
             Destination::Memory(_) => "memory".to_owned(),
+            Destination::Spill(spill) => spill.name().to_owned(),
             Destination::Through { name, .. } => name.clone(),
             Destination::Replacing(replacement) => human::path(replacement.target()),
         }
@@ -190,6 +208,7 @@ impl Write for Output {
             #[cfg(not(unix))]
             Destination::Stdout(stdout) => stdout.write(bytes),
             Destination::Memory(memory) => memory.write(bytes),
+            Destination::Spill(spill) => spill.write(bytes),
             Destination::Through { file, .. } => file.write(bytes),
             Destination::Replacing(replacement) => replacement.write(bytes),
         }
@@ -199,7 +218,7 @@ impl Write for Output {
         match &mut self.0 {
             #[cfg(not(unix))]
             Destination::Stdout(stdout) => stdout.flush(),
-            Destination::Memory(_) => Ok(()),
+            Destination::Memory(_) | Destination::Spill(_) => Ok(()),
             Destination::Through { file, .. } => file.flush(),
             Destination::Replacing(_) => Ok(()),
         }

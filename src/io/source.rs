@@ -6,9 +6,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::chunks::{Chunks, Form};
 use crate::error::Error;
 use crate::human;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::runs::Budget;
 
 /// An input source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,7 +130,7 @@ impl Input {
         let Some(file) = self.open_regular()? else { return self.open() };
         let reader =
             Reopened { path: self.path().map(Path::to_owned).unwrap_or_default(), at: 0, size: file.size };
-        Ok(Opened { name: self.name(), reader: Box::new(reader), size: Some(file.size) })
+        Ok(Opened { name: self.name(), reader: Box::new(reader), size: Some(file.size), is_run: false })
     }
 
     /// Opens it.
@@ -162,7 +164,7 @@ impl Input {
                 }
             }
         };
-        Ok(Opened { name: self.name(), reader, size: self.size() })
+        Ok(Opened { name: self.name(), reader, size: self.size(), is_run: false })
     }
 }
 
@@ -366,24 +368,20 @@ pub struct Opened {
     reader: Box<dyn Read + Sync>,
     /// The expected size in bytes, where known.
     pub(super) size: Option<u64>,
+    /// Whether it is a run, in which a byte order mark belongs to a record.
+    pub(super) is_run: bool,
 }
 
 impl Opened {
+    /// What the reader of a run gives, with a name for messages.
+    pub(crate) fn of(name: &str, reader: impl Read + Sync + 'static) -> Self {
+        Self { name: name.to_owned(), reader: Box::new(reader), size: None, is_run: true }
+    }
+
     /// Reserves room for `more` bytes.
     pub(super) fn grow(&self, to: &mut Vec<u8>, more: usize) -> Result<(), Error> {
         to.try_reserve_exact(more)
             .map_err(|error| self.failed(io::Error::new(io::ErrorKind::OutOfMemory, error)))
-    }
-
-    /// Appends a block; false at the end.
-    fn append(&mut self, to: &mut Vec<u8>) -> Result<bool, Error> {
-        if to.len() == to.capacity() {
-            // In proportion to the size, since memory is short for large inputs.
-            self.grow(to, (to.len() / 4).max(BLOCK))?;
-        }
-        let room = (to.capacity() - to.len()).min(BLOCK) as u64;
-        let read = self.reader.by_ref().take(room).read_to_end(to);
-        Ok(read.map_err(|error| self.failed(error))? as u64 == room)
     }
 
     /// Fills `room` as far as the input goes; a partial fill means the end.
@@ -412,20 +410,46 @@ pub(super) const BLOCK: usize = 4 << 20;
 /// The byte order mark, which some programs put before UTF-8 text.
 pub(super) const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The text of all inputs, each with one line end more.
+impl Before {
+    /// That of tokens after these bytes: LF, CRLF and CR end lines.
+    pub(super) fn of_text(bytes: &[u8]) -> Self {
+        let ends = |&at: &usize| bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
+        let lines = memchr::memchr2_iter(b'\n', b'\r', bytes).filter(ends).count();
+        let line = memchr::memrchr2(b'\n', b'\r', bytes).map_or(0, |end| end + 1);
+        Self { lines: lines as u64, columns: bytes.len() - line }
+    }
+
+    /// That of rows after these bytes: LF ends lines.
+    pub(super) fn of_table(bytes: &[u8]) -> Self {
+        Self { lines: memchr::memchr_iter(b'\n', bytes).count() as u64, columns: 0 }
+    }
+}
+
+/// The text of all inputs, or of a part of them, each with one line end more.
 #[derive(Debug, Default)]
 pub struct Text {
     pub(super) bytes: Vec<u8>,
     pub(super) parts: Vec<Part>,
 }
 
-/// The text of one input.
+/// The text of one input, or a part of it.
 #[derive(Debug)]
 pub(super) struct Part {
     /// The name in messages.
     pub(super) name: String,
     /// Its bytes, without the byte order mark.
     pub(super) range: Range<usize>,
+    /// What of the input comes before it; `None` at the input's beginning.
+    pub(super) before: Option<Before>,
+}
+
+/// What of an input comes before a part of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Before {
+    /// Line ends.
+    pub(super) lines: u64,
+    /// Bytes after the last of them.
+    pub(super) columns: usize,
 }
 
 impl Text {
@@ -434,27 +458,16 @@ impl Text {
     /// # Errors
     ///
     /// I/O errors.
-    pub fn read(inputs: &[Input], mut progress: impl FnMut(u64)) -> Result<Self, Error> {
-        let mut text = Self::default();
-        if let [input] = inputs
-            && let Some(file) = input.open_regular()?.filter(|file| file.size > BLOCK as u64)
-        {
-            text.bytes = file.read_all()?;
-            progress(text.bytes.len() as u64);
-            text.end_part(file.name, 0);
-            return Ok(text);
-        }
-        for input in inputs {
-            let mut opened = input.open()?;
-            let begin = text.bytes.len();
-            // One more byte to detect the end.
-            let room = opened.size.unwrap_or(0).saturating_add(1);
-            opened.grow(&mut text.bytes, usize::try_from(room).unwrap_or(usize::MAX))?;
-            while opened.append(&mut text.bytes)? {
-                progress(text.bytes.len() as u64);
-            }
-            text.end_part(opened.name, begin);
-        }
+    pub fn read(inputs: &[Input], progress: impl Fn(u64)) -> Result<Self, Error> {
+        let unlimited = Budget::unlimited();
+        let text = Chunks::new(inputs, Form::Tokens, 0, &unlimited).next(progress)?;
+        Ok(text.unwrap_or_default())
+    }
+
+    /// A whole file, read by all cores.
+    pub(super) fn of_file(file: &RegularFile) -> Result<Self, Error> {
+        let mut text = Self { bytes: file.read_all()?, parts: Vec::new() };
+        text.end_part(file.name.clone(), 0, None);
         Ok(text)
     }
 
@@ -462,16 +475,24 @@ impl Text {
     #[must_use]
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Self {
         let mut text = Self { bytes: bytes.to_vec(), parts: Vec::new() };
-        text.end_part(name.to_owned(), 0);
+        text.end_part(name.to_owned(), 0, None);
         text
     }
 
-    /// Makes all bytes from `begin` on the text of one input.
-    fn end_part(&mut self, name: String, begin: usize) {
-        let mark = if self.bytes[begin..].starts_with(MARK) { MARK.len() } else { 0 };
-        self.parts.push(Part { name, range: begin + mark..self.bytes.len() });
+    /// Makes all bytes from `begin` on the text of one input, or of a part of it.
+    pub(super) fn end_part(&mut self, name: String, begin: usize, before: Option<Before>) {
+        let is_marked = before.is_none() && self.bytes[begin..].starts_with(MARK);
+        let mark = if is_marked { MARK.len() } else { 0 };
+        self.parts.push(Part { name, range: begin + mark..self.bytes.len(), before });
         // Separates the last token of one input from the next input.
         self.bytes.push(b'\n');
+    }
+
+    /// That of a run, of which other text comes before.
+    pub(crate) fn of_run(name: &str, bytes: Vec<u8>) -> Self {
+        let mut text = Self { bytes, parts: Vec::new() };
+        text.end_part(name.to_owned(), 0, Some(Before::default()));
+        text
     }
 
     /// Bytes read.
@@ -482,26 +503,24 @@ impl Text {
 
     /// `file:line:column` of a byte of tokens; line and column from 1, the column in bytes.
     pub(super) fn place(&self, byte: usize) -> String {
-        let (before, name) = (self.before(byte), self.part_of(byte).map_or("", |part| &part.name));
-        let column = before.len() - memchr::memrchr2(b'\n', b'\r', before).map_or(0, |end| end + 1) + 1;
-        let ends = |&at: &usize| before[at] == b'\n' || before.get(at + 1) != Some(&b'\n');
-        let line = memchr::memchr2_iter(b'\n', b'\r', before).filter(ends).count() + 1;
-        format!("{name}:{line}:{column}")
+        let (name, earlier, here) = self.before(byte);
+        let Before { lines, columns } = Before::of_text(here);
+        let columns = if lines == 0 { earlier.columns + columns } else { columns };
+        format!("{name}:{}:{}", earlier.lines + lines + 1, columns + 1)
     }
 
     /// `file:line` of a byte of a table; the line from 1.
     pub(super) fn line(&self, byte: usize) -> String {
-        let line = memchr::memchr_iter(b'\n', self.before(byte)).count() + 1;
-        format!("{}:{line}", self.part_of(byte).map_or("", |part| &part.name))
+        let (name, earlier, here) = self.before(byte);
+        format!("{name}:{}", earlier.lines + Before::of_table(here).lines + 1)
     }
 
-    fn part_of(&self, byte: usize) -> Option<&Part> {
-        self.parts.iter().rfind(|part| part.range.start <= byte)
-    }
-
-    /// The text before a byte in its input.
-    fn before(&self, byte: usize) -> &[u8] {
-        self.part_of(byte).map_or(&[], |part| &self.bytes[part.range.start..byte])
+    /// The name of a byte's input, and what comes before the byte in it: before its part, and within that.
+    fn before(&self, byte: usize) -> (&str, Before, &[u8]) {
+        let part = self.parts.iter().rfind(|part| part.range.start <= byte);
+        part.map_or(("", Before::default(), &[]), |part| {
+            (&part.name, part.before.unwrap_or_default(), &self.bytes[part.range.start..byte])
+        })
     }
 
     /// The byte order mark at the beginning of the text, if any.

@@ -12,7 +12,7 @@ use self::cell::{Cell, Typing};
 pub(super) use self::stretch::Expected;
 pub use self::stretch::Stretches;
 use super::counts::Counts;
-use super::csv::{By, Dialect, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end, value};
+use super::csv::{self, By, Dialect, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end, value};
 use super::number::{ends_line, is_space};
 use super::source::Opened;
 use crate::error::Error;
@@ -84,12 +84,18 @@ impl Columns {
 
 /// The columns common to all inputs, from the first one that determines them.
 #[derive(Clone)]
-pub(super) struct Model {
+pub(crate) struct Model {
     names: Header,
     keys: Vec<Found>,
 }
 
 impl Model {
+    /// The columns of a table of which this is known, if that is enough.
+    pub(crate) fn of(known: &csv::Known, by: &By) -> Result<Option<Self>, Error> {
+        let Some((header, place)) = &known.first else { return Ok(None) };
+        Ok(Some(Self { keys: header.find(by, place)?, names: header.clone() }))
+    }
+
     /// The columns of inputs that have only blank lines.
     pub(super) fn of_blank_lines(by: &By, table: &str) -> Result<Self, Error> {
         let names = Header::of_one_column();

@@ -12,7 +12,7 @@ pub(super) mod integers;
 use std::ops::Range;
 
 use self::integers::{Integers, NotInteger};
-use super::infer::{Inference, Refused, Spot};
+use super::infer::{Conflict, Inference, Refused, Span, Spot};
 use super::number::{Tokens, token_at};
 use super::records::{Records, Spelling};
 use super::source::Text;
@@ -34,8 +34,35 @@ const PIECE: Range<usize> = 1 << 18..8 << 20;
 /// A token that is no number or that the type does not hold; integers and decimals without a common type that
 /// preserves their order.
 pub fn parse(text: Text, element: Option<ElementType>, direction: KeyOrder) -> Result<Records, Error> {
-    if element.is_some_and(ElementType::is_float) {
-        return floats::parse(text, element, direction);
+    let (records, inference) = parse_part(text, element, direction, None)?;
+    inference.finish().map_err(conflicting)?;
+    Ok(records)
+}
+
+/// What is known of the type of some tokens: places are the bytes before a token and the token.
+pub(crate) type Known = Inference<(u64, Spot)>;
+
+pub(crate) fn conflicting(conflict: Conflict<(u64, Spot)>) -> Error {
+    conflict.into_error(|(_, spot)| spot)
+}
+
+/// Reads a part of a text, of which `before` is known; the records have a type of their own, which is f64 where the rest
+/// may make it so. Also returns what is known after it. Without `before` the part is all, and of integers that have a
+/// type no more is said.
+///
+/// # Errors
+///
+/// As for [`parse`], but for integers without a common type.
+pub(crate) fn parse_part(
+    text: Text,
+    element: Option<ElementType>,
+    direction: KeyOrder,
+    before: Option<(&Known, u64)>,
+) -> Result<(Records, Known), Error> {
+    let known = before.map_or_else(|| inference(element, direction), |(known, _)| known.clone());
+    let passed = before.map_or(0, |(_, passed)| passed);
+    if element.is_some_and(ElementType::is_float) || known.is_float() {
+        return floats::parse(text, element, direction, known, passed);
     }
     let read = |piece: Range<usize>| {
         let mut integers = Integers::new(element, guess(piece.len()));
@@ -43,38 +70,46 @@ pub fn parse(text: Text, element: Option<ElementType>, direction: KeyOrder) -> R
     };
     match map_parts(pieces_of(&text), read).into_iter().collect::<Result<Vec<_>, _>>() {
         Ok(pieces) => {
-            let element = element.or_else(|| Integers::span(&pieces).element());
-            let order = direction.map(element.map_or_else(|| infer(&text, direction), Ok)?);
+            let span = Integers::span(&pieces);
+            let Some(held) = element.or_else(|| span.element()) else {
+                return floats::parse(text, None, direction, known, passed);
+            };
+            let order = direction.map(held);
             let canonical = pieces.iter().all(|piece| piece.canonical);
             let keys = Integers::keys(pieces, order);
+            let known = if before.is_some() { known_of(&text, span, known, passed) } else { known };
             let spelling = if canonical { None } else { Some(spelling(text)) };
-            Ok(Records { order, keys, spelling })
+            Ok((Records { order, keys, spelling }, known))
         }
         Err(NotInteger(place)) => match element {
             Some(element) => {
                 let spot = spot(&text, place);
                 Err(Refused::by_integers(&spot.token, element).into_error(spot))
             }
-            None => floats::parse(text, None, direction),
+            None => floats::parse(text, None, direction, known, passed),
         },
     }
 }
 
-/// The inference for the requested type, or for any; a token's place is its offset.
-fn inference(asked: Option<ElementType>, direction: KeyOrder) -> Inference<usize> {
-    Inference::new(asked, KeyOrder { nan: direction.nan, ..KeyOrder::default() })
-}
-
-/// The type of a text, or the error that explains why it has none, with the tokens at fault.
-fn infer(text: &Text, direction: KeyOrder) -> Result<ElementType, Error> {
-    let mut inference = inference(None, direction);
+/// What is known of the type after a text of integers of this range, of which some may decide more than the range.
+fn known_of(text: &Text, span: Span, mut known: Known, passed: u64) -> Known {
     for part in &text.parts {
         for (start, token) in Tokens::new(&text.bytes[part.range.clone()]) {
+            if !known.lacks(span) {
+                break;
+            }
             let place = part.range.start + start;
-            inference.read(token, || place).map_err(|refused| refused.into_error(spot(text, place)))?;
+            // Integers are never refused without a requested type.
+            let _ = known.read(token, || (passed + place as u64, spot(text, place)));
         }
     }
-    inference.finish().map_err(|conflict| conflict.into_error(|place| spot(text, place)))
+    known.push_span(span);
+    known
+}
+
+/// The inference for the requested type, or for any, before any token.
+pub(crate) fn inference<P>(asked: Option<ElementType>, direction: KeyOrder) -> Inference<P> {
+    Inference::new(asked, KeyOrder { nan: direction.nan, ..KeyOrder::default() })
 }
 
 /// The token at this offset, for a message.

@@ -1,5 +1,10 @@
-//! Sorted runs: sequences of keys that are each in order, and their merge into one.
+//! Sorted runs: sequences of records that are each in order, in memory or in temporary files, and their merge into one.
 
+mod budget;
 mod merge;
+mod spill;
 
+pub use self::budget::Budget;
 pub(crate) use self::merge::merge;
+pub use self::spill::Folders;
+pub(crate) use self::spill::{Spill, SpillReader, Spilled};

@@ -13,6 +13,7 @@ use gpusort::unstable::io::{Extension, Format, Input};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{KeyOrder, Selection};
 use gpusort::unstable::pipeline::Ask;
+use gpusort::unstable::runs::Budget;
 
 use crate::cli::args::{self, OrAuto, OrderArgs, SortArgs, TimingArg};
 use crate::cli::device::{Device, Devices};
@@ -39,6 +40,10 @@ pub(super) struct Options {
     /// Whether more files are sorted after this one.
     pub(super) each: bool,
     pub(super) device: Device,
+    /// The most memory to take, if it was named.
+    pub(super) memory: Option<u64>,
+    /// Folders for temporary files, if any were named.
+    pub(super) folders: Vec<PathBuf>,
     /// `None` is standard output.
     pub(super) output: Option<PathBuf>,
     /// The type implied by the output's extension.
@@ -183,6 +188,8 @@ impl Options {
             input,
             each: args.each,
             device: Device::named(&args.device)?,
+            memory: args.buffer_size.or(args.memory),
+            folders: args.temp_dir,
             output,
             output_element,
             timing,
@@ -194,6 +201,15 @@ impl Options {
                 args.progress.progress
             },
         })
+    }
+
+    /// The most memory to take. Positions are sorted in memory.
+    pub(super) fn budget(&self) -> Budget {
+        match self.memory {
+            _ if self.ask.positions => Budget::unlimited(),
+            Some(bytes) => Budget::of(bytes),
+            None => Budget::default(),
+        }
     }
 
     pub(super) fn devices(&self) -> Devices {

@@ -34,6 +34,11 @@ impl Column {
         }
     }
 
+    /// Whether there is a −0 among integers.
+    pub(super) fn has_minus_zeros(&self) -> bool {
+        !self.minus_zeros.is_empty()
+    }
+
     /// Adds the field of the row at offset `place`, without quotes and surrounding blanks.
     #[inline]
     pub(super) fn push(&mut self, field: &[u8], place: usize) -> Result<(), Refused> {

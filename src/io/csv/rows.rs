@@ -8,10 +8,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr2, memrchr};
 
 use crate::io::counts::Counts;
 use crate::io::number::spelled;
+use crate::io::source::MARK;
 use crate::order::KeyOrder;
 use crate::parallel::{self, ParallelIterator};
 
@@ -271,6 +272,19 @@ pub(in crate::io) fn pieces(bytes: &[u8], range: Range<usize>, size: usize) -> V
     let cuts = cuts(bytes, range.clone(), size);
     let ends = cuts.iter().skip(1).copied().chain([range.end]);
     cuts.iter().zip(ends).map(|(&start, end)| start..end).collect()
+}
+
+/// The end of the last whole row of those that begin here; `None` if the first goes on. At the beginning of an input there
+/// may be a byte order mark.
+pub(in crate::io) fn end_of_rows(bytes: &[u8], delimiter: u8, is_beginning: bool) -> Option<usize> {
+    if memchr(QUOTE, bytes).is_none() {
+        return memrchr(b'\n', bytes).map(|newline| newline + 1);
+    }
+    let start = if is_beginning && bytes.starts_with(MARK) { MARK.len() } else { 0 };
+    let ends = std::iter::successors(end_of_row(bytes, start, delimiter, true), |&end| {
+        end_of_row(bytes, end, delimiter, true)
+    });
+    ends.last()
 }
 
 /// Probable row boundaries to cut the table at, about every `size` bytes, the first at the beginning of the

@@ -18,7 +18,7 @@ use crate::parallel;
 use crate::runs;
 use crate::words::Width;
 
-use super::{Inputs, Merged, Written};
+use super::{Merged, Written};
 
 /// An input, as far as it is read.
 struct Run<'a, W> {
@@ -134,36 +134,36 @@ impl<'a, W: Width> Run<'a, W> {
     }
 }
 
-/// Bytes read at once of each of this many inputs: few enough for the caches, and for a limit of the process.
-fn block(inputs: usize) -> usize {
-    const ALL: u64 = 32 << 20;
+/// Bytes of all runs in memory: few enough for the caches.
+pub(super) const BLOCKS: u64 = 32 << 20;
+
+/// Bytes read at once of each of this many runs, of `most` for all; fewer under a limit of the process.
+fn block(runs: usize, most: u64) -> usize {
     let left = memory::address_space_left().and_then(|_| {
         // Threads take their part of it first.
         parallel::threads();
         memory::address_space_left()
     });
-    let most = left.map_or(ALL, |left| ALL.min(left / 8)) / inputs.max(1) as u64;
-    most.clamp(1 << 12, 8 << 20) as usize
+    let most = left.map_or(most, |left| most.min(left / 8)) / runs.max(1) as u64;
+    most.clamp(1 << 8, 8 << 20) as usize
 }
 
 /// Merges the elements of binary inputs.
 pub(super) fn merge<W: Width + itoa::Integer>(
-    inputs: &Inputs,
-    sources: &[Source],
+    runs: Vec<(&Source, Opened)>,
+    direction: KeyOrder,
     selection: Selection,
     written: Written,
+    memory: u64,
     to: &mut Output,
-    mut progress: impl FnMut(u64),
+    progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let direction = inputs.how.by.order;
-    let mut runs = Vec::with_capacity(sources.len());
-    for (number, source) in sources.iter().enumerate() {
-        runs.push(Run::<W>::new(source, inputs.opened(number)?, direction)?);
-    }
+    let runs = runs.into_iter().map(|(source, opened)| Run::<W>::new(source, opened, direction));
+    let mut runs = runs.collect::<Result<Vec<_>, _>>()?;
     let Some(order) = runs.first().map(|run| run.order) else { return Ok(Merged::default()) };
-    let block = block(runs.len());
+    let block = block(runs.len(), memory);
     let top = selection.first.map_or(u64::MAX, |first| first as u64);
-    let mut merged = Merged { types: inputs.types(), ..Merged::default() };
+    let mut merged = Merged { types: order.element.name().to_owned(), ..Merged::default() };
     let (mut all, mut last) = (Vec::new(), None);
     loop {
         for run in &mut runs {

@@ -115,7 +115,7 @@ impl Buffer {
 
     /// Skips a byte order mark, if there is one.
     pub(super) fn pass_mark(&mut self) -> Result<bool, Error> {
-        let is_there = self.at_least(MARK.len())?.starts_with(MARK);
+        let is_there = !self.opened.is_run && self.at_least(MARK.len())?.starts_with(MARK);
         if is_there {
             self.at += MARK.len();
         }

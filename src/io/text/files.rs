@@ -44,7 +44,7 @@ pub struct FromFiles {
 /// `progress` from any thread with the number of bytes read so far.
 ///
 /// `None` means that the text must be read as a whole: an input is not a regular file, the inputs are many or
-/// small, a token is not an integer in canonical form, or no type holds them all.
+/// small, a token is not an integer in canonical form, no type holds them all, or they take more than `most` bytes.
 ///
 /// # Errors
 ///
@@ -53,6 +53,7 @@ pub fn integers_from_files(
     inputs: &[Input],
     element: Option<ElementType>,
     direction: KeyOrder,
+    most: u64,
     progress: impl Fn(u64) + Sync,
 ) -> Result<Option<FromFiles>, Error> {
     if element.is_some_and(ElementType::is_float) || inputs.len() > OPEN {
@@ -82,6 +83,7 @@ pub fn integers_from_files(
         .collect();
     // Whether a stretch was found that cannot be read this way; bytes read; nanoseconds of reading on all cores.
     let (stop, read, reading) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
+    let held = AtomicU64::new(0);
     let read_block = |file: &RegularFile, block: &mut [u8], place| {
         let start = Instant::now();
         let count = file.read_at(block, place)?;
@@ -94,8 +96,11 @@ pub fn integers_from_files(
             let integers = Integers::new(element, guess((stretch.end - stretch.start) as usize));
             let read = |block: &mut [u8], place| read_block(file, block, place);
             let piece = read_stretch(integers, stretch, buffer, &stop, read);
-            if !matches!(piece, Ok(Some(_))) {
+            let bytes = if let Ok(Some(integers)) = &piece { integers.bytes() } else { u64::MAX };
+            let others = held.fetch_add(bytes, Ordering::Relaxed);
+            if others.checked_add(bytes).is_none_or(|bytes| bytes > most) {
                 stop.store(true, Ordering::Relaxed);
+                return piece.map(|_| None);
             }
             piece
         })

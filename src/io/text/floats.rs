@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::{inference, pieces_of, spot};
+use super::{Known, inference, pieces_of, spot};
 use crate::error::Error;
+use crate::io::infer::Inference;
 use crate::io::number::{Tokens, float, has_fraction};
 use crate::io::records::{Records, Spelling};
 use crate::io::source::Text;
@@ -38,8 +39,15 @@ impl Float for u64 {
     }
 }
 
-/// Reads `text` as numbers of this float type, or as f64 if that loses nothing.
-pub(super) fn parse(text: Text, asked: Option<ElementType>, direction: KeyOrder) -> Result<Records, Error> {
+/// Reads a text or a part of one as numbers of this float type, or as f64, which the caller has to find out whether it
+/// loses nothing. Also returns what is known of the type with what was known before.
+pub(super) fn parse(
+    text: Text,
+    asked: Option<ElementType>,
+    direction: KeyOrder,
+    known: Known,
+    passed: u64,
+) -> Result<(Records, Known), Error> {
     let element = asked.unwrap_or(ElementType::F64);
     let order = direction.map(element);
     let read = match (element, u32::try_from(text.bytes.len()).is_ok()) {
@@ -48,8 +56,9 @@ pub(super) fn parse(text: Text, asked: Option<ElementType>, direction: KeyOrder)
         (_, true) => floats_of::<u64, u32>,
         (_, false) => floats_of::<u64, u64>,
     };
-    let (keys, starts) = read(&text, order, asked, direction)?;
-    Ok(Records { order, keys, spelling: Some(Spelling { text, starts }) })
+    let (keys, starts, inference) = read(&text, order, asked, direction)?;
+    let known = known.merge(inference.at(|place| (passed + place as u64, spot(&text, place))));
+    Ok((Records { order, keys, spelling: Some(Spelling { text, starts }) }, known))
 }
 
 fn floats_of<W: Float, S: Width>(
@@ -57,7 +66,7 @@ fn floats_of<W: Float, S: Width>(
     order: KeyMap,
     asked: Option<ElementType>,
     direction: KeyOrder,
-) -> Result<(Words<'static>, Words<'static>), Error> {
+) -> Result<(Words<'static>, Words<'static>, Inference<usize>), Error> {
     let (none, map) = (inference(asked, direction), W::map(order));
     // The keys of a piece's tokens, their offsets, and the inference of their type.
     let read_piece = |piece: Range<usize>| {
@@ -92,6 +101,5 @@ fn floats_of<W: Float, S: Width>(
         starts.push(piece_starts);
         inference = inference.merge(piece_inference);
     }
-    inference.finish().map_err(|conflict| conflict.into_error(|place| spot(text, place)))?;
-    Ok((keys.into(), starts.into()))
+    Ok((keys.into(), starts.into(), inference))
 }

@@ -118,6 +118,14 @@ impl Integers {
         Ok(())
     }
 
+    /// How much memory they take.
+    pub(super) fn bytes(&self) -> u64 {
+        match &self.values {
+            Values::Narrow(values) => 4 * values.capacity() as u64,
+            Values::Wide(values) => 8 * values.capacity() as u64,
+        }
+    }
+
     /// The span of all pieces.
     pub(super) fn span(pieces: &[Self]) -> Span {
         pieces.iter().map(|piece| piece.span).fold(Span::default(), Span::merge)

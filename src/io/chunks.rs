@@ -1,0 +1,227 @@
+//! The text of inputs in chunks that fit a budget.
+//!
+//! ```text
+//! input 0  ─────────── input 1 ────────────|────────────── input 2 ──
+//! chunks   ┌──────── parts ───────────────┐┌───────────────────────┐
+//! ```
+//!
+//! A chunk is parts of inputs, and ends where a record ends. How much is read depends on how many records there are in
+//! it, since each takes memory of its own, and short ones more than their text.
+
+use super::csv;
+use super::number::{ends_line, is_space};
+use super::source::{BLOCK, Before, Input, Opened, Text};
+use crate::error::Error;
+use crate::runs::Budget;
+
+/// What the records of a text are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// Numbers.
+    Tokens,
+    /// Rows with this delimiter.
+    Rows(u8),
+}
+
+impl Form {
+    /// About how much memory each record takes beside its text, in bytes, with this many keys.
+    fn record(self, keys: u64) -> u64 {
+        match self {
+            Self::Tokens => 40,
+            Self::Rows(_) => 24 + 40 * keys.max(1),
+        }
+    }
+
+    /// At least the number of records that end in these bytes.
+    fn count(self, bytes: &[u8]) -> u64 {
+        match self {
+            Self::Tokens => bytes.iter().filter(|&&byte| is_space(byte)).count() as u64,
+            Self::Rows(_) => memchr::memchr_iter(b'\n', bytes).count() as u64,
+        }
+    }
+
+    /// The least bytes of a record.
+    const LEAST: u64 = 2;
+
+    fn before(self, bytes: &[u8]) -> Before {
+        match self {
+            Self::Tokens => Before::of_text(bytes),
+            Self::Rows(_) => Before::of_table(bytes),
+        }
+    }
+}
+
+/// Reads inputs in chunks.
+pub(crate) struct Chunks<'a> {
+    inputs: &'a [Input],
+    form: Form,
+    keys: u64,
+    budget: &'a Budget,
+    open: Option<Opened>,
+    /// Bytes of the open input that were read and not given yet.
+    rest: Vec<u8>,
+    /// What of it was given.
+    before: Option<Before>,
+    /// Bytes read so far.
+    pub(crate) bytes: u64,
+}
+
+impl<'a> Chunks<'a> {
+    /// The inputs' text from the beginning; `keys` is the number of keys of a row.
+    pub(crate) fn new(inputs: &'a [Input], form: Form, keys: usize, budget: &'a Budget) -> Self {
+        let (open, rest, before) = (None, Vec::new(), None);
+        Self { inputs, form, keys: keys as u64, budget, open, rest, before, bytes: 0 }
+    }
+
+    /// Leaves out what was not read.
+    pub(crate) fn end(&mut self) {
+        (self.inputs, self.open) = (&[], None);
+    }
+
+    /// Whether all was given.
+    pub(crate) fn is_over(&self) -> bool {
+        self.inputs.is_empty() && self.open.is_none()
+    }
+
+    /// Whether this much text of a chunk is enough.
+    fn is_full(&self, bytes: u64, records: u64) -> bool {
+        let record = self.form.record(self.keys);
+        let may_not_fit = !self.budget.fits(bytes, 1 + record / Form::LEAST);
+        may_not_fit && bytes.saturating_add(records * record) >= self.budget.bytes() / 4 * 3
+    }
+
+    /// The next chunk; `None` at the end. Calls `progress` with the bytes read so far.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub(crate) fn next(&mut self, progress: impl Fn(u64)) -> Result<Option<Text>, Error> {
+        let mut text = Text::default();
+        let mut records = 0;
+        while !self.is_over() && !self.is_full(text.bytes.len() as u64, records) {
+            if let Some(file) = self.whole_file()? {
+                text = file;
+                self.bytes = text.size();
+                progress(self.bytes);
+                break;
+            }
+            let begin = text.bytes.len();
+            if self.open.is_none() {
+                self.open = Some(self.inputs[0].open()?);
+                self.inputs = &self.inputs[1..];
+                self.before = None;
+            } else if self.before.is_some_and(|before| before.columns > 0) {
+                // The rest of a line, in which # begins no comment.
+                text.bytes.push(b' ');
+            }
+            text.bytes.append(&mut self.rest);
+            records += self.form.count(&text.bytes[begin..]);
+            while !self.fill(&mut text.bytes, &mut records, &progress)? {
+                // Otherwise one record takes more than all memory, and there is no other way than to read more.
+                if let Some(cut) = self.cut(&text.bytes, begin) {
+                    self.rest = text.bytes.split_off(cut);
+                    // It is enough if there are only whole parts, too.
+                    if cut > begin {
+                        self.end_part(&mut text, begin);
+                    }
+                    return Ok(Some(text));
+                }
+            }
+            self.end_part(&mut text, begin);
+            self.open = None;
+        }
+        Ok((!text.parts.is_empty()).then_some(text))
+    }
+
+    /// The only input, if it is a file that fits whatever is in it, and is not begun.
+    fn whole_file(&mut self) -> Result<Option<Text>, Error> {
+        let [input] = self.inputs else { return Ok(None) };
+        if self.bytes > 0 {
+            return Ok(None);
+        }
+        let file = input.open_regular()?.filter(|file| file.size > BLOCK as u64);
+        let Some(file) = file.filter(|file| self.fits_in_any_case(file.size)) else { return Ok(None) };
+        self.inputs = &[];
+        Text::of_file(&file).map(Some)
+    }
+
+    /// Whether this much text fits, whatever is in it.
+    fn fits_in_any_case(&self, bytes: u64) -> bool {
+        self.budget.fits(bytes, 1 + self.form.record(self.keys) / Form::LEAST)
+    }
+
+    /// Reads until the chunk is full; whether the input has ended.
+    fn fill(
+        &mut self,
+        bytes: &mut Vec<u8>,
+        records: &mut u64,
+        progress: &impl Fn(u64),
+    ) -> Result<bool, Error> {
+        let size = self.open.as_ref().and_then(|opened| opened.size);
+        // One more byte to detect the end.
+        let all = size.filter(|&size| self.fits_in_any_case(size)).map_or(0, |size| size + 1);
+        loop {
+            let Some(opened) = &mut self.open else { return Ok(true) };
+            let begin = bytes.len();
+            // Larger ones for a record that takes more than all memory.
+            let block = self.budget.step().max(begin / 8).min(BLOCK.max(begin / 8));
+            if bytes.capacity() - begin < block {
+                // In proportion to the size, since memory is short for large inputs.
+                let more = usize::try_from(all).unwrap_or(usize::MAX).max(begin / 4).max(block);
+                opened.grow(bytes, more)?;
+            }
+            bytes.resize(begin + block, 0);
+            let count = opened.fill(&mut bytes[begin..])?;
+            bytes.truncate(begin + count);
+            *records += self.form.count(&bytes[begin..]);
+            self.bytes += count as u64;
+            progress(self.bytes);
+            if count < block {
+                return Ok(true);
+            }
+            if self.is_full(bytes.len() as u64, *records) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Ends the part of the open input that begins here.
+    fn end_part(&mut self, text: &mut Text, begin: usize) {
+        let name = self.open.as_ref().map_or_else(String::new, |opened| opened.name.clone());
+        // Without the blank before the rest of a line.
+        let before = self.before.map(|before| Before { columns: before.columns.saturating_sub(1), ..before });
+        let Before { lines, columns } = self.form.before(&text.bytes[begin..]);
+        text.end_part(name, begin, before);
+        let before = before.unwrap_or_default();
+        let line = if lines == 0 { before.columns } else { 0 };
+        self.before = Some(Before { lines: before.lines + lines, columns: line + columns });
+    }
+
+    /// Where to cut the part of the text that begins at `begin`, so that only whole records are before it; at `begin` if
+    /// the parts before it are enough. `None` if there is no such place yet.
+    fn cut(&self, bytes: &[u8], begin: usize) -> Option<usize> {
+        let part = &bytes[begin..];
+        let cut = match self.form {
+            Form::Tokens => cut_of_text(part),
+            // The first row of all says what blank lines are.
+            Form::Rows(_) if bytes.iter().all(|&byte| ends_line(byte)) => return None,
+            Form::Rows(delimiter) => csv::end_of_rows(part, delimiter, self.before.is_none()),
+        };
+        cut.map(|cut| begin + cut).or_else(|| (begin > 0).then_some(begin))
+    }
+}
+
+/// After the last line, or in a line of many tokens after a blank.
+fn cut_of_text(bytes: &[u8]) -> Option<usize> {
+    if let Some(newline) = memchr::memrchr(b'\n', bytes) {
+        return Some(newline + 1);
+    }
+    // An LF may follow the last byte.
+    let without = &bytes[..bytes.len().saturating_sub(1)];
+    if let Some(cr) = memchr::memrchr(b'\r', without) {
+        return Some(cr + 1);
+    }
+    let is_comment = bytes.first() == Some(&b'#');
+    let blank = without.iter().rposition(|&byte| is_space(byte)).filter(|_| !is_comment)?;
+    Some(blank + 1)
+}

@@ -1,0 +1,220 @@
+//! Reading inputs in parts that fit a budget: the first part is all, mostly.
+
+use std::time::{Duration, Instant};
+
+use super::{Ask, Content, Dataset, Phase, Reading, Watch, element_of};
+use crate::error::Error;
+use crate::io::chunks::{Chunks, Form};
+use crate::io::records::Records;
+use crate::io::stream::{How, Kind, Model};
+use crate::io::{Input, Text, binary, csv, text};
+use crate::key::ElementType;
+use crate::runs::Budget;
+use crate::words::Words;
+
+/// Inputs that are read in parts.
+pub struct Parts<'a> {
+    inputs: &'a [Input],
+    how: &'a How,
+    budget: &'a Budget,
+    watch: &'a dyn Watch,
+    source: Source<'a>,
+    is_begun: bool,
+}
+
+/// How they are read, and what is known of the types so far.
+enum Source<'a> {
+    Bits { reader: binary::Reader<'a>, is_over: bool },
+    Text { chunks: Chunks<'a>, known: text::Known, passed: u64 },
+    Table { chunks: Chunks<'a>, dialect: csv::Dialect, known: csv::Known },
+}
+
+impl<'a> Parts<'a> {
+    /// The inputs from the beginning.
+    #[must_use]
+    pub fn new(inputs: &'a [Input], how: &'a How, budget: &'a Budget, watch: &'a dyn Watch) -> Self {
+        let by = &how.by;
+        let source = match &how.kind {
+            Kind::Bits(sources) => {
+                let reader = binary::Reader::new(sources, by.order).in_pieces_of(budget.piece());
+                Source::Bits { reader, is_over: false }
+            }
+            Kind::Text => {
+                let chunks = Chunks::new(inputs, Form::Tokens, 1, budget);
+                Source::Text { chunks, known: text::inference(by.element, by.order), passed: 0 }
+            }
+            &Kind::Table(dialect) => {
+                let chunks = Chunks::new(inputs, Form::Rows(dialect.delimiter), by.columns.len(), budget);
+                Source::Table { chunks, dialect, known: csv::Known::default() }
+            }
+        };
+        Self { inputs, how, budget, watch, source, is_begun: false }
+    }
+
+    /// Whether all was read.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        match &self.source {
+            Source::Bits { is_over, .. } => *is_over,
+            Source::Text { chunks, .. } | Source::Table { chunks, .. } => chunks.is_over(),
+        }
+    }
+
+    /// Any error about the types, once all was read.
+    ///
+    /// # Errors
+    ///
+    /// Numbers without a common type.
+    pub fn end(&self) -> Result<(), Error> {
+        match &self.source {
+            Source::Bits { .. } => Ok(()),
+            Source::Text { known, .. } => known.finish().map(|_| ()).map_err(text::conflicting),
+            Source::Table { known, .. } => known.end(),
+        }
+    }
+
+    /// The next part; the first one without any records if there are none at all.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; input that the format, the type or the order rejects.
+    pub fn next<'d>(&mut self) -> Result<Dataset<'d>, Error> {
+        let is_first = !std::mem::replace(&mut self.is_begun, true);
+        if is_first {
+            self.watch.phase(Phase::Read, self.inputs.iter().map(Input::size).sum());
+        }
+        let start = Instant::now();
+        let watch = self.watch;
+        let progress = |done| watch.set(done);
+        let (element, order) = (self.how.by.element, self.how.by.order);
+        let (content, bytes, reading) = match (&mut self.source, &self.how.kind) {
+            (Source::Bits { reader, is_over }, kind) => {
+                let element =
+                    if let Kind::Bits(sources) = kind { element_of(sources) } else { ElementType::U32 };
+                let map = order.map(element);
+                let mut keys = Words::new(element.key_words());
+                let before = reader.bytes;
+                while self.budget.fits_elements(keys.len() as u64, element.key_words()) {
+                    let Some(more) = reader.next()? else {
+                        *is_over = true;
+                        break;
+                    };
+                    progress(reader.bytes);
+                    keys.append(more);
+                }
+                let content = Content::Numbers { keys: keys.into(), map, spelling: None };
+                (content, reader.bytes - before, start.elapsed())
+            }
+            (Source::Text { chunks, known, passed }, _) => {
+                let straight = if is_first {
+                    // Much text is worth asking how much memory there is.
+                    let bytes: u64 = self.inputs.iter().filter_map(Input::size).sum();
+                    let most = if self.budget.fits(bytes, 4) { u64::MAX } else { self.budget.bytes() / 4 };
+                    text::integers_from_files(self.inputs, element, order, most, progress)?
+                } else {
+                    None
+                };
+                if let Some(text::FromFiles { records, bytes, reading }) = straight {
+                    chunks.end();
+                    (of_records(records), bytes, reading)
+                } else {
+                    let (text, bytes, reading) = read_text(chunks, watch, start)?;
+                    let is_all = is_first && chunks.is_over();
+                    let before = if is_all { None } else { Some((&*known, *passed)) };
+                    let (records, after) = text::parse_part(text, element, order, before)?;
+                    (*known, *passed) = (after, *passed + bytes);
+                    (of_records(records), bytes, reading)
+                }
+            }
+            (Source::Table { chunks, dialect, known }, _) => {
+                let (text, bytes, reading) = read_text(chunks, watch, start)?;
+                let (table, words) = csv::read_part(text, *dialect, &self.how.by, known)?;
+                (Content::Rows { words, table: Box::new(table) }, bytes, reading)
+            }
+        };
+        let is_parsed = !matches!(self.how.kind, Kind::Bits(_));
+        let parsing = if is_parsed { start.elapsed().saturating_sub(reading) } else { Duration::ZERO };
+        Ok(Dataset { content, bytes, reading: Reading::Done(reading), parsing })
+    }
+
+    /// Records in a run, once the types are known.
+    pub(super) fn again<'d>(&self, run: &str, bytes: Vec<u8>) -> Result<Dataset<'d>, Error> {
+        let text = Text::of_run(run, bytes);
+        let content = match &self.source {
+            Source::Table { dialect, known, .. } => {
+                let (table, words) = csv::read_part(text, *dialect, &self.how.by, &mut known.clone())?;
+                Content::Rows { words, table: Box::new(table) }
+            }
+            Source::Text { known, .. } => {
+                let (element, order) = (self.how.by.element, self.how.by.order);
+                of_records(text::parse_part(text, element, order, Some((known, 0)))?.0)
+            }
+            Source::Bits { .. } => return Err(Error::input(run, "is not read again")),
+        };
+        let reading = Reading::Done(Duration::ZERO);
+        Ok(Dataset { content, bytes: 0, reading, parsing: Duration::ZERO })
+    }
+
+    /// The columns of a table.
+    pub(super) fn model(&self) -> Result<Option<Model>, Error> {
+        match &self.source {
+            Source::Table { known, .. } => Model::of(known, &self.how.by),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether each key is a float, for what is no binary.
+    pub(super) fn are_floats(&self) -> Vec<bool> {
+        match &self.source {
+            Source::Bits { .. } => Vec::new(),
+            Source::Text { known, .. } => vec![known.is_float()],
+            Source::Table { known, .. } => known.are_floats().collect(),
+        }
+    }
+
+    /// The type of the elements of binary inputs or of a text, once all was read.
+    pub(super) fn element(&self) -> ElementType {
+        match (&self.source, &self.how.kind) {
+            (Source::Text { known, .. }, _) => known.finish().unwrap_or(ElementType::F64),
+            (_, Kind::Bits(sources)) => element_of(sources),
+            _ => ElementType::U32,
+        }
+    }
+
+    /// The type of the elements to be written; `None` for rows.
+    #[must_use]
+    pub fn written(&self, ask: &Ask) -> Option<ElementType> {
+        let is_table = matches!(self.source, Source::Table { .. });
+        if ask.positions { Some(ElementType::U32) } else { (!is_table).then(|| self.element()) }
+    }
+
+    pub(super) fn how(&self) -> &'a How {
+        self.how
+    }
+
+    /// The most memory to take.
+    #[must_use]
+    pub fn budget(&self) -> &'a Budget {
+        self.budget
+    }
+
+    /// The names of the types, separated by commas.
+    pub(super) fn types(&self) -> String {
+        match &self.source {
+            Source::Table { known, .. } => known.types(),
+            _ => self.element().name().to_owned(),
+        }
+    }
+}
+
+fn of_records<'a>(Records { order: map, keys, spelling }: Records) -> Content<'a> {
+    Content::Numbers { keys: keys.into(), map, spelling }
+}
+
+/// The next text, its bytes, and the time since `start`.
+fn read_text(chunks: &mut Chunks, watch: &dyn Watch, start: Instant) -> Result<(Text, u64, Duration), Error> {
+    let text = chunks.next(|done| watch.set(done))?.unwrap_or_default();
+    let (bytes, reading) = (text.size(), start.elapsed());
+    watch.phase(Phase::Parse, None);
+    Ok((text, bytes, reading))
+}

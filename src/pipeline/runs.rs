@@ -1,0 +1,286 @@
+//! Inputs that do not fit the budget: each part is sorted into a run, and the runs are merged.
+//!
+//! A run is a sorted file of the input's own form: elements of binary, and of text whose integers need no spelling;
+//! otherwise tokens or rows as they were read. So it is as small as the input, and read by what reads inputs. The type
+//! of a text or a column may turn out when many runs are written. The integers in them are as well in order as floats, but
+//! for −0, which is then less than 0: runs with one are sorted again.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use super::{Ask, Content, Dataset, Done, Parts, Phase, Unwatched, Watch};
+use crate::error::Error;
+use crate::io::binary::Source;
+use crate::io::convert::Converted;
+use crate::io::format::Format;
+use crate::io::ordered::{self, Merged, Written};
+use crate::io::source::Opened;
+use crate::io::stream::Kind;
+use crate::io::{Counts, Input, Memory, Output, npy};
+use crate::key::ElementType;
+use crate::order::Selection;
+use crate::report::{self, Report};
+use crate::runs::{Folders, SpillReader, Spilled};
+use crate::sorter::Sorter;
+
+/// Sorted runs of an input that is read in parts.
+pub struct Runs<'a> {
+    folders: &'a mut Folders,
+    ask: Ask,
+    runs: Vec<Run>,
+    /// What comes before the rows of a table.
+    head: Vec<u8>,
+    /// How the sorts went together.
+    report: Option<Report>,
+    merge: Merge,
+}
+
+/// A run.
+struct Run {
+    spilled: Spilled,
+    form: Form,
+    /// Whether it has to be sorted again if its integers turn out to be floats.
+    has_minus_zeros: bool,
+}
+
+/// What is in a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Elements(ElementType),
+    Tokens,
+    Rows,
+}
+
+/// What came of sorting in parts.
+#[derive(Clone, Debug, Default)]
+pub struct Merge {
+    /// Records read.
+    pub n: u64,
+    /// Bytes of input.
+    pub bytes: u64,
+    /// The types of the keys.
+    pub types: String,
+    /// Nulls, and records and lines left out.
+    pub counts: Counts,
+    /// Records left out because their keys were repeated.
+    pub repeated: u64,
+    /// Records written.
+    pub written: u64,
+    /// The number of runs.
+    pub runs: usize,
+    /// Their bytes.
+    pub spilled_bytes: u64,
+    /// The time it took to read, to make keys, to write runs, and to merge these.
+    pub reading: Duration,
+    /// To make keys of text.
+    pub parsing: Duration,
+    /// To write the runs.
+    pub writing: Duration,
+    /// To merge them.
+    pub merging: Duration,
+}
+
+impl<'a> Runs<'a> {
+    /// No runs yet; they are to be in these folders.
+    #[must_use]
+    pub fn new(folders: &'a mut Folders, ask: Ask) -> Self {
+        Self { folders, ask, runs: Vec::new(), head: Vec::new(), report: None, merge: Merge::default() }
+    }
+
+    /// Sorts a part, and keeps it as a run.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the device; I/O errors.
+    pub fn add(&mut self, mut part: Dataset, sorter: &Sorter, parts: &Parts) -> Result<(), Error> {
+        let merge = &mut self.merge;
+        merge.n += part.len() as u64;
+        merge.bytes += part.bytes;
+        merge.counts = merge.counts.and(part.counts());
+        merge.parsing += part.parsing;
+        if let Content::Rows { table, .. } = &mut part.content {
+            let head = table.take_head();
+            if self.head.is_empty() {
+                self.head = head;
+            }
+        }
+        if part.is_empty() {
+            return Ok(());
+        }
+        let run = self.sorted(part, sorter, parts)?;
+        self.runs.push(run);
+        Ok(())
+    }
+
+    /// The run of a part.
+    fn sorted(&mut self, part: Dataset, sorter: &Sorter, parts: &Parts) -> Result<Run, Error> {
+        let is_typed = parts.how().by.element.is_some();
+        let (form, format, has_minus_zeros) = match &part.content {
+            Content::Numbers { map, spelling: Some(_), .. } => {
+                (Form::Tokens, Format::Text, !map.element.is_float() && !is_typed)
+            }
+            Content::Numbers { map, .. } => (Form::Elements(map.element), Format::Binary, false),
+            Content::Rows { table, .. } => (Form::Rows, self.ask.format, table.minus_zeros && !is_typed),
+        };
+        // Among floats −0 and 0 are two keys, and −0 is the first.
+        let selection = if has_minus_zeros { Selection::ALL } else { self.ask.selection };
+        let ask = Ask { selection, format, ..self.ask };
+        let mut output = Output::spill(self.folders.create(parts.budget().block())?);
+        let done = part.order(sorter, ask, &Unwatched)?.write(&mut output, &Unwatched)?;
+        let Done { report, reading, writing, repeated, .. } = done;
+        let report = match &self.report {
+            Some(before) => report.after(before),
+            None => report,
+        };
+        self.report = Some(report);
+        let start = Instant::now();
+        let spilled = output.into_spilled()?;
+        let merge = &mut self.merge;
+        merge.reading += reading;
+        merge.writing += writing + start.elapsed();
+        merge.repeated += repeated as u64;
+        merge.spilled_bytes += spilled.bytes();
+        merge.runs += 1;
+        Ok(Run { spilled, form, has_minus_zeros })
+    }
+
+    /// Merges the runs of all parts, and writes the records; the caller finishes the output.
+    ///
+    /// # Errors
+    ///
+    /// Numbers without a common type; I/O errors; a run that is not what was written.
+    pub fn merge(
+        mut self,
+        parts: &Parts,
+        sorter: &Sorter,
+        output: &mut Output,
+        watch: &dyn Watch,
+    ) -> Result<(Merge, Report), Error> {
+        parts.end()?;
+        let are_floats = parts.are_floats();
+        self.sort_again(&are_floats, parts, sorter)?;
+        watch.phase(Phase::Merge, Some(self.merge.n));
+        let start = Instant::now();
+        let is_table = matches!(parts.how().kind, Kind::Table(_));
+        let are_integers = self.runs.iter().all(|run| matches!(run.form, Form::Elements(_)));
+        let merged = if !is_table && (self.ask.format.is_bits() || are_integers && are_floats != [true]) {
+            self.merge_elements(parts, output, watch)?
+        } else {
+            let opened = |run: Run| run.records(parts.budget().block());
+            let runs = std::mem::take(&mut self.runs).into_iter().map(opened).collect::<Result<_, _>>()?;
+            let known = ordered::KnownRecords {
+                how: parts.how(),
+                are_floats: &are_floats,
+                model: parts.model()?,
+                head: std::mem::take(&mut self.head),
+                memory: parts.budget().bytes() / 4,
+            };
+            let progress = &mut |merged| watch.set(merged);
+            ordered::merge_records(runs, known, self.ask.selection, output, progress)?
+        };
+        let merge = Merge {
+            types: parts.types(),
+            repeated: self.merge.repeated + merged.repeated,
+            written: merged.written,
+            merging: start.elapsed(),
+            ..self.merge
+        };
+        let nothing = || Report::on_cpu(report::Form::InOrder, Duration::ZERO);
+        Ok((merge, self.report.unwrap_or_else(nothing)))
+    }
+
+    fn merge_elements(
+        &mut self,
+        parts: &Parts,
+        output: &mut Output,
+        watch: &dyn Watch,
+    ) -> Result<Merged, Error> {
+        let (budget, element, ask) = (parts.budget(), parts.element(), self.ask);
+        let source = Source::raw(Input::Memory(Memory::new("a run", &[], &[1])), element);
+        let runs = std::mem::take(&mut self.runs).into_iter();
+        let opened = runs.map(|run| Ok((&source, run.elements(element, budget.block())?)));
+        let runs = opened.collect::<Result<Vec<_>, Error>>()?;
+        let written = if ask.format == Format::Text { Written::InText } else { Written::AsRead };
+        let merge = |output: &mut Output| {
+            let memory = budget.bytes() / 8;
+            let progress = &mut |merged| watch.set(merged);
+            let order = parts.how().by.order;
+            ordered::merge_elements(runs, order, ask.selection, written, memory, output, progress)
+        };
+        if ask.format != Format::Npy {
+            return merge(output);
+        }
+        let header = |merged: u64, output: &mut Output| {
+            let header = npy::Header::of(element, merged);
+            output.write_all(&header).map_err(|error| output.failed(error))
+        };
+        if !ask.selection.unique {
+            let n = self.merge.n.min(ask.selection.first.map_or(u64::MAX, |first| first as u64));
+            header(n, output)?;
+            return merge(output);
+        }
+        // Their number comes first, and is known last.
+        let mut unique = Output::spill(self.folders.create(budget.block())?);
+        let merged = merge(&mut unique)?;
+        header(merged.written, output)?;
+        let unique = unique.into_spilled()?;
+        let name = unique.name().to_owned();
+        let failed = |error| Error::io(&name, "read", error);
+        std::io::copy(&mut unique.read().map_err(failed)?, output).map_err(|error| output.failed(error))?;
+        Ok(merged)
+    }
+
+    /// Sorts the runs again that are not in order among floats.
+    fn sort_again(&mut self, are_floats: &[bool], parts: &Parts, sorter: &Sorter) -> Result<(), Error> {
+        if !are_floats.contains(&true) {
+            return Ok(());
+        }
+        for number in 0..self.runs.len() {
+            if self.runs[number].has_minus_zeros {
+                let before = self.runs[number].spilled.bytes();
+                let part = self.runs[number].content(parts)?;
+                let run = self.sorted(part, sorter, parts)?;
+                self.merge.runs -= 1;
+                self.merge.spilled_bytes -= before;
+                self.runs[number] = run;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Run {
+    fn read(self) -> Result<(String, SpillReader), Error> {
+        let name = self.spilled.name().to_owned();
+        let reader = self.spilled.read().map_err(|error| Error::io(&name, "read", error))?;
+        Ok((name, reader))
+    }
+
+    /// Its records as tokens or rows.
+    fn records(self, block: usize) -> Result<Opened, Error> {
+        let form = self.form;
+        let (name, reader) = self.read()?;
+        Ok(match form {
+            Form::Elements(element) => Opened::of(&name, Converted::text_of(reader, element, block)),
+            Form::Tokens | Form::Rows => Opened::of(&name, reader),
+        })
+    }
+
+    /// Its records as elements of this type.
+    fn elements(self, to: ElementType, block: usize) -> Result<Opened, Error> {
+        let form = self.form;
+        let (name, reader) = self.read()?;
+        Ok(match form {
+            Form::Elements(from) if from == to => Opened::of(&name, reader),
+            Form::Elements(from) => Opened::of(&name, Converted::widened(reader, from, to, block)),
+            Form::Tokens | Form::Rows => Opened::of(&name, Converted::elements_of(reader, to, block)),
+        })
+    }
+
+    /// Its records, read again now that the types are known.
+    fn content<'d>(&mut self, parts: &Parts) -> Result<Dataset<'d>, Error> {
+        let name = self.spilled.name().to_owned();
+        let bytes = self.spilled.all().map_err(|error| Error::io(&name, "read", error))?;
+        parts.again(&name, bytes)
+    }
+}

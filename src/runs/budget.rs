@@ -1,0 +1,67 @@
+//! How much memory a sort may take.
+
+use std::sync::OnceLock;
+
+use crate::key::KeyWords;
+use crate::memory;
+
+/// The most memory that a sort may take.
+#[derive(Debug, Default)]
+pub struct Budget {
+    bytes: OnceLock<u64>,
+}
+
+/// Inputs up to this size are not worth asking the system how much memory there is.
+const FEW: u64 = 16 << 20;
+
+impl Budget {
+    /// This many bytes, raised to what a sort needs at least.
+    #[must_use]
+    pub fn of(bytes: u64) -> Self {
+        const LEAST: u64 = 4 << 10;
+        Self { bytes: OnceLock::from(bytes.max(LEAST)) }
+    }
+
+    /// Without any limit.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self::of(u64::MAX)
+    }
+
+    /// Bytes; by default three quarters of what is available when this is first asked.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        *self.bytes.get_or_init(|| memory::available().map_or(u64::MAX, |available| available / 4 * 3))
+    }
+
+    /// Whether this many bytes, which take `times` as much memory at most, fit.
+    pub(crate) fn fits(&self, bytes: u64, times: u64) -> bool {
+        let few = self.bytes.get().is_none() && bytes <= FEW;
+        few || bytes.saturating_mul(times) <= self.bytes()
+    }
+
+    /// Whether this many elements with keys of this width can be sorted.
+    #[must_use]
+    pub fn fits_elements(&self, n: u64, key: KeyWords) -> bool {
+        // The keys as read, those that are sorted, and what is written of them.
+        const TIMES: u64 = 3;
+        self.fits(n.saturating_mul(if key == KeyWords::One { 4 } else { 8 }), TIMES)
+    }
+
+    /// How much of binary files is read at once.
+    pub(crate) fn piece(&self) -> u64 {
+        // Without a limit as long as nobody has asked for it.
+        self.bytes.get().map_or(u64::MAX, |bytes| bytes / 8)
+    }
+
+    /// How much is read at once of what may exceed the budget.
+    pub(crate) fn step(&self) -> usize {
+        self.bytes.get().map_or(1 << 22, |bytes| (bytes / 16).clamp(1 << 8, 1 << 22) as usize)
+    }
+
+    /// The size of the blocks in which runs are written and read: small enough that those of many runs fit.
+    pub(crate) fn block(&self) -> usize {
+        const BLOCK: std::ops::Range<u64> = 1 << 10..1 << 20;
+        (self.bytes() / 256).clamp(BLOCK.start, BLOCK.end) as usize
+    }
+}
