@@ -180,8 +180,8 @@ pub(crate) fn read_part(
     let starts =
         if u32::try_from(text.bytes.len()).is_ok() { starts::<u32>(&parts) } else { starts::<u64>(&parts) };
     let (elements, words) = layout.words(parts, &mut known.columns, known.passed);
+    let mut head = if known.passed == 0 { text.mark().to_vec() } else { Vec::new() };
     known.passed += text.bytes.len() as u64;
-    let mut head = text.mark().to_vec();
     if let Some(header) = place.filter(|_| dialect.header) {
         head.extend_from_slice(&text.bytes[header]);
         // A header without line end is the whole input, so any line end is right.
@@ -241,7 +241,12 @@ fn bodies(
             let wrong = |problem| Error::input(text.line(start), problem);
             let (next, here) = Header::read(bytes, start, range.end, dialect).map_err(wrong)?;
             let place = start..next.min(range.end);
-            if text.bytes[place.clone()].ends_with(b"\r\n") {
+            // Where there is one column and no header, a blank line is a row.
+            let is_blank_first = blank > 0 && !dialect.header && here.columns == 1;
+            let row = if is_blank_first { range.start..start } else { place.clone() };
+            if bytes[row.start..].starts_with(b"\r\n")
+                || text.bytes[row].ends_with(b"\r\n") && !is_blank_first
+            {
                 end = b"\r\n";
             }
             head = place.end;

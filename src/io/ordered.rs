@@ -327,8 +327,6 @@ pub(crate) struct KnownRecords<'a> {
     pub(crate) are_floats: &'a [bool],
     /// The columns of rows.
     pub(crate) model: Option<Model>,
-    /// What comes before all records.
-    pub(crate) head: Vec<u8>,
     /// Bytes of memory for the runs.
     pub(crate) memory: u64,
 }
@@ -341,7 +339,7 @@ pub(crate) fn merge_records(
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let KnownRecords { how, are_floats, model, head, memory } = known;
+    let KnownRecords { how, are_floats, model, memory } = known;
     let block = (memory / runs.len().max(1) as u64).clamp(1 << 8, ONE_BLOCK.end as u64) as usize;
     let mut streams = Vec::with_capacity(runs.len());
     for opened in runs {
@@ -360,7 +358,7 @@ pub(crate) fn merge_records(
         typings.push(typing);
     }
     let inputs = Inputs { how, all: &[], typings, model: None, block, shut: false };
-    merge_streams(inputs, streams, head, selection, to, progress)
+    merge_streams(inputs, streams, Vec::new(), selection, to, progress)
 }
 
 /// Merges the records of streams, which are in order, after `head`.

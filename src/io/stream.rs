@@ -148,7 +148,10 @@ impl Stream {
                 None => Model { keys: names.find(by, buffer.name())?, names },
             };
             let row = &bytes[start..next];
-            let line_end: &[u8] = if row.ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
+            // Where there is one column and no header, a blank line is a row.
+            let is_blank_first = start > 0 && !dialect.header && model.names.columns == 1;
+            let is_crlf = if is_blank_first { bytes.starts_with(b"\r\n") } else { row.ends_with(b"\r\n") };
+            let line_end: &[u8] = if is_crlf { b"\r\n" } else { b"\n" };
             let header = if dialect.header { row.to_vec() } else { Vec::new() };
             columns = Some(Columns { header, line_end, ..Columns::new(model, dialect, by) });
             head = next;

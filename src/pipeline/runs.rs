@@ -5,7 +5,7 @@
 //! of a text or a column may turn out when many runs are written. The integers in them are as well in order as floats, but
 //! for −0, which is then less than 0: runs with one are sorted again.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 use super::{Ask, Content, Dataset, Done, Parts, Phase, Unwatched, Watch};
@@ -20,7 +20,7 @@ use crate::io::{Counts, Input, Memory, Output, npy};
 use crate::key::ElementType;
 use crate::order::Selection;
 use crate::report::{self, Report};
-use crate::runs::{Folders, SpillReader, Spilled};
+use crate::runs::{Folders, Spilled};
 use crate::sorter::Sorter;
 
 /// Sorted runs of an input that is read in parts.
@@ -99,10 +99,7 @@ impl<'a> Runs<'a> {
         merge.counts = merge.counts.and(part.counts());
         merge.parsing += part.parsing;
         if let Content::Rows { table, .. } = &mut part.content {
-            let head = table.take_head();
-            if self.head.is_empty() {
-                self.head = head;
-            }
+            self.head.append(&mut table.take_head());
         }
         if part.is_empty() {
             return Ok(());
@@ -157,26 +154,67 @@ impl<'a> Runs<'a> {
         watch: &dyn Watch,
     ) -> Result<(Merge, Report), Error> {
         parts.end()?;
-        let are_floats = parts.are_floats();
-        self.sort_again(&are_floats, parts, sorter)?;
+        self.sort_again(&parts.are_floats(), parts, sorter)?;
         watch.phase(Phase::Merge, Some(self.merge.n));
         let start = Instant::now();
+        let budget = parts.budget();
+        // As elements, if they are written as such or need no spelling; otherwise as tokens or rows.
         let is_table = matches!(parts.how().kind, Kind::Table(_));
         let are_integers = self.runs.iter().all(|run| matches!(run.form, Form::Elements(_)));
-        let merged = if !is_table && (self.ask.format.is_bits() || are_integers && are_floats != [true]) {
-            self.merge_elements(parts, output, watch)?
-        } else {
-            let opened = |run: Run| run.records(parts.budget().block());
-            let runs = std::mem::take(&mut self.runs).into_iter().map(opened).collect::<Result<_, _>>()?;
-            let known = ordered::KnownRecords {
-                how: parts.how(),
-                are_floats: &are_floats,
-                model: parts.model()?,
-                head: std::mem::take(&mut self.head),
-                memory: parts.budget().bytes() / 4,
-            };
-            let progress = &mut |merged| watch.set(merged);
-            ordered::merge_records(runs, known, self.ask.selection, output, progress)?
+        let as_elements =
+            !is_table && (self.ask.format.is_bits() || are_integers && parts.are_floats() != [true]);
+        let form = match self.runs.first() {
+            _ if as_elements => Form::Elements(parts.element()),
+            Some(Run { form: Form::Rows, .. }) => Form::Rows,
+            _ => Form::Tokens,
+        };
+        let mut runs = std::mem::take(&mut self.runs);
+        while runs.len() > budget.fan_in() {
+            let mut longer = Vec::new();
+            let mut left = runs.into_iter();
+            while left.len() > 0 {
+                let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
+                let mut output = Output::spill(self.folders.create(budget.block())?);
+                let merged = self.merge_some(some, form, Written::AsRead, parts, &mut output, &|_| {})?;
+                let spilled = output.into_spilled()?;
+                self.merge.repeated += merged.repeated;
+                self.merge.spilled_bytes += spilled.bytes();
+                longer.push(Run { spilled, form, has_minus_zeros: false });
+            }
+            runs = longer;
+        }
+        output.write_all(&self.head).map_err(|error| output.failed(error))?;
+        let progress = |merged| watch.set(merged);
+        let written = if self.ask.format == Format::Text { Written::InText } else { Written::AsRead };
+        let header = |n: u64, output: &mut Output| {
+            let header = npy::Header::of(parts.element(), n);
+            output.write_all(&header).map_err(|error| output.failed(error))
+        };
+        let merged = match self.ask.format {
+            Format::Npy if self.ask.selection.unique => {
+                // Their number comes first, and is known last.
+                let mut unique = Output::spill(self.folders.create(budget.block())?);
+                let merged = self.merge_some(runs, form, written, parts, &mut unique, &progress)?;
+                header(merged.written, output)?;
+                let unique = unique.into_spilled()?;
+                let name = unique.name().to_owned();
+                let (mut reader, mut block) = (unique.read(), vec![0; budget.block()]);
+                loop {
+                    let count = reader.read(&mut block).map_err(|error| Error::io(&name, "read", error))?;
+                    if count == 0 {
+                        break;
+                    }
+                    output.write_all(&block[..count]).map_err(|error| output.failed(error))?;
+                }
+                merged
+            }
+            format => {
+                if format == Format::Npy {
+                    let first = self.ask.selection.first.map_or(u64::MAX, |first| first as u64);
+                    header(self.merge.n.min(first), output)?;
+                }
+                self.merge_some(runs, form, written, parts, output, &progress)?
+            }
         };
         let merge = Merge {
             types: parts.types(),
@@ -189,45 +227,37 @@ impl<'a> Runs<'a> {
         Ok((merge, self.report.unwrap_or_else(nothing)))
     }
 
-    fn merge_elements(
-        &mut self,
+    /// Merges some runs, whose records are read in this form.
+    fn merge_some(
+        &self,
+        runs: Vec<Run>,
+        form: Form,
+        written: Written,
         parts: &Parts,
         output: &mut Output,
-        watch: &dyn Watch,
+        progress: &dyn Fn(u64),
     ) -> Result<Merged, Error> {
-        let (budget, element, ask) = (parts.budget(), parts.element(), self.ask);
-        let source = Source::raw(Input::Memory(Memory::new("a run", &[], &[1])), element);
-        let runs = std::mem::take(&mut self.runs).into_iter();
-        let opened = runs.map(|run| Ok((&source, run.elements(element, budget.block())?)));
-        let runs = opened.collect::<Result<Vec<_>, Error>>()?;
-        let written = if ask.format == Format::Text { Written::InText } else { Written::AsRead };
-        let merge = |output: &mut Output| {
-            let memory = budget.bytes() / 8;
-            let progress = &mut |merged| watch.set(merged);
-            let order = parts.how().by.order;
-            ordered::merge_elements(runs, order, ask.selection, written, memory, output, progress)
-        };
-        if ask.format != Format::Npy {
-            return merge(output);
+        let (budget, how, selection) = (parts.budget(), parts.how(), self.ask.selection);
+        let memory = budget.bytes() / 8;
+        let progress = &mut |merged| progress(merged);
+        if let Form::Elements(element) = form {
+            let source = Source::raw(Input::Memory(Memory::new("a run", &[], &[1])), element);
+            let opened =
+                runs.into_iter().map(|run| (&source, run.elements(element, budget.block()))).collect();
+            return ordered::merge_elements(
+                opened,
+                how.by.order,
+                selection,
+                written,
+                memory,
+                output,
+                progress,
+            );
         }
-        let header = |merged: u64, output: &mut Output| {
-            let header = npy::Header::of(element, merged);
-            output.write_all(&header).map_err(|error| output.failed(error))
-        };
-        if !ask.selection.unique {
-            let n = self.merge.n.min(ask.selection.first.map_or(u64::MAX, |first| first as u64));
-            header(n, output)?;
-            return merge(output);
-        }
-        // Their number comes first, and is known last.
-        let mut unique = Output::spill(self.folders.create(budget.block())?);
-        let merged = merge(&mut unique)?;
-        header(merged.written, output)?;
-        let unique = unique.into_spilled()?;
-        let name = unique.name().to_owned();
-        let failed = |error| Error::io(&name, "read", error);
-        std::io::copy(&mut unique.read().map_err(failed)?, output).map_err(|error| output.failed(error))?;
-        Ok(merged)
+        let opened = runs.into_iter().map(|run| run.records(budget.block())).collect();
+        let known =
+            ordered::KnownRecords { how, are_floats: &parts.are_floats(), model: parts.model()?, memory };
+        ordered::merge_records(opened, known, selection, output, progress)
     }
 
     /// Sorts the runs again that are not in order among floats.
@@ -250,37 +280,30 @@ impl<'a> Runs<'a> {
 }
 
 impl Run {
-    fn read(self) -> Result<(String, SpillReader), Error> {
-        let name = self.spilled.name().to_owned();
-        let reader = self.spilled.read().map_err(|error| Error::io(&name, "read", error))?;
-        Ok((name, reader))
-    }
-
     /// Its records as tokens or rows.
-    fn records(self, block: usize) -> Result<Opened, Error> {
-        let form = self.form;
-        let (name, reader) = self.read()?;
-        Ok(match form {
+    fn records(self, block: usize) -> Opened {
+        let (name, form) = (self.spilled.name().to_owned(), self.form);
+        let reader = self.spilled.read();
+        match form {
             Form::Elements(element) => Opened::of(&name, Converted::text_of(reader, element, block)),
             Form::Tokens | Form::Rows => Opened::of(&name, reader),
-        })
+        }
     }
 
     /// Its records as elements of this type.
-    fn elements(self, to: ElementType, block: usize) -> Result<Opened, Error> {
-        let form = self.form;
-        let (name, reader) = self.read()?;
-        Ok(match form {
+    fn elements(self, to: ElementType, block: usize) -> Opened {
+        let (name, form) = (self.spilled.name().to_owned(), self.form);
+        let reader = self.spilled.read();
+        match form {
             Form::Elements(from) if from == to => Opened::of(&name, reader),
             Form::Elements(from) => Opened::of(&name, Converted::widened(reader, from, to, block)),
             Form::Tokens | Form::Rows => Opened::of(&name, Converted::elements_of(reader, to, block)),
-        })
+        }
     }
 
     /// Its records, read again now that the types are known.
-    fn content<'d>(&mut self, parts: &Parts) -> Result<Dataset<'d>, Error> {
-        let name = self.spilled.name().to_owned();
-        let bytes = self.spilled.all().map_err(|error| Error::io(&name, "read", error))?;
-        parts.again(&name, bytes)
+    fn content<'d>(&self, parts: &Parts) -> Result<Dataset<'d>, Error> {
+        let name = self.spilled.name();
+        parts.again(name, self.spilled.all().map_err(|error| Error::io(name, "read", error))?)
     }
 }

@@ -18,7 +18,7 @@ impl Budget {
     /// This many bytes, raised to what a sort needs at least.
     #[must_use]
     pub fn of(bytes: u64) -> Self {
-        const LEAST: u64 = 4 << 10;
+        const LEAST: u64 = 512;
         Self { bytes: OnceLock::from(bytes.max(LEAST)) }
     }
 
@@ -61,7 +61,12 @@ impl Budget {
 
     /// The size of the blocks in which runs are written and read: small enough that those of many runs fit.
     pub(crate) fn block(&self) -> usize {
-        const BLOCK: std::ops::Range<u64> = 1 << 10..1 << 20;
-        (self.bytes() / 256).clamp(BLOCK.start, BLOCK.end) as usize
+        const BLOCK: std::ops::Range<u64> = 1 << 6..1 << 20;
+        (self.bytes() / 1024).clamp(BLOCK.start, BLOCK.end) as usize
+    }
+
+    /// The most runs that are merged at once: their blocks take a quarter.
+    pub(crate) fn fan_in(&self) -> usize {
+        usize::try_from(self.bytes() / 4 / self.block() as u64).unwrap_or(usize::MAX).max(2)
     }
 }

@@ -7,4 +7,4 @@ mod spill;
 pub use self::budget::Budget;
 pub(crate) use self::merge::merge;
 pub use self::spill::Folders;
-pub(crate) use self::spill::{Spill, SpillReader, Spilled};
+pub(crate) use self::spill::{Spill, Spilled};

@@ -1,12 +1,14 @@
 //! Runs in temporary files, with checksums.
 //!
-//! A file has no name while it is in use, or is removed by the system when it is closed, so that nothing remains
-//! however the process ends. It is written and read in blocks, each with a checksum that stays in memory: what the disk
-//! gives back is what it was given, or an error.
+//! Each folder has one file for all runs in it, without a name while it is in use, or removed by the system when it is
+//! closed, so that nothing remains however the process ends. Runs are written and read in blocks, each with a checksum
+//! that stays in memory: what the disk gives back is what it was given, or an error.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -14,10 +16,20 @@ use crate::error::Error;
 use crate::human;
 
 /// Folders for temporary files, used in turn.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Folders {
-    folders: Vec<PathBuf>,
+    folders: Vec<(PathBuf, Option<Arc<Store>>)>,
     next: usize,
+}
+
+/// The file of a folder.
+#[derive(Debug)]
+struct Store {
+    file: File,
+    /// The name in messages.
+    name: String,
+    /// Bytes written or being written.
+    end: AtomicU64,
 }
 
 impl Folders {
@@ -29,7 +41,7 @@ impl Folders {
             let usual = Some(PathBuf::from("/var/tmp")).filter(|folder| cfg!(unix) && folder.is_dir());
             folders.push(named.or(usual).unwrap_or_else(std::env::temp_dir));
         }
-        Self { folders, next: 0 }
+        Self { folders: folders.into_iter().map(|folder| (folder, None)).collect(), next: 0 }
     }
 
     /// A new run in the next folder, written in blocks of this many bytes.
@@ -38,44 +50,53 @@ impl Folders {
     ///
     /// The folder does not exist or is not writable.
     pub(crate) fn create(&mut self, block: usize) -> Result<Spill, Error> {
-        let folder = &self.folders[self.next % self.folders.len()];
+        let number = self.next % self.folders.len();
         self.next += 1;
-        let name = name_in(folder);
-        let file = tempfile::tempfile_in(folder).map_err(|error| Error::io(&name, "create", error))?;
-        Ok(Spill { file, name, room: block, block: Vec::new(), sums: Vec::new(), bytes: 0 })
+        let (folder, store) = &mut self.folders[number];
+        let store = if let Some(store) = store {
+            store.clone()
+        } else {
+            let name = format!("a temporary file in {}", human::path(folder));
+            let file = tempfile::tempfile_in(folder).map_err(|error| Error::io(&name, "create", error))?;
+            store.insert(Arc::new(Store { file, name, end: AtomicU64::new(0) })).clone()
+        };
+        Ok(Spill { store, room: block, block: Vec::new(), blocks: Vec::new(), bytes: 0 })
     }
-}
-
-/// The name of a temporary file in messages.
-fn name_in(folder: &Path) -> String {
-    format!("a temporary file in {}", human::path(folder))
 }
 
 /// A run that is being written.
 pub struct Spill {
-    file: File,
-    name: String,
+    store: Arc<Store>,
     /// The size of a block.
     room: usize,
     /// The block that is being filled.
     block: Vec<u8>,
-    /// The checksums of those before it.
-    sums: Vec<u64>,
+    /// Those before it.
+    blocks: Vec<Block>,
     bytes: u64,
+}
+
+/// A block in the file.
+#[derive(Clone, Copy)]
+struct Block {
+    place: u64,
+    sum: u64,
 }
 
 impl Spill {
     fn write_block(&mut self) -> io::Result<()> {
-        self.file.write_all(&self.block)?;
-        self.sums.push(xxh3_64(&self.block));
-        self.bytes += self.block.len() as u64;
+        let length = self.block.len() as u64;
+        let place = self.store.end.fetch_add(length, Ordering::Relaxed);
+        write_all_at(&self.store.file, &self.block, place)?;
+        self.blocks.push(Block { place, sum: xxh3_64(&self.block) });
+        self.bytes += length;
         self.block.clear();
         Ok(())
     }
 
     /// The name in messages.
     pub(crate) fn name(&self) -> &str {
-        &self.name
+        &self.store.name
     }
 
     /// The complete run.
@@ -87,8 +108,8 @@ impl Spill {
         if !self.block.is_empty() {
             self.write_block()?;
         }
-        let Self { file, name, room, sums, bytes, .. } = self;
-        Ok(Spilled { file, name, room, sums, bytes })
+        let Self { store, room, blocks, bytes, .. } = self;
+        Ok(Spilled { store, room, blocks, bytes })
     }
 }
 
@@ -108,18 +129,18 @@ impl Write for Spill {
 }
 
 /// A complete run in a temporary file.
+#[derive(Clone)]
 pub struct Spilled {
-    file: File,
-    name: String,
+    store: Arc<Store>,
     room: usize,
-    sums: Vec<u64>,
+    blocks: Vec<Block>,
     bytes: u64,
 }
 
 impl Spilled {
     /// The name in messages.
     pub(crate) fn name(&self) -> &str {
-        &self.name
+        &self.store.name
     }
 
     /// Its size in bytes.
@@ -131,23 +152,16 @@ impl Spilled {
     ///
     /// # Errors
     ///
-    /// I/O errors.
+    /// I/O errors; a block that differs from what was written.
     pub(crate) fn all(&self) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let (name, sums) = (self.name.clone(), self.sums.clone());
-        let file = self.file.try_clone()?;
-        Self { file, name, sums, ..*self }.read()?.read_to_end(&mut bytes)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(self.bytes).unwrap_or(0));
+        self.clone().read().read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
     /// Reads it from its beginning.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors.
-    pub(crate) fn read(mut self) -> io::Result<SpillReader> {
-        self.file.seek(SeekFrom::Start(0))?;
-        Ok(SpillReader { spilled: self, next: 0, block: Vec::new(), at: 0 })
+    pub(crate) fn read(self) -> SpillReader {
+        SpillReader { spilled: self, next: 0, block: Vec::new(), at: 0 }
     }
 }
 
@@ -164,13 +178,13 @@ pub(crate) struct SpillReader {
 impl SpillReader {
     /// Reads the next block; an empty one at the end.
     fn read_block(&mut self) -> io::Result<()> {
-        let Spilled { file, room, sums, bytes, .. } = &mut self.spilled;
+        let Spilled { store, room, blocks, bytes } = &self.spilled;
         self.at = 0;
         self.block.clear();
-        let Some(&sum) = sums.get(self.next) else { return Ok(()) };
+        let Some(&Block { place, sum }) = blocks.get(self.next) else { return Ok(()) };
         let left = *bytes - (self.next * *room) as u64;
         self.block.resize(left.min(*room as u64) as usize, 0);
-        file.read_exact(&mut self.block)?;
+        read_exact_at(&store.file, &mut self.block, place)?;
         if xxh3_64(&self.block) != sum {
             let problem = "what was read is not what was written; the disk or the memory fails";
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
@@ -192,6 +206,37 @@ impl Read for SpillReader {
     }
 }
 
+#[cfg(unix)]
+fn write_all_at(file: &File, bytes: &[u8], place: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, place)
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, bytes: &mut [u8], place: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, place)
+}
+
+#[cfg(windows)]
+fn write_all_at(file: &File, mut bytes: &[u8], mut place: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let count = std::os::windows::fs::FileExt::seek_write(file, bytes, place)?;
+        (bytes, place) = (&bytes[count..], place + count as u64);
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut bytes: &mut [u8], mut place: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let count = std::os::windows::fs::FileExt::seek_read(file, bytes, place)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        (bytes, place) = (&mut bytes[count..], place + count as u64);
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,8 +254,22 @@ mod tests {
             let run = spilled(&bytes, 16);
             assert_eq!(run.bytes(), bytes.len() as u64);
             let mut back = Vec::new();
-            run.read().unwrap().read_to_end(&mut back).unwrap();
+            run.read().read_to_end(&mut back).unwrap();
             assert_eq!(back, bytes);
+        }
+    }
+
+    #[test]
+    fn runs_of_a_folder_do_not_disturb_each_other() {
+        let mut folders = Folders::new(vec![std::env::temp_dir()]);
+        let mut runs = [folders.create(4).unwrap(), folders.create(4).unwrap()];
+        for number in 0..20 {
+            runs[number % 2].write_all(&[number as u8; 3]).unwrap();
+        }
+        for (parity, run) in runs.into_iter().enumerate() {
+            let expected: Vec<u8> =
+                (0..20).filter(|number| number % 2 == parity as u8).flat_map(|n| [n; 3]).collect();
+            assert_eq!(run.finish().unwrap().all().unwrap(), expected);
         }
     }
 
@@ -218,15 +277,14 @@ mod tests {
     fn a_flipped_bit_and_a_lost_end_are_noticed() {
         let bytes = [5; 40];
         for damage in [true, false] {
-            let mut run = spilled(&bytes, 16);
+            let run = spilled(&bytes, 16);
             if damage {
-                run.file.seek(SeekFrom::Start(33)).unwrap();
-                run.file.write_all(&[4]).unwrap();
+                write_all_at(&run.store.file, &[4], 33).unwrap();
             } else {
-                run.file.set_len(39).unwrap();
+                run.store.file.set_len(39).unwrap();
             }
             let mut back = Vec::new();
-            let error = run.read().unwrap().read_to_end(&mut back).unwrap_err();
+            let error = run.read().read_to_end(&mut back).unwrap_err();
             assert_eq!(back, bytes[..32]);
             assert_eq!(damage, error.to_string().contains("not what was written"), "{error}");
         }
