@@ -7,6 +7,7 @@
 
 mod assumptions;
 mod bench;
+mod budget;
 mod cli;
 mod generate;
 mod kernels;

@@ -11,6 +11,7 @@ use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
 use proptest::prelude::*;
 
 use crate::support::process::PATIENCE;
+use crate::support::texts::{order, separators, texts, tokens};
 
 #[test]
 fn long_records_from_a_pipe_take_linear_time() {
@@ -49,70 +50,6 @@ fn long_records_from_a_pipe_take_linear_time() {
     waits.recv_timeout(PATIENCE).expect("long records take very long");
 }
 
-/// Tokens, most of them in order.
-fn tokens() -> impl Strategy<Value = Vec<String>> {
-    let integers = |range: std::ops::Range<i64>| {
-        prop::collection::vec(range, 0..40).prop_map(|mut values| {
-            values.sort_unstable();
-            values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>()
-        })
-    };
-    let wide = prop::collection::vec(any::<u64>(), 0..40).prop_map(|mut values| {
-        values.sort_unstable();
-        values.into_iter().map(|value| value.to_string()).collect()
-    });
-    let floats = prop::collection::vec(-3000..3000_i32, 0..40).prop_map(|mut values| {
-        values.sort_unstable();
-        values.into_iter().map(|value| format!("{:?}", f64::from(value) / 8.0)).collect()
-    });
-    let base = prop_oneof![
-        4 => integers(-20..20),
-        2 => integers(i64::MIN..i64::MAX),
-        2 => integers(-(1 << 55)..1 << 55),
-        1 => wide,
-        4 => floats,
-    ];
-    let odd = [
-        "-0",
-        "+0",
-        "00",
-        "0",
-        "nan",
-        "-inf",
-        "inf",
-        "1e400",
-        "x",
-        "",
-        "1.5",
-        "99999999999999999999",
-        "-7",
-        "9007199254740993",
-    ];
-    let odds =
-        prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(odd.to_vec())), 0..3);
-    (base, odds, any::<bool>(), any::<bool>()).prop_map(|(mut tokens, odds, reversed, nulls_last)| {
-        if reversed {
-            tokens.reverse();
-        }
-        for (place, odd) in odds {
-            let place = if nulls_last { tokens.len() } else { place.index(tokens.len() + 1) };
-            tokens.insert(place, odd.to_owned());
-        }
-        tokens
-    })
-}
-
-fn order() -> impl Strategy<Value = KeyOrder> {
-    let nulls = || prop::sample::select(vec![Nulls::Last, Nulls::First, Nulls::Error]);
-    let invalid = prop::sample::select(vec![Invalid::Error, Invalid::Last, Invalid::Skip]);
-    (any::<bool>(), nulls(), nulls(), invalid).prop_map(|(descending, nan, empty, invalid)| KeyOrder {
-        descending,
-        nan,
-        empty,
-        invalid,
-    })
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
@@ -121,7 +58,7 @@ proptest! {
         inputs in prop::collection::vec(tokens(), 1..3),
         rows in any::<bool>(),
         header in any::<bool>(),
-        separators in prop::collection::vec(prop::sample::select(vec!["\n", "\n", "\n", "\r\n", "\n\n", "\r", "\n# 1\n", " ", ",\"\n\"\n", ",\"\"\"\n"]), 1..5),
+        separators in separators(),
         order in order(),
         asked in prop::sample::select(vec![None, None, None, Some(ElementType::I32), Some(ElementType::F32), Some(ElementType::U64)]),
         unique in any::<bool>(),
@@ -129,19 +66,7 @@ proptest! {
         least in 1..80_usize,
         reads in prop::collection::vec(1..50_usize, 0..3),
     ) {
-        let separators: Vec<&str> = separators.into_iter().filter(|separator| rows == separator.contains(',') || *separator == "\n").collect();
-        let separators = if separators.is_empty() { vec!["\n"] } else { separators };
-        let inputs: Vec<Input> = inputs.iter().enumerate().map(|(number, tokens)| {
-            let mut text = if rows && header { "a,b\n".to_owned() } else { String::new() };
-            for (at, token) in tokens.iter().enumerate() {
-                text += token;
-                text += match separators[at % separators.len()] {
-                    "\n" if rows => ",7\n",
-                    separator => separator,
-                };
-            }
-            Input::Memory(Memory::new(&format!("input {number}"), text.as_bytes(), &reads))
-        }).collect();
+        let inputs = texts(&inputs, rows, header, &separators, &reads);
         let kind = if rows { Kind::Table(Dialect { delimiter: b',', header }) } else { Kind::Text };
         // Text has no other nulls.
         let order = if rows { order } else { KeyOrder { empty: Nulls::Last, invalid: Invalid::Error, ..order } };

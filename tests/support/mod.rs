@@ -11,4 +11,5 @@ pub mod pipeline;
 pub mod process;
 pub mod python;
 pub mod requirements;
+pub mod texts;
 pub mod tier;

@@ -3,7 +3,8 @@
 use gpusort::unstable::io::stream::How;
 use gpusort::unstable::io::{Counts, Format, Input, Output};
 use gpusort::unstable::order::Selection;
-use gpusort::unstable::pipeline::{Ask, Unwatched, read};
+use gpusort::unstable::pipeline::{Ask, Dataset, Parts, Runs, Unwatched, read};
+use gpusort::unstable::runs::{Budget, Folders};
 use gpusort::{Error, Method, Sorter};
 
 /// What came of it.
@@ -28,9 +29,48 @@ pub fn sort(
     format: Format,
 ) -> Result<Sorted, Error> {
     let ask = Ask { selection, positions, method: Method::default(), format };
-    let dataset = read(inputs, how, &Unwatched)?;
+    sort_one(sorter, read(inputs, how, &Unwatched)?, ask)
+}
+
+fn sort_one(sorter: &Sorter, dataset: Dataset, ask: Ask) -> Result<Sorted, Error> {
     let counts = dataset.counts();
     let mut output = Output::memory();
     let done = dataset.order(sorter, ask, &Unwatched)?.write(&mut output, &Unwatched)?;
     Ok(Sorted { bytes: output.into_bytes(), counts, repeated: done.repeated })
+}
+
+/// Sorts the records of inputs on the CPU in no more memory than this; also returns the number of runs.
+///
+/// # Errors
+///
+/// An input that cannot be sorted.
+pub fn sort_in_parts(
+    inputs: &[Input],
+    how: &How,
+    selection: Selection,
+    format: Format,
+    budget: &Budget,
+) -> Result<(Sorted, usize), Error> {
+    let ask = Ask { selection, positions: false, method: Method::default(), format };
+    let sorter = Sorter::cpu();
+    let mut parts = Parts::new(inputs, how, budget, &Unwatched);
+    let mut part = parts.next()?;
+    if parts.is_over() {
+        parts.end()?;
+        return Ok((sort_one(&sorter, part, ask)?, 0));
+    }
+    let mut folders = Folders::new(vec![std::env::temp_dir()]);
+    let mut runs = Runs::new(&mut folders, ask);
+    loop {
+        runs.add(part, &sorter, &parts)?;
+        if parts.is_over() {
+            break;
+        }
+        part = parts.next()?;
+    }
+    let mut output = Output::memory();
+    let (merge, _) = runs.merge(&parts, &sorter, &mut output, &Unwatched)?;
+    let sorted =
+        Sorted { bytes: output.into_bytes(), counts: merge.counts, repeated: merge.repeated as usize };
+    Ok((sorted, merge.runs))
 }

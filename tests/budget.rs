@@ -1,0 +1,102 @@
+//! Sorting in little memory: the same bytes, and the same errors, as with all memory.
+
+use gpusort::unstable::io::binary::Source;
+use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::stream::{How, Kind};
+use gpusort::unstable::io::{Format, Input, Memory};
+use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
+use gpusort::unstable::runs::Budget;
+use gpusort::{ElementType, Sorter};
+use proptest::prelude::*;
+
+use crate::support::pipeline::{sort, sort_in_parts};
+use crate::support::texts::{order, separators, texts, tokens};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn texts_and_tables_come_out_as_with_all_memory(
+        inputs in prop::collection::vec(tokens(), 1..4),
+        rows in any::<bool>(),
+        header in any::<bool>(),
+        separators in separators(),
+        order in order(),
+        asked in prop::sample::select(vec![None, None, None, Some(ElementType::I32), Some(ElementType::F32), Some(ElementType::U64)]),
+        unique in any::<bool>(),
+        first in prop::option::weighted(0.2, 0..90_usize),
+        keys in prop::sample::select(vec![&["1"][..], &["2:r", "1"], &["1", "2"]]),
+        format in prop::sample::select(vec![Format::Text, Format::Text, Format::Binary, Format::Npy]),
+        reads in prop::collection::vec(1..50_usize, 0..3),
+        bytes in 512..4000_u64,
+    ) {
+        let inputs = texts(&inputs, rows, header, &separators, &reads);
+        let kind = if rows { Kind::Table(Dialect { delimiter: b',', header }) } else { Kind::Text };
+        let format = if rows { Format::Csv } else { format };
+        // Text has no other nulls.
+        let order = if rows { order } else { KeyOrder { empty: Nulls::Last, invalid: Invalid::Error, ..order } };
+        let columns = keys.iter().map(|&key| key.to_owned()).collect();
+        let how = How { kind, by: By { columns, element: asked, order } };
+        let selection = Selection { unique, first };
+        let whole = sort(&Sorter::cpu(), &inputs, &how, selection, false, format);
+        let parts = sort_in_parts(&inputs, &how, selection, format, &Budget::of(bytes));
+        match (whole, parts) {
+            (Ok(whole), Ok((parts, _))) => {
+                prop_assert_eq!(String::from_utf8_lossy(&parts.bytes), String::from_utf8_lossy(&whole.bytes));
+                prop_assert!(parts.bytes == whole.bytes && parts.counts == whole.counts);
+            }
+            (whole, parts) => {
+                let whole = whole.err().map(|error| error.to_string());
+                let parts = parts.err().map(|error| error.to_string());
+                // With all memory the first rows of all tables are looked at before others.
+                if inputs.len() > 1 && rows {
+                    prop_assert!(whole.is_some() && parts.is_some(), "{:?} {:?}", whole, parts);
+                } else {
+                    prop_assert_eq!(parts, whole);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn elements_come_out_as_with_all_memory(
+        words in prop::collection::vec(prop_oneof![any::<u64>(), 0..9_u64], 0..900),
+        element in prop::sample::select(ElementType::ALL.to_vec()),
+        order in order(),
+        unique in any::<bool>(),
+        first in prop::option::weighted(0.2, 0..90_usize),
+        format in prop::sample::select(vec![Format::Text, Format::Binary, Format::Npy]),
+        reads in prop::collection::vec(1..50_usize, 0..3),
+        bytes in 512..4000_u64,
+    ) {
+        let raw: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let halves = raw.split_at(raw.len() / 2 / 8 * 8);
+        let input = |bytes: &[u8]| Input::Memory(Memory::new("input", bytes, &reads));
+        let inputs = [input(halves.0), input(halves.1)];
+        let sources = inputs.iter().map(|input| Source::raw(input.clone(), element)).collect();
+        let how = How { kind: Kind::Bits(sources), by: By { columns: Vec::new(), element: None, order } };
+        let selection = Selection { unique, first };
+        let whole = sort(&Sorter::cpu(), &inputs, &how, selection, false, format);
+        let parts = sort_in_parts(&inputs, &how, selection, format, &Budget::of(bytes));
+        match (whole, parts) {
+            (Ok(whole), Ok((parts, _))) => prop_assert!(parts.bytes == whole.bytes),
+            (whole, parts) => {
+                prop_assert_eq!(parts.err().map(|error| error.to_string()), whole.err().map(|error| error.to_string()));
+            }
+        }
+    }
+}
+
+/// Many runs, so that the tests above test something.
+#[test]
+fn little_memory_makes_runs_and_more_makes_none() {
+    let text: String = (0..5000_u64).map(|i| format!("{}\n", i * 7919 % 5003)).collect();
+    let inputs = [Input::Memory(Memory::new("input", text.as_bytes(), &[]))];
+    let how =
+        How { kind: Kind::Text, by: By { columns: Vec::new(), element: None, order: KeyOrder::ASCENDING } };
+    let runs =
+        |bytes| sort_in_parts(&inputs, &how, Selection::ALL, Format::Text, &Budget::of(bytes)).unwrap().1;
+    assert_eq!(runs(1 << 20), 0);
+    assert!((2..20).contains(&runs(100_000)), "{}", runs(100_000));
+    assert!(runs(1000) > 50, "{}", runs(1000));
+}

@@ -1,0 +1,100 @@
+//! Generated texts and tables: mostly in order, with what is odd among it.
+
+use gpusort::unstable::io::{Input, Memory};
+use gpusort::unstable::order::{Invalid, KeyOrder, Nulls};
+use proptest::prelude::*;
+
+/// Tokens, most of them in order.
+pub fn tokens() -> impl Strategy<Value = Vec<String>> {
+    let integers = |range: std::ops::Range<i64>| {
+        prop::collection::vec(range, 0..40).prop_map(|mut values| {
+            values.sort_unstable();
+            values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>()
+        })
+    };
+    let wide = prop::collection::vec(any::<u64>(), 0..40).prop_map(|mut values| {
+        values.sort_unstable();
+        values.into_iter().map(|value| value.to_string()).collect()
+    });
+    let floats = prop::collection::vec(-3000..3000_i32, 0..40).prop_map(|mut values| {
+        values.sort_unstable();
+        values.into_iter().map(|value| format!("{:?}", f64::from(value) / 8.0)).collect()
+    });
+    let base = prop_oneof![
+        4 => integers(-20..20),
+        2 => integers(i64::MIN..i64::MAX),
+        2 => integers(-(1 << 55)..1 << 55),
+        1 => wide,
+        4 => floats,
+    ];
+    let odd = [
+        "-0",
+        "+0",
+        "00",
+        "0",
+        "nan",
+        "-inf",
+        "inf",
+        "1e400",
+        "x",
+        "",
+        "1.5",
+        "99999999999999999999",
+        "-7",
+        "9007199254740993",
+    ];
+    let odds =
+        prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(odd.to_vec())), 0..3);
+    (base, odds, any::<bool>(), any::<bool>()).prop_map(|(mut tokens, odds, reversed, nulls_last)| {
+        if reversed {
+            tokens.reverse();
+        }
+        for (place, odd) in odds {
+            let place = if nulls_last { tokens.len() } else { place.index(tokens.len() + 1) };
+            tokens.insert(place, odd.to_owned());
+        }
+        tokens
+    })
+}
+
+pub fn order() -> impl Strategy<Value = KeyOrder> {
+    let nulls = || prop::sample::select(vec![Nulls::Last, Nulls::First, Nulls::Error]);
+    let invalid = prop::sample::select(vec![Invalid::Error, Invalid::Last, Invalid::Skip]);
+    (any::<bool>(), nulls(), nulls(), invalid).prop_map(|(descending, nan, empty, invalid)| KeyOrder {
+        descending,
+        nan,
+        empty,
+        invalid,
+    })
+}
+
+/// What comes between tokens, or between rows.
+pub fn separators() -> impl Strategy<Value = Vec<&'static str>> {
+    let some = vec!["\n", "\n", "\n", "\r\n", "\n\n", "\r", "\n# 1\n", " ", ",\"\n\"\n", ",\"\"\"\n"];
+    prop::collection::vec(prop::sample::select(some), 1..5)
+}
+
+/// Inputs of these tokens, or of rows with one in the first column, that are like files, or come in these pieces.
+pub fn texts(
+    inputs: &[Vec<String>],
+    rows: bool,
+    header: bool,
+    separators: &[&str],
+    reads: &[usize],
+) -> Vec<Input> {
+    let fits = |separator: &&str| rows == separator.contains(',') || *separator == "\n";
+    let separators: Vec<&str> = separators.iter().copied().filter(fits).collect();
+    let separators = if separators.is_empty() { vec!["\n"] } else { separators };
+    let text = |(number, tokens): (usize, &Vec<String>)| {
+        let mut text = if rows && header { "a,b\n".to_owned() } else { String::new() };
+        for (at, token) in tokens.iter().enumerate() {
+            text += token;
+            text += match separators[at % separators.len()] {
+                "\n" if rows => ",7\n",
+                separator => separator,
+            };
+        }
+        Input::Memory(Memory::new(&format!("input {number}"), text.as_bytes(), reads))
+    };
+    inputs.iter().enumerate().map(text).collect()
+}
