@@ -1,10 +1,9 @@
 //! Sorted inputs: checking and merging them in little memory.
 
 mod elements;
+mod records;
 
-use std::cmp::Ordering;
 use std::collections::VecDeque;
-use std::io::Write;
 
 use super::binary;
 use super::binary::Source;
@@ -144,11 +143,6 @@ impl<'a> Inputs<'a> {
     fn types(&self) -> String {
         self.typings.iter().map(Typing::name).collect::<Vec<_>>().join(",")
     }
-
-    /// Compares a record with another one.
-    fn compare(&self, a: &Stream, b: &[Cell]) -> Ordering {
-        a.compare(&a.cells, b, self.how.by.order).0
-    }
 }
 
 /// The previous record of a sequence.
@@ -262,9 +256,6 @@ pub struct Merged {
     pub counts: Counts,
 }
 
-/// Bytes written at once.
-const BLOCK: usize = 1 << 20;
-
 /// Merges inputs that are each in order and writes the selected records; equal ones keep the inputs' order.
 ///
 /// # Errors
@@ -300,7 +291,8 @@ pub fn merge(
     if let Some(columns) = streams.iter().find_map(Stream::columns) {
         head.extend_from_slice(&columns.header);
     }
-    merge_streams(inputs, streams, head, selection, to, &mut progress)
+    let stretches = stretches_of(streams.len(), BLOCKS as u64);
+    records::merge(inputs, streams, &head, selection, &stretches, to, &mut progress)
 }
 
 /// Merges binary elements of a common type, with this many bytes of them in memory.
@@ -318,6 +310,14 @@ pub(crate) fn merge_elements(
         _ => elements::merge::<u32>,
     };
     merge(runs, direction, selection, written, memory, to, progress)
+}
+
+/// The stretches of each of this many inputs that are merged in this much memory.
+fn stretches_of(inputs: usize, memory: u64) -> Stretches {
+    /// A short record takes this many times its bytes: as read, as it is kept with its key, and as it is written.
+    const TIMES: u64 = 8;
+    let most = memory / TIMES / inputs.max(1) as u64;
+    Stretches { most: most.clamp(1 << 8, 8 << 20) as usize, ..Stretches::default() }
 }
 
 /// What is known of records in runs.
@@ -340,7 +340,7 @@ pub(crate) fn merge_records(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let KnownRecords { how, are_floats, model, memory } = known;
-    let block = (memory / runs.len().max(1) as u64).clamp(1 << 8, ONE_BLOCK.end as u64) as usize;
+    let block = stretches_of(runs.len(), memory).most;
     let mut streams = Vec::with_capacity(runs.len());
     for opened in runs {
         streams.push(match &how.kind {
@@ -358,85 +358,8 @@ pub(crate) fn merge_records(
         typings.push(typing);
     }
     let inputs = Inputs { how, all: &[], typings, model: None, block, shut: false };
-    merge_streams(inputs, streams, Vec::new(), selection, to, progress)
-}
-
-/// Merges the records of streams, which are in order, after `head`.
-fn merge_streams(
-    mut inputs: Inputs,
-    mut streams: Vec<Stream>,
-    head: Vec<u8>,
-    selection: Selection,
-    to: &mut Output,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Merged, Error> {
-    let how = inputs.how;
-    let mut out = head;
-    out.reserve(BLOCK);
-    let expected = Expected { order: how.by.order, unique: false };
-    let mut lasts: Vec<Last> = streams.iter().map(|_| Last::default()).collect();
-    let mut whole = Last::default();
-    // The streams that have a record, that of the first record at the end.
-    let mut queue: Vec<usize> = Vec::new();
-    let enqueue = |queue: &mut Vec<usize>, inputs: &Inputs, streams: &[Stream], number: usize| {
-        let is_later = |&other: &usize| {
-            inputs.compare(&streams[other], &streams[number].cells).then(other.cmp(&number)).is_gt()
-        };
-        // Inputs may be of different ranges, where the same stream goes on.
-        let goes_on = queue.last().is_none_or(is_later);
-        queue.insert(if goes_on { queue.len() } else { queue.partition_point(is_later) }, number);
-    };
-    let mut merged = Merged::default();
-    let top = selection.first.map_or(u64::MAX, |first| first as u64);
-    let unsorted = |Disorder { place, value, before }: Disorder| not_sorted(place, &value, &before);
-    for number in 0..streams.len() {
-        if inputs.advance(&mut streams[number])? {
-            lasts[number].follow(&streams[number], expected);
-            merged.read += 1;
-            enqueue(&mut queue, &inputs, &streams, number);
-        }
-    }
-    while let Some(&number) = queue.last().filter(|_| top > 0) {
-        let stream = &mut streams[number];
-        let is_repeated =
-            selection.unique && whole.0.as_ref().is_some_and(|last| inputs.compare(stream, last).is_eq());
-        if is_repeated {
-            merged.repeated += 1;
-        } else {
-            // Detects −0 that was treated as 0 before the first decimal was seen.
-            if let Some(disorder) = whole.follow(stream, expected) {
-                return Err(unsorted(disorder));
-            }
-            stream.written().into_iter().for_each(|bytes| out.extend_from_slice(bytes));
-            merged.written += 1;
-        }
-        if merged.written == top {
-            break;
-        }
-        if out.len() >= BLOCK {
-            to.write_all(&out).map_err(|error| to.failed(error))?;
-            out.clear();
-            progress(merged.read);
-        }
-        queue.pop();
-        if inputs.advance(stream)? {
-            if let Some(disorder) = lasts[number].follow(stream, expected) {
-                return Err(unsorted(disorder));
-            }
-            merged.read += 1;
-            enqueue(&mut queue, &inputs, &streams, number);
-        }
-    }
-    // The unread rest might have determined a type.
-    if queue.is_empty() {
-        inputs.end()?;
-    }
-    to.write_all(&out).map_err(|error| to.failed(error))?;
-    merged.types = inputs.types();
-    let left_out = streams.iter().map(|stream| stream.left_out);
-    let nulls = inputs.typings.iter().map(|typing| typing.counts);
-    merged.counts = nulls.chain(left_out).fold(merged.counts, Counts::and);
-    Ok(merged)
+    let stretches = stretches_of(streams.len(), memory);
+    records::merge(inputs, streams, &[], selection, &stretches, to, progress)
 }
 
 fn not_sorted(place: String, value: &str, before: &str) -> Error {

@@ -139,7 +139,7 @@ impl Input {
     ///
     /// I/O errors; a directory is rejected here, not when it is read.
     pub fn open(&self) -> Result<Opened, Error> {
-        let reader: Box<dyn Read + Sync> = match self {
+        let reader: Box<dyn Read + Send + Sync> = match self {
             Self::Stdin => {
                 let stdin = stdin().map_err(|error| Error::io(self.name(), "read", error))?;
                 widen(&stdin);
@@ -365,7 +365,7 @@ fn read_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
 /// An open input.
 pub struct Opened {
     pub(super) name: String,
-    reader: Box<dyn Read + Sync>,
+    reader: Box<dyn Read + Send + Sync>,
     /// The expected size in bytes, where known.
     pub(super) size: Option<u64>,
     /// Whether it is a run, in which a byte order mark belongs to a record.
@@ -374,7 +374,7 @@ pub struct Opened {
 
 impl Opened {
     /// What the reader of a run gives, with a name for messages.
-    pub(crate) fn of(name: &str, reader: impl Read + Sync + 'static) -> Self {
+    pub(crate) fn of(name: &str, reader: impl Read + Send + Sync + 'static) -> Self {
         Self { name: name.to_owned(), reader: Box::new(reader), size: None, is_run: true }
     }
 

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use self::buffer::Buffer;
 use self::cell::{Cell, Typing};
-pub(super) use self::stretch::Expected;
 pub use self::stretch::Stretches;
+pub(super) use self::stretch::{Batch, Expected};
 use super::counts::Counts;
 use super::csv::{self, By, Dialect, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end, value};
 use super::number::{ends_line, is_space};
@@ -355,17 +355,28 @@ impl Stream {
         self.buffer.name()
     }
 
-    /// The bytes to write for the record, with a missing line end of the last row.
-    pub(super) fn written(&self) -> [&[u8]; 2] {
-        let record = self.bytes();
-        if !self.has_rows() {
-            return [record, b"\n"];
-        }
-        if !self.buffer.completed || self.buffer.bytes().len() > self.length {
-            return [record, b""];
+    /// Reads the current record into a batch.
+    pub(super) fn keep(&self, direction: KeyOrder, batch: &mut Batch) {
+        let words = self.cells.iter().enumerate();
+        batch.keys.extend(words.map(|(key, cell)| cell.word(self.descending(key, direction))));
+        let record = if self.has_rows() { self.written_row(0, self.length) } else { [self.bytes(), b"\n"] };
+        record.into_iter().for_each(|bytes| batch.bytes.extend_from_slice(bytes));
+        batch.ends.push(batch.bytes.len());
+    }
+
+    /// The bytes to write for a row in the buffer, with a missing line end of the last one.
+    fn written_row(&self, start: usize, end: usize) -> [&[u8]; 2] {
+        let bytes = self.buffer.bytes();
+        if !self.buffer.completed || bytes.len() > end {
+            return [&bytes[start..end], b""];
         }
         // The appended line end only served to find the end of the row.
-        let row = &record[..record.len() - 1];
+        let row = &bytes[start..end - 1];
         [row, lacking_end(row, self.columns().map_or(b"\n", |columns| columns.line_end))]
+    }
+
+    /// Whether reading never waits for others.
+    pub(super) fn is_ready(&self) -> bool {
+        self.buffer.is_ready()
     }
 }

@@ -80,40 +80,70 @@ fn merge_two<W: Word>(a: &[W], b: &[W], to: &mut [W]) {
     to[i + j..].copy_from_slice(rest);
 }
 
-/// A tree of losers (D. Knuth, The Art of Computer Programming 3, 5.4.1): each inner node has the run that lost there, and
-/// the winner of all is taken; the run that it came from plays again from its leaf to the root.
 fn merge_many<W: Word>(runs: &[&[W]], to: &mut [W]) {
-    let leaves = runs.len().next_power_of_two();
     let mut at = vec![0; runs.len()];
-    // What has ended loses against all others.
-    let head = |at: &[usize], run: usize| runs.get(run).and_then(|keys| keys.get(at[run]).copied());
-    let wins = |a: (Option<W>, usize), b: (Option<W>, usize)| match (a.0, b.0) {
-        (Some(x), Some(y)) => (x, a.1) < (y, b.1),
-        (x, _) => x.is_some(),
-    };
-    let mut losers = vec![0; leaves];
-    let mut winners: Vec<usize> = (0..2 * leaves).map(|node| node.saturating_sub(leaves)).collect();
-    for node in (1..leaves).rev() {
-        let [a, b] = [winners[2 * node], winners[2 * node + 1]];
-        let a_wins = wins((head(&at, a), a), (head(&at, b), b));
-        (winners[node], losers[node]) = if a_wins { (a, b) } else { (b, a) };
-    }
-    let mut winner = winners[1];
+    let mut tree = Losers::new(runs.iter().map(|keys| keys.first().copied()).collect());
     for to in to {
-        let Some(key) = head(&at, winner) else { break };
+        let Some((run, key)) = tree.winner() else { break };
         *to = key;
-        at[winner] += 1;
-        let mut here = (head(&at, winner), winner);
-        let mut node = leaves + winner;
+        at[run] += 1;
+        tree.replace(run, runs[run].get(at[run]).copied());
+    }
+}
+
+/// A tree of losers (D. Knuth, The Art of Computer Programming 3, 5.4.1) of the next keys of runs: each inner node has the run
+/// that lost there, and the winner of all is taken; the run that it came from plays again from its leaf to the root.
+pub(crate) struct Losers<K> {
+    /// The next key of each run; one that has ended loses against all others.
+    heads: Vec<Option<K>>,
+    losers: Vec<usize>,
+    winner: usize,
+}
+
+impl<K: Ord + Copy> Losers<K> {
+    /// The tree of runs with these next keys; of equal ones the earlier run wins.
+    pub(crate) fn new(mut heads: Vec<Option<K>>) -> Self {
+        let leaves = heads.len().next_power_of_two();
+        heads.resize(leaves, None);
+        let mut tree = Self { heads, losers: vec![0; leaves], winner: 0 };
+        let mut winners: Vec<usize> = (0..2 * leaves).map(|node| node.saturating_sub(leaves)).collect();
+        for node in (1..leaves).rev() {
+            let [a, b] = [winners[2 * node], winners[2 * node + 1]];
+            (winners[node], tree.losers[node]) = if tree.wins(a, b) { (a, b) } else { (b, a) };
+        }
+        tree.winner = winners[1];
+        tree
+    }
+
+    #[inline]
+    fn wins(&self, a: usize, b: usize) -> bool {
+        match (self.heads[a], self.heads[b]) {
+            (Some(x), Some(y)) => (x, a) < (y, b),
+            (x, _) => x.is_some(),
+        }
+    }
+
+    /// The run with the first of the next keys, and that key.
+    #[inline]
+    pub(crate) fn winner(&self) -> Option<(usize, K)> {
+        self.heads[self.winner].map(|key| (self.winner, key))
+    }
+
+    /// Sets the next key of the run that won.
+    #[inline]
+    pub(crate) fn replace(&mut self, run: usize, key: Option<K>) {
+        self.heads[run] = key;
+        let mut here = run;
+        let mut node = self.heads.len() + run;
         while node > 1 {
             node /= 2;
-            let other = (head(&at, losers[node]), losers[node]);
-            if wins(other, here) {
-                losers[node] = here.1;
+            let other = self.losers[node];
+            if self.wins(other, here) {
+                self.losers[node] = here;
                 here = other;
             }
         }
-        winner = here.1;
+        self.winner = here;
     }
 }
 

@@ -191,6 +191,11 @@ impl Buffer {
         ends_line(self.last)
     }
 
+    /// Whether reading never waits for others, since it is a file.
+    pub(super) fn is_ready(&self) -> bool {
+        self.opened.is_run || self.opened.size.is_some_and(|size| size > 0)
+    }
+
     /// The input's name in messages.
     pub(super) fn name(&self) -> &str {
         &self.opened.name

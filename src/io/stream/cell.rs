@@ -59,6 +59,32 @@ impl Cell {
         Self { rank, value: Value::Null(class) }
     }
 
+    /// A word whose order is that of the cells: of numbers the nearest float, and how far they are from it.
+    #[inline]
+    pub(in crate::io) fn word(self, descending: bool) -> u128 {
+        /// More than any 64-bit integer is from the nearest float.
+        const FAR: i128 = 1 << 32;
+        /// More than there are classes of nulls at one end; floats but NaN leave as many words.
+        const CLASSES: u64 = 8;
+        let word = |float: f64, rest: i128| {
+            let bits = float.to_bits();
+            let total = if float.is_sign_negative() { !bits } else { bits | 1 << 63 };
+            let word = u128::from(total) << 64 | (rest + FAR) as u128;
+            if descending { !word } else { word }
+        };
+        match self.value {
+            Value::Integer(integer) => {
+                let float = integer as f64;
+                word(float, integer - float as i128)
+            }
+            Value::Float(float) => word(float, 0),
+            Value::Null(_) if self.rank < 0 => {
+                u128::from(CLASSES - u64::from(self.rank.unsigned_abs())) << 64
+            }
+            Value::Null(_) => u128::from(u64::MAX - CLASSES + u64::from(self.rank.unsigned_abs())) << 64,
+        }
+    }
+
     fn number(value: Value) -> Self {
         Self { rank: 0, value }
     }
@@ -132,6 +158,15 @@ impl Typing {
         let inference = self.inference.clone().merge(fork.inference);
         inference.settled().ok()?;
         Some(Self { inference, counts: self.counts.and(fork.counts), ..fork })
+    }
+
+    /// Adds the state after the tokens of a fork.
+    pub(in crate::io) fn absorb(&mut self, fork: Self) -> Result<(), Error> {
+        let inference = self.inference.clone().merge(fork.inference);
+        inference.settled().map_err(conflicting)?;
+        (self.inference, self.seen) = (inference, self.seen.max(fork.seen));
+        self.counts = self.counts.and(fork.counts);
+        Ok(())
     }
 
     /// The requested type.

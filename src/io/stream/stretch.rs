@@ -62,8 +62,67 @@ impl Expected {
     }
 }
 
+/// Records that were read together.
+#[derive(Default)]
+pub(in crate::io) struct Batch {
+    /// The words of their keys: for each record as many as there are keys.
+    pub(in crate::io) keys: Vec<u128>,
+    /// Their bytes, as they are written.
+    pub(in crate::io) bytes: Vec<u8>,
+    /// Where each of them ends.
+    pub(in crate::io) ends: Vec<usize>,
+}
+
+impl Batch {
+    /// Adds those of another batch.
+    fn append(&mut self, mut more: Self) {
+        if self.ends.is_empty() && self.bytes.is_empty() {
+            *self = more;
+            return;
+        }
+        let begin = self.bytes.len();
+        self.keys.append(&mut more.keys);
+        self.bytes.append(&mut more.bytes);
+        self.ends.extend(more.ends.into_iter().map(|end| begin + end));
+    }
+}
+
+/// What is kept of records that are passed.
+trait Keep: Default + Send {
+    /// Keeps a key of the next record.
+    fn key(&mut self, word: impl FnOnce() -> u128);
+    /// Keeps the record, of which these are the bytes.
+    fn record(&mut self, bytes: [&[u8]; 2]);
+    /// Keeps those of the next piece.
+    fn and(&mut self, more: Self);
+}
+
+/// Nothing is kept.
+impl Keep for () {
+    fn key(&mut self, _: impl FnOnce() -> u128) {}
+    fn record(&mut self, _: [&[u8]; 2]) {}
+    fn and(&mut self, (): Self) {}
+}
+
+impl Keep for Batch {
+    #[inline]
+    fn key(&mut self, word: impl FnOnce() -> u128) {
+        self.keys.push(word());
+    }
+
+    #[inline]
+    fn record(&mut self, bytes: [&[u8]; 2]) {
+        bytes.into_iter().for_each(|bytes| self.bytes.extend_from_slice(bytes));
+        self.ends.push(self.bytes.len());
+    }
+
+    fn and(&mut self, more: Self) {
+        self.append(more);
+    }
+}
+
 /// What a piece is found to be, if its records are in order.
-struct Seen {
+struct Seen<K> {
     /// The keys of its first and its last record, if there are any.
     ends: Option<[Vec<Cell>; 2]>,
     typings: Vec<Typing>,
@@ -71,6 +130,7 @@ struct Seen {
     /// Bytes of it, and line ends in them.
     length: usize,
     lines: u64,
+    kept: K,
 }
 
 impl Stream {
@@ -85,41 +145,72 @@ impl Stream {
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
         self.buffer.pass(std::mem::take(&mut self.length));
-        while self.buffer.passed() >= self.closely {
-            // Reading may wait for the writer of a pipe, who may wait for what is said of the records that are here.
-            if !self.has_record() {
-                self.buffer.refill_much(stretches.most)?;
-            }
-            self.pass_blanks();
-            let (begin, bytes) = (self.buffer.passed(), self.buffer.bytes());
-            let end = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
-            if end == 0 || end < stretches.least {
-                self.closely = begin + bytes.len() as u64;
-                return Ok(());
-            }
-            let pieces = if self.buffer.at_line_start() {
-                self.see(end, typings, expected, stretches)
-            } else {
-                // The rest of a line, in which # begins no comment.
-                vec![(0..memchr::memchr(b'\n', bytes).map_or(end, |newline| newline + 1), None)]
-            };
-            for (piece, seen) in pieces {
-                if begin + piece.start as u64 != self.buffer.passed() {
-                    // It was cut within a row; the next ones are cut where that ended.
-                    break;
-                }
-                if !seen.is_some_and(|seen| self.pass(seen, typings, last, expected)) {
-                    self.closely = begin + piece.end as u64;
-                    break;
-                }
-            }
+        while self.pass_stretch(typings, last, expected, stretches, &mut ())? {
             progress(self.buffer.passed());
         }
         Ok(())
     }
 
+    /// As [`Self::pass_ordered`], but only some records, which are added to the batch; none if the next one is to be read by
+    /// itself.
+    pub(in crate::io) fn read_ordered(
+        &mut self,
+        typings: &mut Vec<Typing>,
+        last: &mut Option<Vec<Cell>>,
+        expected: Expected,
+        stretches: &Stretches,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        self.buffer.pass(std::mem::take(&mut self.length));
+        let before = batch.ends.len();
+        while self.pass_stretch(typings, last, expected, stretches, batch)? && batch.ends.len() == before {}
+        Ok(())
+    }
+
+    /// Passes the pieces in memory as far as they are in order; whether the next record needs not be read by itself.
+    fn pass_stretch<K: Keep>(
+        &mut self,
+        typings: &mut Vec<Typing>,
+        last: &mut Option<Vec<Cell>>,
+        expected: Expected,
+        stretches: &Stretches,
+        kept: &mut K,
+    ) -> Result<bool, Error> {
+        if self.buffer.passed() < self.closely {
+            return Ok(false);
+        }
+        // Reading may wait for the writer of a pipe, who may wait for what is said of the records that are here.
+        if !self.has_record() {
+            self.buffer.refill_much(stretches.most)?;
+        }
+        self.pass_blanks();
+        let (begin, bytes) = (self.buffer.passed(), self.buffer.bytes());
+        let end = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
+        if end == 0 || end < stretches.least {
+            self.closely = begin + bytes.len() as u64;
+            return Ok(false);
+        }
+        let pieces = if self.buffer.at_line_start() {
+            self.see(end, typings, expected, stretches)
+        } else {
+            // The rest of a line, in which # begins no comment.
+            vec![(0..memchr::memchr(b'\n', bytes).map_or(end, |newline| newline + 1), None)]
+        };
+        for (piece, seen) in pieces {
+            if begin + piece.start as u64 != self.buffer.passed() {
+                // It was cut within a row; the next ones are cut where that ended.
+                break;
+            }
+            if !seen.is_some_and(|seen| self.pass(seen, typings, last, expected, kept)) {
+                self.closely = begin + piece.end as u64;
+                break;
+            }
+        }
+        Ok(true)
+    }
+
     /// Whether there may be a whole record in memory.
-    fn has_record(&self) -> bool {
+    pub(in crate::io) fn has_record(&self) -> bool {
         let bytes = self.buffer.bytes();
         if self.has_rows() {
             return memchr::memchr(b'\n', bytes).is_some();
@@ -140,12 +231,13 @@ impl Stream {
     }
 
     /// Passes a piece whose records are in order, if they also follow those before it.
-    fn pass(
+    fn pass<K: Keep>(
         &mut self,
-        seen: Seen,
+        seen: Seen<K>,
         typings: &mut Vec<Typing>,
         last: &mut Option<Vec<Cell>>,
         expected: Expected,
+        kept: &mut K,
     ) -> bool {
         if let (Some(last), Some([first, _])) = (&last, &seen.ends)
             && !expected.allows(self.compare(last, first, expected.order).0)
@@ -160,6 +252,7 @@ impl Stream {
         if let Some([_, end]) = seen.ends {
             *last = Some(end);
         }
+        kept.and(seen.kept);
         true
     }
 
@@ -169,13 +262,13 @@ impl Stream {
     }
 
     /// What the pieces of the next `end` bytes are, which are whole lines.
-    fn see(
+    fn see<K: Keep>(
         &self,
         end: usize,
         typings: &[Typing],
         expected: Expected,
         stretches: &Stretches,
-    ) -> Vec<(Range<usize>, Option<Seen>)> {
+    ) -> Vec<(Range<usize>, Option<Seen<K>>)> {
         let bytes = &self.buffer.bytes()[..end];
         // Some for each core, so that those that are done early find more.
         let size = (end / parallel::threads() / 4).max(stretches.piece);
@@ -196,38 +289,52 @@ impl Stream {
         })
     }
 
-    fn seen(
+    fn seen<K>(
         &self,
         piece: Range<usize>,
         ends: Option<[Vec<Cell>; 2]>,
         typings: Vec<Typing>,
         left_out: Counts,
-    ) -> Seen {
+        kept: K,
+    ) -> Seen<K> {
         let lines = self.buffer.line_ends(&self.buffer.bytes()[piece.clone()], piece.len());
-        Seen { ends, typings, left_out, length: piece.len(), lines }
+        Seen { ends, typings, left_out, length: piece.len(), lines, kept }
     }
 
     /// A piece of text that has integers alone, which need no decision between integers and floats.
-    fn integers_of(&self, piece: Range<usize>, mut typings: Vec<Typing>, expected: Expected) -> Option<Seen> {
+    fn integers_of<K: Keep>(
+        &self,
+        piece: Range<usize>,
+        mut typings: Vec<Typing>,
+        expected: Expected,
+    ) -> Option<Seen<K>> {
         let typing = &mut typings[0];
         let asked = typing.asked();
         if typing.is_float() || asked.is_some_and(ElementType::is_float) {
             return None;
         }
         let bytes = &self.buffer.bytes()[piece.clone()];
-        let mut tokens = Tokens::new(bytes);
+        let descending = expected.order.descending;
+        let (mut tokens, mut kept) = (Tokens::new(bytes), K::default());
         let mut ends: Option<[i128; 2]> = None;
         loop {
             if let Some([_, end]) = &mut ends {
-                *end = pass_short(&mut tokens, *end, typing, expected)?;
+                let keep = |value: i64, start: usize, length: usize| {
+                    kept.key(|| Cell::of_integer(value.into()).word(descending));
+                    kept.record([&bytes[start..start + length], b"\n"]);
+                };
+                *end = pass_short(&mut tokens, *end, typing, expected, keep)?;
             }
             let Some(start) = tokens.find() else { break };
-            let (value, canonical) = integer_of(tokens.take_token(), asked)?;
+            let token = tokens.take_token();
+            let (value, canonical) = integer_of(token, asked)?;
             // −0 may be less than 0.
             if value == 0 && !canonical {
                 return None;
             }
             typing.push_integer(value, || self.spot(piece.start + start));
+            kept.key(|| Cell::of_integer(value).word(descending));
+            kept.record([token, b"\n"]);
             match &mut ends {
                 None => ends = Some([value, value]),
                 Some([_, end]) if expected.allows_after(*end, value) => *end = value,
@@ -235,27 +342,37 @@ impl Stream {
             }
         }
         let ends = ends.map(|ends| ends.map(|value| vec![Cell::of_integer(value)]));
-        Some(self.seen(piece, ends, typings, Counts::default()))
+        Some(self.seen(piece, ends, typings, Counts::default(), kept))
     }
 
     /// A piece of text.
-    fn numbers_of(&self, piece: Range<usize>, mut typings: Vec<Typing>, expected: Expected) -> Option<Seen> {
+    fn numbers_of<K: Keep>(
+        &self,
+        piece: Range<usize>,
+        mut typings: Vec<Typing>,
+        expected: Expected,
+    ) -> Option<Seen<K>> {
         let typing = &mut typings[0];
         let element = typing.asked().unwrap_or(ElementType::F64);
         let bytes = &self.buffer.bytes()[piece.clone()];
         let descending = expected.order.descending;
-        let mut tokens = Tokens::new(bytes);
+        let (mut tokens, mut kept) = (Tokens::new(bytes), K::default());
         let mut ends: Option<[Cell; 2]> = None;
         while let Some(start) = tokens.find() {
             let read = if typing.is_float() { float(&bytes[start..], element) } else { None };
-            let cell = match read.filter(|&(value, _)| has_fraction(value)) {
+            let (cell, token) = match read.filter(|&(value, _)| has_fraction(value)) {
                 // A number with a fraction always has a point or an exponent.
-                Some((value, length)) if tokens.pass(length) => Cell::of_float(value),
+                Some((value, length)) if tokens.pass(length) => {
+                    (Cell::of_float(value), &bytes[start..start + length])
+                }
                 _ => {
+                    let token = tokens.take_token();
                     let place = || (self.buffer.place_after(piece.start + start), None);
-                    typing.cell(tokens.take_token(), place).ok()??
+                    (typing.cell(token, place).ok()??, token)
                 }
             };
+            kept.key(|| cell.word(descending));
+            kept.record([token, b"\n"]);
             match &mut ends {
                 None => ends = Some([cell, cell]),
                 Some([_, last]) => {
@@ -267,7 +384,7 @@ impl Stream {
             }
         }
         let ends = ends.map(|ends| ends.map(|cell| vec![cell]));
-        Some(self.seen(piece, ends, typings, Counts::default()))
+        Some(self.seen(piece, ends, typings, Counts::default(), kept))
     }
 
     /// The token at this byte, for a message.
@@ -277,16 +394,17 @@ impl Stream {
     }
 
     /// The rows that begin in a piece.
-    fn rows_of(
+    fn rows_of<K: Keep>(
         &self,
         columns: &Columns,
         piece: Range<usize>,
         end: usize,
         mut typings: Vec<Typing>,
         expected: Expected,
-    ) -> Option<Seen> {
+    ) -> Option<Seen<K>> {
         let bytes = &self.buffer.bytes()[..end];
         let keys = &columns.model.keys;
+        let mut kept = K::default();
         let mut left_out = Counts::default();
         let mut fields = vec![0..0; keys.len()];
         let (mut first, mut last) = (None, Vec::new());
@@ -299,8 +417,11 @@ impl Stream {
                 cells.clear();
                 for ((field, key), typing) in fields.iter().zip(keys).zip(&mut typings) {
                     let place = || (self.buffer.place_after(at), Some(key.shown()));
-                    cells.push(typing.cell(&value(&bytes[field.clone()]), place).ok()??);
+                    let cell = typing.cell(&value(&bytes[field.clone()]), place).ok()??;
+                    kept.key(|| cell.word(key.descending));
+                    cells.push(cell);
                 }
+                kept.record(self.written_row(at, next));
                 if first.is_none() {
                     first = Some(cells.clone());
                 } else if !expected.allows(self.compare(&last, &cells, expected.order).0) {
@@ -310,14 +431,20 @@ impl Stream {
             }
             at = next;
         }
-        Some(self.seen(piece.start..at, first.map(|first| [first, last]), typings, left_out))
+        Some(self.seen(piece.start..at, first.map(|first| [first, last]), typings, left_out, kept))
     }
 }
 
 /// Passes short integers that follow `before` and each other, as most do. Returns the last one; `None` where one does not
-/// follow.
+/// follow. Calls `keep` with each, and with where it begins and its length.
 #[inline]
-fn pass_short(tokens: &mut Tokens, before: i128, typing: &mut Typing, expected: Expected) -> Option<i128> {
+fn pass_short(
+    tokens: &mut Tokens,
+    before: i128,
+    typing: &mut Typing,
+    expected: Expected,
+    mut keep: impl FnMut(i64, usize, usize),
+) -> Option<i128> {
     // All of these are exact in f64.
     const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
     let Ok(before) = i64::try_from(before) else { return Some(before) };
@@ -329,7 +456,7 @@ fn pass_short(tokens: &mut Tokens, before: i128, typing: &mut Typing, expected: 
     let flip = -i64::from(expected.order.descending);
     let step = i64::from(expected.unique);
     let (mut end, mut count, mut span) = (before ^ flip, 0, [before, before]);
-    while tokens.find().is_some() {
+    while let Some(start) = tokens.find() {
         let Some(short) = tokens.short_integer() else { break };
         let value = short.value;
         if value < lowest || value > highest || value == 0 && !short.canonical {
@@ -341,6 +468,7 @@ fn pass_short(tokens: &mut Tokens, before: i128, typing: &mut Typing, expected: 
         end = value ^ flip;
         span = [span[0].min(value), span[1].max(value)];
         count += 1;
+        keep(value, start, short.length);
         tokens.pass(short.length);
     }
     typing.push_short(span, count);
