@@ -413,8 +413,9 @@ pub(super) const MARK: &[u8] = b"\xEF\xBB\xBF";
 impl Before {
     /// That of tokens after these bytes: LF, CRLF and CR end lines.
     pub(super) fn of_text(bytes: &[u8]) -> Self {
-        let ends = |&at: &usize| bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
-        let lines = memchr::memchr2_iter(b'\n', b'\r', bytes).filter(ends).count();
+        let is_alone = |&at: &usize| bytes.get(at + 1) != Some(&b'\n');
+        let lines = memchr::memchr_iter(b'\n', bytes).count()
+            + memchr::memchr_iter(b'\r', bytes).filter(is_alone).count();
         let line = memchr::memrchr2(b'\n', b'\r', bytes).map_or(0, |end| end + 1);
         Self { lines: lines as u64, columns: bytes.len() - line }
     }

@@ -14,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::Error;
 use crate::human;
+use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
 /// Folders for temporary files, used in turn.
 #[derive(Debug)]
@@ -30,6 +31,18 @@ struct Store {
     name: String,
     /// Bytes written or being written.
     end: AtomicU64,
+}
+
+impl Store {
+    /// Reads a block into as much room.
+    fn read(&self, block: &Block, room: &mut [u8]) -> io::Result<()> {
+        read_exact_at(&self.file, room, block.place)?;
+        if xxh3_64(room) == block.sum {
+            return Ok(());
+        }
+        let problem = "what was read is not what was written; the disk or the memory fails";
+        Err(io::Error::new(io::ErrorKind::InvalidData, problem))
+    }
 }
 
 impl Folders {
@@ -181,22 +194,38 @@ impl SpillReader {
         let Spilled { store, room, blocks, bytes } = &self.spilled;
         self.at = 0;
         self.block.clear();
-        let Some(&Block { place, sum }) = blocks.get(self.next) else { return Ok(()) };
+        let Some(block) = blocks.get(self.next) else { return Ok(()) };
         let left = *bytes - (self.next * *room) as u64;
         self.block.resize(left.min(*room as u64) as usize, 0);
-        read_exact_at(&store.file, &mut self.block, place)?;
-        if xxh3_64(&self.block) != sum {
-            let problem = "what was read is not what was written; the disk or the memory fails";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
-        }
+        store.read(block, &mut self.block)?;
         self.next += 1;
         Ok(())
+    }
+}
+
+impl SpillReader {
+    /// Reads the next whole blocks that there is room for; 0 if there is none for the next one.
+    fn read_blocks(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let Spilled { store, room: size, blocks, bytes } = &self.spilled;
+        let left = usize::try_from(*bytes - (self.next * size) as u64).unwrap_or(usize::MAX);
+        let whole = room.len().min(left) / size;
+        let room = &mut room[..whole * size];
+        let blocks = &blocks[self.next..self.next + whole];
+        parallel::chunks_mut(room, *size)
+            .zip(blocks)
+            .try_for_each(|(room, block)| store.read(block, room))?;
+        self.next += whole;
+        Ok(room.len())
     }
 }
 
 impl Read for SpillReader {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         if self.at == self.block.len() {
+            let count = self.read_blocks(room)?;
+            if count > 0 {
+                return Ok(count);
+            }
             self.read_block()?;
         }
         let count = room.len().min(self.block.len() - self.at);

@@ -18,7 +18,7 @@ use crate::io::output::Output;
 use crate::io::stream::{Batch, Expected, Stream, Stretches};
 use crate::order::Selection;
 use crate::parallel::{self, ParallelIterator};
-use crate::runs::Losers;
+use crate::runs;
 
 /// Records read by themselves at once.
 const FEW: usize = 256;
@@ -273,8 +273,16 @@ impl Part {
     }
 }
 
-/// Merges the records of the runs between these bounds by a tree of losers, as for keys alone. With `unique` those are
-/// left out that repeat the one before, which for the first may be `last` or one before the bounds.
+/// A record of a run, and its key.
+#[derive(Clone, Copy)]
+struct Item<K> {
+    key: K,
+    run: u32,
+    record: u32,
+}
+
+/// Merges the records of the runs between these bounds. With `unique` those are left out that repeat the one before, which for
+/// the first may be `last` or one before the bounds.
 fn merge_part<'a, K: Ord + Copy>(
     runs: &'a [Run],
     [from, to]: [&[usize]; 2],
@@ -285,22 +293,29 @@ fn merge_part<'a, K: Ord + Copy>(
     let before = runs.iter().zip(from).filter(|(run, from)| run.at < **from);
     let before = before.map(|(run, from)| key(run, from - 1)).max();
     let mut last = before.or(last).filter(|_| selection.unique);
-    let bytes =
-        runs.iter().zip(from.iter().zip(to)).map(|(run, (&from, &to))| run.start(to) - run.start(from)).sum();
+    let (mut items, mut ends, mut bytes) = (Vec::new(), vec![0], 0);
+    for (number, (run, (&from, &to))) in
+        runs.iter().zip(from.iter().zip(to)).enumerate().filter(|(_, (_, (from, to)))| from < to)
+    {
+        items.extend((from..to).map(|record| Item {
+            key: key(run, record),
+            run: number as u32,
+            record: record as u32,
+        }));
+        ends.push(items.len());
+        bytes += run.start(to) - run.start(from);
+    }
+    let sorted: Vec<&[Item<K>]> = ends.windows(2).map(|ends| &items[ends[0]..ends[1]]).collect();
+    let mut merged = items.clone();
+    runs::merge_by(&sorted, &mut merged, |a, b| a.key < b.key);
     let mut part = Part { bytes: Vec::with_capacity(bytes), written: 0, repeated: 0, ends: Vec::new() };
-    let mut at = from.to_vec();
-    let head = |at: &[usize], run: usize| (at[run] < to[run]).then(|| key(&runs[run], at[run]));
-    let mut tree = Losers::new((0..runs.len()).map(|run| head(&at, run)).collect());
-    while let Some((run, here)) = tree.winner() {
-        let record = at[run];
-        at[run] += 1;
-        tree.replace(run, head(&at, run));
-        if selection.unique && last.replace(here) == Some(here) {
+    for Item { key, run, record } in merged {
+        let (run, record) = (&runs[run as usize], record as usize);
+        if selection.unique && last.replace(key) == Some(key) {
             part.repeated += 1;
             continue;
         }
-        part.bytes
-            .extend_from_slice(&runs[run].batch.bytes[runs[run].start(record)..runs[run].batch.ends[record]]);
+        part.bytes.extend_from_slice(&run.batch.bytes[run.start(record)..run.batch.ends[record]]);
         part.written += 1;
         if selection.first.is_some() {
             part.ends.push((part.bytes.len(), part.repeated));
