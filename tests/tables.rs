@@ -29,6 +29,13 @@ fn tables_and_arrays_come_out_as_the_oracle_says() {
     python("run.py", &[BINARY, "--cases", &cases, "--extra", "-d cpu -q"]);
 }
 
+/// Almost every case with more than some rows makes several runs, and some so many that they are merged twice.
+#[test]
+fn tables_and_arrays_come_out_so_in_little_memory() {
+    let cases = tier::count(2000, 500).to_string();
+    python("run.py", &[BINARY, "--cases", &cases, "--seed", "3", "--extra", "-d cpu -q --memory 1"]);
+}
+
 #[test]
 fn the_gpu_gives_the_same_bytes_as_the_cpu() {
     let device = format!("-d {}", device::name());

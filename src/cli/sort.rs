@@ -162,17 +162,16 @@ fn sort(options: &Options) -> anyhow::Result<()> {
         let coming = (fits && devices.is_starting())
             .then(|| pipeline::read_meanwhile(&how, &watched, scope))
             .flatten();
-        let input = match coming {
-            Some(input) => input,
-            None => {
-                let mut parts = Parts::new(&options.input.inputs, &how, &budget, &watched);
-                let first = parts.next()?;
-                if !parts.is_over() {
-                    return sort_parts(options, first, parts, output, &mut devices, &progress, begin);
-                }
-                parts.end()?;
-                first
+        let input = if let Some(input) = coming {
+            input
+        } else {
+            let mut parts = Parts::new(&options.input.inputs, &how, &budget, &watched);
+            let first = parts.next()?;
+            if !parts.is_over() {
+                return sort_parts(options, first, parts, output, &mut devices, &progress, begin);
             }
+            parts.end()?;
+            first
         };
         sort_one(options, input, output, &mut devices, &progress, begin)
     })?;

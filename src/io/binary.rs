@@ -126,7 +126,7 @@ impl Source {
 ///
 /// # Errors
 ///
-/// As for [`Reader::next`]; an error of `take`, which ends the reading.
+/// As for [`Reader::read`]; an error of `take`, which ends the reading.
 pub fn read(
     sources: &[Source],
     direction: KeyOrder,
@@ -134,7 +134,7 @@ pub fn read(
     mut take: impl FnMut(Words<'static>) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     let mut reader = Reader::new(sources, direction);
-    while let Some(keys) = reader.next()? {
+    while let Some(keys) = reader.read()? {
         progress(reader.bytes);
         take(keys)?;
     }
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
     ///
     /// I/O errors; an input that is not a whole number of elements, or not as many as its header says; a file
     /// whose size changes meanwhile; NaN if the rules reject it.
-    pub fn next(&mut self) -> Result<Option<Words<'static>>, Error> {
+    pub fn read(&mut self) -> Result<Option<Words<'static>>, Error> {
         while let Some(source) = self.sources.first() {
             let open = match &mut self.open {
                 Some(open) => open,
@@ -225,13 +225,12 @@ impl<'a> Reader<'a> {
 impl Open {
     fn new(source: &Source) -> Result<Self, Error> {
         let file = source.input.open_regular()?.filter(|file| file.size > BLOCK as u64);
-        let way = match file {
-            Some(file) => Way::File(file, source.skip() as u64),
-            None => {
-                let opened = source.opened(source.input.open()?)?;
-                let size = opened.size;
-                Way::Stream(opened, size)
-            }
+        let way = if let Some(file) = file {
+            Way::File(file, source.skip() as u64)
+        } else {
+            let opened = source.opened(source.input.open()?)?;
+            let size = opened.size;
+            Way::Stream(opened, size)
         };
         Ok(Self { way, bytes: 0, elements: 0 })
     }
@@ -253,8 +252,8 @@ impl Open {
                 let starts: Vec<u64> = (*at..file.size).step_by(piece as usize).take(cores).collect();
                 let read = |&start: &u64| {
                     let room = (file.size - start).min(piece) as usize;
-                    let fill = |bytes: &mut [u8]| file.read_at(bytes, start);
-                    let (keys, bytes) = read_keys::<W>(room, source, order, fill)?;
+                    let read = |bytes: &mut [u8]| file.read_at(bytes, start);
+                    let (keys, bytes) = read_keys::<W>(room, source, order, read)?;
                     if bytes < room { Err(file.has_changed()) } else { Ok((keys, bytes)) }
                 };
                 let pieces: Vec<(Vec<W>, usize)> =

@@ -53,7 +53,8 @@ impl<R: Read> Converted<R> {
 impl<R: Read> Read for Converted<R> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         while self.at == self.ready.len() {
-            (self.at, _) = (0, self.ready.clear());
+            self.at = 0;
+            self.ready.clear();
             let kept = self.raw.len();
             self.raw.resize(kept + self.block, 0);
             let count = self.reader.read(&mut self.raw[kept..]);

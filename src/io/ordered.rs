@@ -15,7 +15,9 @@ use super::stream::cell::{Cell, Typing};
 use super::stream::{Expected, How, Kind, Model, Stream, Stretches};
 use crate::error::{Error, Hint};
 use crate::key::KeyWords;
+use crate::memory;
 use crate::order::{KeyOrder, Selection};
+use crate::parallel;
 
 /// A violation of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -291,8 +293,8 @@ pub fn merge(
     if let Some(columns) = streams.iter().find_map(Stream::columns) {
         head.extend_from_slice(&columns.header);
     }
-    let stretches = stretches_of(streams.len(), BLOCKS as u64);
-    records::merge(inputs, streams, &head, selection, &stretches, to, &mut progress)
+    let bytes = (within_limits(BLOCKS as u64) / TIMES) as usize;
+    records::merge(inputs, streams, head, selection, bytes, to, &mut progress)
 }
 
 /// Merges binary elements of a common type, with this many bytes of them in memory.
@@ -312,13 +314,18 @@ pub(crate) fn merge_elements(
     merge(runs, direction, selection, written, memory, to, progress)
 }
 
-/// The stretches of each of this many inputs that are merged in this much memory.
-fn stretches_of(inputs: usize, memory: u64) -> Stretches {
-    /// A short record takes this many times its bytes: as read, as it is kept with its key, and as it is written.
-    const TIMES: u64 = 8;
-    let most = memory / TIMES / inputs.max(1) as u64;
-    Stretches { most: most.clamp(1 << 8, 8 << 20) as usize, ..Stretches::default() }
+/// At most this much memory, and less under a limit of the process.
+fn within_limits(most: u64) -> u64 {
+    let left = memory::address_space_left().and_then(|_| {
+        // Threads take their part of it first.
+        parallel::threads();
+        memory::address_space_left()
+    });
+    left.map_or(most, |left| most.min(left / 8))
 }
+
+/// A short record takes this many times its bytes: as read, as it is kept with its key, and as it is written.
+const TIMES: u64 = 8;
 
 /// What is known of records in runs.
 pub(crate) struct KnownRecords<'a> {
@@ -340,7 +347,8 @@ pub(crate) fn merge_records(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let KnownRecords { how, are_floats, model, memory } = known;
-    let block = stretches_of(runs.len(), memory).most;
+    let bytes = usize::try_from(memory / TIMES).unwrap_or(usize::MAX);
+    let block = records::stretch_of(runs.len(), bytes);
     let mut streams = Vec::with_capacity(runs.len());
     for opened in runs {
         streams.push(match &how.kind {
@@ -358,8 +366,7 @@ pub(crate) fn merge_records(
         typings.push(typing);
     }
     let inputs = Inputs { how, all: &[], typings, model: None, block, shut: false };
-    let stretches = stretches_of(streams.len(), memory);
-    records::merge(inputs, streams, &[], selection, &stretches, to, progress)
+    records::merge(inputs, streams, Vec::new(), selection, bytes, to, progress)
 }
 
 fn not_sorted(place: String, value: &str, before: &str) -> Error {

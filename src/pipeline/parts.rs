@@ -25,7 +25,7 @@ pub struct Parts<'a> {
 /// How they are read, and what is known of the types so far.
 enum Source<'a> {
     Bits { reader: binary::Reader<'a>, is_over: bool },
-    Text { chunks: Chunks<'a>, known: text::Known, passed: u64 },
+    Text { chunks: Chunks<'a>, known: Box<text::Known>, passed: u64 },
     Table { chunks: Chunks<'a>, dialect: csv::Dialect, known: csv::Known },
 }
 
@@ -41,7 +41,8 @@ impl<'a> Parts<'a> {
             }
             Kind::Text => {
                 let chunks = Chunks::new(inputs, Form::Tokens, 1, budget);
-                Source::Text { chunks, known: text::inference(by.element, by.order), passed: 0 }
+                let known = Box::new(text::inference(by.element, by.order));
+                Source::Text { chunks, known, passed: 0 }
             }
             &Kind::Table(dialect) => {
                 let chunks = Chunks::new(inputs, Form::Rows(dialect.delimiter), by.columns.len(), budget);
@@ -95,7 +96,7 @@ impl<'a> Parts<'a> {
                 let mut keys = Words::new(element.key_words());
                 let before = reader.bytes;
                 while self.budget.fits_elements(keys.len() as u64, element.key_words()) {
-                    let Some(more) = reader.next()? else {
+                    let Some(more) = reader.read()? else {
                         *is_over = true;
                         break;
                     };
@@ -120,9 +121,9 @@ impl<'a> Parts<'a> {
                 } else {
                     let (text, bytes, reading) = read_text(chunks, watch, start)?;
                     let is_all = is_first && chunks.is_over();
-                    let before = if is_all { None } else { Some((&*known, *passed)) };
+                    let before = if is_all { None } else { Some((&**known, *passed)) };
                     let (records, after) = text::parse_part(text, element, order, before)?;
-                    (*known, *passed) = (after, *passed + bytes);
+                    (**known, *passed) = (after, *passed + bytes);
                     (of_records(records), bytes, reading)
                 }
             }

@@ -27,7 +27,7 @@ use crate::sorter::Sorter;
 pub struct Runs<'a> {
     folders: &'a mut Folders,
     ask: Ask,
-    runs: Vec<Run>,
+    done: Vec<Run>,
     /// What comes before the rows of a table.
     head: Vec<u8>,
     /// How the sorts went together.
@@ -84,7 +84,7 @@ impl<'a> Runs<'a> {
     /// No runs yet; they are to be in these folders.
     #[must_use]
     pub fn new(folders: &'a mut Folders, ask: Ask) -> Self {
-        Self { folders, ask, runs: Vec::new(), head: Vec::new(), report: None, merge: Merge::default() }
+        Self { folders, ask, done: Vec::new(), head: Vec::new(), report: None, merge: Merge::default() }
     }
 
     /// Sorts a part, and keeps it as a run.
@@ -105,7 +105,7 @@ impl<'a> Runs<'a> {
             return Ok(());
         }
         let run = self.sorted(part, sorter, parts)?;
-        self.runs.push(run);
+        self.done.push(run);
         Ok(())
     }
 
@@ -160,15 +160,15 @@ impl<'a> Runs<'a> {
         let budget = parts.budget();
         // As elements, if they are written as such or need no spelling; otherwise as tokens or rows.
         let is_table = matches!(parts.how().kind, Kind::Table(_));
-        let are_integers = self.runs.iter().all(|run| matches!(run.form, Form::Elements(_)));
+        let are_integers = self.done.iter().all(|run| matches!(run.form, Form::Elements(_)));
         let as_elements =
             !is_table && (self.ask.format.is_bits() || are_integers && parts.are_floats() != [true]);
-        let form = match self.runs.first() {
+        let form = match self.done.first() {
             _ if as_elements => Form::Elements(parts.element()),
             Some(Run { form: Form::Rows, .. }) => Form::Rows,
             _ => Form::Tokens,
         };
-        let mut runs = std::mem::take(&mut self.runs);
+        let mut runs = std::mem::take(&mut self.done);
         while runs.len() > budget.fan_in() {
             let mut longer = Vec::new();
             let mut left = runs.into_iter();
@@ -265,14 +265,14 @@ impl<'a> Runs<'a> {
         if !are_floats.contains(&true) {
             return Ok(());
         }
-        for number in 0..self.runs.len() {
-            if self.runs[number].has_minus_zeros {
-                let before = self.runs[number].spilled.bytes();
-                let part = self.runs[number].content(parts)?;
+        for number in 0..self.done.len() {
+            if self.done[number].has_minus_zeros {
+                let before = self.done[number].spilled.bytes();
+                let part = self.done[number].content(parts)?;
                 let run = self.sorted(part, sorter, parts)?;
                 self.merge.runs -= 1;
                 self.merge.spilled_bytes -= before;
-                self.runs[number] = run;
+                self.done[number] = run;
             }
         }
         Ok(())

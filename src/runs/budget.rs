@@ -6,13 +6,24 @@ use crate::key::KeyWords;
 use crate::memory;
 
 /// The most memory that a sort may take.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Budget {
     bytes: OnceLock<u64>,
 }
 
-/// Inputs up to this size are not worth asking the system how much memory there is.
-const FEW: u64 = 16 << 20;
+/// This much memory is not worth asking the system whether it is there.
+const FEW: u64 = 64 << 20;
+
+impl Default for Budget {
+    /// Three quarters of what is available when it is first asked for; at once under a limit of the process, which may be low.
+    fn default() -> Self {
+        let budget = Self { bytes: OnceLock::new() };
+        if memory::address_space_left().is_some() {
+            let _ = budget.bytes();
+        }
+        budget
+    }
+}
 
 impl Budget {
     /// This many bytes, raised to what a sort needs at least.
@@ -28,7 +39,7 @@ impl Budget {
         Self::of(u64::MAX)
     }
 
-    /// Bytes; by default three quarters of what is available when this is first asked.
+    /// Bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         *self.bytes.get_or_init(|| memory::available().map_or(u64::MAX, |available| available / 4 * 3))
@@ -36,8 +47,8 @@ impl Budget {
 
     /// Whether this many bytes, which take `times` as much memory at most, fit.
     pub(crate) fn fits(&self, bytes: u64, times: u64) -> bool {
-        let few = self.bytes.get().is_none() && bytes <= FEW;
-        few || bytes.saturating_mul(times) <= self.bytes()
+        let needed = bytes.saturating_mul(times);
+        self.bytes.get().is_none() && needed <= FEW || needed <= self.bytes()
     }
 
     /// Whether this many elements with keys of this width can be sorted.

@@ -76,9 +76,9 @@ pub(crate) fn merge_by<T: Copy>(runs: &[&[T]], to: &mut [T], less: impl Fn(&T, &
 fn merge_two<T: Copy>(a: &[T], b: &[T], to: &mut [T], less: impl Fn(&T, &T) -> bool) {
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
-        let (x, y) = (&a[i], &b[j]);
-        let takes_b = less(y, x);
-        to[i + j] = *if takes_b { y } else { x };
+        let heads = (&a[i], &b[j]);
+        let takes_b = less(heads.1, heads.0);
+        to[i + j] = *if takes_b { heads.1 } else { heads.0 };
         i += usize::from(!takes_b);
         j += usize::from(takes_b);
     }
@@ -101,7 +101,7 @@ fn merge_many<T: Copy>(runs: &[&[T]], to: &mut [T], less: impl Fn(&T, &T) -> boo
         .collect();
     let levels = runs.len().next_power_of_two().ilog2();
     let (mut from, mut into) = (&mut scratch[..], to);
-    if levels % 2 == 0 {
+    if levels.is_multiple_of(2) {
         into.copy_from_slice(from);
         std::mem::swap(&mut from, &mut into);
     }

@@ -207,7 +207,8 @@ impl SpillReader {
     /// Reads the next whole blocks that there is room for; 0 if there is none for the next one.
     fn read_blocks(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let Spilled { store, room: size, blocks, bytes } = &self.spilled;
-        let left = usize::try_from(*bytes - (self.next * size) as u64).unwrap_or(usize::MAX);
+        let left = bytes.saturating_sub((self.next * size) as u64);
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
         let whole = room.len().min(left) / size;
         let room = &mut room[..whole * size];
         let blocks = &blocks[self.next..self.next + whole];

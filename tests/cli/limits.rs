@@ -55,6 +55,20 @@ fn peak_memory_stays_below_its_bounds() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_sort_keeps_to_the_memory_it_is_given() {
+    let folder = Folder::new();
+    let (short, words) = (folder.write("short.txt", "1.5\n".repeat(6_000_000)), folder.arg("n.u64"));
+    sorted(&["gen", "-q", "-c", "8M", "-o", &words], "");
+    for file in [&short, &words] {
+        let peak = peak_of_a_sort(file, &["--memory", "16M"]) * fs::metadata(file).unwrap().len() as f64;
+        // What of it is the program itself and its threads depends on the machine.
+        let most = 1.1 * f64::from(16 << 20) + f64::from(64 << 20);
+        assert!(peak <= most, "{file}: {peak} bytes");
+    }
+}
+
 /// More numbers than there is memory for must not be kept to be checked or merged.
 #[cfg(target_os = "linux")]
 #[test]
@@ -82,10 +96,9 @@ fn too_little_memory_is_an_error_with_the_number() {
     exits("exec \"$0\" gen -q -c 2000000 -t i32 --to text -o big.txt", &folder, 0);
     folder.write("old", "old\n");
     for (limit, command) in [
-        (50_000, "sort -q big.u64 -o old"),
-        (50_000, "sort -q -f bin -t u64 -o old < big.u64"),
-        (36_000, "sort -q big.txt -o old"),
-        (50_000, "sort -q -t f64 -o old < big.txt"),
+        (50_000, "sort -q --argsort big.u64 -o old"),
+        (50_000, "sort -q --argsort -f bin -t u64 -o old < big.u64"),
+        (36_000, "sort -q --argsort big.txt -o old"),
         (50_000, "bench --sizes 8M -d cpu --export-csv old"),
     ] {
         let said = exits(&format!("ulimit -v {limit}; exec \"$0\" {command}"), &folder, 2);
@@ -95,8 +108,19 @@ fn too_little_memory_is_an_error_with_the_number() {
         assert_eq!(folder.names(), ["big.txt", "big.u64", "old"], "{command}");
     }
     // What is known before is refused before.
-    let said = exits("ulimit -v 50000; exec \"$0\" sort -q big.u64 -o old", &folder, 2);
+    let said = exits("ulimit -v 50000; exec \"$0\" sort -q --argsort big.u64 -o old", &folder, 2);
     assert!(said.contains("not enough memory: this sort takes 45.8 MiB"), "{said}");
+    // Records are sorted in parts.
+    for (limit, command) in [
+        (50_000, "sort -q big.u64 -o out.u64"),
+        (50_000, "sort -q -f bin -t u64 -o out.u64 < big.u64"),
+        (50_000, "sort -q -t f64 -o out < big.txt"),
+        (50_000, "sort -q -o out < big.txt"),
+        (36_000, "sort -q big.txt -o out"),
+    ] {
+        let out = command.split(' ').find(|word| word.starts_with("out")).unwrap();
+        exits(&format!("(ulimit -v {limit}; exec \"$0\" {command}) && \"$0\" check {out}"), &folder, 0);
+    }
     // With only little more than the program itself it sorts with the one thread that there is.
     exits("ulimit -v 66000; \"$0\" sort -q big.txt -o out && \"$0\" check out", &folder, 0);
 }

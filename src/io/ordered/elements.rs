@@ -12,9 +12,7 @@ use crate::io::output::Output;
 use crate::io::records::write_text;
 use crate::io::source::Opened;
 use crate::key::{KeyMap, Word};
-use crate::memory;
 use crate::order::{KeyOrder, Selection};
-use crate::parallel;
 use crate::runs;
 use crate::words::Width;
 
@@ -139,12 +137,7 @@ pub(super) const BLOCKS: u64 = 32 << 20;
 
 /// Bytes read at once of each of this many runs, of `most` for all; fewer under a limit of the process.
 fn block(runs: usize, most: u64) -> usize {
-    let left = memory::address_space_left().and_then(|_| {
-        // Threads take their part of it first.
-        parallel::threads();
-        memory::address_space_left()
-    });
-    let most = left.map_or(most, |left| most.min(left / 8)) / runs.max(1) as u64;
+    let most = super::within_limits(most) / runs.max(1) as u64;
     most.clamp(1 << 8, 8 << 20) as usize
 }
 

@@ -10,6 +10,8 @@
 //! record, which finds what to say about it; it is said when all records before it are merged.
 
 use std::io::Write;
+use std::sync::mpsc;
+use std::thread;
 
 use super::{Inputs, Last, Merged, not_sorted};
 use crate::error::Error;
@@ -31,22 +33,48 @@ struct Run {
     stream: Stream,
     /// Its last record that was read.
     last: Last,
-    /// Records in order, of which those before `at` are merged.
-    batch: Batch,
-    at: usize,
-    /// What is wrong with the one after them.
+    /// Records in order that are not merged.
+    pieces: Vec<Piece>,
+    /// The most bytes to read at once.
+    most: usize,
+    /// What is wrong with the record after them.
     wrong: Option<Error>,
     is_over: bool,
 }
 
+/// Records in order, of which those before `at` are merged.
+struct Piece {
+    batch: Batch,
+    at: usize,
+}
+
 impl Run {
-    fn new(stream: Stream) -> Self {
-        Self { stream, last: Last::default(), batch: Batch::default(), at: 0, wrong: None, is_over: false }
+    fn new(stream: Stream, most: usize) -> Self {
+        Self { stream, last: Last::default(), pieces: Vec::new(), most, wrong: None, is_over: false }
     }
 
-    /// The number of records that are not merged.
+    /// Whether more may come, of which nothing is known yet.
+    fn is_open(&self) -> bool {
+        !self.is_over || self.wrong.is_some()
+    }
+
+    /// Whether more should be read before the next merge, as far as that does not wait for others.
+    fn is_low(&self) -> bool {
+        let rest: usize = self.pieces.iter().map(Piece::bytes).sum();
+        !self.is_over
+            && self.wrong.is_none()
+            && (self.pieces.is_empty() || self.stream.is_ready() && rest < self.most / 2)
+    }
+}
+
+impl Piece {
     fn len(&self) -> usize {
-        self.batch.ends.len() - self.at
+        self.batch.ends.len()
+    }
+
+    /// Bytes that are not merged.
+    fn bytes(&self) -> usize {
+        self.batch.bytes.len() - self.start(self.at)
     }
 
     /// Where the bytes of a record begin.
@@ -57,109 +85,42 @@ impl Run {
     fn key(&self, record: usize, keys: usize) -> &[u128] {
         &self.batch.keys[record * keys..][..keys]
     }
-
-    /// Whether more may come, of which nothing is known yet.
-    fn is_open(&self) -> bool {
-        !self.is_over || self.wrong.is_some()
-    }
-
-    /// Whether more should be read before the next merge, as far as that does not wait for others.
-    fn is_low(&self, most: usize) -> bool {
-        let rest = self.batch.bytes.len() - self.start(self.at);
-        !self.is_over
-            && self.wrong.is_none()
-            && (self.len() == 0 || self.stream.is_ready() && rest < most / 2)
-    }
-
-    /// Leaves out what is merged.
-    fn drop_merged(&mut self, keys: usize) {
-        let begin = self.start(self.at);
-        self.batch.bytes.drain(..begin);
-        self.batch.keys.drain(..self.at * keys);
-        self.batch.ends.drain(..self.at);
-        self.batch.ends.iter_mut().for_each(|end| *end -= begin);
-        self.at = 0;
-    }
 }
 
-/// Merges the records of streams, which are in order, after `head`; each stretch of an input is as large as `stretches` says.
+/// Merges the records of streams, which are in order, after `head`, with about this many bytes of records in memory.
 pub(super) fn merge(
     mut inputs: Inputs,
     streams: Vec<Stream>,
-    head: &[u8],
+    head: Vec<u8>,
     selection: Selection,
-    stretches: &Stretches,
+    bytes: usize,
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let expected = Expected { order: inputs.how.by.order, unique: false };
-    let mut runs: Vec<Run> = streams.into_iter().map(Run::new).collect();
-    let keys = runs.iter().map(|run| run.stream.keys()).max().unwrap_or(0);
-    let top = selection.first.map_or(u64::MAX, |first| first as u64);
-    let mut merged = Merged::default();
-    let mut head = Some(head);
-    let mut last: Option<Vec<u128>> = None;
-    while top > merged.written {
-        read_stretches(&mut runs, &mut inputs, expected, keys, stretches)?;
-        for run in &mut runs {
-            if run.len() == 0 {
-                read_some(run, &mut inputs, expected)?;
-            }
-        }
-        let limit = runs.iter().enumerate().filter(|(_, run)| run.is_open());
-        let limit = limit.map(|(number, run)| (run.key(run.batch.ends.len() - 1, keys), number)).min();
-        let certain = |(number, run): (usize, &Run)| {
-            let is_certain =
-                |record: usize| limit.is_none_or(|limit| (run.key(record, keys), number) <= limit);
-            partition(run.at..run.batch.ends.len(), is_certain)
+    let most = stretch_of(streams.len(), bytes);
+    let mut runs: Vec<Run> = streams.into_iter().map(|stream| Run::new(stream, most)).collect();
+    // Written while the next are merged.
+    let (sender, receiver) = mpsc::sync_channel::<Vec<u8>>(2 * parallel::threads());
+    let mut merged = thread::scope(|scope| {
+        let writing = parallel::meanwhile(scope, move || {
+            receiver.iter().try_for_each(|bytes| to.write_all(&bytes)).map_err(|error| to.failed(error))
+        });
+        // Where nobody receives, writing has failed.
+        let mut give = |bytes| sender.send(bytes).is_ok();
+        let merged = if give(head) {
+            merge_to(&mut runs, &mut inputs, selection, bytes, &mut give, progress)
+        } else {
+            Ok(Merged::default())
         };
-        let ends: Vec<usize> = runs.iter().enumerate().map(certain).collect();
-        if runs.iter().zip(&ends).all(|(run, &end)| run.at == end) {
-            break;
-        }
-        let cuts = cut(&runs, &ends, keys);
-        let part = |cuts: &[Vec<usize>]| {
-            let bounds = [&cuts[0][..], &cuts[1][..]];
-            match keys {
-                1 => {
-                    merge_part(&runs, bounds, selection, last.as_ref().map(|last| last[0]), |run, record| {
-                        run.batch.keys[record]
-                    })
-                }
-                _ => {
-                    merge_part(&runs, bounds, selection, last.as_deref(), |run, record| run.key(record, keys))
-                }
-            }
-        };
-        let parts: Vec<Part> = parallel::windows(&cuts, 2).map(part).collect();
-        let lasts = runs.iter().zip(&ends).filter(|(run, end)| run.at < **end);
-        let lasts = lasts.map(|(run, end)| run.key(end - 1, keys)).max().map(<[u128]>::to_vec);
-        for part in &parts {
-            let left = usize::try_from(top - merged.written).unwrap_or(usize::MAX);
-            let (bytes, written, repeated) = part.first(left);
-            let mut write = |bytes| to.write_all(bytes).map_err(|error| to.failed(error));
-            head.take().map_or(Ok(()), &mut write)?;
-            write(bytes)?;
-            merged.written += written as u64;
-            merged.repeated += repeated as u64;
-            if merged.written == top {
-                break;
-            }
-        }
-        last = lasts;
-        for (run, end) in runs.iter_mut().zip(ends) {
-            merged.read += (end - run.at) as u64;
-            run.at = end;
-        }
-        progress(merged.read);
-    }
-    to.write_all(head.unwrap_or_default()).map_err(|error| to.failed(error))?;
+        drop(sender);
+        writing.wait().and(merged)
+    })?;
     if selection.first.is_some() {
         // What else was read depends on the blocks.
         merged.read = merged.written + merged.repeated;
     }
     // The unread rest might have determined a type.
-    if runs.iter().all(|run| run.is_over && run.len() == 0) {
+    if runs.iter().all(|run| run.is_over && run.pieces.is_empty()) {
         inputs.end()?;
     }
     merged.types = inputs.types();
@@ -169,22 +130,113 @@ pub(super) fn merge(
     Ok(merged)
 }
 
-/// Reads what is there of the inputs of which little is left, as far as that is in order.
-fn read_stretches(
+/// The most bytes that are read at once of each of this many inputs: half of all.
+pub(super) fn stretch_of(inputs: usize, bytes: usize) -> usize {
+    (bytes / 2 / inputs.max(1)).clamp(1 << 8, 8 << 20)
+}
+
+/// Gives the merged records to `give`, until that says that it takes no more.
+fn merge_to(
     runs: &mut [Run],
     inputs: &mut Inputs,
-    expected: Expected,
-    keys: usize,
-    stretches: &Stretches,
-) -> Result<(), Error> {
-    let low: Vec<&mut Run> = runs.iter_mut().filter(|run| run.is_low(stretches.most)).collect();
+    selection: Selection,
+    bytes: usize,
+    give: &mut impl FnMut(Vec<u8>) -> bool,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let expected = Expected { order: inputs.how.by.order, unique: false };
+    let keys = runs.iter().map(|run| run.stream.keys()).max().unwrap_or(0);
+    let top = selection.first.map_or(u64::MAX, |first| first as u64);
+    let mut merged = Merged::default();
+    let mut last: Option<Vec<u128>> = None;
+    while top > merged.written {
+        read_stretches(runs, inputs, expected)?;
+        for run in &mut *runs {
+            if run.pieces.is_empty() {
+                read_some(run, inputs, expected)?;
+            }
+        }
+        let last_of = |run: &Run| run.pieces.last().map(|piece| piece.key(piece.len() - 1, keys).to_vec());
+        let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());
+        let limit = open.filter_map(|(number, run)| Some((last_of(run)?, number))).min();
+        let pieces: Vec<(usize, &Piece)> = runs
+            .iter()
+            .enumerate()
+            .flat_map(|(number, run)| run.pieces.iter().map(move |piece| (number, piece)))
+            .collect();
+        let certain = |&(number, piece): &(usize, &Piece)| {
+            let is_certain = |record| {
+                limit
+                    .as_ref()
+                    .is_none_or(|limit| (piece.key(record, keys), number) <= (&limit.0[..], limit.1))
+            };
+            partition(piece.at..piece.len(), is_certain)
+        };
+        let ends: Vec<usize> = pieces.iter().map(certain).collect();
+        let pieces: Vec<&Piece> = pieces.into_iter().map(|(_, piece)| piece).collect();
+        if pieces.iter().zip(&ends).all(|(piece, &end)| piece.at == end) {
+            break;
+        }
+        let cuts = cut(&pieces, &ends, keys);
+        let part = |cuts: &[Vec<usize>]| {
+            let bounds = [&cuts[0][..], &cuts[1][..]];
+            match keys {
+                1 => merge_part(
+                    &pieces,
+                    bounds,
+                    selection,
+                    last.as_ref().map(|last| last[0]),
+                    |piece, record| piece.batch.keys[record],
+                ),
+                _ => merge_part(&pieces, bounds, selection, last.as_deref(), |piece, record| {
+                    piece.key(record, keys)
+                }),
+            }
+        };
+        let parts: Vec<Part> = parallel::windows(&cuts, 2).map(part).collect();
+        let lasts = pieces.iter().zip(&ends).filter(|(piece, end)| piece.at < **end);
+        last = lasts.map(|(piece, end)| piece.key(end - 1, keys)).max().map(<[u128]>::to_vec);
+        for part in parts {
+            let left = usize::try_from(top - merged.written).unwrap_or(usize::MAX);
+            let (bytes, written, repeated) = part.first(left);
+            merged.written += written as u64;
+            merged.repeated += repeated as u64;
+            if !give(bytes) {
+                return Ok(merged);
+            }
+            if merged.written == top {
+                break;
+            }
+        }
+        let stretch = stretch_of(runs.len(), bytes);
+        let mut ends = ends.into_iter();
+        for (number, run) in runs.iter_mut().enumerate() {
+            for (piece, end) in run.pieces.iter_mut().zip(ends.by_ref()) {
+                merged.read += (end - piece.at) as u64;
+                piece.at = end;
+            }
+            run.pieces.retain(|piece| piece.at < piece.len());
+            // Where keys of other inputs come much later, those of this one decide alone how much is merged at once.
+            let is_limit = limit.as_ref().is_some_and(|(_, limit)| *limit == number);
+            run.most = if is_limit { bytes / 2 } else { stretch }.clamp(stretch, 8 << 20);
+        }
+        progress(merged.read);
+    }
+    Ok(merged)
+}
+
+/// Reads what is there of the inputs of which little is left, as far as that is in order.
+fn read_stretches(runs: &mut [Run], inputs: &mut Inputs, expected: Expected) -> Result<(), Error> {
+    let low: Vec<&mut Run> = runs.iter_mut().filter(|run| run.is_low()).collect();
     let typings = &inputs.typings;
     let read = |run: &mut Run| {
-        run.drop_merged(keys);
-        let Run { stream, last, batch, .. } = run;
+        let Run { stream, last, pieces, most, .. } = run;
         let mut typings = typings.iter().map(|typing| typing.fork(stream.passed())).collect();
-        let read = stream.read_ordered(&mut typings, &mut last.0, expected, stretches, batch);
-        run.wrong = read.err();
+        let stretches = Stretches { most: *most, ..Stretches::default() };
+        match stream.read_ordered(&mut typings, &mut last.0, expected, &stretches) {
+            Ok(batches) => pieces.extend(batches.into_iter().map(|batch| Piece { batch, at: 0 })),
+            Err(error) => run.wrong = Some(error),
+        }
         typings
     };
     for typings in parallel::map_parts(low, read) {
@@ -195,12 +247,13 @@ fn read_stretches(
 
 /// Reads the next records of an input by themselves, or what is wrong with them. An error that is next is returned.
 fn read_some(run: &mut Run, inputs: &mut Inputs, expected: Expected) -> Result<(), Error> {
-    while !run.is_over && run.wrong.is_none() && run.len() < FEW {
+    let mut batch = Batch::default();
+    while !run.is_over && run.wrong.is_none() && batch.ends.len() < FEW {
         match inputs.advance(&mut run.stream) {
             Ok(true) => match run.last.follow(&run.stream, expected) {
-                None => run.stream.keep(expected.order, &mut run.batch),
+                None => run.stream.keep(expected.order, &mut batch),
                 Some(disorder) => {
-                    run.wrong = Some(not_sorted(disorder.place, &disorder.value, &disorder.before))
+                    run.wrong = Some(not_sorted(disorder.place, &disorder.value, &disorder.before));
                 }
             },
             Ok(false) => run.is_over = true,
@@ -211,7 +264,11 @@ fn read_some(run: &mut Run, inputs: &mut Inputs, expected: Expected) -> Result<(
             break;
         }
     }
-    run.wrong.take_if(|_| run.batch.ends.len() == run.at).map_or(Ok(()), Err)
+    if batch.ends.is_empty() {
+        return run.wrong.take().map_or(Ok(()), Err);
+    }
+    run.pieces.push(Piece { batch, at: 0 });
+    Ok(())
 }
 
 /// The first of the records in this range for which `is_certain` does not hold, as it does for those before it.
@@ -224,29 +281,31 @@ fn partition(records: std::ops::Range<usize>, is_certain: impl Fn(usize) -> bool
     begin
 }
 
-/// Where to cut the runs, up to these ends, into parts of about equal size, by a sample of the records: equal keys are of
-/// the earlier runs first.
-fn cut(runs: &[Run], ends: &[usize], keys: usize) -> Vec<Vec<usize>> {
-    /// Samples of each run for each part.
+/// Where to cut the pieces, up to these ends, into parts of about equal size, by a sample of the records: equal keys are of
+/// the earlier pieces first.
+fn cut(pieces: &[&Piece], ends: &[usize], keys: usize) -> Vec<Vec<usize>> {
+    /// Samples of each piece for each part.
     const SAMPLES: usize = 4;
-    let bytes: usize = runs.iter().zip(ends).map(|(run, &end)| run.start(end) - run.start(run.at)).sum();
-    let first = runs.iter().map(|run| run.at).collect();
+    let bytes: usize =
+        pieces.iter().zip(ends).map(|(piece, &end)| piece.start(end) - piece.start(piece.at)).sum();
     let parts = (bytes / PART).clamp(1, 4 * parallel::threads());
-    let mut cuts = vec![first];
+    let mut cuts = vec![pieces.iter().map(|piece| piece.at).collect()];
     if parts > 1 {
-        let of_run = |(number, (run, &end)): (usize, (&Run, &usize))| {
-            let step = ((end - run.at) / (SAMPLES * parts)).max(1);
-            (run.at..end).step_by(step).map(move |record| (number, record)).collect::<Vec<_>>()
+        let each = (SAMPLES * parts).div_ceil(pieces.len()).max(SAMPLES);
+        let of_piece = |(number, (piece, &end)): (usize, (&&Piece, &usize))| {
+            let step = ((end - piece.at) / each).max(1);
+            (piece.at..end).step_by(step).map(move |record| (number, record)).collect::<Vec<_>>()
         };
-        let mut samples: Vec<(usize, usize)> = runs.iter().zip(ends).enumerate().flat_map(of_run).collect();
-        samples.sort_by_key(|&(run, record)| (runs[run].key(record, keys), run, record));
+        let mut samples: Vec<(usize, usize)> =
+            pieces.iter().zip(ends).enumerate().flat_map(of_piece).collect();
+        samples.sort_by_key(|&(piece, record)| (pieces[piece].key(record, keys), piece, record));
         for part in 1..parts {
             let (number, record) = samples[part * samples.len() / parts];
-            let key = runs[number].key(record, keys);
-            let before = |(other, (run, &end)): (usize, (&Run, &usize))| {
-                partition(run.at..end, |here| (run.key(here, keys), other, here) < (key, number, record))
+            let key = pieces[number].key(record, keys);
+            let before = |(other, (piece, &end)): (usize, (&&Piece, &usize))| {
+                partition(piece.at..end, |here| (piece.key(here, keys), other, here) < (key, number, record))
             };
-            cuts.push(runs.iter().zip(ends).enumerate().map(before).collect());
+            cuts.push(pieces.iter().zip(ends).enumerate().map(before).collect());
         }
     }
     cuts.push(ends.to_vec());
@@ -264,58 +323,62 @@ struct Part {
 
 impl Part {
     /// The bytes of at most this many records, how many these are, and how many were left out before the last of them.
-    fn first(&self, most: usize) -> (&[u8], usize, usize) {
+    fn first(mut self, most: usize) -> (Vec<u8>, usize, usize) {
         if self.written <= most {
-            return (&self.bytes, self.written, self.repeated);
+            return (self.bytes, self.written, self.repeated);
         }
         let (end, repeated) = most.checked_sub(1).map_or((0, 0), |last| self.ends[last]);
-        (&self.bytes[..end], most, repeated)
+        self.bytes.truncate(end);
+        (self.bytes, most, repeated)
     }
 }
 
-/// A record of a run, and its key.
+/// A record of a piece, and its key.
 #[derive(Clone, Copy)]
 struct Item<K> {
     key: K,
-    run: u32,
+    piece: u32,
     record: u32,
 }
 
-/// Merges the records of the runs between these bounds. With `unique` those are left out that repeat the one before, which for
-/// the first may be `last` or one before the bounds.
+/// Merges the records of the pieces between these bounds. With `unique` those are left out that repeat the one before, which
+/// for the first may be `last` or one before the bounds.
 fn merge_part<'a, K: Ord + Copy>(
-    runs: &'a [Run],
+    pieces: &[&'a Piece],
     [from, to]: [&[usize]; 2],
     selection: Selection,
     last: Option<K>,
-    key: impl Fn(&'a Run, usize) -> K,
+    key: impl Fn(&'a Piece, usize) -> K,
 ) -> Part {
-    let before = runs.iter().zip(from).filter(|(run, from)| run.at < **from);
-    let before = before.map(|(run, from)| key(run, from - 1)).max();
+    let some: Vec<usize> = (0..pieces.len()).filter(|&piece| from[piece] < to[piece]).collect();
+    if let ([piece], true) = (&some[..], selection == Selection::ALL) {
+        let (from, to) = (from[*piece], to[*piece]);
+        let piece = pieces[*piece];
+        let bytes = piece.batch.bytes[piece.start(from)..piece.start(to)].to_vec();
+        return Part { bytes, written: to - from, repeated: 0, ends: Vec::new() };
+    }
+    let before = pieces.iter().zip(from).filter(|(piece, from)| piece.at < **from);
+    let before = before.map(|(piece, from)| key(piece, from - 1)).max();
     let mut last = before.or(last).filter(|_| selection.unique);
     let (mut items, mut ends, mut bytes) = (Vec::new(), vec![0], 0);
-    for (number, (run, (&from, &to))) in
-        runs.iter().zip(from.iter().zip(to)).enumerate().filter(|(_, (_, (from, to)))| from < to)
-    {
-        items.extend((from..to).map(|record| Item {
-            key: key(run, record),
-            run: number as u32,
-            record: record as u32,
-        }));
+    for number in some {
+        let (piece, from, to) = (pieces[number], from[number], to[number]);
+        let item = |record| Item { key: key(piece, record), piece: number as u32, record: record as u32 };
+        items.extend((from..to).map(item));
         ends.push(items.len());
-        bytes += run.start(to) - run.start(from);
+        bytes += piece.start(to) - piece.start(from);
     }
     let sorted: Vec<&[Item<K>]> = ends.windows(2).map(|ends| &items[ends[0]..ends[1]]).collect();
     let mut merged = items.clone();
     runs::merge_by(&sorted, &mut merged, |a, b| a.key < b.key);
     let mut part = Part { bytes: Vec::with_capacity(bytes), written: 0, repeated: 0, ends: Vec::new() };
-    for Item { key, run, record } in merged {
-        let (run, record) = (&runs[run as usize], record as usize);
+    for Item { key, piece, record } in merged {
+        let (piece, record) = (pieces[piece as usize], record as usize);
         if selection.unique && last.replace(key) == Some(key) {
             part.repeated += 1;
             continue;
         }
-        part.bytes.extend_from_slice(&run.batch.bytes[run.start(record)..run.batch.ends[record]]);
+        part.bytes.extend_from_slice(&piece.batch.bytes[piece.start(record)..piece.batch.ends[record]]);
         part.written += 1;
         if selection.first.is_some() {
             part.ends.push((part.bytes.len(), part.repeated));

@@ -142,7 +142,15 @@ impl Buffer {
         let larger = (2 * self.block).min(most);
         // Threads need what is left of a limit, too.
         let fits = || memory::address_space_left().is_none_or(|left| left / 4 > larger as u64);
-        if larger > self.block && self.end == self.bytes.len() && fits() {
+        if self.block > most {
+            // It was larger when there were fewer others.
+            self.block = most;
+            if self.bytes().len() < most && self.bytes.len() > 2 * most {
+                self.make_room()?;
+                self.bytes.truncate(self.end.max(most));
+                self.bytes.shrink_to_fit();
+            }
+        } else if larger > self.block && self.end == self.bytes.len() && fits() {
             self.block = larger;
         }
         if self.bytes.len() - self.end < self.block / 2 {

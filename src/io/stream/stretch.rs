@@ -73,35 +73,18 @@ pub(in crate::io) struct Batch {
     pub(in crate::io) ends: Vec<usize>,
 }
 
-impl Batch {
-    /// Adds those of another batch.
-    fn append(&mut self, mut more: Self) {
-        if self.ends.is_empty() && self.bytes.is_empty() {
-            *self = more;
-            return;
-        }
-        let begin = self.bytes.len();
-        self.keys.append(&mut more.keys);
-        self.bytes.append(&mut more.bytes);
-        self.ends.extend(more.ends.into_iter().map(|end| begin + end));
-    }
-}
-
 /// What is kept of records that are passed.
 trait Keep: Default + Send {
     /// Keeps a key of the next record.
     fn key(&mut self, word: impl FnOnce() -> u128);
     /// Keeps the record, of which these are the bytes.
     fn record(&mut self, bytes: [&[u8]; 2]);
-    /// Keeps those of the next piece.
-    fn and(&mut self, more: Self);
 }
 
 /// Nothing is kept.
 impl Keep for () {
     fn key(&mut self, _: impl FnOnce() -> u128) {}
     fn record(&mut self, _: [&[u8]; 2]) {}
-    fn and(&mut self, (): Self) {}
 }
 
 impl Keep for Batch {
@@ -114,10 +97,6 @@ impl Keep for Batch {
     fn record(&mut self, bytes: [&[u8]; 2]) {
         bytes.into_iter().for_each(|bytes| self.bytes.extend_from_slice(bytes));
         self.ends.push(self.bytes.len());
-    }
-
-    fn and(&mut self, more: Self) {
-        self.append(more);
     }
 }
 
@@ -145,26 +124,28 @@ impl Stream {
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
         self.buffer.pass(std::mem::take(&mut self.length));
-        while self.pass_stretch(typings, last, expected, stretches, &mut ())? {
+        while self.pass_stretch::<()>(typings, last, expected, stretches, &mut Vec::new())? {
             progress(self.buffer.passed());
         }
         Ok(())
     }
 
-    /// As [`Self::pass_ordered`], but only some records, which are added to the batch; none if the next one is to be read by
-    /// itself.
+    /// As [`Self::pass_ordered`], but only some records, which are added in batches, one after the other; none if the next
+    /// one is to be read by itself.
     pub(in crate::io) fn read_ordered(
         &mut self,
         typings: &mut Vec<Typing>,
         last: &mut Option<Vec<Cell>>,
         expected: Expected,
         stretches: &Stretches,
-        batch: &mut Batch,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Batch>, Error> {
         self.buffer.pass(std::mem::take(&mut self.length));
-        let before = batch.ends.len();
-        while self.pass_stretch(typings, last, expected, stretches, batch)? && batch.ends.len() == before {}
-        Ok(())
+        let mut batches: Vec<Batch> = Vec::new();
+        while self.pass_stretch(typings, last, expected, stretches, &mut batches)?
+            && batches.iter().all(|batch| batch.ends.is_empty())
+        {}
+        batches.retain(|batch| !batch.ends.is_empty());
+        Ok(batches)
     }
 
     /// Passes the pieces in memory as far as they are in order; whether the next record needs not be read by itself.
@@ -174,7 +155,7 @@ impl Stream {
         last: &mut Option<Vec<Cell>>,
         expected: Expected,
         stretches: &Stretches,
-        kept: &mut K,
+        kept: &mut Vec<K>,
     ) -> Result<bool, Error> {
         if self.buffer.passed() < self.closely {
             return Ok(false);
@@ -237,7 +218,7 @@ impl Stream {
         typings: &mut Vec<Typing>,
         last: &mut Option<Vec<Cell>>,
         expected: Expected,
-        kept: &mut K,
+        kept: &mut Vec<K>,
     ) -> bool {
         if let (Some(last), Some([first, _])) = (&last, &seen.ends)
             && !expected.allows(self.compare(last, first, expected.order).0)
@@ -252,7 +233,7 @@ impl Stream {
         if let Some([_, end]) = seen.ends {
             *last = Some(end);
         }
-        kept.and(seen.kept);
+        kept.push(seen.kept);
         true
     }
 

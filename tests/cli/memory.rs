@@ -1,0 +1,67 @@
+//! Sorting in less memory than the input takes.
+
+use std::fs;
+
+use crate::support::command::{refused, run, run_in_environment, sorted, stderr};
+use crate::support::files::Folder;
+
+/// Numbers that need more than 100 KB.
+fn numbers() -> String {
+    (0..20_000_u64).map(|i| format!("{}\n", i * 7919 % 20_011)).collect()
+}
+
+#[test]
+fn memory_is_named_in_the_usual_ways() {
+    let (folder, input) = (Folder::new(), numbers());
+    let file = folder.write("n.txt", &input);
+    let expected = sorted(&["sort", "-q", &file], "");
+    let runs = |options: &[&str], input: &str| {
+        let args = [&["sort", "--json", "--timing", "stderr"], options].concat();
+        let output = run(&args, input);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{options:?}");
+        let told: serde_json::Value = serde_json::from_str(&stderr(&output)).unwrap();
+        assert_eq!(told["n"], 20_000);
+        let [runs, spilled] = ["runs", "spilled_bytes"].map(|name| told[name].as_u64().unwrap());
+        assert_eq!(told["ms"]["merge"].as_f64().unwrap() > 0.0, runs > 0);
+        assert!(if runs > 0 { spilled >= 4 * 20_000 } else { spilled == 0 }, "{runs} {spilled}");
+        runs
+    };
+    assert_eq!(runs(&[&file], ""), 0);
+    let few = runs(&["--memory", "100K", &file], "");
+    assert!((2..40).contains(&few), "{few}");
+    assert_eq!(runs(&["--memory=102400", &file], ""), few);
+    assert_eq!(runs(&["-S", "100", &file], ""), few);
+    assert_eq!(runs(&["-S100K", "-T", &folder.arg(""), &file], ""), few);
+    assert_eq!(runs(&["--buffer-size=102400b", "--temporary-directory", &folder.arg(""), &file], ""), few);
+    assert_eq!(runs(&["--memory", "1T", "-T", "/gone", &file], ""), 0);
+    assert_eq!(runs(&["--memory", "90%", &file], ""), 0);
+    assert!(runs(&["--memory", "0%", &file], "") > few);
+    // The same of what comes through a pipe.
+    assert_eq!(runs(&["-S", "100K"], &input), few);
+    // The last one counts, and several folders are used in turn.
+    let folders = [folder.arg("a"), folder.arg("b")];
+    folders.iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    assert_eq!(runs(&["-S1", "-S", "100K", "-T", &folders[0], "-T", &folders[1], &file], ""), few);
+    assert!(folders.iter().all(|folder| fs::read_dir(folder).unwrap().count() == 0));
+    for refusal in ["x", "-1", "5X", "%", "nan%"] {
+        assert!(
+            refused(&["sort", &format!("--memory={refusal}"), &file], "").contains("no part of the memory")
+        );
+    }
+}
+
+#[test]
+fn temporary_folders_come_from_the_environment_too() {
+    let (folder, input) = (Folder::new(), numbers());
+    let gone = folder.arg("gone");
+    for (variables, args) in [
+        (&[("TMPDIR", &gone[..]), ("GPUSORT_MEMORY", "100K")][..], &["sort"][..]),
+        (&[("GPUSORT_TEMP_DIR", &gone)], &["sort", "--memory", "100K"]),
+        (&[], &["sort", "--memory", "100K", "-T", &gone]),
+    ] {
+        let output = run_in_environment(variables, args, &input);
+        let said = stderr(&output);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{said}");
+        assert!(said.contains("a temporary file in") && said.contains("gone: cannot create"), "{said}");
+    }
+}
