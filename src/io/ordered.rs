@@ -44,7 +44,7 @@ struct Inputs<'a> {
 }
 
 /// Bytes read at once from all inputs together, and the range for one.
-const BLOCKS: usize = 64 << 20;
+const BLOCKS: usize = 8 << 20;
 const ONE_BLOCK: std::ops::Range<usize> = 1 << 12..1 << 18;
 
 impl<'a> Inputs<'a> {
@@ -293,8 +293,8 @@ pub fn merge(
     if let Some(columns) = streams.iter().find_map(Stream::columns) {
         head.extend_from_slice(&columns.header);
     }
-    let bytes = (within_limits(BLOCKS as u64) / TIMES) as usize;
-    records::merge(inputs, streams, head, selection, bytes, to, &mut progress)
+    let bytes = (within_limits(BLOCKS as u64 * TIMES) / TIMES) as usize;
+    records::merge(inputs, streams, &head, selection, bytes, to, &mut progress)
 }
 
 /// Merges binary elements of a common type, with this many bytes of them in memory.
@@ -366,7 +366,7 @@ pub(crate) fn merge_records(
         typings.push(typing);
     }
     let inputs = Inputs { how, all: &[], typings, model: None, block, shut: false };
-    records::merge(inputs, streams, Vec::new(), selection, bytes, to, progress)
+    records::merge(inputs, streams, &[], selection, bytes, to, progress)
 }
 
 fn not_sorted(place: String, value: &str, before: &str) -> Error {

@@ -10,8 +10,6 @@
 //! record, which finds what to say about it; it is said when all records before it are merged.
 
 use std::io::Write;
-use std::sync::mpsc;
-use std::thread;
 
 use super::{Inputs, Last, Merged, not_sorted};
 use crate::error::Error;
@@ -91,7 +89,7 @@ impl Piece {
 pub(super) fn merge(
     mut inputs: Inputs,
     streams: Vec<Stream>,
-    head: Vec<u8>,
+    head: &[u8],
     selection: Selection,
     bytes: usize,
     to: &mut Output,
@@ -99,22 +97,9 @@ pub(super) fn merge(
 ) -> Result<Merged, Error> {
     let most = stretch_of(streams.len(), bytes);
     let mut runs: Vec<Run> = streams.into_iter().map(|stream| Run::new(stream, most)).collect();
-    // Written while the next are merged.
-    let (sender, receiver) = mpsc::sync_channel::<Vec<u8>>(2 * parallel::threads());
-    let mut merged = thread::scope(|scope| {
-        let writing = parallel::meanwhile(scope, move || {
-            receiver.iter().try_for_each(|bytes| to.write_all(&bytes)).map_err(|error| to.failed(error))
-        });
-        // Where nobody receives, writing has failed.
-        let mut give = |bytes| sender.send(bytes).is_ok();
-        let merged = if give(head) {
-            merge_to(&mut runs, &mut inputs, selection, bytes, &mut give, progress)
-        } else {
-            Ok(Merged::default())
-        };
-        drop(sender);
-        writing.wait().and(merged)
-    })?;
+    let mut give = |bytes: &[u8]| to.write_all(bytes).map_err(|error| to.failed(error));
+    give(head)?;
+    let mut merged = merge_to(&mut runs, &mut inputs, selection, bytes, &mut give, progress)?;
     if selection.first.is_some() {
         // What else was read depends on the blocks.
         merged.read = merged.written + merged.repeated;
@@ -135,13 +120,13 @@ pub(super) fn stretch_of(inputs: usize, bytes: usize) -> usize {
     (bytes / 2 / inputs.max(1)).clamp(1 << 8, 8 << 20)
 }
 
-/// Gives the merged records to `give`, until that says that it takes no more.
+/// Gives the merged records to `give`.
 fn merge_to(
     runs: &mut [Run],
     inputs: &mut Inputs,
     selection: Selection,
     bytes: usize,
-    give: &mut impl FnMut(Vec<u8>) -> bool,
+    give: &mut impl FnMut(&[u8]) -> Result<(), Error>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let expected = Expected { order: inputs.how.by.order, unique: false };
@@ -196,14 +181,12 @@ fn merge_to(
         let parts: Vec<Part> = parallel::windows(&cuts, 2).map(part).collect();
         let lasts = pieces.iter().zip(&ends).filter(|(piece, end)| piece.at < **end);
         last = lasts.map(|(piece, end)| piece.key(end - 1, keys)).max().map(<[u128]>::to_vec);
-        for part in parts {
+        for part in &parts {
             let left = usize::try_from(top - merged.written).unwrap_or(usize::MAX);
             let (bytes, written, repeated) = part.first(left);
             merged.written += written as u64;
             merged.repeated += repeated as u64;
-            if !give(bytes) {
-                return Ok(merged);
-            }
+            give(bytes)?;
             if merged.written == top {
                 break;
             }
@@ -323,13 +306,12 @@ struct Part {
 
 impl Part {
     /// The bytes of at most this many records, how many these are, and how many were left out before the last of them.
-    fn first(mut self, most: usize) -> (Vec<u8>, usize, usize) {
+    fn first(&self, most: usize) -> (&[u8], usize, usize) {
         if self.written <= most {
-            return (self.bytes, self.written, self.repeated);
+            return (&self.bytes, self.written, self.repeated);
         }
         let (end, repeated) = most.checked_sub(1).map_or((0, 0), |last| self.ends[last]);
-        self.bytes.truncate(end);
-        (self.bytes, most, repeated)
+        (&self.bytes[..end], most, repeated)
     }
 }
 
