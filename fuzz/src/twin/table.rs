@@ -57,6 +57,9 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
     let mut all: Vec<(Vec<Row>, bool)> = Vec::new();
     for (number, bytes) in inputs.iter().enumerate() {
         let (mut rows, unclosed) = rows(bytes.strip_prefix(MARK).unwrap_or(bytes), number, dialect.delimiter);
+        if dialect.header {
+            complete(&mut rows, false);
+        }
         let first = rows.iter().position(|row| !row.is_blank());
         if first.is_none() && unclosed {
             return Err(NoTable::Beginning("a first row that is not closed"));
@@ -94,7 +97,10 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
     if table.width == 0 && all.iter().any(|(rows, _)| !rows.is_empty()) {
         table.width = 1;
     }
-    for (rows, unclosed) in all {
+    for (mut rows, unclosed) in all {
+        if !dialect.header {
+            complete(&mut rows, table.width == 1);
+        }
         for row in rows {
             if row.is_blank() && table.width > 1 {
                 table.blank += 1;
@@ -165,10 +171,14 @@ fn rows(bytes: &[u8], input: usize, delimiter: u8) -> (Vec<Row>, bool) {
         rows.push(Row { raw, end, is_ended, fields, input, line });
         at += 1;
     }
-    let first = rows.iter().find(|row| !row.is_blank()).map_or(&b""[..], |row| row.end);
+    (rows, false)
+}
+
+/// Gives a last row without a line end that of the first row, which may be blank only where `blank` lines are rows.
+fn complete(rows: &mut [Row], blank: bool) {
+    let first = rows.iter().find(|row| blank || !row.is_blank()).map_or(&b""[..], |row| row.end);
     let first = if first.is_empty() { b"\n" } else { first };
     rows.iter_mut().filter(|row| row.end.is_empty()).for_each(|row| row.end = first);
-    (rows, false)
 }
 
 impl Row {

@@ -305,9 +305,10 @@ struct Part {
 }
 
 impl Part {
-    /// The bytes of at most this many records, how many these are, and how many were left out before the last of them.
+    /// The bytes of at most this many records, how many these are, and how many were left out: only before the last of them,
+    /// if there are as many.
     fn first(&self, most: usize) -> (&[u8], usize, usize) {
-        if self.written <= most {
+        if self.written < most {
             return (&self.bytes, self.written, self.repeated);
         }
         let (end, repeated) = most.checked_sub(1).map_or((0, 0), |last| self.ends[last]);
