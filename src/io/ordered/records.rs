@@ -132,6 +132,7 @@ fn merge_to(
     let expected = Expected { order: inputs.how.by.order, unique: false };
     let keys = runs.iter().map(|run| run.stream.keys()).max().unwrap_or(0);
     let top = selection.first.map_or(u64::MAX, |first| first as u64);
+    let stretch = stretch_of(runs.len(), bytes);
     let mut merged = Merged::default();
     let mut last: Option<Vec<u128>> = None;
     while top > merged.written {
@@ -191,7 +192,6 @@ fn merge_to(
                 break;
             }
         }
-        let stretch = stretch_of(runs.len(), bytes);
         let mut ends = ends.into_iter();
         for (number, run) in runs.iter_mut().enumerate() {
             for (piece, end) in run.pieces.iter_mut().zip(ends.by_ref()) {
@@ -215,8 +215,7 @@ fn read_stretches(runs: &mut [Run], inputs: &mut Inputs, expected: Expected) -> 
     let read = |run: &mut Run| {
         let Run { stream, last, pieces, most, .. } = run;
         let mut typings = typings.iter().map(|typing| typing.fork(stream.passed())).collect();
-        let stretches = Stretches { most: *most, ..Stretches::default() };
-        match stream.read_ordered(&mut typings, &mut last.0, expected, &stretches) {
+        match stream.read_ordered(&mut typings, &mut last.0, expected, &Stretches::of(*most)) {
             Ok(batches) => pieces.extend(batches.into_iter().map(|batch| Piece { batch, at: 0 })),
             Err(error) => run.wrong = Some(error),
         }

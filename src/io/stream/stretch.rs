@@ -38,7 +38,14 @@ pub struct Stretches {
 impl Default for Stretches {
     /// Large enough that all cores are busy, and small enough for their caches.
     fn default() -> Self {
-        Self { least: 1 << 10, most: 32 << 20, piece: 1 << 16 }
+        Self::of(32 << 20)
+    }
+}
+
+impl Stretches {
+    /// At most this many bytes.
+    pub(in crate::io) fn of(most: usize) -> Self {
+        Self { least: (most / 4).min(1 << 10), most, piece: (most / 4).min(1 << 16) }
     }
 }
 
