@@ -44,6 +44,7 @@ mod cpu;
 mod device;
 mod element;
 mod error;
+mod file;
 #[cfg(feature = "cli")]
 mod generate;
 #[cfg(feature = "gpu")]

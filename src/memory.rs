@@ -46,16 +46,19 @@ pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
 /// Bytes of memory that the machine has.
 #[must_use]
 pub fn installed() -> Option<u64> {
-    let mut system = sysinfo::System::new();
-    system.refresh_memory();
-    Some(system.total_memory()).filter(|&total| total > 0)
+    told(sysinfo::System::total_memory)
 }
 
+/// Bytes of memory and of swap space that are left on the machine.
 fn machine() -> Option<u64> {
+    told(|system| system.available_memory() + system.free_swap())
+}
+
+/// What the system tells of its memory; nothing where it tells 0.
+fn told(of: impl Fn(&sysinfo::System) -> u64) -> Option<u64> {
     let mut system = sysinfo::System::new();
     system.refresh_memory();
-    let available = system.available_memory() + system.free_swap();
-    (available > 0).then_some(available)
+    Some(of(&system)).filter(|&bytes| bytes > 0)
 }
 
 /// Bytes of address space that the limits of this process leave, if there are any.

@@ -147,7 +147,7 @@ pub struct Reader<'a> {
     direction: KeyOrder,
     /// The first of the sources, if it is open.
     open: Option<Open>,
-    /// The most bytes of a file that one core reads at a time.
+    /// About the most bytes that are read at a time.
     most: u64,
     /// Bytes read so far.
     pub bytes: u64,
@@ -175,14 +175,13 @@ impl<'a> Reader<'a> {
     /// Reads from the beginning of the sources.
     #[must_use]
     pub fn new(sources: &'a [Source], direction: KeyOrder) -> Self {
-        Self { sources, direction, open: None, most: PIECE.end, bytes: 0 }
+        Self { sources, direction, open: None, most: u64::MAX, bytes: 0 }
     }
 
     /// Reads at most about this many bytes at a time.
     #[must_use]
     pub fn in_pieces_of(self, bytes: u64) -> Self {
-        let most = (bytes / parallel::threads() as u64).clamp(1 << 12, PIECE.end);
-        Self { most, ..self }
+        Self { most: bytes.max(1 << 12), ..self }
     }
 
     /// The next keys; `None` at the end.
@@ -246,6 +245,7 @@ impl Open {
         match &mut self.way {
             Way::File(file, at) => {
                 let cores = parallel::threads();
+                let most = (most / cores as u64).clamp(1 << 12, PIECE.end);
                 let piece = (file.size / cores as u64 / 4).clamp(PIECE.start.min(most), most);
                 let piece = piece.next_multiple_of(size as u64);
                 // One piece per core at a time, to bound the pieces that wait for those before them.

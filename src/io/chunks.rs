@@ -90,8 +90,8 @@ impl<'a> Chunks<'a> {
     /// Whether this much text of a chunk is enough.
     fn is_full(&self, bytes: u64, records: u64) -> bool {
         let record = self.form.record(self.keys);
-        let may_not_fit = !self.budget.fits(bytes, 1 + record / Form::LEAST);
-        may_not_fit && bytes.saturating_add(records * record) >= self.budget.bytes() / 4 * 3
+        !self.fits_in_any_case(bytes)
+            && bytes.saturating_add(records * record) >= self.budget.bytes() / 4 * 3
     }
 
     /// The next chunk; `None` at the end. Calls `progress` with the bytes read so far.
@@ -168,7 +168,7 @@ impl<'a> Chunks<'a> {
             let Some(opened) = &mut self.open else { return Ok(true) };
             let begin = bytes.len();
             // Larger ones for a record that takes more than all memory.
-            let block = self.budget.step().max(begin / 8).min(BLOCK.max(begin / 8));
+            let block = self.budget.step().max(begin / 8);
             if bytes.capacity() - begin < block {
                 // In proportion to the size, since memory is short for large inputs.
                 let more = usize::try_from(all).unwrap_or(usize::MAX).max(begin / 4).max(block);

@@ -259,9 +259,7 @@ impl<P> Inference<P> {
             Nulls::First | Nulls::Last => Ok(Number::Null(class)),
         }
     }
-}
 
-impl<P> Inference<P> {
     /// The same with other places in the same order.
     pub(super) fn at<Q>(self, place: impl Fn(P) -> Q) -> Inference<Q> {
         let Self { asked, rules, floats, span, negative, large, inexact, too_large } = self;

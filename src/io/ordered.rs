@@ -5,8 +5,7 @@ mod records;
 
 use std::collections::VecDeque;
 
-use super::binary;
-use super::binary::Source;
+use super::binary::{self, Source};
 use super::counts::Counts;
 use super::csv::Dialect;
 use super::output::Output;

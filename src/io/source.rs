@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::chunks::{Chunks, Form};
 use crate::error::Error;
+use crate::file::{fill, fill_at, read_at};
 use crate::human;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 use crate::runs::Budget;
@@ -271,8 +272,7 @@ pub(super) struct RegularFile {
 impl RegularFile {
     /// Fills `room` from `place` on as far as the file goes.
     pub(super) fn read_at(&self, room: &mut [u8], place: u64) -> Result<usize, Error> {
-        let filled = fill(room, |room, filled| read_at(&self.file, room, place + filled as u64));
-        filled.map_err(|error| Error::io(&self.name, "read", error))
+        fill_at(&self.file, room, place).map_err(|error| Error::io(&self.name, "read", error))
     }
 
     /// The whole file up to its current end, read by all cores.
@@ -313,25 +313,10 @@ impl RegularFile {
     }
 }
 
-/// Fills `room` as far as `read` goes, which also gets the number of bytes before those that it is to read.
-fn fill(room: &mut [u8], mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < room.len() {
-        match read(&mut room[filled..], filled) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
-}
-
 /// Fills `room` from `place` on, in pieces of this size, as far as the file goes.
 fn fill_by_all_cores(file: &File, room: &mut [u8], place: u64, piece: usize) -> io::Result<usize> {
     let read = |(number, room): (usize, &mut [u8])| {
-        let at = place + (number * piece) as u64;
-        fill(room, |room, filled| read_at(file, room, at + filled as u64))
+        fill_at(file, room, place + (number * piece) as u64)
     };
     let counts: Vec<io::Result<usize>> = parallel::chunks_mut(room, piece).enumerate().map(read).collect();
     let mut total = 0;
@@ -350,16 +335,6 @@ fn fill_by_all_cores(file: &File, room: &mut [u8], place: u64, piece: usize) -> 
         }
     }
     Ok(total)
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, room, place)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, room, place)
 }
 
 /// An open input.

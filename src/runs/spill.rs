@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::Error;
+use crate::file::{fill_at, write_all_at};
 use crate::human;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
@@ -36,7 +37,9 @@ struct Store {
 impl Store {
     /// Reads a block into as much room.
     fn read(&self, block: &Block, room: &mut [u8]) -> io::Result<()> {
-        read_exact_at(&self.file, room, block.place)?;
+        if fill_at(&self.file, room, block.place)? < room.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         if xxh3_64(room) == block.sum {
             return Ok(());
         }
@@ -201,9 +204,7 @@ impl SpillReader {
         self.next += 1;
         Ok(())
     }
-}
 
-impl SpillReader {
     /// Reads the next whole blocks that there is room for; 0 if there is none for the next one.
     fn read_blocks(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let Spilled { store, room: size, blocks, bytes } = &self.spilled;
@@ -234,37 +235,6 @@ impl Read for SpillReader {
         self.at += count;
         Ok(count)
     }
-}
-
-#[cfg(unix)]
-fn write_all_at(file: &File, bytes: &[u8], place: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, place)
-}
-
-#[cfg(unix)]
-fn read_exact_at(file: &File, bytes: &mut [u8], place: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, place)
-}
-
-#[cfg(windows)]
-fn write_all_at(file: &File, mut bytes: &[u8], mut place: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let count = std::os::windows::fs::FileExt::seek_write(file, bytes, place)?;
-        (bytes, place) = (&bytes[count..], place + count as u64);
-    }
-    Ok(())
-}
-
-#[cfg(windows)]
-fn read_exact_at(file: &File, mut bytes: &mut [u8], mut place: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let count = std::os::windows::fs::FileExt::seek_read(file, bytes, place)?;
-        if count == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        (bytes, place) = (&mut bytes[count..], place + count as u64);
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -222,7 +222,8 @@ fn read_stretches(runs: &mut [Run], inputs: &mut Inputs, expected: Expected) -> 
         typings
     };
     for typings in parallel::map_parts(low, read) {
-        inputs.typings.iter_mut().zip(typings).try_for_each(|(typing, fork)| typing.absorb(fork))?;
+        let joined = inputs.typings.iter().zip(typings).map(|(typing, fork)| typing.join(fork));
+        inputs.typings = joined.collect::<Result<_, _>>()?;
     }
     Ok(())
 }

@@ -153,20 +153,15 @@ impl Typing {
         Self { rules: self.rules, inference, seen, integers: self.integers, counts: Counts::default() }
     }
 
-    /// The state after the tokens of a fork, too; `None` if that is a conflict that others cannot resolve.
-    pub(in crate::io) fn join(&self, fork: Self) -> Option<Self> {
-        let inference = self.inference.clone().merge(fork.inference);
-        inference.settled().ok()?;
-        Some(Self { inference, counts: self.counts.and(fork.counts), ..fork })
-    }
-
-    /// Adds the state after the tokens of a fork.
-    pub(in crate::io) fn absorb(&mut self, fork: Self) -> Result<(), Error> {
+    /// The state after the tokens of a fork, too.
+    ///
+    /// # Errors
+    ///
+    /// A conflict that other tokens cannot resolve.
+    pub(in crate::io) fn join(&self, fork: Self) -> Result<Self, Error> {
         let inference = self.inference.clone().merge(fork.inference);
         inference.settled().map_err(conflicting)?;
-        (self.inference, self.seen) = (inference, self.seen.max(fork.seen));
-        self.counts = self.counts.and(fork.counts);
-        Ok(())
+        Ok(Self { inference, seen: self.seen.max(fork.seen), counts: self.counts.and(fork.counts), ..fork })
     }
 
     /// The requested type.

@@ -233,7 +233,7 @@ impl Stream {
             return false;
         }
         let joined = typings.iter().zip(seen.typings).map(|(typing, fork)| typing.join(fork));
-        let Some(joined) = joined.collect() else { return false };
+        let Ok(joined) = joined.collect() else { return false };
         *typings = joined;
         self.left_out = self.left_out.and(seen.left_out);
         self.buffer.pass_lines(seen.length, seen.lines);

@@ -1,0 +1,76 @@
+//! Reads and writes at places of a file, by several cores at once.
+
+use std::fs::File;
+use std::io;
+
+#[cfg(unix)]
+pub(crate) use self::unix::{read_at, write_at};
+#[cfg(windows)]
+pub(crate) use self::windows::{read_at, write_at};
+
+#[cfg(unix)]
+mod unix {
+    use super::{File, io};
+    use std::os::unix::fs::FileExt;
+
+    /// Reads some bytes from `place` on.
+    pub(crate) fn read_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
+        file.read_at(room, place)
+    }
+
+    /// Writes some of the bytes from `place` on.
+    pub(crate) fn write_at(file: &File, bytes: &[u8], place: u64) -> io::Result<usize> {
+        file.write_at(bytes, place)
+    }
+}
+
+#[cfg(windows)]
+mod windows {
+    use super::{File, io};
+    use std::os::windows::fs::FileExt;
+
+    /// Reads some bytes from `place` on, and moves the file's own place.
+    pub(crate) fn read_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
+        file.seek_read(room, place)
+    }
+
+    /// Writes some of the bytes from `place` on, and moves the file's own place.
+    pub(crate) fn write_at(file: &File, bytes: &[u8], place: u64) -> io::Result<usize> {
+        file.seek_write(bytes, place)
+    }
+}
+
+/// Fills `room` as far as `read` goes, which also gets the number of bytes before those that it is to read.
+pub(crate) fn fill(
+    room: &mut [u8],
+    mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>,
+) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < room.len() {
+        match read(&mut room[filled..], filled) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Fills `room` from `place` on as far as the file goes.
+pub(crate) fn fill_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
+    fill(room, |room, filled| read_at(file, room, place + filled as u64))
+}
+
+/// Writes all bytes from `place` on.
+pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut place: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match write_at(file, bytes, place) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => (bytes, place) = (&bytes[count..], place + count as u64),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
