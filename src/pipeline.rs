@@ -120,10 +120,7 @@ pub fn count(how: &How) -> Option<u64> {
 /// I/O errors; input that the format, the type or the order rejects.
 pub fn read<'a>(inputs: &[Input], how: &How, watch: &dyn Watch) -> Result<Dataset<'a>, Error> {
     let budget = Budget::unlimited();
-    let mut parts = Parts::new(inputs, how, &budget, watch);
-    let all = parts.next()?;
-    parts.end()?;
-    Ok(all)
+    Parts::new(inputs, how, &budget, watch).next()
 }
 
 /// Reads binary files of known sizes on another thread, so that keys are on their way to a device before the last are

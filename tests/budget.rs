@@ -1,45 +1,33 @@
 //! Sorting in little memory: the same bytes, and the same errors, as with all memory.
 
 use gpusort::unstable::io::binary::Source;
-use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::csv::By;
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Format, Input, Memory};
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
+use gpusort::unstable::order::{KeyOrder, Selection};
 use gpusort::unstable::runs::Budget;
 use gpusort::{ElementType, Sorter};
 use proptest::prelude::*;
 
 use crate::support::pipeline::{sort, sort_in_parts};
-use crate::support::texts::{order, separators, texts, tokens};
+use crate::support::texts::{Case, cases, order};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
     fn texts_and_tables_come_out_as_with_all_memory(
-        inputs in prop::collection::vec(tokens(), 1..4),
-        rows in any::<bool>(),
-        header in any::<bool>(),
-        separators in separators(),
-        order in order(),
-        asked in prop::sample::select(vec![None, None, None, Some(ElementType::I32), Some(ElementType::F32), Some(ElementType::U64)]),
-        unique in any::<bool>(),
+        case in cases(&[&["1"], &["2:r", "1"], &["1", "2"]]),
         first in prop::option::weighted(0.2, 0..90_usize),
-        keys in prop::sample::select(vec![&["1"][..], &["2:r", "1"], &["1", "2"]]),
         format in prop::sample::select(vec![Format::Text, Format::Text, Format::Binary, Format::Npy]),
-        reads in prop::collection::vec(1..50_usize, 0..3),
         bytes in 512..4000_u64,
     ) {
-        let inputs = texts(&inputs, rows, header, &separators, &reads);
-        let kind = if rows { Kind::Table(Dialect { delimiter: b',', header }) } else { Kind::Text };
-        let format = if rows { Format::Csv } else { format };
-        // Text has no other nulls.
-        let order = if rows { order } else { KeyOrder { empty: Nulls::Last, invalid: Invalid::Error, ..order } };
-        let columns = keys.iter().map(|&key| key.to_owned()).collect();
-        let how = How { kind, by: By { columns, element: asked, order } };
+        let format = if case.is_table() { Format::Csv } else { format };
+        let Case { inputs, how, unique } = &case;
+        let unique = *unique;
         let selection = Selection { unique, first };
-        let whole = sort(&Sorter::cpu(), &inputs, &how, selection, false, format);
-        let parts = sort_in_parts(&inputs, &how, selection, format, &Budget::of(bytes));
+        let whole = sort(&Sorter::cpu(), inputs, how, selection, false, format);
+        let parts = sort_in_parts(inputs, how, selection, format, &Budget::of(bytes));
         match (whole, parts) {
             (Ok(whole), Ok((parts, _))) => {
                 prop_assert_eq!(String::from_utf8_lossy(&parts.bytes), String::from_utf8_lossy(&whole.bytes));
@@ -49,7 +37,7 @@ proptest! {
                 let whole = whole.err().map(|error| error.to_string());
                 let parts = parts.err().map(|error| error.to_string());
                 // With all memory the first rows of all tables are looked at before others.
-                if inputs.len() > 1 && rows {
+                if inputs.len() > 1 && case.is_table() {
                     prop_assert!(whole.is_some() && parts.is_some(), "{:?} {:?}", whole, parts);
                 } else {
                     prop_assert_eq!(parts, whole);

@@ -6,12 +6,11 @@ use gpusort::unstable::io::csv::{By, Dialect};
 use gpusort::unstable::io::ordered::{Written, check, merge};
 use gpusort::unstable::io::stream::{How, Kind, Stretches};
 use gpusort::unstable::io::{Input, Memory, Output as Sink};
-use gpusort::unstable::key::ElementType;
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
+use gpusort::unstable::order::{KeyOrder, Selection};
 use proptest::prelude::*;
 
 use crate::support::process::PATIENCE;
-use crate::support::texts::{order, separators, texts, tokens};
+use crate::support::texts::cases;
 
 #[test]
 fn long_records_from_a_pipe_take_linear_time() {
@@ -55,24 +54,12 @@ proptest! {
 
     #[test]
     fn all_cores_find_what_is_found_record_by_record(
-        inputs in prop::collection::vec(tokens(), 1..3),
-        rows in any::<bool>(),
-        header in any::<bool>(),
-        separators in separators(),
-        order in order(),
-        asked in prop::sample::select(vec![None, None, None, Some(ElementType::I32), Some(ElementType::F32), Some(ElementType::U64)]),
-        unique in any::<bool>(),
+        case in cases(&[&["1"]]),
         piece in 1..60_usize,
         least in 1..80_usize,
-        reads in prop::collection::vec(1..50_usize, 0..3),
     ) {
-        let inputs = texts(&inputs, rows, header, &separators, &reads);
-        let kind = if rows { Kind::Table(Dialect { delimiter: b',', header }) } else { Kind::Text };
-        // Text has no other nulls.
-        let order = if rows { order } else { KeyOrder { empty: Nulls::Last, invalid: Invalid::Error, ..order } };
-        let how = How { kind, by: By { columns: vec!["1".to_owned()], element: asked, order } };
         let found = |stretches: &Stretches| {
-            check(&inputs, &how, unique, stretches, |_| {}).map_err(|error| error.to_string())
+            check(&case.inputs, &case.how, case.unique, stretches, |_| {}).map_err(|error| error.to_string())
         };
         let one_by_one = found(&Stretches { least: usize::MAX, most: 1 << 12, piece: 1 });
         prop_assert_eq!(found(&Stretches { least, most: 1 << 12, piece }), one_by_one);

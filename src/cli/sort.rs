@@ -48,18 +48,13 @@ impl Watch for Watched<'_> {
             (Phase::Read, _) => self.progress.phase("read", Unit::Bytes, total),
             (Phase::Order, Some(_)) => self.progress.phase("sort", Unit::Passes, total),
             (Phase::Order, None) => self.progress.phase("sort", Unit::Time, None),
-            (Phase::Write, _) => {
+            (Phase::Write | Phase::Merge, _) => {
                 // The bar must not appear between records.
                 if self.to_terminal {
                     self.progress.end();
                 }
-                self.progress.phase("write", Unit::Records, total);
-            }
-            (Phase::Merge, _) => {
-                if self.to_terminal {
-                    self.progress.end();
-                }
-                self.progress.phase("merge", Unit::Records, total);
+                let name = if phase == Phase::Merge { "merge" } else { "write" };
+                self.progress.phase(name, Unit::Records, total);
             }
             _ => self.progress.phase("parse", Unit::Time, None),
         }
@@ -90,6 +85,17 @@ impl Options {
             self.ask.positions || format.is_table() || format == Format::Text && element.is_float();
         let shape = Shape::of(element, positions);
         Some(Expected { n, shape, bytes, text: !format.is_bits() })
+    }
+
+    fn finish(&self, output: Output) -> Result<(), gpusort::Error> {
+        if self.each { output.finish() } else { output.finish_last() }
+    }
+
+    /// A note where a table's header may be data.
+    fn doubt(&self, input: &Dataset, progress: &Progress) {
+        if let Some(header) = input.doubtful_header().filter(|_| !self.quiet) {
+            progress.note(&format!("the header is '{header}', a number; --no-header sorts it too"));
+        }
     }
 
     /// Checks that the elements to be written are of the type that the output's name promises.
@@ -158,25 +164,35 @@ fn sort(options: &Options) -> anyhow::Result<()> {
     let output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
     let watched = options.watched(&progress);
     let timing = thread::scope(|scope| {
-        let fits = expected.is_some_and(|expected| budget.fits_elements(expected.n, expected.shape.key));
-        let coming = (fits && devices.is_starting())
+        let fits = || expected.is_some_and(|expected| budget.fits_elements(expected.n, expected.shape.key));
+        let coming = (devices.is_starting() && fits())
             .then(|| pipeline::read_meanwhile(&how, &watched, scope))
             .flatten();
-        let input = if let Some(input) = coming {
-            input
-        } else {
-            let mut parts = Parts::new(&options.input.inputs, &how, &budget, &watched);
-            let first = parts.next()?;
-            if !parts.is_over() {
-                return sort_parts(options, first, parts, output, &mut devices, &progress, begin);
-            }
-            parts.end()?;
-            first
-        };
-        sort_one(options, input, output, &mut devices, &progress, begin)
+        if let Some(input) = coming {
+            return sort_one(options, input, output, &mut devices, &progress, begin);
+        }
+        let mut parts = Parts::new(&options.input.inputs, &how, &budget, &watched);
+        let first = parts.next()?;
+        sort_all(options, first, parts, output, &mut devices, &progress, begin)
     })?;
     drop(progress);
     timing.map_or(Ok(()), |timing| tell(&timing, options))
+}
+
+/// Sorts an input, of which this is the first part, into an output; returns the timing if it is wanted.
+fn sort_all(
+    options: &Options,
+    first: Dataset,
+    parts: Parts,
+    output: Output,
+    devices: &mut Devices,
+    progress: &Progress,
+    begin: Instant,
+) -> anyhow::Result<Option<Timing>> {
+    if parts.is_over() {
+        return sort_one(options, first, output, devices, progress, begin);
+    }
+    sort_parts(options, first, parts, output, devices, progress, begin)
 }
 
 /// Sorts an input into an output; returns the timing if it is wanted.
@@ -189,9 +205,7 @@ fn sort_one(
     begin: Instant,
 ) -> anyhow::Result<Option<Timing>> {
     let (n, bytes, ask) = (input.len(), input.bytes, &options.ask);
-    if let Some(header) = input.doubtful_header().filter(|_| !options.quiet) {
-        progress.note(&format!("the header is '{header}', a number; --no-header sorts it too"));
-    }
+    options.doubt(&input, progress);
     let element = input.written(ask);
     options.check_promise(element.filter(|_| n > 0))?;
     if ask.selection == Selection::ALL {
@@ -215,7 +229,7 @@ fn sort_one(
     let watched = options.watched(progress);
     let done = input.order(&chosen.sorter, *ask, &watched)?.write(&mut output, &watched)?;
     let start = Instant::now();
-    if options.each { output.finish() } else { output.finish_last() }?;
+    options.finish(output)?;
     if options.timing.is_none() {
         return Ok(None);
     }
@@ -244,33 +258,15 @@ fn sort_parts(
     progress: &Progress,
     begin: Instant,
 ) -> anyhow::Result<Option<Timing>> {
-    if let Some(header) = first.doubtful_header().filter(|_| !options.quiet) {
-        progress.note(&format!("the header is '{header}', a number; --no-header sorts it too"));
-    }
-    if let Some(input) = options.input.inputs.iter().find(|input| output.feeds(input)) {
-        bail!(
-            "{}: is an input and the output, and would never end; -o replaces it when all is sorted",
-            input.name()
-        );
-    }
+    options.doubt(&first, progress);
     let chosen = devices.choose(first.len() as u64, first.shape(&options.ask), 0, progress)?;
     let mut folders = Folders::new(options.folders.clone());
-    let mut runs = Runs::new(&mut folders, options.ask);
-    let mut part = first;
-    loop {
-        runs.add(part, &chosen.sorter, &parts)?;
-        if parts.is_over() {
-            break;
-        }
-        part = parts.next()?;
-    }
-    parts.end()?;
-    let element = parts.written(&options.ask);
-    options.check_promise(element)?;
+    let runs = Runs::of(first, &mut parts, options.ask, &chosen.sorter, &mut folders)?;
+    options.check_promise(parts.written(&options.ask))?;
     let watched = options.watched(progress);
     let (done, report) = runs.merge(&parts, &chosen.sorter, &mut output, &watched)?;
     let start = Instant::now();
-    output.finish_last()?;
+    options.finish(output)?;
     if options.timing.is_none() {
         return Ok(None);
     }

@@ -90,8 +90,7 @@ impl<'a> Chunks<'a> {
     /// Whether this much text of a chunk is enough.
     fn is_full(&self, bytes: u64, records: u64) -> bool {
         let record = self.form.record(self.keys);
-        !self.fits_in_any_case(bytes)
-            && bytes.saturating_add(records * record) >= self.budget.bytes() / 4 * 3
+        !self.fits_in_any_case(bytes) && bytes.saturating_add(records * record) >= self.budget.bytes() / 4 * 3
     }
 
     /// The next chunk; `None` at the end. Calls `progress` with the bytes read so far.

@@ -274,7 +274,9 @@ pub fn merge(
     if let Kind::Bits(sources) = &how.kind {
         let opened = (0..sources.len()).map(|number| inputs.opened(number));
         let runs = sources.iter().zip(opened.collect::<Result<Vec<_>, _>>()?).collect();
-        return merge_elements(runs, how.by.order, selection, written, elements::BLOCKS, to, &mut progress);
+        let direction = how.by.order;
+        let elements = Elements { runs, direction, selection, written, memory: elements::BLOCKS };
+        return merge_elements(elements, to, &mut progress);
     }
     let mut streams = Vec::with_capacity(inputs.all.len());
     let mut first = None;
@@ -296,21 +298,27 @@ pub fn merge(
     records::merge(inputs, streams, &head, selection, bytes, to, &mut progress)
 }
 
-/// Merges binary elements of a common type, with this many bytes of them in memory.
+/// Binary elements of a common type, and what is asked of them.
+pub(crate) struct Elements<'a> {
+    pub(crate) runs: Vec<(&'a Source, Opened)>,
+    pub(crate) direction: KeyOrder,
+    pub(crate) selection: Selection,
+    pub(crate) written: Written,
+    /// About how many bytes of them are in memory.
+    pub(crate) memory: u64,
+}
+
+/// Merges runs of elements.
 pub(crate) fn merge_elements(
-    runs: Vec<(&Source, Opened)>,
-    direction: KeyOrder,
-    selection: Selection,
-    written: Written,
-    memory: u64,
+    elements: Elements,
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let merge = match runs.first().map(|(source, _)| source.element().key_words()) {
+    let merge = match elements.runs.first().map(|(source, _)| source.element().key_words()) {
         Some(KeyWords::Two) => elements::merge::<u64>,
         _ => elements::merge::<u32>,
     };
-    merge(runs, direction, selection, written, memory, to, progress)
+    merge(elements, to, progress)
 }
 
 /// At most this much memory, and less under a limit of the process.

@@ -315,9 +315,7 @@ impl RegularFile {
 
 /// Fills `room` from `place` on, in pieces of this size, as far as the file goes.
 fn fill_by_all_cores(file: &File, room: &mut [u8], place: u64, piece: usize) -> io::Result<usize> {
-    let read = |(number, room): (usize, &mut [u8])| {
-        fill_at(file, room, place + (number * piece) as u64)
-    };
+    let read = |(number, room): (usize, &mut [u8])| fill_at(file, room, place + (number * piece) as u64);
     let counts: Vec<io::Result<usize>> = parallel::chunks_mut(room, piece).enumerate().map(read).collect();
     let mut total = 0;
     for count in counts {

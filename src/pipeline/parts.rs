@@ -62,11 +62,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Any error about the types, once all was read.
-    ///
-    /// # Errors
-    ///
-    /// Numbers without a common type.
-    pub fn end(&self) -> Result<(), Error> {
+    fn end(&self) -> Result<(), Error> {
         match &self.source {
             Source::Bits { .. } => Ok(()),
             Source::Text { known, .. } => known.finish().map(|_| ()).map_err(text::conflicting),
@@ -78,8 +74,16 @@ impl<'a> Parts<'a> {
     ///
     /// # Errors
     ///
-    /// I/O errors; input that the format, the type or the order rejects.
+    /// I/O errors; input that the format, the type or the order rejects; at the end, numbers without a common type.
     pub fn next<'d>(&mut self) -> Result<Dataset<'d>, Error> {
+        let part = self.read()?;
+        if self.is_over() {
+            self.end()?;
+        }
+        Ok(part)
+    }
+
+    fn read<'d>(&mut self) -> Result<Dataset<'d>, Error> {
         let is_first = !std::mem::replace(&mut self.is_begun, true);
         if is_first {
             self.watch.phase(Phase::Read, self.inputs.iter().map(Input::size).sum());
@@ -216,6 +220,9 @@ fn of_records<'a>(Records { order: map, keys, spelling }: Records) -> Content<'a
 fn read_text(chunks: &mut Chunks, watch: &dyn Watch, start: Instant) -> Result<(Text, u64, Duration), Error> {
     let text = chunks.next(|done| watch.set(done))?.unwrap_or_default();
     let (bytes, reading) = (text.size(), start.elapsed());
-    watch.phase(Phase::Parse, None);
+    // Of several parts the bytes read so far are what there is to see.
+    if chunks.is_over() {
+        watch.phase(Phase::Parse, None);
+    }
     Ok((text, bytes, reading))
 }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::io::binary::Source;
 use crate::io::convert::Converted;
 use crate::io::format::Format;
-use crate::io::ordered::{self, Merged, Written};
+use crate::io::ordered::{self, Elements, Merged, Written};
 use crate::io::source::Opened;
 use crate::io::stream::Kind;
 use crate::io::{Counts, Input, Memory, Output, npy};
@@ -81,18 +81,32 @@ pub struct Merge {
 }
 
 impl<'a> Runs<'a> {
-    /// No runs yet; they are to be in these folders.
-    #[must_use]
-    pub fn new(folders: &'a mut Folders, ask: Ask) -> Self {
-        Self { folders, ask, done: Vec::new(), head: Vec::new(), report: None, merge: Merge::default() }
-    }
-
-    /// Sorts a part, and keeps it as a run.
+    /// The runs of all parts, of which this is the first, in these folders.
     ///
     /// # Errors
     ///
-    /// A failure of the device; I/O errors.
-    pub fn add(&mut self, mut part: Dataset, sorter: &Sorter, parts: &Parts) -> Result<(), Error> {
+    /// As for [`Parts::next`]; a failure of the device; I/O errors.
+    pub fn of(
+        first: Dataset,
+        parts: &mut Parts,
+        ask: Ask,
+        sorter: &Sorter,
+        folders: &'a mut Folders,
+    ) -> Result<Self, Error> {
+        let (done, head, merge) = (Vec::new(), Vec::new(), Merge::default());
+        let mut runs = Self { folders, ask, done, head, report: None, merge };
+        let mut part = first;
+        loop {
+            runs.add(part, sorter, parts)?;
+            if parts.is_over() {
+                return Ok(runs);
+            }
+            part = parts.next()?;
+        }
+    }
+
+    /// Sorts a part, and keeps it as a run.
+    fn add(&mut self, mut part: Dataset, sorter: &Sorter, parts: &Parts) -> Result<(), Error> {
         let merge = &mut self.merge;
         merge.n += part.len() as u64;
         merge.bytes += part.bytes;
@@ -145,7 +159,7 @@ impl<'a> Runs<'a> {
     ///
     /// # Errors
     ///
-    /// Numbers without a common type; I/O errors; a run that is not what was written.
+    /// I/O errors; a run that is not what was written.
     pub fn merge(
         mut self,
         parts: &Parts,
@@ -153,7 +167,6 @@ impl<'a> Runs<'a> {
         output: &mut Output,
         watch: &dyn Watch,
     ) -> Result<(Merge, Report), Error> {
-        parts.end()?;
         self.sort_again(&parts.are_floats(), parts, sorter)?;
         watch.phase(Phase::Merge, Some(self.merge.n));
         let start = Instant::now();
@@ -242,17 +255,10 @@ impl<'a> Runs<'a> {
         let progress = &mut |merged| progress(merged);
         if let Form::Elements(element) = form {
             let source = Source::raw(Input::Memory(Memory::new("a run", &[], &[1])), element);
-            let opened =
-                runs.into_iter().map(|run| (&source, run.elements(element, budget.block()))).collect();
-            return ordered::merge_elements(
-                opened,
-                how.by.order,
-                selection,
-                written,
-                memory,
-                output,
-                progress,
-            );
+            let opened = runs.into_iter().map(|run| (&source, run.elements(element, budget.block())));
+            let (runs, direction) = (opened.collect(), how.by.order);
+            let elements = Elements { runs, direction, selection, written, memory };
+            return ordered::merge_elements(elements, output, progress);
         }
         let opened = runs.into_iter().map(|run| run.records(budget.block())).collect();
         let known =

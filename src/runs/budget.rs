@@ -9,6 +9,8 @@ use crate::memory;
 #[derive(Debug)]
 pub struct Budget {
     bytes: OnceLock<u64>,
+    /// How many sorts at the same time share what is available.
+    sharing: u64,
 }
 
 /// This much memory is not worth asking the system whether it is there.
@@ -17,7 +19,7 @@ const FEW: u64 = 64 << 20;
 impl Default for Budget {
     /// Three quarters of what is available when it is first asked for; at once under a limit of the process, which may be low.
     fn default() -> Self {
-        let budget = Self { bytes: OnceLock::new() };
+        let budget = Self { bytes: OnceLock::new(), sharing: 1 };
         if memory::address_space_left().is_some() {
             let _ = budget.bytes();
         }
@@ -30,7 +32,16 @@ impl Budget {
     #[must_use]
     pub fn of(bytes: u64) -> Self {
         const LEAST: u64 = 512;
-        Self { bytes: OnceLock::from(bytes.max(LEAST)) }
+        Self { bytes: OnceLock::from(bytes.max(LEAST)), sharing: 1 }
+    }
+
+    /// The part of one of this many sorts that share it.
+    #[must_use]
+    pub fn shared_by(self, sorts: u64) -> Self {
+        match self.bytes.get() {
+            Some(&bytes) => Self::of(bytes / sorts),
+            None => Self { sharing: self.sharing * sorts, ..self },
+        }
     }
 
     /// Without any limit.
@@ -42,7 +53,8 @@ impl Budget {
     /// Bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        *self.bytes.get_or_init(|| memory::available().map_or(u64::MAX, |available| available / 4 * 3))
+        let share = |available: u64| available / 4 * 3 / self.sharing;
+        *self.bytes.get_or_init(|| memory::available().map_or(u64::MAX, share))
     }
 
     /// Whether this many bytes, which take `times` as much memory at most, fit.

@@ -65,3 +65,27 @@ fn temporary_folders_come_from_the_environment_too() {
         assert!(said.contains("a temporary file in") && said.contains("gone: cannot create"), "{said}");
     }
 }
+
+#[test]
+fn each_file_is_sorted_in_little_memory() {
+    let (folder, input) = (Folder::new(), numbers());
+    let names = ["a", "b", "c"].map(|name| folder.write(&format!("{name}.txt"), &input));
+    let few = folder.write("few.txt", "3\n1\n2\n");
+    let bad = folder.write("bad.txt", &format!("{input}x\n"));
+    let args = ["sort", "--each", "--in-place", "--json", "--memory", "100K"];
+    let files = [&names[0], &few, &names[1], &bad, &names[2]];
+    let output = run(&[&args[..], &files.map(String::as_str)].concat(), "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("bad.txt:20001:1: 'x' is not a number"), "{}", stderr(&output));
+    let told = String::from_utf8(output.stdout).unwrap();
+    let runs =
+        told.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["runs"].clone());
+    let runs: Vec<u64> = runs.map(|runs| runs.as_u64().unwrap()).collect();
+    assert!(matches!(runs[..], [a, 0, b, c] if a > 1 && a == b && b == c), "{runs:?}");
+    let expected = sorted(&["sort", "-q"], &input);
+    for name in names {
+        assert_eq!(fs::read_to_string(name).unwrap(), expected);
+    }
+    assert_eq!(fs::read_to_string(few).unwrap(), "1\n2\n3\n");
+    assert_eq!(fs::read_to_string(bad).unwrap(), format!("{input}x\n"));
+}

@@ -54,20 +54,12 @@ pub fn sort_in_parts(
     let ask = Ask { selection, positions: false, method: Method::default(), format };
     let sorter = Sorter::cpu();
     let mut parts = Parts::new(inputs, how, budget, &Unwatched);
-    let mut part = parts.next()?;
+    let first = parts.next()?;
     if parts.is_over() {
-        parts.end()?;
-        return Ok((sort_one(&sorter, part, ask)?, 0));
+        return Ok((sort_one(&sorter, first, ask)?, 0));
     }
     let mut folders = Folders::new(vec![std::env::temp_dir()]);
-    let mut runs = Runs::new(&mut folders, ask);
-    loop {
-        runs.add(part, &sorter, &parts)?;
-        if parts.is_over() {
-            break;
-        }
-        part = parts.next()?;
-    }
+    let runs = Runs::of(first, &mut parts, ask, &sorter, &mut folders)?;
     let mut output = Output::memory();
     let (merge, _) = runs.merge(&parts, &sorter, &mut output, &Unwatched)?;
     let sorted =

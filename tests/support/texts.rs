@@ -1,11 +1,51 @@
 //! Generated texts and tables: mostly in order, with what is odd among it.
 
+use gpusort::ElementType;
+use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Input, Memory};
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls};
 use proptest::prelude::*;
 
+/// Texts or tables, and how they are read.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub inputs: Vec<Input>,
+    pub how: How,
+    pub unique: bool,
+}
+
+impl Case {
+    pub fn is_table(&self) -> bool {
+        matches!(self.how.kind, Kind::Table(_))
+    }
+}
+
+/// Up to three inputs, by one of these lists of keys.
+pub fn cases(keys: &'static [&'static [&'static str]]) -> impl Strategy<Value = Case> {
+    let inputs = (
+        prop::collection::vec(tokens(), 1..4),
+        any::<bool>(),
+        any::<bool>(),
+        separators(),
+        prop::collection::vec(1..50_usize, 0..3),
+    );
+    let types = [None, None, None, Some(ElementType::I32), Some(ElementType::F32), Some(ElementType::U64)];
+    let by = (prop::sample::select(keys), prop::sample::select(types.to_vec()), order());
+    (inputs, by, any::<bool>()).prop_map(|((inputs, rows, header, separators, reads), by, unique)| {
+        let inputs = texts(&inputs, rows, header, &separators, &reads);
+        let kind = if rows { Kind::Table(Dialect { delimiter: b',', header }) } else { Kind::Text };
+        let (keys, element, order) = by;
+        // Text has no other nulls.
+        let text = KeyOrder { empty: Nulls::Last, invalid: Invalid::Error, ..order };
+        let columns = keys.iter().map(|&key| key.to_owned()).collect();
+        let by = By { columns, element, order: if rows { order } else { text } };
+        Case { inputs, how: How { kind, by }, unique }
+    })
+}
+
 /// Tokens, most of them in order.
-pub fn tokens() -> impl Strategy<Value = Vec<String>> {
+fn tokens() -> impl Strategy<Value = Vec<String>> {
     let integers = |range: std::ops::Range<i64>| {
         prop::collection::vec(range, 0..40).prop_map(|mut values| {
             values.sort_unstable();
@@ -69,13 +109,13 @@ pub fn order() -> impl Strategy<Value = KeyOrder> {
 }
 
 /// What comes between tokens, or between rows.
-pub fn separators() -> impl Strategy<Value = Vec<&'static str>> {
+fn separators() -> impl Strategy<Value = Vec<&'static str>> {
     let some = vec!["\n", "\n", "\n", "\r\n", "\n\n", "\r", "\n# 1\n", " ", ",\"\n\"\n", ",\"\"\"\n"];
     prop::collection::vec(prop::sample::select(some), 1..5)
 }
 
 /// Inputs of these tokens, or of rows with one in the first column, that are like files, or come in these pieces.
-pub fn texts(
+fn texts(
     inputs: &[Vec<String>],
     rows: bool,
     header: bool,

@@ -2,16 +2,19 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Instant;
 use std::{fs, io, thread};
 
 use anyhow::{bail, ensure};
 use gpusort::unstable::io::Output;
-use gpusort::unstable::pipeline::{self, Dataset, Unwatched};
+use gpusort::unstable::io::stream::How;
+use gpusort::unstable::pipeline::{Dataset, Parts, Unwatched};
+use gpusort::unstable::runs::Budget;
 use gpusort::unstable::{human, parallel};
 
 use super::options::Options;
-use super::{sort_one, tell};
+use super::{sort_all, tell};
 use crate::cli::args::{OrderArgs, SortArgs};
 use crate::cli::device::Devices;
 use crate::cli::is_broken_pipe;
@@ -25,17 +28,26 @@ struct Job {
     /// The output path.
     target: PathBuf,
     in_place: bool,
+    how: OnceLock<How>,
+    /// That of one of two files, since the next one is read while one is sorted.
+    budget: Budget,
 }
 
 impl Job {
-    fn read(&self) -> anyhow::Result<Dataset<'static>> {
+    /// The first part of it, mostly all, and what is left.
+    fn read(&self) -> anyhow::Result<(Dataset<'static>, Parts<'_>)> {
         let metadata = fs::metadata(&self.target);
         // A pipe would be drained, and then wait for a reader of the sorted data.
         if self.in_place && metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
             bail!("{}: is no regular file, which --in-place could replace", human::path(&self.file));
         }
         let input = &self.options.input;
-        Ok(pipeline::read(&input.inputs, &input.how()?, &Unwatched)?)
+        let how = match self.how.get() {
+            Some(how) => how,
+            None => input.how().map(|how| self.how.get_or_init(|| how))?,
+        };
+        let mut parts = Parts::new(&input.inputs, how, &self.budget, &Unwatched);
+        Ok((parts.next()?, parts))
     }
 }
 
@@ -56,7 +68,9 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
             let Some(reading) = next.take() else { break };
             let input = reading.wait();
             next = jobs.get(number + 1).map(|job| parallel::meanwhile(scope, || job.read()));
-            match input.and_then(|input| sort_file(job, input, &mut devices, &progress, begin)) {
+            match input
+                .and_then(|(first, parts)| sort_file(job, first, parts, &mut devices, &progress, begin))
+            {
                 Err(error) if is_broken_pipe(&error) => return Err(error),
                 Err(error) => {
                     progress.note(&hints::shown(&error));
@@ -72,13 +86,14 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
 
 fn sort_file(
     job: &Job,
-    input: Dataset,
+    first: Dataset,
+    parts: Parts,
     devices: &mut Devices,
     progress: &Progress,
     begin: Instant,
 ) -> anyhow::Result<()> {
     let output = Output::file(&job.target)?;
-    let timing = sort_one(&job.options, input, output, devices, progress, begin)?;
+    let timing = sort_all(&job.options, first, parts, output, devices, progress, begin)?;
     let Some(mut timing) = timing else { return Ok(()) };
     timing.file = Some(job.file.display().to_string());
     progress.suspend(|| tell(&timing, &job.options))
@@ -127,7 +142,8 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
             "{}: --each keeps a file's format, which is not what --to names",
             human::path(file)
         );
-        jobs.push(Job { file: file.clone(), options, target, in_place: args.in_place });
+        let (how, budget) = (OnceLock::new(), options.budget().shared_by(2));
+        jobs.push(Job { file: file.clone(), options, target, in_place: args.in_place, how, budget });
     }
     if let Some(folder) = folder
         && let Err(error) = fs::create_dir(&folder)

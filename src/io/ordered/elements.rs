@@ -12,11 +12,11 @@ use crate::io::output::Output;
 use crate::io::records::write_text;
 use crate::io::source::Opened;
 use crate::key::{KeyMap, Word};
-use crate::order::{KeyOrder, Selection};
+use crate::order::KeyOrder;
 use crate::runs;
 use crate::words::Width;
 
-use super::{Merged, Written};
+use super::{Elements, Merged, Written};
 
 /// An input, as far as it is read.
 struct Run<'a, W> {
@@ -143,14 +143,11 @@ fn block(runs: usize, most: u64) -> usize {
 
 /// Merges the elements of binary inputs.
 pub(super) fn merge<W: Width + itoa::Integer>(
-    runs: Vec<(&Source, Opened)>,
-    direction: KeyOrder,
-    selection: Selection,
-    written: Written,
-    memory: u64,
+    elements: Elements,
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
+    let Elements { runs, direction, selection, written, memory } = elements;
     let runs = runs.into_iter().map(|(source, opened)| Run::<W>::new(source, opened, direction));
     let mut runs = runs.collect::<Result<Vec<_>, _>>()?;
     let Some(order) = runs.first().map(|run| run.order) else { return Ok(Merged::default()) };
