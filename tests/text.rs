@@ -10,7 +10,6 @@ use gpusort::unstable::order::{KeyOrder, Selection};
 use gpusort::unstable::words::Words;
 use proptest::prelude::*;
 
-use crate::inputs::random;
 use crate::support::elements::keys_of;
 use crate::support::pipeline::sort;
 
@@ -57,67 +56,6 @@ fn the_type_is_the_first_that_holds_all() {
     ] {
         assert_eq!(parse(input, None).unwrap().order.element, expected, "{input}");
     }
-}
-
-/// Reads files with these contents both ways, straight and as a whole text; whether the first was possible.
-fn both_ways(contents: &[&str], element: Option<ElementType>) -> bool {
-    let folder = tempfile::tempdir().unwrap();
-    let inputs: Vec<Input> = contents
-        .iter()
-        .enumerate()
-        .map(|(number, content)| {
-            let path = folder.path().join(number.to_string());
-            std::fs::write(&path, content).unwrap();
-            Input::File(path)
-        })
-        .collect();
-    let Some(straight) = text::integers_from_files(&inputs, element, DESCENDING, u64::MAX, |_| {}).unwrap()
-    else {
-        return false;
-    };
-    let whole = text::parse(Text::read(&inputs, |_| {}).unwrap(), element, DESCENDING).unwrap();
-    assert!(whole.spelling.is_none() && straight.records.spelling.is_none());
-    assert_eq!(straight.records.order, whole.order);
-    assert!(straight.records.keys == whole.keys);
-    assert_eq!(straight.bytes, contents.iter().map(|content| content.len() as u64).sum::<u64>());
-    true
-}
-
-#[test]
-fn integer_files_are_parsed_directly_where_that_changes_nothing() {
-    let lines = |n: usize, line: &str| line.repeat(n);
-    let many = lines(100_000, "123456\n");
-    // Some of these cross all cuts of the file, which are at least 256 KiB apart.
-    let comment = format!("#{}\n", "9 x".repeat(200_000));
-    let long_line = "7 ".repeat(300_000);
-    let blank = "\r\n \n".repeat(100_000);
-    for (name, contents) in [
-        ("lines", vec![many.as_str()]),
-        ("no last line end", vec![&many, "\n5"]),
-        ("several files", vec!["3\n", &many, "", "4"]),
-        ("comment", vec![&many, &comment, &many]),
-        ("long line", vec![&long_line]),
-        ("blank lines", vec![&many, &blank, "-5"]),
-        ("mark", vec!["\u{feff}5\n", &many]),
-    ] {
-        assert!(both_ways(&contents, None), "{name}, files");
-        let one = contents.concat();
-        assert!(both_ways(&[&one], Some(ElementType::I64)), "{name}, one file");
-    }
-    let few_bytes = ["1\n"; 100];
-    assert!(!both_ways(&few_bytes, None), "more files than are held open");
-    let endless = "7 ".repeat(5 << 20);
-    for (name, content) in [
-        ("a decimal at the end", format!("{many}1.5\n")),
-        ("leading zeros", format!("{many}007\n")),
-        ("no number", format!("{many}x\n{many}")),
-        ("no type for all", format!("{many}-1\n18446744073709551615\n")),
-        ("few", "1\n2\n".to_owned()),
-        ("one line of many megabytes", endless),
-    ] {
-        assert!(!both_ways(&[&content], None), "{name}");
-    }
-    assert!(!both_ways(&[&format!("{many}-1\n")], Some(ElementType::U32)), "not of the type asked for");
 }
 
 #[test]
@@ -249,39 +187,6 @@ fn floats_print_in_the_shortest_form_that_reads_back() {
     let out = write(keys_of(&bits, order), order);
     let out = String::from_utf8(out).unwrap();
     assert_eq!(out, "-inf\n-1.5e300\n-0\n0\n5e-324\n0.1\n1\n123456789\n1e16\n1e300\ninf\nnan\n-nan\n");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    #[test]
-    fn parsing_files_directly_equals_parsing_the_whole_text(
-        seed: u64,
-        bits in 1_u32..=64,
-        signed: bool,
-        separators in "[ \n\r\t]{1,40}",
-        end in "[ \n]{0,2}",
-    ) {
-        // Values that need ever more bits on the way, or ever fewer, so that pieces differ.
-        let n = 200_000;
-        let mut content = String::new();
-        for (i, value) in random(seed).take(n).enumerate() {
-            let bits = (u64::from(bits) * (i as u64 + 1)).div_ceil(n as u64) as u32;
-            let value = value >> (64 - bits);
-            let value = if signed { i128::from((value << (64 - bits)).cast_signed() >> (64 - bits)) } else { value.into() };
-            content += &value.to_string();
-            let at = i % separators.len();
-            content += &separators[at..=at];
-            if i % 1000 == 0 {
-                content += "\n# 0x5\n";
-            }
-        }
-        content.truncate(content.trim_end().len());
-        content += &end;
-        prop_assert!(both_ways(&[&content], None));
-        let reversed: String = content.lines().rev().map(|line| format!("{line}\n")).collect();
-        prop_assert!(both_ways(&[&reversed], None));
-    }
 }
 
 proptest! {

@@ -82,6 +82,14 @@ impl<'a> Chunks<'a> {
         (self.inputs, self.open) = (&[], None);
     }
 
+    /// Leaves out this many inputs, and of the next one what comes before the place at which it is open: this many bytes in
+    /// all.
+    pub(crate) fn begin_with(&mut self, inputs: usize, open: Option<(Opened, Before)>, bytes: u64) {
+        self.inputs = &self.inputs[inputs + usize::from(open.is_some())..];
+        (self.open, self.before) = open.unzip();
+        self.bytes = bytes;
+    }
+
     /// Whether all was given.
     pub(crate) fn is_over(&self) -> bool {
         self.inputs.is_empty() && self.open.is_none()

@@ -275,6 +275,31 @@ impl RegularFile {
         fill_at(&self.file, room, place).map_err(|error| Error::io(&self.name, "read", error))
     }
 
+    /// What comes before a line that begins at this place.
+    pub(super) fn before(&self, place: u64) -> Result<Before, Error> {
+        let (mut at, mut lines) = (0, 0);
+        let mut block = vec![0; BLOCK];
+        while at < place {
+            let room = (place - at).min(BLOCK as u64) as usize;
+            let count = self.read_at(&mut block[..room], at)?;
+            if count == 0 {
+                return Err(self.has_changed());
+            }
+            // Up to a line end, so that none is cut in two.
+            let end = memchr::memrchr(b'\n', &block[..count]).map_or(count, |newline| newline + 1);
+            lines += Before::of_text(&block[..end]).lines;
+            at += end as u64;
+        }
+        Ok(Before { lines, columns: 0 })
+    }
+
+    /// It as an input that begins at this place.
+    pub(super) fn opened_at(self, place: u64) -> Opened {
+        let Self { name, file, size } = self;
+        let reader = Box::new(ByAllCores { at: place, file });
+        Opened { name, reader, size: Some(size.saturating_sub(place)), is_run: false }
+    }
+
     /// The whole file up to its current end, read by all cores.
     fn read_all(&self) -> Result<Vec<u8>, Error> {
         // Zero pages cost nothing until they are read into. One more byte for the line end after a part.
@@ -419,7 +444,7 @@ pub(super) struct Part {
 
 /// What of an input comes before a part of it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Before {
+pub(crate) struct Before {
     /// Line ends.
     pub(super) lines: u64,
     /// Bytes after the last of them.
@@ -442,6 +467,20 @@ impl Text {
     pub(super) fn of_file(file: &RegularFile) -> Result<Self, Error> {
         let mut text = Self { bytes: file.read_all()?, parts: Vec::new() };
         text.end_part(file.name.clone(), 0, None);
+        Ok(text)
+    }
+
+    /// A range of a file, of which this comes before it.
+    pub(super) fn of_part(
+        file: &RegularFile,
+        range: Range<u64>,
+        before: Option<Before>,
+    ) -> Result<Self, Error> {
+        let mut bytes = vec![0; (range.end - range.start) as usize];
+        let count = file.read_at(&mut bytes, range.start)?;
+        bytes.truncate(count);
+        let mut text = Self { bytes, parts: Vec::new() };
+        text.end_part(file.name.clone(), 0, before);
         Ok(text)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Text is cut at line ends into pieces that all cores read in parallel. The first attempt reads every token
 //! as an integer, the common and fast case. If the text is in files and every integer is in canonical form,
-//! each core reads its part itself ([`integers_from_files`]), and no text is kept. At any other token the
+//! each core reads its part itself ([`IntegerFiles`]), and no text is kept. At any other token the
 //! first attempt ends, and a second one reads all tokens as floats.
 
 mod files;
@@ -22,7 +22,7 @@ use crate::order::KeyOrder;
 use crate::parallel::{self, map_parts};
 use crate::words::{Width, Words};
 
-pub use self::files::{FromFiles, integers_from_files};
+pub use self::files::{FromFiles, IntegerFiles};
 
 /// Bytes that one core reads at a time: few enough to balance the cores, many enough for keys in huge pages.
 const PIECE: Range<usize> = 1 << 18..8 << 20;

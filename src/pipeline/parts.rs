@@ -25,7 +25,7 @@ pub struct Parts<'a> {
 /// How they are read, and what is known of the types so far.
 enum Source<'a> {
     Bits { reader: binary::Reader<'a>, is_over: bool },
-    Text { chunks: Chunks<'a>, known: Box<text::Known>, passed: u64 },
+    Text { straight: Option<text::IntegerFiles>, chunks: Chunks<'a>, known: Box<text::Known>, passed: u64 },
     Table { chunks: Chunks<'a>, dialect: csv::Dialect, known: csv::Known },
 }
 
@@ -42,7 +42,7 @@ impl<'a> Parts<'a> {
             Kind::Text => {
                 let chunks = Chunks::new(inputs, Form::Tokens, 1, budget);
                 let known = Box::new(text::inference(by.element, by.order));
-                Source::Text { chunks, known, passed: 0 }
+                Source::Text { straight: None, chunks, known, passed: 0 }
             }
             &Kind::Table(dialect) => {
                 let chunks = Chunks::new(inputs, Form::Rows(dialect.delimiter), by.columns.len(), budget);
@@ -110,19 +110,25 @@ impl<'a> Parts<'a> {
                 let content = Content::Numbers { keys: keys.into(), map, spelling: None };
                 (content, reader.bytes - before, start.elapsed())
             }
-            (Source::Text { chunks, known, passed }, _) => {
-                let straight = if is_first {
-                    // Much text is worth asking how much memory there is.
-                    let bytes: u64 = self.inputs.iter().filter_map(Input::size).sum();
-                    let most = if self.budget.fits(bytes, 4) { u64::MAX } else { self.budget.bytes() / 4 };
-                    text::integers_from_files(self.inputs, element, order, most, progress)?
-                } else {
-                    None
+            (Source::Text { straight, chunks, known, passed }, _) => {
+                if is_first {
+                    *straight = text::IntegerFiles::open(self.inputs, element, order, self.budget)?;
+                }
+                let integers = match straight {
+                    Some(files) => files.next(self.budget, known, *passed, progress)?,
+                    None => None,
                 };
-                if let Some(text::FromFiles { records, bytes, reading }) = straight {
-                    chunks.end();
+                if let Some(text::FromFiles { records, bytes, reading }) = integers {
+                    *passed += bytes;
+                    if straight.take_if(|files| files.is_over()).is_some() {
+                        chunks.end();
+                    }
                     (of_records(records), bytes, reading)
                 } else {
+                    if let Some(files) = straight.take() {
+                        let (inputs, open) = files.rest()?;
+                        chunks.begin_with(inputs, open, *passed);
+                    }
                     let (text, bytes, reading) = read_text(chunks, watch, start)?;
                     let is_all = is_first && chunks.is_over();
                     let before = if is_all { None } else { Some((&**known, *passed)) };

@@ -71,7 +71,7 @@ fn each_file_is_sorted_in_little_memory() {
     let (folder, input) = (Folder::new(), numbers());
     let names = ["a", "b", "c"].map(|name| folder.write(&format!("{name}.txt"), &input));
     let few = folder.write("few.txt", "3\n1\n2\n");
-    let bad = folder.write("bad.txt", &format!("{input}x\n"));
+    let bad = folder.write("bad.txt", format!("{input}x\n"));
     let args = ["sort", "--each", "--in-place", "--json", "--memory", "100K"];
     let files = [&names[0], &few, &names[1], &bad, &names[2]];
     let output = run(&[&args[..], &files.map(String::as_str)].concat(), "");

@@ -2,20 +2,22 @@
 //!
 //! Each core reads a stretch of a file in blocks of some hundred kilobytes into one buffer, and keeps only
 //! the values. That suffices if every integer is in canonical form; otherwise, or at any other obstacle,
-//! nothing is lost: the caller reads the whole text and reports any error in it.
+//! nothing is lost: the caller reads the text from there on and reports any error in it.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::integers::Integers;
-use super::{PIECE, guess, piece_size};
+use super::{Known, PIECE, guess, known_of, piece_size};
 use crate::error::Error;
+use crate::io::infer::Span;
 use crate::io::records::Records;
-use crate::io::source::{Input, MARK, RegularFile};
+use crate::io::source::{Before, Input, MARK, Opened, RegularFile, Text};
 use crate::key::ElementType;
 use crate::order::KeyOrder;
 use crate::parallel::{self, ParallelIterator};
+use crate::runs::Budget;
 
 /// Bytes per read: fits a core's cache.
 const BLOCK: usize = 1 << 18;
@@ -29,7 +31,19 @@ const LINE: usize = 1 << 10;
 /// Longer lines are not supported here, since a whole line must fit the buffer.
 const LONGEST: usize = 16 * BLOCK;
 
-/// The result of reading integers from files.
+/// Files whose integers are read without keeping the text.
+pub struct IntegerFiles {
+    files: Vec<RegularFile>,
+    element: Option<ElementType>,
+    direction: KeyOrder,
+    /// The file that is read next, and the place of a line in it.
+    file: usize,
+    place: u64,
+    /// Whether what is there cannot be read this way.
+    is_odd: bool,
+}
+
+/// Integers from files.
 #[derive(Debug)]
 pub struct FromFiles {
     /// The records, without spelling.
@@ -40,98 +54,225 @@ pub struct FromFiles {
     pub reading: Duration,
 }
 
-/// Reads integers of this type, or of the first of u32, i32, u64 and i64 that holds them all, calling
-/// `progress` from any thread with the number of bytes read so far.
-///
-/// `None` means that the text must be read as a whole: an input is not a regular file, the inputs are many or
-/// small, a token is not an integer in canonical form, no type holds them all, or they take more than `most` bytes.
-///
-/// # Errors
-///
-/// I/O errors.
-pub fn integers_from_files(
-    inputs: &[Input],
-    element: Option<ElementType>,
-    direction: KeyOrder,
-    most: u64,
-    progress: impl Fn(u64) + Sync,
-) -> Result<Option<FromFiles>, Error> {
-    if element.is_some_and(ElementType::is_float) || inputs.len() > OPEN {
-        return Ok(None);
-    }
-    let mut files = Vec::with_capacity(inputs.len());
-    for input in inputs {
-        match input.open_regular() {
-            Ok(Some(file)) => files.push(file),
-            Ok(None) => return Ok(None),
-            // Fewer files may be open here than elsewhere.
-            Err(_) if !files.is_empty() => return Ok(None),
-            Err(error) => return Err(error),
-        }
-    }
-    let total: u64 = files.iter().map(|file| file.size).sum();
-    if total <= PIECE.start as u64 {
-        return Ok(None);
-    }
-    let size = piece_size(usize::try_from(total).unwrap_or(usize::MAX)) as u64;
-    let stretches: Vec<(&RegularFile, Range<u64>)> = files
-        .iter()
-        .flat_map(|file| {
-            let starts = (0..file.size).step_by(size as usize);
-            starts.map(move |start| (file, start..file.size.min(start + size)))
-        })
-        .collect();
-    // Whether a stretch was found that cannot be read this way; bytes read; nanoseconds of reading on all cores.
-    let (stop, read, reading) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
-    let held = AtomicU64::new(0);
-    let read_block = |file: &RegularFile, block: &mut [u8], place| {
-        let start = Instant::now();
-        let count = file.read_at(block, place)?;
-        reading.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
-        progress(read.fetch_add(count as u64, Ordering::Relaxed) + count as u64);
-        Ok(count)
-    };
-    let pieces: Result<Vec<Option<Integers>>, Error> = parallel::iter(stretches)
-        .map_init(Vec::new, |buffer, (file, stretch)| {
-            let integers = Integers::new(element, guess((stretch.end - stretch.start) as usize));
-            let read = |block: &mut [u8], place| read_block(file, block, place);
-            let piece = read_stretch(integers, stretch, buffer, &stop, read);
-            let bytes = if let Ok(Some(integers)) = &piece { integers.bytes() } else { u64::MAX };
-            let others = held.fetch_add(bytes, Ordering::Relaxed);
-            if others.checked_add(bytes).is_none_or(|bytes| bytes > most) {
-                stop.store(true, Ordering::Relaxed);
-                return piece.map(|_| None);
-            }
-            piece
-        })
-        .collect();
-    let Some(pieces) = pieces?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-    // The stretches are only valid if the files kept their sizes.
-    for file in &files {
-        if file.size_now()? != file.size {
+/// Stretches of files that are read together.
+type Group = Vec<(usize, Range<u64>)>;
+
+impl IntegerFiles {
+    /// Files to be read as integers of this type, or of the first of u32, i32, u64 and i64 that holds them all.
+    ///
+    /// `None` means that the text must be read as a whole: an input is not a regular file, or the inputs are many or small.
+    ///
+    /// # Errors
+    ///
+    /// The first file cannot be opened.
+    pub fn open(
+        inputs: &[Input],
+        element: Option<ElementType>,
+        direction: KeyOrder,
+        budget: &Budget,
+    ) -> Result<Option<Self>, Error> {
+        if element.is_some_and(ElementType::is_float) || inputs.len() > OPEN {
             return Ok(None);
         }
+        let mut files = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            match input.open_regular() {
+                Ok(Some(file)) => files.push(file),
+                Ok(None) => return Ok(None),
+                // Fewer files may be open here than elsewhere.
+                Err(_) if !files.is_empty() => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        let files = Self { files, element, direction, file: 0, place: 0, is_odd: false };
+        let total = files.total();
+        Ok((total > PIECE.start as u64 || !files.fit(budget)).then_some(files))
     }
-    let Some(element) = element.or_else(|| Integers::span(&pieces).element()) else { return Ok(None) };
-    let order = direction.map(element);
-    let keys = Integers::keys(pieces, order);
-    let cores = parallel::threads() as u64;
-    Ok(Some(FromFiles {
-        records: Records { order, keys, spelling: None },
-        bytes: total,
-        reading: Duration::from_nanos(reading.into_inner() / cores),
-    }))
+
+    fn total(&self) -> u64 {
+        self.files.iter().map(|file| file.size).sum()
+    }
+
+    /// Whether their integers fit, whatever they are.
+    fn fit(&self, budget: &Budget) -> bool {
+        // Two bytes may become one of 64 bits.
+        budget.fits(self.total(), 4)
+    }
+
+    /// Whether all was read.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        let (here, after) = (&self.files[self.file], &self.files[self.file + 1..]);
+        self.place >= here.size && after.iter().all(|file| file.size == 0)
+    }
+
+    /// The next integers, as many as the budget allows; adds what they tell of the type to what is `known` of those before
+    /// them, which took `passed` bytes. Calls `progress` from any thread with the number of bytes read so far.
+    ///
+    /// `None` means that the text must be read from here on: a token is not an integer in canonical form, or no type holds
+    /// them all.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; a file that changes its size meanwhile.
+    pub(crate) fn next(
+        &mut self,
+        budget: &Budget,
+        known: &mut Known,
+        passed: u64,
+        progress: impl Fn(u64) + Sync,
+    ) -> Result<Option<FromFiles>, Error> {
+        let is_all = (self.file, self.place) == (0, 0) && self.fit(budget);
+        let (mut pieces, mut span, mut bytes) = (Vec::new(), Span::default(), 0);
+        let reading = AtomicU64::new(0);
+        while !self.is_odd && !self.is_over() {
+            let group = if is_all { self.whole() } else { self.some(budget) };
+            let before = passed + bytes;
+            let Some((more, end)) = self.read(&group, &reading, |read| progress(before + read))? else {
+                self.is_odd = true;
+                break;
+            };
+            let with = span.merge(Integers::span(&more));
+            if self.element.is_none() && with.element().is_none() {
+                self.is_odd = pieces.is_empty();
+                break;
+            }
+            if is_all {
+                // The stretches are only valid if the files kept their sizes.
+                for file in &self.files {
+                    if file.size_now()? != file.size {
+                        self.is_odd = true;
+                        return Ok(None);
+                    }
+                }
+                (self.file, self.place) = (self.files.len() - 1, end);
+                bytes = self.total();
+            } else {
+                self.learn(self.place..end, Integers::span(&more), known, before)?;
+                bytes += end - self.place;
+                self.place = end;
+                let file = &self.files[self.file];
+                if end >= file.size && file.size_now()? != file.size {
+                    return Err(file.has_changed());
+                }
+            }
+            pieces.extend(more);
+            span = with;
+            // They are sorted with as much room again, and written with some more.
+            if !is_all && Integers::held(&pieces) >= budget.bytes() / 5 {
+                break;
+            }
+        }
+        let Some(element) = self.element.or_else(|| span.element()).filter(|_| !pieces.is_empty()) else {
+            return Ok(None);
+        };
+        let order = self.direction.map(element);
+        let keys = Integers::keys(pieces, order);
+        let cores = parallel::threads() as u64;
+        Ok(Some(FromFiles {
+            records: Records { order, keys, spelling: None },
+            bytes,
+            reading: Duration::from_nanos(reading.into_inner() / cores),
+        }))
+    }
+
+    /// The inputs before the one that is to be read as text, that one from where this has come to, and what of it comes
+    /// before; nothing of the latter at its beginning.
+    pub(crate) fn rest(mut self) -> Result<(usize, Option<(Opened, Before)>), Error> {
+        if self.place == 0 {
+            return Ok((self.file, None));
+        }
+        let before = self.files[self.file].before(self.place)?;
+        let file = self.files.swap_remove(self.file);
+        Ok((self.file, Some((file.opened_at(self.place), before))))
+    }
+
+    /// All files in stretches.
+    fn whole(&self) -> Group {
+        let size = piece_size(usize::try_from(self.total()).unwrap_or(usize::MAX)) as u64;
+        let of_file = |(number, file): (usize, &RegularFile)| {
+            let starts = (0..file.size).step_by(size as usize);
+            let end = file.size;
+            starts.map(move |start| (number, start..end.min(start + size))).collect::<Vec<_>>()
+        };
+        self.files.iter().enumerate().flat_map(of_file).collect()
+    }
+
+    /// The next part of a file in stretches, little enough that its integers are a small part of the budget.
+    fn some(&mut self, budget: &Budget) -> Group {
+        while self.place >= self.files[self.file].size {
+            (self.file, self.place) = (self.file + 1, 0);
+        }
+        let all = (budget.bytes() / 32).clamp(1 << 6, 1 << 30);
+        let size = match all {
+            few if few <= PIECE.start as u64 => few,
+            many => (many / parallel::threads() as u64 / 4).clamp(PIECE.start as u64, PIECE.end as u64),
+        };
+        let end = self.files[self.file].size.min(self.place + all);
+        let starts = (self.place..end).step_by(size as usize);
+        starts.map(|start| (self.file, start..end.min(start + size))).collect()
+    }
+
+    /// The integers of the lines that begin in these stretches, and where in its file the last line ends; `None` if they
+    /// cannot be read this way. Adds nanoseconds of reading on all cores.
+    fn read(
+        &self,
+        group: &Group,
+        reading: &AtomicU64,
+        progress: impl Fn(u64) + Sync,
+    ) -> Result<Option<(Vec<Integers>, u64)>, Error> {
+        // Whether a stretch was found that cannot be read this way; bytes read.
+        let (stop, read) = (AtomicBool::new(false), AtomicU64::new(0));
+        let read_block = |file: &RegularFile, block: &mut [u8], place| {
+            let start = Instant::now();
+            let count = file.read_at(block, place)?;
+            reading.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            progress(read.fetch_add(count as u64, Ordering::Relaxed) + count as u64);
+            Ok(count)
+        };
+        let pieces: Result<Vec<Option<(Integers, u64)>>, Error> = parallel::iter(group)
+            .map_init(Vec::new, |buffer, (number, stretch)| {
+                let integers = Integers::new(self.element, guess((stretch.end - stretch.start) as usize));
+                let read = |block: &mut [u8], place| read_block(&self.files[*number], block, place);
+                let piece = read_stretch(integers, stretch.clone(), buffer, &stop, read);
+                if !matches!(piece, Ok(Some(_))) {
+                    stop.store(true, Ordering::Relaxed);
+                }
+                piece
+            })
+            .collect();
+        let Some(pieces) = pieces?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let (pieces, ends): (Vec<Integers>, Vec<u64>) = pieces.into_iter().unzip();
+        // A line may be longer than a stretch.
+        let last = group.last().map(|&(number, _)| number);
+        let of_last = group.iter().zip(ends).filter(|((number, _), _)| Some(*number) == last);
+        Ok(Some((pieces, of_last.map(|(_, end)| end).max().unwrap_or(0))))
+    }
+
+    /// Adds to what is known of the type what integers of this range in the current file tell.
+    fn learn(&self, range: Range<u64>, span: Span, known: &mut Known, passed: u64) -> Result<(), Error> {
+        if known.lacks(span) {
+            let file = &self.files[self.file];
+            let before = if range.start == 0 { None } else { Some(file.before(range.start)?) };
+            let text = Text::of_part(file, range, before)?;
+            *known = known_of(&text, span, known.clone(), passed);
+        } else {
+            known.push_span(span);
+        }
+        Ok(())
+    }
 }
 
-/// Adds the integers in the lines that begin in this stretch of a file; `None` if they cannot be read this way. `read`
-/// fills a block from a place in the file, less than all of it only at the end.
+/// Adds the integers in the lines that begin in this stretch of a file, and tells where the last of them ends, or the
+/// stretch begins; `None` if they cannot be read this way. `read` fills a block from a place in the file, less than all of it
+/// only at the end.
 fn read_stretch(
     mut integers: Integers,
     stretch: Range<u64>,
     buffer: &mut Vec<u8>,
     stop: &AtomicBool,
     read: impl Fn(&mut [u8], u64) -> Result<usize, Error>,
-) -> Result<Option<Integers>, Error> {
+) -> Result<Option<(Integers, u64)>, Error> {
     // From the byte before, which shows whether a line begins with the stretch.
     let mut next = stretch.start.saturating_sub(1);
     let mut at_line = stretch.start == 0;
@@ -152,7 +293,7 @@ fn read_stretch(
         if !at_line {
             let Some(newline) = memchr::memchr(b'\n', &buffer[..filled]) else {
                 if ended || next >= stretch.end {
-                    return Ok(Some(integers));
+                    return Ok(Some((integers, stretch.start)));
                 }
                 filled = 0;
                 continue;
@@ -180,10 +321,193 @@ fn read_stretch(
             return Ok(None);
         }
         if done {
-            return Ok(Some(integers));
+            return Ok(Some((integers, first + end as u64)));
         }
         buffer.copy_within(end..filled, 0);
         filled -= end;
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::io::text::{inference, parse};
+
+    const DESCENDING: KeyOrder = KeyOrder { descending: true, ..KeyOrder::ASCENDING };
+
+    fn files(folder: &tempfile::TempDir, contents: &[&str]) -> Vec<Input> {
+        let write = |(number, content): (usize, &&str)| {
+            let path: PathBuf = folder.path().join(number.to_string());
+            std::fs::write(&path, content).unwrap();
+            Input::File(path)
+        };
+        contents.iter().enumerate().map(write).collect()
+    }
+
+    /// Reads files with these contents both ways, straight and as a whole text; whether the first was possible.
+    fn both_ways(contents: &[&str], element: Option<ElementType>) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = files(&folder, contents);
+        let budget = Budget::unlimited();
+        let mut known = inference(element, DESCENDING);
+        let files = IntegerFiles::open(&inputs, element, DESCENDING, &budget).unwrap();
+        let Some(straight) = files.and_then(|mut files| {
+            let all = files.next(&budget, &mut known, 0, |_| {}).unwrap()?;
+            assert!(files.is_over());
+            Some(all)
+        }) else {
+            return false;
+        };
+        let whole = parse(Text::read(&inputs, |_| {}).unwrap(), element, DESCENDING).unwrap();
+        assert!(whole.spelling.is_none() && straight.records.spelling.is_none());
+        assert_eq!(straight.records.order, whole.order);
+        assert!(straight.records.keys == whole.keys);
+        assert_eq!(straight.bytes, contents.iter().map(|content| content.len() as u64).sum::<u64>());
+        true
+    }
+
+    #[test]
+    fn integer_files_are_parsed_directly_where_that_changes_nothing() {
+        let lines = |n: usize, line: &str| line.repeat(n);
+        let many = lines(100_000, "123456\n");
+        // Some of these cross all cuts of the file, which are at least 256 KiB apart.
+        let comment = format!("#{}\n", "9 x".repeat(200_000));
+        let long_line = "7 ".repeat(300_000);
+        let blank = "\r\n \n".repeat(100_000);
+        for (name, contents) in [
+            ("lines", vec![many.as_str()]),
+            ("no last line end", vec![&many, "\n5"]),
+            ("several files", vec!["3\n", &many, "", "4"]),
+            ("comment", vec![&many, &comment, &many]),
+            ("long line", vec![&long_line]),
+            ("blank lines", vec![&many, &blank, "-5"]),
+            ("mark", vec!["\u{feff}5\n", &many]),
+        ] {
+            assert!(both_ways(&contents, None), "{name}, files");
+            let one = contents.concat();
+            assert!(both_ways(&[&one], Some(ElementType::I64)), "{name}, one file");
+        }
+        let few_bytes = ["1\n"; 100];
+        assert!(!both_ways(&few_bytes, None), "more files than are held open");
+        let endless = "7 ".repeat(5 << 20);
+        for (name, content) in [
+            ("a decimal at the end", format!("{many}1.5\n")),
+            ("leading zeros", format!("{many}007\n")),
+            ("no number", format!("{many}x\n{many}")),
+            ("no type for all", format!("{many}-1\n18446744073709551615\n")),
+            ("few", "1\n2\n".to_owned()),
+            ("one line of many megabytes", endless),
+        ] {
+            assert!(!both_ways(&[&content], None), "{name}");
+        }
+        assert!(!both_ways(&[&format!("{many}-1\n")], Some(ElementType::U32)), "not of the type asked for");
+    }
+
+    /// Reads files with these contents in parts: the integers up to where that ends, the bytes of these, and the first line
+    /// after them; `None` at the end.
+    fn in_parts(contents: &[&str], bytes: u64) -> (Vec<i128>, u64, Option<String>, Known) {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = files(&folder, contents);
+        let budget = Budget::of(bytes);
+        let mut known = inference(None, KeyOrder::ASCENDING);
+        let mut files = IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, &budget).unwrap().unwrap();
+        let (mut all, mut passed, mut parts) = (Vec::new(), 0, 0);
+        while !files.is_over() {
+            let Some(part) = files.next(&budget, &mut known, passed, |_| {}).unwrap() else {
+                let (file, open) = files.rest().unwrap();
+                let (mut opened, before) =
+                    open.unwrap_or_else(|| (inputs[file].open().unwrap(), Before::default()));
+                let mut rest = vec![0; 1 << 20];
+                let count = opened.fill(&mut rest).unwrap();
+                let line = String::from_utf8_lossy(&rest[..count]).lines().next().unwrap_or("").to_owned();
+                return (all, passed, Some(format!("{file}:{}:{line}", before.lines + 1)), known);
+            };
+            parts += 1;
+            passed += part.bytes;
+            let FromFiles { records: Records { order, keys, .. }, .. } = part;
+            let mut text = Vec::new();
+            crate::io::records::write_text(keys, order, &mut text, |_| {}).unwrap();
+            all.extend(String::from_utf8(text).unwrap().lines().map(|line| line.parse::<i128>().unwrap()));
+        }
+        assert!(parts > 1);
+        (all, passed, None, known)
+    }
+
+    #[test]
+    fn integers_come_in_parts_and_the_text_goes_on_where_they_end() {
+        let lines = |range: Range<i128>| {
+            range.fold(String::new(), |text, number| text + &format!("{}\n", number * 7))
+        };
+        let values = |range: Range<i128>| range.map(|number| number * 7).collect::<Vec<_>>();
+        for bytes in [512, 4096, 100_000] {
+            let contents = ["", &lines(0..30_000), "", "\r\n5 6", &lines(-3..1), ""];
+            let (all, passed, rest, known) = in_parts(&contents, bytes);
+            assert_eq!(all, [values(0..30_000), vec![5, 6], values(-3..1)].concat());
+            assert_eq!((passed, rest), (contents.concat().len() as u64, None));
+            assert_eq!(known.finish().unwrap(), ElementType::I32);
+            let long = format!("{}1.5\n8\n", lines(0..30_000));
+            let (all, _, rest, _) = in_parts(&["1\n", &long, "3"], bytes);
+            let line = rest.unwrap();
+            assert_eq!(line, format!("1:{}:{}", all.len(), all.len() as i128 * 7 - 7));
+            assert_eq!(all[1..], values(0..all.len() as i128 - 1));
+            assert!(all.len() > 20_000);
+        }
+    }
+
+    #[test]
+    fn what_decides_a_type_is_known_with_its_place() {
+        let most = "18446744073709551615";
+        let (_, passed, rest, known) =
+            in_parts(&[&format!("{}-5\n{}{most}\n", "1\n".repeat(5000), "2\n".repeat(5000))], 512);
+        assert_eq!((passed, rest), (20_024, None));
+        let error = super::super::conflicting(known.finish().unwrap_err()).to_string();
+        assert!(error.contains("0:5001:1") && error.contains("0:10002:1"), "{error}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn parsing_files_directly_equals_parsing_the_whole_text(
+            seed: u64,
+            bits in 1_u32..=64,
+            signed: bool,
+            separators in "[ \n\r\t]{1,40}",
+            end in "[ \n]{0,2}",
+        ) {
+            // Values that need ever more bits on the way, or ever fewer, so that pieces differ.
+            let n = 200_000;
+            let mut content = String::new();
+            let mut values = Vec::new();
+            let mut state = seed | 1;
+            for i in 0..n {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                let value = state;
+                let bits = (u64::from(bits) * (i as u64 + 1)).div_ceil(n as u64) as u32;
+                let value = value >> (64 - bits);
+                let value: i128 = if signed { i128::from((value << (64 - bits)).cast_signed() >> (64 - bits)) } else { value.into() };
+                values.push(value);
+                content += &value.to_string();
+                let at = i % separators.len();
+                content += &separators[at..=at];
+                if i % 1000 == 0 {
+                    content += "\n# 0x5\n";
+                }
+            }
+            content.truncate(content.trim_end().len());
+            content += &end;
+            prop_assert!(both_ways(&[&content], None));
+            let (all, passed, rest, _) = in_parts(&[&content], 50_000);
+            prop_assert!(all == values && passed == content.len() as u64 && rest.is_none());
+            let reversed = content.lines().rev().collect::<Vec<_>>().join("\n");
+            prop_assert!(both_ways(&[&reversed], None));
+        }
+    }
 }

@@ -118,12 +118,15 @@ impl Integers {
         Ok(())
     }
 
-    /// How much memory they take.
-    pub(super) fn bytes(&self) -> u64 {
-        match &self.values {
-            Values::Narrow(values) => 4 * values.capacity() as u64,
-            Values::Wide(values) => 8 * values.capacity() as u64,
-        }
+    /// How much memory the keys of these pieces take.
+    pub(super) fn held(pieces: &[Self]) -> u64 {
+        let of_piece = |piece: &Self| match &piece.values {
+            Values::Narrow(values) => (values.capacity() as u64, 4),
+            Values::Wide(values) => (values.capacity() as u64, 8),
+        };
+        let add = |(count, bytes): (u64, u64), (more, other): (u64, u64)| (count + more, bytes.max(other));
+        let (count, bytes) = pieces.iter().map(of_piece).fold((0, 0), add);
+        count * bytes
     }
 
     /// The span of all pieces.
