@@ -12,6 +12,7 @@ use super::csv;
 use super::number::{ends_line, is_space};
 use super::source::{BLOCK, Before, Input, Opened, Text};
 use crate::error::Error;
+use crate::parallel;
 use crate::runs::Budget;
 
 /// What the records of a text are.
@@ -38,9 +39,9 @@ impl Form {
             // Blanks, and some more; sums of few bytes fit one byte each, so that many are added at once.
             Self::Tokens => {
                 let few = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(byte <= b' ')).sum::<u8>();
-                bytes.chunks(255).map(|bytes| u64::from(few(bytes))).sum()
+                sum(bytes, |bytes| bytes.chunks(255).map(|bytes| u64::from(few(bytes))).sum())
             }
-            Self::Rows(_) => memchr::memchr_iter(b'\n', bytes).count() as u64,
+            Self::Rows(_) => sum(bytes, |bytes| memchr::memchr_iter(b'\n', bytes).count() as u64),
         }
     }
 
@@ -53,6 +54,15 @@ impl Form {
             Self::Rows(_) => Before::of_table(bytes),
         }
     }
+}
+
+/// The sum of what `count` finds in the bytes, by all cores where there are many.
+fn sum(bytes: &[u8], count: impl Fn(&[u8]) -> u64 + Sync + Send) -> u64 {
+    const MANY: usize = 1 << 18;
+    if bytes.len() <= MANY {
+        return count(bytes);
+    }
+    parallel::map_parts(bytes.chunks(MANY).collect(), count).into_iter().sum()
 }
 
 /// Reads inputs in chunks.

@@ -251,7 +251,7 @@ impl<'a> Runs<'a> {
         progress: &dyn Fn(u64),
     ) -> Result<Merged, Error> {
         let (budget, how, selection) = (parts.budget(), parts.how(), self.ask.selection);
-        let memory = budget.bytes() / 8;
+        let memory = budget.bytes() / 2;
         let progress = &mut |merged| progress(merged);
         if let Form::Elements(element) = form {
             let source = Source::raw(Input::Memory(Memory::new("a run", &[], &[1])), element);

@@ -79,7 +79,7 @@ impl Budget {
 
     /// How much is read at once of what may exceed the budget.
     pub(crate) fn step(&self) -> usize {
-        self.bytes.get().map_or(1 << 22, |bytes| (bytes / 16).clamp(1 << 8, 1 << 22) as usize)
+        self.bytes.get().map_or(1 << 22, |bytes| (bytes / 16).clamp(1 << 8, 1 << 25) as usize)
     }
 
     /// The size of the blocks in which runs are written and read: small enough that those of many runs fit.
