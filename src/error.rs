@@ -156,6 +156,11 @@ impl Error {
         matches!(self.kind, ErrorKind::Limit { .. } | ErrorKind::Lacks { .. } | ErrorKind::NoMemory { .. })
     }
 
+    /// Whether less work may be done where this is too much.
+    pub(crate) fn is_of_size(&self) -> bool {
+        matches!(self.kind, ErrorKind::Limit { .. } | ErrorKind::NoMemory { .. })
+    }
+
     pub(crate) fn lacks(what: &'static str) -> Self {
         Self::new(ErrorKind::Lacks { what })
     }

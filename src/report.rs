@@ -23,6 +23,10 @@ pub struct Report {
     pub sort: Elapsed,
     /// The time of bringing the result back.
     pub download: Duration,
+    /// The time of merging shares in memory.
+    pub merge: Duration,
+    /// In how many shares the keys were sorted; none where the device took all at once.
+    pub shares: usize,
     /// Why this algorithm ran, where it was chosen on a GPU.
     pub why: Option<String>,
 }
@@ -99,6 +103,8 @@ impl Report {
             upload: Duration::ZERO,
             sort: Elapsed { time, clock: Clock::Host },
             download: Duration::ZERO,
+            merge: Duration::ZERO,
+            shares: 0,
             why: None,
         }
     }
@@ -118,6 +124,8 @@ impl Report {
             upload: before.upload + self.upload,
             sort: Elapsed { time: before.sort.time + self.sort.time, clock: self.sort.clock },
             download: before.download + self.download,
+            merge: before.merge + self.merge,
+            shares: before.shares + self.shares,
             why: self.why,
         }
     }

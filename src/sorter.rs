@@ -12,6 +12,7 @@
 mod method;
 mod on_cpu;
 mod on_gpu;
+mod shares;
 
 use std::time::{Duration, Instant};
 
@@ -222,30 +223,45 @@ struct Job<'a> {
     method: Method,
 }
 
-/// Sorts on one device, as often as wanted.
-pub struct Sorter {
-    /// `None` is the CPU.
-    gpu: Option<OnGpu>,
+impl Job<'_> {
+    fn shape(&self) -> Shape {
+        Shape { key: self.keys.width, positions: !matches!(self.give, Give::Keys) }
+    }
 }
+
+/// Sorts on the CPU, or on one GPU or several, as often as wanted.
+pub struct Sorter {
+    /// None is the CPU.
+    gpus: Vec<OnGpu>,
+}
+
+/// Fewer keys are sorted by the first of several GPUs alone.
+const FEW: usize = 1 << 20;
 
 impl Sorter {
     /// Sorts on the CPU.
     #[must_use]
     pub fn cpu() -> Self {
-        Self { gpu: None }
+        Self { gpus: Vec::new() }
     }
 
     /// Sorts on a GPU that was started.
     #[must_use]
     pub fn on(gpu: Gpu) -> Self {
-        Self { gpu: Some(OnGpu::new(gpu)) }
+        Self::on_all([gpu])
+    }
+
+    /// Sorts on GPUs that were started; on the CPU if there are none. Each takes its part, and the parts are merged in memory.
+    #[must_use]
+    pub fn on_all(gpus: impl IntoIterator<Item = Gpu>) -> Self {
+        Self { gpus: gpus.into_iter().map(OnGpu::new).collect() }
     }
 
     /// The same, with other sizes from which on the radix sort is chosen; those of the GPU's kind are the default. The CPU
     /// has none.
     #[must_use]
     pub fn with_radix_from(self, radix_from: RadixFrom) -> Self {
-        Self { gpu: self.gpu.map(|gpu| gpu.with_radix_from(radix_from)) }
+        Self { gpus: self.gpus.into_iter().map(|gpu| gpu.with_radix_from(radix_from)).collect() }
     }
 
     /// Starts a GPU and sorts on it: the first hardware one for [`Select::Hardware`].
@@ -257,22 +273,27 @@ impl Sorter {
         Gpu::start(select).map(Self::on)
     }
 
-    /// The GPU it sorts on, if it is one.
+    /// The GPU it sorts on, if it is one, or the first of several.
     #[must_use]
     pub fn started(&self) -> Option<&Gpu> {
-        self.gpu.as_ref().map(OnGpu::gpu)
+        self.gpus.first().map(OnGpu::gpu)
     }
 
-    /// The device it sorts on, if that is a GPU.
+    /// The GPUs it sorts on, if it does so on any.
+    pub fn devices(&self) -> impl Iterator<Item = &AdapterInfo> {
+        self.gpus.iter().map(|gpu| gpu.gpu().info())
+    }
+
+    /// The device it sorts on, if that is a GPU, or the first of several.
     #[must_use]
     pub fn device(&self) -> Option<&AdapterInfo> {
         self.started().map(Gpu::info)
     }
 
-    /// Whether the device takes as many elements of this shape at once, by this method.
+    /// Whether each device takes as many elements of this shape at once, by this method.
     #[must_use]
     pub fn takes(&self, n: usize, shape: Shape, method: Method) -> bool {
-        self.gpu.as_ref().is_none_or(|gpu| gpu.takes(n, shape, method))
+        self.gpus.iter().all(|gpu| gpu.takes(n, shape, method))
     }
 
     /// Does what was asked for, with the result in memory. Calls `progress` where passes are many.
@@ -292,8 +313,8 @@ impl Sorter {
     ///
     /// # Errors
     ///
-    /// More keys than the device takes in one sort, refused before anything is done; a variant that the algorithm
-    /// lacks; what kept keys from coming; a failure of the device.
+    /// More records than positions of 32 bits tell apart; a variant that the algorithm lacks; what kept keys from coming;
+    /// too little memory; a failure of the device.
     ///
     /// # Panics
     ///
@@ -336,9 +357,14 @@ impl Sorter {
 
     /// Does on the device what it can do at once.
     fn perform(&self, job: Job, progress: Progress) -> Result<Ordered<'_>, Error> {
-        match &self.gpu {
-            None => on_cpu::sort(job, progress),
-            Some(gpu) => gpu.sort(job, progress),
+        match &self.gpus[..] {
+            [] => on_cpu::sort(job, progress),
+            [gpu, others @ ..] if others.is_empty() || job.keys.n < FEW => match gpu.place(&job) {
+                Ok(placed) => gpu.sort(job, placed, progress),
+                Err(error) if error.is_of_size() => shares::sort(&self.gpus, job, progress),
+                Err(error) => Err(error),
+            },
+            gpus => shares::sort(gpus, job, progress),
         }
     }
 

@@ -28,8 +28,10 @@ pub struct Timing {
     pub algo: &'static str,
     /// Its variant.
     pub variant: &'static str,
-    /// The device used.
+    /// The device used; the first of several.
     pub device: Device,
+    /// All devices used.
+    pub devices: Vec<Device>,
     /// Number of passes over the data.
     pub dispatches: u64,
     /// Bytes of memory read and written by the passes.
@@ -40,7 +42,7 @@ pub struct Timing {
     pub ms: Phases,
     /// Elements per second of the sort itself.
     pub keys_per_s: f64,
-    /// The number of sorted runs that were merged; none where all fits in memory.
+    /// The number of sorted runs that were merged, in temporary files or in memory; none where all was sorted at once.
     pub runs: usize,
     /// Bytes of runs in temporary files.
     pub spilled_bytes: u64,
@@ -137,10 +139,17 @@ impl Timing {
     /// The timing known after the sort; the caller fills in the phases before and after it.
     #[must_use]
     pub fn new(n: usize, element: String, sorter: &Sorter, report: &Report, why: String) -> Self {
-        let device = match sorter.device() {
-            None => Device { name: "CPU".to_owned(), backend: "cpu", kind: "cpu" },
-            Some(info) => Device { name: info.name.clone(), backend: info.backend, kind: info.kind.name() },
-        };
+        let cpu = || Device { name: "CPU".to_owned(), backend: "cpu", kind: "cpu" };
+        let gpus = sorter.devices().map(|info| Device {
+            name: info.name.clone(),
+            backend: info.backend,
+            kind: info.kind.name(),
+        });
+        let mut devices: Vec<Device> = gpus.collect();
+        if devices.is_empty() {
+            devices.push(cpu());
+        }
+        let device = devices.first().cloned().unwrap_or_else(cpu);
         let seconds = report.sort.time.as_secs_f64();
         Self {
             file: None,
@@ -150,6 +159,7 @@ impl Timing {
             algo: report.ran.algorithm(),
             variant: report.ran.variant(),
             device,
+            devices,
             dispatches: report.dispatches,
             bytes_moved: report.bytes_moved,
             clock: report.sort.clock.name(),
@@ -158,10 +168,11 @@ impl Timing {
                 upload: milliseconds(report.upload),
                 sort: milliseconds(report.sort.time),
                 download: milliseconds(report.download),
+                merge: milliseconds(report.merge),
                 ..Phases::default()
             },
             keys_per_s: if seconds > 0.0 { (n as f64 / seconds).round() } else { 0.0 },
-            runs: 0,
+            runs: report.shares,
             spilled_bytes: 0,
             why: report.why.iter().fold(why, |why, chosen| why + "; " + chosen),
             left_out: LeftOut::default(),
@@ -197,11 +208,12 @@ impl fmt::Display for Timing {
             let passes = if self.dispatches == 1 { "pass" } else { "passes" };
             write!(f, ", {} {passes}", grouped(self.dispatches))?;
         }
-        write!(f, " on {}", self.device.name)?;
+        let names = self.devices.iter().map(|device| &device.name[..]).collect::<Vec<_>>();
+        write!(f, " on {}", names.join(" and "))?;
         if self.device.kind != "cpu" {
             write!(f, " ({}, {}), {} clock", self.device.backend, self.device.kind, self.clock)?;
         }
-        if self.runs > 0 {
+        if self.spilled_bytes > 0 {
             let runs = if self.runs == 1 { "run" } else { "runs" };
             let spilled = human::bytes(self.spilled_bytes);
             write!(f, "; {} {runs} of {spilled} in temporary files", grouped(self.runs))?;

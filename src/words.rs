@@ -187,6 +187,21 @@ impl Words<'_> {
         })
     }
 
+    /// Those of a range, borrowed.
+    pub(crate) fn range(&self, range: std::ops::Range<usize>) -> Words<'_> {
+        by_width!(self, blocks => {
+            let mut before = 0;
+            let of_block = |block| {
+                let block: &[_] = block;
+                let within = |place: usize| place.saturating_sub(before).min(block.len());
+                let part = &block[within(range.start)..within(range.end)];
+                before += block.len();
+                (!part.is_empty()).then_some(Cow::Borrowed(part))
+            };
+            Width::words(blocks.iter().map(|block| &**block).filter_map(of_block).collect())
+        })
+    }
+
     /// Those at these positions.
     pub(crate) fn gathered(self, positions: &[u32]) -> Words<'static> {
         by_width!(self, blocks => {

@@ -14,6 +14,7 @@ mod kernels;
 mod networks;
 mod radix;
 mod select;
+mod shares;
 mod sorting;
 mod streams;
 mod support;

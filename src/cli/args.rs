@@ -413,7 +413,7 @@ pub(super) struct SortArgs {
     )]
     pub(super) variant: Option<Variant>,
 
-    /// Where to sort: auto, cpu, gpu, a number from 'gpusort devices', or part of a name
+    /// Where to sort: auto, cpu, gpu, all GPUs, a number from 'gpusort devices', several as 0,1, or part of a name
     #[arg(
         short,
         long,

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use gpusort::unstable::cost::{self, Choice, Costs};
-use gpusort::unstable::gpu::Gpu;
+use gpusort::unstable::gpu::{Gpu, adapters};
 use gpusort::unstable::human::{grouped, quoted};
 use gpusort::unstable::order::Selection;
-use gpusort::unstable::parallel;
+use gpusort::unstable::parallel::{self, Meanwhile};
 use gpusort::unstable::plan::{RadixFrom, Shape};
 use gpusort::{ErrorKind, Kind, Method, Select, Sorter};
 
@@ -46,22 +46,55 @@ impl Device {
     }
 }
 
-/// A device that starts while the input is read.
+/// What a sort is to run on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    One(Device),
+    /// GPUs that share the work: those of these numbers.
+    Together(Vec<usize>),
+    /// All hardware GPUs.
+    All,
+}
+
+impl Wanted {
+    pub(super) fn named(name: &str) -> anyhow::Result<Self> {
+        let numbers: Option<Vec<usize>> = name.split(',').map(|number| number.trim().parse().ok()).collect();
+        Ok(match numbers {
+            Some(numbers) if numbers.len() > 1 => Self::Together(numbers),
+            _ if name.eq_ignore_ascii_case("all") => Self::All,
+            _ => Self::One(Device::named(name)?),
+        })
+    }
+}
+
+/// Starts several GPUs at the same time.
+fn start(selects: &[Select]) -> Result<Vec<Gpu>, gpusort::Error> {
+    if let [select] = selects {
+        return Ok(vec![Gpu::start(select)?]);
+    }
+    thread::scope(|scope| {
+        let start = |select| parallel::meanwhile(scope, move || Gpu::start(select));
+        let starting: Vec<_> = selects.iter().map(start).collect();
+        starting.into_iter().map(Meanwhile::wait).collect()
+    })
+}
+
+/// Devices that start while the input is read.
 struct Starting {
     /// The starting thread, or the result where the system refused a thread; `None` once it was taken.
     device: Option<Result<JoinHandle<Begun>, Box<Begun>>>,
     since: Instant,
 }
 
-/// A device and its startup time.
-type Begun = (Result<Gpu, gpusort::Error>, Duration);
+/// Devices and their startup time.
+type Begun = (Result<Vec<Gpu>, gpusort::Error>, Duration);
 
 impl Starting {
-    fn new(select: Select) -> Self {
+    fn new(wanted: impl FnOnce() -> Vec<Select> + Send + 'static) -> Self {
         let since = Instant::now();
         let device = parallel::background(move || {
-            let gpu = Gpu::start(&select);
-            (gpu, since.elapsed())
+            let gpus = start(&wanted());
+            (gpus, since.elapsed())
         });
         Self { device: Some(device.map_err(Box::new)), since }
     }
@@ -93,7 +126,7 @@ impl Drop for Starting {
 
 /// The devices of one command, which keep a started GPU for further inputs.
 pub(super) struct Devices {
-    wanted: Device,
+    wanted: Wanted,
     method: Method,
     selection: Selection,
     /// Whether to report that there is no GPU.
@@ -124,14 +157,14 @@ pub(super) struct Chosen {
 }
 
 impl Devices {
-    pub(super) fn new(wanted: Device, method: Method, selection: Selection, notes: bool) -> Self {
+    pub(super) fn new(wanted: Wanted, method: Method, selection: Selection, notes: bool) -> Self {
         let costs = OnceCell::new();
         Self { wanted, method, selection, notes, starting: None, gpu: None, costs }
     }
 
     /// Whether neither a device nor an algorithm is named.
     fn is_free(&self) -> bool {
-        self.wanted == Device::Auto && self.method.algorithm.is_none()
+        self.wanted == Wanted::One(Device::Auto) && self.method.algorithm.is_none()
     }
 
     /// Begins to start the GPU for this input if it will be used: because it was requested, or because it is
@@ -144,12 +177,12 @@ impl Devices {
                 && self.compare(input.n, input.shape, left).is_gpu()
         };
         let is_wanted = match self.wanted {
-            Device::Cpu => false,
+            Wanted::One(Device::Cpu) => false,
             _ if self.is_free() => input.is_some_and(pays),
-            Device::Auto | Device::Gpu(_) => true,
+            _ => true,
         };
         if is_wanted {
-            self.starting = Some(Starting::new(self.select()));
+            self.starting = Some(Starting::new(self.selects()));
         }
     }
 
@@ -204,12 +237,13 @@ impl Devices {
     /// Why a GPU is to sort, or else why none is.
     fn reason_for_gpu(&self, n: u64, shape: Shape, unread: u64) -> Result<String, String> {
         match (&self.wanted, self.method.algorithm) {
-            (Device::Cpu, _) => return Err("--device cpu".to_owned()),
-            (Device::Gpu(_), _) => return Ok("--device names it".to_owned()),
-            (Device::Auto, Some(algorithm)) => {
+            (Wanted::One(Device::Cpu), _) => return Err("--device cpu".to_owned()),
+            (Wanted::One(Device::Auto), Some(algorithm)) => {
                 return Ok(format!("--algo {algorithm} is named and there is a hardware GPU"));
             }
-            (Device::Auto, None) => {}
+            (Wanted::One(Device::Auto), None) => {}
+            (Wanted::One(Device::Gpu(_)), _) => return Ok("--device names it".to_owned()),
+            (Wanted::Together(_) | Wanted::All, _) => return Ok("--device names them".to_owned()),
         }
         if n < cost::FEWEST {
             let are = if n == 1 { "element is" } else { "elements are" };
@@ -231,23 +265,25 @@ impl Devices {
         if let Some(gpu) = &self.gpu {
             return Ok((gpu.clone(), Duration::ZERO));
         }
-        let starting = self.starting.take().unwrap_or_else(|| Starting::new(self.select()));
+        let starting = self.starting.take().unwrap_or_else(|| Starting::new(self.selects()));
         progress.phase("device", Unit::Time, None);
         let (gpu, time) = match starting.wait() {
-            (Ok(gpu), time) => (Ok(Rc::new(self.sorter(gpu))), time),
+            (Ok(gpus), time) => (Ok(Rc::new(self.sorter(gpus))), time),
             (Err(error), _) => (Err(self.reason_for_none(error, progress)?), Duration::ZERO),
         };
         Ok((self.gpu.insert(gpu).clone(), time))
     }
 
-    /// A sorter that chooses by what was measured of this GPU, if anything was.
-    fn sorter(&self, gpu: Gpu) -> Sorter {
+    /// A sorter that chooses by what was measured of these GPUs, if anything was.
+    fn sorter(&self, gpus: Vec<Gpu>) -> Sorter {
         // Whoever names an algorithm needs no costs, and no note about them.
         let is_open = self.method.algorithm.is_none();
         let costs = is_open.then(|| self.costs()).filter(|costs| costs.measured_here);
-        let seen = costs.and_then(|costs| costs.gpu.as_ref()).filter(|seen| seen.name == gpu.info().name);
-        let radix_from = seen.map(|seen| seen.radix_from(RadixFrom::of_kind(gpu.info().kind)));
-        let sorter = Sorter::on(gpu);
+        let info = gpus.first().map(Gpu::info);
+        let seen = costs.and_then(|costs| costs.gpu.as_ref());
+        let seen = seen.zip(info).filter(|(seen, info)| seen.name == info.name);
+        let radix_from = seen.map(|(seen, info)| seen.radix_from(RadixFrom::of_kind(info.kind)));
+        let sorter = Sorter::on_all(gpus);
         match radix_from {
             Some(radix_from) => sorter.with_radix_from(radix_from),
             None => sorter,
@@ -258,8 +294,8 @@ impl Devices {
     fn reason_for_none(&self, error: gpusort::Error, progress: &Progress) -> anyhow::Result<String> {
         let is_none = matches!(error.kind(), ErrorKind::NoDevice { .. });
         match (&self.wanted, self.method.algorithm) {
-            (Device::Auto, None) => {}
-            (Device::Auto, Some(algorithm)) if is_none => {
+            (Wanted::One(Device::Auto), None) => {}
+            (Wanted::One(Device::Auto), Some(algorithm)) if is_none => {
                 if self.notes {
                     let kind = if algorithm.is_network() { "network" } else { "sort" };
                     progress.note(&format!("no hardware GPU found; the {algorithm} {kind} runs on the CPU"));
@@ -286,14 +322,28 @@ impl Devices {
         Ok(sorter)
     }
 
-    fn select(&self) -> Select {
-        match &self.wanted {
-            Device::Gpu(select) => select.clone(),
+    /// What finds the GPUs to start.
+    fn selects(&self) -> impl FnOnce() -> Vec<Select> + Send + 'static {
+        let selects = match &self.wanted {
+            Wanted::One(Device::Gpu(select)) => vec![select.clone()],
             // The measured GPU may not be the first.
-            Device::Auto if self.is_free() && self.costs().measured_here => {
-                self.costs().gpu.as_ref().map_or(Select::Hardware, |gpu| Select::Name(gpu.name.clone()))
+            Wanted::One(Device::Auto) if self.is_free() && self.costs().measured_here => {
+                let measured = self.costs().gpu.as_ref().map(|gpu| Select::Name(gpu.name.clone()));
+                measured.into_iter().collect()
             }
-            Device::Auto | Device::Cpu => Select::Hardware,
+            Wanted::Together(numbers) => numbers.iter().map(|&number| Select::Index(number)).collect(),
+            Wanted::All | Wanted::One(Device::Auto | Device::Cpu) => Vec::new(),
+        };
+        let all = self.wanted == Wanted::All;
+        move || {
+            let mut selects = selects;
+            if all {
+                let hardware = adapters().into_iter().enumerate();
+                let hardware = hardware.filter(|(_, info)| info.kind != Kind::Software);
+                selects.extend(hardware.map(|(number, _)| Select::Index(number)));
+            }
+            // The first there is, or why there is none.
+            if selects.is_empty() { vec![Select::Hardware] } else { selects }
         }
     }
 }

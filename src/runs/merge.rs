@@ -12,36 +12,39 @@
 //! Where to cut is found by bisection over key values: a key belongs to the first parts if fewer keys than those have
 //! are less. Equal keys are of the earlier runs first.
 
-use crate::key::Word;
+use crate::cpu::Item;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
 /// Elements of the result that are worth another core's while.
 const PART: usize = 1 << 16;
 
+/// The most elements that one core merges at once: they fit its caches.
+const MOST: usize = 1 << 19;
+
 /// Merges `runs`, which are in order, into `to`, which has as many elements.
-pub(crate) fn merge<W: Word>(runs: &[&[W]], to: &mut [W]) {
-    let runs: Vec<&[W]> = runs.iter().copied().filter(|run| !run.is_empty()).collect();
+pub(crate) fn merge<T: Item>(runs: &[&[T]], to: &mut [T]) {
+    let runs: Vec<&[T]> = runs.iter().copied().filter(|run| !run.is_empty()).collect();
     // To find a cut takes some hundred comparisons in each run.
     let least = PART.max(runs.len() << 10);
     if to.len() <= least {
         return merge_on_one_core(&runs, to);
     }
-    let size = to.len().div_ceil(4 * parallel::threads()).max(least);
+    let size = to.len().div_ceil(4 * parallel::threads()).clamp(least, least.max(MOST));
     let ends: Vec<usize> = (1..=to.len().div_ceil(size)).map(|part| (part * size).min(to.len())).collect();
     let mut cuts = vec![vec![0; runs.len()]];
     cuts.extend(parallel::iter(&ends).map(|&end| cut(&runs, end)).collect::<Vec<_>>());
     parallel::chunks_mut(to, size).zip(parallel::windows(&cuts, 2)).for_each(|(to, cuts)| {
         let parts = runs.iter().zip(&cuts[0]).zip(&cuts[1]);
-        let parts: Vec<&[W]> = parts.map(|((run, &begin), &end)| &run[begin..end]).collect();
+        let parts: Vec<&[T]> = parts.map(|((run, &begin), &end)| &run[begin..end]).collect();
         merge_on_one_core(&parts, to);
     });
 }
 
 /// How many elements of each run are among the first `count` of all.
-fn cut<W: Word>(runs: &[&[W]], count: usize) -> Vec<usize> {
-    let below = |key: u64| runs.iter().map(move |run| run.partition_point(|&other| other.into() < key));
+fn cut<T: Item>(runs: &[&[T]], count: usize) -> Vec<usize> {
+    let below = |key: u64| runs.iter().map(move |run| run.partition_point(|&other| other.key() < key));
     // The greatest key with at most `count` less than it.
-    let (mut key, mut bit) = (0, 1_u64 << (8 * size_of::<W>() - 1));
+    let (mut key, mut bit) = (0, 1_u64 << (u64::BITS - 1));
     while bit > 0 {
         if below(key | bit).sum::<usize>() <= count {
             key |= bit;
@@ -51,15 +54,15 @@ fn cut<W: Word>(runs: &[&[W]], count: usize) -> Vec<usize> {
     let mut cuts: Vec<usize> = below(key).collect();
     let mut missing = count - cuts.iter().sum::<usize>();
     for (cut, run) in cuts.iter_mut().zip(runs) {
-        let equal = run[*cut..].partition_point(|&other| other.into() <= key).min(missing);
+        let equal = run[*cut..].partition_point(|&other| other.key() <= key).min(missing);
         *cut += equal;
         missing -= equal;
     }
     cuts
 }
 
-fn merge_on_one_core<W: Word>(runs: &[&[W]], to: &mut [W]) {
-    merge_by(runs, to, |a, b| a < b);
+fn merge_on_one_core<T: Item>(runs: &[&[T]], to: &mut [T]) {
+    merge_by(runs, to, |a, b| a.key() < b.key());
 }
 
 /// Merges runs in the order that `less` says, with equal elements of earlier runs first.

@@ -77,17 +77,38 @@ impl OnGpu {
         Ok((start.elapsed().saturating_sub(waiting), order.holds()))
     }
 
-    /// Does a job, and leaves the result on the device.
-    pub(super) fn sort(&self, job: Job, progress: Progress) -> Result<Ordered<'_>, Error> {
-        let Job { keys, give, first, method } = job;
-        let (n, key) = (keys.n, keys.width);
-        let shape = Shape { key, positions: !matches!(give, Give::Keys) };
-        let first = first.map(|first| first.min(n));
-        let task = Task { n, first, shape };
+    /// The most elements, up to this many, for which there is a plan.
+    pub(super) fn most(&self, n: usize, shape: Shape, method: Method) -> usize {
+        if self.takes(n, shape, method) {
+            return n;
+        }
+        let (mut least, mut too_many) = (0, n);
+        while too_many - least > 1 {
+            let middle = least + (too_many - least) / 2;
+            if self.takes(middle, shape, method) { least = middle } else { too_many = middle }
+        }
+        least
+    }
+
+    /// Finds a plan for a job for which there is room.
+    ///
+    /// # Errors
+    ///
+    /// What the last of the plans lacks.
+    pub(super) fn place(&self, job: &Job) -> Result<Placed, Error> {
         let start = Instant::now();
-        let plans = method.plans(task, &self.gpu.info().limits, &self.radix_from);
+        let task =
+            Task { n: job.keys.n, first: job.first.map(|first| first.min(job.keys.n)), shape: job.shape() };
+        let plans = job.method.plans(task, &self.gpu.info().limits, &self.radix_from);
         let (planned, buffers, lacked) = first_that_fits(plans, |plan| self.buffers(plan))?;
-        let allocating = start.elapsed();
+        Ok(Placed { task, planned, buffers, lacked, allocating: start.elapsed() })
+    }
+
+    /// Does a job where it was placed, and leaves the result on the device.
+    pub(super) fn sort(&self, job: Job, placed: Placed, progress: Progress) -> Result<Ordered<'_>, Error> {
+        let Job { keys, give, method, .. } = job;
+        let Placed { task, planned, buffers, lacked, allocating } = placed;
+        let Task { n, first, shape } = task;
         let Planned { plan, algorithm, variant } = planned;
         let why = method.why(algorithm, task, &self.radix_from, lacked.as_ref());
         // Of elements with positions only those are brought back.
@@ -125,6 +146,8 @@ impl OnGpu {
             upload: allocating + upload,
             sort,
             download: Duration::ZERO,
+            merge: Duration::ZERO,
+            shares: 0,
             why: why.filter(|_| !skip),
         };
         let records = match give {
@@ -138,6 +161,16 @@ impl OnGpu {
         let place = Place::Gpu(Box::new(OnDevice { of: self, buffers, shape, count, records }));
         Ok(Ordered { place, count, repeated: 0, report })
     }
+}
+
+/// A plan for a job, and the room for it.
+pub(super) struct Placed {
+    task: Task,
+    planned: Planned,
+    buffers: Buffers,
+    /// What the device lacked for a faster plan.
+    lacked: Option<Error>,
+    allocating: Duration,
 }
 
 /// A result in buffers of the device.

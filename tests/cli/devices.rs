@@ -1,7 +1,8 @@
 //! Which device sorts, and the notes about it.
 
 use crate::device;
-use crate::support::command::{run_in_environment, sorted, stderr};
+use crate::support::command::{run, run_in_environment, sorted, stderr};
+use crate::support::files::Folder;
 
 #[test]
 fn a_machine_without_a_gpu() {
@@ -42,4 +43,25 @@ fn devices_are_listed_with_their_limits() {
     for word in ["vulkan", "binding", "workgroup memory", "subgroup", "cpu"] {
         assert!(list.contains(word), "{list}");
     }
+}
+
+#[test]
+fn several_devices_are_named_by_their_numbers() {
+    let folder = Folder::new();
+    let file = folder.arg("n.u32");
+    run(&["gen", "--count", "1100000", "-o", &file], "");
+    let expected = run(&["sort", "-q", "-d", "cpu", &file, "-o", "-"], "").stdout;
+    let output = run(&["sort", "-d", "0,0", "--json", "--timing", "stderr", &file, "-o", "-"], "");
+    assert!(output.status.success() && output.stdout == expected, "{}", stderr(&output));
+    let told: serde_json::Value = serde_json::from_str(&stderr(&output)).unwrap();
+    assert_eq!((told["devices"].as_array().unwrap().len(), &told["runs"]), (2, &4.into()), "{told}");
+    assert_eq!(told["device"], told["devices"][0]);
+    let why = told["why"].as_str().unwrap();
+    assert!(why.starts_with("--device names them; ") && why.ends_with("; in 4 shares on 2 GPUs"), "{told}");
+    let output = run(&["sort", "-d", "0,99", &file], "");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    assert!(stderr(&output).contains("99"), "{}", stderr(&output));
+    // There are none but software ones, or all of these do.
+    let output = run(&["sort", "-d", "all", &file, "-o", "-"], "");
+    assert!(output.stdout == expected || stderr(&output).contains("--device cpu"), "{}", stderr(&output));
 }

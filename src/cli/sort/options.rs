@@ -16,7 +16,7 @@ use gpusort::unstable::pipeline::Ask;
 use gpusort::unstable::runs::Budget;
 
 use crate::cli::args::{self, OrAuto, OrderArgs, SortArgs, TimingArg};
-use crate::cli::device::{Device, Devices};
+use crate::cli::device::{Devices, Wanted};
 use crate::cli::format;
 
 /// The inputs to be sorted, merged or checked, and their order.
@@ -39,7 +39,7 @@ pub(super) struct Options {
     pub(super) ask: Ask,
     /// Whether more files are sorted after this one.
     pub(super) each: bool,
-    pub(super) device: Device,
+    pub(super) device: Wanted,
     /// The most memory to take, if it was named.
     pub(super) memory: Option<u64>,
     /// Folders for temporary files, if any were named.
@@ -187,7 +187,7 @@ impl Options {
             },
             input,
             each: args.each,
-            device: Device::named(&args.device)?,
+            device: Wanted::named(&args.device)?,
             memory: args.buffer_size.or(args.memory),
             folders: args.temp_dir,
             output,

@@ -1,0 +1,357 @@
+//! Sorts in shares: more keys than a GPU takes at once, and several GPUs.
+//!
+//! ```text
+//! keys     ───────── share 0 ─┬─ share 1 ─┬─ share 2 ─┬─ share 3 ──
+//! lanes                  GPU 0       GPU 1       GPU 1       GPU 0        each takes the next one when it is done
+//! merged   ─────────────────────────────────────────────────────────      by all cores
+//! ```
+//!
+//! A GPU has two lanes, so that keys go up for one while the other sorts or brings a result back. Where it has not enough
+//! memory for both, one goes on, with halves of its share if need be. A GPU that fails gives its share back, and others
+//! do the rest.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use super::on_gpu::OnGpu;
+use super::{Give, Job, Method, Ordered, Progress, number_of_records};
+use crate::clock::{Clock, Elapsed};
+use crate::cpu::{self, Pair};
+use crate::error::{Error, ErrorKind};
+use crate::key::KeyWords;
+use crate::memory;
+use crate::parallel;
+use crate::plan::Shape;
+use crate::report::{Form, Report};
+use crate::runs;
+use crate::words::{Block, Width, Words, by_width, in_one};
+
+/// Lanes of each GPU.
+const LANES: usize = 2;
+
+/// The most elements of a share: several of them are under way at the same time.
+const MOST: usize = 1 << 28;
+
+/// Fewer are not worth a second share.
+const LEAST: usize = 1 << 16;
+
+/// Sorts on these GPUs, at least one.
+pub(super) fn sort(gpus: &[OnGpu], job: Job, progress: Progress) -> Result<Ordered<'static>, Error> {
+    let start = Instant::now();
+    let Job { keys, give, first, method } = job;
+    let keys = keys.collect()?;
+    let n = keys.len();
+    let positions = !matches!(give, Give::Keys);
+    if positions {
+        number_of_records(n)?;
+    }
+    let shape = Shape { key: keys.width(), positions };
+    let shares = shares(gpus, n, shape, method);
+    let sort = |gpu: usize, share: Range<usize>| {
+        let gpu = &gpus[gpu];
+        let give = if positions { Give::Positions } else { Give::Keys };
+        let job = Job { keys: keys.range(share).into(), give, first, method };
+        let placed = gpu.place(&job)?;
+        gpu.sort(job, placed, &mut |_, _| {})?.bring()
+    };
+    let (mut sorted, failed) = sort_shares(gpus.len(), shares, &sort, progress)?;
+    sorted.sort_unstable_by_key(|(begin, _)| *begin);
+    let sorting = start.elapsed();
+
+    let start = Instant::now();
+    let reports = sorted.iter().map(|(_, sorted)| sorted.report.clone());
+    let together = |before: Report, report: Report| Report {
+        // At the same time.
+        prepare: before.prepare.max(report.prepare),
+        ..report.after(&before)
+    };
+    let report = reports.reduce(together);
+    let results: Vec<(usize, Words)> =
+        sorted.into_iter().map(|(begin, sorted)| (begin, sorted.words)).collect();
+    let count = results.len();
+    let words = if positions {
+        let positions = by_width!(&keys, blocks => merged_positions(blocks, &results));
+        drop(keys);
+        give.at(positions)
+    } else {
+        drop(keys);
+        match shape.key {
+            KeyWords::One => merged_keys::<u32>(results),
+            KeyWords::Two => merged_keys::<u64>(results),
+        }
+    };
+    let words = words.truncated(first);
+    let report = report.unwrap_or_else(|| Report::on_cpu(Form::InOrder, Duration::ZERO));
+    let number = if gpus.len() > 1 { format!(" on {} GPUs", gpus.len()) } else { String::new() };
+    let cut = format!("in {count} shares{number}");
+    let why =
+        report.why.clone().into_iter().chain([cut]).chain(failed).reduce(|why, more| why + "; " + &more);
+    // Transfers and sorts of different shares go on at the same time.
+    let sort = Elapsed { time: sorting, clock: Clock::Host };
+    let (upload, download) = (Duration::ZERO, Duration::ZERO);
+    let report = Report { why, sort, upload, download, merge: start.elapsed(), shares: count, ..report };
+    Ok(Ordered::in_memory(words, 0, report))
+}
+
+/// Shares of about equal size, as many as the GPUs have lanes for, or more.
+fn shares(gpus: &[OnGpu], n: usize, shape: Shape, method: Method) -> VecDeque<Range<usize>> {
+    let most = gpus.iter().map(|gpu| gpu.most(n, shape, method)).min().unwrap_or(n).clamp(1, MOST);
+    let count = n.div_ceil(most).next_multiple_of(LANES * gpus.len());
+    let size = n.div_ceil(count).max(LEAST.min(most));
+    (0..n).step_by(size).map(|begin| begin..n.min(begin + size)).collect()
+}
+
+/// The shares that are left, and who sorts.
+struct State {
+    left: VecDeque<Range<usize>>,
+    /// Shares that are being sorted.
+    busy: usize,
+    /// How many lanes of each GPU are at work or wait for work.
+    lanes: Vec<usize>,
+    /// How GPUs failed.
+    failed: Vec<Error>,
+    /// What ends all.
+    error: Option<Error>,
+}
+
+/// What came of shares: each result with where its share begins, in any order, and what is to be said of GPUs that failed.
+type Results<R> = (Vec<(usize, R)>, Option<String>);
+
+/// Sorts the shares by `sort`, which gets the number of a GPU.
+fn sort_shares<R: Send>(
+    gpus: usize,
+    shares: VecDeque<Range<usize>>,
+    sort: &(impl Fn(usize, Range<usize>) -> Result<R, Error> + Sync),
+    progress: Progress,
+) -> Result<Results<R>, Error> {
+    let all: usize = shares.iter().map(Range::len).sum();
+    let lanes = vec![LANES; gpus];
+    let state = Mutex::new(State { left: shares, busy: 0, lanes, failed: Vec::new(), error: None });
+    let changed = Condvar::new();
+    let mut results = Vec::new();
+    std::thread::scope(|scope| {
+        let (send, receive) = mpsc::channel();
+        let (state, changed) = (&state, &changed);
+        for number in 0..gpus * LANES {
+            let gpu = number % gpus;
+            let send = send.clone();
+            parallel::meanwhile(scope, move || {
+                let give = |share: Range<usize>, sorted| {
+                    // If nobody receives it, all has ended.
+                    let _ = send.send((share, sorted));
+                };
+                lane(state, changed, gpu, |share| sort(gpu, share), give);
+            });
+        }
+        drop(send);
+        let mut done = 0;
+        for (share, sorted) in receive {
+            done += share.len();
+            progress(done as u64, all as u64);
+            results.push((share.start, sorted));
+        }
+    });
+    let State { left, failed, error, .. } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = error {
+        return Err(error);
+    }
+    let mut failed = failed.into_iter();
+    match failed.next() {
+        Some(error) if !left.is_empty() => Err(error),
+        first => {
+            let say = |error: Error| format!("a GPU failed and others did its part: {error}");
+            Ok((results, first.into_iter().chain(failed).map(say).reduce(|all, more| all + "; " + &more)))
+        }
+    }
+}
+
+/// Sorts one share after another on a GPU, until none is left and none may come back.
+fn lane<R>(
+    state: &Mutex<State>,
+    changed: &Condvar,
+    gpu: usize,
+    sort: impl Fn(Range<usize>) -> Result<R, Error>,
+    give: impl Fn(Range<usize>, R),
+) {
+    let locked = || -> MutexGuard<State> { state.lock().unwrap_or_else(PoisonError::into_inner) };
+    loop {
+        let mut now = locked();
+        let share = loop {
+            if now.lanes[gpu] == 0 || now.error.is_some() {
+                return;
+            }
+            if let Some(share) = now.left.pop_front() {
+                break share;
+            }
+            if now.busy == 0 {
+                return;
+            }
+            now = changed.wait(now).unwrap_or_else(PoisonError::into_inner);
+        };
+        now.busy += 1;
+        drop(now);
+        let sorted = sort(share.clone());
+        let mut now = locked();
+        now.busy -= 1;
+        let is_alive = match sorted {
+            Ok(sorted) => {
+                give(share, sorted);
+                true
+            }
+            Err(error) => now.take_back(gpu, share, error),
+        };
+        changed.notify_all();
+        if !is_alive {
+            return;
+        }
+    }
+}
+
+impl State {
+    /// Takes back a share that was not sorted for this reason; whether the lane goes on.
+    fn take_back(&mut self, gpu: usize, share: Range<usize>, error: Error) -> bool {
+        match error.kind() {
+            // Once more with all memory for one lane, and then with less to do.
+            ErrorKind::NoMemory { .. } if self.lanes[gpu] > 1 => {
+                self.lanes[gpu] -= 1;
+                self.left.push_front(share);
+                false
+            }
+            ErrorKind::NoMemory { .. } if share.len() > LEAST => {
+                let middle = share.start + share.len() / 2;
+                self.left.push_front(middle..share.end);
+                self.left.push_front(share.start..middle);
+                true
+            }
+            _ if error.is_too_much() => {
+                self.error.get_or_insert(error);
+                false
+            }
+            _ => {
+                self.left.push_front(share);
+                // Its lanes fail together.
+                if std::mem::take(&mut self.lanes[gpu]) > 0 {
+                    self.failed.push(error);
+                }
+                false
+            }
+        }
+    }
+}
+
+/// Merges the keys of shares.
+fn merged_keys<W: Width>(results: Vec<(usize, Words<'static>)>) -> Words<'static> {
+    let blocks = results.into_iter().filter_map(|(_, words)| W::blocks(words));
+    let mut blocks: Vec<Block<W>> = blocks.map(in_one).collect();
+    if blocks.len() == 1 {
+        return W::words(blocks);
+    }
+    let mut all = memory::zeroed(blocks.iter().map(|block| block.len()).sum());
+    let slices: Vec<&[W]> = blocks.iter().map(|block| &**block).collect();
+    runs::merge(&slices, &mut all);
+    blocks.clear();
+    all.into()
+}
+
+/// Merges the positions of shares, by the keys there.
+fn merged_positions<W: Width>(keys: &[Block<W>], results: &[(usize, Words)]) -> Vec<u32> {
+    let keys = in_one(keys.iter().map(|block| Block::Borrowed(&**block)).collect());
+    let pairs = |(begin, words): &(usize, Words)| {
+        let positions = u32::blocks(words.borrowed()).map(in_one).unwrap_or_default();
+        parallel::map(&positions, |&position| {
+            let position = position + *begin as u32;
+            Pair { key: keys[position as usize], position }
+        })
+    };
+    let pairs: Vec<Vec<Pair<W>>> = results.iter().map(pairs).collect();
+    let mut all = memory::zeroed(pairs.iter().map(Vec::len).sum());
+    runs::merge(&pairs.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut all);
+    cpu::records(&all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sorts 1000 elements in ten shares; `fails` says why a GPU does not sort a share. Where the results begin and end.
+    fn shared(
+        gpus: usize,
+        fails: impl Fn(usize, &Range<usize>) -> Option<Error> + Sync,
+    ) -> Result<(Vec<Range<usize>>, Option<String>), Error> {
+        let size = 4 * LEAST;
+        let shares = (0..10).map(|share| share * size..(share + 1) * size).collect();
+        let sort = |gpu, share: Range<usize>| fails(gpu, &share).map_or(Ok(share), Err);
+        let mut most = 0;
+        let mut progress = |done, all| {
+            assert!(done <= all);
+            most = done;
+        };
+        let (mut results, said) = sort_shares(gpus, shares, &sort, &mut progress)?;
+        results.sort_unstable_by_key(|(begin, _)| *begin);
+        assert!(results.iter().all(|(begin, share)| *begin == share.start));
+        let results: Vec<Range<usize>> = results.into_iter().map(|(_, share)| share).collect();
+        assert!(results.windows(2).all(|pair| pair[0].end == pair[1].start), "{results:?}");
+        assert_eq!(
+            (results[0].start, results[results.len() - 1].end, most),
+            (0, 10 * size, 10 * size as u64)
+        );
+        Ok((results, said))
+    }
+
+    fn no_memory() -> Error {
+        Error::new(ErrorKind::NoMemory { device: "GPU".to_owned(), what: "keys".to_owned(), bytes: 5 })
+    }
+
+    #[test]
+    fn every_share_is_sorted_once() {
+        for gpus in 1..4 {
+            let (results, said) = shared(gpus, |_, _| None).unwrap();
+            assert_eq!((results.len(), said), (10, None));
+        }
+    }
+
+    #[test]
+    fn a_gpu_that_fails_hands_its_share_back() {
+        for broken in 0..3 {
+            let fails = |gpu, share: &Range<usize>| {
+                (gpu == broken && share.start > 0).then(|| Error::device("it fell off the bus"))
+            };
+            let (results, said) = shared(3, fails).unwrap();
+            assert_eq!(results.len(), 10);
+            // Others may have taken all of it.
+            let once = |said: String| {
+                said.matches("others did its part").count() == 1 && said.contains("off the bus")
+            };
+            assert!(said.is_none_or(once));
+        }
+        // Both lanes of the first end before the second has begun.
+        let slow = |gpu, _: &Range<usize>| {
+            if gpu == 0 {
+                return Some(Error::device("broken"));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+            None
+        };
+        assert!(shared(2, slow).is_ok());
+        let error = shared(2, |_, _| Some(Error::device("broken"))).unwrap_err();
+        assert!(error.to_string().contains("broken"), "{error}");
+    }
+
+    #[test]
+    fn what_has_no_room_is_halved() {
+        let fails = |most: usize| move |_, share: &Range<usize>| (share.len() > most).then(no_memory);
+        for gpus in 1..3 {
+            assert_eq!(shared(gpus, fails(4 * LEAST)).unwrap().0.len(), 10);
+            assert_eq!(shared(gpus, fails(LEAST)).unwrap().0.len(), 40);
+            assert!(matches!(shared(gpus, fails(LEAST / 4)).unwrap_err().kind(), ErrorKind::NoMemory { .. }));
+        }
+    }
+
+    #[test]
+    fn what_no_device_can_do_is_an_error() {
+        let error = shared(2, |_, _| Some(Error::lacks("subgroups"))).unwrap_err();
+        assert!(error.to_string().contains("subgroups"), "{error}");
+    }
+}
