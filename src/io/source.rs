@@ -156,10 +156,8 @@ impl Input {
                     Ok(metadata) if metadata.is_file() => {
                         // One of /dev may stand for a file that is open, in which reading goes on.
                         let at = (&file).stream_position();
-                        Box::new(ByAllCores {
-                            at: at.map_err(|error| Error::io(self.name(), "read", error))?,
-                            file,
-                        })
+                        let at = at.map_err(|error| Error::io(self.name(), "read", error))?;
+                        Box::new(ByAllCores { file, at, size: metadata.len() })
                     }
                     _ => Box::new(file),
                 }
@@ -200,6 +198,8 @@ fn widen<T>(_: &T) {}
 struct ByAllCores {
     file: File,
     at: u64,
+    /// Its size when it was opened.
+    size: u64,
 }
 
 impl Read for ByAllCores {
@@ -211,8 +211,17 @@ impl Read for ByAllCores {
             fill_by_all_cores(&self.file, room, self.at, PIECE)?
         };
         self.at += total as u64;
+        // What is shorter now was cut: its rest must not be taken for nothing.
+        if total < room.len() && self.file.metadata()?.len() < self.size {
+            return Err(cut());
+        }
         Ok(total)
     }
+}
+
+/// The error that a file has become shorter.
+fn cut() -> io::Error {
+    io::Error::other("it was changed while it was being read")
 }
 
 /// Reads a regular file that is reopened for every block.
@@ -227,7 +236,7 @@ impl Read for Reopened {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let file = File::open(&self.path)?;
         if file.metadata()?.len() < self.size {
-            return Err(io::Error::other("it was changed while it was being read"));
+            return Err(cut());
         }
         let count = read_at(&file, room, self.at)?;
         self.at += count as u64;
@@ -296,7 +305,7 @@ impl RegularFile {
     /// It as an input that begins at this place.
     pub(super) fn opened_at(self, place: u64) -> Opened {
         let Self { name, file, size } = self;
-        let reader = Box::new(ByAllCores { at: place, file });
+        let reader = Box::new(ByAllCores { at: place, file, size });
         Opened { name, reader, size: Some(size.saturating_sub(place)), is_run: false }
     }
 

@@ -36,8 +36,8 @@ fn memory_is_named_in_the_usual_ways() {
     assert_eq!(runs(&["--memory", "1T", "-T", "/gone", &file], ""), 0);
     assert_eq!(runs(&["--memory", "90%", &file], ""), 0);
     assert!(runs(&["--memory", "0%", &file], "") > few);
-    // The same of what comes through a pipe.
-    assert_eq!(runs(&["-S", "100K"], &input), few);
+    // Of a pipe the text is kept, too, so there are more.
+    assert!(runs(&["-S", "100K"], &input) > few);
     // The last one counts, and several folders are used in turn.
     let folders = [folder.arg("a"), folder.arg("b")];
     folders.iter().for_each(|folder| fs::create_dir(folder).unwrap());

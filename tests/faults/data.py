@@ -187,6 +187,10 @@ def make_jobs(setup: Setup, count: int) -> dict[str, Job]:
     job("text to stdout", "sort", text, out=right)
     job("text from a pipe", "sort", "-o", "old.txt", stdin=text, piped=True, old=old, new={"old.txt": right})
     job("text from stdin", "sort", stdin=text, out=right)
+    # So little that there are ten runs or more.
+    little = ["--memory", str(max(count, 4096))]
+    job("text in parts", "sort", *little, text, "-o", "old.txt", old=old, new={"old.txt": right})
+    job("text in parts from a pipe", "sort", *little, stdin=text, piped=True, out=right)
     positions = sorted(range(count), key=list(map(int, tokens)).__getitem__)
     positions = lines([b"%d" % position for position in positions])
     job("argsort", "sort", "--argsort", text, "-o", "old.txt", old=old, new={"old.txt": positions})
@@ -197,6 +201,7 @@ def make_jobs(setup: Setup, count: int) -> dict[str, Job]:
     path = put("decimals.txt", lines(short))
     job("decimals", "sort", path, "-o", "old.txt", old=old, new={"old.txt": right_short})
     job("decimals to stdout", "sort", path, out=right_short)
+    job("decimals in parts", "sort", *little, path, "-o", "old.txt", old=old, new={"old.txt": right_short})
     each_once = {float_key(token): token for token in reversed(short)}
     job("unique", "sort", "-u", path, out=lines([each_once[value] for value in sorted(each_once)]))
 
@@ -206,6 +211,7 @@ def make_jobs(setup: Setup, count: int) -> dict[str, Job]:
         path = put(f"words.{name}", content)
         job(name, "sort", path, "-o", file, old={file: OLD}, new={file: right_words})
         if name == "u32":
+            job("u32 in parts", "sort", *little, path, "-o", file, old={file: OLD}, new={file: right_words})
             ordered = put("in-order.u32", right_words)
             halves = content[: len(content) // 8 * 4], content[len(content) // 8 * 4 :]
             parts = [put(f"part{n}.u32", sorted_binary(half, name)) for n, half in enumerate(halves)]
@@ -216,6 +222,8 @@ def make_jobs(setup: Setup, count: int) -> dict[str, Job]:
     rows, right_rows = table(rng, count)
     path = put("table.csv", rows)
     job("table", "sort", "-k", "value", path, "-o", "old.csv", old={"old.csv": OLD}, new={"old.csv": right_rows})
+    old_table, new_table = {"old.csv": OLD}, {"old.csv": right_rows}
+    job("table in parts", "sort", *little, "-k", "value", path, "-o", "old.csv", old=old_table, new=new_table)
     job("table to stdout", "sort", "-k", "value", path, out=right_rows)
     job("check table", "check", "-k", "value", put("in-order.csv", right_rows), out=b"")
 

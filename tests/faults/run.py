@@ -12,6 +12,7 @@ machine, so such a run may have to be made several times.
 signals.py  signals, kill, together, tune     random moments; several runs in one folder
 limits.py   memory, cgroup, threads, files    limits of the system
 outputs.py  disk, descriptors, foreign        where the output goes, and who looks on
+spill.py    spill                             temporary files
 pipes.py    pipes                             slow and vanishing ends, FIFOs, long rows
 mutated.py  mutated                           inputs that were tampered with
 selftest.py                                   faults that are planted, to see that the checks see them
@@ -37,10 +38,11 @@ import mutated
 import outputs
 import pipes
 import signals
+import spill
 from harness import TIMEOUT, UMASK, NotPossible, Report, Scenario, Setup, one, remove
 
 SCENARIOS: list[Scenario] = [
-    scenario for module in (signals, limits, outputs, pipes, mutated) for scenario in module.SCENARIOS
+    scenario for module in (signals, limits, outputs, spill, pipes, mutated) for scenario in module.SCENARIOS
 ]
 # Failures of each scenario; characters of one.
 SHOWN = 3

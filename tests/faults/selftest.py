@@ -9,6 +9,7 @@ from pathlib import Path
 
 import data
 import mutated
+import spill
 from harness import TIMEOUT, Job, Run, Setup, remove
 
 # What a wrong `gpusort sort INPUT -o OUTPUT` does, as a shell script, and what must be said of it.
@@ -58,6 +59,11 @@ def main() -> int:
             binary.chmod(0o755)
             timeout = 2 if expected == "hung" else TIMEOUT
             missed += judge(name, try_planted(Setup(binary, root, 1, False, timeout=timeout), number), expected)
+        for name, script, check in SPILLED:
+            binary = root / "gpusort-spill"
+            binary.write_text("#!/bin/sh\n" + script)
+            binary.chmod(0o755)
+            missed += judge(name, try_spill(Setup(binary, root, 1, False), check), "where 2 is right")
         for name, problem, expected in checks_alone():
             missed += judge(name, [problem] if problem else [], expected)
     finally:
@@ -73,6 +79,27 @@ def try_planted(setup: Setup, number: int) -> list[str]:
     old = {"old.txt": b"9\n10\n8\n", "other.txt": data.OLD}
     run.attempt(Job("sort", ["sort", str(source), "-o", "old.txt"], old=old, new={"old.txt": b"8\n9\n10\n"}))
     run.no_traces()
+    return run.failures
+
+
+# What a wrong sort in parts does, and the check that must see it.
+WRITE = "printf '8\\n9\\n10\\n' > old.txt\n"
+SPILLED = [
+    ("a temporary folder that is none, unnoticed", WRITE, lambda run, job: spill.run_folder(run, job, "a file")),
+    (
+        "a damaged run, unnoticed",
+        'echo 8 > "$TMPDIR/x"; exec 3< "$TMPDIR/x"; rm "$TMPDIR/x"; cat > /dev/null\n' + WRITE,
+        lambda run, job: spill.run_damage(run, job, "bit"),
+    ),
+]
+
+
+def try_spill(setup: Setup, check) -> list[str]:
+    run = Run(setup, "self-test-spill", 0)
+    source = run.folder / "input.txt"
+    source.write_bytes(b"10\n9\n8\n")
+    job = Job("sort", ["sort", str(source), "-o", "old.txt"], old={"old.txt": data.OLD}, new={"old.txt": b"8\n9\n10\n"})
+    check(run, job)
     return run.failures
 
 

@@ -148,6 +148,10 @@ impl IntegerFiles {
                 (self.file, self.place) = (self.files.len() - 1, end);
                 bytes = self.total();
             } else {
+                // Its lines go at least as far as the group.
+                if group.last().is_some_and(|(_, stretch)| end < stretch.end) {
+                    return Err(self.files[self.file].has_changed());
+                }
                 self.learn(self.place..end, Integers::span(&more), known, before)?;
                 bytes += end - self.place;
                 self.place = end;
@@ -457,6 +461,22 @@ mod tests {
             assert_eq!(all[1..], values(0..all.len() as i128 - 1));
             assert!(all.len() > 20_000);
         }
+    }
+
+    #[test]
+    fn a_file_that_is_cut_meanwhile_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = files(&folder, &[&"12345\n".repeat(1 << 20)]);
+        let (budget, mut known) = (Budget::of(4096), inference(None, KeyOrder::ASCENDING));
+        let mut files = IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, &budget).unwrap().unwrap();
+        let mut opened = inputs[0].open().unwrap();
+        assert_eq!(opened.fill(&mut [0; 600]).unwrap(), 600);
+        assert!(files.next(&budget, &mut known, 0, |_| {}).unwrap().is_some());
+        std::fs::File::options().write(true).open(inputs[0].path().unwrap()).unwrap().set_len(6000).unwrap();
+        let mut parts = std::iter::repeat_with(|| files.next(&budget, &mut known, 0, |_| {}));
+        assert!(parts.find_map(Result::err).unwrap().to_string().contains("changed its size"));
+        let error = opened.fill(&mut [0; 10_000]).unwrap_err().to_string();
+        assert!(error.contains("changed while it was being read"), "{error}");
     }
 
     #[test]
