@@ -23,7 +23,9 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let how = How { kind: Kind::Table(dialect), by };
     let (by, case) = (&how.by, (&how, selection, Shown(&inputs)));
 
-    let sorted = library::sort(&files(&inputs), &how, selection, Format::Csv);
+    let files = files(&inputs);
+    let sorted = library::sort(&files, &how, selection, Format::Csv);
+    library::same_in_parts(&case, &files, &how, selection, Format::Csv, &sorted)?;
     let mut library = sorted.clone().map(|sorted| sorted.bytes);
     spoil(&mut library);
     let twin = sort(&inputs, dialect, by, selection);

@@ -26,7 +26,9 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let case = (element, order, selection, Shown(&inputs));
 
     let how = How { kind: Kind::Text, by: By { columns: Vec::new(), element, order } };
-    let sorted = library::sort(&files(&inputs), &how, selection, Format::Text);
+    let files = files(&inputs);
+    let sorted = library::sort(&files, &how, selection, Format::Text);
+    library::same_in_parts(&case, &files, &how, selection, Format::Text, &sorted)?;
     let mut library: Said = sorted.map(|sorted| sorted.bytes);
     spoil(&mut library);
     let twin = sort(&inputs, element, order, selection);

@@ -184,8 +184,9 @@ impl<'a> Chunks<'a> {
         loop {
             let Some(opened) = &mut self.open else { return Ok(true) };
             let begin = bytes.len();
-            // Larger ones for a record that takes more than all memory.
-            let block = self.budget.step().max(begin / 8);
+            // At first no more than an input mostly has; more for a record that takes more than all memory.
+            let block = self.budget.step().min(BLOCK.max(begin)).max(begin / 8);
+            let block = usize::try_from(all).ok().filter(|&all| all > 0).map_or(block, |all| block.min(all));
             if bytes.capacity() - begin < block {
                 // In proportion to the size, since memory is short for large inputs.
                 let more = usize::try_from(all).unwrap_or(usize::MAX).max(begin / 4).max(block);

@@ -8,7 +8,7 @@ use gpusort::unstable::runs::{Budget, Folders};
 use gpusort::{Error, Method, Sorter};
 
 /// What came of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sorted {
     pub bytes: Vec<u8>,
     pub counts: Counts,
