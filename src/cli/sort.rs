@@ -292,7 +292,8 @@ fn tell(timing: &Timing, options: &Options) -> anyhow::Result<()> {
         None => {}
         Some(TimingTo::Stdout) => super::print(&format!("{line}\n"))?,
         Some(TimingTo::StdoutComment) => super::print(&format!("# {line}\n"))?,
-        Some(TimingTo::Stderr) => drop(writeln!(io::stderr(), "{line}")),
+        // At once, since others may write there, too.
+        Some(TimingTo::Stderr) => drop(io::stderr().write_all(format!("{line}\n").as_bytes())),
     }
     Ok(())
 }
