@@ -153,7 +153,7 @@ impl Error {
 
     /// Whether it is that the work needs more than a device has, which is no failure.
     pub(crate) fn is_too_much(&self) -> bool {
-        matches!(self.kind, ErrorKind::Limit { .. } | ErrorKind::Lacks { .. } | ErrorKind::NoMemory { .. })
+        self.is_of_size() || matches!(self.kind, ErrorKind::Lacks { .. })
     }
 
     /// Whether less work may be done where this is too much.

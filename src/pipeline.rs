@@ -23,13 +23,12 @@ use crate::io::csv::Table;
 use crate::io::format::Format;
 use crate::io::records::{Spelling, write_records, write_text};
 use crate::io::stream::{How, Kind};
-use crate::io::{Counts, Input, Output, Text, npy};
+use crate::io::{Counts, Output, Text, npy};
 use crate::key::{ElementType, KeyMap, KeyWords};
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
 use crate::plan::Shape;
 use crate::report::Report;
-use crate::runs::Budget;
 use crate::sorter::{Incoming, Method, Ordered, Request, Sorter};
 use crate::words::Words;
 
@@ -111,16 +110,6 @@ pub fn count(how: &How) -> Option<u64> {
     let Kind::Bits(sources) = &how.kind else { return None };
     let bytes = sources.iter().map(Source::size).sum::<Option<u64>>()?;
     Some(bytes / element_of(sources).bytes() as u64)
-}
-
-/// Reads inputs whole.
-///
-/// # Errors
-///
-/// I/O errors; input that the format, the type or the order rejects.
-pub fn read<'a>(inputs: &[Input], how: &How, watch: &dyn Watch) -> Result<Dataset<'a>, Error> {
-    let budget = Budget::unlimited();
-    Parts::new(inputs, how, &budget, watch).next()
 }
 
 /// Reads binary files of known sizes on another thread, so that keys are on their way to a device before the last are

@@ -139,7 +139,7 @@ impl Timing {
     /// The timing known after the sort; the caller fills in the phases before and after it.
     #[must_use]
     pub fn new(n: usize, element: String, sorter: &Sorter, report: &Report, why: String) -> Self {
-        let cpu = || Device { name: "CPU".to_owned(), backend: "cpu", kind: "cpu" };
+        let cpu = Device { name: "CPU".to_owned(), backend: "cpu", kind: "cpu" };
         let gpus = sorter.devices().map(|info| Device {
             name: info.name.clone(),
             backend: info.backend,
@@ -147,9 +147,8 @@ impl Timing {
         });
         let mut devices: Vec<Device> = gpus.collect();
         if devices.is_empty() {
-            devices.push(cpu());
+            devices.push(cpu);
         }
-        let device = devices.first().cloned().unwrap_or_else(cpu);
         let seconds = report.sort.time.as_secs_f64();
         Self {
             file: None,
@@ -158,7 +157,7 @@ impl Timing {
             element,
             algo: report.ran.algorithm(),
             variant: report.ran.variant(),
-            device,
+            device: devices[0].clone(),
             devices,
             dispatches: report.dispatches,
             bytes_moved: report.bytes_moved,

@@ -153,10 +153,7 @@ fn kernels_by_themselves_leave_what_the_interpreter_leaves() {
 
 #[test]
 fn a_device_that_somebody_else_started_sorts() {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
-    let name = &gpu().info().name;
-    let adapter = adapters.into_iter().find(|adapter| adapter.get_info().name == *name).unwrap();
+    let adapter = crate::device::adapter();
     let start = |features, most| {
         let limits = wgpu::Limits { max_immediate_size: most, ..wgpu::Limits::default() };
         let descriptor = wgpu::DeviceDescriptor {

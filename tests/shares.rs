@@ -14,10 +14,7 @@ use crate::support::elements::{bits_of, keys_of};
 
 /// The device of the tests with bindings of this many bytes at most.
 fn narrow(bytes: u64) -> Gpu {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
-    let name = &device::gpu().info().name;
-    let adapter = adapters.into_iter().find(|adapter| adapter.get_info().name == *name).unwrap();
+    let adapter = device::adapter();
     let limits = wgpu::Limits { max_storage_buffer_binding_size: bytes, ..adapter.limits() };
     let used = wgpu::Features::IMMEDIATES | wgpu::Features::SUBGROUP | wgpu::Features::SUBGROUP_BARRIER;
     let descriptor = wgpu::DeviceDescriptor {

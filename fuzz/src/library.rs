@@ -2,13 +2,12 @@
 
 use std::fmt::{Debug, Write};
 
-use gpusort::unstable::io::stream::{How, Kind};
+use gpusort::unstable::io::stream::How;
 use gpusort::unstable::io::{Format, Input, Memory};
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::runs::Budget;
 use gpusort::{Error, ErrorKind, Hint, Sorter};
 
-use crate::differ;
 use crate::pipeline::{self, Sorted};
 
 /// The answer to an input: bytes, or what the library says is wrong.
@@ -73,24 +72,9 @@ pub fn same_in_parts(
     format: Format,
     whole: &Said<Sorted>,
 ) -> Result<(), String> {
-    let parts = pipeline::sort_in_parts(inputs, how, selection, format, &Budget::of(0));
-    let parts: Said<Sorted> = parts.map(|(sorted, _)| sorted).map_err(Refusal::from);
-    let is_same = match (&parts, whole) {
-        // Of what is not selected parts drop what they can, so that nobody knows how much of it is repeated.
-        (Ok(parts), Ok(whole)) if selection.first.is_some() => {
-            (&parts.bytes, parts.counts) == (&whole.bytes, whole.counts)
-        }
-        (Ok(parts), Ok(whole)) => parts == whole,
-        // With all memory the first rows of all tables are looked at before others.
-        (Err(_), Err(_)) if inputs.len() > 1 && matches!(how.kind, Kind::Table(_)) => true,
-        (Err(parts), Err(whole)) => parts.message == whole.message,
-        _ => false,
-    };
-    let shown = |said: &Said<Sorted>| match said {
-        Ok(sorted) => format!("{:?} {sorted:?}", String::from_utf8_lossy(&sorted.bytes)),
-        Err(refusal) => format!("{refusal:?}"),
-    };
-    if is_same { Ok(()) } else { Err(differ(&("in parts", case), &shown(&parts), &shown(whole))) }
+    let whole = whole.as_ref().map_err(|refusal| refusal.message.as_str());
+    pipeline::differs_in_parts(inputs, how, selection, format, &Budget::of(0), whole)
+        .map_or(Ok(()), |problem| Err(format!("{problem}\n   case: {case:?}")))
 }
 
 /// `gpusort sort --argsort`, to text: a position a line.

@@ -67,10 +67,15 @@ impl Wanted {
     }
 }
 
-/// Starts several GPUs at the same time.
-fn start(selects: &[Select]) -> Result<Vec<Gpu>, gpusort::Error> {
-    if let [select] = selects {
-        return Ok(vec![Gpu::start(select)?]);
+/// Starts these GPUs at the same time; without any, all hardware ones.
+fn start(mut selects: Vec<Select>) -> Result<Vec<Gpu>, gpusort::Error> {
+    if selects.is_empty() {
+        let hardware = adapters().into_iter().enumerate().filter(|(_, info)| info.kind != Kind::Software);
+        selects.extend(hardware.map(|(number, _)| Select::Index(number)));
+    }
+    if let [] | [_] = selects[..] {
+        // Without any the error says so.
+        return Ok(vec![Gpu::start(selects.first().unwrap_or(&Select::Hardware))?]);
     }
     thread::scope(|scope| {
         let start = |select| parallel::meanwhile(scope, move || Gpu::start(select));
@@ -90,10 +95,10 @@ struct Starting {
 type Begun = (Result<Vec<Gpu>, gpusort::Error>, Duration);
 
 impl Starting {
-    fn new(wanted: impl FnOnce() -> Vec<Select> + Send + 'static) -> Self {
+    fn new(selects: Vec<Select>) -> Self {
         let since = Instant::now();
         let device = parallel::background(move || {
-            let gpus = start(&wanted());
+            let gpus = start(selects);
             (gpus, since.elapsed())
         });
         Self { device: Some(device.map_err(Box::new)), since }
@@ -322,28 +327,18 @@ impl Devices {
         Ok(sorter)
     }
 
-    /// What finds the GPUs to start.
-    fn selects(&self) -> impl FnOnce() -> Vec<Select> + Send + 'static {
-        let selects = match &self.wanted {
+    /// The GPUs to start; all hardware ones if there are none.
+    fn selects(&self) -> Vec<Select> {
+        match &self.wanted {
             Wanted::One(Device::Gpu(select)) => vec![select.clone()],
             // The measured GPU may not be the first.
             Wanted::One(Device::Auto) if self.is_free() && self.costs().measured_here => {
-                let measured = self.costs().gpu.as_ref().map(|gpu| Select::Name(gpu.name.clone()));
-                measured.into_iter().collect()
+                let measured = self.costs().gpu.as_ref();
+                vec![measured.map_or(Select::Hardware, |gpu| Select::Name(gpu.name.clone()))]
             }
+            Wanted::One(Device::Auto | Device::Cpu) => vec![Select::Hardware],
             Wanted::Together(numbers) => numbers.iter().map(|&number| Select::Index(number)).collect(),
-            Wanted::All | Wanted::One(Device::Auto | Device::Cpu) => Vec::new(),
-        };
-        let all = self.wanted == Wanted::All;
-        move || {
-            let mut selects = selects;
-            if all {
-                let hardware = adapters().into_iter().enumerate();
-                let hardware = hardware.filter(|(_, info)| info.kind != Kind::Software);
-                selects.extend(hardware.map(|(number, _)| Select::Index(number)));
-            }
-            // The first there is, or why there is none.
-            if selects.is_empty() { vec![Select::Hardware] } else { selects }
+            Wanted::All => Vec::new(),
         }
     }
 }

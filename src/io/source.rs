@@ -474,9 +474,7 @@ impl Text {
 
     /// A whole file, read by all cores.
     pub(super) fn of_file(file: &RegularFile) -> Result<Self, Error> {
-        let mut text = Self { bytes: file.read_all()?, parts: Vec::new() };
-        text.end_part(file.name.clone(), 0, None);
-        Ok(text)
+        Ok(Self::of_one(&file.name, file.read_all()?, None))
     }
 
     /// A range of a file, of which this comes before it.
@@ -488,16 +486,19 @@ impl Text {
         let mut bytes = vec![0; (range.end - range.start) as usize];
         let count = file.read_at(&mut bytes, range.start)?;
         bytes.truncate(count);
-        let mut text = Self { bytes, parts: Vec::new() };
-        text.end_part(file.name.clone(), 0, before);
-        Ok(text)
+        Ok(Self::of_one(&file.name, bytes, before))
     }
 
     /// Text that is in memory already.
     #[must_use]
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Self {
-        let mut text = Self { bytes: bytes.to_vec(), parts: Vec::new() };
-        text.end_part(name.to_owned(), 0, None);
+        Self::of_one(name, bytes.to_vec(), None)
+    }
+
+    /// The text of one input, or of a part of it.
+    fn of_one(name: &str, bytes: Vec<u8>, before: Option<Before>) -> Self {
+        let mut text = Self { bytes, parts: Vec::new() };
+        text.end_part(name.to_owned(), 0, before);
         text
     }
 
@@ -512,9 +513,7 @@ impl Text {
 
     /// That of a run, of which other text comes before.
     pub(crate) fn of_run(name: &str, bytes: Vec<u8>) -> Self {
-        let mut text = Self { bytes, parts: Vec::new() };
-        text.end_part(name.to_owned(), 0, Some(Before::default()));
-        text
+        Self::of_one(name, bytes, Some(Before::default()))
     }
 
     /// Bytes read.

@@ -72,9 +72,7 @@ pub(super) fn sort(gpus: &[OnGpu], job: Job, progress: Progress) -> Result<Order
         sorted.into_iter().map(|(begin, sorted)| (begin, sorted.words)).collect();
     let count = results.len();
     let words = if positions {
-        let positions = by_width!(&keys, blocks => merged_positions(blocks, &results));
-        drop(keys);
-        give.at(positions)
+        give.at(by_width!(keys, blocks => merged_positions(&in_one(blocks), &results)))
     } else {
         drop(keys);
         match shape.key {
@@ -256,8 +254,7 @@ fn merged_keys<W: Width>(results: Vec<(usize, Words<'static>)>) -> Words<'static
 }
 
 /// Merges the positions of shares, by the keys there.
-fn merged_positions<W: Width>(keys: &[Block<W>], results: &[(usize, Words)]) -> Vec<u32> {
-    let keys = in_one(keys.iter().map(|block| Block::Borrowed(&**block)).collect());
+fn merged_positions<W: Width>(keys: &[W], results: &[(usize, Words)]) -> Vec<u32> {
     let pairs = |(begin, words): &(usize, Words)| {
         let positions = u32::blocks(words.borrowed()).map(in_one).unwrap_or_default();
         parallel::map(&positions, |&position| {

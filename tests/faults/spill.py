@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import data
@@ -60,9 +61,9 @@ def run_folder(run: Run, job, state: str) -> None:
             unmount(place)
 
 
-def content(job) -> bytes:
+def source(job) -> Path:
     """What such a job reads."""
-    return Path(job.stdin or next(arg for arg in job.args if Path(arg).is_absolute())).read_bytes()
+    return Path(job.stdin or next(arg for arg in job.args if Path(arg).is_absolute()))
 
 
 def through_a_pipe(job) -> list[str]:
@@ -77,7 +78,7 @@ def begin(run: Run, job) -> tuple[subprocess.Popen, bytes, Path]:
     """Starts a job and feeds it until there is a run; also what is left to be fed, and the file of the run."""
     run.lay_out(job)
     process = run.start(*through_a_pipe(job), stdin=subprocess.PIPE)
-    everything = content(job)
+    everything = source(job).read_bytes()
     half = len(everything) * 3 // 4
     process.stdin.write(everything[:half])
     process.stdin.flush()
@@ -137,15 +138,8 @@ def run_folder_lost(run: Run, job) -> None:
 
 def run_few_files(run: Run, job) -> None:
     """A hundred runs with sixteen open files."""
-    args = [*job.args[:-2], "--memory", "2K", *job.args[-2:]] if "-o" in job.args else [*job.args, "--memory", "2K"]
-    run.lay_out(job)
-    before = snapshot(run.work)
-    feed = Path(job.stdin).read_bytes() if job.stdin else None
-    outcome = run.gpusort(*args, codes=[0], feed=feed, limits=[(resource.RLIMIT_NOFILE, 16)])
-    if outcome.code == 0:
-        run.complete(before, job.new)
-        if job.out is not None and (problem := compare(outcome.out, job.out)):
-            run.fail(f"stdout: {problem}")
+    lesser = replace(job, args=[*job.args, "--memory", "2K"])
+    run.attempt(lesser, codes=[], limits=[(resource.RLIMIT_NOFILE, 16)])
 
 
 def run_shrinking(run: Run, job) -> None:
@@ -154,10 +148,10 @@ def run_shrinking(run: Run, job) -> None:
         raise NotPossible("a pipe does not shrink")
     run.lay_out(job)
     before = snapshot(run.work)
-    path = next(arg for arg in job.args if Path(arg).is_absolute())
-    mine = run.folder / Path(path).name
-    mine.write_bytes(Path(path).read_bytes())
-    args = [str(mine) if arg == path else arg for arg in job.args]
+    path = source(job)
+    mine = run.folder / path.name
+    mine.write_bytes(path.read_bytes())
+    args = [str(mine) if arg == str(path) else arg for arg in job.args]
     process = run.start(*args)
     time.sleep(run.rng.uniform(0, 0.02))
     os.truncate(mine, mine.stat().st_size // 2)

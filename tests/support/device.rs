@@ -27,6 +27,14 @@ pub fn start() -> Gpu {
     Gpu::start(&select()).unwrap()
 }
 
+/// The adapter of that device, for tests that start devices of their own.
+pub fn adapter() -> wgpu::Adapter {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
+    let name = &gpu().info().name;
+    adapters.into_iter().find(|adapter| adapter.get_info().name == *name).unwrap()
+}
+
 /// How the command line names the same device. Fails without one, so that a missing device is reported here and not by the command.
 pub fn name() -> String {
     gpu();

@@ -1,9 +1,9 @@
 //! What `gpusort sort` does, by the library, with bytes in memory for its output. The fuzz targets include this file.
 
-use gpusort::unstable::io::stream::How;
+use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Counts, Format, Input, Output};
 use gpusort::unstable::order::Selection;
-use gpusort::unstable::pipeline::{Ask, Dataset, Parts, Runs, Unwatched, read};
+use gpusort::unstable::pipeline::{Ask, Dataset, Parts, Runs, Unwatched};
 use gpusort::unstable::runs::{Budget, Folders};
 use gpusort::{Error, Method, Sorter};
 
@@ -29,7 +29,8 @@ pub fn sort(
     format: Format,
 ) -> Result<Sorted, Error> {
     let ask = Ask { selection, positions, method: Method::default(), format };
-    sort_one(sorter, read(inputs, how, &Unwatched)?, ask)
+    let budget = Budget::unlimited();
+    sort_one(sorter, Parts::new(inputs, how, &budget, &Unwatched).next()?, ask)
 }
 
 fn sort_one(sorter: &Sorter, dataset: Dataset, ask: Ask) -> Result<Sorted, Error> {
@@ -37,6 +38,37 @@ fn sort_one(sorter: &Sorter, dataset: Dataset, ask: Ask) -> Result<Sorted, Error
     let mut output = Output::memory();
     let done = dataset.order(sorter, ask, &Unwatched)?.write(&mut output, &Unwatched)?;
     Ok(Sorted { bytes: output.into_bytes(), counts, repeated: done.repeated })
+}
+
+/// How sorting in no more memory than this differs from sorting with all, of which this is what came; `None` if it does not.
+pub fn differs_in_parts(
+    inputs: &[Input],
+    how: &How,
+    selection: Selection,
+    format: Format,
+    budget: &Budget,
+    whole: Result<&Sorted, &str>,
+) -> Option<String> {
+    let parts = sort_in_parts(inputs, how, selection, format, budget);
+    let parts = parts.map(|(sorted, _)| sorted).map_err(|error| error.to_string());
+    let is_same = match (&parts, whole) {
+        // Of what is not selected parts drop what they can, so that nobody knows how much of it is repeated.
+        (Ok(parts), Ok(whole)) if selection.first.is_some() => {
+            (&parts.bytes, parts.counts) == (&whole.bytes, whole.counts)
+        }
+        (Ok(parts), Ok(whole)) => parts == whole,
+        // With all memory the first rows of all tables are looked at before others.
+        (Err(_), Err(_)) if inputs.len() > 1 && matches!(how.kind, Kind::Table(_)) => true,
+        (Err(parts), Err(whole)) => parts == whole,
+        _ => false,
+    };
+    let shown = |said: Result<&Sorted, &str>| match said {
+        Ok(sorted) => format!("{:?} {sorted:?}", String::from_utf8_lossy(&sorted.bytes)),
+        Err(message) => message.to_owned(),
+    };
+    (!is_same).then(|| {
+        format!("in parts: {}\n   whole: {}", shown(parts.as_ref().map_err(String::as_str)), shown(whole))
+    })
 }
 
 /// Sorts the records of inputs on the CPU in no more memory than this; also returns the number of runs.

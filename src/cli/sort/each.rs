@@ -42,10 +42,8 @@ impl Job {
             bail!("{}: is no regular file, which --in-place could replace", human::path(&self.file));
         }
         let input = &self.options.input;
-        let how = match self.how.get() {
-            Some(how) => how,
-            None => input.how().map(|how| self.how.get_or_init(|| how))?,
-        };
+        let how = input.how()?;
+        let how = self.how.get_or_init(|| how);
         let mut parts = Parts::new(&input.inputs, how, &self.budget, &Unwatched);
         Ok((parts.next()?, parts))
     }
