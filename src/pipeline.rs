@@ -104,6 +104,16 @@ enum Reading<'a> {
     UnderWay(Meanwhile<'a, Duration>),
 }
 
+impl Reading<'_> {
+    /// The time, once all is read.
+    fn wait(self) -> Duration {
+        match self {
+            Self::Done(reading) => reading,
+            Self::UnderWay(reader) => reader.wait(),
+        }
+    }
+}
+
 /// The number of records of binary inputs, where their sizes are known.
 #[must_use]
 pub fn count(how: &How) -> Option<u64> {
@@ -258,6 +268,45 @@ impl<'a> Dataset<'a> {
     }
 }
 
+impl Dataset<'_> {
+    /// Orders the records, and writes their keys: tokens, if they have a spelling and text is asked for, elements, or the
+    /// key fields of rows. Returns their positions among all records read.
+    fn order_keys(self, sorter: &Sorter, ask: Ask, output: &mut Output) -> Result<(Vec<u32>, Done), Error> {
+        let n = self.len();
+        let Self { content, reading, parsing, .. } = self;
+        let sort = |request: Request| {
+            let done = sorter.run(request.select(ask.selection).by(ask.method), &mut |_, _| {})?;
+            Ok::<_, Error>((done.words.into_vec().unwrap_or_default(), done.repeated, done.report))
+        };
+        let nothing = |_| {};
+        let start;
+        let (positions, repeated, report, result): (Vec<u32>, _, _, _) = match content {
+            Content::Numbers { keys, map, spelling } => {
+                let keys = keys.collect()?.joined();
+                let (positions, repeated, report) = sort(Request::positions(keys.borrowed()))?;
+                start = Instant::now();
+                let result = match spelling.filter(|_| ask.format == Format::Text) {
+                    Some(Spelling { text, starts }) => {
+                        write_records(&text, &starts.joined().gathered(&positions), output, nothing)
+                    }
+                    None => binary::write(&keys.gathered(&positions), map, output, nothing),
+                };
+                (positions, repeated, report, result)
+            }
+            Content::Rows { words, table } => {
+                let (rows, repeated, report) = sort(Request::positions_by(words))?;
+                start = Instant::now();
+                let result = table.write_keys(&rows, output);
+                (table.numbers(rows), repeated, report, result)
+            }
+        };
+        result.map_err(|error| output.failed(error))?;
+        let reading = reading.wait();
+        let cut = n - repeated - positions.len();
+        Ok((positions, Done { report, reading, parsing, writing: start.elapsed(), repeated, cut }))
+    }
+}
+
 /// The map of positions, which are their own keys.
 const POSITIONS: KeyMap = KeyMap { element: ElementType::U32, descending: false, nan_first: false };
 
@@ -369,10 +418,7 @@ impl Outcome<'_, '_> {
                 done
             }
         };
-        let reading = match reading {
-            Reading::Done(reading) => reading,
-            Reading::UnderWay(reader) => reader.wait(),
-        };
+        let reading = reading.wait();
         Ok(Done { report, reading, parsing, writing, repeated, cut: n - repeated - len })
     }
 }

@@ -48,7 +48,7 @@ impl<'a> Incoming<'a> {
     }
 
     /// All of them.
-    fn collect(self) -> Result<Words<'a>, Error> {
+    pub(crate) fn collect(self) -> Result<Words<'a>, Error> {
         let mut all = Words::new(self.width);
         for block in self.blocks {
             all.append(block?);

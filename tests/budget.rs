@@ -9,7 +9,7 @@ use gpusort::unstable::runs::Budget;
 use gpusort::{ElementType, Sorter};
 use proptest::prelude::*;
 
-use crate::support::pipeline::{differs_in_parts, sort, sort_in_parts};
+use crate::support::pipeline::{ask, differs_in_parts, sort, sort_in_parts};
 use crate::support::texts::{Case, cases, order};
 
 proptest! {
@@ -20,16 +20,18 @@ proptest! {
         case in cases(&[&["1"], &["2:r", "1"], &["1", "2"]]),
         first in prop::option::weighted(0.2, 0..90_usize),
         format in prop::sample::select(vec![Format::Text, Format::Text, Format::Binary, Format::Npy]),
+        positions in prop::bool::weighted(0.3),
         bytes in 512..4000_u64,
     ) {
-        let format = if case.is_table() { Format::Csv } else { format };
+        let format = if case.is_table() && !positions { Format::Csv } else { format };
         let Case { inputs, how, unique } = &case;
         let unique = *unique;
         let selection = Selection { unique, first };
-        let whole = sort(&Sorter::cpu(), inputs, how, selection, false, format);
+        let whole = sort(&Sorter::cpu(), inputs, how, selection, positions, format);
         let whole = whole.map_err(|error| error.to_string());
         let whole = whole.as_ref().map_err(String::as_str);
-        prop_assert_eq!(differs_in_parts(inputs, how, selection, format, &Budget::of(bytes), whole), None);
+        let (ask, budget) = (ask(selection, positions, format), Budget::of(bytes));
+        prop_assert_eq!(differs_in_parts(inputs, how, ask, &budget, whole), None);
     }
 
     #[test]
@@ -40,6 +42,7 @@ proptest! {
         unique in any::<bool>(),
         first in prop::option::weighted(0.2, 0..90_usize),
         format in prop::sample::select(vec![Format::Text, Format::Binary, Format::Npy]),
+        positions in prop::bool::weighted(0.3),
         reads in prop::collection::vec(1..50_usize, 0..3),
         bytes in 512..4000_u64,
     ) {
@@ -50,10 +53,11 @@ proptest! {
         let sources = inputs.iter().map(|input| Source::raw(input.clone(), element)).collect();
         let how = How { kind: Kind::Bits(sources), by: By { columns: Vec::new(), element: None, order } };
         let selection = Selection { unique, first };
-        let whole = sort(&Sorter::cpu(), &inputs, &how, selection, false, format);
+        let whole = sort(&Sorter::cpu(), &inputs, &how, selection, positions, format);
         let whole = whole.map_err(|error| error.to_string());
         let whole = whole.as_ref().map_err(String::as_str);
-        prop_assert_eq!(differs_in_parts(&inputs, &how, selection, format, &Budget::of(bytes), whole), None);
+        let (ask, budget) = (ask(selection, positions, format), Budget::of(bytes));
+        prop_assert_eq!(differs_in_parts(&inputs, &how, ask, &budget, whole), None);
     }
 }
 
@@ -64,9 +68,15 @@ fn little_memory_makes_runs_and_more_makes_none() {
     let inputs = [Input::Memory(Memory::new("input", text.as_bytes(), &[]))];
     let how =
         How { kind: Kind::Text, by: By { columns: Vec::new(), element: None, order: KeyOrder::ASCENDING } };
-    let runs =
-        |bytes| sort_in_parts(&inputs, &how, Selection::ALL, Format::Text, &Budget::of(bytes)).unwrap().1;
-    assert_eq!(runs(1 << 20), 0);
-    assert!((2..20).contains(&runs(100_000)), "{}", runs(100_000));
-    assert!(runs(1000) > 50, "{}", runs(1000));
+    let runs = |positions, budget| {
+        let ask = ask(Selection::ALL, positions, Format::Text);
+        sort_in_parts(&inputs, &how, ask, &budget).unwrap().1
+    };
+    assert_eq!(runs(false, Budget::of(1 << 20)), 0);
+    assert_eq!(runs(true, Budget::of(3 << 20).with_positions()), 0);
+    for positions in [false, true] {
+        let some = runs(positions, Budget::of(100_000));
+        assert!((2..20).contains(&some), "{some}");
+        assert!(runs(positions, Budget::of(1000)) > 50);
+    }
 }

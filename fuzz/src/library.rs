@@ -59,7 +59,7 @@ pub fn sort(inputs: &[Input], how: &How, selection: Selection, format: Format) -
     Ok(pipeline::sort(&Sorter::cpu(), inputs, how, selection, false, format)?)
 }
 
-/// That in as little memory as there may be the same comes out as `whole`.
+/// That in as little memory as there may be the same comes out as `whole`, and the same positions as with all memory.
 ///
 /// # Errors
 ///
@@ -73,8 +73,16 @@ pub fn same_in_parts(
     whole: &Said<Sorted>,
 ) -> Result<(), String> {
     let whole = whole.as_ref().map_err(|refusal| refusal.message.as_str());
-    pipeline::differs_in_parts(inputs, how, selection, format, &Budget::of(0), whole)
-        .map_or(Ok(()), |problem| Err(format!("{problem}\n   case: {case:?}")))
+    let positions = pipeline::sort(&Sorter::cpu(), inputs, how, selection, true, Format::Text);
+    let positions = positions.map_err(|error| error.to_string());
+    let positions = positions.as_ref().map_err(String::as_str);
+    let asks = [
+        (pipeline::ask(selection, false, format), whole),
+        (pipeline::ask(selection, true, Format::Text), positions),
+    ];
+    let differ = |(ask, whole)| pipeline::differs_in_parts(inputs, how, ask, &Budget::of(0), whole);
+    let problem = asks.into_iter().find_map(differ);
+    problem.map_or(Ok(()), |problem| Err(format!("{problem}\n   case: {case:?}")))
 }
 
 /// `gpusort sort --argsort`, to text: a position a line.

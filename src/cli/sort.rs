@@ -110,19 +110,6 @@ impl Options {
         }
         Ok(())
     }
-
-    /// The least memory needed to sort the expected input, in bytes.
-    fn least_memory(&self, expected: &Expected) -> u64 {
-        let key = expected.shape.key_bytes();
-        match self.input.format {
-            // Integers without their text: 64 bits twice for 21 bytes, or half of that for 11.
-            Format::Text => expected.bytes / 4 * 3,
-            format if format.is_table() => expected.bytes,
-            // The keys twice: as read, and sorted.
-            _ if self.ask.selection == Selection::ALL => expected.n.saturating_mul(2 * key),
-            _ => expected.n.saturating_mul(key),
-        }
-    }
 }
 
 pub(super) fn run(args: SortArgs) -> anyhow::Result<ExitCode> {
@@ -156,9 +143,6 @@ fn sort(options: &Options) -> anyhow::Result<()> {
         expected.n = n;
     }
     let budget = options.budget();
-    if let Some(expected) = expected.as_ref().filter(|_| options.ask.positions) {
-        memory::ensure("this sort", options.least_memory(expected))?;
-    }
     devices.expect(expected);
     // Opened before the work, to detect a bad path early.
     let output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
@@ -262,7 +246,7 @@ fn sort_parts(
     let chosen = devices.choose(first.len() as u64, first.shape(&options.ask), 0, progress)?;
     let mut folders = Folders::new(options.folders.clone());
     let runs = Runs::of(first, &mut parts, options.ask, &chosen.sorter, &mut folders)?;
-    options.check_promise(parts.written(&options.ask))?;
+    options.check_promise(parts.written(&options.ask, runs.records()))?;
     let watched = options.watched(progress);
     let (done, report) = runs.merge(&parts, &chosen.sorter, &mut output, &watched)?;
     let start = Instant::now();
@@ -270,7 +254,7 @@ fn sort_parts(
     if options.timing.is_none() {
         return Ok(None);
     }
-    let why = format!("{}; more than {} of memory", chosen.why, human::bytes(parts.budget().bytes()));
+    let why = format!("{}; more than {} of memory", chosen.why, human::bytes(parts.budget().total()));
     let mut timing = Timing::new(done.n as usize, done.types, &chosen.sorter, &report, why);
     timing.bytes = done.bytes;
     let cut = done.n - done.repeated - done.written;

@@ -302,11 +302,13 @@ pub(super) fn read_keys<W: Word>(
         let mut elements = vec![0; room];
         let bytes = fill(&mut elements)?;
         elements.truncate(bytes);
-        let widened = elements.chunks_exact(size).map(|element| {
-            // Narrower than a 32-bit word.
-            W::from(widened(element, source) as u32).key(map)
-        });
-        return Ok((widened.collect(), bytes));
+        let key = |bits: u32| W::from(bits).key(map);
+        let pair = if source.big_endian { u16::from_be_bytes } else { u16::from_le_bytes };
+        let keys = match size {
+            1 => elements.iter().map(|&byte| key(byte.into())).collect(),
+            _ => elements.as_chunks().0.iter().map(|&bytes| key(pair(bytes).into())).collect(),
+        };
+        return Ok((keys, bytes));
     }
     let mut words = vec![W::default(); room.div_ceil(size)];
     let bytes = fill(&mut bytemuck::cast_slice_mut(&mut words)[..room])?;
@@ -317,16 +319,6 @@ pub(super) fn read_keys<W: Word>(
         words.iter_mut().for_each(|word| *word = W::from_le(*word).key(map));
     }
     Ok((words, bytes))
-}
-
-/// The bits of an element in a file.
-fn widened(element: &[u8], source: &Source) -> u64 {
-    let mut wide = [0; 8];
-    wide[..element.len()].copy_from_slice(element);
-    if source.big_endian {
-        wide[..element.len()].reverse();
-    }
-    u64::from_le_bytes(wide)
 }
 
 /// The element of this key as text.
@@ -425,7 +417,6 @@ fn write_blocks<W: Word>(
 ) -> io::Result<()> {
     let (size, map) = (order.element.bytes(), W::map(order));
     let mut converted = Vec::new();
-    let mut narrow = Vec::new();
     let mut written = 0;
     for keys in blocks.iter().flat_map(|block| block.chunks(BLOCK / size_of::<W>())) {
         let words = if order.is_bits() {
@@ -435,12 +426,11 @@ fn write_blocks<W: Word>(
             map_into(keys, &mut converted, |key| key.bits(map).to_le());
             &converted[..]
         };
-        if size < size_of::<W>() {
-            narrow.clear();
-            words.iter().for_each(|word| narrow.extend_from_slice(&bytemuck::bytes_of(word)[..size]));
-            to.write_all(&narrow)?;
-        } else {
-            to.write_all(bytemuck::cast_slice(words))?;
+        let byte = |word: &W, number: usize| bytemuck::bytes_of(word)[number];
+        match size {
+            1 => to.write_all(&parallel::map(words, |word| byte(word, 0)))?,
+            2 => to.write_all(parallel::map(words, |word| [0, 1].map(|at| byte(word, at))).as_flattened())?,
+            _ => to.write_all(bytemuck::cast_slice(words))?,
         }
         written += words.len() as u64;
         progress(written);

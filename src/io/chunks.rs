@@ -13,7 +13,7 @@ use super::number::{ends_line, is_space};
 use super::source::{BLOCK, Before, Input, Opened, Text};
 use crate::error::Error;
 use crate::parallel;
-use crate::runs::Budget;
+use crate::runs::{Budget, RECORDS};
 
 /// What the records of a text are.
 #[derive(Clone, Copy, Debug)]
@@ -107,8 +107,8 @@ impl<'a> Chunks<'a> {
 
     /// Whether this much text of a chunk is enough.
     fn is_full(&self, bytes: u64, records: u64) -> bool {
-        let record = self.form.record(self.keys);
-        !self.fits_in_any_case(bytes) && bytes.saturating_add(records * record) >= self.budget.bytes() / 4 * 3
+        let memory = || bytes.saturating_add(records * self.form.record(self.keys));
+        !self.fits_in_any_case(bytes) && (memory() >= self.budget.bytes() / 4 * 3 || records > RECORDS)
     }
 
     /// The next chunk; `None` at the end. Calls `progress` with the bytes read so far.
@@ -168,7 +168,8 @@ impl<'a> Chunks<'a> {
 
     /// Whether this much text fits, whatever is in it.
     fn fits_in_any_case(&self, bytes: u64) -> bool {
-        self.budget.fits(bytes, 1 + self.form.record(self.keys) / Form::LEAST)
+        let times = 1 + self.form.record(self.keys) / Form::LEAST;
+        bytes / Form::LEAST <= RECORDS && self.budget.fits(bytes, times)
     }
 
     /// Reads until the chunk is full; whether the input has ended.

@@ -59,6 +59,8 @@ pub struct Table {
     head: Vec<u8>,
     /// Row offsets in input order, without the rows left out.
     starts: Words<'static>,
+    /// The key columns, from 0.
+    keys: Vec<usize>,
     /// The original row numbers, if some were left out.
     numbers: Option<Vec<u32>>,
     /// Whether there are any quotes.
@@ -131,6 +133,17 @@ impl Known {
         self.columns.iter().try_for_each(|column| column.finish().map(|_| ()).map_err(conflicting))
     }
 
+    /// The same of a table of the key fields alone, as [`Table::write_keys`] writes it, and its key.
+    pub(crate) fn of_keys(&self, by: &By) -> Result<(Self, By), Error> {
+        let Some((header, place)) = &self.first else { return Ok((self.clone(), by.clone())) };
+        let keys = header.find(by, place)?;
+        let first = Some((Header::of_columns(keys.len() + 1), place.clone()));
+        let column =
+            |(key, number): (Found, usize)| format!("{number}:{}", if key.descending { 'r' } else { 'a' });
+        let columns = keys.into_iter().zip(1..).map(column).collect();
+        Ok((Self { first, ..self.clone() }, By { columns, ..by.clone() }))
+    }
+
     /// The names of the columns' types, separated by commas.
     pub(crate) fn types(&self) -> String {
         let names = self.columns.iter().map(|column| column.finish().unwrap_or(ElementType::F64).name());
@@ -162,7 +175,7 @@ pub(crate) fn read_part(
     let mut counts = Counts::default();
     let (place, bodies) = bodies(&text, dialect, &mut counts, known)?;
     let is_empty = known.first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
-    let one = Header::of_one_column();
+    let one = Header::of_columns(1);
     let header = known.first.as_ref().map_or(&one, |(header, _)| header);
     let layout = Layout::new(&text, dialect.delimiter, header, by, is_empty)?;
     let is_number = |key: &&Found| super::number::spelled(trimmed(key.name.as_bytes())).is_some();
@@ -190,6 +203,7 @@ pub(crate) fn read_part(
         }
     }
     let quotes = memchr::memchr(b'"', &text.bytes).is_some();
+    let keys = layout.keys.iter().map(|key| key.index).collect();
     let delimiter = dialect.delimiter;
     Ok((
         Table {
@@ -197,6 +211,7 @@ pub(crate) fn read_part(
             delimiter,
             head,
             starts,
+            keys,
             numbers,
             quotes,
             ends,
@@ -436,6 +451,39 @@ impl Table {
             None => rows,
             Some(numbers) => rows.into_iter().map(|row| numbers[row as usize]).collect(),
         }
+    }
+
+    /// The number of rows, with those left out.
+    pub(crate) fn rows(&self) -> u64 {
+        self.starts.len() as u64 + self.counts.skipped
+    }
+
+    /// Writes of these rows the key fields as a table of their own, in the order of the keys. It has one more column, which
+    /// is empty, so that no field is the last of its line.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub(crate) fn write_keys(&self, rows: &[u32], to: &mut impl Write) -> io::Result<()> {
+        let bytes = &self.text.bytes;
+        by_width!(self.starts.borrowed(), starts => {
+            let starts = in_one(starts);
+            print::write(rows, 16 * self.keys.len(), to, |_| {}, |rows, lines| {
+                let mut fields = vec![0..0; self.keys.len()];
+                touch(bytes, rows.iter().map(|&row| starts[row as usize].as_usize()), |start| {
+                    for_each_field(bytes, start, self.delimiter, |column, field| {
+                        if let Some(key) = self.keys.iter().position(|&key| key == column) {
+                            fields[key] = field;
+                        }
+                    });
+                    for field in &fields {
+                        lines.extend_from_slice(&bytes[field.clone()]);
+                        lines.push(self.delimiter);
+                    }
+                    lines.push(b'\n');
+                });
+            })
+        })
     }
 
     /// Writes the header and these rows, in this order.

@@ -1,10 +1,13 @@
 //! Sorted inputs: checking and merging them in little memory.
 
 mod elements;
+mod positions;
 mod records;
 
 use std::collections::VecDeque;
+use std::io::Write;
 
+pub(crate) use self::positions::{PositionReader, Positions, type_among, write as write_positions};
 use super::binary::{self, Source};
 use super::counts::Counts;
 use super::csv::Dialect;
@@ -275,8 +278,9 @@ pub fn merge(
         let opened = (0..sources.len()).map(|number| inputs.opened(number));
         let runs = sources.iter().zip(opened.collect::<Result<Vec<_>, _>>()?).collect();
         let direction = how.by.order;
-        let elements = Elements { runs, direction, selection, written, memory: elements::BLOCKS };
-        return merge_elements(elements, to, &mut progress);
+        let memory = within_limits(elements::MEMORY);
+        let elements = Elements { runs, direction, selection, written, memory, positions: None };
+        return merge_elements(elements, Some(to), &mut progress);
     }
     let mut streams = Vec::with_capacity(inputs.all.len());
     let mut first = None;
@@ -295,7 +299,8 @@ pub fn merge(
         head.extend_from_slice(&columns.header);
     }
     let bytes = (within_limits(BLOCKS as u64 * TIMES) / TIMES) as usize;
-    records::merge(inputs, streams, &head, selection, bytes, to, &mut progress)
+    to.write_all(&head).map_err(|error| to.failed(error))?;
+    records::merge(inputs, streams, selection, bytes, Some(to), None, &mut progress)
 }
 
 /// Binary elements of a common type, and what is asked of them.
@@ -304,14 +309,15 @@ pub(crate) struct Elements<'a> {
     pub(crate) direction: KeyOrder,
     pub(crate) selection: Selection,
     pub(crate) written: Written,
-    /// About how many bytes of them are in memory.
+    /// About the most memory to take for them.
     pub(crate) memory: u64,
+    pub(crate) positions: Option<Positions<'a>>,
 }
 
-/// Merges runs of elements.
+/// Merges runs of elements, and writes them if there is where.
 pub(crate) fn merge_elements(
     elements: Elements,
-    to: &mut Output,
+    to: Option<&mut Output>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let merge = match elements.runs.first().map(|(source, _)| source.element().key_words()) {
@@ -341,20 +347,26 @@ pub(crate) struct KnownRecords<'a> {
     pub(crate) are_floats: &'a [bool],
     /// The columns of rows.
     pub(crate) model: Option<Model>,
-    /// Bytes of memory for the runs.
+    /// The number of all records, and their bytes.
+    pub(crate) records: u64,
+    pub(crate) bytes: u64,
+    /// About the most memory to take for them.
     pub(crate) memory: u64,
+    pub(crate) positions: Option<Positions<'a>>,
 }
 
-/// Merges records of runs that are in order, tokens or rows.
+/// Merges records of runs that are in order, tokens or rows, and writes them if there is where.
 pub(crate) fn merge_records(
     runs: Vec<Opened>,
     known: KnownRecords,
     selection: Selection,
-    to: &mut Output,
+    to: Option<&mut Output>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let KnownRecords { how, are_floats, model, memory } = known;
-    let bytes = usize::try_from(memory / TIMES).unwrap_or(usize::MAX);
+    let KnownRecords { how, are_floats, model, records, bytes, memory, positions } = known;
+    let length = bytes / records.max(1) + 1;
+    let times = 3 + records::BESIDE_BYTES.saturating_add(16 * are_floats.len() as u64).div_ceil(length);
+    let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
     let block = records::stretch_of(runs.len(), bytes);
     let mut streams = Vec::with_capacity(runs.len());
     for opened in runs {
@@ -373,7 +385,7 @@ pub(crate) fn merge_records(
         typings.push(typing);
     }
     let inputs = Inputs { how, all: &[], typings, model: None, block, shut: false };
-    records::merge(inputs, streams, &[], selection, bytes, to, progress)
+    records::merge(inputs, streams, selection, bytes, to, positions, progress)
 }
 
 fn not_sorted(place: String, value: &str, before: &str) -> Error {

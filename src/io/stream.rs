@@ -98,7 +98,7 @@ impl Model {
 
     /// The columns of inputs that have only blank lines.
     pub(super) fn of_blank_lines(by: &By, table: &str) -> Result<Self, Error> {
-        let names = Header::of_one_column();
+        let names = Header::of_columns(1);
         Ok(Self { keys: names.find(by, table)?, names })
     }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::{Ask, Content, Dataset, Phase, Reading, Watch, element_of};
 use crate::error::Error;
 use crate::io::chunks::{Chunks, Form};
+use crate::io::ordered::type_among;
 use crate::io::records::Records;
 use crate::io::stream::{How, Kind, Model};
 use crate::io::{Input, Text, binary, csv, text};
@@ -148,12 +149,13 @@ impl<'a> Parts<'a> {
         Ok(Dataset { content, bytes, reading: Reading::Done(reading), parsing })
     }
 
-    /// Records in a run, once the types are known.
-    pub(super) fn again<'d>(&self, run: &str, bytes: Vec<u8>) -> Result<Dataset<'d>, Error> {
+    /// Records in a run, once the types are known; with positions, rows have only their key fields there.
+    pub(super) fn again<'d>(&self, run: &str, bytes: Vec<u8>, positions: bool) -> Result<Dataset<'d>, Error> {
         let text = Text::of_run(run, bytes);
         let content = match &self.source {
             Source::Table { dialect, known, .. } => {
-                let (table, words) = csv::read_part(text, *dialect, &self.how.by, &mut known.clone())?;
+                let (mut known, by) = self.keys_of(known, positions)?;
+                let (table, words) = csv::read_part(text, *dialect, &by, &mut known)?;
                 Content::Rows { words, table: Box::new(table) }
             }
             Source::Text { known, .. } => {
@@ -166,12 +168,21 @@ impl<'a> Parts<'a> {
         Ok(Dataset { content, bytes: 0, reading, parsing: Duration::ZERO })
     }
 
-    /// The columns of a table.
-    pub(super) fn model(&self) -> Result<Option<Model>, Error> {
+    /// The columns of a table in runs; with positions, they have only the key fields.
+    pub(super) fn model(&self, positions: bool) -> Result<Option<Model>, Error> {
         match &self.source {
-            Source::Table { known, .. } => Model::of(known, &self.how.by),
+            Source::Table { known, .. } => {
+                let (known, by) = self.keys_of(known, positions)?;
+                Model::of(&known, &by)
+            }
             _ => Ok(None),
         }
+    }
+
+    /// What is known of rows in runs, and their key.
+    fn keys_of(&self, known: &csv::Known, positions: bool) -> Result<(csv::Known, csv::By), Error> {
+        let by = &self.how.by;
+        if positions { known.of_keys(by) } else { Ok((known.clone(), by.clone())) }
     }
 
     /// Whether each key is a float, for what is no binary.
@@ -192,11 +203,11 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The type of the elements to be written; `None` for rows.
+    /// The type of the elements to be written of this many records; `None` for rows.
     #[must_use]
-    pub fn written(&self, ask: &Ask) -> Option<ElementType> {
+    pub fn written(&self, ask: &Ask, records: u64) -> Option<ElementType> {
         let is_table = matches!(self.source, Source::Table { .. });
-        if ask.positions { Some(ElementType::U32) } else { (!is_table).then(|| self.element()) }
+        if ask.positions { Some(type_among(records)) } else { (!is_table).then(|| self.element()) }
     }
 
     pub(super) fn how(&self) -> &'a How {

@@ -4,6 +4,9 @@
 //! otherwise tokens or rows as they were read. So it is as small as the input, and read by what reads inputs. The type
 //! of a text or a column may turn out when many runs are written. The integers in them are as well in order as floats, but
 //! for −0, which is then less than 0: runs with one are sorted again.
+//!
+//! Where positions are wanted, a run is keys, as elements, tokens, or rows of the key fields alone, and the positions of
+//! their records beside them, which are merged with the keys.
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
@@ -13,12 +16,13 @@ use crate::error::Error;
 use crate::io::binary::Source;
 use crate::io::convert::Converted;
 use crate::io::format::Format;
-use crate::io::ordered::{self, Elements, Merged, Written};
+use crate::io::ordered::{self, Elements, Merged, PositionReader, Positions, Written};
 use crate::io::source::Opened;
 use crate::io::stream::Kind;
 use crate::io::{Counts, Input, Memory, Output, npy};
 use crate::key::ElementType;
 use crate::order::Selection;
+use crate::parallel;
 use crate::report::{self, Report};
 use crate::runs::{Folders, Spilled};
 use crate::sorter::Sorter;
@@ -33,12 +37,18 @@ pub struct Runs<'a> {
     /// How the sorts went together.
     report: Option<Report>,
     merge: Merge,
+    /// Records so far, with those left out of tables: the position of the next part's first.
+    passed: u64,
 }
 
 /// A run.
 struct Run {
     spilled: Spilled,
     form: Form,
+    /// How many records it has.
+    count: u64,
+    /// Their positions, and the type of these, if they are wanted.
+    positions: Option<(Spilled, ElementType)>,
     /// Whether it has to be sorted again if its integers turn out to be floats.
     has_minus_zeros: bool,
 }
@@ -94,7 +104,7 @@ impl<'a> Runs<'a> {
         folders: &'a mut Folders,
     ) -> Result<Self, Error> {
         let (done, head, merge) = (Vec::new(), Vec::new(), Merge::default());
-        let mut runs = Self { folders, ask, done, head, report: None, merge };
+        let mut runs = Self { folders, ask, done, head, report: None, merge, passed: 0 };
         let mut part = first;
         loop {
             runs.add(part, sorter, parts)?;
@@ -105,6 +115,12 @@ impl<'a> Runs<'a> {
         }
     }
 
+    /// The number of records of all parts, with those left out of tables.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.passed
+    }
+
     /// Sorts a part, and keeps it as a run.
     fn add(&mut self, mut part: Dataset, sorter: &Sorter, parts: &Parts) -> Result<(), Error> {
         let merge = &mut self.merge;
@@ -112,22 +128,34 @@ impl<'a> Runs<'a> {
         merge.bytes += part.bytes;
         merge.counts = merge.counts.and(part.counts());
         merge.parsing += part.parsing;
+        let mut rows = part.len() as u64;
         if let Content::Rows { table, .. } = &mut part.content {
             self.head.append(&mut table.take_head());
+            rows = table.rows();
         }
+        let first = self.passed;
+        self.passed += rows;
         if part.is_empty() {
             return Ok(());
         }
-        let run = self.sorted(part, sorter, parts)?;
+        let run = self.sorted(part, sorter, parts, |position| first + u64::from(position))?;
         self.done.push(run);
         Ok(())
     }
 
-    /// The run of a part.
-    fn sorted(&mut self, part: Dataset, sorter: &Sorter, parts: &Parts) -> Result<Run, Error> {
+    /// The run of a part, of whose records this is the position of each.
+    fn sorted(
+        &mut self,
+        part: Dataset,
+        sorter: &Sorter,
+        parts: &Parts,
+        position: impl Fn(u32) -> u64 + Sync,
+    ) -> Result<Run, Error> {
         let is_typed = parts.how().by.element.is_some();
         let (form, format, has_minus_zeros) = match &part.content {
-            Content::Numbers { map, spelling: Some(_), .. } => {
+            Content::Numbers { map, spelling: Some(_), .. }
+                if !map.element.is_float() || !self.ask.positions =>
+            {
                 (Form::Tokens, Format::Text, !map.element.is_float() && !is_typed)
             }
             Content::Numbers { map, .. } => (Form::Elements(map.element), Format::Binary, false),
@@ -136,23 +164,41 @@ impl<'a> Runs<'a> {
         // Among floats −0 and 0 are two keys, and −0 is the first.
         let selection = if has_minus_zeros { Selection::ALL } else { self.ask.selection };
         let ask = Ask { selection, format, ..self.ask };
-        let mut output = Output::spill(self.folders.create(parts.budget().block())?);
-        let done = part.order(sorter, ask, &Unwatched)?.write(&mut output, &Unwatched)?;
-        let Done { report, reading, writing, repeated, .. } = done;
+        let n = part.len() as u64;
+        let mut output = self.output(parts)?;
+        let mut start = None;
+        let (positions, done) = if ask.positions {
+            let (positions, done) = part.order_keys(sorter, ask, &mut output)?;
+            start = Some(Instant::now());
+            let positions = parallel::map(&positions, |&at| position(at));
+            let element = ordered::type_among(positions.iter().max().map_or(0, |last| last + 1));
+            let mut output = self.output(parts)?;
+            ordered::write_positions(positions, element, Written::AsRead, &mut output)?;
+            (Some((output.into_spilled()?, element)), done)
+        } else {
+            (None, part.order(sorter, ask, &Unwatched)?.write(&mut output, &Unwatched)?)
+        };
+        let Done { report, reading, writing, repeated, cut, .. } = done;
         let report = match &self.report {
             Some(before) => report.after(before),
             None => report,
         };
         self.report = Some(report);
-        let start = Instant::now();
+        let start = start.unwrap_or_else(Instant::now);
         let spilled = output.into_spilled()?;
+        let run = Run { spilled, form, count: n - (repeated + cut) as u64, positions, has_minus_zeros };
         let merge = &mut self.merge;
         merge.reading += reading;
         merge.writing += writing + start.elapsed();
         merge.repeated += repeated as u64;
-        merge.spilled_bytes += spilled.bytes();
+        merge.spilled_bytes += run.bytes();
         merge.runs += 1;
-        Ok(Run { spilled, form, has_minus_zeros })
+        Ok(run)
+    }
+
+    /// A new run's output.
+    fn output(&mut self, parts: &Parts) -> Result<Output, Error> {
+        Ok(Output::spill(self.folders.create(parts.budget().block())?))
     }
 
     /// Merges the runs of all parts, and writes the records; the caller finishes the output.
@@ -174,8 +220,10 @@ impl<'a> Runs<'a> {
         // As elements, if they are written as such or need no spelling; otherwise as tokens or rows.
         let is_table = matches!(parts.how().kind, Kind::Table(_));
         let are_integers = self.done.iter().all(|run| matches!(run.form, Form::Elements(_)));
-        let as_elements =
-            !is_table && (self.ask.format.is_bits() || are_integers && parts.are_floats() != [true]);
+        let as_elements = !is_table
+            && (self.ask.positions
+                || self.ask.format.is_bits()
+                || are_integers && parts.are_floats() != [true]);
         let form = match self.done.first() {
             _ if as_elements => Form::Elements(parts.element()),
             Some(Run { form: Form::Rows, .. }) => Form::Rows,
@@ -187,27 +235,37 @@ impl<'a> Runs<'a> {
             let mut left = runs.into_iter();
             while left.len() > 0 {
                 let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
-                let mut output = Output::spill(self.folders.create(budget.block())?);
-                let merged = self.merge_some(some, form, Written::AsRead, parts, &mut output, &|_| {})?;
-                let spilled = output.into_spilled()?;
+                let element = some.last().and_then(|run| run.positions.as_ref()).map(|&(_, element)| element);
+                let mut output = self.output(parts)?;
+                let mut positions = element.map(|_| self.output(parts)).transpose()?;
+                let to = Targets { records: Some(&mut output), positions: positions.as_mut().zip(element) };
+                let merged = self.merge_some(some, form, Written::AsRead, parts, to, &|_| {})?;
+                let positions = positions.map(Output::into_spilled).transpose()?.zip(element);
+                let (spilled, count) = (output.into_spilled()?, merged.written);
+                let run = Run { spilled, form, count, positions, has_minus_zeros: false };
                 self.merge.repeated += merged.repeated;
-                self.merge.spilled_bytes += spilled.bytes();
-                longer.push(Run { spilled, form, has_minus_zeros: false });
+                self.merge.spilled_bytes += run.bytes();
+                longer.push(run);
             }
             runs = longer;
         }
-        output.write_all(&self.head).map_err(|error| output.failed(error))?;
+        let element = parts.written(&self.ask, self.passed);
+        let positions = element.filter(|_| self.ask.positions);
+        if positions.is_none() {
+            output.write_all(&self.head).map_err(|error| output.failed(error))?;
+        }
         let progress = |merged| watch.set(merged);
         let written = if self.ask.format == Format::Text { Written::InText } else { Written::AsRead };
         let header = |n: u64, output: &mut Output| {
-            let header = npy::Header::of(parts.element(), n);
+            let header = npy::Header::of(element.unwrap_or(ElementType::U32), n);
             output.write_all(&header).map_err(|error| output.failed(error))
         };
         let merged = match self.ask.format {
             Format::Npy if self.ask.selection.unique => {
                 // Their number comes first, and is known last.
-                let mut unique = Output::spill(self.folders.create(budget.block())?);
-                let merged = self.merge_some(runs, form, written, parts, &mut unique, &progress)?;
+                let mut unique = self.output(parts)?;
+                let to = Targets::of(&mut unique, positions);
+                let merged = self.merge_some(runs, form, written, parts, to, &progress)?;
                 header(merged.written, output)?;
                 let unique = unique.into_spilled()?;
                 let name = unique.name().to_owned();
@@ -226,7 +284,7 @@ impl<'a> Runs<'a> {
                     let first = self.ask.selection.first.map_or(u64::MAX, |first| first as u64);
                     header(self.merge.n.min(first), output)?;
                 }
-                self.merge_some(runs, form, written, parts, output, &progress)?
+                self.merge_some(runs, form, written, parts, Targets::of(output, positions), &progress)?
             }
         };
         let merge = Merge {
@@ -247,23 +305,34 @@ impl<'a> Runs<'a> {
         form: Form,
         written: Written,
         parts: &Parts,
-        output: &mut Output,
+        to: Targets,
         progress: &dyn Fn(u64),
     ) -> Result<Merged, Error> {
         let (budget, how, selection) = (parts.budget(), parts.how(), self.ask.selection);
-        let memory = budget.bytes() / 2;
+        let (block, memory) = (budget.block(), budget.bytes() / 2);
+        let positions = to.positions.map(|(to, element)| {
+            let readers = runs.iter().filter_map(Run::position_reader);
+            Positions { runs: readers.collect(), to, written, element }
+        });
         let progress = &mut |merged| progress(merged);
         if let Form::Elements(element) = form {
             let source = Source::raw(Input::Memory(Memory::new("a run", &[], &[1])), element);
-            let opened = runs.into_iter().map(|run| (&source, run.elements(element, budget.block())));
+            let opened = runs.into_iter().map(|run| (&source, run.elements(element, block)));
             let (runs, direction) = (opened.collect(), how.by.order);
-            let elements = Elements { runs, direction, selection, written, memory };
-            return ordered::merge_elements(elements, output, progress);
+            let elements = Elements { runs, direction, selection, written, memory, positions };
+            return ordered::merge_elements(elements, to.records, progress);
         }
-        let opened = runs.into_iter().map(|run| run.records(budget.block())).collect();
-        let known =
-            ordered::KnownRecords { how, are_floats: &parts.are_floats(), model: parts.model()?, memory };
-        ordered::merge_records(opened, known, selection, output, progress)
+        let known = ordered::KnownRecords {
+            how,
+            are_floats: &parts.are_floats(),
+            model: parts.model(self.ask.positions)?,
+            records: runs.iter().map(|run| run.count).sum(),
+            bytes: runs.iter().map(|run| run.spilled.bytes()).sum(),
+            memory,
+            positions,
+        };
+        let opened = runs.into_iter().map(|run| run.records(block)).collect();
+        ordered::merge_records(opened, known, selection, to.records, progress)
     }
 
     /// Sorts the runs again that are not in order among floats.
@@ -273,9 +342,13 @@ impl<'a> Runs<'a> {
         }
         for number in 0..self.done.len() {
             if self.done[number].has_minus_zeros {
-                let before = self.done[number].spilled.bytes();
-                let part = self.done[number].content(parts)?;
-                let run = self.sorted(part, sorter, parts)?;
+                let run = &self.done[number];
+                let before = run.bytes();
+                let part = run.content(parts)?;
+                let reader = run.position_reader();
+                let positions = reader.map(|mut reader| reader.take(run.count as usize)).transpose()?;
+                let position = |at| positions.as_ref().map_or(0, |positions| positions[at as usize]);
+                let run = self.sorted(part, sorter, parts, position)?;
                 self.merge.runs -= 1;
                 self.merge.spilled_bytes -= before;
                 self.done[number] = run;
@@ -285,7 +358,35 @@ impl<'a> Runs<'a> {
     }
 }
 
+/// Where merged runs go.
+struct Targets<'a> {
+    records: Option<&'a mut Output>,
+    /// Positions, and their type.
+    positions: Option<(&'a mut Output, ElementType)>,
+}
+
+impl<'a> Targets<'a> {
+    /// One output for the records, or for their positions of this type.
+    fn of(output: &'a mut Output, positions: Option<ElementType>) -> Self {
+        match positions {
+            Some(element) => Self { records: None, positions: Some((output, element)) },
+            None => Self { records: Some(output), positions: None },
+        }
+    }
+}
+
 impl Run {
+    /// Bytes in temporary files.
+    fn bytes(&self) -> u64 {
+        self.spilled.bytes() + self.positions.as_ref().map_or(0, |(positions, _)| positions.bytes())
+    }
+
+    /// The positions of its records.
+    fn position_reader(&self) -> Option<PositionReader> {
+        let (positions, element) = self.positions.as_ref()?;
+        Some(PositionReader::new(positions.name(), positions.clone().read(), *element))
+    }
+
     /// Its records as tokens or rows.
     fn records(self, block: usize) -> Opened {
         let (name, form) = (self.spilled.name().to_owned(), self.form);
@@ -310,6 +411,7 @@ impl Run {
     /// Its records, read again now that the types are known.
     fn content<'d>(&self, parts: &Parts) -> Result<Dataset<'d>, Error> {
         let name = self.spilled.name();
-        parts.again(name, self.spilled.all().map_err(|error| Error::io(name, "read", error))?)
+        let bytes = self.spilled.all().map_err(|error| Error::io(name, "read", error))?;
+        parts.again(name, bytes, self.positions.is_some())
     }
 }

@@ -5,13 +5,20 @@ use std::sync::OnceLock;
 use crate::key::KeyWords;
 use crate::memory;
 
-/// The most memory that a sort may take.
+/// The most memory that a sort may take, and the most records in one part of it.
 #[derive(Debug)]
 pub struct Budget {
-    bytes: OnceLock<u64>,
-    /// How many sorts at the same time share what is available.
+    /// What there is for all that share it.
+    total: OnceLock<u64>,
     sharing: u64,
+    records: u64,
 }
+
+/// A sort needs at least this.
+const LEAST: u64 = 512;
+
+/// The most records whose places in one part are told apart by 32 bits; a little fewer, since they are counted in steps.
+pub(crate) const RECORDS: u64 = (u32::MAX - (1 << 27)) as u64;
 
 /// This much memory is not worth asking the system whether it is there.
 const FEW: u64 = 64 << 20;
@@ -19,9 +26,9 @@ const FEW: u64 = 64 << 20;
 impl Default for Budget {
     /// Three quarters of what is available when it is first asked for; at once under a limit of the process, which may be low.
     fn default() -> Self {
-        let budget = Self { bytes: OnceLock::new(), sharing: 1 };
+        let budget = Self { total: OnceLock::new(), sharing: 1, records: u64::MAX };
         if memory::address_space_left().is_some() {
-            let _ = budget.bytes();
+            let _ = budget.total();
         }
         budget
     }
@@ -31,17 +38,20 @@ impl Budget {
     /// This many bytes, raised to what a sort needs at least.
     #[must_use]
     pub fn of(bytes: u64) -> Self {
-        const LEAST: u64 = 512;
-        Self { bytes: OnceLock::from(bytes.max(LEAST)), sharing: 1 }
+        Self { total: OnceLock::from(bytes), sharing: 1, records: u64::MAX }
     }
 
     /// The part of one of this many sorts that share it.
     #[must_use]
     pub fn shared_by(self, sorts: u64) -> Self {
-        match self.bytes.get() {
-            Some(&bytes) => Self::of(bytes / sorts),
-            None => Self { sharing: self.sharing * sorts, ..self },
-        }
+        Self { sharing: self.sharing * sorts, ..self }
+    }
+
+    /// The same for a sort that gives back positions: each takes memory beside its key, and has 32 bits in one part.
+    #[must_use]
+    pub fn with_positions(self) -> Self {
+        const TIMES: u64 = 3;
+        Self { records: RECORDS, ..self.shared_by(TIMES) }
     }
 
     /// Without any limit.
@@ -50,17 +60,36 @@ impl Budget {
         Self::of(u64::MAX)
     }
 
+    /// Bytes for all that share it.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        *self.total.get_or_init(|| memory::available().map_or(u64::MAX, |available| available / 4 * 3))
+    }
+
     /// Bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        let share = |available: u64| available / 4 * 3 / self.sharing;
-        *self.bytes.get_or_init(|| memory::available().map_or(u64::MAX, share))
+        self.part_of(self.total())
+    }
+
+    /// Bytes, if anybody has asked for them.
+    fn known(&self) -> Option<u64> {
+        self.total.get().map(|&total| self.part_of(total))
+    }
+
+    fn part_of(&self, total: u64) -> u64 {
+        (total / self.sharing).max(LEAST)
+    }
+
+    /// Whether one part may have this many records.
+    pub(crate) fn allows(&self, records: u64) -> bool {
+        records <= self.records
     }
 
     /// Whether this many bytes, which take `times` as much memory at most, fit.
     pub(crate) fn fits(&self, bytes: u64, times: u64) -> bool {
         let needed = bytes.saturating_mul(times);
-        self.bytes.get().is_none() && needed <= FEW || needed <= self.bytes()
+        self.known().is_none() && needed <= FEW || needed <= self.bytes()
     }
 
     /// Whether this many elements with keys of this width can be sorted.
@@ -68,18 +97,18 @@ impl Budget {
     pub fn fits_elements(&self, n: u64, key: KeyWords) -> bool {
         // The keys as read, those that are sorted, and what is written of them.
         const TIMES: u64 = 3;
-        self.fits(n.saturating_mul(if key == KeyWords::One { 4 } else { 8 }), TIMES)
+        self.allows(n) && self.fits(n.saturating_mul(if key == KeyWords::One { 4 } else { 8 }), TIMES)
     }
 
     /// How much of binary files is read at once.
     pub(crate) fn piece(&self) -> u64 {
         // Without a limit as long as nobody has asked for it.
-        self.bytes.get().map_or(u64::MAX, |bytes| bytes / 8)
+        self.known().map_or(u64::MAX, |bytes| bytes / 8)
     }
 
     /// How much is read at once of what may exceed the budget.
     pub(crate) fn step(&self) -> usize {
-        self.bytes.get().map_or(1 << 22, |bytes| (bytes / 16).clamp(1 << 8, 1 << 25) as usize)
+        self.known().map_or(1 << 22, |bytes| (bytes / 16).clamp(1 << 8, 1 << 25) as usize)
     }
 
     /// The size of the blocks in which runs are written and read: small enough that those of many runs fit.

@@ -5,6 +5,7 @@ mod merge;
 mod spill;
 
 pub use self::budget::Budget;
+pub(crate) use self::budget::RECORDS;
 pub(crate) use self::merge::{merge, merge_by};
 pub use self::spill::Folders;
 pub(crate) use self::spill::{Spill, Spilled};

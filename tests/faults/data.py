@@ -194,6 +194,8 @@ def make_jobs(setup: Setup, count: int) -> dict[str, Job]:
     positions = sorted(range(count), key=list(map(int, tokens)).__getitem__)
     positions = lines([b"%d" % position for position in positions])
     job("argsort", "sort", "--argsort", text, "-o", "old.txt", old=old, new={"old.txt": positions})
+    in_parts = [*little, "--argsort", text, "-o", "old.txt"]
+    job("argsort in parts", "sort", *in_parts, old=old, new={"old.txt": positions})
     first = lines(right.split(b"\n")[:7]) if count >= 7 else right
     job("top", "sort", "--top", "7", text, out=first)
     short = decimals(rng, count)

@@ -28,7 +28,7 @@ pub fn sort(
     positions: bool,
     format: Format,
 ) -> Result<Sorted, Error> {
-    let ask = Ask { selection, positions, method: Method::default(), format };
+    let ask = ask(selection, positions, format);
     let budget = Budget::unlimited();
     sort_one(sorter, Parts::new(inputs, how, &budget, &Unwatched).next()?, ask)
 }
@@ -44,12 +44,12 @@ fn sort_one(sorter: &Sorter, dataset: Dataset, ask: Ask) -> Result<Sorted, Error
 pub fn differs_in_parts(
     inputs: &[Input],
     how: &How,
-    selection: Selection,
-    format: Format,
+    ask: Ask,
     budget: &Budget,
     whole: Result<&Sorted, &str>,
 ) -> Option<String> {
-    let parts = sort_in_parts(inputs, how, selection, format, budget);
+    let selection = ask.selection;
+    let parts = sort_in_parts(inputs, how, ask, budget);
     let parts = parts.map(|(sorted, _)| sorted).map_err(|error| error.to_string());
     let is_same = match (&parts, whole) {
         // Of what is not selected parts drop what they can, so that nobody knows how much of it is repeated.
@@ -71,7 +71,13 @@ pub fn differs_in_parts(
     })
 }
 
-/// Sorts the records of inputs on the CPU in no more memory than this; also returns the number of runs.
+/// The records of this selection, or their positions.
+#[must_use]
+pub fn ask(selection: Selection, positions: bool, format: Format) -> Ask {
+    Ask { selection, positions, method: Method::default(), format }
+}
+
+/// Sorts the records of inputs, or their positions, on the CPU in no more memory than this; also returns the number of runs.
 ///
 /// # Errors
 ///
@@ -79,11 +85,9 @@ pub fn differs_in_parts(
 pub fn sort_in_parts(
     inputs: &[Input],
     how: &How,
-    selection: Selection,
-    format: Format,
+    ask: Ask,
     budget: &Budget,
 ) -> Result<(Sorted, usize), Error> {
-    let ask = Ask { selection, positions: false, method: Method::default(), format };
     let sorter = Sorter::cpu();
     let mut parts = Parts::new(inputs, how, budget, &Unwatched);
     let first = parts.next()?;

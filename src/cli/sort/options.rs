@@ -203,13 +203,10 @@ impl Options {
         })
     }
 
-    /// The most memory to take. Positions are sorted in memory.
+    /// The most memory to take.
     pub(super) fn budget(&self) -> Budget {
-        match self.memory {
-            _ if self.ask.positions => Budget::unlimited(),
-            Some(bytes) => Budget::of(bytes),
-            None => Budget::default(),
-        }
+        let budget = self.memory.map_or_else(Budget::default, Budget::of);
+        if self.ask.positions { budget.with_positions() } else { budget }
     }
 
     pub(super) fn devices(&self) -> Devices {

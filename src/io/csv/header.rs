@@ -61,9 +61,9 @@ impl Header {
         Ok((next, Self { columns, names: dialect.header.then_some(names) }))
     }
 
-    /// Rows of one column, without a header.
-    pub(in crate::io) fn of_one_column() -> Self {
-        Self { columns: 1, names: None }
+    /// Rows of this many columns, without a header.
+    pub(in crate::io) fn of_columns(columns: usize) -> Self {
+        Self { columns, names: None }
     }
 
     /// Finds the key columns, without duplicates; without names, the only column.

@@ -11,7 +11,7 @@
 
 use std::io::Write;
 
-use super::{Inputs, Last, Merged, not_sorted};
+use super::{Inputs, Last, Merged, PositionReader, Positions, not_sorted, write_positions};
 use crate::error::Error;
 use crate::io::counts::Counts;
 use crate::io::output::Output;
@@ -26,9 +26,14 @@ const FEW: usize = 256;
 /// Bytes of records that are worth another core's while.
 const PART: usize = 1 << 16;
 
+/// About how much memory a record takes beside three times its bytes and its key, with its position and others of its kind.
+pub(super) const BESIDE_BYTES: u64 = 80;
+
 /// An input, as far as it is read.
 struct Run {
     stream: Stream,
+    /// The positions of its records, if they are merged with them.
+    positions: Option<PositionReader>,
     /// Its last record that was read.
     last: Last,
     /// Records in order that are not merged.
@@ -44,11 +49,22 @@ struct Run {
 struct Piece {
     batch: Batch,
     at: usize,
+    /// The positions of its records, if they are merged with them.
+    positions: Vec<u64>,
 }
 
 impl Run {
-    fn new(stream: Stream, most: usize) -> Self {
-        Self { stream, last: Last::default(), pieces: Vec::new(), most, wrong: None, is_over: false }
+    fn new(stream: Stream, positions: Option<PositionReader>, most: usize) -> Self {
+        let (last, pieces) = (Last::default(), Vec::new());
+        Self { stream, positions, last, pieces, most, wrong: None, is_over: false }
+    }
+
+    /// Adds the next records.
+    fn push(&mut self, batch: Batch) -> Result<(), Error> {
+        let count = batch.ends.len();
+        let positions = self.positions.as_mut().map(|positions| positions.take(count)).transpose()?;
+        self.pieces.push(Piece { batch, at: 0, positions: positions.unwrap_or_default() });
+        Ok(())
     }
 
     /// Whether more may come, of which nothing is known yet.
@@ -85,20 +101,35 @@ impl Piece {
     }
 }
 
-/// Merges the records of streams, which are in order, after `head`, with about this many bytes of records in memory.
+/// Merges the records of streams, which are in order, with about this many bytes of records in memory, and their positions
+/// if there are any.
 pub(super) fn merge(
     mut inputs: Inputs,
     streams: Vec<Stream>,
-    head: &[u8],
     selection: Selection,
     bytes: usize,
-    to: &mut Output,
+    mut to: Option<&mut Output>,
+    positions: Option<Positions>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let most = stretch_of(streams.len(), bytes);
-    let mut runs: Vec<Run> = streams.into_iter().map(|stream| Run::new(stream, most)).collect();
-    let mut give = |bytes: &[u8]| to.write_all(bytes).map_err(|error| to.failed(error));
-    give(head)?;
+    let (numbers, mut positions_to) = match positions {
+        Some(Positions { runs, to, written, element }) => {
+            (runs.into_iter().map(Some).collect(), Some((to, written, element)))
+        }
+        None => (streams.iter().map(|_| None).collect::<Vec<_>>(), None),
+    };
+    let pairs = streams.into_iter().zip(numbers);
+    let mut runs: Vec<Run> = pairs.map(|(stream, numbers)| Run::new(stream, numbers, most)).collect();
+    let mut give = |bytes: &[u8], positions: Vec<u64>| {
+        if let Some(to) = &mut to {
+            to.write_all(bytes).map_err(|error| to.failed(error))?;
+        }
+        match &mut positions_to {
+            Some((to, written, element)) => write_positions(positions, *element, *written, to),
+            None => Ok(()),
+        }
+    };
     let mut merged = merge_to(&mut runs, &mut inputs, selection, bytes, &mut give, progress)?;
     if selection.first.is_some() {
         // What else was read depends on the blocks.
@@ -126,7 +157,7 @@ fn merge_to(
     inputs: &mut Inputs,
     selection: Selection,
     bytes: usize,
-    give: &mut impl FnMut(&[u8]) -> Result<(), Error>,
+    give: &mut impl FnMut(&[u8], Vec<u64>) -> Result<(), Error>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let expected = Expected { order: inputs.how.by.order, unique: false };
@@ -179,15 +210,17 @@ fn merge_to(
                 }),
             }
         };
-        let parts: Vec<Part> = parallel::windows(&cuts, 2).map(part).collect();
+        let mut parts: Vec<Part> = parallel::windows(&cuts, 2).map(part).collect();
         let lasts = pieces.iter().zip(&ends).filter(|(piece, end)| piece.at < **end);
         last = lasts.map(|(piece, end)| piece.key(end - 1, keys)).max().map(<[u128]>::to_vec);
-        for part in &parts {
+        for part in &mut parts {
             let left = usize::try_from(top - merged.written).unwrap_or(usize::MAX);
+            let mut positions = std::mem::take(&mut part.positions);
             let (bytes, written, repeated) = part.first(left);
             merged.written += written as u64;
             merged.repeated += repeated as u64;
-            give(bytes)?;
+            positions.truncate(written);
+            give(bytes, positions)?;
             if merged.written == top {
                 break;
             }
@@ -213,12 +246,11 @@ fn read_stretches(runs: &mut [Run], inputs: &mut Inputs, expected: Expected) -> 
     let low: Vec<&mut Run> = runs.iter_mut().filter(|run| run.is_low()).collect();
     let typings = &inputs.typings;
     let read = |run: &mut Run| {
-        let Run { stream, last, pieces, most, .. } = run;
+        let Run { stream, last, most, .. } = &mut *run;
         let mut typings = typings.iter().map(|typing| typing.fork(stream.passed())).collect();
-        match stream.read_ordered(&mut typings, &mut last.0, expected, &Stretches::of(*most)) {
-            Ok(batches) => pieces.extend(batches.into_iter().map(|batch| Piece { batch, at: 0 })),
-            Err(error) => run.wrong = Some(error),
-        }
+        let read = stream.read_ordered(&mut typings, &mut last.0, expected, &Stretches::of(*most));
+        let kept = read.and_then(|batches| batches.into_iter().try_for_each(|batch| run.push(batch)));
+        run.wrong = kept.err();
         typings
     };
     for typings in parallel::map_parts(low, read) {
@@ -250,8 +282,7 @@ fn read_some(run: &mut Run, inputs: &mut Inputs, expected: Expected) -> Result<(
     if batch.ends.is_empty() {
         return run.wrong.take().map_or(Ok(()), Err);
     }
-    run.pieces.push(Piece { batch, at: 0 });
-    Ok(())
+    run.push(batch)
 }
 
 /// The first of the records in this range for which `is_certain` does not hold, as it does for those before it.
@@ -296,8 +327,10 @@ fn cut(pieces: &[&Piece], ends: &[usize], keys: usize) -> Vec<Vec<usize>> {
 }
 
 /// Merged records.
+#[derive(Default)]
 struct Part {
     bytes: Vec<u8>,
+    positions: Vec<u64>,
     written: usize,
     repeated: usize,
     /// For each record where it ends and how many repeated ones were left out before it, if only some may be wanted.
@@ -338,7 +371,8 @@ fn merge_part<'a, K: Ord + Copy>(
         let (from, to) = (from[*piece], to[*piece]);
         let piece = pieces[*piece];
         let bytes = piece.batch.bytes[piece.start(from)..piece.start(to)].to_vec();
-        return Part { bytes, written: to - from, repeated: 0, ends: Vec::new() };
+        let positions = piece.positions.get(from..to).unwrap_or_default().to_vec();
+        return Part { bytes, positions, written: to - from, ..Part::default() };
     }
     let before = pieces.iter().zip(from).filter(|(piece, from)| piece.at < **from);
     let before = before.map(|(piece, from)| key(piece, from - 1)).max();
@@ -354,7 +388,7 @@ fn merge_part<'a, K: Ord + Copy>(
     let sorted: Vec<&[Item<K>]> = ends.windows(2).map(|ends| &items[ends[0]..ends[1]]).collect();
     let mut merged = items.clone();
     runs::merge_by(&sorted, &mut merged, |a, b| a.key < b.key);
-    let mut part = Part { bytes: Vec::with_capacity(bytes), written: 0, repeated: 0, ends: Vec::new() };
+    let mut part = Part { bytes: Vec::with_capacity(bytes), ..Part::default() };
     for Item { key, piece, record } in merged {
         let (piece, record) = (pieces[piece as usize], record as usize);
         if selection.unique && last.replace(key) == Some(key) {
@@ -362,6 +396,7 @@ fn merge_part<'a, K: Ord + Copy>(
             continue;
         }
         part.bytes.extend_from_slice(&piece.batch.bytes[piece.start(record)..piece.batch.ends[record]]);
+        part.positions.extend(piece.positions.get(record));
         part.written += 1;
         if selection.first.is_some() {
             part.ends.push((part.bytes.len(), part.repeated));

@@ -96,7 +96,7 @@ impl IntegerFiles {
     /// Whether their integers fit, whatever they are.
     fn fit(&self, budget: &Budget) -> bool {
         // Two bytes may become one of 64 bits.
-        budget.fits(self.total(), 4)
+        budget.allows(self.total() / 2) && budget.fits(self.total(), 4)
     }
 
     /// Whether all was read.
@@ -163,7 +163,8 @@ impl IntegerFiles {
             pieces.extend(more);
             span = with;
             // They are sorted with as much room again, and written with some more.
-            if !is_all && Integers::held(&pieces) >= budget.bytes() / 5 {
+            let is_full = || Integers::held(&pieces) >= budget.bytes() / 5;
+            if !is_all && (is_full() || !budget.allows(Integers::count(&pieces))) {
                 break;
             }
         }
@@ -207,7 +208,7 @@ impl IntegerFiles {
         while self.place >= self.files[self.file].size {
             (self.file, self.place) = (self.file + 1, 0);
         }
-        let all = (budget.bytes() / 32).clamp(1 << 6, 1 << 30);
+        let all = (budget.bytes() / 32).clamp(1 << 6, 1 << 28);
         let size = match all {
             few if few <= PIECE.start as u64 => few,
             many => (many / parallel::threads() as u64 / 4).clamp(PIECE.start as u64, PIECE.end as u64),

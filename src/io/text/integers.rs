@@ -129,6 +129,15 @@ impl Integers {
         count * bytes
     }
 
+    /// How many there are in all pieces.
+    pub(super) fn count(pieces: &[Self]) -> u64 {
+        let of_piece = |piece: &Self| match &piece.values {
+            Values::Narrow(values) => values.len() as u64,
+            Values::Wide(values) => values.len() as u64,
+        };
+        pieces.iter().map(of_piece).sum()
+    }
+
     /// The span of all pieces.
     pub(super) fn span(pieces: &[Self]) -> Span {
         pieces.iter().map(|piece| piece.span).fold(Span::default(), Span::merge)

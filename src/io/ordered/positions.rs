@@ -1,0 +1,79 @@
+//! Positions of records, which are merged with them: in runs as words of 32 bits, or of 64 where there are more.
+
+use std::io::Read;
+
+use super::Written;
+use crate::error::Error;
+use crate::io::binary;
+use crate::io::output::Output;
+use crate::io::records::write_text;
+use crate::key::{ElementType, KeyMap};
+use crate::parallel;
+use crate::words::Words;
+
+/// Positions that go with merged records.
+pub(crate) struct Positions<'a> {
+    /// Those of the records of each run.
+    pub(crate) runs: Vec<PositionReader>,
+    /// Where to write those of the merged records, how, and as what.
+    pub(crate) to: &'a mut Output,
+    pub(crate) written: Written,
+    pub(crate) element: ElementType,
+}
+
+/// The type of positions among this many records.
+pub(crate) fn type_among(records: u64) -> ElementType {
+    if records > 1 << 32 { ElementType::U64 } else { ElementType::U32 }
+}
+
+/// The positions of the records of a run, from the first.
+pub(crate) struct PositionReader {
+    name: String,
+    reader: Box<dyn Read + Send + Sync>,
+    element: ElementType,
+}
+
+impl PositionReader {
+    /// Positions of this type, and the name of what is read in messages.
+    pub(crate) fn new(name: &str, reader: impl Read + Send + Sync + 'static, element: ElementType) -> Self {
+        Self { name: name.to_owned(), reader: Box::new(reader), element }
+    }
+
+    /// The next ones, as many.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; there are fewer.
+    pub(crate) fn take(&mut self, count: usize) -> Result<Vec<u64>, Error> {
+        let failed = |error| Error::io(&self.name, "read", error);
+        if self.element == ElementType::U64 {
+            let mut positions = vec![0_u64; count];
+            self.reader.read_exact(bytemuck::cast_slice_mut(&mut positions)).map_err(failed)?;
+            positions.iter_mut().for_each(|position| *position = u64::from_le(*position));
+            return Ok(positions);
+        }
+        let mut positions = vec![0_u32; count];
+        self.reader.read_exact(bytemuck::cast_slice_mut(&mut positions)).map_err(failed)?;
+        Ok(positions.into_iter().map(|position| u32::from_le(position).into()).collect())
+    }
+}
+
+/// Writes positions as elements of this type, which holds them.
+pub(crate) fn write(
+    positions: Vec<u64>,
+    element: ElementType,
+    written: Written,
+    to: &mut Output,
+) -> Result<(), Error> {
+    let words: Words = if element == ElementType::U64 {
+        positions.into()
+    } else {
+        parallel::map(&positions, |&position| position as u32).into()
+    };
+    let map = KeyMap::ascending(element);
+    let result = match written {
+        Written::AsRead => binary::write(&words, map, to, |_| {}),
+        Written::InText => write_text(words, map, to, |_| {}),
+    };
+    result.map_err(|error| to.failed(error))
+}
