@@ -127,6 +127,63 @@ pub fn meanwhile<'scope, T: Send + 'scope>(
     Meanwhile(spawn_or_run(work, |work| thread::Builder::new().spawn_scoped(scope, work)))
 }
 
+/// Something that is worked with on another thread, one piece of work after the other.
+pub(crate) struct Behind<'scope, 'env, W, E> {
+    scope: &'scope thread::Scope<'scope, 'env>,
+    state: State<'scope, W, E>,
+}
+
+/// Where it is.
+enum State<'scope, W, E> {
+    Here(W),
+    There(Meanwhile<'scope, Result<W, E>>),
+    /// Nowhere, since the work failed.
+    Lost,
+}
+
+impl<'scope, 'env, W: Send + 'scope, E: Send + 'scope> Behind<'scope, 'env, W, E> {
+    pub(crate) fn new(scope: &'scope thread::Scope<'scope, 'env>, with: W) -> Self {
+        Self { scope, state: State::Here(with) }
+    }
+
+    /// Once the work before it is done, does this: at once, if it is little, or else on another thread.
+    ///
+    /// # Errors
+    ///
+    /// The failure of the work before it, or of this work if it is done.
+    pub(crate) fn then(
+        &mut self,
+        is_little: bool,
+        work: impl FnOnce(&mut W) -> Result<(), E> + Send + 'scope,
+    ) -> Result<(), E> {
+        self.wait()?;
+        self.state = match std::mem::replace(&mut self.state, State::Lost) {
+            State::Here(mut with) if is_little => {
+                work(&mut with)?;
+                State::Here(with)
+            }
+            State::Here(mut with) => {
+                State::There(meanwhile(self.scope, move || work(&mut with).map(|()| with)))
+            }
+            state => state,
+        };
+        Ok(())
+    }
+
+    /// Waits until the work is done.
+    ///
+    /// # Errors
+    ///
+    /// Its failure.
+    pub(crate) fn wait(&mut self) -> Result<(), E> {
+        self.state = match std::mem::replace(&mut self.state, State::Lost) {
+            State::There(work) => State::Here(work.wait()?),
+            state => state,
+        };
+        Ok(())
+    }
+}
+
 /// Runs `work` on a thread of its own. If the system refuses a thread, it runs at once on this one.
 ///
 /// # Errors

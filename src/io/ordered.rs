@@ -365,7 +365,7 @@ pub(crate) fn merge_records(
 ) -> Result<Merged, Error> {
     let KnownRecords { how, are_floats, model, records, bytes, memory, positions } = known;
     let length = bytes / records.max(1) + 1;
-    let times = 3 + records::BESIDE_BYTES.saturating_add(16 * are_floats.len() as u64).div_ceil(length);
+    let times = 4 + records::BESIDE_BYTES.saturating_add(16 * are_floats.len() as u64).div_ceil(length);
     let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
     let block = records::stretch_of(runs.len(), bytes);
     let mut streams = Vec::with_capacity(runs.len());
@@ -387,6 +387,9 @@ pub(crate) fn merge_records(
     let inputs = Inputs { how, all: &[], typings, model: None, block, shut: false };
     records::merge(inputs, streams, selection, bytes, to, positions, progress)
 }
+
+/// What is written of merged records at once that is not worth another thread's while.
+const LITTLE: usize = 1 << 16;
 
 fn not_sorted(place: String, value: &str, before: &str) -> Error {
     let problem = format!("{value} after {before}, so this input is not sorted");

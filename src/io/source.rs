@@ -396,6 +396,11 @@ impl Opened {
         fill(room, |room, _| self.reader.read(room)).map_err(|error| self.failed(error))
     }
 
+    /// Whether reading never waits for others.
+    pub(super) fn is_ready(&self) -> bool {
+        self.is_run || self.size.is_some_and(|size| size > 0)
+    }
+
     /// Reads what is available, waiting for at least one byte; 0 means the end.
     pub(super) fn read_some(&mut self, room: &mut [u8]) -> Result<usize, Error> {
         loop {

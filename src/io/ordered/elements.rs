@@ -7,6 +7,8 @@
 //! ```
 
 use crate::cpu::Pair;
+use std::thread;
+
 use crate::error::Error;
 use crate::io::binary::{self, Source};
 use crate::io::output::Output;
@@ -14,11 +16,12 @@ use crate::io::records::write_text;
 use crate::io::source::Opened;
 use crate::key::{KeyMap, Word};
 use crate::order::KeyOrder;
-use crate::parallel;
+use crate::order::Selection;
+use crate::parallel::{self, Behind};
 use crate::runs;
 use crate::words::Width;
 
-use super::{Elements, Merged, PositionReader, Positions, Written, write_positions};
+use super::{Elements, LITTLE, Merged, PositionReader, Positions, Written, write_positions};
 
 /// An input, as far as it is read.
 struct Run<'a, W> {
@@ -84,12 +87,19 @@ impl<'a, W: Width> Run<'a, W> {
         &self.keys[self.at..]
     }
 
-    /// Reads a block, as far as bytes are there, up to what is wrong.
-    fn read(&mut self, block: usize) -> Result<(), Error> {
+    /// Whether more should be read before the next merge, as far as that does not wait for others.
+    fn is_low(&self, room: usize) -> bool {
+        let rest = self.rest().len();
+        matches!(self.end, End::Unread) && (rest == 0 || self.opened.is_ready() && rest < room / 2)
+    }
+
+    /// Reads as many keys as there is room for, as far as bytes are there, up to what is wrong.
+    fn read(&mut self, room: usize) -> Result<(), Error> {
         let size = self.source.element().bytes();
-        let room = (block / size).max(1) * size;
+        self.keys.drain(..self.at);
+        self.positions.drain(..self.at.min(self.positions.len()));
         self.at = 0;
-        self.keys.clear();
+        let room = room.saturating_sub(self.keys.len()).max(1) * size;
         let (opened, part) = (&mut self.opened, &mut self.part);
         let mut read = 0;
         let fill = |bytes: &mut [u8]| {
@@ -108,40 +118,40 @@ impl<'a, W: Width> Run<'a, W> {
             part.extend_from_slice(&bytes[whole..filled]);
             Ok(whole)
         };
-        (self.keys, _) = binary::read_keys(room, self.source, self.order, fill)?;
+        let (mut keys, _) = binary::read_keys(room, self.source, self.order, fill)?;
         self.bytes += read as u64;
         // No more than the header promises, since its reader may rely on that number.
         let most = self.source.count().map_or(u64::MAX, |count| count - self.number);
-        let is_over =
-            self.keys.len() as u64 > most || self.keys.len() as u64 == most && !self.part.is_empty();
-        if self.keys.is_empty() || is_over {
-            self.keys.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        let is_over = keys.len() as u64 > most || keys.len() as u64 == most && !self.part.is_empty();
+        if keys.is_empty() || is_over {
+            keys.truncate(usize::try_from(most).unwrap_or(usize::MAX));
             self.end = self.source.check(self.bytes).map_or_else(End::Wrong, |()| End::Nothing);
         }
-        self.find_wrong();
+        self.find_wrong(&mut keys);
         if let Some(further) = &mut self.further {
-            self.positions = further.take(self.keys.len())?;
+            self.positions.extend(further.take(keys.len())?);
         }
-        self.number += self.keys.len() as u64;
-        self.last = self.keys.last().copied().or(self.last);
+        self.number += keys.len() as u64;
+        self.last = keys.last().copied().or(self.last);
+        self.keys.append(&mut keys);
         Ok(())
     }
 
-    /// Ends the keys in memory before the first that is refused or out of order.
-    fn find_wrong(&mut self) {
+    /// Ends the keys that were read before the first that is refused or out of order.
+    fn find_wrong(&mut self, keys: &mut Vec<W>) {
         let map = W::map(self.order);
         if self.refuses_nan
-            && let Some(at) = self.keys.iter().position(|key| key.is_nan(map))
+            && let Some(at) = keys.iter().position(|key| key.is_nan(map))
         {
             self.end = End::Wrong(self.source.is_nan(self.number + at as u64));
-            self.keys.truncate(at);
+            keys.truncate(at);
         }
         let last = self.last.map(W::into);
-        if let Some((at, pair)) = binary::first_broken(&self.keys, last, false) {
+        if let Some((at, pair)) = binary::first_broken(keys, last, false) {
             let place = format!("{}, element {}", self.opened.name, self.number + at as u64);
             let [before, value] = pair.map(|key| binary::shown(key, self.order));
             self.end = End::Wrong(super::not_sorted(place, &value, &before));
-            self.keys.truncate(at);
+            keys.truncate(at);
         }
     }
 }
@@ -149,27 +159,27 @@ impl<'a, W: Width> Run<'a, W> {
 /// Memory for inputs that nobody has set a budget for: blocks are few enough for the caches.
 pub(super) const MEMORY: u64 = 96 << 20;
 
-/// Bytes read at once of each of this many runs.
-fn block<W: Word>(elements: &Elements, size: usize) -> usize {
-    // As read, if that is not what is kept; in the order of the input, of the result, and as they are written.
+/// The most keys of each run in memory.
+fn room<W: Word>(elements: &Elements, size: usize) -> usize {
+    // As read, if that is not what is kept; in the order of the input, of the result twice, and as they are written.
     let word = size_of::<W>();
-    let key = if size < word { size } else { 0 } + 3 * word;
+    let key = if size < word { size } else { 0 } + 4 * word;
     let position = size_of::<u64>();
-    // In the order of the input, in pairs on both sides and in between, and as they are written.
-    let all = key + if elements.positions.is_some() { 3 * (word + position) + 3 * position } else { 0 };
+    // In the order of the input, in pairs on both sides and in between, and as they are written, twice.
+    let all = key + if elements.positions.is_some() { 3 * (word + position) + 4 * position } else { 0 };
     let keys = elements.memory / (all * elements.runs.len().max(1)) as u64;
-    keys.saturating_mul(size as u64).clamp(1 << 8, 8 << 20) as usize
+    let bytes = keys.saturating_mul(size as u64).clamp(1 << 8, 8 << 20);
+    bytes as usize / size
 }
 
-/// Merges pairs of keys and positions, which come from runs like these.
-fn merge_pairs<W: Width>(runs: &[(&[W], &[u64])], keys: &mut Vec<W>, positions: &mut Vec<u64>) {
+/// Merges keys and their positions, which come from runs like these.
+fn merge_pairs<W: Width>(runs: Vec<(&[W], &[u64])>) -> (Vec<W>, Vec<u64>) {
     let pair = |(&key, &position): (&W, &u64)| Pair { key, position };
     let of_run = |(keys, positions): (&[W], &[u64])| keys.iter().zip(positions).map(pair).collect::<Vec<_>>();
-    let pairs: Vec<Vec<Pair<W, u64>>> = parallel::map_parts(runs.to_vec(), of_run);
+    let pairs: Vec<Vec<Pair<W, u64>>> = parallel::map_parts(runs, of_run);
     let mut merged = vec![Pair { key: W::default(), position: 0 }; pairs.iter().map(Vec::len).sum()];
     runs::merge(&pairs.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut merged);
-    *keys = parallel::map(&merged, |pair| pair.key);
-    *positions = parallel::map(&merged, |pair| pair.position);
+    (parallel::map(&merged, |pair| pair.key), parallel::map(&merged, |pair| pair.position))
 }
 
 /// Merges the elements of binary inputs.
@@ -180,20 +190,67 @@ pub(super) fn merge<W: Width + itoa::Integer>(
 ) -> Result<Merged, Error> {
     let Some((source, _)) = elements.runs.first() else { return Ok(Merged::default()) };
     let order = elements.direction.map(source.element());
-    let block = block::<W>(&elements, order.element.bytes());
-    let Elements { runs, direction, selection, written, positions: mut numbers, .. } = elements;
-    let mut further = numbers.as_mut().map(|numbers| std::mem::take(&mut numbers.runs).into_iter());
-    let run = |run| Run::<W>::new(run, further.as_mut().and_then(Iterator::next), direction);
+    let room = room::<W>(&elements, order.element.bytes());
+    let Elements { runs, direction, selection, written, positions, .. } = elements;
+    let has_positions = positions.is_some();
+    let (numbers, mut positions_to) = positions
+        .map_or((Vec::new(), None), |Positions { runs, to, written, element }| {
+            (runs, Some((to, written, element)))
+        });
+    let mut numbers = numbers.into_iter();
+    let run = |run| Run::<W>::new(run, numbers.next(), direction);
     let mut runs = runs.into_iter().map(run).collect::<Result<Vec<_>, _>>()?;
+    let write = move |keys: &[W], positions: Vec<u64>| {
+        if let Some(to) = &mut to {
+            let keys = keys.into();
+            let result = match written {
+                Written::AsRead => binary::write(&keys, order, to, |_| {}),
+                Written::InText => write_text(keys, order, to, |_| {}),
+            };
+            result.map_err(|error| to.failed(error))?;
+        }
+        match &mut positions_to {
+            Some((to, written, element)) => write_positions(positions, *element, *written, to),
+            None => Ok(()),
+        }
+    };
+    let mut merged = thread::scope(|scope| {
+        let mut writing = Behind::new(scope, write);
+        let mut give = |keys: Vec<W>, positions: Vec<u64>, at_once: bool| {
+            let is_little = size_of_val(&keys[..]) + size_of_val(&positions[..]) < LITTLE;
+            writing.then(at_once || is_little, move |write| write(&keys, positions))
+        };
+        let merged = merge_to(&mut runs, room, has_positions, selection, &mut give, progress)?;
+        writing.wait()?;
+        Ok::<_, Error>(merged)
+    })?;
+    if selection.first.is_some() {
+        // What else was read depends on the blocks.
+        merged.read = merged.written + merged.repeated;
+    }
+    order.element.name().clone_into(&mut merged.types);
+    Ok(merged)
+}
+
+/// Gives the merged keys to `give`, with their positions, and whether they are to be written before more is read.
+fn merge_to<W: Width>(
+    runs: &mut [Run<W>],
+    room: usize,
+    has_positions: bool,
+    selection: Selection,
+    give: &mut impl FnMut(Vec<W>, Vec<u64>, bool) -> Result<(), Error>,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
     let top = selection.first.map_or(u64::MAX, |first| first as u64);
-    let mut merged = Merged { types: order.element.name().to_owned(), ..Merged::default() };
-    let (mut all, mut positions, mut last) = (Vec::new(), Vec::new(), None);
-    loop {
-        for run in &mut runs {
+    let (mut merged, mut last) = (Merged::default(), None);
+    while merged.written < top {
+        let low: Vec<&mut Run<W>> = runs.iter_mut().filter(|run| run.is_low(room)).collect();
+        let (ready, waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.opened.is_ready());
+        parallel::map_parts(ready, |run| run.read(room)).into_iter().collect::<Result<(), _>>()?;
+        waiting.into_iter().try_for_each(|run| run.read(room))?;
+        for run in &mut *runs {
             while run.rest().is_empty() && matches!(run.end, End::Unread) {
-                let before = run.number;
-                run.read(block)?;
-                merged.read += run.number - before;
+                run.read(room)?;
             }
             if run.rest().is_empty()
                 && let End::Wrong(error) = std::mem::replace(&mut run.end, End::Nothing)
@@ -209,48 +266,35 @@ pub(super) fn merge<W: Width + itoa::Integer>(
             Some(limit) => run.rest().partition_point(|&key| (key, number) <= limit),
         };
         let counts: Vec<usize> = runs.iter().enumerate().map(certain).collect();
-        let slices: Vec<&[W]> = runs.iter().zip(&counts).map(|(run, &count)| &run.rest()[..count]).collect();
         let count = counts.iter().sum();
-        if count == 0 || top == 0 {
+        if count == 0 {
             break;
         }
-        if numbers.is_some() {
-            let positions_of =
-                runs.iter().zip(&counts).map(|(run, &count)| &run.positions[run.at..][..count]);
-            let pairs: Vec<(&[W], &[u64])> = slices.iter().copied().zip(positions_of).collect();
-            merge_pairs(&pairs, &mut all, &mut positions);
+        merged.read += count as u64;
+        let certain = runs.iter().zip(&counts);
+        let (mut keys, mut positions) = if has_positions {
+            let of_run = |(run, &count): (_, &usize)| {
+                let run: &Run<W> = run;
+                (&run.keys[run.at..run.at + count], &run.positions[run.at..run.at + count])
+            };
+            merge_pairs(certain.map(of_run).collect())
         } else {
-            all.clear();
-            all.resize(count, W::default());
-            runs::merge(&slices, &mut all);
-        }
+            let slices: Vec<&[W]> = certain.map(|(run, &count)| &run.rest()[..count]).collect();
+            let mut keys = vec![W::default(); count];
+            runs::merge(&slices, &mut keys);
+            (keys, Vec::new())
+        };
         runs.iter_mut().zip(&counts).for_each(|(run, count)| run.at += count);
         let left = usize::try_from(top - merged.written).unwrap_or(usize::MAX);
         if selection.unique {
-            merged.repeated += drop_repeated(&mut all, &mut positions, &mut last, left);
+            merged.repeated += drop_repeated(&mut keys, &mut positions, &mut last, left);
         }
-        all.truncate(left);
-        merged.written += all.len() as u64;
-        if let Some(to) = &mut to {
-            let keys = (&all[..]).into();
-            let result = match written {
-                Written::AsRead => binary::write(&keys, order, to, |_| {}),
-                Written::InText => write_text(keys, order, to, |_| {}),
-            };
-            result.map_err(|error| to.failed(error))?;
-        }
-        if let Some(Positions { to, written, element, .. }) = &mut numbers {
-            positions.truncate(left);
-            write_positions(std::mem::take(&mut positions), *element, *written, to)?;
-        }
+        keys.truncate(left);
+        positions.truncate(left);
+        merged.written += keys.len() as u64;
+        // Who writes to a pipe may wait for what comes of it.
+        give(keys, positions, runs.iter().any(|run| !run.opened.is_ready()))?;
         progress(merged.read);
-        if merged.written == top {
-            break;
-        }
-    }
-    if selection.first.is_some() {
-        // What else was read depends on the blocks.
-        merged.read = merged.written + merged.repeated;
     }
     Ok(merged)
 }

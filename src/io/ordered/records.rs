@@ -10,14 +10,16 @@
 //! record, which finds what to say about it; it is said when all records before it are merged.
 
 use std::io::Write;
+use std::thread;
 
-use super::{Inputs, Last, Merged, PositionReader, Positions, not_sorted, write_positions};
+use super::{Inputs, LITTLE, Last, Merged, PositionReader, Positions, not_sorted, write_positions};
 use crate::error::Error;
 use crate::io::counts::Counts;
 use crate::io::output::Output;
+use crate::io::stream::cell::Cell;
 use crate::io::stream::{Batch, Expected, Stream, Stretches};
 use crate::order::Selection;
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel::{self, Behind, ParallelIterator};
 use crate::runs;
 
 /// Records read by themselves at once.
@@ -51,6 +53,8 @@ struct Piece {
     at: usize,
     /// The positions of its records, if they are merged with them.
     positions: Vec<u64>,
+    /// Whether the higher halves of its keys tell them apart.
+    is_exact: bool,
 }
 
 impl Run {
@@ -63,7 +67,8 @@ impl Run {
     fn push(&mut self, batch: Batch) -> Result<(), Error> {
         let count = batch.ends.len();
         let positions = self.positions.as_mut().map(|positions| positions.take(count)).transpose()?;
-        self.pieces.push(Piece { batch, at: 0, positions: positions.unwrap_or_default() });
+        let is_exact = batch.keys.iter().all(|&key| Cell::is_exact(key));
+        self.pieces.push(Piece { batch, at: 0, positions: positions.unwrap_or_default(), is_exact });
         Ok(())
     }
 
@@ -121,16 +126,27 @@ pub(super) fn merge(
     };
     let pairs = streams.into_iter().zip(numbers);
     let mut runs: Vec<Run> = pairs.map(|(stream, numbers)| Run::new(stream, numbers, most)).collect();
-    let mut give = |bytes: &[u8], positions: Vec<u64>| {
-        if let Some(to) = &mut to {
-            to.write_all(bytes).map_err(|error| to.failed(error))?;
+    let write = move |parts: Vec<Part>| {
+        for part in parts {
+            if let Some(to) = &mut to {
+                to.write_all(&part.bytes).map_err(|error| to.failed(error))?;
+            }
+            if let Some((to, written, element)) = &mut positions_to {
+                write_positions(part.positions, *element, *written, to)?;
+            }
         }
-        match &mut positions_to {
-            Some((to, written, element)) => write_positions(positions, *element, *written, to),
-            None => Ok(()),
-        }
+        Ok(())
     };
-    let mut merged = merge_to(&mut runs, &mut inputs, selection, bytes, &mut give, progress)?;
+    let mut merged = thread::scope(|scope| {
+        let mut writing = Behind::new(scope, write);
+        let mut give = |parts: Vec<Part>, at_once| {
+            let bytes: usize = parts.iter().map(|part| part.bytes.len() + 8 * part.positions.len()).sum();
+            writing.then(at_once || bytes < LITTLE, move |write| write(parts))
+        };
+        let merged = merge_to(&mut runs, &mut inputs, selection, bytes, &mut give, progress)?;
+        writing.wait()?;
+        Ok::<_, Error>(merged)
+    })?;
     if selection.first.is_some() {
         // What else was read depends on the blocks.
         merged.read = merged.written + merged.repeated;
@@ -151,13 +167,13 @@ pub(super) fn stretch_of(inputs: usize, bytes: usize) -> usize {
     (bytes / 2 / inputs.max(1)).clamp(1 << 8, 8 << 20)
 }
 
-/// Gives the merged records to `give`.
+/// Gives the merged records to `give`, and whether they are to be written before more is read.
 fn merge_to(
     runs: &mut [Run],
     inputs: &mut Inputs,
     selection: Selection,
     bytes: usize,
-    give: &mut impl FnMut(&[u8], Vec<u64>) -> Result<(), Error>,
+    give: &mut impl FnMut(Vec<Part>, bool) -> Result<(), Error>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let expected = Expected { order: inputs.how.by.order, unique: false };
@@ -198,6 +214,12 @@ fn merge_to(
         let part = |cuts: &[Vec<usize>]| {
             let bounds = [&cuts[0][..], &cuts[1][..]];
             match keys {
+                1 if pieces.iter().all(|piece| piece.is_exact) => {
+                    let last = last.as_ref().map(|last| high(last[0]));
+                    merge_part(&pieces, bounds, selection, last, |piece, record| {
+                        high(piece.batch.keys[record])
+                    })
+                }
                 1 => merge_part(
                     &pieces,
                     bounds,
@@ -214,17 +236,12 @@ fn merge_to(
         let lasts = pieces.iter().zip(&ends).filter(|(piece, end)| piece.at < **end);
         last = lasts.map(|(piece, end)| piece.key(end - 1, keys)).max().map(<[u128]>::to_vec);
         for part in &mut parts {
-            let left = usize::try_from(top - merged.written).unwrap_or(usize::MAX);
-            let mut positions = std::mem::take(&mut part.positions);
-            let (bytes, written, repeated) = part.first(left);
-            merged.written += written as u64;
-            merged.repeated += repeated as u64;
-            positions.truncate(written);
-            give(bytes, positions)?;
-            if merged.written == top {
-                break;
-            }
+            part.truncate(usize::try_from(top - merged.written).unwrap_or(usize::MAX));
+            merged.written += part.written as u64;
+            merged.repeated += part.repeated as u64;
         }
+        // Who writes to a pipe may wait for what comes of it.
+        give(parts, runs.iter().any(|run| !run.stream.is_ready()))?;
         let mut ends = ends.into_iter();
         for (number, run) in runs.iter_mut().enumerate() {
             for (piece, end) in run.pieces.iter_mut().zip(ends.by_ref()) {
@@ -295,6 +312,11 @@ fn partition(records: std::ops::Range<usize>, is_certain: impl Fn(usize) -> bool
     begin
 }
 
+/// The higher half of a key.
+fn high(key: u128) -> u64 {
+    (key >> 64) as u64
+}
+
 /// Where to cut the pieces, up to these ends, into parts of about equal size, by a sample of the records: equal keys are of
 /// the earlier pieces first.
 fn cut(pieces: &[&Piece], ends: &[usize], keys: usize) -> Vec<Vec<usize>> {
@@ -338,14 +360,14 @@ struct Part {
 }
 
 impl Part {
-    /// The bytes of at most this many records, how many these are, and how many were left out: only before the last of them,
-    /// if there are as many.
-    fn first(&self, most: usize) -> (&[u8], usize, usize) {
-        if self.written < most {
-            return (&self.bytes, self.written, self.repeated);
+    /// Keeps at most this many records; of what was left out only what comes before the last of them, if there are as many.
+    fn truncate(&mut self, most: usize) {
+        if self.written >= most {
+            let (end, repeated) = most.checked_sub(1).map_or((0, 0), |last| self.ends[last]);
+            self.bytes.truncate(end);
+            self.positions.truncate(most);
+            (self.written, self.repeated) = (most, repeated);
         }
-        let (end, repeated) = most.checked_sub(1).map_or((0, 0), |last| self.ends[last]);
-        (&self.bytes[..end], most, repeated)
     }
 }
 

@@ -201,7 +201,7 @@ impl Buffer {
 
     /// Whether reading never waits for others, since it is a file.
     pub(super) fn is_ready(&self) -> bool {
-        self.opened.is_run || self.opened.size.is_some_and(|size| size > 0)
+        self.opened.is_ready()
     }
 
     /// The input's name in messages.

@@ -12,6 +12,9 @@ use crate::io::infer::{Conflict, Inference, Number, Spot};
 use crate::key::ElementType;
 use crate::order::{Class, KeyOrder, Nulls};
 
+/// More than any 64-bit integer is from the nearest float.
+const FAR: i128 = 1 << 32;
+
 /// One sort key of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::io) struct Cell {
@@ -62,8 +65,6 @@ impl Cell {
     /// A word whose order is that of the cells: of numbers the nearest float, and how far they are from it.
     #[inline]
     pub(in crate::io) fn word(self, descending: bool) -> u128 {
-        /// More than any 64-bit integer is from the nearest float.
-        const FAR: i128 = 1 << 32;
         /// More than there are classes of nulls at one end; floats but NaN leave as many words.
         const CLASSES: u64 = 8;
         let word = |float: f64, rest: i128| {
@@ -83,6 +84,12 @@ impl Cell {
             }
             Value::Null(_) => u128::from(u64::MAX - CLASSES + u64::from(self.rank.unsigned_abs())) << 64,
         }
+    }
+
+    /// Whether a word is that of a null, or of a number that is a float: among such words the higher halves tell them apart.
+    #[inline]
+    pub(in crate::io) fn is_exact(word: u128) -> bool {
+        [0, FAR as u64, !FAR as u64].contains(&(word as u64))
     }
 
     fn number(value: Value) -> Self {
