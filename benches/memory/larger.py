@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-GPUSORT = str(ROOT / "target/release/gpusort")
+GPUSORT = os.environ.get("GPUSORT", str(ROOT / "target/release/gpusort"))
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 BLOCK = 8 << 20
 

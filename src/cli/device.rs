@@ -234,7 +234,7 @@ impl Devices {
         let (gpu, started) = self.started(progress)?;
         // The startup time counts in any case.
         match gpu.and_then(|sorter| self.fit(sorter, n, shape)) {
-            Ok(sorter) => Ok(Chosen { sorter, started, why }),
+            Ok((sorter, shares)) => Ok(Chosen { sorter, started, why: shares.unwrap_or(why) }),
             Err(why) => on_cpu(started, why),
         }
     }
@@ -312,19 +312,20 @@ impl Devices {
         Ok(why.replace('\n', "; "))
     }
 
-    /// A started GPU, or why it does not sort after all.
-    fn fit(&self, sorter: Rc<Sorter>, n: u64, shape: Shape) -> Result<Rc<Sorter>, String> {
-        let Some(info) = sorter.device().filter(|_| self.is_free()) else { return Ok(sorter) };
-        let elements = usize::try_from(n).unwrap_or(usize::MAX);
-        if !sorter.takes(elements, shape, self.method) {
-            return Err(format!("{} elements are more than the GPU takes at once", grouped(n)));
-        }
+    /// A started GPU, and why it sorts in shares if it has to; or else why it does not sort after all.
+    fn fit(&self, sorter: Rc<Sorter>, n: u64, shape: Shape) -> Result<(Rc<Sorter>, Option<String>), String> {
+        let Some(info) = sorter.device().filter(|_| self.is_free()) else { return Ok((sorter, None)) };
         if !self.costs().measured_here && info.kind != Kind::Discrete {
             return Err(
                 "nothing is known of such a GPU's speed before gpusort tune has measured it".to_owned()
             );
         }
-        Ok(sorter)
+        let elements = usize::try_from(n).unwrap_or(usize::MAX);
+        if sorter.takes(elements, shape, self.method) {
+            return Ok((sorter, None));
+        }
+        let choice = self.compare(n, shape, |_| Duration::ZERO).in_shares();
+        if choice.is_gpu() { Ok((sorter, Some(choice.to_string()))) } else { Err(choice.to_string()) }
     }
 
     /// The GPUs to start; all hardware ones if there are none.
