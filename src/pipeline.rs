@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::io::binary::{self, Source};
 use crate::io::csv::Table;
 use crate::io::format::Format;
-use crate::io::records::{Spelling, write_records, write_text};
+use crate::io::records::{Print, Spelling, write_records, write_text};
 use crate::io::stream::{How, Kind};
 use crate::io::{Counts, Output, Text, npy};
 use crate::key::{ElementType, KeyMap, KeyWords};
@@ -92,8 +92,8 @@ pub struct Dataset<'a> {
 
 /// Keys and what they stand for.
 enum Content<'a> {
-    /// Numbers; with the spelling, tokens of a text.
-    Numbers { keys: Incoming<'a>, map: KeyMap, spelling: Option<Spelling> },
+    /// Numbers; as read, tokens of a text.
+    Numbers { keys: Incoming<'a>, map: KeyMap, spelling: Spelling },
     /// Rows of a table, by words of which the next decides where those before it are equal.
     Rows { words: Vec<Words<'a>>, table: Box<Table> },
 }
@@ -147,7 +147,7 @@ pub fn read_meanwhile<'a>(
     });
     let keys = Incoming::new(usize::try_from(n).ok()?, map.element.key_words(), receiver.into_iter());
     Some(Dataset {
-        content: Content::Numbers { keys, map, spelling: None },
+        content: Content::Numbers { keys, map, spelling: Spelling::Printed(Print::Shortest) },
         bytes,
         reading: Reading::UnderWay(reader),
         parsing: Duration::ZERO,
@@ -186,7 +186,7 @@ impl<'a> Dataset<'a> {
     pub fn shape(&self, ask: &Ask) -> Shape {
         let (key, has_payload) = match &self.content {
             Content::Numbers { keys, spelling, .. } => {
-                (keys.width, spelling.is_some() && ask.format == Format::Text)
+                (keys.width, matches!(spelling, Spelling::AsRead { .. }) && ask.format == Format::Text)
             }
             Content::Rows { words, .. } => {
                 (words.iter().map(Words::width).max().unwrap_or(KeyWords::One), true)
@@ -249,14 +249,19 @@ impl<'a> Dataset<'a> {
         let n = self.len();
         let (map, request, form) = match self.content {
             Content::Numbers { keys, .. } if ask.positions => {
-                (POSITIONS, Request::positions(keys), Written::Numbers)
+                (POSITIONS, Request::positions(keys), Written::Numbers(Print::Shortest))
             }
-            Content::Numbers { keys, map, spelling: Some(Spelling { text, starts }) }
+            Content::Numbers { keys, map, spelling: Spelling::AsRead { text, starts } }
                 if ask.format == Format::Text =>
             {
                 (map, Request::records(keys, starts), Written::Tokens(text))
             }
-            Content::Numbers { keys, map, .. } => (map, Request::keys(keys), Written::Numbers),
+            Content::Numbers { keys, map, spelling: Spelling::Printed(print) } => {
+                (map, Request::keys(keys), Written::Numbers(print))
+            }
+            Content::Numbers { keys, map, .. } => {
+                (map, Request::keys(keys), Written::Numbers(Print::Shortest))
+            }
             Content::Rows { words, table } => {
                 let form = if ask.positions { Written::RowNumbers(table) } else { Written::Rows(table) };
                 (POSITIONS, Request::positions_by(words), form)
@@ -285,11 +290,11 @@ impl Dataset<'_> {
                 let keys = keys.collect()?.joined();
                 let (positions, repeated, report) = sort(Request::positions(keys.borrowed()))?;
                 start = Instant::now();
-                let result = match spelling.filter(|_| ask.format == Format::Text) {
-                    Some(Spelling { text, starts }) => {
+                let result = match spelling {
+                    Spelling::AsRead { text, starts } if ask.format == Format::Text => {
                         write_records(&text, &starts.joined().gathered(&positions), output, nothing)
                     }
-                    None => binary::write(&keys.gathered(&positions), map, output, nothing),
+                    _ => binary::write(&keys.gathered(&positions), map, output, nothing),
                 };
                 (positions, repeated, report, result)
             }
@@ -326,7 +331,7 @@ pub struct Outcome<'s, 'a> {
 /// The records to be written, and what the ordered words are.
 enum Written {
     /// Elements: their keys.
-    Numbers,
+    Numbers(Print),
     /// Tokens of this text: their offsets.
     Tokens(Text),
     /// Rows of this table: their numbers.
@@ -386,6 +391,7 @@ impl Outcome<'_, '_> {
                 (sorted.repeated, sorted.report)
             }
             form => {
+                let print = if let Written::Numbers(print) = form { print } else { Print::Shortest };
                 let (mut before, mut is_begun) = (0, false);
                 let mut begin = |output: &mut Output| {
                     if !std::mem::replace(&mut is_begun, true) {
@@ -407,7 +413,7 @@ impl Outcome<'_, '_> {
                     };
                     let progress = |done| progress(before + done);
                     timed(output, &mut |output| match format {
-                        Format::Text => write_text(block.borrowed(), map, output, progress),
+                        Format::Text => write_text(block.borrowed(), map, print, output, progress),
                         _ => binary::write(&block, map, output, progress),
                     })?;
                     before += block.len() as u64;

@@ -4,7 +4,7 @@ use gpusort::Sorter;
 use gpusort::unstable::io::csv::By;
 use gpusort::unstable::io::records::write_text;
 use gpusort::unstable::io::stream::{How, Kind};
-use gpusort::unstable::io::{Format, Input, Memory, Records, Text, text};
+use gpusort::unstable::io::{Format, Input, Memory, Print, Records, Spelling, Text, text};
 use gpusort::unstable::key::{ElementType, KeyMap};
 use gpusort::unstable::order::{KeyOrder, Selection};
 use gpusort::unstable::words::Words;
@@ -23,7 +23,7 @@ fn parse(input: &str, element: Option<ElementType>) -> Result<Records, String> {
 /// The text of the elements that have these keys.
 fn write(keys: Words, order: KeyMap) -> Vec<u8> {
     let mut out = Vec::new();
-    write_text(keys, order, &mut out, |_| {}).unwrap();
+    write_text(keys, order, Print::Shortest, &mut out, |_| {}).unwrap();
     out
 }
 
@@ -167,6 +167,38 @@ fn spelling_is_kept_and_ties_stay_in_order() {
     assert_eq!(sorted("0 -0 00", None, false), "0\n-0\n00\n");
     assert_eq!(sorted("nan -NaN inf", None, true), "inf\nnan\n-NaN\n");
     assert_eq!(sorted("1.10 1.1 1.100", None, false), "1.10\n1.1\n1.100\n");
+}
+
+/// Prices and the like need no text to be printed again; anything else among them makes tokens of all.
+#[test]
+fn decimals_of_one_form_come_out_as_they_were() {
+    let tokens: Vec<String> = (0..70_000_i64)
+        .map(|i| i * 7919 % 70_001 - 35_000)
+        .map(|cents| {
+            let sign = if cents < 0 { "-" } else { "" };
+            format!("{sign}{}.{:02}", cents.abs() / 100, cents.abs() % 100)
+        })
+        .collect();
+    let mut expected = tokens.clone();
+    expected.sort_by(|a, b| a.parse::<f64>().unwrap().total_cmp(&b.parse().unwrap()));
+    let lines = |tokens: &[String]| tokens.join("\n") + "\n";
+    assert_eq!(sorted(&lines(&tokens), None, false), lines(&expected));
+    let is_printed = |text: &str, element| {
+        matches!(parse(text, element).unwrap().spelling, Spelling::Printed(Print::Fixed(2)))
+    };
+    assert!(is_printed(&lines(&tokens), None) && is_printed(&lines(&tokens), Some(ElementType::F64)));
+    assert!(!is_printed(&lines(&tokens), Some(ElementType::F32)));
+    for odd in ["5", "0.5", "1e2", "00.50", "+1.50", "-inf", "-0", "1234567890123456.25", "7.500", "nan"] {
+        for place in [0, 1, 35_000, 70_000] {
+            let mut tokens = tokens.clone();
+            tokens.insert(place, odd.to_owned());
+            let mut expected = tokens.clone();
+            expected.sort_by(|a, b| a.parse::<f64>().unwrap().total_cmp(&b.parse().unwrap()));
+            assert!(!is_printed(&lines(&tokens), None));
+            assert!(sorted(&lines(&tokens), None, false) == lines(&expected), "{odd} {place}");
+        }
+    }
+    assert_eq!(sorted("0.00 -0.00 0.00\n# 9\n-1.10 2.00", None, false), "-1.10\n-0.00\n0.00\n0.00\n2.00\n");
 }
 
 #[test]

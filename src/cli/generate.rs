@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::{bail, ensure};
 use gpusort::unstable::generate::Sequence;
 use gpusort::unstable::human;
+use gpusort::unstable::io::Print;
 use gpusort::unstable::io::records::write_text;
 use gpusort::unstable::io::{Extension, Format, Output, binary, npy};
 use gpusort::unstable::key::{ElementType, KeyMap};
@@ -49,7 +50,7 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
         let count = BLOCK.min(args.count - done);
         let keys = sequence.keys(done, count as usize);
         let written = match format {
-            Format::Text => write_text(keys, order, &mut output, |_| {}),
+            Format::Text => write_text(keys, order, Print::Shortest, &mut output, |_| {}),
             _ => binary::write(&keys, order, &mut output, |_| {}),
         };
         written.map_err(|error| output.failed(error))?;

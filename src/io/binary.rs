@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use super::npy;
-use super::records::write_text;
+use super::records::{Print, write_text};
 use super::source::{BLOCK, Input, Opened, RegularFile};
 use crate::error::{Error, Hint};
 use crate::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
@@ -329,7 +329,7 @@ pub(super) fn shown(key: u64, order: KeyMap) -> String {
         KeyWords::Two => vec![key].into(),
     };
     // Writing to memory cannot fail.
-    let _ = write_text(key, order, &mut text, |_| {});
+    let _ = write_text(key, order, Print::Shortest, &mut text, |_| {});
     String::from_utf8_lossy(text.trim_ascii_end()).into_owned()
 }
 

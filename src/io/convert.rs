@@ -4,16 +4,14 @@ use std::io::{self, Read};
 
 use super::infer::{Inference, Number};
 use super::number::Tokens;
+use super::records::{Print, push_fixed};
 use crate::key::ElementType;
 use crate::order::KeyOrder;
 
 /// Reads what another reader gives, converted block by block.
 pub(crate) struct Converted<R> {
     reader: R,
-    /// Appends the conversion of as much as is complete, and returns how much that is.
-    convert: fn(&[u8], ElementType, ElementType, &mut Vec<u8>) -> usize,
-    from: ElementType,
-    to: ElementType,
+    convert: Convert,
     /// Read and not converted yet.
     raw: Vec<u8>,
     /// Converted and not given yet, from `at` on.
@@ -23,30 +21,36 @@ pub(crate) struct Converted<R> {
     block: usize,
 }
 
+/// What becomes of the bytes, as far as they are complete: how many these are.
+type Convert = Box<dyn Fn(&[u8], &mut Vec<u8>) -> usize + Send + Sync>;
+
 impl<R: Read> Converted<R> {
-    /// Elements as integers in text, one a line.
-    pub(crate) fn text_of(reader: R, from: ElementType, block: usize) -> Self {
-        Self::new(reader, print, from, from, block)
+    /// Elements as text, one a line: integers, or numbers of f64 that are printed with fixed digits.
+    pub(crate) fn text_of(reader: R, from: ElementType, print: Print, block: usize) -> Self {
+        match print {
+            Print::Shortest => Self::new(reader, move |raw, ready| print_integers(raw, from, ready), block),
+            Print::Fixed(digits) => {
+                Self::new(reader, move |raw, ready| print_fixed(raw, digits, ready), block)
+            }
+        }
     }
 
     /// Integers as elements of a type that holds them.
     pub(crate) fn widened(reader: R, from: ElementType, to: ElementType, block: usize) -> Self {
-        Self::new(reader, widen, from, to, block)
+        Self::new(reader, move |raw, ready| widen(raw, from, to, ready), block)
     }
 
     /// Lines of text with a token each as elements of a type that holds them.
     pub(crate) fn elements_of(reader: R, to: ElementType, block: usize) -> Self {
-        Self::new(reader, parse, to, to, block)
+        Self::new(reader, move |raw, ready| parse(raw, to, ready), block)
     }
 
     fn new(
         reader: R,
-        convert: fn(&[u8], ElementType, ElementType, &mut Vec<u8>) -> usize,
-        from: ElementType,
-        to: ElementType,
+        convert: impl Fn(&[u8], &mut Vec<u8>) -> usize + Send + Sync + 'static,
         block: usize,
     ) -> Self {
-        Self { reader, convert, from, to, raw: Vec::new(), ready: Vec::new(), at: 0, block }
+        Self { reader, convert: Box::new(convert), raw: Vec::new(), ready: Vec::new(), at: 0, block }
     }
 }
 
@@ -62,7 +66,7 @@ impl<R: Read> Read for Converted<R> {
             if count? == 0 {
                 return Ok(0);
             }
-            let done = (self.convert)(&self.raw, self.from, self.to, &mut self.ready);
+            let done = (self.convert)(&self.raw, &mut self.ready);
             self.raw.drain(..done);
         }
         let count = room.len().min(self.ready.len() - self.at);
@@ -102,7 +106,13 @@ fn push(number: Number, element: ElementType, to: &mut Vec<u8>) {
     }
 }
 
-fn print(raw: &[u8], from: ElementType, _: ElementType, ready: &mut Vec<u8>) -> usize {
+fn print_fixed(raw: &[u8], digits: u8, ready: &mut Vec<u8>) -> usize {
+    let (elements, rest) = raw.as_chunks();
+    elements.iter().for_each(|&bytes| push_fixed(f64::from_le_bytes(bytes), digits, ready));
+    raw.len() - rest.len()
+}
+
+fn print_integers(raw: &[u8], from: ElementType, ready: &mut Vec<u8>) -> usize {
     for value in integers(raw, from) {
         ready.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
         ready.push(b'\n');
@@ -115,7 +125,7 @@ fn widen(raw: &[u8], from: ElementType, to: ElementType, ready: &mut Vec<u8>) ->
     raw.len() - raw.len() % from.bytes()
 }
 
-fn parse(raw: &[u8], _: ElementType, to: ElementType, ready: &mut Vec<u8>) -> usize {
+fn parse(raw: &[u8], to: ElementType, ready: &mut Vec<u8>) -> usize {
     let end = memchr::memrchr(b'\n', raw).map_or(0, |newline| newline + 1);
     // NaN was accepted when the tokens were read.
     let mut inference = Inference::new(Some(to), KeyOrder::ASCENDING);
@@ -143,7 +153,7 @@ mod tests {
         let elements: Vec<u8> = signed.iter().flat_map(|value| value.to_le_bytes()).collect();
         let text = "-2147483648\n-1\n0\n7\n2147483647\n";
         for block in [1, 3, 4, 100] {
-            let as_text = Converted::text_of(&elements[..], ElementType::I32, block);
+            let as_text = Converted::text_of(&elements[..], ElementType::I32, Print::Shortest, block);
             assert_eq!(String::from_utf8(all(as_text)).unwrap(), text);
             for (to, expected) in [
                 (ElementType::I64, signed.map(|value| i64::from(value).to_le_bytes())),
@@ -158,7 +168,7 @@ mod tests {
             let expected = [-0.0, 7.5, f64::NAN, f64::NEG_INFINITY].map(f64::to_le_bytes);
             assert_eq!(all(odd), expected.concat());
             let large = u64::MAX.to_le_bytes();
-            let large = all(Converted::text_of(&large[..], ElementType::U64, block));
+            let large = all(Converted::text_of(&large[..], ElementType::U64, Print::Shortest, block));
             assert_eq!(large, b"18446744073709551615\n");
         }
     }

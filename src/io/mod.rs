@@ -21,5 +21,5 @@ pub use counts::Counts;
 pub use csv::Table;
 pub use format::{Extension, Format};
 pub use output::Output;
-pub use records::{Records, Spelling};
+pub use records::{Print, Records, Spelling};
 pub use source::{Input, Memory, Text};

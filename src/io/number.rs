@@ -245,6 +245,40 @@ pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> 
     }
 }
 
+/// Powers of ten, which f64 holds exactly.
+pub(super) const POWERS: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// The decimal at the beginning of these bytes, the digits after its point, and its length: digits on both sides of the
+/// point, 15 at most, and no zero before others. So few digits are the only ones for their value in f64, which is the exact
+/// quotient of an integer and a power of ten, rounded once.
+#[inline]
+pub(super) fn fixed(bytes: &[u8]) -> Option<(f64, u8, usize)> {
+    const MOST: usize = 15;
+    let is_negative = bytes.first() == Some(&b'-');
+    let digits = &bytes[usize::from(is_negative)..];
+    let (mut units, mut length, mut whole) = (0, 0, None);
+    while let Some(&byte) = digits.get(length) {
+        match byte {
+            b'0'..=b'9' => units = units * 10 + u64::from(byte - b'0'),
+            b'.' if whole.is_none() => whole = Some(length),
+            _ => break,
+        }
+        length += 1;
+        if length > MOST + 1 {
+            return None;
+        }
+    }
+    let whole = whole.filter(|&whole| whole == 1 || whole > 1 && digits[0] != b'0')?;
+    let fraction = length - whole - 1;
+    if fraction == 0 {
+        return None;
+    }
+    let value = units as f64 / POWERS[fraction];
+    let value = if is_negative { -value } else { value };
+    Some((value, fraction as u8, length + usize::from(is_negative)))
+}
+
 /// Whether the integer that this token spells equals `value` exactly.
 pub(super) fn is_exactly(token: &[u8], value: f64) -> bool {
     let ([b'+' | b'-', digits @ ..] | digits) = token;
@@ -264,6 +298,7 @@ pub(super) fn has_fraction(value: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::records::push_fixed;
     use proptest::prelude::*;
 
     #[test]
@@ -279,6 +314,31 @@ mod tests {
             let expected = expected.iter().map(|&(start, token)| (start, token.as_bytes()));
             assert!(Tokens::new(text.as_bytes()).eq(expected), "{text:?}");
         }
+    }
+
+    #[test]
+    fn decimals_of_other_forms_are_not_fixed() {
+        for token in [
+            "",
+            "-",
+            "5",
+            "5.",
+            ".5",
+            "+1.5",
+            "00.5",
+            "01.5",
+            "-01.5",
+            "1..5",
+            "-.5",
+            "1234567890.123456",
+            "x",
+        ] {
+            assert_eq!(fixed(token.as_bytes()), None, "{token}");
+        }
+        // What follows is not looked at.
+        assert_eq!(fixed(b"1.25e3"), Some((1.25, 2, 4)));
+        assert_eq!(fixed(b"-0.50.1"), Some((-0.5, 2, 5)));
+        assert!(fixed(b"-0.0").is_some_and(|(zero, ..)| zero.is_sign_negative()));
     }
 
     #[test]
@@ -370,6 +430,25 @@ mod tests {
             read_alike(&format!("{number}"))?;
             read_alike(&format!("{number:.17e}"))?;
             read_alike(&format!("{digits}e{exponent}"))?;
+        }
+
+        #[test]
+        fn few_digits_are_printed_as_they_were_read(
+            sign in "-?",
+            units in 0..1_000_000_000_000_000_u64,
+            fewer in 0..15_u32,
+            fraction in 1..=14_usize,
+        ) {
+            let units = units / 10_u64.pow(fewer);
+            let digits = format!("{units:0>width$}", width = fraction + 1);
+            let (whole, rest) = digits.split_at(digits.len() - fraction);
+            let token = format!("{sign}{whole}.{rest}");
+            let (value, count, length) = fixed(token.as_bytes()).unwrap();
+            prop_assert_eq!((usize::from(count), length), (fraction, token.len()));
+            prop_assert_eq!(value.to_bits(), token.parse::<f64>().unwrap().to_bits());
+            let mut printed = Vec::new();
+            push_fixed(value, count, &mut printed);
+            prop_assert_eq!(String::from_utf8(printed).unwrap(), token + "\n");
         }
 
         #[test]

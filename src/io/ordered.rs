@@ -12,6 +12,7 @@ use super::binary::{self, Source};
 use super::counts::Counts;
 use super::csv::Dialect;
 use super::output::Output;
+use super::records::Print;
 use super::source::{Input, MARK, Opened, may_be_open};
 use super::stream::cell::{Cell, Typing};
 use super::stream::{Expected, How, Kind, Model, Stream, Stretches};
@@ -242,7 +243,7 @@ pub enum Written {
     /// Unchanged: tokens one per line, rows, the bits of elements.
     AsRead,
     /// Elements as text.
-    InText,
+    InText(Print),
 }
 
 /// Results of a merge.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use half::f16;
 
-use super::number::token_at;
+use super::number::{POWERS, token_at};
 use super::print;
 use super::source::Text;
 use crate::key::{ElementType, KeyMap, Word};
@@ -18,17 +18,31 @@ pub struct Records {
     pub order: KeyMap,
     /// One key per record.
     pub keys: Words<'static>,
-    /// The original spelling, where printing the numbers would not reproduce the bytes.
-    pub spelling: Option<Spelling>,
+    /// How their bytes come about.
+    pub spelling: Spelling,
 }
 
-/// The source text of records, with their offsets.
+/// How the bytes of records come about.
 #[derive(Debug)]
-pub struct Spelling {
-    /// The source text.
-    pub text: Text,
-    /// Record offsets, in blocks of the same lengths as the keys'; 64-bit if 32 bits do not suffice.
-    pub starts: Words<'static>,
+pub enum Spelling {
+    /// Printing the numbers so reproduces them.
+    Printed(Print),
+    /// They are tokens.
+    AsRead {
+        /// The source text.
+        text: Text,
+        /// Record offsets, in blocks of the same lengths as the keys'; 64-bit if 32 bits do not suffice.
+        starts: Words<'static>,
+    },
+}
+
+/// How numbers are printed: integers in decimal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Print {
+    /// Floats in their shortest form.
+    Shortest,
+    /// Numbers of f64 as decimals with so many digits after the point, at least one; the digits are 15 at most.
+    Fixed(u8),
 }
 
 /// Writes the records at these offsets in the text, in this order, one per line.
@@ -103,7 +117,7 @@ fn number_length(window: &[u8; 32]) -> Option<usize> {
     })
 }
 
-/// Writes the elements of these keys, one per line: integers in decimal, floats in their shortest form.
+/// Writes the elements of these keys, one per line.
 ///
 /// # Errors
 ///
@@ -111,10 +125,19 @@ fn number_length(window: &[u8; 32]) -> Option<usize> {
 pub fn write_text(
     keys: Words,
     order: KeyMap,
+    print: Print,
     to: &mut impl Write,
     progress: impl FnMut(u64),
 ) -> io::Result<()> {
-    by_width!(keys, keys => elements(&in_one(keys), order, to, progress))
+    match (print, keys) {
+        (Print::Fixed(digits), Words::Wide(keys)) => {
+            let map = u64::map(order);
+            print::write(&in_one(keys), 12, to, progress, |keys, lines| {
+                keys.iter().for_each(|&key| push_fixed(f64::from_bits(key.bits(map)), digits, lines));
+            })
+        }
+        (_, keys) => by_width!(keys, keys => elements(&in_one(keys), order, to, progress)),
+    }
 }
 
 fn elements<W: Word + itoa::Integer>(
@@ -164,6 +187,24 @@ fn floats<W: Word, F: zmij::Float + Into<f64> + Copy>(
     print::write(keys, 20, to, progress, |keys, lines| {
         keys.iter().for_each(|&key| push_float(value(key), lines));
     })
+}
+
+/// Appends a float with so many digits after the point, and ends the line. It is the one nearest to such a decimal, which
+/// has 15 digits at most: then its product with a power of ten is less than a quarter from their integer.
+pub(super) fn push_fixed(number: f64, digits: u8, lines: &mut Vec<u8>) {
+    let digits = usize::from(digits);
+    if number.is_sign_negative() {
+        lines.push(b'-');
+    }
+    let units = (number.abs() * POWERS[digits]).round() as u64;
+    let mut buffer = itoa::Buffer::new();
+    let printed = buffer.format(units).as_bytes();
+    let whole = printed.len().saturating_sub(digits);
+    lines.extend_from_slice(if whole == 0 { b"0" } else { &printed[..whole] });
+    lines.push(b'.');
+    lines.resize(lines.len() + digits.saturating_sub(printed.len()), b'0');
+    lines.extend_from_slice(&printed[whole..]);
+    lines.push(b'\n');
 }
 
 /// Appends a float in the shortest form that reads back the same, and ends the line.

@@ -3,7 +3,8 @@
 //! Text is cut at line ends into pieces that all cores read in parallel. The first attempt reads every token
 //! as an integer, the common and fast case. If the text is in files and every integer is in canonical form,
 //! each core reads its part itself ([`IntegerFiles`]), and no text is kept. At any other token the
-//! first attempt ends, and a second one reads all tokens as floats.
+//! first attempt ends, and a second one reads all tokens as decimals of one form, such as prices, which need no text
+//! either. Where that fails, too, all tokens are read as floats, each with its offset.
 
 mod files;
 mod floats;
@@ -14,7 +15,7 @@ use std::ops::Range;
 use self::integers::{Integers, NotInteger};
 use super::infer::{Conflict, Inference, Refused, Span, Spot};
 use super::number::{Tokens, token_at};
-use super::records::{Records, Spelling};
+use super::records::{Print, Records, Spelling};
 use super::source::Text;
 use crate::error::Error;
 use crate::key::ElementType;
@@ -78,7 +79,7 @@ pub(crate) fn parse_part(
             let canonical = pieces.iter().all(|piece| piece.canonical);
             let keys = Integers::keys(pieces, order);
             let known = if before.is_some() { known_of(&text, span, known, passed) } else { known };
-            let spelling = if canonical { None } else { Some(spelling(text)) };
+            let spelling = if canonical { Spelling::Printed(Print::Shortest) } else { as_read(text) };
             Ok((Records { order, keys, spelling }, known))
         }
         Err(NotInteger(place)) => match element {
@@ -151,8 +152,8 @@ fn pieces_of(text: &Text) -> Vec<Range<usize>> {
     text.parts.iter().flat_map(|part| pieces(&text.bytes, part.range.clone(), size)).collect()
 }
 
-/// The offset of every token.
-fn spelling(text: Text) -> Spelling {
+/// The text with the offset of every token.
+fn as_read(text: Text) -> Spelling {
     fn starts<S: Width>(text: &Text) -> Words<'static> {
         let in_piece = |piece: Range<usize>| {
             let tokens = Tokens::new(&text.bytes[piece.clone()]);
@@ -162,5 +163,5 @@ fn spelling(text: Text) -> Spelling {
     }
     let starts =
         if u32::try_from(text.bytes.len()).is_ok() { starts::<u32>(&text) } else { starts::<u64>(&text) };
-    Spelling { text, starts }
+    Spelling::AsRead { text, starts }
 }

@@ -6,7 +6,7 @@ use super::{Ask, Content, Dataset, Phase, Reading, Watch, element_of};
 use crate::error::Error;
 use crate::io::chunks::{Chunks, Form};
 use crate::io::ordered::type_among;
-use crate::io::records::Records;
+use crate::io::records::{Print, Records, Spelling};
 use crate::io::stream::{How, Kind, Model};
 use crate::io::{Input, Text, binary, csv, text};
 use crate::key::ElementType;
@@ -108,7 +108,8 @@ impl<'a> Parts<'a> {
                     progress(reader.bytes);
                     keys.append(more);
                 }
-                let content = Content::Numbers { keys: keys.into(), map, spelling: None };
+                let spelling = Spelling::Printed(Print::Shortest);
+                let content = Content::Numbers { keys: keys.into(), map, spelling };
                 (content, reader.bytes - before, start.elapsed())
             }
             (Source::Text { straight, chunks, known, passed }, _) => {

@@ -1,6 +1,6 @@
 //! Inputs that do not fit the budget: each part is sorted into a run, and the runs are merged.
 //!
-//! A run is a sorted file of the input's own form: elements of binary, and of text whose integers need no spelling;
+//! A run is a sorted file of the input's own form: elements of binary, and of text whose numbers are printed as they were;
 //! otherwise tokens or rows as they were read. So it is as small as the input, and read by what reads inputs. The type
 //! of a text or a column may turn out when many runs are written. The integers in them are as well in order as floats, but
 //! for −0, which is then less than 0: runs with one are sorted again.
@@ -17,8 +17,8 @@ use crate::io::binary::Source;
 use crate::io::convert::Converted;
 use crate::io::format::Format;
 use crate::io::ordered::{self, Elements, Merged, PositionReader, Positions, Written};
+use crate::io::records::{Print, Spelling};
 use crate::io::source::Opened;
-use crate::io::stream::Kind;
 use crate::io::{Counts, Input, Memory, Output, npy};
 use crate::key::ElementType;
 use crate::order::Selection;
@@ -56,7 +56,8 @@ struct Run {
 /// What is in a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    Elements(ElementType),
+    /// Elements, and how they are printed.
+    Elements(ElementType, Print),
     Tokens,
     Rows,
 }
@@ -153,12 +154,15 @@ impl<'a> Runs<'a> {
     ) -> Result<Run, Error> {
         let is_typed = parts.how().by.element.is_some();
         let (form, format, has_minus_zeros) = match &part.content {
-            Content::Numbers { map, spelling: Some(_), .. }
+            Content::Numbers { map, spelling: Spelling::AsRead { .. }, .. }
                 if !map.element.is_float() || !self.ask.positions =>
             {
                 (Form::Tokens, Format::Text, !map.element.is_float() && !is_typed)
             }
-            Content::Numbers { map, .. } => (Form::Elements(map.element), Format::Binary, false),
+            Content::Numbers { map, spelling, .. } => {
+                let print = if let Spelling::Printed(print) = spelling { *print } else { Print::Shortest };
+                (Form::Elements(map.element, print), Format::Binary, false)
+            }
             Content::Rows { table, .. } => (Form::Rows, self.ask.format, table.minus_zeros && !is_typed),
         };
         // Among floats −0 and 0 are two keys, and −0 is the first.
@@ -217,17 +221,20 @@ impl<'a> Runs<'a> {
         watch.phase(Phase::Merge, Some(self.merge.n));
         let start = Instant::now();
         let budget = parts.budget();
-        // As elements, if they are written as such or need no spelling; otherwise as tokens or rows.
-        let is_table = matches!(parts.how().kind, Kind::Table(_));
-        let are_integers = self.done.iter().all(|run| matches!(run.form, Form::Elements(_)));
-        let as_elements = !is_table
-            && (self.ask.positions
-                || self.ask.format.is_bits()
-                || are_integers && parts.are_floats() != [true]);
+        // As elements, if they are written as such, or all printed alike; otherwise as tokens or rows.
+        let element = parts.element();
+        let printed = |run: &Run| match run.form {
+            Form::Elements(of, print) => Some((of.is_float(), print)),
+            _ => None,
+        };
+        let print = self.done.first().and_then(printed);
+        let are_alike = print.is_some_and(|(are_floats, _)| are_floats == element.is_float())
+            && self.done.iter().all(|run| printed(run) == print);
+        let print = print.map_or(Print::Shortest, |(_, print)| print);
         let form = match self.done.first() {
-            _ if as_elements => Form::Elements(parts.element()),
             Some(Run { form: Form::Rows, .. }) => Form::Rows,
-            _ => Form::Tokens,
+            Some(_) if !(self.ask.positions || self.ask.format.is_bits() || are_alike) => Form::Tokens,
+            _ => Form::Elements(element, print),
         };
         let mut runs = std::mem::take(&mut self.done);
         while runs.len() > budget.fan_in() {
@@ -255,7 +262,11 @@ impl<'a> Runs<'a> {
             output.write_all(&self.head).map_err(|error| output.failed(error))?;
         }
         let progress = |merged| watch.set(merged);
-        let written = if self.ask.format == Format::Text { Written::InText } else { Written::AsRead };
+        let written = match (self.ask.format, form) {
+            (Format::Text, Form::Elements(_, print)) if positions.is_none() => Written::InText(print),
+            (Format::Text, _) => Written::InText(Print::Shortest),
+            _ => Written::AsRead,
+        };
         let header = |n: u64, output: &mut Output| {
             let header = npy::Header::of(element.unwrap_or(ElementType::U32), n);
             output.write_all(&header).map_err(|error| output.failed(error))
@@ -315,7 +326,7 @@ impl<'a> Runs<'a> {
             Positions { runs: readers.collect(), to, written, element }
         });
         let progress = &mut |merged| progress(merged);
-        if let Form::Elements(element) = form {
+        if let Form::Elements(element, _) = form {
             let source = Source::raw(Input::Memory(Memory::new("a run", &[], &[1])), element);
             let opened = runs.into_iter().map(|run| (&source, run.elements(element, block)));
             let (runs, direction) = (opened.collect(), how.by.order);
@@ -392,7 +403,9 @@ impl Run {
         let (name, form) = (self.spilled.name().to_owned(), self.form);
         let reader = self.spilled.read();
         match form {
-            Form::Elements(element) => Opened::of(&name, Converted::text_of(reader, element, block)),
+            Form::Elements(element, print) => {
+                Opened::of(&name, Converted::text_of(reader, element, print, block))
+            }
             Form::Tokens | Form::Rows => Opened::of(&name, reader),
         }
     }
@@ -402,8 +415,8 @@ impl Run {
         let (name, form) = (self.spilled.name().to_owned(), self.form);
         let reader = self.spilled.read();
         match form {
-            Form::Elements(from) if from == to => Opened::of(&name, reader),
-            Form::Elements(from) => Opened::of(&name, Converted::widened(reader, from, to, block)),
+            Form::Elements(from, _) if from == to => Opened::of(&name, reader),
+            Form::Elements(from, _) => Opened::of(&name, Converted::widened(reader, from, to, block)),
             Form::Tokens | Form::Rows => Opened::of(&name, Converted::elements_of(reader, to, block)),
         }
     }

@@ -60,12 +60,20 @@ fn tokens() -> impl Strategy<Value = Vec<String>> {
         values.sort_unstable();
         values.into_iter().map(|value| format!("{:?}", f64::from(value) / 8.0)).collect()
     });
+    // As many digits after the point everywhere, as prices have.
+    let fixed =
+        (1..5_usize, prop::collection::vec(-3000..3000_i32, 0..40)).prop_map(|(digits, mut values)| {
+            values.sort_unstable();
+            let power = 10_f64.powi(digits as i32);
+            values.into_iter().map(|value| format!("{:.digits$}", f64::from(value) / power)).collect()
+        });
     let base = prop_oneof![
         4 => integers(-20..20),
         2 => integers(i64::MIN..i64::MAX),
         2 => integers(-(1 << 55)..1 << 55),
         1 => wide,
         4 => floats,
+        3 => fixed,
     ];
     let odd = [
         "-0",

@@ -7,7 +7,7 @@ use anyhow::{Context, bail, ensure};
 use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::ordered::{self, Merged, Written};
 use gpusort::unstable::io::stream::Kind;
-use gpusort::unstable::io::{Format, Input, Output, npy};
+use gpusort::unstable::io::{Format, Input, Output, Print, npy};
 use gpusort::unstable::timing::{LeftOut, Timing, milliseconds};
 use gpusort::{Form, Report, Sorter};
 
@@ -49,7 +49,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
         }
     }
     progress.phase("merge", Unit::Records, None);
-    let written = if is_text { Written::InText } else { Written::AsRead };
+    let written = if is_text { Written::InText(Print::Shortest) } else { Written::AsRead };
     let Merged { read, written, repeated, types, counts } =
         ordered::merge(&input.inputs, &how, ask.selection, written, &mut output, |read| progress.set(read))?;
     output.finish_last()?;

@@ -205,7 +205,7 @@ pub(super) fn merge<W: Width + itoa::Integer>(
             let keys = keys.into();
             let result = match written {
                 Written::AsRead => binary::write(&keys, order, to, |_| {}),
-                Written::InText => write_text(keys, order, to, |_| {}),
+                Written::InText(print) => write_text(keys, order, print, to, |_| {}),
             };
             result.map_err(|error| to.failed(error))?;
         }

@@ -73,7 +73,7 @@ pub(crate) fn write(
     let map = KeyMap::ascending(element);
     let result = match written {
         Written::AsRead => binary::write(&words, map, to, |_| {}),
-        Written::InText => write_text(words, map, to, |_| {}),
+        Written::InText(print) => write_text(words, map, print, to, |_| {}),
     };
     result.map_err(|error| to.failed(error))
 }

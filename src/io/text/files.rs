@@ -12,7 +12,7 @@ use super::integers::Integers;
 use super::{Known, PIECE, guess, known_of, piece_size};
 use crate::error::Error;
 use crate::io::infer::Span;
-use crate::io::records::Records;
+use crate::io::records::{Print, Records, Spelling};
 use crate::io::source::{Before, Input, MARK, Opened, RegularFile, Text};
 use crate::key::ElementType;
 use crate::order::KeyOrder;
@@ -175,7 +175,7 @@ impl IntegerFiles {
         let keys = Integers::keys(pieces, order);
         let cores = parallel::threads() as u64;
         Ok(Some(FromFiles {
-            records: Records { order, keys, spelling: None },
+            records: Records { order, keys, spelling: Spelling::Printed(Print::Shortest) },
             bytes,
             reading: Duration::from_nanos(reading.into_inner() / cores),
         }))
@@ -369,7 +369,8 @@ mod tests {
             return false;
         };
         let whole = parse(Text::read(&inputs, |_| {}).unwrap(), element, DESCENDING).unwrap();
-        assert!(whole.spelling.is_none() && straight.records.spelling.is_none());
+        let is_printed = |records: &Records| matches!(records.spelling, Spelling::Printed(Print::Shortest));
+        assert!(is_printed(&whole) && is_printed(&straight.records));
         assert_eq!(straight.records.order, whole.order);
         assert!(straight.records.keys == whole.keys);
         assert_eq!(straight.bytes, contents.iter().map(|content| content.len() as u64).sum::<u64>());
@@ -436,7 +437,7 @@ mod tests {
             passed += part.bytes;
             let FromFiles { records: Records { order, keys, .. }, .. } = part;
             let mut text = Vec::new();
-            crate::io::records::write_text(keys, order, &mut text, |_| {}).unwrap();
+            crate::io::records::write_text(keys, order, Print::Shortest, &mut text, |_| {}).unwrap();
             all.extend(String::from_utf8(text).unwrap().lines().map(|line| line.parse::<i128>().unwrap()));
         }
         assert!(parts > 1);

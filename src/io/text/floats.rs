@@ -1,14 +1,15 @@
-//! Tokens as floats, each with its offset.
+//! Tokens as floats: decimals that all have as many digits after the point, or any, each with its offset.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Known, inference, pieces_of, spot};
 use crate::error::Error;
 use crate::io::infer::Inference;
-use crate::io::number::{Tokens, float, has_fraction};
-use crate::io::records::{Records, Spelling};
+use crate::io::number::{Tokens, fixed, float, has_fraction};
+use crate::io::records::{Print, Records, Spelling};
 use crate::io::source::Text;
-use crate::key::{ElementType, KeyMap};
+use crate::key::{ElementType, KeyMap, Word};
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
 use crate::words::{Width, Words};
@@ -50,6 +51,12 @@ pub(super) fn parse(
 ) -> Result<(Records, Known), Error> {
     let element = asked.unwrap_or(ElementType::F64);
     let order = direction.map(element);
+    if let Some((keys, digits)) = decimals(&text, order) {
+        let mut inference = inference(asked, direction);
+        inference.push_decimal();
+        let spelling = Spelling::Printed(Print::Fixed(digits));
+        return Ok((Records { order, keys, spelling }, known.merge(inference)));
+    }
     let read = match (element, u32::try_from(text.bytes.len()).is_ok()) {
         (ElementType::F32, true) => floats_of::<u32, u32>,
         (ElementType::F32, false) => floats_of::<u32, u64>,
@@ -58,8 +65,48 @@ pub(super) fn parse(
     };
     let (keys, starts, inference) = read(&text, order, asked, direction)?;
     let known = known.merge(inference.at(|place| (passed + place as u64, spot(&text, place))));
-    Ok((Records { order, keys, spelling: Some(Spelling { text, starts }) }, known))
+    Ok((Records { order, keys, spelling: Spelling::AsRead { text, starts } }, known))
 }
+
+/// The keys of decimals that all have as many digits after the point, few enough to be printed again, and how many these
+/// are; `None` for other text, and for a type that holds fewer digits.
+fn decimals(text: &Text, order: KeyMap) -> Option<(Words<'static>, u8)> {
+    if order.element != ElementType::F64 {
+        return None;
+    }
+    let map = u64::map(order);
+    let is_other = AtomicBool::new(false);
+    let read_piece = |piece: Range<usize>| {
+        let mut keys = Vec::with_capacity(piece.len() / 8);
+        let mut digits = None;
+        let bytes = &text.bytes[piece];
+        let mut tokens = Tokens::new(bytes);
+        while let Some(start) = tokens.find() {
+            let read = fixed(&bytes[start..]).filter(|&(_, of_this, length)| {
+                *digits.get_or_insert(of_this) == of_this && tokens.pass(length)
+            });
+            let Some((value, ..)) = read else {
+                is_other.store(true, Ordering::Relaxed);
+                break;
+            };
+            keys.push(value.to_bits().key(map));
+            if keys.len() % FEW == 0 && is_other.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        (keys, digits)
+    };
+    let pieces = map_parts(pieces_of(text), read_piece);
+    let mut digits = pieces.iter().filter_map(|(_, digits)| *digits);
+    let first = digits
+        .next()
+        .filter(|first| !is_other.load(Ordering::Relaxed) && digits.all(|other| other == *first))?;
+    let keys: Vec<Vec<u64>> = pieces.into_iter().map(|(keys, _)| keys).collect();
+    Some((keys.into(), first))
+}
+
+/// After so many decimals a core looks whether others have found other numbers.
+const FEW: usize = 1 << 10;
 
 fn floats_of<W: Float, S: Width>(
     text: &Text,
