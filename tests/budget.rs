@@ -1,7 +1,7 @@
 //! Sorting in little memory: the same bytes, and the same errors, as with all memory.
 
 use gpusort::unstable::io::binary::Source;
-use gpusort::unstable::io::csv::By;
+use gpusort::unstable::io::csv::{By, Dialect};
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Format, Input, Memory};
 use gpusort::unstable::order::{KeyOrder, Selection};
@@ -79,4 +79,38 @@ fn little_memory_makes_runs_and_more_makes_none() {
         assert!((2..20).contains(&some), "{some}");
         assert!(runs(positions, Budget::of(1000)) > 50);
     }
+}
+
+/// With so much memory that the next text is read while the one before it is sorted.
+#[test]
+fn what_is_read_ahead_comes_out_as_well() {
+    let line = |i: u64| format!("{}.{}\n", i * 7919 % 100_003, if i.is_multiple_of(3) { "50" } else { "25" });
+    let mut text: String = (0..200_000).map(line).collect();
+    let table: String = text.lines().zip(0..).map(|(line, row)| format!("{row},{line}\n")).collect();
+    let by = |column: &str| By {
+        columns: column.split_terminator(',').map(str::to_owned).collect(),
+        element: None,
+        order: KeyOrder::ASCENDING,
+    };
+    let table_of = Kind::Table(Dialect { delimiter: b',', header: false });
+    let budget = || Budget::of(1 << 20);
+    let same = |text: &str, how: &How| {
+        let inputs = [Input::Memory(Memory::new("input", text.as_bytes(), &[]))];
+        for positions in [false, true] {
+            let format = if matches!(how.kind, Kind::Text) || positions { Format::Text } else { Format::Csv };
+            let whole = sort(&Sorter::cpu(), &inputs, how, Selection::ALL, positions, format);
+            let whole = whole.map_err(|error| error.to_string());
+            let whole = whole.as_ref().map_err(String::as_str);
+            let ask = ask(Selection::ALL, positions, format);
+            assert_eq!(differs_in_parts(&inputs, how, ask, &budget(), whole), None);
+            if whole.is_ok() {
+                assert!(sort_in_parts(&inputs, how, ask, &budget()).unwrap().1 > 5);
+            }
+        }
+    };
+    let how = How { kind: Kind::Text, by: by("") };
+    same(&text, &how);
+    same(&table, &How { kind: table_of, by: by("2") });
+    text += "x\n";
+    same(&text, &how);
 }

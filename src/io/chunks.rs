@@ -78,13 +78,15 @@ pub(crate) struct Chunks<'a> {
     before: Option<Before>,
     /// Bytes read so far.
     pub(crate) bytes: u64,
+    /// How many chunks were given, but no more than two.
+    given: u8,
 }
 
 impl<'a> Chunks<'a> {
     /// The inputs' text from the beginning; `keys` is the number of keys of a row.
     pub(crate) fn new(inputs: &'a [Input], form: Form, keys: usize, budget: &'a Budget) -> Self {
         let (open, rest, before) = (None, Vec::new(), None);
-        Self { inputs, form, keys: keys as u64, budget, open, rest, before, bytes: 0 }
+        Self { inputs, form, keys: keys as u64, budget, open, rest, before, bytes: 0, given: 0 }
     }
 
     /// Leaves out what was not read.
@@ -107,8 +109,15 @@ impl<'a> Chunks<'a> {
 
     /// Whether this much text of a chunk is enough.
     fn is_full(&self, bytes: u64, records: u64) -> bool {
-        let memory = || bytes.saturating_add(records * self.form.record(self.keys));
+        // There is room for the text of one more, which may be read while this one is sorted.
+        let texts = if self.given > 0 { 2 * bytes } else { bytes };
+        let memory = || texts.saturating_add(records * self.form.record(self.keys));
         !self.fits_in_any_case(bytes) && (memory() >= self.budget.bytes() / 4 * 3 || records > RECORDS)
+    }
+
+    /// Whether there is a next chunk, and room for its text beside that of the last one.
+    pub(crate) fn leaves_room(&self) -> bool {
+        self.given > 1 && !self.is_over()
     }
 
     /// The next chunk; `None` at the end. Calls `progress` with the bytes read so far.
@@ -117,6 +126,12 @@ impl<'a> Chunks<'a> {
     ///
     /// I/O errors.
     pub(crate) fn next(&mut self, progress: impl Fn(u64)) -> Result<Option<Text>, Error> {
+        let next = self.read_next(progress);
+        self.given = (self.given + 1).min(2);
+        next
+    }
+
+    fn read_next(&mut self, progress: impl Fn(u64)) -> Result<Option<Text>, Error> {
         let mut text = Text::default();
         let mut records = 0;
         while !self.is_over() && !self.is_full(text.bytes.len() as u64, records) {

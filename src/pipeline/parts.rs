@@ -21,7 +21,12 @@ pub struct Parts<'a> {
     watch: &'a dyn Watch,
     source: Source<'a>,
     is_begun: bool,
+    /// The text of the next part, if it was read ahead.
+    ahead: Option<Result<ReadText, Error>>,
 }
+
+/// A text, its bytes, and the time that reading took.
+type ReadText = (Text, u64, Duration);
 
 /// How they are read, and what is known of the types so far.
 enum Source<'a> {
@@ -50,7 +55,7 @@ impl<'a> Parts<'a> {
                 Source::Table { chunks, dialect, known: csv::Known::default() }
             }
         };
-        Self { inputs, how, budget, watch, source, is_begun: false }
+        Self { inputs, how, budget, watch, source, is_begun: false, ahead: None }
     }
 
     /// Whether all was read.
@@ -58,8 +63,32 @@ impl<'a> Parts<'a> {
     pub fn is_over(&self) -> bool {
         match &self.source {
             Source::Bits { is_over, .. } => *is_over,
-            Source::Text { chunks, .. } | Source::Table { chunks, .. } => chunks.is_over(),
+            Source::Text { chunks, .. } | Source::Table { chunks, .. } => {
+                chunks.is_over() && self.ahead.is_none()
+            }
         }
+    }
+
+    /// What is read ahead: text that comes in chunks.
+    fn chunks_ahead(&mut self) -> Option<&mut Chunks<'a>> {
+        /// In less memory there is not enough to read that another thread is worth its while.
+        const LEAST: u64 = 1 << 20;
+        let (Source::Text { straight: None, chunks, .. } | Source::Table { chunks, .. }) = &mut self.source
+        else {
+            return None;
+        };
+        (self.ahead.is_none() && chunks.leaves_room() && self.budget.bytes() >= LEAST).then_some(chunks)
+    }
+
+    /// Whether some of the next part can be read before it is asked for.
+    pub(super) fn reads_ahead(&mut self) -> bool {
+        self.chunks_ahead().is_some()
+    }
+
+    /// Reads the text of the next part.
+    pub(super) fn read_ahead(&mut self) {
+        let watch = self.watch;
+        self.ahead = self.chunks_ahead().map(|chunks| read_text(chunks, watch, Instant::now()));
     }
 
     /// Any error about the types, once all was read.
@@ -91,6 +120,8 @@ impl<'a> Parts<'a> {
         }
         let start = Instant::now();
         let watch = self.watch;
+        let ahead = self.ahead.take();
+        let text_of = |chunks: &mut Chunks| ahead.unwrap_or_else(|| read_text(chunks, watch, start));
         let progress = |done| watch.set(done);
         let (element, order) = (self.how.by.element, self.how.by.order);
         let (content, bytes, reading) = match (&mut self.source, &self.how.kind) {
@@ -131,7 +162,7 @@ impl<'a> Parts<'a> {
                         let (inputs, open) = files.rest()?;
                         chunks.begin_with(inputs, open, *passed);
                     }
-                    let (text, bytes, reading) = read_text(chunks, watch, start)?;
+                    let (text, bytes, reading) = text_of(chunks)?;
                     let is_all = is_first && chunks.is_over();
                     let before = if is_all { None } else { Some((&**known, *passed)) };
                     let (records, after) = text::parse_part(text, element, order, before)?;
@@ -140,7 +171,7 @@ impl<'a> Parts<'a> {
                 }
             }
             (Source::Table { chunks, dialect, known }, _) => {
-                let (text, bytes, reading) = read_text(chunks, watch, start)?;
+                let (text, bytes, reading) = text_of(chunks)?;
                 let (table, words) = csv::read_part(text, *dialect, &self.how.by, known)?;
                 (Content::Rows { words, table: Box::new(table) }, bytes, reading)
             }
@@ -235,7 +266,7 @@ fn of_records<'a>(Records { order: map, keys, spelling }: Records) -> Content<'a
 }
 
 /// The next text, its bytes, and the time since `start`.
-fn read_text(chunks: &mut Chunks, watch: &dyn Watch, start: Instant) -> Result<(Text, u64, Duration), Error> {
+fn read_text(chunks: &mut Chunks, watch: &dyn Watch, start: Instant) -> Result<ReadText, Error> {
     let text = chunks.next(|done| watch.set(done))?.unwrap_or_default();
     let (bytes, reading) = (text.size(), start.elapsed());
     // Of several parts the bytes read so far are what there is to see.

@@ -9,6 +9,7 @@
 //! their records beside them, which are merged with the keys.
 
 use std::io::{Read, Write};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Ask, Content, Dataset, Done, Parts, Phase, Unwatched, Watch};
@@ -19,16 +20,19 @@ use crate::io::format::Format;
 use crate::io::ordered::{self, Elements, Merged, PositionReader, Positions, Written};
 use crate::io::records::{Print, Spelling};
 use crate::io::source::Opened;
+use crate::io::stream::How;
 use crate::io::{Counts, Input, Memory, Output, npy};
 use crate::key::ElementType;
 use crate::order::Selection;
 use crate::parallel;
 use crate::report::{self, Report};
-use crate::runs::{Folders, Spilled};
+use crate::runs::{Budget, Folders, Spilled};
 use crate::sorter::Sorter;
 
 /// Sorted runs of an input that is read in parts.
 pub struct Runs<'a> {
+    how: &'a How,
+    budget: &'a Budget,
     folders: &'a mut Folders,
     ask: Ask,
     done: Vec<Run>,
@@ -97,18 +101,28 @@ impl<'a> Runs<'a> {
     /// # Errors
     ///
     /// As for [`Parts::next`]; a failure of the device; I/O errors.
-    pub fn of(
+    pub fn of<'p: 'a>(
         first: Dataset,
-        parts: &mut Parts,
+        parts: &mut Parts<'p>,
         ask: Ask,
         sorter: &Sorter,
         folders: &'a mut Folders,
     ) -> Result<Self, Error> {
+        let (how, budget) = (parts.how(), parts.budget());
         let (done, head, merge) = (Vec::new(), Vec::new(), Merge::default());
-        let mut runs = Self { folders, ask, done, head, report: None, merge, passed: 0 };
+        let mut runs = Self { how, budget, folders, ask, done, head, report: None, merge, passed: 0 };
         let mut part = first;
         loop {
-            runs.add(part, sorter, parts)?;
+            if parts.reads_ahead() {
+                thread::scope(|scope| {
+                    let reading = parallel::meanwhile(scope, || parts.read_ahead());
+                    let added = runs.add(part, sorter);
+                    reading.wait();
+                    added
+                })?;
+            } else {
+                runs.add(part, sorter)?;
+            }
             if parts.is_over() {
                 return Ok(runs);
             }
@@ -123,7 +137,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Sorts a part, and keeps it as a run.
-    fn add(&mut self, mut part: Dataset, sorter: &Sorter, parts: &Parts) -> Result<(), Error> {
+    fn add(&mut self, mut part: Dataset, sorter: &Sorter) -> Result<(), Error> {
         let merge = &mut self.merge;
         merge.n += part.len() as u64;
         merge.bytes += part.bytes;
@@ -139,7 +153,7 @@ impl<'a> Runs<'a> {
         if part.is_empty() {
             return Ok(());
         }
-        let run = self.sorted(part, sorter, parts, |position| first + u64::from(position))?;
+        let run = self.sorted(part, sorter, |position| first + u64::from(position))?;
         self.done.push(run);
         Ok(())
     }
@@ -149,10 +163,9 @@ impl<'a> Runs<'a> {
         &mut self,
         part: Dataset,
         sorter: &Sorter,
-        parts: &Parts,
         position: impl Fn(u32) -> u64 + Sync,
     ) -> Result<Run, Error> {
-        let is_typed = parts.how().by.element.is_some();
+        let is_typed = self.how.by.element.is_some();
         let (form, format, has_minus_zeros) = match &part.content {
             Content::Numbers { map, spelling: Spelling::AsRead { .. }, .. }
                 if !map.element.is_float() || !self.ask.positions =>
@@ -169,14 +182,14 @@ impl<'a> Runs<'a> {
         let selection = if has_minus_zeros { Selection::ALL } else { self.ask.selection };
         let ask = Ask { selection, format, ..self.ask };
         let n = part.len() as u64;
-        let mut output = self.output(parts)?;
+        let mut output = self.output()?;
         let mut start = None;
         let (positions, done) = if ask.positions {
             let (positions, done) = part.order_keys(sorter, ask, &mut output)?;
             start = Some(Instant::now());
             let positions = parallel::map(&positions, |&at| position(at));
             let element = ordered::type_among(positions.iter().max().map_or(0, |last| last + 1));
-            let mut output = self.output(parts)?;
+            let mut output = self.output()?;
             ordered::write_positions(positions, element, Written::AsRead, &mut output)?;
             (Some((output.into_spilled()?, element)), done)
         } else {
@@ -201,8 +214,8 @@ impl<'a> Runs<'a> {
     }
 
     /// A new run's output.
-    fn output(&mut self, parts: &Parts) -> Result<Output, Error> {
-        Ok(Output::spill(self.folders.create(parts.budget().block())?))
+    fn output(&mut self) -> Result<Output, Error> {
+        Ok(Output::spill(self.folders.create(self.budget.block())?))
     }
 
     /// Merges the runs of all parts, and writes the records; the caller finishes the output.
@@ -220,7 +233,7 @@ impl<'a> Runs<'a> {
         self.sort_again(&parts.are_floats(), parts, sorter)?;
         watch.phase(Phase::Merge, Some(self.merge.n));
         let start = Instant::now();
-        let budget = parts.budget();
+        let budget = self.budget;
         // As elements, if they are written as such, or all printed alike; otherwise as tokens or rows.
         let element = parts.element();
         let printed = |run: &Run| match run.form {
@@ -243,8 +256,8 @@ impl<'a> Runs<'a> {
             while left.len() > 0 {
                 let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
                 let element = some.last().and_then(|run| run.positions.as_ref()).map(|&(_, element)| element);
-                let mut output = self.output(parts)?;
-                let mut positions = element.map(|_| self.output(parts)).transpose()?;
+                let mut output = self.output()?;
+                let mut positions = element.map(|_| self.output()).transpose()?;
                 let to = Targets { records: Some(&mut output), positions: positions.as_mut().zip(element) };
                 let merged = self.merge_some(some, form, Written::AsRead, parts, to, &|_| {})?;
                 let positions = positions.map(Output::into_spilled).transpose()?.zip(element);
@@ -274,7 +287,7 @@ impl<'a> Runs<'a> {
         let merged = match self.ask.format {
             Format::Npy if self.ask.selection.unique => {
                 // Their number comes first, and is known last.
-                let mut unique = self.output(parts)?;
+                let mut unique = self.output()?;
                 let to = Targets::of(&mut unique, positions);
                 let merged = self.merge_some(runs, form, written, parts, to, &progress)?;
                 header(merged.written, output)?;
@@ -319,7 +332,7 @@ impl<'a> Runs<'a> {
         to: Targets,
         progress: &dyn Fn(u64),
     ) -> Result<Merged, Error> {
-        let (budget, how, selection) = (parts.budget(), parts.how(), self.ask.selection);
+        let (budget, how, selection) = (self.budget, self.how, self.ask.selection);
         let (block, memory) = (budget.block(), budget.bytes() / 2);
         let positions = to.positions.map(|(to, element)| {
             let readers = runs.iter().filter_map(Run::position_reader);
@@ -359,7 +372,7 @@ impl<'a> Runs<'a> {
                 let reader = run.position_reader();
                 let positions = reader.map(|mut reader| reader.take(run.count as usize)).transpose()?;
                 let position = |at| positions.as_ref().map_or(0, |positions| positions[at as usize]);
-                let run = self.sorted(part, sorter, parts, position)?;
+                let run = self.sorted(part, sorter, position)?;
                 self.merge.runs -= 1;
                 self.merge.spilled_bytes -= before;
                 self.done[number] = run;
