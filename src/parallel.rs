@@ -127,21 +127,23 @@ pub fn meanwhile<'scope, T: Send + 'scope>(
     Meanwhile(spawn_or_run(work, |work| thread::Builder::new().spawn_scoped(scope, work)))
 }
 
-/// Something that is worked with on another thread, one piece of work after the other.
-pub(crate) struct Behind<'scope, 'env, W, E> {
+/// Write-behind: what is written with, on another thread while more is made, one piece of work after the other.
+pub(crate) struct WriteBehind<'scope, 'env, W, E> {
     scope: &'scope thread::Scope<'scope, 'env>,
     state: State<'scope, W, E>,
 }
 
-/// Where it is.
+/// Who has what is written with.
 enum State<'scope, W, E> {
+    /// This thread.
     Here(W),
+    /// The other one.
     There(Meanwhile<'scope, Result<W, E>>),
-    /// Nowhere, since the work failed.
-    Lost,
+    /// Nobody any more: the work failed, and that was told.
+    Failed,
 }
 
-impl<'scope, 'env, W: Send + 'scope, E: Send + 'scope> Behind<'scope, 'env, W, E> {
+impl<'scope, 'env, W: Send + 'scope, E: Send + 'scope> WriteBehind<'scope, 'env, W, E> {
     pub(crate) fn new(scope: &'scope thread::Scope<'scope, 'env>, with: W) -> Self {
         Self { scope, state: State::Here(with) }
     }
@@ -157,7 +159,7 @@ impl<'scope, 'env, W: Send + 'scope, E: Send + 'scope> Behind<'scope, 'env, W, E
         work: impl FnOnce(&mut W) -> Result<(), E> + Send + 'scope,
     ) -> Result<(), E> {
         self.wait()?;
-        self.state = match std::mem::replace(&mut self.state, State::Lost) {
+        self.state = match std::mem::replace(&mut self.state, State::Failed) {
             State::Here(mut with) if is_little => {
                 work(&mut with)?;
                 State::Here(with)
@@ -165,7 +167,9 @@ impl<'scope, 'env, W: Send + 'scope, E: Send + 'scope> Behind<'scope, 'env, W, E
             State::Here(mut with) => {
                 State::There(meanwhile(self.scope, move || work(&mut with).map(|()| with)))
             }
-            state => state,
+            State::There(_) | State::Failed => {
+                unreachable!("the work is done, and no more comes after a failure")
+            }
         };
         Ok(())
     }
@@ -176,7 +180,7 @@ impl<'scope, 'env, W: Send + 'scope, E: Send + 'scope> Behind<'scope, 'env, W, E
     ///
     /// Its failure.
     pub(crate) fn wait(&mut self) -> Result<(), E> {
-        self.state = match std::mem::replace(&mut self.state, State::Lost) {
+        self.state = match std::mem::replace(&mut self.state, State::Failed) {
             State::There(work) => State::Here(work.wait()?),
             state => state,
         };
@@ -212,4 +216,32 @@ fn spawn_or_run<'a, T, H>(
         }
     }
     Err(take(&place).expect("no thread has taken it")())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_behind_is_written_in_order_and_its_failure_is_told_once() {
+        for is_little in [false, true] {
+            let mut written = Vec::new();
+            let to = &mut written;
+            thread::scope(|scope| {
+                let write = move |number: u32| {
+                    to.push(number);
+                    if number == 7 { Err("full") } else { Ok(()) }
+                };
+                let mut writing = WriteBehind::new(scope, write);
+                for number in 0..7 {
+                    writing.then(is_little, move |write| write(number)).unwrap();
+                }
+                writing.wait().unwrap();
+                let told = writing.then(is_little, |write| write(7)).and_then(|()| writing.wait());
+                assert_eq!(told, Err("full"));
+                assert_eq!(writing.wait(), Ok(()));
+            });
+            assert_eq!(written, [0, 1, 2, 3, 4, 5, 6, 7]);
+        }
+    }
 }

@@ -88,8 +88,7 @@ def run(command, group, cores, inputs):
 
 
 def disk(folder, group, cores, source, passes):
-    """Seconds to read and to write the bytes of an input so often, in the group: with several at once, since that is
-    faster on most disks."""
+    """Seconds to read and to write the bytes of an input once, in the group, times the number of passes."""
     target = folder / "copy"
     read = ["dd", f"if={source}", "of=/dev/null", "bs=8M", "status=none"]
     write = ["dd", "if=/dev/zero", f"of={target}", "bs=8M", "status=none", f"count={source.stat().st_size // BLOCK}", "conv=fsync"]
@@ -134,12 +133,13 @@ def main():
     parser.add_argument("--size", type=bytes_of, default=8 << 30)
     parser.add_argument("--memory", type=bytes_of, default=1 << 30)
     parser.add_argument("--cores", type=int)
+    parser.add_argument("--no-group", action="store_true", help="where there are no control groups: without a limit")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--only", action="append")
     parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    group, cores = Group(2 * args.memory), args.cores
+    group, cores = None if args.no_group else Group(2 * args.memory), args.cores
     threads = str(cores or os.cpu_count())
     temporary = args.folder / "temporary"
     temporary.mkdir(exist_ok=True)

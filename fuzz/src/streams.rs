@@ -9,7 +9,7 @@ use gpusort::unstable::io::csv::{By, Dialect};
 use gpusort::unstable::io::npy::Header;
 use gpusort::unstable::io::ordered::{self, Written};
 use gpusort::unstable::io::stream::{How, Kind, Stretches};
-use gpusort::unstable::io::{Format, Input, Output};
+use gpusort::unstable::io::{Format, Input, Output, Print};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
 
@@ -252,7 +252,7 @@ type Merged = (Vec<u8>, (u64, u64, u64, Counts));
 
 fn merge(case: &Case, inputs: &[Input]) -> Said<Merged> {
     let mut output = Output::memory();
-    let written = if case.to_text { Written::InText } else { Written::AsRead };
+    let written = if case.to_text { Written::InText(Print::Shortest) } else { Written::AsRead };
     let merged = ordered::merge(inputs, &case.how(inputs)?, case.selection, written, &mut output, |_| {})?;
     // Of what is not selected it depends on the pieces how much is read.
     let all = case.selection.first.is_none();

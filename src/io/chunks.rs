@@ -134,7 +134,13 @@ impl<'a> Chunks<'a> {
     fn read_next(&mut self, progress: impl Fn(u64)) -> Result<Option<Text>, Error> {
         let mut text = Text::default();
         let mut records = 0;
-        while !self.is_over() && !self.is_full(text.bytes.len() as u64, records) {
+        // The first row of all says what blank lines are.
+        let is_blank = |of: &Self, text: &Text| {
+            of.given == 0
+                && matches!(of.form, Form::Rows(_))
+                && text.bytes.iter().all(|&byte| ends_line(byte))
+        };
+        while !self.is_over() && (!self.is_full(text.bytes.len() as u64, records) || is_blank(self, &text)) {
             if let Some(file) = self.whole_file()? {
                 text = file;
                 self.bytes = text.size();
@@ -201,7 +207,7 @@ impl<'a> Chunks<'a> {
             let Some(opened) = &mut self.open else { return Ok(true) };
             let begin = bytes.len();
             // At first no more than an input mostly has; more for a record that takes more than all memory.
-            let block = self.budget.step().min(BLOCK.max(begin)).max(begin / 8);
+            let block = self.budget.step().min(BLOCK.max(begin)).max((begin / 8).min(1 << 27));
             let block = usize::try_from(all).ok().filter(|&all| all > 0).map_or(block, |all| block.min(all));
             if bytes.capacity() - begin < block {
                 // In proportion to the size, since memory is short for large inputs.

@@ -21,7 +21,7 @@ pub(crate) struct Converted<R> {
     block: usize,
 }
 
-/// What becomes of the bytes, as far as they are complete: how many these are.
+/// Appends the conversion of as much as is complete, and returns how much that is.
 type Convert = Box<dyn Fn(&[u8], &mut Vec<u8>) -> usize + Send + Sync>;
 
 impl<R: Read> Converted<R> {

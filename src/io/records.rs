@@ -41,7 +41,7 @@ pub enum Spelling {
 pub enum Print {
     /// Floats in their shortest form.
     Shortest,
-    /// Numbers of f64 as decimals with so many digits after the point, at least one; the digits are 15 at most.
+    /// Numbers of f64 as decimals with this number of digits after the point, at least one, and 15 in all at most.
     Fixed(u8),
 }
 
@@ -189,7 +189,7 @@ fn floats<W: Word, F: zmij::Float + Into<f64> + Copy>(
     })
 }
 
-/// Appends a float with so many digits after the point, and ends the line. It is the one nearest to such a decimal, which
+/// Appends a float with this number of digits after the point, and ends the line. It is the one nearest to such a decimal, which
 /// has 15 digits at most: then its product with a power of ten is less than a quarter from their integer.
 pub(super) fn push_fixed(number: f64, digits: u8, lines: &mut Vec<u8>) {
     let digits = usize::from(digits);

@@ -6,12 +6,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::chunks::{Chunks, Form};
 use crate::error::Error;
 use crate::file::{fill, fill_at, read_at};
 use crate::human;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
-use crate::runs::Budget;
 
 /// An input source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -466,17 +464,6 @@ pub(crate) struct Before {
 }
 
 impl Text {
-    /// Reads all inputs, in order, calling `progress` with the number of bytes read so far.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors.
-    pub fn read(inputs: &[Input], progress: impl Fn(u64)) -> Result<Self, Error> {
-        let unlimited = Budget::unlimited();
-        let text = Chunks::new(inputs, Form::Tokens, 0, &unlimited).next(progress)?;
-        Ok(text.unwrap_or_default())
-    }
-
     /// A whole file, read by all cores.
     pub(super) fn of_file(file: &RegularFile) -> Result<Self, Error> {
         Ok(Self::of_one(&file.name, file.read_all()?, None))

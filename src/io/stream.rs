@@ -375,6 +375,11 @@ impl Stream {
         [row, lacking_end(row, self.columns().map_or(b"\n", |columns| columns.line_end))]
     }
 
+    /// Keeps no more room than for this many bytes, if no more are unread.
+    pub(super) fn keep_room(&mut self, most: usize) -> Result<(), Error> {
+        self.buffer.keep_room(most)
+    }
+
     /// Whether reading never waits for others.
     pub(super) fn is_ready(&self) -> bool {
         self.buffer.is_ready()

@@ -124,6 +124,7 @@ impl<'a> Parts<'a> {
         let text_of = |chunks: &mut Chunks| ahead.unwrap_or_else(|| read_text(chunks, watch, start));
         let progress = |done| watch.set(done);
         let (element, order) = (self.how.by.element, self.how.by.order);
+        let mut parsing = Duration::ZERO;
         let (content, bytes, reading) = match (&mut self.source, &self.how.kind) {
             (Source::Bits { reader, is_over }, kind) => {
                 let element =
@@ -156,6 +157,7 @@ impl<'a> Parts<'a> {
                     if straight.take_if(|files| files.is_over()).is_some() {
                         chunks.end();
                     }
+                    parsing = start.elapsed().saturating_sub(reading);
                     (of_records(records), bytes, reading)
                 } else {
                     if let Some(files) = straight.take() {
@@ -163,21 +165,23 @@ impl<'a> Parts<'a> {
                         chunks.begin_with(inputs, open, *passed);
                     }
                     let (text, bytes, reading) = text_of(chunks)?;
+                    let begin = Instant::now();
                     let is_all = is_first && chunks.is_over();
                     let before = if is_all { None } else { Some((&**known, *passed)) };
                     let (records, after) = text::parse_part(text, element, order, before)?;
                     (**known, *passed) = (after, *passed + bytes);
+                    parsing = begin.elapsed();
                     (of_records(records), bytes, reading)
                 }
             }
             (Source::Table { chunks, dialect, known }, _) => {
                 let (text, bytes, reading) = text_of(chunks)?;
+                let begin = Instant::now();
                 let (table, words) = csv::read_part(text, *dialect, &self.how.by, known)?;
+                parsing = begin.elapsed();
                 (Content::Rows { words, table: Box::new(table) }, bytes, reading)
             }
         };
-        let is_parsed = !matches!(self.how.kind, Kind::Bits(_));
-        let parsing = if is_parsed { start.elapsed().saturating_sub(reading) } else { Duration::ZERO };
         Ok(Dataset { content, bytes, reading: Reading::Done(reading), parsing })
     }
 

@@ -18,7 +18,7 @@ pub struct Budget {
 const LEAST: u64 = 512;
 
 /// The most records whose places in one part are told apart by 32 bits; a little fewer, since they are counted in steps.
-pub(crate) const RECORDS: u64 = (u32::MAX - (1 << 27)) as u64;
+pub(crate) const RECORDS: u64 = (u32::MAX - (1 << 28)) as u64;
 
 /// This much memory is not worth asking the system whether it is there.
 const FEW: u64 = 64 << 20;
@@ -35,7 +35,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// This many bytes, raised to what a sort needs at least.
+    /// This many bytes.
     #[must_use]
     pub fn of(bytes: u64) -> Self {
         Self { total: OnceLock::from(bytes), sharing: 1, records: u64::MAX }
@@ -66,7 +66,7 @@ impl Budget {
         *self.total.get_or_init(|| memory::available().map_or(u64::MAX, |available| available / 4 * 3))
     }
 
-    /// Bytes.
+    /// Bytes for this sort, raised to what it needs at least.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.part_of(self.total())
@@ -102,8 +102,9 @@ impl Budget {
 
     /// How much of binary files is read at once.
     pub(crate) fn piece(&self) -> u64 {
-        // Without a limit as long as nobody has asked for it.
-        self.known().map_or(u64::MAX, |bytes| bytes / 8)
+        // Without a limit as long as nobody has asked for it. Elements have a byte at least.
+        let most = if self.records == u64::MAX { u64::MAX } else { 1 << 27 };
+        self.known().map_or(most, |bytes| most.min(bytes / 8))
     }
 
     /// How much is read at once of what may exceed the budget.

@@ -7,6 +7,30 @@ use crate::support::command::{
 };
 use crate::support::files::{Folder, npy_of};
 
+/// Integers that are the same as floats are not the same, wherever blocks of what is merged end.
+#[test]
+fn neighbours_that_floats_do_not_tell_apart_are_kept_by_unique() {
+    let folder = Folder::new();
+    let large = 9_007_199_254_740_992_u64;
+    for count in 250..260 {
+        let rising: Vec<u64> = (0..count).chain(large..large + 8).collect();
+        for descending in [false, true] {
+            let mut numbers = rising.clone();
+            if descending {
+                numbers.reverse();
+            }
+            let lines: String = numbers.iter().map(|number| format!("{number}\n")).collect();
+            let file = folder.write("f.txt", &lines);
+            let direction = if descending { &["-r"][..] } else { &[] };
+            assert_eq!(
+                sorted(&[&["sort", "-q", "-m", "-u", &file], direction].concat(), ""),
+                lines,
+                "{count}"
+            );
+        }
+    }
+}
+
 #[test]
 fn merging_gives_what_sorting_gives() {
     let folder = Folder::new();

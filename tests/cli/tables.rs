@@ -186,6 +186,24 @@ fn blank_lines_of_a_one_column_table_are_rows() {
             [&["sort", "-m"][..], &["sort"]].map(|command| sorted(&[command, &table, &files].concat(), ""));
         assert_eq!(merged, expected, "{files:?}");
     }
+    // In so little memory, too, that the blank lines alone are too much.
+    let blank_lines = folder.write("lines.csv", "\n".repeat(300));
+    let rows = folder.write("rows.csv", "2,x\n1,y\n");
+    for (files, key) in [
+        ([&blank_lines, &rows], "1"),
+        ([&blank_lines, &rows], "2"),
+        ([&blank_lines, &blank_lines], "1"),
+        ([&blank_lines, &one], "1"),
+        ([&one, &blank_lines], "1"),
+    ] {
+        let invalid = ["--invalid", "last"];
+        for positions in [&[][..], &["--argsort"]] {
+            let table = ["sort", "-q", "--no-header", "-k", key, files[0], files[1]];
+            let [whole, little] = [&[][..], &["--memory", "512"]]
+                .map(|memory| sorted(&[&table[..], &invalid, positions, memory].concat(), ""));
+            assert_eq!(whole, little, "{files:?} {key} {positions:?}");
+        }
+    }
     assert_eq!(sorted(&["sort", "-m", "-q", "--no-header", "-k", "1", &one, &blank], ""), "1\n\n\r\n\n");
     assert_eq!(sorted(&["sort", "-m", "-q", "--no-header", "-k", "1", &wide, &blank], ""), "1,2\n");
     // Of a check the order of the inputs tells whether the rows were there.

@@ -17,7 +17,7 @@ use crate::io::source::Opened;
 use crate::key::{KeyMap, Word};
 use crate::order::KeyOrder;
 use crate::order::Selection;
-use crate::parallel::{self, Behind};
+use crate::parallel::{self, WriteBehind};
 use crate::runs;
 use crate::words::Width;
 
@@ -91,6 +91,11 @@ impl<'a, W: Width> Run<'a, W> {
     fn is_low(&self, room: usize) -> bool {
         let rest = self.rest().len();
         matches!(self.end, End::Unread) && (rest == 0 || self.opened.is_ready() && rest < room / 2)
+    }
+
+    /// Whether more comes of others, who may wait for what comes of it.
+    fn may_wait(&self) -> bool {
+        matches!(self.end, End::Unread) && !self.opened.is_ready()
     }
 
     /// Reads as many keys as there is room for, as far as bytes are there, up to what is wrong.
@@ -215,14 +220,15 @@ pub(super) fn merge<W: Width + itoa::Integer>(
         }
     };
     let mut merged = thread::scope(|scope| {
-        let mut writing = Behind::new(scope, write);
+        let mut writing = WriteBehind::new(scope, write);
         let mut give = |keys: Vec<W>, positions: Vec<u64>, at_once: bool| {
             let is_little = size_of_val(&keys[..]) + size_of_val(&positions[..]) < LITTLE;
             writing.then(at_once || is_little, move |write| write(&keys, positions))
         };
-        let merged = merge_to(&mut runs, room, has_positions, selection, &mut give, progress)?;
+        let merged = merge_to(&mut runs, room, has_positions, selection, &mut give, progress);
+        // A failure to write comes first.
         writing.wait()?;
-        Ok::<_, Error>(merged)
+        merged
     })?;
     if selection.first.is_some() {
         // What else was read depends on the blocks.
@@ -292,8 +298,7 @@ fn merge_to<W: Width>(
         keys.truncate(left);
         positions.truncate(left);
         merged.written += keys.len() as u64;
-        // Who writes to a pipe may wait for what comes of it.
-        give(keys, positions, runs.iter().any(|run| !run.opened.is_ready()))?;
+        give(keys, positions, runs.iter().any(Run::may_wait))?;
         progress(merged.read);
     }
     Ok(merged)

@@ -77,3 +77,30 @@ pub(crate) fn write(
     };
     result.map_err(|error| to.failed(error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::records::Print;
+
+    #[test]
+    fn positions_of_both_widths_come_back() {
+        assert_eq!([1 << 32, (1 << 32) + 1].map(type_among), [ElementType::U32, ElementType::U64]);
+        let narrow = vec![7, 0, u32::MAX.into(), 3];
+        let wide = vec![u64::from(u32::MAX) + 1, 5, u64::MAX];
+        for (positions, element) in [(narrow, ElementType::U32), (wide, ElementType::U64)] {
+            let mut output = Output::memory();
+            write(positions.clone(), element, Written::AsRead, &mut output).unwrap();
+            let bytes = output.into_bytes();
+            assert_eq!(bytes.len(), positions.len() * element.bytes());
+            let mut reader = PositionReader::new("a run", std::io::Cursor::new(bytes), element);
+            assert_eq!(reader.take(2).unwrap(), positions[..2]);
+            assert_eq!(reader.take(positions.len() - 2).unwrap(), positions[2..]);
+            assert!(reader.take(1).is_err());
+            let mut output = Output::memory();
+            write(positions.clone(), element, Written::InText(Print::Shortest), &mut output).unwrap();
+            let lines: String = positions.iter().map(|position| format!("{position}\n")).collect();
+            assert_eq!(output.into_bytes(), lines.as_bytes());
+        }
+    }
+}

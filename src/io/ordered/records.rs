@@ -19,7 +19,7 @@ use crate::io::output::Output;
 use crate::io::stream::cell::Cell;
 use crate::io::stream::{Batch, Expected, Stream, Stretches};
 use crate::order::Selection;
-use crate::parallel::{self, Behind, ParallelIterator};
+use crate::parallel::{self, ParallelIterator, WriteBehind};
 use crate::runs;
 
 /// Records read by themselves at once.
@@ -28,7 +28,7 @@ const FEW: usize = 256;
 /// Bytes of records that are worth another core's while.
 const PART: usize = 1 << 16;
 
-/// About how much memory a record takes beside three times its bytes and its key, with its position and others of its kind.
+/// About how much memory a record takes beside four times its bytes and its key, with its position and others of its kind.
 pub(super) const BESIDE_BYTES: u64 = 80;
 
 /// An input, as far as it is read.
@@ -138,14 +138,15 @@ pub(super) fn merge(
         Ok(())
     };
     let mut merged = thread::scope(|scope| {
-        let mut writing = Behind::new(scope, write);
+        let mut writing = WriteBehind::new(scope, write);
         let mut give = |parts: Vec<Part>, at_once| {
             let bytes: usize = parts.iter().map(|part| part.bytes.len() + 8 * part.positions.len()).sum();
             writing.then(at_once || bytes < LITTLE, move |write| write(parts))
         };
-        let merged = merge_to(&mut runs, &mut inputs, selection, bytes, &mut give, progress)?;
+        let merged = merge_to(&mut runs, &mut inputs, selection, bytes, &mut give, progress);
+        // A failure to write comes first.
         writing.wait()?;
-        Ok::<_, Error>(merged)
+        merged
     })?;
     if selection.first.is_some() {
         // What else was read depends on the blocks.
@@ -215,7 +216,9 @@ fn merge_to(
             let bounds = [&cuts[0][..], &cuts[1][..]];
             match keys {
                 1 if pieces.iter().all(|piece| piece.is_exact) => {
-                    let last = last.as_ref().map(|last| high(last[0]));
+                    // What is not exact is none of these.
+                    let last = last.as_ref().map(|last| last[0]).filter(|&last| Cell::is_exact(last));
+                    let last = last.map(high);
                     merge_part(&pieces, bounds, selection, last, |piece, record| {
                         high(piece.batch.keys[record])
                     })
@@ -241,17 +244,24 @@ fn merge_to(
             merged.repeated += part.repeated as u64;
         }
         // Who writes to a pipe may wait for what comes of it.
-        give(parts, runs.iter().any(|run| !run.stream.is_ready()))?;
+        give(parts, runs.iter().any(|run| !run.is_over && !run.stream.is_ready()))?;
         let mut ends = ends.into_iter();
+        let held = |runs: &[Run]| runs.iter().flat_map(|run| &run.pieces).map(Piece::bytes).sum::<usize>();
         for (number, run) in runs.iter_mut().enumerate() {
             for (piece, end) in run.pieces.iter_mut().zip(ends.by_ref()) {
                 merged.read += (end - piece.at) as u64;
                 piece.at = end;
             }
             run.pieces.retain(|piece| piece.at < piece.len());
-            // Where keys of other inputs come much later, those of this one decide alone how much is merged at once.
             let is_limit = limit.as_ref().is_some_and(|(_, limit)| *limit == number);
-            run.most = if is_limit { bytes / 2 } else { stretch }.clamp(stretch, 8 << 20);
+            run.most = stretch;
+            if !is_limit {
+                run.stream.keep_room(stretch)?;
+            }
+        }
+        // Where keys of other inputs come much later, those of this one decide alone how much is merged at once.
+        if let Some((_, limit)) = limit {
+            runs[limit].most = (bytes / 2).saturating_sub(held(runs)).clamp(stretch, 8 << 20);
         }
         progress(merged.read);
     }

@@ -143,13 +143,7 @@ impl Buffer {
         // Threads need what is left of a limit, too.
         let fits = || memory::address_space_left().is_none_or(|left| left / 4 > larger as u64);
         if self.block > most {
-            // It was larger when there were fewer others.
-            self.block = most;
-            if self.bytes().len() < most && self.bytes.len() > 2 * most {
-                self.make_room()?;
-                self.bytes.truncate(self.end.max(most));
-                self.bytes.shrink_to_fit();
-            }
+            self.keep_room(most)?;
         } else if larger > self.block && self.end == self.bytes.len() && fits() {
             self.block = larger;
         }
@@ -157,6 +151,19 @@ impl Buffer {
             self.make_room()?;
         }
         self.refill()?;
+        Ok(())
+    }
+
+    /// Keeps no more room than for this many bytes, if no more are unread: it was larger when there were fewer others.
+    pub(super) fn keep_room(&mut self, most: usize) -> Result<(), Error> {
+        if self.block > most {
+            self.block = most;
+            if self.bytes().len() < most && self.bytes.len() > 2 * most {
+                self.make_room()?;
+                self.bytes.truncate(self.end.max(most));
+                self.bytes.shrink_to_fit();
+            }
+        }
         Ok(())
     }
 

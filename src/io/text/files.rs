@@ -341,6 +341,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::io::chunks::{Chunks, Form};
     use crate::io::text::{inference, parse};
 
     const DESCENDING: KeyOrder = KeyOrder { descending: true, ..KeyOrder::ASCENDING };
@@ -368,7 +369,8 @@ mod tests {
         }) else {
             return false;
         };
-        let whole = parse(Text::read(&inputs, |_| {}).unwrap(), element, DESCENDING).unwrap();
+        let whole = Chunks::new(&inputs, Form::Tokens, 1, &budget).next(|_| {}).unwrap().unwrap_or_default();
+        let whole = parse(whole, element, DESCENDING).unwrap();
         let is_printed = |records: &Records| matches!(records.spelling, Spelling::Printed(Print::Shortest));
         assert!(is_printed(&whole) && is_printed(&straight.records));
         assert_eq!(straight.records.order, whole.order);

@@ -105,7 +105,7 @@ fn decimals(text: &Text, order: KeyMap) -> Option<(Words<'static>, u8)> {
     Some((keys.into(), first))
 }
 
-/// After so many decimals a core looks whether others have found other numbers.
+/// After this many decimals a core looks whether others have found other numbers.
 const FEW: usize = 1 << 10;
 
 fn floats_of<W: Float, S: Width>(
