@@ -156,7 +156,7 @@ fn sort(options: &Options) -> anyhow::Result<()> {
             return sort_one(options, input, output, &mut devices, &progress, begin);
         }
         let mut parts = Parts::new(&options.input.inputs, &how, &budget, &watched);
-        let first = parts.next()?;
+        let first = parts.next_part()?;
         sort_all(options, first, parts, output, &mut devices, &progress, begin)
     })?;
     drop(progress);
@@ -166,7 +166,7 @@ fn sort(options: &Options) -> anyhow::Result<()> {
 /// Sorts an input, of which this is the first part, into an output; returns the timing if it is wanted.
 fn sort_all(
     options: &Options,
-    first: Dataset,
+    first: Dataset<'static>,
     parts: Parts,
     output: Output,
     devices: &mut Devices,
@@ -235,7 +235,7 @@ fn sort_one(
 /// Sorts an input in parts, of which this is the first, and merges them into an output.
 fn sort_parts(
     options: &Options,
-    first: Dataset,
+    first: Dataset<'static>,
     mut parts: Parts,
     mut output: Output,
     devices: &mut Devices,

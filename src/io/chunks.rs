@@ -10,7 +10,7 @@
 
 use super::csv;
 use super::number::{ends_line, is_space};
-use super::source::{BLOCK, Before, Input, Opened, Text};
+use super::source::{BLOCK, Before, Input, MARK, Opened, Text};
 use crate::error::Error;
 use crate::parallel;
 use crate::runs::{Budget, RECORDS};
@@ -29,7 +29,7 @@ impl Form {
     fn record(self, keys: u64) -> u64 {
         match self {
             Self::Tokens => 40,
-            Self::Rows(_) => 24 + 40 * keys.max(1),
+            Self::Rows(_) => 32 + 40 * keys.max(1),
         }
     }
 
@@ -78,15 +78,15 @@ pub(crate) struct Chunks<'a> {
     before: Option<Before>,
     /// Bytes read so far.
     pub(crate) bytes: u64,
-    /// How many chunks were given, but no more than two.
-    given: u8,
+    /// Whether one was given.
+    is_begun: bool,
 }
 
 impl<'a> Chunks<'a> {
     /// The inputs' text from the beginning; `keys` is the number of keys of a row.
     pub(crate) fn new(inputs: &'a [Input], form: Form, keys: usize, budget: &'a Budget) -> Self {
         let (open, rest, before) = (None, Vec::new(), None);
-        Self { inputs, form, keys: keys as u64, budget, open, rest, before, bytes: 0, given: 0 }
+        Self { inputs, form, keys: keys as u64, budget, open, rest, before, bytes: 0, is_begun: false }
     }
 
     /// Leaves out what was not read.
@@ -107,17 +107,46 @@ impl<'a> Chunks<'a> {
         self.inputs.is_empty() && self.open.is_none()
     }
 
-    /// Whether this much text of a chunk is enough.
-    fn is_full(&self, bytes: u64, records: u64) -> bool {
-        // There is room for the text of one more, which may be read while this one is sorted.
-        let texts = if self.given > 0 { 2 * bytes } else { bytes };
-        let memory = || texts.saturating_add(records * self.form.record(self.keys));
-        !self.fits_in_any_case(bytes) && (memory() >= self.budget.bytes() / 4 * 3 || records > RECORDS)
+    /// About how much memory a record takes beside its text.
+    fn record(&self) -> u64 {
+        // A key and a place of the one that is read meanwhile.
+        let next = if self.is_begun { 12 + 4 * self.keys } else { 0 };
+        self.form.record(self.keys) + self.budget.of_position() + next
     }
 
-    /// Whether there is a next chunk, and room for its text beside that of the last one.
-    pub(crate) fn leaves_room(&self) -> bool {
-        self.given > 1 && !self.is_over()
+    /// Whether this much text of a chunk is enough.
+    fn is_full(&self, bytes: u64, records: u64) -> bool {
+        !self.fits_in_any_case(bytes) && (self.left(bytes, records) == 0 || records > RECORDS)
+    }
+
+    /// How much memory is left for more of a chunk that has this much text and this many records.
+    fn left(&self, bytes: u64, records: u64) -> u64 {
+        let memory = (bytes * self.texts()).saturating_add(records * self.record());
+        (self.budget.bytes() / 4 * 3).saturating_sub(memory)
+    }
+
+    /// There is room for one more, which may be read while this one is sorted.
+    fn texts(&self) -> u64 {
+        if self.is_begun { 2 } else { 1 }
+    }
+
+    /// How much to read next of such a chunk: half of what there is room for if it goes on like this.
+    fn block(&self, bytes: u64, records: u64) -> usize {
+        const LEAST: usize = 1 << 12;
+        // At first no more than an input mostly has.
+        let most = self.budget.step().min(BLOCK.max(bytes as usize));
+        if !self.budget.is_known() {
+            return most;
+        }
+        match self.left(bytes, records) {
+            // A record takes more than all memory.
+            0 => most.max((bytes as usize / 8).min(1 << 27)),
+            left => {
+                let records = if bytes == 0 { 1 } else { records };
+                let each = self.texts() + (records * self.record()).div_ceil(bytes.max(Form::LEAST));
+                usize::try_from(left / each / 2).unwrap_or(most).max(LEAST).min(most)
+            }
+        }
     }
 
     /// The next chunk; `None` at the end. Calls `progress` with the bytes read so far.
@@ -127,20 +156,14 @@ impl<'a> Chunks<'a> {
     /// I/O errors.
     pub(crate) fn next(&mut self, progress: impl Fn(u64)) -> Result<Option<Text>, Error> {
         let next = self.read_next(progress);
-        self.given = (self.given + 1).min(2);
+        self.is_begun = true;
         next
     }
 
     fn read_next(&mut self, progress: impl Fn(u64)) -> Result<Option<Text>, Error> {
         let mut text = Text::default();
         let mut records = 0;
-        // The first row of all says what blank lines are.
-        let is_blank = |of: &Self, text: &Text| {
-            of.given == 0
-                && matches!(of.form, Form::Rows(_))
-                && text.bytes.iter().all(|&byte| ends_line(byte))
-        };
-        while !self.is_over() && (!self.is_full(text.bytes.len() as u64, records) || is_blank(self, &text)) {
+        while !self.is_over() && (!self.is_full(text.bytes.len() as u64, records) || !self.may_end(&text)) {
             if let Some(file) = self.whole_file()? {
                 text = file;
                 self.bytes = text.size();
@@ -160,7 +183,7 @@ impl<'a> Chunks<'a> {
             records += self.form.count(&text.bytes[begin..]);
             while !self.fill(&mut text.bytes, &mut records, &progress)? {
                 // Otherwise one record takes more than all memory, and there is no other way than to read more.
-                if let Some(cut) = self.cut(&text.bytes, begin) {
+                if let Some(cut) = self.cut(&text, begin) {
                     self.rest = text.bytes.split_off(cut);
                     // It is enough if there are only whole parts, too.
                     if cut > begin {
@@ -189,7 +212,7 @@ impl<'a> Chunks<'a> {
 
     /// Whether this much text fits, whatever is in it.
     fn fits_in_any_case(&self, bytes: u64) -> bool {
-        let times = 1 + self.form.record(self.keys) / Form::LEAST;
+        let times = 1 + self.record() / Form::LEAST;
         bytes / Form::LEAST <= RECORDS && self.budget.fits(bytes, times)
     }
 
@@ -204,10 +227,9 @@ impl<'a> Chunks<'a> {
         // One more byte to detect the end.
         let all = size.filter(|&size| self.fits_in_any_case(size)).map_or(0, |size| size + 1);
         loop {
-            let Some(opened) = &mut self.open else { return Ok(true) };
             let begin = bytes.len();
-            // At first no more than an input mostly has; more for a record that takes more than all memory.
-            let block = self.budget.step().min(BLOCK.max(begin)).max((begin / 8).min(1 << 27));
+            let block = self.block(begin as u64, *records);
+            let Some(opened) = &mut self.open else { return Ok(true) };
             let block = usize::try_from(all).ok().filter(|&all| all > 0).map_or(block, |all| block.min(all));
             if bytes.capacity() - begin < block {
                 // In proportion to the size, since memory is short for large inputs.
@@ -234,7 +256,9 @@ impl<'a> Chunks<'a> {
         let name = self.open.as_ref().map_or_else(String::new, |opened| opened.name.clone());
         // Without the blank before the rest of a line.
         let before = self.before.map(|before| Before { columns: before.columns.saturating_sub(1), ..before });
-        let Before { lines, columns } = self.form.before(&text.bytes[begin..]);
+        let part = &text.bytes[begin..];
+        let part = if before.is_none() { part.strip_prefix(MARK).unwrap_or(part) } else { part };
+        let Before { lines, columns } = self.form.before(part);
         text.end_part(name, begin, before);
         let before = before.unwrap_or_default();
         let line = if lines == 0 { before.columns } else { 0 };
@@ -243,15 +267,23 @@ impl<'a> Chunks<'a> {
 
     /// Where to cut the part of the text that begins at `begin`, so that only whole records are before it; at `begin` if
     /// the parts before it are enough. `None` if there is no such place yet.
-    fn cut(&self, bytes: &[u8], begin: usize) -> Option<usize> {
-        let part = &bytes[begin..];
+    fn cut(&self, text: &Text, begin: usize) -> Option<usize> {
+        let part = &text.bytes[begin..];
         let cut = match self.form {
             Form::Tokens => cut_of_text(part),
-            // The first row of all says what blank lines are.
-            Form::Rows(_) if bytes.iter().all(|&byte| ends_line(byte)) => return None,
-            Form::Rows(delimiter) => csv::end_of_rows(part, delimiter, self.before.is_none()),
+            Form::Rows(delimiter) if self.before.is_none() => {
+                let first = csv::end_of_first_row(part, delimiter);
+                first.and_then(|first| csv::end_of_rows(part, delimiter, true).filter(|&end| end >= first))
+            }
+            Form::Rows(delimiter) => csv::end_of_rows(part, delimiter, false),
         };
-        cut.map(|cut| begin + cut).or_else(|| (begin > 0).then_some(begin))
+        cut.map(|cut| begin + cut).or_else(|| (begin > 0 && self.may_end(text)).then_some(begin))
+    }
+
+    /// Whether a chunk may end after these parts: the first row of all says what blank lines are.
+    fn may_end(&self, text: &Text) -> bool {
+        let mut bytes = text.parts.iter().flat_map(|part| &text.bytes[part.range.clone()]);
+        self.is_begun || matches!(self.form, Form::Tokens) || bytes.any(|&byte| !ends_line(byte))
     }
 }
 

@@ -27,7 +27,9 @@ use crate::parallel::map_parts;
 use crate::words::{Width, Words, by_width, in_one};
 
 pub(super) use self::header::{Found, Header};
-pub(super) use self::rows::{Line, Row, RowReader, UNCLOSED, end_of_rows, lacking_end, pieces, value};
+pub(super) use self::rows::{
+    Line, Row, RowReader, UNCLOSED, end_of_first_row, end_of_rows, lacking_end, pieces, value,
+};
 
 /// The form of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,13 +20,11 @@ pub struct Parts<'a> {
     budget: &'a Budget,
     watch: &'a dyn Watch,
     source: Source<'a>,
-    is_begun: bool,
-    /// The text of the next part, if it was read ahead.
-    ahead: Option<Result<ReadText, Error>>,
+    /// How many parts were read.
+    read: usize,
+    /// The next part, if it was read ahead.
+    ahead: Option<Result<Dataset<'static>, Error>>,
 }
-
-/// A text, its bytes, and the time that reading took.
-type ReadText = (Text, u64, Duration);
 
 /// How they are read, and what is known of the types so far.
 enum Source<'a> {
@@ -42,7 +40,8 @@ impl<'a> Parts<'a> {
         let by = &how.by;
         let source = match &how.kind {
             Kind::Bits(sources) => {
-                let reader = binary::Reader::new(sources, by.order).in_pieces_of(budget.piece());
+                let reader =
+                    binary::Reader::new(sources, by.order).in_pieces_of(budget.piece(element_of(sources)));
                 Source::Bits { reader, is_over: false }
             }
             Kind::Text => {
@@ -55,40 +54,32 @@ impl<'a> Parts<'a> {
                 Source::Table { chunks, dialect, known: csv::Known::default() }
             }
         };
-        Self { inputs, how, budget, watch, source, is_begun: false, ahead: None }
+        Self { inputs, how, budget, watch, source, read: 0, ahead: None }
     }
 
-    /// Whether all was read.
+    /// Whether all was given.
     #[must_use]
     pub fn is_over(&self) -> bool {
+        self.ahead.is_none() && self.is_read()
+    }
+
+    fn is_read(&self) -> bool {
         match &self.source {
             Source::Bits { is_over, .. } => *is_over,
-            Source::Text { chunks, .. } | Source::Table { chunks, .. } => {
-                chunks.is_over() && self.ahead.is_none()
-            }
+            Source::Text { chunks, .. } | Source::Table { chunks, .. } => chunks.is_over(),
         }
     }
 
-    /// What is read ahead: text that comes in chunks.
-    fn chunks_ahead(&mut self) -> Option<&mut Chunks<'a>> {
+    /// Whether the next part can be read before it is asked for: not while the first one is there, which may take all memory.
+    pub(super) fn reads_ahead(&self) -> bool {
         /// In less memory there is not enough to read that another thread is worth its while.
         const LEAST: u64 = 1 << 20;
-        let (Source::Text { straight: None, chunks, .. } | Source::Table { chunks, .. }) = &mut self.source
-        else {
-            return None;
-        };
-        (self.ahead.is_none() && chunks.leaves_room() && self.budget.bytes() >= LEAST).then_some(chunks)
+        self.read > 1 && self.ahead.is_none() && !self.is_read() && self.budget.bytes() >= LEAST
     }
 
-    /// Whether some of the next part can be read before it is asked for.
-    pub(super) fn reads_ahead(&mut self) -> bool {
-        self.chunks_ahead().is_some()
-    }
-
-    /// Reads the text of the next part.
+    /// Reads the next part before it is asked for.
     pub(super) fn read_ahead(&mut self) {
-        let watch = self.watch;
-        self.ahead = self.chunks_ahead().map(|chunks| read_text(chunks, watch, Instant::now()));
+        self.ahead = Some(self.read());
     }
 
     /// Any error about the types, once all was read.
@@ -105,23 +96,22 @@ impl<'a> Parts<'a> {
     /// # Errors
     ///
     /// I/O errors; input that the format, the type or the order rejects; at the end, numbers without a common type.
-    pub fn next<'d>(&mut self) -> Result<Dataset<'d>, Error> {
-        let part = self.read()?;
+    pub fn next_part(&mut self) -> Result<Dataset<'static>, Error> {
+        let part = self.ahead.take().unwrap_or_else(|| self.read())?;
         if self.is_over() {
             self.end()?;
         }
         Ok(part)
     }
 
-    fn read<'d>(&mut self) -> Result<Dataset<'d>, Error> {
-        let is_first = !std::mem::replace(&mut self.is_begun, true);
+    fn read(&mut self) -> Result<Dataset<'static>, Error> {
+        let is_first = self.read == 0;
+        self.read += 1;
         if is_first {
             self.watch.phase(Phase::Read, self.inputs.iter().map(Input::size).sum());
         }
         let start = Instant::now();
         let watch = self.watch;
-        let ahead = self.ahead.take();
-        let text_of = |chunks: &mut Chunks| ahead.unwrap_or_else(|| read_text(chunks, watch, start));
         let progress = |done| watch.set(done);
         let (element, order) = (self.how.by.element, self.how.by.order);
         let mut parsing = Duration::ZERO;
@@ -132,7 +122,9 @@ impl<'a> Parts<'a> {
                 let map = order.map(element);
                 let mut keys = Words::new(element.key_words());
                 let before = reader.bytes;
-                while self.budget.fits_elements(keys.len() as u64, element.key_words()) {
+                // There is room for those of one more part, which may be read while this one is sorted.
+                let with_next = |n: u64| if is_first { n } else { n + n / 3 };
+                while self.budget.fits_elements(with_next(keys.len() as u64), element.key_words()) {
                     let Some(more) = reader.read()? else {
                         *is_over = true;
                         break;
@@ -164,7 +156,7 @@ impl<'a> Parts<'a> {
                         let (inputs, open) = files.rest()?;
                         chunks.begin_with(inputs, open, *passed);
                     }
-                    let (text, bytes, reading) = text_of(chunks)?;
+                    let (text, bytes, reading) = read_text(chunks, watch, start)?;
                     let begin = Instant::now();
                     let is_all = is_first && chunks.is_over();
                     let before = if is_all { None } else { Some((&**known, *passed)) };
@@ -175,7 +167,7 @@ impl<'a> Parts<'a> {
                 }
             }
             (Source::Table { chunks, dialect, known }, _) => {
-                let (text, bytes, reading) = text_of(chunks)?;
+                let (text, bytes, reading) = read_text(chunks, watch, start)?;
                 let begin = Instant::now();
                 let (table, words) = csv::read_part(text, *dialect, &self.how.by, known)?;
                 parsing = begin.elapsed();
@@ -270,7 +262,7 @@ fn of_records<'a>(Records { order: map, keys, spelling }: Records) -> Content<'a
 }
 
 /// The next text, its bytes, and the time since `start`.
-fn read_text(chunks: &mut Chunks, watch: &dyn Watch, start: Instant) -> Result<ReadText, Error> {
+fn read_text(chunks: &mut Chunks, watch: &dyn Watch, start: Instant) -> Result<(Text, u64, Duration), Error> {
     let text = chunks.next(|done| watch.set(done))?.unwrap_or_default();
     let (bytes, reading) = (text.size(), start.elapsed());
     // Of several parts the bytes read so far are what there is to see.

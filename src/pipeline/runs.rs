@@ -100,9 +100,9 @@ impl<'a> Runs<'a> {
     ///
     /// # Errors
     ///
-    /// As for [`Parts::next`]; a failure of the device; I/O errors.
+    /// As for [`Parts::next_part`]; a failure of the device; I/O errors.
     pub fn of<'p: 'a>(
-        first: Dataset,
+        first: Dataset<'static>,
         parts: &mut Parts<'p>,
         ask: Ask,
         sorter: &Sorter,
@@ -126,7 +126,7 @@ impl<'a> Runs<'a> {
             if parts.is_over() {
                 return Ok(runs);
             }
-            part = parts.next()?;
+            part = parts.next_part()?;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::key::KeyWords;
+use crate::key::{ElementType, KeyWords};
 use crate::memory;
 
 /// The most memory that a sort may take, and the most records in one part of it.
@@ -11,7 +11,8 @@ pub struct Budget {
     /// What there is for all that share it.
     total: OnceLock<u64>,
     sharing: u64,
-    records: u64,
+    /// Whether positions are wanted.
+    positions: bool,
 }
 
 /// A sort needs at least this.
@@ -26,7 +27,7 @@ const FEW: u64 = 64 << 20;
 impl Default for Budget {
     /// Three quarters of what is available when it is first asked for; at once under a limit of the process, which may be low.
     fn default() -> Self {
-        let budget = Self { total: OnceLock::new(), sharing: 1, records: u64::MAX };
+        let budget = Self { total: OnceLock::new(), sharing: 1, positions: false };
         if memory::address_space_left().is_some() {
             let _ = budget.total();
         }
@@ -38,7 +39,7 @@ impl Budget {
     /// This many bytes.
     #[must_use]
     pub fn of(bytes: u64) -> Self {
-        Self { total: OnceLock::from(bytes), sharing: 1, records: u64::MAX }
+        Self { total: OnceLock::from(bytes), sharing: 1, positions: false }
     }
 
     /// The part of one of this many sorts that share it.
@@ -50,8 +51,7 @@ impl Budget {
     /// The same for a sort that gives back positions: each takes memory beside its key, and has 32 bits in one part.
     #[must_use]
     pub fn with_positions(self) -> Self {
-        const TIMES: u64 = 3;
-        Self { records: RECORDS, ..self.shared_by(TIMES) }
+        Self { positions: true, ..self }
     }
 
     /// Without any limit.
@@ -77,13 +77,28 @@ impl Budget {
         self.total.get().map(|&total| self.part_of(total))
     }
 
+    /// Whether anybody has asked for them.
+    pub(crate) fn is_known(&self) -> bool {
+        self.total.get().is_some()
+    }
+
     fn part_of(&self, total: u64) -> u64 {
         (total / self.sharing).max(LEAST)
     }
 
     /// Whether one part may have this many records.
     pub(crate) fn allows(&self, records: u64) -> bool {
-        records <= self.records
+        !self.positions || records <= RECORDS
+    }
+
+    /// How many times the memory of their sort keys take, which with positions is one of pairs, and of the keys beside them.
+    pub(crate) fn times_of_keys(&self) -> u64 {
+        if self.positions { 3 } else { 1 }
+    }
+
+    /// What a record takes that has a place in memory in any case.
+    pub(crate) fn of_position(&self) -> u64 {
+        if self.positions { 16 } else { 0 }
     }
 
     /// Whether this many bytes, which take `times` as much memory at most, fit.
@@ -97,14 +112,17 @@ impl Budget {
     pub fn fits_elements(&self, n: u64, key: KeyWords) -> bool {
         // The keys as read, those that are sorted, and what is written of them.
         const TIMES: u64 = 3;
-        self.allows(n) && self.fits(n.saturating_mul(if key == KeyWords::One { 4 } else { 8 }), TIMES)
+        let bytes = n.saturating_mul(if key == KeyWords::One { 4 } else { 8 });
+        self.allows(n) && self.fits(bytes, TIMES * self.times_of_keys())
     }
 
-    /// How much of binary files is read at once.
-    pub(crate) fn piece(&self) -> u64 {
+    /// How much of binary files of this type is read at once: it becomes words.
+    pub(crate) fn piece(&self, element: ElementType) -> u64 {
         // Without a limit as long as nobody has asked for it. Elements have a byte at least.
-        let most = if self.records == u64::MAX { u64::MAX } else { 1 << 27 };
-        self.known().map_or(most, |bytes| most.min(bytes / 8))
+        let most = if self.positions { 1 << 27 } else { u64::MAX };
+        let word = if element.key_words() == KeyWords::One { 4 } else { 8 };
+        let times = self.times_of_keys() * word / element.bytes() as u64;
+        self.known().map_or(most, |bytes| most.min(bytes / 8 / times))
     }
 
     /// How much is read at once of what may exceed the budget.

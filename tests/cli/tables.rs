@@ -204,6 +204,41 @@ fn blank_lines_of_a_one_column_table_are_rows() {
             assert_eq!(whole, little, "{files:?} {key} {positions:?}");
         }
     }
+    // A header is not parted from what comes before it, nor a mark.
+    let names: Vec<String> = (0..800).map(|number| format!("column_{number:04}")).collect();
+    let row = |number: u32| format!("{}{}\n", number * 7 % 50, ",x".repeat(799));
+    let long = format!("\n{}\n{}", names.join(","), (0..60).map(row).collect::<String>());
+    let marked = format!("\u{feff}{}k\n1\n9\n3\n", "\n".repeat(300));
+    let [long, marked, plain, more, only] = [
+        ("long", &long),
+        ("marked", &marked),
+        ("plain", &format!("k\n{}", "5\n3\n".repeat(150))),
+        ("more", &"\n".repeat(300)),
+        ("only", &format!("\u{feff}{}", "\n".repeat(3000))),
+    ]
+    .map(|(name, bytes)| folder.write(&format!("{name}.csv"), bytes));
+    for (files, options) in [
+        (&[&long][..], &["-k", "column_0000"][..]),
+        (&[&long, &long], &["-k", "1"]),
+        (&[&marked], &[]),
+        (&[&marked, &plain], &[]),
+        (&[&plain, &more], &[]),
+        (&[&plain, &more, &marked, &more], &[]),
+        (&[&more, &plain], &["--no-header", "-k", "1"]),
+        (&[&more, &only], &["--no-header"]),
+        (&[&only], &["--no-header"]),
+        (&[&only, &more, &one], &["--no-header"]),
+    ] {
+        let files: Vec<&str> = files.iter().map(|file| file.as_str()).collect();
+        for positions in [&[][..], &["--argsort"]] {
+            let table = [&["sort", "-q", "--invalid", "last"], options, positions, &files].concat();
+            let whole = sorted(&table, "");
+            for memory in ["512", "1K", "4K", "16K"] {
+                let little = sorted(&[&table[..], &["--memory", memory]].concat(), "");
+                assert_eq!(whole, little, "{files:?} {options:?} {positions:?} {memory}");
+            }
+        }
+    }
     assert_eq!(sorted(&["sort", "-m", "-q", "--no-header", "-k", "1", &one, &blank], ""), "1\n\n\r\n\n");
     assert_eq!(sorted(&["sort", "-m", "-q", "--no-header", "-k", "1", &wide, &blank], ""), "1,2\n");
     // Of a check the order of the inputs tells whether the rows were there.

@@ -30,7 +30,7 @@ pub fn sort(
 ) -> Result<Sorted, Error> {
     let ask = ask(selection, positions, format);
     let budget = Budget::unlimited();
-    sort_one(sorter, Parts::new(inputs, how, &budget, &Unwatched).next()?, ask)
+    sort_one(sorter, Parts::new(inputs, how, &budget, &Unwatched).next_part()?, ask)
 }
 
 fn sort_one(sorter: &Sorter, dataset: Dataset, ask: Ask) -> Result<Sorted, Error> {
@@ -90,7 +90,7 @@ pub fn sort_in_parts(
 ) -> Result<(Sorted, usize), Error> {
     let sorter = Sorter::cpu();
     let mut parts = Parts::new(inputs, how, budget, &Unwatched);
-    let first = parts.next()?;
+    let first = parts.next_part()?;
     if parts.is_over() {
         return Ok((sort_one(&sorter, first, ask)?, 0));
     }

@@ -45,7 +45,7 @@ impl Job {
         let how = input.how()?;
         let how = self.how.get_or_init(|| how);
         let mut parts = Parts::new(&input.inputs, how, &self.budget, &Unwatched);
-        Ok((parts.next()?, parts))
+        Ok((parts.next_part()?, parts))
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
 
 fn sort_file(
     job: &Job,
-    first: Dataset,
+    first: Dataset<'static>,
     parts: Parts,
     devices: &mut Devices,
     progress: &Progress,

@@ -287,6 +287,16 @@ pub(in crate::io) fn end_of_rows(bytes: &[u8], delimiter: u8, is_beginning: bool
     ends.last()
 }
 
+/// The end of the first row of an input that is no blank line, with those before it; `None` if it goes on. Only then it is
+/// known what blank lines are, and the header, if there is one, is not parted from its rows.
+pub(in crate::io) fn end_of_first_row(bytes: &[u8], delimiter: u8) -> Option<usize> {
+    let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
+    while line_end(&bytes[start..]) > 0 {
+        start += line_end(&bytes[start..]);
+    }
+    end_of_row(bytes, start, delimiter, true)
+}
+
 /// Probable row boundaries to cut the table at, about every `size` bytes, the first at the beginning of the
 /// range: line ends after an even number of quotes.
 fn cuts(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<usize> {

@@ -99,7 +99,7 @@ mod tests {
             assert!(reader.take(1).is_err());
             let mut output = Output::memory();
             write(positions.clone(), element, Written::InText(Print::Shortest), &mut output).unwrap();
-            let lines: String = positions.iter().map(|position| format!("{position}\n")).collect();
+            let lines = positions.iter().map(u64::to_string).collect::<Vec<_>>().join("\n") + "\n";
             assert_eq!(output.into_bytes(), lines.as_bytes());
         }
     }

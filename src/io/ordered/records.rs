@@ -29,7 +29,7 @@ const FEW: usize = 256;
 const PART: usize = 1 << 16;
 
 /// About how much memory a record takes beside four times its bytes and its key, with its position and others of its kind.
-pub(super) const BESIDE_BYTES: u64 = 80;
+pub(super) const BESIDE_BYTES: u64 = 96;
 
 /// An input, as far as it is read.
 struct Run {
@@ -261,7 +261,7 @@ fn merge_to(
         }
         // Where keys of other inputs come much later, those of this one decide alone how much is merged at once.
         if let Some((_, limit)) = limit {
-            runs[limit].most = (bytes / 2).saturating_sub(held(runs)).clamp(stretch, 8 << 20);
+            runs[limit].most = bytes.saturating_sub(held(runs)).clamp(stretch, 8 << 20);
         }
         progress(merged.read);
     }

@@ -197,9 +197,9 @@ impl Stream {
         Ok(true)
     }
 
-    /// Whether there may be a whole record in memory.
+    /// Whether there may be a whole record in memory after the current one.
     pub(in crate::io) fn has_record(&self) -> bool {
-        let bytes = self.buffer.bytes();
+        let bytes = &self.buffer.bytes()[self.length..];
         if self.has_rows() {
             return memchr::memchr(b'\n', bytes).is_some();
         }

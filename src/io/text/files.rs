@@ -96,7 +96,7 @@ impl IntegerFiles {
     /// Whether their integers fit, whatever they are.
     fn fit(&self, budget: &Budget) -> bool {
         // Two bytes may become one of 64 bits.
-        budget.allows(self.total() / 2) && budget.fits(self.total(), 4)
+        budget.allows(self.total() / 2) && budget.fits(self.total(), 4 * budget.times_of_keys())
     }
 
     /// Whether all was read.
@@ -162,8 +162,8 @@ impl IntegerFiles {
             }
             pieces.extend(more);
             span = with;
-            // They are sorted with as much room again, and written with some more.
-            let is_full = || Integers::held(&pieces) >= budget.bytes() / 5;
+            // They are sorted with as much room again, and written with some more, while the next ones are read.
+            let is_full = || Integers::held(&pieces) * budget.times_of_keys() >= budget.bytes() / 6;
             if !is_all && (is_full() || !budget.allows(Integers::count(&pieces))) {
                 break;
             }
