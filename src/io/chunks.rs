@@ -132,7 +132,9 @@ impl<'a> Chunks<'a> {
 
     /// How much to read next of such a chunk: half of what there is room for if it goes on like this.
     fn block(&self, bytes: u64, records: u64) -> usize {
-        const LEAST: usize = 1 << 12;
+        const LEAST: usize = 1 << 16;
+        // Fewer bytes tell nothing of the others.
+        const FEW: u64 = 1 << 12;
         // At first no more than an input mostly has.
         let most = self.budget.step().min(BLOCK.max(bytes as usize));
         if !self.budget.is_known() {
@@ -140,10 +142,10 @@ impl<'a> Chunks<'a> {
         }
         match self.left(bytes, records) {
             // A record takes more than all memory.
-            0 => most.max((bytes as usize / 8).min(1 << 27)),
+            0 if self.is_full(bytes, records) => most.max((bytes as usize / 8).min(1 << 27)),
             left => {
-                let records = if bytes == 0 { 1 } else { records };
-                let each = self.texts() + (records * self.record()).div_ceil(bytes.max(Form::LEAST));
+                let (bytes, records) = if bytes < FEW { (Form::LEAST, 1) } else { (bytes, records) };
+                let each = self.texts() + (records * self.record()).div_ceil(bytes);
                 usize::try_from(left / each / 2).unwrap_or(most).max(LEAST).min(most)
             }
         }
