@@ -3,12 +3,14 @@
 struct Arguments {
     // Elements.
     n: u32,
+    // The first position.
+    begin: u32,
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn iota(place: Place, @builtin(local_invocation_index) local: u32) {
     let i = invocation_number(place, local);
     if i < arguments.n {
-        positions[i] = i;
+        positions[i] = arguments.begin + i;
     }
 }

@@ -9,6 +9,7 @@
 //! * Of records with equal keys all but the first are left out once they are in order.
 //! * Of the first K of several words only those can be whose first word is among the first K.
 
+mod kept;
 mod method;
 mod on_cpu;
 mod on_gpu;

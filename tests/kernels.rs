@@ -5,8 +5,8 @@ use gpusort::unstable::cpu::{Pair, network};
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::plan::{
-    Algorithm, Fused, FusedTile, FusedWork, Kernel, Limits, Local, Plan, RadixFrom, Rows, Shape, Step,
-    Tuning, Variant,
+    Algorithm, Fused, FusedTile, FusedWork, Kernel, Limits, Local, MergeTile, Plan, RadixFrom, Rows, Shape,
+    Step, Tuning, Variant,
 };
 use gpusort::unstable::sorter::Request;
 use gpusort::unstable::words::Words;
@@ -148,6 +148,65 @@ fn kernels_by_themselves_leave_what_the_interpreter_leaves() {
         let plan = Plan::of_kernels(n, POSITIONED, limits, [(kernel, first, count)]).unwrap();
         check(&plan, Pattern::Random, &format!("{kernel:?}"));
         check(&plan.repeated(3).unwrap(), Pattern::FewDistinct, &format!("{kernel:?}, three times"));
+    }
+}
+
+/// Sorted runs of these lengths, one after another, of keys that are few or many.
+fn runs(lengths: &[u32], distinct: u64, seed: u64) -> Vec<u64> {
+    let run = |(number, &length): (u64, &u32)| {
+        let mut run: Vec<u64> =
+            random(seed + number).take(length as usize).map(|key| key % distinct).collect();
+        run.sort_unstable();
+        run
+    };
+    (0..).zip(lengths).flat_map(run).collect()
+}
+
+#[test]
+fn merges_of_runs_leave_what_the_interpreter_leaves() {
+    let limits = gpu().info().limits;
+    for shape in Shape::ALL {
+        for limits in [
+            limits,
+            Limits { workgroup_bytes: 16 << 10, ..limits },
+            // Tiles of few elements, an odd or an even number of invocations' worth of them, in several rows of workgroups.
+            Limits { workgroup_bytes: 400, invocations: 4, workgroups_per_dimension: 99, ..limits },
+        ] {
+            let tile = MergeTile::measured(shape, &limits).unwrap().size();
+            for lengths in [
+                &[][..],
+                &[5],
+                &[0, 3, 0],
+                &[1, 1],
+                &[1, tile],
+                &[tile, tile],
+                &[2 * tile + 1, tile - 1, 7],
+                &[tile * 3 / 2, 1, 1, tile, 3, 20_011],
+                &[4093, 4093, 4093, 4093, 4093, 4093, 4093, 4093],
+            ] {
+                let many = if shape.key == KeyWords::One { 1 << 32 } else { u64::MAX };
+                for distinct in [1, 3, 1000, many] {
+                    let plan = Plan::merge(lengths, shape, &limits).unwrap();
+                    let keys = runs(lengths, distinct, 5);
+                    let (device, cpu) = (on_device(&plan, &keys), on_cpu(&plan, &keys));
+                    let what = format!("{shape:?} {lengths:?} of {distinct}, tiles of {tile}");
+                    assert!(device == cpu, "{what}");
+                    assert!(device.0.is_sorted() && device.0.len() == keys.len(), "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn merges_of_what_is_out_of_order_stay_where_they_should() {
+    // Nobody merges it, but kernels are not checked: what is no result may not be a stray access either.
+    let limits = Limits { workgroup_bytes: 400, invocations: 4, ..gpu().info().limits };
+    for shape in Shape::ALL {
+        let plan = Plan::merge(&[500, 1, 777, 2000], shape, &limits).unwrap();
+        for pattern in PATTERNS {
+            on_device(&plan, &pattern.words(plan.n() as usize, 3));
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use gpusort::unstable::cpu::network;
 use gpusort::unstable::kernels::Iota;
 use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::plan::{
-    Algorithm, Dispatch, Fused, FusedTile, FusedWork, Kernel, Limits, Local, Pair, Plan, Rows, Shape, Step,
-    Subgroups, Top, TopTuning, Tuning, Variant,
+    Algorithm, Dispatch, Fused, FusedTile, FusedWork, Kernel, Limits, Local, Merge, MergeTile, Pair, Plan,
+    Rows, Shape, Step, Subgroups, Top, TopTuning, Tuning, Variant,
 };
 use gpusort::{Error, ErrorKind};
 use proptest::prelude::*;
@@ -369,7 +369,7 @@ const EXTREMES: [u32; 9] = [0, 1, 2, 5, 15, 31, 32, 33, u32::MAX];
 
 /// Kernels of every kind, most of which there cannot be.
 pub fn kernels() -> Vec<Kernel> {
-    let mut kernels = vec![Iota.into()];
+    let mut kernels = vec![Iota { from: 0 }.into(), Iota { from: u32::MAX - 9 }.into()];
     let tiles = [(1, 0, 0), (1, 1, 0), (2, 3, 1), (4, 8, 1), (10, 16, 0)];
     let tiles =
         tiles.map(|(elements, invocations, parts)| FusedTile::new(elements, invocations, parts).unwrap());
@@ -386,6 +386,10 @@ pub fn kernels() -> Vec<Kernel> {
         ]);
         let top = |tuning| Kernel::from(Top { tuning: TopTuning::new(tuning).unwrap(), k: a });
         kernels.extend(tunings.map(top));
+        for (log2, elements) in [(2, 1), (8, 15), (15, 64)] {
+            let tile = MergeTile::new(log2, elements).unwrap();
+            kernels.extend([false, true].map(|stays| Kernel::from(Merge { tile, middle: a, stays })));
+        }
         for b in EXTREMES {
             kernels.extend([
                 Step::Alternating { stride_log2, block_log2: b }.into(),
@@ -413,12 +417,13 @@ fn keeps_inside(plan: &Plan) -> bool {
     plan.dispatches().all(|dispatch| {
         let access = dispatch.access();
         let finds = access.reads <= there[side];
+        let written = if access.to_other { 1 - side } else { side };
         if access.changes_sides {
-            side = 1 - side;
+            side = written;
             there[side] = 0;
         }
-        there[side] = there[side].max(access.writes);
-        finds && access.writes <= room[side].into()
+        there[written] = there[written].max(access.writes);
+        finds && access.writes <= room[written].into()
     })
 }
 

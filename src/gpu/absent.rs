@@ -3,10 +3,12 @@
 
 #![allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 
+use std::ops::Range;
+
 use crate::clock::Elapsed;
 use crate::device::{AdapterInfo, Select};
 use crate::error::{Error, ErrorKind};
-use crate::plan::Plan;
+use crate::plan::{Plan, Shape};
 
 /// No adapters.
 #[must_use]
@@ -38,6 +40,35 @@ impl Gpu {
 /// Elements on a GPU.
 pub enum Buffers {}
 
+/// Elements in order on a GPU.
+pub enum Run {}
+
+impl Run {
+    pub fn new(gpu: &Gpu, _: usize, _: Shape) -> Result<Self, Error> {
+        match *gpu {}
+    }
+
+    pub fn count(&self) -> usize {
+        match *self {}
+    }
+
+    pub fn copy(&self, _: &Gpu, _: &Buffers) {
+        match *self {}
+    }
+
+    pub fn download_keys(&self, _: &Gpu, _: &mut [u8]) -> Result<(), Error> {
+        match *self {}
+    }
+
+    pub fn download_positions(&self, _: &Gpu, _: &mut [u32]) -> Result<(), Error> {
+        match *self {}
+    }
+
+    pub fn keys_at(gpu: &Gpu, _: &[&Self], _: &[(usize, usize)]) -> Result<Vec<u64>, Error> {
+        match *gpu {}
+    }
+}
+
 /// Keys on their way to a GPU.
 pub enum Upload {}
 
@@ -51,6 +82,14 @@ impl Buffers {
     }
 
     pub fn resize(&mut self, _: &Plan) {
+        match *self {}
+    }
+
+    pub fn number_from(&mut self, _: u32) {
+        match *self {}
+    }
+
+    pub fn gather(&self, _: &Gpu, _: &[(&Run, Range<usize>)]) {
         match *self {}
     }
 

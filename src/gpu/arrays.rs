@@ -43,7 +43,7 @@ struct Array {
     positions: wgpu::Buffer,
 }
 
-const USAGE: wgpu::BufferUsages =
+pub(super) const USAGE: wgpu::BufferUsages =
     wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_SRC).union(wgpu::BufferUsages::COPY_DST);
 
 impl Array {

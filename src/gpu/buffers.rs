@@ -18,6 +18,8 @@ pub struct Buffers {
     n: u32,
     /// Whether positions are numbered before the plan.
     needs_positions: bool,
+    /// The first position.
+    from: u32,
     pub(super) arrays: Arrays,
     /// Which of the arrays the elements are in.
     pub(super) side: Cell<Side>,
@@ -40,7 +42,7 @@ impl Buffers {
         let timestamps = Timestamps::new(context)?;
         context.check()?;
         let (n, needs_positions) = (plan.n(), plan.needs_positions());
-        Ok(Self { n, needs_positions, arrays, side: Cell::new(Side::Front), last_swap, timestamps })
+        Ok(Self { n, needs_positions, from: 0, arrays, side: Cell::new(Side::Front), last_swap, timestamps })
     }
 
     /// Whether this plan's elements have room here.
@@ -49,14 +51,19 @@ impl Buffers {
         self.arrays.fit(plan)
     }
 
-    /// Takes as many elements as this plan has from now on.
+    /// Takes as many elements as this plan has from now on, with positions from 0 on.
     ///
     /// # Panics
     ///
     /// When they do not [`fit`](Self::fit).
     pub fn resize(&mut self, plan: &Plan) {
         assert!(self.fit(plan), "the plan is for other buffers");
-        (self.n, self.needs_positions) = (plan.n(), plan.needs_positions());
+        (self.n, self.needs_positions, self.from) = (plan.n(), plan.needs_positions(), 0);
+    }
+
+    /// Numbers the positions from this one on, where the plan needs that.
+    pub fn number_from(&mut self, first: u32) {
+        self.from = first;
     }
 
     /// How many elements there are.
@@ -91,13 +98,13 @@ impl Buffers {
         Ok(words.read(context, context.encoder("last swap"), from)?.first().copied())
     }
 
-    /// Numbers the positions 0, 1, 2, …, as of elements that are where they came.
+    /// Numbers the positions one after another, as of elements that are where they came.
     ///
     /// # Errors
     ///
     /// Whatever the device or its driver reports; a shape without positions.
     pub fn number_positions(&self, gpu: &Gpu) -> Result<(), Error> {
-        let iota = [(Iota.into(), 0, self.n)];
+        let iota = [(Iota { from: self.from }.into(), 0, self.n)];
         let plan = Plan::of_kernels(self.n as usize, self.shape(), &gpu.info().limits, iota)?;
         let mut encoder = gpu.context.encoder("iota");
         let mut recording = Recording::begin(gpu, &plan, &self.arrays, &mut encoder);
@@ -108,7 +115,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// Begins to bring keys to the device, and numbers them 0, 1, 2, … where the plan needs that.
+    /// Begins to bring keys to the device, and numbers them where the plan needs that.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@
 //!    ▴
 //! device ◂─ arrays ◂─ encode                      all of these together; buffers bound; a plan recorded
 //!              ▴         ▴
-//!           buffers ◂─ execute                    what others use: Gpu, Buffers, execute
+//!           buffers ◂─ execute, run               what others use: Gpu, Buffers, execute, Run
 //! ```
 
 mod arrays;
@@ -19,6 +19,7 @@ mod encode;
 mod execute;
 mod pipelines;
 mod readback;
+mod run;
 mod staging;
 mod timestamps;
 
@@ -26,4 +27,5 @@ pub use buffers::Buffers;
 pub use context::adapters;
 pub use device::Gpu;
 pub use execute::execute;
+pub use run::Run;
 pub use staging::Upload;

@@ -1,13 +1,16 @@
-//! Numbers the positions 0, 1, 2, … before any element has moved.
+//! Numbers the positions one after another before any element has moved.
 
-use super::{Access, Arguments, Extras, Family, Kernel, Launch, Module, Shape, Twin};
+use super::{Access, Arguments, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to};
 use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
 
 /// The kernel that numbers the positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Iota;
+pub struct Iota {
+    /// The first one.
+    pub from: u32,
+}
 
 impl Family for Iota {
     fn check(&self, shape: Shape, _: &Limits) -> Result<(), Error> {
@@ -20,11 +23,12 @@ impl Family for Iota {
 
     /// In bounds since an invocation stores below `n` only.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
+        keep_to([("positions", u64::from(self.from) + u64::from(count), u32::MAX.into())])?;
         Ok(Access { reads: 0, ..Access::from_start(first, count)? })
     }
 
     fn without_arguments(&self) -> Kernel {
-        Kernel::Iota(*self)
+        Kernel::Iota(Self { from: 0 })
     }
 
     fn module(&self, _: Shape) -> Module {
@@ -33,7 +37,7 @@ impl Family for Iota {
     }
 
     fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
-        [("n", first + count)].into()
+        [("n", first + count), ("begin", self.from)].into()
     }
 }
 

@@ -26,6 +26,7 @@ mod fused;
 mod iota;
 mod last_swap;
 mod local;
+mod merge;
 mod module;
 mod radix;
 mod select;
@@ -41,6 +42,7 @@ pub(crate) use last_swap::LAST_SWAP;
 pub use fused::{Fused, FusedTile, FusedWork, Layout};
 pub use iota::Iota;
 pub use local::Local;
+pub use merge::{Merge, MergeTile};
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
 pub use radix::{DIGIT_BITS, Matching, Radix, RadixTile, RadixWork, Silence};
 pub use select::{Select, SelectWork};
@@ -172,6 +174,8 @@ kernels! {
     Radix(Radix),
     /// `select`: the first elements of the sorted order, as they came.
     Select(Select),
+    /// `merge`: two sorted runs, merged.
+    Merge(Merge),
     /// `iota`: numbers the positions.
     Iota(Iota),
 }
@@ -232,7 +236,9 @@ pub struct Access {
     pub reads: u64,
     /// Elements that are written.
     pub writes: u64,
-    /// Whether they are written to the other array, where the next dispatch finds them.
+    /// Whether they are written to the other array.
+    pub to_other: bool,
+    /// Whether the next dispatch finds the elements there.
     pub changes_sides: bool,
 }
 
@@ -240,7 +246,12 @@ impl Access {
     /// Of work in place.
     fn in_place(first: u32, count: u32) -> Self {
         let end = u64::from(first) + u64::from(count);
-        Self { reads: end, writes: end, changes_sides: false }
+        Self { reads: end, writes: end, to_other: false, changes_sides: false }
+    }
+
+    /// The same, but written to the other array, where the next dispatch finds it.
+    fn to_other(self) -> Self {
+        Self { to_other: true, changes_sides: true, ..self }
     }
 
     /// Of work in place that begins with the first element.
@@ -342,7 +353,7 @@ impl Dispatch {
         let Launch { workgroup_size, workgroups, bytes_moved } = kernel.family().launch(count, shape, limits);
         Ok(Self {
             kernel,
-            pipeline: PipelineKey::new(kernel, shape, workgroup_size, access.changes_sides),
+            pipeline: PipelineKey::new(kernel, shape, workgroup_size, access.to_other),
             access,
             first,
             count,
@@ -459,7 +470,8 @@ mod tests {
             Rows::Merge { row_log2: 3, steps: 2, block_log2: 4 }.into(),
             Rows::Transpose { rows_log2: 3, columns_log2: 5 }.into(),
             Top { tuning, k: 100 }.into(),
-            Iota.into(),
+            Merge { tile: MergeTile::new(6, 5).unwrap(), middle: 30, stays: true }.into(),
+            Iota { from: 3 }.into(),
         ];
         let radix = RadixTile::new(32, 15, &Limits::WEBGPU).unwrap();
         all.extend(

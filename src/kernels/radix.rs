@@ -297,7 +297,7 @@ impl Family for Radix {
         Ok(match self.work {
             RadixWork::Clear | RadixWork::Scan => Access { reads: 0, writes: 0, ..whole },
             RadixWork::Histogram | RadixWork::Count { .. } => Access { writes: 0, ..whole },
-            RadixWork::Sweep(_) | RadixWork::Scatter => Access { changes_sides: true, ..whole },
+            RadixWork::Sweep(_) | RadixWork::Scatter => whole.to_other(),
         })
     }
 

@@ -145,7 +145,7 @@ impl Family for Select {
         Ok(match self.work {
             SelectWork::Clear | SelectWork::Choose => Access { reads: 0, writes: 0, ..whole },
             SelectWork::Histogram | SelectWork::Count => Access { writes: 0, ..whole },
-            SelectWork::Keep => Access { writes: self.k.into(), changes_sides: true, ..whole },
+            SelectWork::Keep => Access { writes: self.k.into(), ..whole.to_other() },
         })
     }
 

@@ -134,7 +134,7 @@ impl Family for Top {
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         let kept = self.tuning.kept(count);
         keep_to([("elements that a pass leaves, of those it found", kept, count.into())])?;
-        Ok(Access { writes: kept, changes_sides: true, ..Access::from_start(first, count)? })
+        Ok(Access { writes: kept, ..Access::from_start(first, count)?.to_other() })
     }
 
     fn steps(&self) -> Vec<Step> {

@@ -100,7 +100,7 @@ impl Family for Rows {
             Self::Transpose { rows_log2, columns_log2 } => {
                 within("(as a power of two) rows", rows_log2, 0..=log2)?;
                 within("(as a power of two) columns", columns_log2, log2 - rows_log2..=log2 - rows_log2)?;
-                Ok(Access { changes_sides: true, ..in_place })
+                Ok(in_place.to_other())
             }
             Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => {
                 within("(as a power of two) elements in a row", row_log2, 0..=log2).map(|()| in_place)

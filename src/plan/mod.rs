@@ -30,6 +30,7 @@
 
 mod bitonic;
 mod fused;
+mod merge;
 mod odd_even;
 mod radix;
 mod select;
@@ -40,8 +41,8 @@ mod tuning;
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::device::{Limits, Subgroups};
 pub use crate::kernels::{
-    Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Matching, Radix, RadixTile,
-    RadixWork, Rows, Select, SelectWork, Shape, Silence, Top, TopTuning,
+    Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Matching, Merge, MergeTile,
+    Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, Silence, Top, TopTuning,
 };
 pub use crate::network::{Pair, Step};
 pub use tuning::{RadixFrom, RadixTuning, Tuning};
@@ -121,6 +122,16 @@ impl Plan {
         Self::once(n, shape, limits, radix::plan(variant, n, shape, limits, tuning, shape.positions)?)
     }
 
+    /// A plan that merges sorted runs of these lengths, which lie one after another.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`]; more elements than are merged at once.
+    pub fn merge(lengths: &[u32], shape: Shape, limits: &Limits) -> Result<Self, Error> {
+        let n = checked_size(lengths.iter().map(|&length| length as usize).sum(), shape, limits)?;
+        Self::once(n, shape, limits, merge::plan(lengths, shape, limits)?)
+    }
+
     /// A plan of single kernels, each as (kernel, first, count): the kernel on `count` elements from `first`
     /// on. For tests and measurements of kernels; it need not sort.
     ///
@@ -177,12 +188,13 @@ impl Plan {
                     let access = dispatch.access();
                     let what = "elements to be read, of those that were written,";
                     keep_to([(what, access.reads, there[side])])?;
+                    let written = if access.to_other { 1 - side } else { side };
                     if access.changes_sides {
-                        side = 1 - side;
+                        side = written;
                         there[side] = access.writes;
                     }
-                    there[side] = there[side].max(access.writes);
-                    room[side] = room[side].max(access.writes);
+                    there[written] = there[written].max(access.writes);
+                    room[written] = room[written].max(access.writes);
                 }
             }
             for (extra, words) in round.dispatches.iter().flat_map(Dispatch::extras) {
@@ -262,6 +274,15 @@ impl Plan {
         }
         self.carries = true;
         Ok(self)
+    }
+
+    /// The same plan for positions that are numbered before it, from whichever on.
+    #[must_use]
+    pub fn with_numbered(mut self) -> Self {
+        for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
+            dispatch.carry();
+        }
+        self
     }
 
     /// Whether positions must be numbered before it.

@@ -8,24 +8,24 @@ use super::{Give, Incoming, Job, Method, Ordered, Place, Progress};
 use crate::clock::{Clock, Elapsed};
 use crate::cpu;
 use crate::error::Error;
-use crate::gpu::{Buffers, Gpu, execute};
+use crate::gpu::{Buffers, Gpu, Run, execute};
 use crate::key::KeyWords;
 use crate::parallel;
 use crate::plan::{Plan, RadixFrom, Shape};
 use crate::report::{Form, Ran, Report};
 use crate::words::{Width, Words};
 
-/// A GPU and the buffers of the last sort, which the next one uses if they are large enough.
+/// A GPU and the buffers of the last sorts, which the next ones use if they are large enough.
 pub(super) struct OnGpu {
     gpu: Gpu,
     radix_from: RadixFrom,
-    buffers: Mutex<Option<Buffers>>,
+    buffers: Mutex<Vec<Buffers>>,
 }
 
 impl OnGpu {
     pub(super) fn new(gpu: Gpu) -> Self {
         let radix_from = RadixFrom::of_kind(gpu.info().kind);
-        Self { gpu, radix_from, buffers: Mutex::new(None) }
+        Self { gpu, radix_from, buffers: Mutex::default() }
     }
 
     pub(super) fn with_radix_from(self, radix_from: RadixFrom) -> Self {
@@ -42,15 +42,25 @@ impl OnGpu {
         method.plans(task, &self.gpu.info().limits, &self.radix_from).any(|plan| plan.is_ok())
     }
 
-    /// The buffers of the last sort if they are large enough for this plan, else others.
-    fn buffers(&self, plan: &Plan) -> Result<Buffers, Error> {
-        let kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut buffers = match kept.filter(|buffers| buffers.fit(plan)) {
-            Some(buffers) => buffers,
-            None => Buffers::new(&self.gpu, plan)?,
+    /// Buffers of the last sorts if they are large enough for this plan, else others.
+    pub(super) fn buffers(&self, plan: &Plan) -> Result<Buffers, Error> {
+        let fitting = {
+            let mut kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+            let fitting =
+                kept.iter().position(|buffers| buffers.fit(plan)).map(|found| kept.swap_remove(found));
+            if fitting.is_none() {
+                kept.clear();
+            }
+            fitting
         };
+        let mut buffers = fitting.map_or_else(|| Buffers::new(&self.gpu, plan), Ok)?;
         buffers.resize(plan);
         Ok(buffers)
+    }
+
+    /// Leaves buffers to the next sort.
+    pub(super) fn keep(&self, buffers: Buffers) {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
     }
 
     /// Brings the keys into buffers as they come; returns how long that took without waiting for them, and whether they
@@ -106,13 +116,33 @@ impl OnGpu {
 
     /// Does a job where it was placed, and leaves the result on the device.
     pub(super) fn sort(&self, job: Job, placed: Placed, progress: Progress) -> Result<Ordered<'_>, Error> {
+        self.sort_from(job, placed, None, progress)
+    }
+
+    /// The same for a share that begins at this position, if any: positions are those among all, and keys stay beside them.
+    pub(super) fn sort_from(
+        &self,
+        job: Job,
+        placed: Placed,
+        begin: Option<u32>,
+        progress: Progress,
+    ) -> Result<Ordered<'_>, Error> {
         let Job { keys, give, method, .. } = job;
-        let Placed { task, planned, buffers, lacked, allocating } = placed;
+        let Placed { task, planned, mut buffers, lacked, allocating } = placed;
         let Task { n, first, shape } = task;
         let Planned { plan, algorithm, variant } = planned;
         let why = method.why(algorithm, task, &self.radix_from, lacked.as_ref());
-        // Of elements with positions only those are brought back.
-        let plan = if shape.positions { plan.for_positions() } else { plan };
+        let plan = match begin {
+            Some(begin) => {
+                let plan = plan.with_numbered();
+                buffers.resize(&plan);
+                buffers.number_from(begin);
+                plan
+            }
+            // Of elements with positions only those are brought back.
+            None if shape.positions => plan.for_positions(),
+            None => plan,
+        };
         let planned = plan.dispatch_count();
         let ((upload, in_order), prepare) = std::thread::scope(|scope| {
             let preparing = parallel::meanwhile(scope, || {
@@ -199,7 +229,13 @@ impl OnDevice<'_> {
 
     /// Leaves the buffers to the next sort.
     fn keep(self) {
-        *self.of.buffers.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.buffers);
+        self.of.keep(self.buffers);
+    }
+
+    /// Leaves it in a run on the device.
+    pub(super) fn stay(self, run: &Run) {
+        run.copy(&self.of.gpu, &self.buffers);
+        self.keep();
     }
 
     /// Brings it to memory in one block.

@@ -15,6 +15,7 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
+use super::kept::Kept;
 use super::on_gpu::OnGpu;
 use super::{Give, Job, Method, Ordered, Progress, number_of_records};
 use crate::clock::{Clock, Elapsed};
@@ -39,7 +40,6 @@ const LEAST: usize = 1 << 16;
 
 /// Sorts on these GPUs, at least one.
 pub(super) fn sort(gpus: &[OnGpu], job: Job, progress: Progress) -> Result<Ordered<'static>, Error> {
-    let start = Instant::now();
     let Job { keys, give, first, method } = job;
     let keys = keys.collect()?;
     let n = keys.len();
@@ -49,30 +49,45 @@ pub(super) fn sort(gpus: &[OnGpu], job: Job, progress: Progress) -> Result<Order
     }
     let shape = Shape { key: keys.width(), positions };
     let shares = shares(gpus, n, shape, method);
-    let sort = |gpu: usize, share: Range<usize>| {
-        let gpu = &gpus[gpu];
-        let give = if positions { Give::Positions } else { Give::Keys };
-        let job = Job { keys: keys.range(share).into(), give, first, method };
-        let placed = gpu.place(&job)?;
-        gpu.sort(job, placed, &mut |_, _| {})?.bring()
+    // What several GPUs merge are not neighbouring shares, and only the order of these tells equal keys apart. Of each share's
+    // first elements there are few.
+    let stay = first.is_none() && (gpus.len() == 1 || !positions);
+    let kept: Vec<Kept> = gpus.iter().map(|gpu| Kept::new(gpu, shape, stay)).collect();
+    let sort = |number: usize, share: Range<usize>| {
+        let gpu: &OnGpu = &gpus[number];
+        kept[number].sort(share.clone(), || {
+            let give = if positions { Give::Positions } else { Give::Keys };
+            let job = Job { keys: keys.range(share.clone()).into(), give, first, method };
+            let placed = gpu.place(&job)?;
+            // Where elements have positions, these are few enough.
+            let begin = u32::try_from(share.start).ok();
+            let ordered = gpu.sort_from(job, placed, begin, &mut |_, _| {})?;
+            let report = ordered.report.clone();
+            Ok((ordered, report))
+        })
     };
-    let (mut sorted, failed) = sort_shares(gpus.len(), shares, &sort, progress)?;
-    sorted.sort_unstable_by_key(|(begin, _)| *begin);
-    let sorting = start.elapsed();
-
+    let merge = |number: usize| kept[number].merged();
     let start = Instant::now();
-    let reports = sorted.iter().map(|(_, sorted)| sorted.report.clone());
+    let Outcome { sorted, merged, sorting, failed } =
+        sort_and_merge(gpus.len(), shares, &sort, &merge, progress)?;
+    let there = sorted.iter().any(|(_, (brought, _))| brought.is_none());
+    let (mut results, mut reports): (Vec<(usize, Words)>, _) = (Vec::new(), Vec::new());
+    for (begin, (brought, report)) in sorted {
+        results.extend(brought.map(|words| (begin, words)));
+        reports.push(report);
+    }
+    results.extend(merged.into_iter().flatten());
+    results.sort_unstable_by_key(|(begin, _)| *begin);
+
+    let count = reports.len();
     let together = |before: Report, report: Report| Report {
         // At the same time.
         prepare: before.prepare.max(report.prepare),
         ..report.after(&before)
     };
-    let report = reports.reduce(together);
-    let results: Vec<(usize, Words)> =
-        sorted.into_iter().map(|(begin, sorted)| (begin, sorted.words)).collect();
-    let count = results.len();
+    let report = reports.into_iter().reduce(together);
     let words = if positions {
-        give.at(by_width!(keys, blocks => merged_positions(&in_one(blocks), &results)))
+        give.at(by_width!(keys, blocks => merged_positions(&in_one(blocks), results)))
     } else {
         drop(keys);
         match shape.key {
@@ -83,13 +98,15 @@ pub(super) fn sort(gpus: &[OnGpu], job: Job, progress: Progress) -> Result<Order
     let words = words.truncated(first);
     let report = report.unwrap_or_else(|| Report::on_cpu(Form::InOrder, Duration::ZERO));
     let number = if gpus.len() > 1 { format!(" on {} GPUs", gpus.len()) } else { String::new() };
-    let cut = format!("in {count} shares{number}");
+    let merged = if there { ", merged there" } else { "" };
+    let cut = format!("in {count} shares{number}{merged}");
     let why =
         report.why.clone().into_iter().chain([cut]).chain(failed).reduce(|why, more| why + "; " + &more);
     // Transfers and sorts of different shares go on at the same time.
     let sort = Elapsed { time: sorting, clock: Clock::Host };
     let (upload, download) = (Duration::ZERO, Duration::ZERO);
-    let report = Report { why, sort, upload, download, merge: start.elapsed(), shares: count, ..report };
+    let merge = start.elapsed().saturating_sub(sorting);
+    let report = Report { why, sort, upload, download, merge, shares: count, ..report };
     Ok(Ordered::in_memory(words, 0, report))
 }
 
@@ -114,8 +131,67 @@ struct State {
     error: Option<Error>,
 }
 
-/// What came of shares: each result with where its share begins, in any order, and what is to be said of GPUs that failed.
-type Results<R> = (Vec<(usize, R)>, Option<String>);
+/// What came of all.
+struct Outcome<R, M> {
+    /// What each share became, with where it begins; in any order.
+    sorted: Vec<(usize, R)>,
+    /// What GPUs have merged.
+    merged: Vec<M>,
+    /// How long sorting took.
+    sorting: Duration,
+    /// What is to be said of GPUs that failed.
+    failed: Option<String>,
+}
+
+/// Sorts the shares by `sort`, and has each GPU `merge` what it sorted; both get its number. Shares that are lost when a GPU fails
+/// to merge them are sorted by others.
+fn sort_and_merge<R: Send, M: Send>(
+    gpus: usize,
+    shares: VecDeque<Range<usize>>,
+    sort: &(impl Fn(usize, Range<usize>) -> Result<R, Error> + Sync),
+    merge: &(impl Fn(usize) -> Result<M, (Error, Vec<Range<usize>>)> + Sync),
+    progress: Progress,
+) -> Result<Outcome<R, M>, Error> {
+    let mut working: Vec<usize> = (0..gpus).collect();
+    let mut failures: Vec<Error> = Vec::new();
+    let (mut sorted, mut merged, mut sorting) = (Vec::new(), Vec::new(), Duration::ZERO);
+    let mut left = shares;
+    loop {
+        let start = Instant::now();
+        let of_working = |number: usize, share| sort(working[number], share);
+        let (more, failed) = sort_shares(working.len(), std::mem::take(&mut left), &of_working, progress)?;
+        sorted.extend(more);
+        failures.extend(failed);
+        sorting += start.elapsed();
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let merges: Vec<_> =
+                working.iter().map(|&gpu| (gpu, parallel::meanwhile(scope, move || merge(gpu)))).collect();
+            merges.into_iter().map(|(gpu, merge)| (gpu, merge.wait())).collect()
+        });
+        for (gpu, result) in results {
+            match result {
+                Ok(of_gpu) => merged.push(of_gpu),
+                Err((error, lost)) => {
+                    left.extend(lost);
+                    failures.push(error);
+                    working.retain(|&other| other != gpu);
+                }
+            }
+        }
+        if left.is_empty() {
+            break;
+        }
+        if working.is_empty() {
+            return Err(failures.swap_remove(failures.len() - 1));
+        }
+    }
+    let say = |error: Error| format!("a GPU failed and others did its part: {error}");
+    let failed = failures.into_iter().map(say).reduce(|all, more| all + "; " + &more);
+    Ok(Outcome { sorted, merged, sorting, failed })
+}
+
+/// What came of shares: each result with where its share begins, in any order, and how GPUs failed.
+type Results<R> = (Vec<(usize, R)>, Vec<Error>);
 
 /// Sorts the shares by `sort`, which gets the number of a GPU.
 fn sort_shares<R: Send>(
@@ -151,18 +227,14 @@ fn sort_shares<R: Send>(
             results.push((share.start, sorted));
         }
     });
-    let State { left, failed, error, .. } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let State { left, mut failed, error, .. } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(error) = error {
         return Err(error);
     }
-    let mut failed = failed.into_iter();
-    match failed.next() {
-        Some(error) if !left.is_empty() => Err(error),
-        first => {
-            let say = |error: Error| format!("a GPU failed and others did its part: {error}");
-            Ok((results, first.into_iter().chain(failed).map(say).reduce(|all, more| all + "; " + &more)))
-        }
+    if !left.is_empty() && !failed.is_empty() {
+        return Err(failed.swap_remove(0));
     }
+    Ok((results, failed))
 }
 
 /// Sorts one share after another on a GPU, until none is left and none may come back.
@@ -253,16 +325,15 @@ fn merged_keys<W: Width>(results: Vec<(usize, Words<'static>)>) -> Words<'static
     all.into()
 }
 
-/// Merges the positions of shares, by the keys there.
-fn merged_positions<W: Width>(keys: &[W], results: &[(usize, Words)]) -> Vec<u32> {
-    let pairs = |(begin, words): &(usize, Words)| {
-        let positions = u32::blocks(words.borrowed()).map(in_one).unwrap_or_default();
-        parallel::map(&positions, |&position| {
-            let position = position + *begin as u32;
-            Pair { key: keys[position as usize], position }
-        })
-    };
-    let pairs: Vec<Vec<Pair<W>>> = results.iter().map(pairs).collect();
+/// Merges positions of shares, by the keys there.
+fn merged_positions<W: Width>(keys: &[W], results: Vec<(usize, Words<'static>)>) -> Vec<u32> {
+    let positions = |words: Words<'static>| u32::blocks(words).map(in_one).unwrap_or_default();
+    let mut positions: Vec<Block<u32>> = results.into_iter().map(|(_, words)| positions(words)).collect();
+    if positions.len() == 1 {
+        return positions.swap_remove(0).into_owned();
+    }
+    let pair = |&position: &u32| Pair { key: keys[position as usize], position };
+    let pairs: Vec<Vec<Pair<W>>> = positions.iter().map(|positions| parallel::map(positions, pair)).collect();
     let mut all = memory::zeroed(pairs.iter().map(Vec::len).sum());
     runs::merge(&pairs.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut all);
     cpu::records(&all)
@@ -285,7 +356,10 @@ mod tests {
             assert!(done <= all);
             most = done;
         };
-        let (mut results, said) = sort_shares(gpus, shares, &sort, &mut progress)?;
+        let merge = |_| Ok(());
+        let Outcome { sorted: mut results, merged, failed: said, .. } =
+            sort_and_merge(gpus, shares, &sort, &merge, &mut progress)?;
+        assert_eq!(merged.len(), gpus);
         results.sort_unstable_by_key(|(begin, _)| *begin);
         assert!(results.iter().all(|(begin, share)| *begin == share.start));
         let results: Vec<Range<usize>> = results.into_iter().map(|(_, share)| share).collect();
@@ -334,6 +408,32 @@ mod tests {
         assert!(shared(2, slow).is_ok());
         let error = shared(2, |_, _| Some(Error::device("broken"))).unwrap_err();
         assert!(error.to_string().contains("broken"), "{error}");
+    }
+
+    #[test]
+    fn shares_that_are_lost_when_a_gpu_merges_are_sorted_by_others() {
+        let shares = || (0..10).map(|share| share * 5..(share + 1) * 5).collect();
+        for broken in 0..3 {
+            let kept: [Mutex<Vec<Range<usize>>>; 3] = Default::default();
+            let keep = |gpu: usize, share| {
+                kept[gpu].lock().unwrap().push(share);
+                Ok(())
+            };
+            let merge = |gpu: usize| {
+                let kept = std::mem::take(&mut *kept[gpu].lock().unwrap());
+                if gpu == broken { Err((Error::device("it fell off the bus"), kept)) } else { Ok(kept) }
+            };
+            let outcome = sort_and_merge(3, shares(), &keep, &merge, &mut |_, _| {}).unwrap();
+            let mut merged = outcome.merged.concat();
+            merged.sort_unstable_by_key(|share| share.start);
+            assert!(merged.into_iter().eq(shares().into_iter()));
+            // It may have had none to lose.
+            assert!(outcome.failed.is_none_or(|said| said.matches("off the bus").count() == 1));
+            let alone = |_| Err((Error::device("broken"), vec![0..5]));
+            let error = sort_and_merge(2, shares(), &|_, _| Ok(()), &alone, &mut |_, _| {})
+                .map(|_: Outcome<(), ()>| ());
+            assert!(error.unwrap_err().to_string().contains("broken"));
+        }
     }
 
     #[test]
