@@ -17,6 +17,7 @@ mod shares;
 
 use std::time::{Duration, Instant};
 
+use self::kept::Merging;
 pub use self::method::{Method, Planned};
 use self::on_gpu::{OnDevice, OnGpu};
 use crate::device::{AdapterInfo, Select};
@@ -167,6 +168,8 @@ pub struct Ordered<'s> {
 enum Place<'s> {
     Memory(Words<'static>),
     Gpu(Box<OnDevice<'s>>),
+    /// In shares on a GPU, which merges them.
+    Shares(Box<Merging<'s>>),
 }
 
 impl Ordered<'_> {
@@ -194,6 +197,10 @@ impl Ordered<'_> {
                 let words = result.bring()?;
                 Sorted { words, repeated, report: report.with_download(start.elapsed()) }
             }
+            Place::Shares(merging) => {
+                let words = merging.bring()?;
+                Sorted { words, repeated, report: report.with_download(start.elapsed()) }
+            }
         })
     }
 
@@ -207,6 +214,7 @@ impl Ordered<'_> {
         let waiting = match self.place {
             Place::Memory(words) => take(words).map(|()| Duration::ZERO)?,
             Place::Gpu(result) => result.take(take)?,
+            Place::Shares(merging) => merging.take(take)?,
         };
         Ok((self.repeated, self.report.with_download(waiting)))
     }

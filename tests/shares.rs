@@ -32,8 +32,41 @@ fn check(sorter: &Sorter, element: ElementType, bits: &[u64], method: Method) ->
     let sorted = sorter.run(Request::keys(keys.borrowed()).by(method), &mut |_, _| {}).unwrap();
     check_elements(element, false, bits, &bits_of(sorted.words, order)).unwrap();
     let shares = sorted.report.shares;
-    let sorted = sorter.run(Request::positions(keys).by(method), &mut |_, _| {}).unwrap();
-    check_positions(element, false, bits, &sorted.words.into_vec::<u32>().unwrap()).unwrap();
+    let sorted = sorter.run(Request::positions(keys.borrowed()).by(method), &mut |_, _| {}).unwrap();
+    let positions = sorted.words.into_vec::<u32>().unwrap();
+    check_positions(element, false, bits, &positions).unwrap();
+    let places: Vec<u64> = (0..bits.len() as u64).map(|place| 3 * place).collect();
+    let records = || Request::records(keys.borrowed(), Words::from(&places[..])).by(method);
+    let sorted = sorter.run(records(), &mut |_, _| {}).unwrap();
+    assert!(
+        sorted.words.into_vec::<u64>().unwrap().into_iter().eq(positions.iter().map(|&at| 3 * u64::from(at)))
+    );
+
+    // Block by block it is the same.
+    let taken = |request| {
+        let ordered = sorter.order(request, &mut |_, _| {}).unwrap();
+        assert_eq!(ordered.count(), bits.len());
+        let mut taken: Option<Words<'static>> = None;
+        let mut take = |block: Words| {
+            let block = block.borrowed().joined();
+            match &mut taken {
+                Some(taken) => taken.append(block),
+                None => taken = Some(block),
+            }
+            Ok(())
+        };
+        ordered.take(&mut take).unwrap();
+        taken.unwrap().joined()
+    };
+    let elements = taken(Request::keys(keys.borrowed()).by(method));
+    check_elements(element, false, bits, &bits_of(elements, order)).unwrap();
+    assert!(taken(Request::positions(keys.borrowed()).by(method)) == Words::from(&positions[..]));
+    let of_records = taken(records()).into_vec::<u64>().unwrap();
+    assert!(of_records.into_iter().eq(positions.iter().map(|&at| 3 * u64::from(at))));
+    // What does not want more ends it.
+    let mut error = |_: Words| Err(gpusort::Error::device("full"));
+    let ordered = sorter.order(Request::keys(keys.borrowed()).by(method), &mut |_, _| {}).unwrap();
+    assert!(ordered.take(&mut error).unwrap_err().to_string().contains("full"));
     shares
 }
 

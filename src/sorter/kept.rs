@@ -8,14 +8,14 @@
 //!
 //! Where the GPU has no memory for that, what it has kept so far is brought to the host, which merges all.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use super::on_gpu::OnGpu;
+use super::on_gpu::{OnDevice, OnGpu};
 use super::{Ordered, Place};
 use crate::error::{Error, ErrorKind};
-use crate::gpu::{Run, execute};
+use crate::gpu::Run;
 use crate::key::KeyWords;
 use crate::memory;
 use crate::parallel;
@@ -68,6 +68,7 @@ impl<'a> Kept<'a> {
                 None
             }
             (Place::Gpu(result), ..) => Some(result.bring()?),
+            (Place::Shares(merging), ..) => Some(merging.bring()?),
         };
         Ok((brought, more))
     }
@@ -101,97 +102,169 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Merges what stayed, and gives it with what had to be brought, each with where its first share begins.
+    /// What stayed, to be merged, and what had to be brought.
     ///
     /// # Errors
     ///
     /// Whatever the device reports, with the shares that are lost by it.
-    pub(super) fn merged(&self) -> Result<Vec<(usize, Words<'static>)>, (Error, Vec<Range<usize>>)> {
-        let merged = match self.merge() {
+    pub(super) fn gathered(&self) -> Result<Gathered<'a>, Lost> {
+        let prepared = match self.prepared() {
             Err(error) if matches!(error.kind(), ErrorKind::NoMemory { .. }) => {
-                self.bring_all().map(|_| None).map_err(|_| error)
+                self.bring_all().map(|_| None)
             }
-            merged => merged,
+            prepared => prepared,
         };
-        match merged {
-            Ok(merged) => {
-                let brought =
-                    std::mem::take(&mut *self.brought.lock().unwrap_or_else(PoisonError::into_inner));
-                Ok(brought.into_iter().chain(merged).collect())
+        let runs = self.runs().take().unwrap_or_default();
+        let brought = std::mem::take(&mut *self.brought.lock().unwrap_or_else(PoisonError::into_inner));
+        match prepared {
+            Ok(prepared) => {
+                let (gpu, shape) = (self.gpu, self.shape);
+                let merging =
+                    prepared.map(|(ends, two)| Merging { gpu, shape, runs, ends, two, records: None });
+                Ok(Gathered { merging, brought })
             }
-            Err(error) => {
-                let lost = self.runs().take().unwrap_or_default();
-                Err((error, lost.into_iter().map(|(begin, run)| begin..begin + run.count()).collect()))
-            }
+            Err(error) => Err(Lost::of(error, &runs)),
         }
     }
 
-    fn merge(&self) -> Result<Option<(usize, Words<'static>)>, Error> {
+    /// Where windows of what stayed end, and whether there is memory for two of them.
+    fn prepared(&self) -> Result<Option<(Vec<Vec<usize>>, bool)>, Error> {
         let mut kept = self.runs();
         let Some(runs) = kept.as_mut().filter(|runs| !runs.is_empty()) else { return Ok(None) };
         runs.sort_unstable_by_key(|(begin, _)| *begin);
-        let begin = runs[0].0;
+        let gpu = self.gpu.gpu();
         let of: Vec<&Run> = runs.iter().map(|(_, run)| run).collect();
-        let words = match self.shape {
-            Shape { positions: true, .. } => self.merge_to(&of, |buffers, positions: &mut [u32]| {
-                buffers.download_positions(self.gpu.gpu(), positions)
-            })?,
-            Shape { key: KeyWords::One, .. } => self.merge_to(&of, |buffers, keys: &mut [u32]| {
-                buffers.download_keys(self.gpu.gpu(), bytemuck::cast_slice_mut(keys))
-            })?,
-            Shape { key: KeyWords::Two, .. } => self.merge_to(&of, |buffers, keys: &mut [u64]| {
-                buffers.download_keys(self.gpu.gpu(), bytemuck::cast_slice_mut(keys))
-            })?,
+        let lengths: Vec<usize> = of.iter().map(|run| run.count()).collect();
+        let most = lengths.iter().copied().max().unwrap_or_default();
+        let ends = windows(&lengths, most, &mut |places| Run::keys_at(gpu, &of, places))?;
+        // Made now, while all can still be brought.
+        let halves = [most / 2, most - most / 2].map(|half| half as u32);
+        let plan = Plan::merge(&halves, self.shape, &gpu.info().limits)?;
+        gpu.prepare(&plan)?;
+        let first = self.gpu.buffers(&plan)?;
+        let second = match self.gpu.buffers(&plan) {
+            Err(error) if matches!(error.kind(), ErrorKind::NoMemory { .. }) => None,
+            second => Some(second?),
         };
-        runs.clear();
-        Ok(Some((begin, words)))
+        let two = second.is_some();
+        [Some(first), second].into_iter().flatten().for_each(|buffers| self.gpu.keep(buffers));
+        Ok(Some((ends, two)))
+    }
+}
+
+/// What became of the shares of one GPU.
+pub(super) struct Gathered<'a> {
+    /// Those that stayed.
+    pub(super) merging: Option<Merging<'a>>,
+    /// Those that did not, or were merged, each with where its first share begins.
+    pub(super) brought: Vec<(usize, Words<'static>)>,
+}
+
+/// Shares that are lost, and why.
+pub(super) struct Lost {
+    pub(super) error: Error,
+    pub(super) shares: Vec<Range<usize>>,
+}
+
+impl Lost {
+    fn of(error: Error, runs: &[(usize, Run)]) -> Self {
+        Self { error, shares: runs.iter().map(|(begin, run)| *begin..begin + run.count()).collect() }
+    }
+}
+
+impl Gathered<'_> {
+    /// The same with all of it brought.
+    pub(super) fn bring(mut self) -> Result<Self, Lost> {
+        if let Some(merging) = self.merging.take() {
+            let words = merging.bring().map_err(|error| Lost::of(error, &merging.runs))?;
+            self.brought.push((merging.runs[0].0, words));
+        }
+        Ok(self)
+    }
+}
+
+/// Shares on a GPU that are to be merged: at least one.
+pub(super) struct Merging<'a> {
+    gpu: &'a OnGpu,
+    shape: Shape,
+    runs: Vec<(usize, Run)>,
+    /// Where windows end in each.
+    ends: Vec<Vec<usize>>,
+    /// Whether there is memory for two windows.
+    two: bool,
+    /// What is wanted in place of positions.
+    records: Option<Words<'static>>,
+}
+
+impl<'a> Merging<'a> {
+    /// The same, with these records in place of positions.
+    pub(super) fn giving(self, records: Option<Words<'static>>) -> Self {
+        Self { records, ..self }
     }
 
-    /// Merges these runs window by window, each of which `download` brings.
-    fn merge_to<W: Width>(
-        &self,
-        runs: &[&Run],
-        download: impl Fn(&crate::gpu::Buffers, &mut [W]) -> Result<(), Error> + Sync,
-    ) -> Result<Words<'static>, Error> {
-        let gpu = self.gpu.gpu();
-        let lengths: Vec<usize> = runs.iter().map(|run| run.count()).collect();
-        let most = lengths.iter().copied().max().unwrap_or_default();
-        let ends = windows(&lengths, most, &mut |places| Run::keys_at(gpu, runs, places))?;
-        let mut all = memory::zeroed::<W>(lengths.iter().sum());
-
-        let mut left = VecDeque::new();
-        let (mut begin, mut rest) = (vec![0; runs.len()], &mut all[..]);
-        for end in ends {
-            let slices: Vec<(&Run, Range<usize>)> = runs
-                .iter()
-                .zip(begin.iter().zip(&end))
-                .map(|(run, (&begin, &end))| (*run, begin..end))
-                .collect();
-            let count = slices.iter().map(|(_, slice)| slice.len()).sum();
-            let (window, after) = std::mem::take(&mut rest).split_at_mut(count);
-            left.push_back((slices, window));
-            (begin, rest) = (end, after);
-        }
-        let left = Mutex::new(left);
-        let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        let lane = || {
-            while let Some((slices, window)) = next() {
-                let lengths: Vec<u32> = slices.iter().map(|(_, slice)| slice.len() as u32).collect();
-                let plan = Plan::merge(&lengths, self.shape, &gpu.info().limits)?;
-                let buffers = self.gpu.buffers(&plan)?;
-                buffers.gather(gpu, &slices);
-                execute(gpu, &plan, &buffers, |_| {})?;
-                download(&buffers, window)?;
-                self.gpu.keep(buffers);
-            }
-            Ok::<_, Error>(())
+    /// Merges one window after another and gives it to `take`, while the next one is merged.
+    fn each(&self, take: &mut dyn FnMut(OnDevice<'a>) -> Result<(), Error>) -> Result<(), Error> {
+        let merge = |window: usize| {
+            let begin = |run: usize| if window > 0 { self.ends[window - 1][run] } else { 0 };
+            let slice = |(run, &end): (usize, &usize)| (&self.runs[run].1, begin(run)..end);
+            let slices: Vec<(&Run, Range<usize>)> = self.ends[window].iter().enumerate().map(slice).collect();
+            self.gpu.merge(&slices, self.shape)
         };
-        // While one window comes back, the next one is merged.
-        std::thread::scope(|scope| {
-            let other = parallel::meanwhile(scope, lane);
-            let own = lane();
-            own.and(other.wait())
+        let last = self.ends.len() - 1;
+        let mut merged = merge(0)?;
+        for next in 1..=last {
+            merged = if self.two {
+                std::thread::scope(|scope| {
+                    let next = parallel::meanwhile(scope, || merge(next));
+                    take(merged)?;
+                    next.wait()
+                })?
+            } else {
+                take(merged)?;
+                merge(next)?
+            };
+        }
+        take(merged)
+    }
+
+    /// Brings all to memory in one block.
+    pub(super) fn bring(&self) -> Result<Words<'static>, Error> {
+        fn all<W: Width>(merging: &Merging) -> Result<Words<'static>, Error> {
+            let mut all = memory::zeroed::<W>(merging.runs.iter().map(|(_, run)| run.count()).sum());
+            let mut rest = &mut all[..];
+            merging.each(&mut |window| {
+                let (place, after) = std::mem::take(&mut rest).split_at_mut(window.count());
+                rest = after;
+                window.bring_to(bytemuck::cast_slice_mut(place))
+            })?;
+            Ok(all.into())
+        }
+        let words = match self.shape {
+            Shape { positions: false, key: KeyWords::Two } => all::<u64>(self),
+            _ => all::<u32>(self),
+        };
+        match &self.records {
+            Some(records) => Ok(records.borrowed().gathered(&words?.into_vec().unwrap_or_default())),
+            None => words,
+        }
+    }
+
+    /// Gives it to `take` in order, block by block, as [`OnDevice::take`] does.
+    pub(super) fn take(self, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<Duration, Error> {
+        let (start, mut taking) = (Instant::now(), Duration::ZERO);
+        let mut timed = |words: Words| {
+            let start = Instant::now();
+            let taken = take(words);
+            taking += start.elapsed();
+            taken
+        };
+        self.each(&mut |window| match &self.records {
+            Some(records) => {
+                let positions = window.bring()?.into_vec().unwrap_or_default();
+                timed(records.borrowed().gathered(&positions))
+            }
+            None => window.take(&mut timed).map(drop),
         })?;
-        Ok(all.into())
+        Ok(start.elapsed().saturating_sub(taking))
     }
 }

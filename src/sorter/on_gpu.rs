@@ -1,5 +1,6 @@
 //! A GPU: keys go up as they come, while the kernels are made ready; the plan is executed; the result comes back.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -193,6 +194,18 @@ impl OnGpu {
     }
 }
 
+impl OnGpu {
+    /// Merges slices of runs of this shape.
+    pub(super) fn merge(&self, slices: &[(&Run, Range<usize>)], shape: Shape) -> Result<OnDevice<'_>, Error> {
+        let lengths: Vec<u32> = slices.iter().map(|(_, slice)| slice.len() as u32).collect();
+        let plan = Plan::merge(&lengths, shape, &self.gpu.info().limits)?;
+        let buffers = self.buffers(&plan)?;
+        buffers.gather(&self.gpu, slices);
+        execute(&self.gpu, &plan, &buffers, |_| {})?;
+        Ok(OnDevice { of: self, count: plan.n() as usize, buffers, shape, records: None })
+    }
+}
+
 /// A plan for a job, and the room for it.
 pub(super) struct Placed {
     task: Task,
@@ -225,6 +238,22 @@ impl OnDevice<'_> {
         let mut positions = vec![0; self.count];
         self.buffers.download_positions(&self.of.gpu, &mut positions)?;
         Ok(positions)
+    }
+
+    /// How many elements there are.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Brings keys, or positions where elements have them, to memory that has room for them.
+    pub(super) fn bring_to(self, to: &mut [u8]) -> Result<(), Error> {
+        if self.shape.positions {
+            self.buffers.download_positions(&self.of.gpu, bytemuck::cast_slice_mut(to))?;
+        } else {
+            self.buffers.download_keys(&self.of.gpu, to)?;
+        }
+        self.keep();
+        Ok(())
     }
 
     /// Leaves the buffers to the next sort.

@@ -15,9 +15,9 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use super::kept::Kept;
+use super::kept::{Gathered, Kept, Lost};
 use super::on_gpu::OnGpu;
-use super::{Give, Job, Method, Ordered, Progress, number_of_records};
+use super::{Give, Job, Method, Ordered, Place, Progress, number_of_records};
 use crate::clock::{Clock, Elapsed};
 use crate::cpu::{self, Pair};
 use crate::error::{Error, ErrorKind};
@@ -39,7 +39,7 @@ const MOST: usize = 1 << 28;
 const LEAST: usize = 1 << 16;
 
 /// Sorts on these GPUs, at least one.
-pub(super) fn sort(gpus: &[OnGpu], job: Job, progress: Progress) -> Result<Ordered<'static>, Error> {
+pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Result<Ordered<'s>, Error> {
     let Job { keys, give, first, method } = job;
     let keys = keys.collect()?;
     let n = keys.len();
@@ -66,48 +66,66 @@ pub(super) fn sort(gpus: &[OnGpu], job: Job, progress: Progress) -> Result<Order
             Ok((ordered, report))
         })
     };
-    let merge = |number: usize| kept[number].merged();
+    // What has no other part is merged when it is wanted.
+    let merge = |number: usize| match kept[number].gathered()? {
+        gathered if gpus.len() == 1 => Ok(gathered),
+        gathered => gathered.bring(),
+    };
     let start = Instant::now();
     let Outcome { sorted, merged, sorting, failed } =
         sort_and_merge(gpus.len(), shares, &sort, &merge, progress)?;
-    let there = sorted.iter().any(|(_, (brought, _))| brought.is_none());
+    let stayed = sorted.iter().any(|(_, (brought, _))| brought.is_none());
+    let mut place = None;
     let (mut results, mut reports): (Vec<(usize, Words)>, _) = (Vec::new(), Vec::new());
     for (begin, (brought, report)) in sorted {
         results.extend(brought.map(|words| (begin, words)));
         reports.push(report);
     }
-    results.extend(merged.into_iter().flatten());
+    for Gathered { merging, brought } in merged {
+        results.extend(brought);
+        place = place.or(merging);
+    }
     results.sort_unstable_by_key(|(begin, _)| *begin);
+    // One GPU that had to bring them has not merged them.
+    let there = place.is_some() || gpus.len() > 1 && stayed;
 
-    let count = reports.len();
+    let shares = reports.len();
     let together = |before: Report, report: Report| Report {
         // At the same time.
         prepare: before.prepare.max(report.prepare),
         ..report.after(&before)
     };
     let report = reports.into_iter().reduce(together);
-    let words = if positions {
-        give.at(by_width!(keys, blocks => merged_positions(&in_one(blocks), results)))
-    } else {
-        drop(keys);
-        match shape.key {
-            KeyWords::One => merged_keys::<u32>(results),
-            KeyWords::Two => merged_keys::<u64>(results),
+    let place = match place {
+        Some(merging) => {
+            let records = if let Give::Records(records) = give { Some(records.joined()) } else { None };
+            Place::Shares(Box::new(merging.giving(records)))
+        }
+        None if positions => Place::Memory(
+            give.at(by_width!(keys, blocks => merged_positions(&in_one(blocks), results))).truncated(first),
+        ),
+        None => {
+            drop(keys);
+            let merged = match shape.key {
+                KeyWords::One => merged_keys::<u32>(results),
+                KeyWords::Two => merged_keys::<u64>(results),
+            };
+            Place::Memory(merged.truncated(first))
         }
     };
-    let words = words.truncated(first);
+    let count = first.map_or(n, |first| first.min(n));
     let report = report.unwrap_or_else(|| Report::on_cpu(Form::InOrder, Duration::ZERO));
     let number = if gpus.len() > 1 { format!(" on {} GPUs", gpus.len()) } else { String::new() };
     let merged = if there { ", merged there" } else { "" };
-    let cut = format!("in {count} shares{number}{merged}");
+    let cut = format!("in {shares} shares{number}{merged}");
     let why =
         report.why.clone().into_iter().chain([cut]).chain(failed).reduce(|why, more| why + "; " + &more);
     // Transfers and sorts of different shares go on at the same time.
     let sort = Elapsed { time: sorting, clock: Clock::Host };
     let (upload, download) = (Duration::ZERO, Duration::ZERO);
     let merge = start.elapsed().saturating_sub(sorting);
-    let report = Report { why, sort, upload, download, merge, shares: count, ..report };
-    Ok(Ordered::in_memory(words, 0, report))
+    let report = Report { why, sort, upload, download, merge, shares, ..report };
+    Ok(Ordered { place, count, repeated: 0, report })
 }
 
 /// Shares of about equal size, as many as the GPUs have lanes for, or more.
@@ -149,7 +167,7 @@ fn sort_and_merge<R: Send, M: Send>(
     gpus: usize,
     shares: VecDeque<Range<usize>>,
     sort: &(impl Fn(usize, Range<usize>) -> Result<R, Error> + Sync),
-    merge: &(impl Fn(usize) -> Result<M, (Error, Vec<Range<usize>>)> + Sync),
+    merge: &(impl Fn(usize) -> Result<M, Lost> + Sync),
     progress: Progress,
 ) -> Result<Outcome<R, M>, Error> {
     let mut working: Vec<usize> = (0..gpus).collect();
@@ -171,8 +189,8 @@ fn sort_and_merge<R: Send, M: Send>(
         for (gpu, result) in results {
             match result {
                 Ok(of_gpu) => merged.push(of_gpu),
-                Err((error, lost)) => {
-                    left.extend(lost);
+                Err(Lost { error, shares }) => {
+                    left.extend(shares);
                     failures.push(error);
                     working.retain(|&other| other != gpu);
                 }
@@ -421,7 +439,11 @@ mod tests {
             };
             let merge = |gpu: usize| {
                 let kept = std::mem::take(&mut *kept[gpu].lock().unwrap());
-                if gpu == broken { Err((Error::device("it fell off the bus"), kept)) } else { Ok(kept) }
+                if gpu == broken {
+                    Err(Lost { error: Error::device("it fell off the bus"), shares: kept })
+                } else {
+                    Ok(kept)
+                }
             };
             let outcome = sort_and_merge(3, shares(), &keep, &merge, &mut |_, _| {}).unwrap();
             let mut merged = outcome.merged.concat();
@@ -429,7 +451,7 @@ mod tests {
             assert!(merged.into_iter().eq(shares().into_iter()));
             // It may have had none to lose.
             assert!(outcome.failed.is_none_or(|said| said.matches("off the bus").count() == 1));
-            let alone = |_| Err((Error::device("broken"), vec![0..5]));
+            let alone = |_| Err(Lost { error: Error::device("broken"), shares: vec![0..5] });
             let error = sort_and_merge(2, shares(), &|_, _| Ok(()), &alone, &mut |_, _| {})
                 .map(|_: Outcome<(), ()>| ());
             assert!(error.unwrap_err().to_string().contains("broken"));
