@@ -45,13 +45,13 @@ fn main() -> anyhow::Result<()> {
                 }
             };
             let buffers = Buffers::new(&gpu, &plan)?;
-            let mut times = Vec::new();
+            let mut samples = Vec::new();
             for _ in 0..5 {
                 buffers.upload(&gpu, keys.bytes()[0])?;
                 spin_up.again(&gpu)?;
-                times.push(milliseconds(execute(&gpu, &plan, &buffers, |_| {})?.0.time));
+                samples.push(milliseconds(execute(&gpu, &plan, &buffers, |_| {})?.0.time));
             }
-            let median = statistics::median(&times);
+            let median = statistics::median(&samples);
             let share = plan.bytes_moved() as f64 / copied * 1e3 / median;
             println!(
                 "{shape:?} {name} ({} elements): {}, {share:.2} of a copy's speed",

@@ -42,7 +42,8 @@ impl MergeTile {
     /// Limits in which no tile has room.
     pub fn measured(shape: Shape, limits: &Limits) -> Result<Self, Error> {
         let invocations_log2 = limits.invocations.clamp(1, 256).ilog2();
-        let room = limits.workgroup_bytes.saturating_sub(Self::OWN_BYTES) / shape.bytes() >> invocations_log2;
+        let room =
+            (limits.workgroup_bytes.saturating_sub(Self::OWN_BYTES) / shape.bytes()) >> invocations_log2;
         let elements = room.clamp(2, 16) as u32;
         Self::new(invocations_log2, elements - 1 + elements % 2)
     }

@@ -43,32 +43,46 @@ impl<'a> Kept<'a> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn brought(&self) -> MutexGuard<'_, Vec<(usize, Words<'static>)>> {
+        self.brought.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Sorts a share by `sort`, which leaves it on the device; returns what of it was brought, or nothing if it stays.
     pub(super) fn sort<R>(
         &self,
         share: Range<usize>,
         sort: impl Fn() -> Result<(Ordered<'a>, R), Error>,
     ) -> Result<(Option<Words<'static>>, R), Error> {
-        let room = || match *self.runs() {
-            Some(_) => Run::new(self.gpu.gpu(), share.len(), self.shape).map(Some),
-            None => Ok(None),
+        let stays = self.runs().is_some();
+        let room = || stays.then(|| Run::new(self.gpu.gpu(), share.len(), self.shape)).transpose();
+        // Making room takes a quarter of the time of a share's way to the device.
+        let room_and_sort = || {
+            std::thread::scope(|scope| {
+                let room = parallel::meanwhile(scope, room);
+                let sorted = sort()?;
+                Ok::<_, Error>((room.wait()?, sorted))
+            })
         };
-        let room_and_sort = || Ok::<_, Error>((room()?, sort()?));
         let (room, (ordered, more)) = match room_and_sort() {
             Err(error) if matches!(error.kind(), ErrorKind::NoMemory { .. }) && self.bring_all()? => {
                 (None, sort()?)
             }
             done => done?,
         };
-        let brought = match (ordered.place, room, &mut *self.runs()) {
-            (Place::Memory(words), ..) => Some(words),
-            (Place::Gpu(result), Some(run), Some(runs)) => {
-                result.stay(&run);
-                runs.push((share.start, run));
-                None
+        let brought = match ordered.place {
+            Place::Memory(words) => Some(words),
+            Place::Gpu(result) => {
+                let mut kept = self.runs();
+                if let (Some(run), Some(runs)) = (room, kept.as_mut()) {
+                    result.stay(&run);
+                    runs.push((share.start, run));
+                    None
+                } else {
+                    drop(kept);
+                    Some(result.bring()?)
+                }
             }
-            (Place::Gpu(result), ..) => Some(result.bring()?),
-            (Place::Shares(merging), ..) => Some(merging.bring()?),
+            Place::Shares(merging) => Some(merging.bring()?),
         };
         Ok((brought, more))
     }
@@ -77,11 +91,13 @@ impl<'a> Kept<'a> {
     fn bring_all(&self) -> Result<bool, Error> {
         // Others wait until there is memory for them.
         let mut kept = self.runs();
-        let Some(runs) = kept.take() else { return Ok(false) };
-        for (begin, run) in runs {
-            let words = self.brought_words(&run)?;
-            self.brought.lock().unwrap_or_else(PoisonError::into_inner).push((begin, words));
+        let Some(runs) = kept.as_mut() else { return Ok(false) };
+        while let Some((begin, run)) = runs.last() {
+            let words = self.brought_words(run)?;
+            self.brought().push((*begin, words));
+            runs.pop();
         }
+        *kept = None;
         Ok(true)
     }
 
@@ -107,7 +123,7 @@ impl<'a> Kept<'a> {
     /// # Errors
     ///
     /// Whatever the device reports, with the shares that are lost by it.
-    pub(super) fn gathered(&self) -> Result<Gathered<'a>, Lost> {
+    pub(super) fn gathered(&self) -> Result<Gathered<'a>, Box<Lost>> {
         let prepared = match self.prepared() {
             Err(error) if matches!(error.kind(), ErrorKind::NoMemory { .. }) => {
                 self.bring_all().map(|_| None)
@@ -115,20 +131,23 @@ impl<'a> Kept<'a> {
             prepared => prepared,
         };
         let runs = self.runs().take().unwrap_or_default();
-        let brought = std::mem::take(&mut *self.brought.lock().unwrap_or_else(PoisonError::into_inner));
+        let brought = std::mem::take(&mut *self.brought());
         match prepared {
             Ok(prepared) => {
                 let (gpu, shape) = (self.gpu, self.shape);
-                let merging =
-                    prepared.map(|(ends, two)| Merging { gpu, shape, runs, ends, two, records: None });
+                let merging = prepared.map(|windows| Merging { gpu, shape, runs, windows, records: None });
                 Ok(Gathered { merging, brought })
             }
-            Err(error) => Err(Lost::of(error, &runs)),
+            Err(error) => {
+                let mut lost = Lost::of(error, &runs);
+                lost.shares.extend(brought.iter().map(|(begin, words)| *begin..begin + words.len()));
+                Err(Box::new(lost))
+            }
         }
     }
 
-    /// Where windows of what stayed end, and whether there is memory for two of them.
-    fn prepared(&self) -> Result<Option<(Vec<Vec<usize>>, bool)>, Error> {
+    /// How to merge what stayed, if anything did.
+    fn prepared(&self) -> Result<Option<Windows>, Error> {
         let mut kept = self.runs();
         let Some(runs) = kept.as_mut().filter(|runs| !runs.is_empty()) else { return Ok(None) };
         runs.sort_unstable_by_key(|(begin, _)| *begin);
@@ -148,7 +167,7 @@ impl<'a> Kept<'a> {
         };
         let two = second.is_some();
         [Some(first), second].into_iter().flatten().for_each(|buffers| self.gpu.keep(buffers));
-        Ok(Some((ends, two)))
+        Ok(Some(Windows { ends, two }))
     }
 }
 
@@ -168,19 +187,28 @@ pub(super) struct Lost {
 
 impl Lost {
     fn of(error: Error, runs: &[(usize, Run)]) -> Self {
-        Self { error, shares: runs.iter().map(|(begin, run)| *begin..begin + run.count()).collect() }
+        let shares = runs.iter().map(|(begin, run)| *begin..begin + run.count()).collect();
+        Self { error, shares }
     }
 }
 
 impl Gathered<'_> {
     /// The same with all of it brought.
-    pub(super) fn bring(mut self) -> Result<Self, Lost> {
+    pub(super) fn bring(mut self) -> Result<Self, Box<Lost>> {
         if let Some(merging) = self.merging.take() {
-            let words = merging.bring().map_err(|error| Lost::of(error, &merging.runs))?;
+            let words = merging.bring().map_err(|error| Box::new(Lost::of(error, &merging.runs)))?;
             self.brought.push((merging.runs[0].0, words));
         }
         Ok(self)
     }
+}
+
+/// What is merged at a time.
+struct Windows {
+    /// Where each ends in all runs.
+    ends: Vec<Vec<usize>>,
+    /// Whether there is memory for two at a time.
+    two: bool,
 }
 
 /// Shares on a GPU that are to be merged: at least one.
@@ -188,15 +216,17 @@ pub(super) struct Merging<'a> {
     gpu: &'a OnGpu,
     shape: Shape,
     runs: Vec<(usize, Run)>,
-    /// Where windows end in each.
-    ends: Vec<Vec<usize>>,
-    /// Whether there is memory for two windows.
-    two: bool,
+    windows: Windows,
     /// What is wanted in place of positions.
     records: Option<Words<'static>>,
 }
 
 impl<'a> Merging<'a> {
+    /// How many elements there are.
+    pub(super) fn count(&self) -> usize {
+        self.runs.iter().map(|(_, run)| run.count()).sum()
+    }
+
     /// The same, with these records in place of positions.
     pub(super) fn giving(self, records: Option<Words<'static>>) -> Self {
         Self { records, ..self }
@@ -204,16 +234,17 @@ impl<'a> Merging<'a> {
 
     /// Merges one window after another and gives it to `take`, while the next one is merged.
     fn each(&self, take: &mut dyn FnMut(OnDevice<'a>) -> Result<(), Error>) -> Result<(), Error> {
+        let Windows { ends, two } = &self.windows;
         let merge = |window: usize| {
-            let begin = |run: usize| if window > 0 { self.ends[window - 1][run] } else { 0 };
+            let begin = |run: usize| if window > 0 { ends[window - 1][run] } else { 0 };
             let slice = |(run, &end): (usize, &usize)| (&self.runs[run].1, begin(run)..end);
-            let slices: Vec<(&Run, Range<usize>)> = self.ends[window].iter().enumerate().map(slice).collect();
+            let slices: Vec<(&Run, Range<usize>)> = ends[window].iter().enumerate().map(slice).collect();
             self.gpu.merge(&slices, self.shape)
         };
-        let last = self.ends.len() - 1;
+        let last = ends.len() - 1;
         let mut merged = merge(0)?;
         for next in 1..=last {
-            merged = if self.two {
+            merged = if *two {
                 std::thread::scope(|scope| {
                     let next = parallel::meanwhile(scope, || merge(next));
                     take(merged)?;
@@ -230,7 +261,7 @@ impl<'a> Merging<'a> {
     /// Brings all to memory in one block.
     pub(super) fn bring(&self) -> Result<Words<'static>, Error> {
         fn all<W: Width>(merging: &Merging) -> Result<Words<'static>, Error> {
-            let mut all = memory::zeroed::<W>(merging.runs.iter().map(|(_, run)| run.count()).sum());
+            let mut all = memory::zeroed::<W>(merging.count());
             let mut rest = &mut all[..];
             merging.each(&mut |window| {
                 let (place, after) = std::mem::take(&mut rest).split_at_mut(window.count());

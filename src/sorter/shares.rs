@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use super::kept::{Gathered, Kept, Lost};
+use super::kept::{Gathered, Kept, Lost, Merging};
 use super::on_gpu::OnGpu;
 use super::{Give, Job, Method, Ordered, Place, Progress, number_of_records};
 use crate::clock::{Clock, Elapsed};
@@ -75,7 +75,7 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     let Outcome { sorted, merged, sorting, failed } =
         sort_and_merge(gpus.len(), shares, &sort, &merge, progress)?;
     let stayed = sorted.iter().any(|(_, (brought, _))| brought.is_none());
-    let mut place = None;
+    let mut place: Option<Merging> = None;
     let (mut results, mut reports): (Vec<(usize, Words)>, _) = (Vec::new(), Vec::new());
     for (begin, (brought, report)) in sorted {
         results.extend(brought.map(|words| (begin, words)));
@@ -86,6 +86,10 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
         place = place.or(merging);
     }
     results.sort_unstable_by_key(|(begin, _)| *begin);
+    // Whatever happened on the way, none is missing.
+    let brought: usize = results.iter().map(|(_, words)| words.len()).sum();
+    let stayed_there = place.as_ref().map_or(0, Merging::count);
+    assert!(first.is_some() || brought + stayed_there == n, "a share is missing");
     // One GPU that had to bring them has not merged them.
     let there = place.is_some() || gpus.len() > 1 && stayed;
 
@@ -124,7 +128,7 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     let sort = Elapsed { time: sorting, clock: Clock::Host };
     let (upload, download) = (Duration::ZERO, Duration::ZERO);
     let merge = start.elapsed().saturating_sub(sorting);
-    let report = Report { why, sort, upload, download, merge, shares, ..report };
+    let report = Report { upload, sort, download, merge, shares, why, ..report };
     Ok(Ordered { place, count, repeated: 0, report })
 }
 
@@ -167,7 +171,7 @@ fn sort_and_merge<R: Send, M: Send>(
     gpus: usize,
     shares: VecDeque<Range<usize>>,
     sort: &(impl Fn(usize, Range<usize>) -> Result<R, Error> + Sync),
-    merge: &(impl Fn(usize) -> Result<M, Lost> + Sync),
+    merge: &(impl Fn(usize) -> Result<M, Box<Lost>> + Sync),
     progress: Progress,
 ) -> Result<Outcome<R, M>, Error> {
     let mut working: Vec<usize> = (0..gpus).collect();
@@ -182,16 +186,16 @@ fn sort_and_merge<R: Send, M: Send>(
         failures.extend(failed);
         sorting += start.elapsed();
         let results: Vec<_> = std::thread::scope(|scope| {
-            let merges: Vec<_> =
+            let under_way: Vec<_> =
                 working.iter().map(|&gpu| (gpu, parallel::meanwhile(scope, move || merge(gpu)))).collect();
-            merges.into_iter().map(|(gpu, merge)| (gpu, merge.wait())).collect()
+            under_way.into_iter().map(|(gpu, merge)| (gpu, merge.wait())).collect()
         });
         for (gpu, result) in results {
             match result {
                 Ok(of_gpu) => merged.push(of_gpu),
-                Err(Lost { error, shares }) => {
-                    left.extend(shares);
-                    failures.push(error);
+                Err(lost) => {
+                    left.extend(lost.shares);
+                    failures.push(lost.error);
                     working.retain(|&other| other != gpu);
                 }
             }
@@ -440,7 +444,7 @@ mod tests {
             let merge = |gpu: usize| {
                 let kept = std::mem::take(&mut *kept[gpu].lock().unwrap());
                 if gpu == broken {
-                    Err(Lost { error: Error::device("it fell off the bus"), shares: kept })
+                    Err(Box::new(Lost { error: Error::device("it fell off the bus"), shares: kept }))
                 } else {
                     Ok(kept)
                 }
@@ -451,7 +455,7 @@ mod tests {
             assert!(merged.into_iter().eq(shares().into_iter()));
             // It may have had none to lose.
             assert!(outcome.failed.is_none_or(|said| said.matches("off the bus").count() == 1));
-            let alone = |_| Err(Lost { error: Error::device("broken"), shares: vec![0..5] });
+            let alone = |_| Err(Box::new(Lost { error: Error::device("broken"), shares: vec![0..2, 2..5] }));
             let error = sort_and_merge(2, shares(), &|_, _| Ok(()), &alone, &mut |_, _| {})
                 .map(|_: Outcome<(), ()>| ());
             assert!(error.unwrap_err().to_string().contains("broken"));

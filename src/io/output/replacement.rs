@@ -15,9 +15,14 @@ use std::io::{self, Seek, Write};
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::thread::JoinHandle;
 
 use rustix::fs::{AtFlags, CWD, FlockOperation, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
+
+#[cfg(target_os = "linux")]
+use crate::parallel;
 
 use super::under_way::{Registered, undisturbed, until};
 
@@ -38,6 +43,9 @@ pub(super) struct Replacement {
     existing: Option<File>,
     /// Whether reserved space may make it longer than its content.
     reserved: bool,
+    /// Space that is still being reserved.
+    #[cfg(target_os = "linux")]
+    reserving: Option<JoinHandle<()>>,
 }
 
 /// A unique temporary name in the target's folder.
@@ -72,7 +80,16 @@ impl Replacement {
                 .map(|(file, name)| (file, Some(name)))?,
         };
         let (folder, target) = (folder.to_owned(), target.to_owned());
-        Ok(Self { file, name, folder, target, existing, reserved: false })
+        Ok(Self {
+            file,
+            name,
+            folder,
+            target,
+            existing,
+            reserved: false,
+            #[cfg(target_os = "linux")]
+            reserving: None,
+        })
     }
 
     pub(super) fn target(&self) -> &Path {
@@ -82,9 +99,20 @@ impl Replacement {
     pub(super) fn expect(&mut self, bytes: u64) {
         #[cfg(target_os = "linux")]
         {
-            // Even after a failure part of it may be reserved; the excess is truncated at the end.
+            /// Where files are in memory, this many take a tenth of a second.
+            const MANY: u64 = 1 << 28;
+            let reserve = move |file: &File| {
+                // Even after a failure part of it may be reserved; the excess is truncated at the end.
+                let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes);
+            };
             self.reserved = true;
-            let _ = rustix::fs::fallocate(&self.file, rustix::fs::FallocateFlags::empty(), 0, bytes);
+            match self.file.try_clone() {
+                // While the input is read and sorted. What is written before waits for it in the system.
+                Ok(file) if bytes >= MANY => {
+                    self.reserving = parallel::background(move || reserve(&file)).ok();
+                }
+                _ => reserve(&self.file),
+            }
         }
         #[cfg(not(target_os = "linux"))]
         let _ = bytes;
@@ -96,6 +124,11 @@ impl Replacement {
 
     /// Moves it to its place; `last` marks the last output of the process.
     pub(super) fn place(mut self, last: bool) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        if let Some(reserving) = self.reserving.take() {
+            // It cannot fail but by a panic, which has been told.
+            let _ = reserving.join();
+        }
         if self.reserved {
             let written = self.file.stream_position()?;
             self.file.set_len(written)?;
