@@ -180,6 +180,7 @@ pub(super) struct Gathered<'a> {
 }
 
 /// Shares that are lost, and why.
+#[derive(Debug)]
 pub(super) struct Lost {
     pub(super) error: Error,
     pub(super) shares: Vec<Range<usize>>,
@@ -297,5 +298,78 @@ impl<'a> Merging<'a> {
             None => window.take(&mut timed).map(drop),
         })?;
         Ok(start.elapsed().saturating_sub(taking))
+    }
+}
+
+#[cfg(all(test, feature = "gpu"))]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::device::Select;
+    use crate::gpu::Gpu;
+    use crate::sorter::{Give, Job, Method};
+
+    fn keys() -> Vec<u32> {
+        (0..3000_u32).map(|i| i.wrapping_mul(2_654_435_761) >> 24).collect()
+    }
+
+    fn sorted<'s>(gpu: &'s OnGpu, share: Range<usize>, positions: bool) -> Result<(Ordered<'s>, ()), Error> {
+        let give = if positions { Give::Positions } else { Give::Keys };
+        let begin = share.start as u32;
+        let keys = Words::from(keys()[share].to_vec());
+        let job = Job { keys: keys.into(), give, first: None, method: Method::default() };
+        let placed = gpu.place(&job)?;
+        Ok((gpu.sort_from(job, placed, Some(begin), &mut |_, _| {})?, ()))
+    }
+
+    fn expected(share: Range<usize>, positions: bool) -> Vec<u32> {
+        let keys = keys();
+        let mut expected: Vec<u32> = share.map(|place| place as u32).collect();
+        expected.sort_by_key(|&place| keys[place as usize]);
+        if !positions {
+            expected.iter_mut().for_each(|place| *place = keys[*place as usize]);
+        }
+        expected
+    }
+
+    #[test]
+    fn what_stays_is_merged_and_what_has_no_room_is_brought() {
+        let gpu = Gpu::start(&Select::Index(0)).expect("a GPU, or the software one of Mesa's Vulkan drivers");
+        let gpu = OnGpu::new(gpu);
+        for positions in [false, true] {
+            let shape = Shape { key: KeyWords::One, positions };
+            let vec = |words: Words<'static>| words.into_vec::<u32>().unwrap();
+            let kept = Kept::new(&gpu, shape, true);
+            for share in [1000..3000, 0..1000] {
+                assert!(
+                    kept.sort(share.clone(), || sorted(&gpu, share.clone(), positions)).unwrap().0.is_none()
+                );
+            }
+            let Gathered { merging, brought } = kept.gathered().unwrap();
+            let merging = merging.unwrap();
+            assert!(brought.is_empty() && merging.count() == 3000);
+            assert!(vec(merging.bring().unwrap()) == expected(0..3000, positions));
+
+            // There is no memory for the second share, at first.
+            let kept = Kept::new(&gpu, shape, true);
+            kept.sort(0..1000, || sorted(&gpu, 0..1000, positions)).unwrap();
+            let fails = Cell::new(true);
+            let brought = kept.sort(1000..2000, || {
+                if fails.take() {
+                    let (device, what) = ("GPU".to_owned(), "keys".to_owned());
+                    return Err(Error::new(ErrorKind::NoMemory { device, what, bytes: 5 }));
+                }
+                sorted(&gpu, 1000..2000, positions)
+            });
+            assert!(vec(brought.unwrap().0.unwrap()) == expected(1000..2000, positions));
+            // Nothing stays any more.
+            let third = kept.sort(2000..3000, || sorted(&gpu, 2000..3000, positions)).unwrap().0.unwrap();
+            assert!(vec(third) == expected(2000..3000, positions));
+            let Gathered { merging, mut brought } = kept.gathered().unwrap();
+            assert!(merging.is_none() && brought.len() == 1);
+            let (begin, words) = brought.remove(0);
+            assert!(begin == 0 && vec(words) == expected(0..1000, positions));
+        }
     }
 }
