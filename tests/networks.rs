@@ -428,6 +428,28 @@ fn keeps_inside(plan: &Plan) -> bool {
 }
 
 #[test]
+fn a_merge_of_runs_goes_over_all_elements_once_a_level() {
+    for count in 0..20_u32 {
+        let lengths: Vec<u32> = (0..count).map(|run| run * 37 % 50).collect();
+        let runs = lengths.iter().filter(|&&length| length > 0).count();
+        for shape in Shape::ALL {
+            let plan = Plan::merge(&lengths, shape, &LARGE).unwrap();
+            assert!(keeps_inside(&plan), "{lengths:?}");
+            let (mut levels, mut end) = (0, 0);
+            for dispatch in plan.dispatches() {
+                assert_eq!(dispatch.first(), end, "{lengths:?}");
+                end += dispatch.count();
+                assert_eq!(dispatch.access().changes_sides, end == plan.n(), "{lengths:?}");
+                if end == plan.n() {
+                    (levels, end) = (levels + 1, 0);
+                }
+            }
+            assert_eq!((end, levels), (0, runs.next_power_of_two().ilog2()), "{lengths:?}");
+        }
+    }
+}
+
+#[test]
 fn kernels_that_leave_their_arrays_cannot_be_planned() {
     let huge = Limits { workgroup_bytes: u64::MAX, invocations: u32::MAX, ..Limits::CPU };
     let mut planned = 0;

@@ -3,12 +3,12 @@
 //! ```text
 //! keys     ───────── share 0 ─┬─ share 1 ─┬─ share 2 ─┬─ share 3 ──
 //! lanes                  GPU 0       GPU 1       GPU 1       GPU 0        each takes the next one when it is done
-//! merged   ─────────────────────────────────────────────────────────      by all cores
+//! merged                 0 and 3 by GPU 0, 1 and 2 by GPU 1               where they have memory for that
+//! result   ─────────────────────────────────────────────────────────      merged by all cores, where there are several
 //! ```
 //!
-//! A GPU has two lanes, so that keys go up for one while the other sorts or brings a result back. Where it has not enough
-//! memory for both, one goes on, with halves of its share if need be. A GPU that fails gives its share back, and others
-//! do the rest.
+//! A GPU has two lanes, so that keys go up for one while the other sorts. Where it has not enough memory for both, one goes
+//! on, with halves of its share if need be. A GPU that fails gives its shares back, and others do the rest.
 
 use std::collections::VecDeque;
 use std::ops::Range;
