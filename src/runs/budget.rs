@@ -130,14 +130,20 @@ impl Budget {
         self.known().map_or(1 << 22, |bytes| (bytes / 16).clamp(1 << 8, 1 << 25) as usize)
     }
 
+    /// A run has its positions beside it.
+    fn files_of_run(&self) -> u64 {
+        1 + u64::from(self.positions)
+    }
+
     /// The size of the blocks in which runs are written and read: small enough that those of many runs fit.
     pub(crate) fn block(&self) -> usize {
         const BLOCK: std::ops::Range<u64> = 1 << 6..1 << 20;
-        (self.bytes() / 1024).clamp(BLOCK.start, BLOCK.end) as usize
+        (self.bytes() / 1024 / self.files_of_run()).clamp(BLOCK.start, BLOCK.end) as usize
     }
 
     /// The most runs that are merged at once: their blocks take a quarter.
     pub(crate) fn fan_in(&self) -> usize {
-        usize::try_from(self.bytes() / 4 / self.block() as u64).unwrap_or(usize::MAX).max(2)
+        let each = self.block() as u64 * self.files_of_run();
+        usize::try_from(self.bytes() / 4 / each).unwrap_or(usize::MAX).max(2)
     }
 }
