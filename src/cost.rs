@@ -250,7 +250,7 @@ pub struct Choice {
 
 impl Choice {
     /// The same if the GPU takes the elements only in shares: to merge them there takes a hundredth of the time of their way there
-    /// and back.
+    /// and back. Where the GPU has no memory for all of them, which nobody knows before, the CPU merges them.
     #[must_use]
     pub fn in_shares(self) -> Self {
         Self { shares: true, ..self }

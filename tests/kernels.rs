@@ -169,7 +169,7 @@ fn merges_of_runs_leave_what_the_interpreter_leaves() {
         for limits in [
             limits,
             Limits { workgroup_bytes: 16 << 10, ..limits },
-            // Tiles of few elements, an odd or an even number of invocations' worth of them, in several rows of workgroups.
+            // Tiles of few elements, in several rows of workgroups.
             Limits { workgroup_bytes: 400, invocations: 4, workgroups_per_dimension: 99, ..limits },
         ] {
             let tile = MergeTile::measured(shape, &limits).unwrap().size();

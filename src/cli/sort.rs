@@ -206,7 +206,7 @@ fn sort_one(
     if chosen.sorter.device().is_none() && !ask.selection.is_few(n as u64) {
         // Both the sort and the output need a second buffer.
         let record = shape.key_bytes() + if shape.positions { 8 } else { 0 };
-        memory::ensure("this sort", n as u64 * record)?;
+        memory::ensure("this sort", n as u64 * record + output.taking())?;
     }
     let types = input.elements().iter().map(ElementType::to_string).collect::<Vec<_>>().join(",");
     let counts = input.counts();

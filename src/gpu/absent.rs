@@ -32,6 +32,10 @@ impl Gpu {
         match *self {}
     }
 
+    pub fn prepare_download(&self) -> Result<(), Error> {
+        match *self {}
+    }
+
     pub fn copy_bandwidth(&self) -> Result<f64, Error> {
         match *self {}
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! front   keys, positions       where elements are uploaded to
-//! back    keys, positions       for plans that cannot work in place: kernels that change sides write there
+//! back    keys, positions       for plans that cannot work in place: what is not done in place is written there
 //! extras  by name               what kernels bind beside those
 //! ```
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::context::Context;
 use super::pipelines::Pipelines;
-use super::staging::Staging;
+use super::staging::{self, Staging};
 use crate::device::{AdapterInfo, Select};
 use crate::error::Error;
 use crate::parallel::{self, ParallelIterator};
@@ -50,6 +50,15 @@ impl Gpu {
     #[must_use]
     pub fn info(&self) -> &AdapterInfo {
         &self.context.info
+    }
+
+    /// Makes what a large download needs on its way, so that it fails at once if there is no memory for that.
+    ///
+    /// # Errors
+    ///
+    /// Too little memory.
+    pub fn prepare_download(&self) -> Result<(), Error> {
+        staging::prepare_download(&self.context, &self.staging)
     }
 
     /// Makes the pipelines of a plan, so that it need not wait for them: on all cores, since a driver

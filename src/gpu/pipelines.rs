@@ -115,7 +115,7 @@ impl Pipelines {
             module: &module,
             entry_point: Some(entry_point),
             compilation_options: wgpu::PipelineCompilationOptions {
-                // Every kernel writes its tile and counters before it reads them.
+                // Every kernel writes its tile and counters before it reads them, or does nothing with what it reads.
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()
             },

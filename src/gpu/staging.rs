@@ -174,6 +174,14 @@ impl<'a> Upload<'a> {
     }
 }
 
+/// Makes the staging buffers of a large download, so that it needs no more memory.
+pub(super) fn prepare_download(context: &Context, staging: &Staging) -> Result<(), Error> {
+    let mut ring = Ring::new(context, &staging.down, wgpu::MapMode::Read);
+    let buffers: Vec<_> = (0..RING).map(|_| ring.next(CHUNK)).collect::<Result<_, _>>()?;
+    ring.kept().extend(buffers.into_iter().map(|(buffer, _)| buffer));
+    Ok(())
+}
+
 /// Fills `to` from the beginning of a buffer.
 pub(super) fn download_to(
     context: &Context,

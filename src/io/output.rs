@@ -147,6 +147,12 @@ impl Output {
         }
     }
 
+    /// Bytes of memory that are still being taken for it: of what is [expected](Self::expect), where files are in memory.
+    #[must_use]
+    pub fn taking(&self) -> u64 {
+        if let Destination::Replacing(replacement) = &self.0 { replacement.taking() } else { 0 }
+    }
+
     /// Completes the output: flushes buffers, and moves a new file to its place.
     ///
     /// # Errors

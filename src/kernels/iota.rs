@@ -42,6 +42,6 @@ impl Family for Iota {
 }
 
 impl Twin for Iota {
-    /// On the CPU elements are made with their positions.
+    /// On the CPU elements are made with their positions, from wherever these begin.
     fn perform<T: Item>(&self, _: &mut [T], _: &mut Extras, _: T) {}
 }

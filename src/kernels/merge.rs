@@ -97,7 +97,7 @@ impl Family for Merge {
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         keep_to([
             ("elements of the first run", self.middle.into(), count.into()),
-            // The sum of two places has 32 bits, as has one beyond the last tile.
+            // Places beyond the last tile have 32 bits, too.
             ("elements to be merged", u64::from(first) + u64::from(count), 1 << 31),
         ])?;
         let there = Access::in_place(first, count).to_other();

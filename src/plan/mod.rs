@@ -189,6 +189,10 @@ impl Plan {
                     let what = "elements to be read, of those that were written,";
                     keep_to([(what, access.reads, there[side])])?;
                     let written = if access.to_other { 1 - side } else { side };
+                    if access.to_other {
+                        let what = "elements of the other array, to be there before others,";
+                        keep_to([(what, dispatch.first().into(), there[written])])?;
+                    }
                     if access.changes_sides {
                         side = written;
                         there[side] = access.writes;
@@ -212,7 +216,8 @@ impl Plan {
         Ok(Self { n, shape, rounds, room, other_room, extras, ends_early, carries: false })
     }
 
-    /// The first `count` dispatches alone, to inspect intermediate states.
+    /// The first `count` dispatches alone, to inspect intermediate states. Where several write to the other array before the
+    /// next one finds the elements there, the state between them is not what an interpreter has.
     #[must_use]
     pub fn prefix(&self, count: u64) -> Self {
         let mut left = count;

@@ -39,6 +39,11 @@ impl<'a> Kept<'a> {
         Self { gpu, shape, runs: Mutex::new(stay.then(Vec::new)), brought: Mutex::default() }
     }
 
+    /// Whether shares stay.
+    pub(super) fn stays(&self) -> bool {
+        self.runs().is_some()
+    }
+
     fn runs(&self) -> MutexGuard<'_, Option<Vec<(usize, Run)>>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -53,7 +58,7 @@ impl<'a> Kept<'a> {
         share: Range<usize>,
         sort: impl Fn() -> Result<(Ordered<'a>, R), Error>,
     ) -> Result<(Option<Words<'static>>, R), Error> {
-        let stays = self.runs().is_some();
+        let stays = self.stays();
         let room = || stays.then(|| Run::new(self.gpu.gpu(), share.len(), self.shape)).transpose();
         // Making room takes a quarter of the time of a share's way to the device.
         let room_and_sort = || {
@@ -64,7 +69,9 @@ impl<'a> Kept<'a> {
             })
         };
         let (room, (ordered, more)) = match room_and_sort() {
-            Err(error) if matches!(error.kind(), ErrorKind::NoMemory { .. }) && self.bring_all()? => {
+            Err(error) if stays && matches!(error.kind(), ErrorKind::NoMemory { .. }) => {
+                // If another lane has brought them meanwhile, there is memory, too.
+                self.bring_all()?;
                 (None, sort()?)
             }
             done => done?,
@@ -87,18 +94,18 @@ impl<'a> Kept<'a> {
         Ok((brought, more))
     }
 
-    /// Brings all that stayed, and lets nothing stay any more; whether anything might have.
-    fn bring_all(&self) -> Result<bool, Error> {
+    /// Brings all that stayed, and lets nothing stay any more.
+    fn bring_all(&self) -> Result<(), Error> {
         // Others wait until there is memory for them.
         let mut kept = self.runs();
-        let Some(runs) = kept.as_mut() else { return Ok(false) };
+        let Some(runs) = kept.as_mut() else { return Ok(()) };
         while let Some((begin, run)) = runs.last() {
             let words = self.brought_words(run)?;
             self.brought().push((*begin, words));
             runs.pop();
         }
         *kept = None;
-        Ok(true)
+        Ok(())
     }
 
     fn brought_words(&self, run: &Run) -> Result<Words<'static>, Error> {
@@ -124,10 +131,10 @@ impl<'a> Kept<'a> {
     ///
     /// Whatever the device reports, with the shares that are lost by it.
     pub(super) fn gathered(&self) -> Result<Gathered<'a>, Box<Lost>> {
-        let prepared = match self.prepared() {
-            Err(error) if matches!(error.kind(), ErrorKind::NoMemory { .. }) => {
-                self.bring_all().map(|_| None)
-            }
+        // Where some had to be brought, the rest must be, too: what is merged here is all that there is of this GPU.
+        let is_whole = self.brought().is_empty();
+        let prepared = match if is_whole { self.prepared() } else { self.bring_all().map(|()| None) } {
+            Err(error) if is_whole && error.is_too_much() => self.bring_all().map(|()| None),
             prepared => prepared,
         };
         let runs = self.runs().take().unwrap_or_default();
@@ -138,12 +145,15 @@ impl<'a> Kept<'a> {
                 let merging = prepared.map(|windows| Merging { gpu, shape, runs, windows, records: None });
                 Ok(Gathered { merging, brought })
             }
-            Err(error) => {
-                let mut lost = Lost::of(error, &runs);
-                lost.shares.extend(brought.iter().map(|(begin, words)| *begin..begin + words.len()));
-                Err(Box::new(lost))
-            }
+            Err(error) => Err(Box::new(Lost::of(error, &runs, &brought))),
         }
+    }
+
+    /// Gives up what is here, for this reason.
+    pub(super) fn lose(&self, error: Error) -> Lost {
+        let runs = self.runs().take().unwrap_or_default();
+        let brought = std::mem::take(&mut *self.brought());
+        Lost::of(error, &runs, &brought)
     }
 
     /// How to merge what stayed, if anything did.
@@ -160,6 +170,7 @@ impl<'a> Kept<'a> {
         let halves = [most / 2, most - most / 2].map(|half| half as u32);
         let plan = Plan::merge(&halves, self.shape, &gpu.info().limits)?;
         gpu.prepare(&plan)?;
+        gpu.prepare_download()?;
         let first = self.gpu.buffers(&plan)?;
         let second = match self.gpu.buffers(&plan) {
             Err(error) if matches!(error.kind(), ErrorKind::NoMemory { .. }) => None,
@@ -187,9 +198,10 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    fn of(error: Error, runs: &[(usize, Run)]) -> Self {
-        let shares = runs.iter().map(|(begin, run)| *begin..begin + run.count()).collect();
-        Self { error, shares }
+    fn of(error: Error, runs: &[(usize, Run)], brought: &[(usize, Words)]) -> Self {
+        let runs = runs.iter().map(|(begin, run)| *begin..begin + run.count());
+        let brought = brought.iter().map(|(begin, words)| *begin..begin + words.len());
+        Self { error, shares: runs.chain(brought).collect() }
     }
 }
 
@@ -197,7 +209,7 @@ impl Gathered<'_> {
     /// The same with all of it brought.
     pub(super) fn bring(mut self) -> Result<Self, Box<Lost>> {
         if let Some(merging) = self.merging.take() {
-            let words = merging.bring().map_err(|error| Box::new(Lost::of(error, &merging.runs)))?;
+            let words = merging.bring().map_err(|error| Lost::of(error, &merging.runs, &self.brought))?;
             self.brought.push((merging.runs[0].0, words));
         }
         Ok(self)
@@ -310,11 +322,12 @@ mod tests {
     use crate::gpu::Gpu;
     use crate::sorter::{Give, Job, Method};
 
+    /// Keys of which many are equal.
     fn keys() -> Vec<u32> {
         (0..3000_u32).map(|i| i.wrapping_mul(2_654_435_761) >> 24).collect()
     }
 
-    fn sorted<'s>(gpu: &'s OnGpu, share: Range<usize>, positions: bool) -> Result<(Ordered<'s>, ()), Error> {
+    fn sorted(gpu: &OnGpu, share: Range<usize>, positions: bool) -> Result<(Ordered<'_>, ()), Error> {
         let give = if positions { Give::Positions } else { Give::Keys };
         let begin = share.start as u32;
         let keys = Words::from(keys()[share].to_vec());
@@ -350,6 +363,24 @@ mod tests {
             let merging = merging.unwrap();
             assert!(brought.is_empty() && merging.count() == 3000);
             assert!(vec(merging.bring().unwrap()) == expected(0..3000, positions));
+
+            // Where something went wrong when only one had been brought, the others are not taken for all.
+            let kept = Kept::new(&gpu, shape, true);
+            for share in [0..500, 500..1000] {
+                kept.sort(share.clone(), || sorted(&gpu, share.clone(), positions)).unwrap();
+            }
+            kept.brought().push((1000, Words::from(expected(1000..3000, positions))));
+            let Gathered { merging, mut brought } = kept.gathered().unwrap();
+            brought.sort_unstable_by_key(|(begin, _)| *begin);
+            let begins: Vec<usize> = brought.iter().map(|(begin, _)| *begin).collect();
+            assert!(merging.is_none() && begins == [0, 500, 1000]);
+            assert!(vec(brought.swap_remove(1).1) == expected(500..1000, positions));
+
+            // What is lost is named, wherever it is.
+            let kept = Kept::new(&gpu, shape, true);
+            kept.sort(0..500, || sorted(&gpu, 0..500, positions)).unwrap();
+            kept.brought().push((500, Words::from(expected(500..3000, positions))));
+            assert_eq!(kept.lose(Error::device("gone")).shares, [0..500, 500..3000]);
 
             // There is no memory for the second share, at first.
             let kept = Kept::new(&gpu, shape, true);

@@ -8,7 +8,7 @@ use super::method::{Planned, Task, first_that_fits};
 use super::{Give, Incoming, Job, Method, Ordered, Place, Progress};
 use crate::clock::{Clock, Elapsed};
 use crate::cpu;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::gpu::{Buffers, Gpu, Run, execute};
 use crate::key::KeyWords;
 use crate::parallel;
@@ -214,6 +214,13 @@ pub(super) struct Placed {
     /// What the device lacked for a faster plan.
     lacked: Option<Error>,
     allocating: Duration,
+}
+
+impl Placed {
+    /// What there was no memory for, if there is another plan for that reason.
+    pub(super) fn lacked_memory(&mut self) -> Option<Error> {
+        self.lacked.take_if(|lacked| matches!(lacked.kind(), ErrorKind::NoMemory { .. }))
+    }
 }
 
 /// A result in buffers of the device.

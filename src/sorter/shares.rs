@@ -58,7 +58,11 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
         kept[number].sort(share.clone(), || {
             let give = if positions { Give::Positions } else { Give::Keys };
             let job = Job { keys: keys.range(share.clone()).into(), give, first, method };
-            let placed = gpu.place(&job)?;
+            let mut placed = gpu.place(&job)?;
+            // A slower plan in place of memory that others stay in is no bargain.
+            if let Some(lacked) = placed.lacked_memory().filter(|_| kept[number].stays()) {
+                return Err(lacked);
+            }
             // Where elements have positions, these are few enough.
             let begin = u32::try_from(share.start).ok();
             let ordered = gpu.sort_from(job, placed, begin, &mut |_, _| {})?;
@@ -67,9 +71,13 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
         })
     };
     // What has no other part is merged when it is wanted.
-    let merge = |number: usize| match kept[number].gathered()? {
-        gathered if gpus.len() == 1 => Ok(gathered),
-        gathered => gathered.bring(),
+    let merge = |number: usize, failed: Option<Error>| {
+        if let Some(error) = failed {
+            // What it holds now is not to be trusted.
+            return Err(Box::new(kept[number].lose(error)));
+        }
+        let gathered = kept[number].gathered()?;
+        if gpus.len() == 1 { Ok(gathered) } else { gathered.bring() }
     };
     let start = Instant::now();
     let Outcome { sorted, merged, sorting, failed } =
@@ -90,6 +98,7 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     let brought: usize = results.iter().map(|(_, words)| words.len()).sum();
     let stayed_there = place.as_ref().map_or(0, Merging::count);
     assert!(first.is_some() || brought + stayed_there == n, "a share is missing");
+    assert!(place.is_none() || results.is_empty(), "what stays is all there is");
     // One GPU that had to bring them has not merged them.
     let there = place.is_some() || gpus.len() > 1 && stayed;
 
@@ -147,8 +156,8 @@ struct State {
     busy: usize,
     /// How many lanes of each GPU are at work or wait for work.
     lanes: Vec<usize>,
-    /// How GPUs failed.
-    failed: Vec<Error>,
+    /// How each GPU failed, if it did.
+    failed: Vec<Option<Error>>,
     /// What ends all.
     error: Option<Error>,
 }
@@ -165,13 +174,13 @@ struct Outcome<R, M> {
     failed: Option<String>,
 }
 
-/// Sorts the shares by `sort`, and has each GPU `merge` what it sorted; both get its number. Shares that are lost when a GPU fails
-/// to merge them are sorted by others.
+/// Sorts the shares by `sort`, and has each GPU `merge` what it sorted, unless it has failed; both get its number. Shares that are
+/// lost when a GPU fails are sorted by others.
 fn sort_and_merge<R: Send, M: Send>(
     gpus: usize,
     shares: VecDeque<Range<usize>>,
     sort: &(impl Fn(usize, Range<usize>) -> Result<R, Error> + Sync),
-    merge: &(impl Fn(usize) -> Result<M, Box<Lost>> + Sync),
+    merge: &(impl Fn(usize, Option<Error>) -> Result<M, Box<Lost>> + Sync),
     progress: Progress,
 ) -> Result<Outcome<R, M>, Error> {
     let mut working: Vec<usize> = (0..gpus).collect();
@@ -183,11 +192,13 @@ fn sort_and_merge<R: Send, M: Send>(
         let of_working = |number: usize, share| sort(working[number], share);
         let (more, failed) = sort_shares(working.len(), std::mem::take(&mut left), &of_working, progress)?;
         sorted.extend(more);
-        failures.extend(failed);
         sorting += start.elapsed();
         let results: Vec<_> = std::thread::scope(|scope| {
-            let under_way: Vec<_> =
-                working.iter().map(|&gpu| (gpu, parallel::meanwhile(scope, move || merge(gpu)))).collect();
+            let under_way: Vec<_> = working
+                .iter()
+                .zip(failed)
+                .map(|(&gpu, failed)| (gpu, parallel::meanwhile(scope, move || merge(gpu, failed))))
+                .collect();
             under_way.into_iter().map(|(gpu, merge)| (gpu, merge.wait())).collect()
         });
         for (gpu, result) in results {
@@ -212,8 +223,8 @@ fn sort_and_merge<R: Send, M: Send>(
     Ok(Outcome { sorted, merged, sorting, failed })
 }
 
-/// What came of shares: each result with where its share begins, in any order, and how GPUs failed.
-type Results<R> = (Vec<(usize, R)>, Vec<Error>);
+/// What came of shares: each result with where its share begins, in any order, and how each GPU failed, if it did.
+type Results<R> = (Vec<(usize, R)>, Vec<Option<Error>>);
 
 /// Sorts the shares by `sort`, which gets the number of a GPU.
 fn sort_shares<R: Send>(
@@ -224,7 +235,13 @@ fn sort_shares<R: Send>(
 ) -> Result<Results<R>, Error> {
     let all: usize = shares.iter().map(Range::len).sum();
     let lanes = vec![LANES; gpus];
-    let state = Mutex::new(State { left: shares, busy: 0, lanes, failed: Vec::new(), error: None });
+    let state = Mutex::new(State {
+        left: shares,
+        busy: 0,
+        lanes,
+        failed: (0..gpus).map(|_| None).collect(),
+        error: None,
+    });
     let changed = Condvar::new();
     let mut results = Vec::new();
     std::thread::scope(|scope| {
@@ -253,8 +270,10 @@ fn sort_shares<R: Send>(
     if let Some(error) = error {
         return Err(error);
     }
-    if !left.is_empty() && !failed.is_empty() {
-        return Err(failed.swap_remove(0));
+    if !left.is_empty()
+        && let Some(error) = failed.iter_mut().find_map(Option::take)
+    {
+        return Err(error);
     }
     Ok((results, failed))
 }
@@ -325,7 +344,7 @@ impl State {
                 self.left.push_front(share);
                 // Its lanes fail together.
                 if std::mem::take(&mut self.lanes[gpu]) > 0 {
-                    self.failed.push(error);
+                    self.failed[gpu] = Some(error);
                 }
                 false
             }
@@ -378,10 +397,11 @@ mod tests {
             assert!(done <= all);
             most = done;
         };
-        let merge = |_| Ok(());
+        let lose = |error| Err(Box::new(Lost { error, shares: Vec::new() }));
+        let merge = |_, failed: Option<Error>| failed.map_or(Ok(()), lose);
         let Outcome { sorted: mut results, merged, failed: said, .. } =
             sort_and_merge(gpus, shares, &sort, &merge, &mut progress)?;
-        assert_eq!(merged.len(), gpus);
+        assert!(merged.len() == gpus || merged.len() < gpus && said.is_some());
         results.sort_unstable_by_key(|(begin, _)| *begin);
         assert!(results.iter().all(|(begin, share)| *begin == share.start));
         let results: Vec<Range<usize>> = results.into_iter().map(|(_, share)| share).collect();
@@ -441,7 +461,7 @@ mod tests {
                 kept[gpu].lock().unwrap().push(share);
                 Ok(())
             };
-            let merge = |gpu: usize| {
+            let merge = |gpu: usize, _: Option<Error>| {
                 let kept = std::mem::take(&mut *kept[gpu].lock().unwrap());
                 if gpu == broken {
                     Err(Box::new(Lost { error: Error::device("it fell off the bus"), shares: kept }))
@@ -455,7 +475,8 @@ mod tests {
             assert!(merged.into_iter().eq(shares().into_iter()));
             // It may have had none to lose.
             assert!(outcome.failed.is_none_or(|said| said.matches("off the bus").count() == 1));
-            let alone = |_| Err(Box::new(Lost { error: Error::device("broken"), shares: vec![0..2, 2..5] }));
+            let alone =
+                |_, _| Err(Box::new(Lost { error: Error::device("broken"), shares: vec![0..2, 2..5] }));
             let error = sort_and_merge(2, shares(), &|_, _| Ok(()), &alone, &mut |_, _| {})
                 .map(|_: Outcome<(), ()>| ());
             assert!(error.unwrap_err().to_string().contains("broken"));

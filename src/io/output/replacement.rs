@@ -43,9 +43,9 @@ pub(super) struct Replacement {
     existing: Option<File>,
     /// Whether reserved space may make it longer than its content.
     reserved: bool,
-    /// Space that is still being reserved.
+    /// Space that is still being reserved, and how many bytes.
     #[cfg(target_os = "linux")]
-    reserving: Option<JoinHandle<()>>,
+    reserving: Option<(JoinHandle<()>, u64)>,
 }
 
 /// A unique temporary name in the target's folder.
@@ -105,11 +105,13 @@ impl Replacement {
                 // Even after a failure part of it may be reserved; the excess is truncated at the end.
                 let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes);
             };
+            self.settle();
             self.reserved = true;
             match self.file.try_clone() {
                 // While the input is read and sorted. What is written before waits for it in the system.
                 Ok(file) if bytes >= MANY => {
-                    self.reserving = parallel::background(move || reserve(&file)).ok();
+                    let reserving = parallel::background(move || reserve(&file));
+                    self.reserving = reserving.ok().map(|thread| (thread, bytes));
                 }
                 _ => reserve(&self.file),
             }
@@ -118,17 +120,34 @@ impl Replacement {
         let _ = bytes;
     }
 
+    /// Bytes of memory that are still being taken for it, where files are in memory.
+    pub(super) fn taking(&self) -> u64 {
+        #[cfg(target_os = "linux")]
+        if let Some((thread, bytes)) = &self.reserving {
+            // The number of tmpfs.
+            let is_in_memory =
+                rustix::fs::fstatfs(&self.file).is_ok_and(|system| system.f_type == 0x0102_1994);
+            return if is_in_memory && !thread.is_finished() { *bytes } else { 0 };
+        }
+        0
+    }
+
+    /// Waits until no more is reserved.
+    fn settle(&mut self) {
+        #[cfg(target_os = "linux")]
+        if let Some((thread, _)) = self.reserving.take() {
+            // It cannot fail but by a panic, which has been told.
+            let _ = thread.join();
+        }
+    }
+
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
 
     /// Moves it to its place; `last` marks the last output of the process.
     pub(super) fn place(mut self, last: bool) -> io::Result<()> {
-        #[cfg(target_os = "linux")]
-        if let Some(reserving) = self.reserving.take() {
-            // It cannot fail but by a panic, which has been told.
-            let _ = reserving.join();
-        }
+        self.settle();
         if self.reserved {
             let written = self.file.stream_position()?;
             self.file.set_len(written)?;
@@ -162,6 +181,8 @@ impl Replacement {
 
 impl Drop for Replacement {
     fn drop(&mut self) {
+        // Other files may want the space.
+        self.settle();
         if let Some(name) = self.name.take() {
             undisturbed(|| name.remove(false));
         }
@@ -368,6 +389,25 @@ mod tests {
         first.write(b"x").unwrap();
         first.place(false).unwrap();
         assert_eq!(names(folder), ["new"]);
+    }
+
+    #[test]
+    fn what_is_reserved_makes_no_file_longer() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        for bytes in [1000, 300 << 20] {
+            let mut new = replacement(folder, false);
+            // Twice, as if what is expected had changed.
+            new.expect(bytes);
+            new.expect(bytes + 1);
+            new.write(b"x").unwrap();
+            new.place(false).unwrap();
+            assert_eq!(fs::read(folder.join("new")).unwrap(), b"x");
+            let mut given_up = replacement(folder, true);
+            given_up.expect(bytes);
+            drop(given_up);
+            assert_eq!(names(folder), ["new"]);
+        }
     }
 
     #[test]
