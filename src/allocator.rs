@@ -27,6 +27,16 @@ static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 /// The limit of [`ALLOCATED`] before the available memory is queried again.
 static ALLOWED: AtomicUsize = AtomicUsize::new(16 << 20);
 
+/// Gives blocks of more than a few pages back to the system as soon as they are free, and never keeps them for later: slower, but
+/// what is kept may be as much again as what is used.
+pub(crate) fn keep_little() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it changes a number, which other threads may be reading, and none but whole words are.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
+    }
+}
+
 // SAFETY: every call is passed on to the system's allocator unchanged; counting and advice do not change what
 // memory holds. No call unwinds.
 unsafe impl GlobalAlloc for Counting {

@@ -242,6 +242,11 @@ fn sort_parts(
     progress: &Progress,
     begin: Instant,
 ) -> anyhow::Result<Option<Timing>> {
+    /// With less memory, what the allocator keeps for later matters.
+    const LITTLE: u64 = 1 << 28;
+    if parts.budget().total() < LITTLE {
+        crate::allocator::keep_little();
+    }
     options.doubt(&first, progress);
     let chosen = devices.choose(first.len() as u64, first.shape(&options.ask), 0, progress)?;
     let mut folders = Folders::new(options.folders.clone());

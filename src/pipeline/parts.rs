@@ -123,7 +123,7 @@ impl<'a> Parts<'a> {
                 let mut keys = Words::new(element.key_words());
                 let before = reader.bytes;
                 // There is room for those of one more part, which may be read while this one is sorted.
-                let with_next = |n: u64| if is_first { n } else { n + n / 3 };
+                let with_next = |n: u64| if is_first { n } else { n + n / 2 };
                 while self.budget.fits_elements(with_next(keys.len() as u64), element.key_words()) {
                     let Some(more) = reader.read()? else {
                         *is_over = true;

@@ -138,12 +138,12 @@ impl Budget {
     /// The size of the blocks in which runs are written and read: small enough that those of many runs fit.
     pub(crate) fn block(&self) -> usize {
         const BLOCK: std::ops::Range<u64> = 1 << 6..1 << 20;
-        (self.bytes() / 1024 / self.files_of_run()).clamp(BLOCK.start, BLOCK.end) as usize
+        (self.bytes() / 2048 / self.files_of_run()).clamp(BLOCK.start, BLOCK.end) as usize
     }
 
-    /// The most runs that are merged at once: their blocks take a quarter.
+    /// The most runs that are merged at once: their blocks take an eighth.
     pub(crate) fn fan_in(&self) -> usize {
         let each = self.block() as u64 * self.files_of_run();
-        usize::try_from(self.bytes() / 4 / each).unwrap_or(usize::MAX).max(2)
+        usize::try_from(self.bytes() / 8 / each).unwrap_or(usize::MAX).max(2)
     }
 }
