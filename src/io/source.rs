@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Error;
 use crate::file::{fill, fill_at, read_at};
@@ -232,6 +232,9 @@ struct Reopened {
 
 impl Read for Reopened {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        /// One file at a time, whichever core reads: hardly another one may be open.
+        static READING: Mutex<()> = Mutex::new(());
+        let _reading = READING.lock().unwrap_or_else(PoisonError::into_inner);
         let file = File::open(&self.path)?;
         if file.metadata()?.len() < self.size {
             return Err(cut());

@@ -57,7 +57,10 @@ fn several_devices_are_named_by_their_numbers() {
     assert_eq!((told["devices"].as_array().unwrap().len(), &told["runs"]), (2, &4.into()), "{told}");
     assert_eq!(told["device"], told["devices"][0]);
     let why = told["why"].as_str().unwrap();
-    assert!(why.starts_with("--device names them; ") && why.ends_with("; in 4 shares on 2 GPUs"), "{told}");
+    assert!(
+        why.starts_with("--device names them; ") && why.ends_with("; in 4 shares on 2 GPUs, merged there"),
+        "{told}"
+    );
     let output = run(&["sort", "-d", "0,99", &file], "");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
     assert!(stderr(&output).contains("99"), "{}", stderr(&output));
