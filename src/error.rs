@@ -156,6 +156,11 @@ impl Error {
         self.is_of_size() || matches!(self.kind, ErrorKind::Lacks { .. })
     }
 
+    /// Whether a device has too little memory.
+    pub(crate) fn is_no_memory(&self) -> bool {
+        matches!(self.kind, ErrorKind::NoMemory { .. })
+    }
+
     /// Whether less work may be done where this is too much.
     pub(crate) fn is_of_size(&self) -> bool {
         matches!(self.kind, ErrorKind::Limit { .. } | ErrorKind::NoMemory { .. })

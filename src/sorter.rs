@@ -211,11 +211,19 @@ impl Ordered<'_> {
     ///
     /// A failure of the device; what `take` returns, which ends it.
     pub fn take(self, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<(usize, Report), Error> {
-        let waiting = match self.place {
-            Place::Memory(words) => take(words).map(|()| Duration::ZERO)?,
-            Place::Gpu(result) => result.take(take)?,
-            Place::Shares(merging) => merging.take(take)?,
+        let (start, mut taking) = (Instant::now(), Duration::ZERO);
+        let mut timed = |words: Words| {
+            let start = Instant::now();
+            let taken = take(words);
+            taking += start.elapsed();
+            taken
         };
+        match self.place {
+            Place::Memory(words) => return take(words).map(|()| (self.repeated, self.report)),
+            Place::Gpu(result) => result.take(&mut timed)?,
+            Place::Shares(merging) => merging.take(&mut timed)?,
+        }
+        let waiting = start.elapsed().saturating_sub(taking);
         Ok((self.repeated, self.report.with_download(waiting)))
     }
 }

@@ -48,7 +48,7 @@ pub enum Buffers {}
 pub enum Run {}
 
 impl Run {
-    pub fn new(gpu: &Gpu, _: usize, _: Shape) -> Result<Self, Error> {
+    pub fn new(gpu: &Gpu, _: u32, _: Shape) -> Result<Self, Error> {
         match *gpu {}
     }
 
@@ -60,11 +60,7 @@ impl Run {
         match *self {}
     }
 
-    pub fn download_keys(&self, _: &Gpu, _: &mut [u8]) -> Result<(), Error> {
-        match *self {}
-    }
-
-    pub fn download_positions(&self, _: &Gpu, _: &mut [u32]) -> Result<(), Error> {
+    pub fn download(&self, _: &Gpu, _: &mut [u8]) -> Result<(), Error> {
         match *self {}
     }
 

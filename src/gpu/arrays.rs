@@ -8,6 +8,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::context::Context;
 use super::device::Gpu;
@@ -35,25 +36,53 @@ impl Side {
 }
 
 /// The buffers of one array.
-struct Array {
+pub(super) struct Array {
     /// Elements that it has room for.
-    room: u32,
-    keys: wgpu::Buffer,
+    pub(super) room: u32,
+    pub(super) keys: wgpu::Buffer,
     /// A word that nobody uses, where elements have no position; see [`pipelines::numbers`].
-    positions: wgpu::Buffer,
+    pub(super) positions: wgpu::Buffer,
 }
 
-pub(super) const USAGE: wgpu::BufferUsages =
+const USAGE: wgpu::BufferUsages =
     wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_SRC).union(wgpu::BufferUsages::COPY_DST);
 
 impl Array {
-    fn new(context: &Context, room: u32, shape: Shape) -> Result<Self, Error> {
+    pub(super) fn new(context: &Context, room: u32, shape: Shape) -> Result<Self, Error> {
         // A binding may not be empty.
         let elements = u64::from(room.max(1));
         let keys = context.buffer("keys", elements * shape.key_bytes(), USAGE, false)?;
         let positions = if shape.positions { elements } else { 1 };
         let positions = context.buffer("positions", positions * 4, USAGE, false)?;
         Ok(Self { room, keys, positions })
+    }
+
+    /// Copies this slice of elements to another array, from this place on.
+    ///
+    /// # Panics
+    ///
+    /// When one of the arrays has no such place.
+    pub(super) fn copy(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        shape: Shape,
+        slice: Range<usize>,
+        to: &Self,
+        place: usize,
+    ) {
+        assert!(
+            slice.end <= self.room as usize && place + slice.len() <= to.room as usize,
+            "outside of an array"
+        );
+        let mut copy = |from: &wgpu::Buffer, to: &wgpu::Buffer, each: u64| {
+            let [begin, place, count] =
+                [slice.start, place, slice.len()].map(|elements| elements as u64 * each);
+            encoder.copy_buffer_to_buffer(from, begin, to, place, count);
+        };
+        copy(&self.keys, &to.keys, shape.key_bytes());
+        if shape.positions {
+            copy(&self.positions, &to.positions, 4);
+        }
     }
 }
 
@@ -93,7 +122,7 @@ impl Arrays {
     }
 
     /// The array on this side; the front one, where there is no other.
-    fn array(&self, side: Side) -> &Array {
+    pub(super) fn array(&self, side: Side) -> &Array {
         match (side, &self.back) {
             (Side::Back, Some(back)) => back,
             _ => &self.front,

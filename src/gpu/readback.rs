@@ -52,8 +52,22 @@ impl Words {
         mut encoder: wgpu::CommandEncoder,
         from: &wgpu::Buffer,
     ) -> Result<Vec<T>, Error> {
+        encoder.copy_buffer_to_buffer(from, 0, &self.0, 0, self.0.size());
+        self.collect(context, encoder)
+    }
+
+    /// Where to copy words that are to be collected.
+    pub(super) fn buffer(&self) -> &wgpu::Buffer {
+        &self.0
+    }
+
+    /// All words, after all that was submitted and what is in `encoder`.
+    pub(super) fn collect<T: bytemuck::Pod>(
+        &self,
+        context: &Context,
+        encoder: wgpu::CommandEncoder,
+    ) -> Result<Vec<T>, Error> {
         let bytes = self.0.size();
-        encoder.copy_buffer_to_buffer(from, 0, &self.0, 0, bytes);
         let submission = context.queue.submit([encoder.finish()]);
         Mapping::start(&self.0, wgpu::MapMode::Read, bytes, submission).finish(context)?;
         let view = self.0.get_mapped_range(..bytes).map_err(Error::device)?;

@@ -2,20 +2,19 @@
 
 use std::ops::Range;
 
-use super::arrays::{Side, USAGE};
+use super::arrays::{Array, Side};
 use super::buffers::Buffers;
 use super::device::Gpu;
-use super::readback::Mapping;
+use super::readback::Words;
 use super::staging;
 use crate::error::Error;
+use crate::key::KeyWords;
 use crate::plan::Shape;
 
 /// Elements in order, in memory of the device.
 pub struct Run {
-    count: usize,
     shape: Shape,
-    keys: wgpu::Buffer,
-    positions: Option<wgpu::Buffer>,
+    elements: Array,
 }
 
 impl Run {
@@ -24,17 +23,14 @@ impl Run {
     /// # Errors
     ///
     /// Too little memory on the device.
-    pub fn new(gpu: &Gpu, count: usize, shape: Shape) -> Result<Self, Error> {
-        let buffer = |label, each| gpu.context.buffer(label, count.max(1) as u64 * each, USAGE, false);
-        let keys = buffer("keys of a run", shape.key_bytes())?;
-        let positions = shape.positions.then(|| buffer("positions of a run", 4)).transpose()?;
-        Ok(Self { count, shape, keys, positions })
+    pub fn new(gpu: &Gpu, count: u32, shape: Shape) -> Result<Self, Error> {
+        Ok(Self { shape, elements: Array::new(&gpu.context, count, shape)? })
     }
 
     /// How many elements it has.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.count
+        self.elements.room as usize
     }
 
     /// Takes the elements of these buffers, as they are after all that was submitted.
@@ -43,22 +39,14 @@ impl Run {
     ///
     /// When they are not as many, or of another shape.
     pub fn copy(&self, gpu: &Gpu, from: &Buffers) {
-        assert!(self.shape == from.shape() && self.count == from.n() as usize, "the run is for others");
+        assert!(self.shape == from.shape() && self.elements.room == from.n(), "the run is for others");
         let mut encoder = gpu.context.encoder("run");
-        let side = from.side.get();
-        let copies = [
-            (from.arrays.keys(side), Some(&self.keys), self.shape.key_bytes()),
-            (from.arrays.positions(side), self.positions.as_ref(), 4),
-        ];
-        for (from, to, each) in copies {
-            if let Some(to) = to {
-                encoder.copy_buffer_to_buffer(from, 0, to, 0, self.count as u64 * each);
-            }
-        }
+        let array = from.arrays.array(from.side.get());
+        array.copy(&mut encoder, self.shape, 0..self.count(), &self.elements, 0);
         gpu.context.queue.submit([encoder.finish()]);
     }
 
-    /// Brings the keys to memory.
+    /// Brings positions to memory, where elements have them, or else keys.
     ///
     /// # Errors
     ///
@@ -66,23 +54,10 @@ impl Run {
     ///
     /// # Panics
     ///
-    /// When `keys` are more bytes.
-    pub fn download_keys(&self, gpu: &Gpu, keys: &mut [u8]) -> Result<(), Error> {
-        staging::download_to(&gpu.context, &gpu.staging, &self.keys, keys)
-    }
-
-    /// Brings the positions to memory; nothing where elements have none.
-    ///
-    /// # Errors
-    ///
-    /// Whatever the device or its driver reports.
-    ///
-    /// # Panics
-    ///
-    /// When `positions` are more.
-    pub fn download_positions(&self, gpu: &Gpu, positions: &mut [u32]) -> Result<(), Error> {
-        let Some(from) = &self.positions else { return Ok(()) };
-        staging::download_to(&gpu.context, &gpu.staging, from, bytemuck::cast_slice_mut(positions))
+    /// When `to` is longer.
+    pub fn download(&self, gpu: &Gpu, to: &mut [u8]) -> Result<(), Error> {
+        let from = if self.shape.positions { &self.elements.positions } else { &self.elements.keys };
+        staging::download_to(&gpu.context, &gpu.staging, from, to)
     }
 
     /// The keys at each of these places of these runs, widened.
@@ -95,21 +70,22 @@ impl Run {
     ///
     /// When there is no such place.
     pub fn keys_at(gpu: &Gpu, runs: &[&Self], places: &[(usize, usize)]) -> Result<Vec<u64>, Error> {
-        let Some(first) = runs.first() else { return Ok(Vec::new()) };
+        let (Some(first), false) = (runs.first(), places.is_empty()) else { return Ok(Vec::new()) };
         let each = first.shape.key_bytes();
-        let bytes = each * places.len().max(1) as u64;
-        let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
-        let keys = gpu.context.buffer("keys", bytes, usage, false)?;
+        let keys = Words::new(&gpu.context, each * places.len() as u64)?;
         let mut encoder = gpu.context.encoder("keys");
         for (to, &(run, place)) in (0..).zip(places) {
-            assert!(place < runs[run].count, "the run has no such place");
-            encoder.copy_buffer_to_buffer(&runs[run].keys, place as u64 * each, &keys, to * each, each);
+            assert!(place < runs[run].count(), "the run has no such place");
+            let from = &runs[run].elements.keys;
+            encoder.copy_buffer_to_buffer(from, place as u64 * each, keys.buffer(), to * each, each);
         }
-        let submission = gpu.context.queue.submit([encoder.finish()]);
-        Mapping::start(&keys, wgpu::MapMode::Read, bytes, submission).finish(&gpu.context)?;
-        let view = keys.get_mapped_range(..bytes).map_err(Error::device)?;
-        let wide = |word: &[u8]| word.iter().rev().fold(0, |key, &byte| key << 8 | u64::from(byte));
-        Ok(view.chunks(each as usize).take(places.len()).map(wide).collect())
+        match first.shape.key {
+            KeyWords::One => {
+                let keys: Vec<u32> = keys.collect(&gpu.context, encoder)?;
+                Ok(keys.into_iter().map(u64::from).collect())
+            }
+            KeyWords::Two => keys.collect(&gpu.context, encoder),
+        }
     }
 }
 
@@ -120,24 +96,15 @@ impl Buffers {
     ///
     /// When they are not as many elements as there are here, or of another shape.
     pub fn gather(&self, gpu: &Gpu, slices: &[(&Run, Range<usize>)]) {
-        let count: usize = slices.iter().map(|(_, slice)| slice.len()).sum();
-        assert_eq!(count, self.n() as usize, "the buffers are for others");
         let mut encoder = gpu.context.encoder("slices of runs");
+        let front = self.arrays.array(Side::Front);
         let mut place = 0;
-        for (run, slice) in slices.iter().filter(|(_, slice)| !slice.is_empty()) {
-            assert!(run.shape == self.shape() && slice.end <= run.count, "the run has no such slice");
-            let copies = [
-                (Some(&run.keys), self.arrays.keys(Side::Front), run.shape.key_bytes()),
-                (run.positions.as_ref(), self.arrays.positions(Side::Front), 4),
-            ];
-            for (from, to, each) in copies {
-                if let Some(from) = from {
-                    let (begin, bytes) = (slice.start as u64 * each, slice.len() as u64 * each);
-                    encoder.copy_buffer_to_buffer(from, begin, to, place * each, bytes);
-                }
-            }
-            place += slice.len() as u64;
+        for (run, slice) in slices {
+            assert!(run.shape == self.shape(), "the run is for others");
+            run.elements.copy(&mut encoder, run.shape, slice.clone(), front, place);
+            place += slice.len();
         }
+        assert_eq!(place, self.n() as usize, "the buffers are for others");
         gpu.context.queue.submit([encoder.finish()]);
         self.side.set(Side::Front);
     }

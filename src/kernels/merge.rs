@@ -35,21 +35,8 @@ impl MergeTile {
         Ok(Self { invocations_log2, elements })
     }
 
-    /// The best tiles for elements of this shape within these limits, measured on an H200: 256 invocations with 11 elements each,
-    /// or fewer, so that two workgroups find room in 48 KiB.
-    ///
-    /// # Errors
-    ///
-    /// Limits in which no tile has room.
-    pub fn measured(shape: Shape, limits: &Limits) -> Result<Self, Error> {
-        let invocations_log2 = limits.invocations.clamp(1, 256).ilog2();
-        let bytes = limits.workgroup_bytes.min(23 << 10).saturating_sub(Self::OWN_BYTES);
-        let elements = ((bytes / shape.bytes()) >> invocations_log2).clamp(1, 11) as u32;
-        Self::new(invocations_log2, if elements > 1 { elements - 1 + elements % 2 } else { 1 })
-    }
-
-    /// What is in workgroup memory beside elements.
-    const OWN_BYTES: u64 = 16;
+    /// Bytes in workgroup memory beside elements.
+    pub(crate) const OWN_BYTES: u64 = 16;
 
     /// Elements in a tile.
     #[must_use]

@@ -2,7 +2,7 @@
 
 use crate::device::{Kind, Limits};
 use crate::error::Error;
-use crate::kernels::{FusedTile, Matching, RadixTile, Shape, Silence, TopTuning};
+use crate::kernels::{FusedTile, Matching, MergeTile, RadixTile, Shape, Silence, TopTuning};
 use crate::key::KeyWords;
 use crate::network;
 
@@ -209,5 +209,20 @@ impl RadixTuning {
     /// Tiles in a chunk of `n` elements.
     pub(super) fn chunk(&self, n: u32) -> u32 {
         self.tile.tiles(n).div_ceil(self.chunks.max(1)).max(1)
+    }
+}
+
+impl MergeTile {
+    /// The best tiles for elements of this shape within these limits, measured on an H200: 256 invocations with 11 elements each,
+    /// or fewer, so that two workgroups find room in 48 KiB.
+    ///
+    /// # Errors
+    ///
+    /// Limits in which no tile has room.
+    pub fn measured(shape: Shape, limits: &Limits) -> Result<Self, Error> {
+        let invocations_log2 = limits.invocations.clamp(1, 256).ilog2();
+        let bytes = limits.workgroup_bytes.min(23 << 10).saturating_sub(Self::OWN_BYTES);
+        let elements = ((bytes / shape.bytes()) >> invocations_log2).clamp(1, 11) as u32;
+        Self::new(invocations_log2, if elements > 1 { elements - 1 + elements % 2 } else { 1 })
     }
 }

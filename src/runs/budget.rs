@@ -112,7 +112,7 @@ impl Budget {
     pub fn fits_elements(&self, n: u64, key: KeyWords) -> bool {
         // The keys as read, those that are sorted, and what is written of them.
         const TIMES: u64 = 3;
-        let bytes = n.saturating_mul(if key == KeyWords::One { 4 } else { 8 });
+        let bytes = n.saturating_mul(u64::from(key.count()) * 4);
         self.allows(n) && self.fits(bytes, TIMES * self.times_of_keys())
     }
 
@@ -120,7 +120,7 @@ impl Budget {
     pub(crate) fn piece(&self, element: ElementType) -> u64 {
         // Without a limit as long as nobody has asked for it. Elements have a byte at least.
         let most = if self.positions { 1 << 27 } else { u64::MAX };
-        let word = if element.key_words() == KeyWords::One { 4 } else { 8 };
+        let word = u64::from(element.key_words().count()) * 4;
         let times = self.times_of_keys() * word / element.bytes() as u64;
         self.known().map_or(most, |bytes| most.min(bytes / 8 / times))
     }

@@ -10,18 +10,15 @@
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
-use super::on_gpu::{OnDevice, OnGpu};
+use super::on_gpu::{OnDevice, OnGpu, given};
 use super::{Ordered, Place};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::gpu::Run;
-use crate::key::KeyWords;
-use crate::memory;
 use crate::parallel;
 use crate::plan::{Plan, Shape};
 use crate::runs::windows;
-use crate::words::{Width, Words};
+use crate::words::Words;
 
 /// The shares of one GPU.
 pub(super) struct Kept<'a> {
@@ -59,7 +56,7 @@ impl<'a> Kept<'a> {
         sort: impl Fn() -> Result<(Ordered<'a>, R), Error>,
     ) -> Result<(Option<Words<'static>>, R), Error> {
         let stays = self.stays();
-        let room = || stays.then(|| Run::new(self.gpu.gpu(), share.len(), self.shape)).transpose();
+        let room = || stays.then(|| Run::new(self.gpu.gpu(), share.len() as u32, self.shape)).transpose();
         // Making room takes a quarter of the time of a share's way to the device.
         let room_and_sort = || {
             std::thread::scope(|scope| {
@@ -69,7 +66,7 @@ impl<'a> Kept<'a> {
             })
         };
         let (room, (ordered, more)) = match room_and_sort() {
-            Err(error) if stays && matches!(error.kind(), ErrorKind::NoMemory { .. }) => {
+            Err(error) if stays && error.is_no_memory() => {
                 // If another lane has brought them meanwhile, there is memory, too.
                 self.bring_all()?;
                 (None, sort()?)
@@ -100,29 +97,12 @@ impl<'a> Kept<'a> {
         let mut kept = self.runs();
         let Some(runs) = kept.as_mut() else { return Ok(()) };
         while let Some((begin, run)) = runs.last() {
-            let words = self.brought_words(run)?;
+            let words = given(self.shape, run.count(), |to| run.download(self.gpu.gpu(), to))?;
             self.brought().push((*begin, words));
             runs.pop();
         }
         *kept = None;
         Ok(())
-    }
-
-    fn brought_words(&self, run: &Run) -> Result<Words<'static>, Error> {
-        fn keys<W: Width>(gpu: &OnGpu, run: &Run) -> Result<Words<'static>, Error> {
-            let mut keys = memory::zeroed::<W>(run.count());
-            run.download_keys(gpu.gpu(), bytemuck::cast_slice_mut(&mut keys))?;
-            Ok(keys.into())
-        }
-        if self.shape.positions {
-            let mut positions = memory::zeroed::<u32>(run.count());
-            run.download_positions(self.gpu.gpu(), &mut positions)?;
-            return Ok(positions.into());
-        }
-        match self.shape.key {
-            KeyWords::One => keys::<u32>(self.gpu, run),
-            KeyWords::Two => keys::<u64>(self.gpu, run),
-        }
     }
 
     /// What stayed, to be merged, and what had to be brought.
@@ -173,7 +153,7 @@ impl<'a> Kept<'a> {
         gpu.prepare_download()?;
         let first = self.gpu.buffers(&plan)?;
         let second = match self.gpu.buffers(&plan) {
-            Err(error) if matches!(error.kind(), ErrorKind::NoMemory { .. }) => None,
+            Err(error) if error.is_no_memory() => None,
             second => Some(second?),
         };
         let two = second.is_some();
@@ -273,43 +253,29 @@ impl<'a> Merging<'a> {
 
     /// Brings all to memory in one block.
     pub(super) fn bring(&self) -> Result<Words<'static>, Error> {
-        fn all<W: Width>(merging: &Merging) -> Result<Words<'static>, Error> {
-            let mut all = memory::zeroed::<W>(merging.count());
-            let mut rest = &mut all[..];
-            merging.each(&mut |window| {
-                let (place, after) = std::mem::take(&mut rest).split_at_mut(window.count());
+        let each = if self.shape.positions { 4 } else { self.shape.key_bytes() as usize };
+        let words = given(self.shape, self.count(), |mut rest| {
+            self.each(&mut |window| {
+                let (place, after) = std::mem::take(&mut rest).split_at_mut(window.count() * each);
                 rest = after;
-                window.bring_to(bytemuck::cast_slice_mut(place))
-            })?;
-            Ok(all.into())
-        }
-        let words = match self.shape {
-            Shape { positions: false, key: KeyWords::Two } => all::<u64>(self),
-            _ => all::<u32>(self),
-        };
-        match &self.records {
-            Some(records) => Ok(records.borrowed().gathered(&words?.into_vec().unwrap_or_default())),
+                window.bring_to(place)
+            })
+        })?;
+        Ok(match &self.records {
+            Some(records) => records.borrowed().gathered(&words.into_vec().unwrap_or_default()),
             None => words,
-        }
+        })
     }
 
     /// Gives it to `take` in order, block by block, as [`OnDevice::take`] does.
-    pub(super) fn take(self, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<Duration, Error> {
-        let (start, mut taking) = (Instant::now(), Duration::ZERO);
-        let mut timed = |words: Words| {
-            let start = Instant::now();
-            let taken = take(words);
-            taking += start.elapsed();
-            taken
-        };
+    pub(super) fn take(self, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<(), Error> {
         self.each(&mut |window| match &self.records {
             Some(records) => {
                 let positions = window.bring()?.into_vec().unwrap_or_default();
-                timed(records.borrowed().gathered(&positions))
+                take(records.borrowed().gathered(&positions))
             }
-            None => window.take(&mut timed).map(drop),
-        })?;
-        Ok(start.elapsed().saturating_sub(taking))
+            None => window.take(take),
+        })
     }
 }
 
@@ -319,7 +285,9 @@ mod tests {
 
     use super::*;
     use crate::device::Select;
+    use crate::error::ErrorKind;
     use crate::gpu::Gpu;
+    use crate::key::KeyWords;
     use crate::sorter::{Give, Job, Method};
 
     /// Keys of which many are equal.

@@ -8,9 +8,10 @@ use super::method::{Planned, Task, first_that_fits};
 use super::{Give, Incoming, Job, Method, Ordered, Place, Progress};
 use crate::clock::{Clock, Elapsed};
 use crate::cpu;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, Run, execute};
 use crate::key::KeyWords;
+use crate::memory;
 use crate::parallel;
 use crate::plan::{Plan, RadixFrom, Shape};
 use crate::report::{Form, Ran, Report};
@@ -192,9 +193,7 @@ impl OnGpu {
         let place = Place::Gpu(Box::new(OnDevice { of: self, buffers, shape, count, records }));
         Ok(Ordered { place, count, repeated: 0, report })
     }
-}
 
-impl OnGpu {
     /// Merges slices of runs of this shape.
     pub(super) fn merge(&self, slices: &[(&Run, Range<usize>)], shape: Shape) -> Result<OnDevice<'_>, Error> {
         let lengths: Vec<u32> = slices.iter().map(|(_, slice)| slice.len() as u32).collect();
@@ -219,7 +218,7 @@ pub(super) struct Placed {
 impl Placed {
     /// What there was no memory for, if there is another plan for that reason.
     pub(super) fn lacked_memory(&mut self) -> Option<Error> {
-        self.lacked.take_if(|lacked| matches!(lacked.kind(), ErrorKind::NoMemory { .. }))
+        self.lacked.take_if(|lacked| lacked.is_no_memory())
     }
 }
 
@@ -234,25 +233,34 @@ pub(super) struct OnDevice<'s> {
     records: Option<Words<'static>>,
 }
 
+/// What a sort of this shape gives back, in memory that `fill` fills: positions, where elements have them, or else keys.
+pub(super) fn given(
+    shape: Shape,
+    count: usize,
+    fill: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+) -> Result<Words<'static>, Error> {
+    fn of<W: Width>(
+        count: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+    ) -> Result<Words<'static>, Error> {
+        let mut words = memory::zeroed::<W>(count);
+        fill(bytemuck::cast_slice_mut(&mut words))?;
+        Ok(words.into())
+    }
+    if shape.positions || shape.key == KeyWords::One {
+        of::<u32>(count, fill)
+    } else {
+        of::<u64>(count, fill)
+    }
+}
+
 impl OnDevice<'_> {
-    fn keys<W: Width>(&self) -> Result<Words<'static>, Error> {
-        let mut keys = vec![W::default(); self.count];
-        self.buffers.download_keys(&self.of.gpu, bytemuck::cast_slice_mut(&mut keys))?;
-        Ok(keys.into())
-    }
-
-    fn positions(&self) -> Result<Vec<u32>, Error> {
-        let mut positions = vec![0; self.count];
-        self.buffers.download_positions(&self.of.gpu, &mut positions)?;
-        Ok(positions)
-    }
-
     /// How many elements there are.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Brings keys, or positions where elements have them, to memory that has room for them.
+    /// Brings positions, where elements have them, or else keys, to memory that has room for them.
     pub(super) fn bring_to(self, to: &mut [u8]) -> Result<(), Error> {
         if self.shape.positions {
             self.buffers.download_positions(&self.of.gpu, bytemuck::cast_slice_mut(to))?;
@@ -276,36 +284,25 @@ impl OnDevice<'_> {
 
     /// Brings it to memory in one block.
     pub(super) fn bring(mut self) -> Result<Words<'static>, Error> {
-        let words = match (self.shape.positions, self.records.take()) {
-            (true, Some(records)) => records.gathered(&self.positions()?),
-            (true, None) => self.positions()?.into(),
-            (false, _) if self.shape.key == KeyWords::One => self.keys::<u32>()?,
-            (false, _) => self.keys::<u64>()?,
-        };
-        self.keep();
-        Ok(words)
+        let records = self.records.take();
+        let words = given(self.shape, self.count, |to| self.bring_to(to))?;
+        Ok(match records {
+            Some(records) => records.gathered(&words.into_vec().unwrap_or_default()),
+            None => words,
+        })
     }
 
-    /// Gives it to `take` in order, block by block, later ones on their way meanwhile. Returns the time spent waiting for
-    /// blocks.
-    pub(super) fn take(self, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<Duration, Error> {
+    /// Gives it to `take` in order, block by block, later ones on their way meanwhile.
+    pub(super) fn take(self, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<(), Error> {
         fn block<W: Width>(bytes: &[u8]) -> Words<'_> {
             bytemuck::cast_slice::<_, W>(bytes).into()
         }
-        let (start, mut taking) = (Instant::now(), Duration::ZERO);
-        let mut timed = |words: Words| {
-            let start = Instant::now();
-            let taken = take(words);
-            taking += start.elapsed();
-            taken
-        };
         if self.shape.positions || self.count < self.buffers.n() as usize {
-            timed(self.bring()?)?;
-        } else {
-            let block = if self.shape.key == KeyWords::One { block::<u32> } else { block::<u64> };
-            self.buffers.take_keys(&self.of.gpu, |bytes| timed(block(bytes)))?;
-            self.keep();
+            return take(self.bring()?);
         }
-        Ok(start.elapsed().saturating_sub(taking))
+        let block = if self.shape.key == KeyWords::One { block::<u32> } else { block::<u64> };
+        self.buffers.take_keys(&self.of.gpu, |bytes| take(block(bytes)))?;
+        self.keep();
+        Ok(())
     }
 }

@@ -215,7 +215,9 @@ fn sort_and_merge<R: Send, M: Send>(
             break;
         }
         if working.is_empty() {
-            return Err(failures.swap_remove(failures.len() - 1));
+            // Who works no more has failed.
+            let last = failures.pop();
+            return Err(last.unwrap_or_else(|| Error::device("no GPU is at work")));
         }
     }
     let say = |error: Error| format!("a GPU failed and others did its part: {error}");
