@@ -125,15 +125,16 @@ pub(super) struct BenchArgs {
     #[arg(short, long, value_name = "SIZES", default_value = "256..1M")]
     pub(super) sizes: Sizes,
 
-    /// Algorithms [default: all]
+    /// Algorithms
     #[arg(
         short,
         long,
         value_name = "ALGO",
         value_delimiter = ',',
-        value_parser = one_of(named(Algorithm::ALL, Algorithm::name))
+        default_value = "all",
+        value_parser = one_of(optional(Algorithm::ALL, Algorithm::name).chain([("all", None)]))
     )]
-    pub(super) algo: Vec<Algorithm>,
+    pub(super) algo: Vec<OrAuto<Algorithm>>,
 
     /// Variants, or all of them [default: each algorithm's default]
     #[arg(

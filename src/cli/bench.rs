@@ -148,13 +148,14 @@ fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
     distinct
 }
 
-/// Each algorithm with those of these variants that it has; `None` is all variants. Without any, each is as the device
+/// Each algorithm with those of these variants that it has; `None` is all of them. Without any variant, each is as the device
 /// takes it.
 fn methods(
-    algorithms: &[Algorithm],
+    algorithms: &[OrAuto<Algorithm>],
     variants: &[OrAuto<Variant>],
 ) -> anyhow::Result<Vec<(Algorithm, Option<Variant>)>> {
-    let algorithms = if algorithms.is_empty() { &Algorithm::ALL } else { algorithms };
+    let named: Option<Vec<Algorithm>> = algorithms.iter().copied().collect();
+    let algorithms = named.as_deref().unwrap_or(&Algorithm::ALL);
     if variants.is_empty() {
         return Ok(distinct(algorithms.iter().map(|&algorithm| (algorithm, None)).collect()));
     }

@@ -271,6 +271,7 @@ fn only_the_requested_variants_are_measured() {
     let is_default =
         |algorithm: Algorithm, variant| variant == algorithm.default_variant(&device::gpu().info().limits);
     assert_eq!(columns(&[]), methods(is_default));
+    assert_eq!(columns(&["-a", "all,bitonic"]), methods(is_default));
     assert_eq!(columns(&["--variant", "naive"]), methods(|_, variant| variant == Variant::Naive));
     assert_eq!(
         columns(&["--variant", "transpose,block"]),
