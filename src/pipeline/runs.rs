@@ -325,7 +325,7 @@ impl<'a> Runs<'a> {
     /// Merges some runs, whose records are read in this form.
     fn merge_some(
         &self,
-        runs: Vec<Run>,
+        mut runs: Vec<Run>,
         form: Form,
         written: Written,
         parts: &Parts,
@@ -335,7 +335,7 @@ impl<'a> Runs<'a> {
         let (budget, how, selection) = (self.budget, self.how, self.ask.selection);
         let (block, memory) = (budget.block(), budget.bytes() / 2);
         let positions = to.positions.map(|(to, element)| {
-            let readers = runs.iter().filter_map(Run::position_reader);
+            let readers = runs.iter_mut().filter_map(Run::take_positions);
             Positions { runs: readers.collect(), to, written, element }
         });
         let progress = &mut |merged| progress(merged);
@@ -364,19 +364,18 @@ impl<'a> Runs<'a> {
         if !are_floats.contains(&true) {
             return Ok(());
         }
-        for number in 0..self.done.len() {
-            if self.done[number].has_minus_zeros {
-                let run = &self.done[number];
-                let before = run.bytes();
-                let part = run.content(parts)?;
-                let reader = run.position_reader();
-                let positions = reader.map(|mut reader| reader.take(run.count as usize)).transpose()?;
+        for mut run in std::mem::take(&mut self.done) {
+            if run.has_minus_zeros {
+                let (before, count) = (run.bytes(), run.count as usize);
+                let reader = run.take_positions();
+                let positions = reader.map(|mut reader| reader.take(count)).transpose()?;
+                let part = run.content(parts, positions.is_some())?;
                 let position = |at| positions.as_ref().map_or(0, |positions| positions[at as usize]);
-                let run = self.sorted(part, sorter, position)?;
+                run = self.sorted(part, sorter, position)?;
                 self.merge.runs -= 1;
                 self.merge.spilled_bytes -= before;
-                self.done[number] = run;
             }
+            self.done.push(run);
         }
         Ok(())
     }
@@ -405,10 +404,11 @@ impl Run {
         self.spilled.bytes() + self.positions.as_ref().map_or(0, |(positions, _)| positions.bytes())
     }
 
-    /// The positions of its records.
-    fn position_reader(&self) -> Option<PositionReader> {
-        let (positions, element) = self.positions.as_ref()?;
-        Some(PositionReader::new(positions.name(), positions.clone().read(), *element))
+    /// The positions of its records, which are read once.
+    fn take_positions(&mut self) -> Option<PositionReader> {
+        let (positions, element) = self.positions.take()?;
+        let name = positions.name().to_owned();
+        Some(PositionReader::new(&name, positions.read(), element))
     }
 
     /// Its records as tokens or rows.
@@ -435,9 +435,9 @@ impl Run {
     }
 
     /// Its records, read again now that the types are known.
-    fn content<'d>(&self, parts: &Parts) -> Result<Dataset<'d>, Error> {
-        let name = self.spilled.name();
-        let bytes = self.spilled.all().map_err(|error| Error::io(name, "read", error))?;
-        parts.again(name, bytes, self.positions.is_some())
+    fn content<'d>(self, parts: &Parts, has_positions: bool) -> Result<Dataset<'d>, Error> {
+        let name = self.spilled.name().to_owned();
+        let bytes = self.spilled.all().map_err(|error| Error::io(&name, "read", error))?;
+        parts.again(&name, bytes, has_positions)
     }
 }

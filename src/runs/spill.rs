@@ -3,12 +3,14 @@
 //! Each folder has one file for all runs in it, without a name while it is in use, or removed by the system when it is
 //! closed, so that nothing remains however the process ends. Runs are written and read in blocks, each with a checksum
 //! that stays in memory: what the disk gives back is what it was given, or an error.
+//!
+//! A run is read once, and where its blocks were, others are written: runs that are merged into longer ones need no room beside
+//! these.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -30,11 +32,36 @@ struct Store {
     file: File,
     /// The name in messages.
     name: String,
-    /// Bytes written or being written.
-    end: AtomicU64,
+    /// The size of a block; the last one of a run may be shorter.
+    block: usize,
+    places: Mutex<Places>,
+}
+
+/// Where blocks can be written in a file.
+#[derive(Debug, Default)]
+struct Places {
+    /// Bytes up to the last block's end.
+    end: u64,
+    /// Places of whole blocks that have been read.
+    free: Vec<u64>,
 }
 
 impl Store {
+    /// A place for a block of this many bytes.
+    fn place(&self, length: u64) -> u64 {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        places.free.pop().unwrap_or_else(|| {
+            places.end += length;
+            places.end - length
+        })
+    }
+
+    /// Takes back the places of whole blocks.
+    fn free(&self, blocks: &[Block]) {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        places.free.extend(blocks.iter().map(|block| block.place));
+    }
+
     /// Reads a block into as much room.
     fn read(&self, block: &Block, room: &mut [u8]) -> io::Result<()> {
         if fill_at(&self.file, room, block.place)? < room.len() {
@@ -69,22 +96,20 @@ impl Folders {
         let number = self.next % self.folders.len();
         self.next += 1;
         let (folder, store) = &mut self.folders[number];
-        let store = if let Some(store) = store {
+        let store = if let Some(store) = store.as_ref().filter(|store| store.block == block) {
             store.clone()
         } else {
             let name = format!("a temporary file in {}", human::path(folder));
             let file = tempfile::tempfile_in(folder).map_err(|error| Error::io(&name, "create", error))?;
-            store.insert(Arc::new(Store { file, name, end: AtomicU64::new(0) })).clone()
+            store.insert(Arc::new(Store { file, name, block, places: Mutex::default() })).clone()
         };
-        Ok(Spill { store, room: block, block: Vec::new(), blocks: Vec::new(), bytes: 0 })
+        Ok(Spill { store, block: Vec::new(), blocks: Vec::new(), bytes: 0 })
     }
 }
 
 /// A run that is being written.
 pub struct Spill {
     store: Arc<Store>,
-    /// The size of a block.
-    room: usize,
     /// The block that is being filled.
     block: Vec<u8>,
     /// Those before it.
@@ -102,7 +127,7 @@ struct Block {
 impl Spill {
     fn write_block(&mut self) -> io::Result<()> {
         let length = self.block.len() as u64;
-        let place = self.store.end.fetch_add(length, Ordering::Relaxed);
+        let place = self.store.place(length);
         write_all_at(&self.store.file, &self.block, place)?;
         self.blocks.push(Block { place, sum: xxh3_64(&self.block) });
         self.bytes += length;
@@ -124,16 +149,16 @@ impl Spill {
         if !self.block.is_empty() {
             self.write_block()?;
         }
-        let Self { store, room, blocks, bytes, .. } = self;
-        Ok(Spilled { store, room, blocks, bytes })
+        let Self { store, blocks, bytes, .. } = self;
+        Ok(Spilled { store, blocks, bytes })
     }
 }
 
 impl Write for Spill {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = bytes.len().min(self.room - self.block.len());
+        let count = bytes.len().min(self.store.block - self.block.len());
         self.block.extend_from_slice(&bytes[..count]);
-        if self.block.len() == self.room {
+        if self.block.len() == self.store.block {
             self.write_block()?;
         }
         Ok(count)
@@ -145,10 +170,8 @@ impl Write for Spill {
 }
 
 /// A complete run in a temporary file.
-#[derive(Clone)]
 pub struct Spilled {
     store: Arc<Store>,
-    room: usize,
     blocks: Vec<Block>,
     bytes: u64,
 }
@@ -169,9 +192,9 @@ impl Spilled {
     /// # Errors
     ///
     /// I/O errors; a block that differs from what was written.
-    pub(crate) fn all(&self) -> io::Result<Vec<u8>> {
+    pub(crate) fn all(self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(usize::try_from(self.bytes).unwrap_or(0));
-        self.clone().read().read_to_end(&mut bytes)?;
+        self.read().read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -194,28 +217,31 @@ pub(crate) struct SpillReader {
 impl SpillReader {
     /// Reads the next block; an empty one at the end.
     fn read_block(&mut self) -> io::Result<()> {
-        let Spilled { store, room, blocks, bytes } = &self.spilled;
+        let Spilled { store, blocks, bytes } = &self.spilled;
         self.at = 0;
         self.block.clear();
         let Some(block) = blocks.get(self.next) else { return Ok(()) };
-        let left = *bytes - (self.next * *room) as u64;
-        self.block.resize(left.min(*room as u64) as usize, 0);
+        let left = *bytes - (self.next * store.block) as u64;
+        self.block.resize(left.min(store.block as u64) as usize, 0);
         store.read(block, &mut self.block)?;
         self.next += 1;
+        if self.block.len() == store.block {
+            store.free(std::slice::from_ref(block));
+        }
         Ok(())
     }
 
     /// Reads the next whole blocks that there is room for; 0 if there is none for the next one.
     fn read_blocks(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let Spilled { store, room: size, blocks, bytes } = &self.spilled;
+        let Spilled { store, blocks, bytes } = &self.spilled;
+        let size = store.block;
         let left = bytes.saturating_sub((self.next * size) as u64);
         let left = usize::try_from(left).unwrap_or(usize::MAX);
         let whole = room.len().min(left) / size;
         let room = &mut room[..whole * size];
         let blocks = &blocks[self.next..self.next + whole];
-        parallel::chunks_mut(room, *size)
-            .zip(blocks)
-            .try_for_each(|(room, block)| store.read(block, room))?;
+        parallel::chunks_mut(room, size).zip(blocks).try_for_each(|(room, block)| store.read(block, room))?;
+        store.free(blocks);
         self.next += whole;
         Ok(room.len())
     }
@@ -271,6 +297,46 @@ mod tests {
                 (0..20).filter(|number| number % 2 == parity as u8).flat_map(|n| [n; 3]).collect();
             assert_eq!(run.finish().unwrap().all().unwrap(), expected);
         }
+    }
+
+    #[test]
+    fn what_was_read_leaves_room_for_what_is_written() {
+        let mut folders = Folders::new(vec![std::env::temp_dir()]);
+        let mut runs: Vec<Spilled> = Vec::new();
+        for number in 0..4 {
+            let mut run = folders.create(16).unwrap();
+            run.write_all(&[number; 100]).unwrap();
+            runs.push(run.finish().unwrap());
+        }
+        let store = runs[0].store.clone();
+        let length = store.file.metadata().unwrap().len();
+        assert_eq!(length, 4 * 100);
+        for _level in 0..3 {
+            let mut merged = folders.create(16).unwrap();
+            let mut expected = Vec::new();
+            for run in runs.drain(..) {
+                let mut reader = run.read();
+                let mut some = [0; 40];
+                loop {
+                    let count = reader.read(&mut some).unwrap();
+                    if count == 0 {
+                        break;
+                    }
+                    expected.extend_from_slice(&some[..count]);
+                    merged.write_all(&some[..count]).unwrap();
+                }
+            }
+            assert_eq!(expected, [[0; 100], [1; 100], [2; 100], [3; 100]].concat());
+            runs.push(merged.finish().unwrap());
+        }
+        // Ends of runs and what is being written are less than a block each.
+        let most = length + 5 * 16;
+        assert!(store.file.metadata().unwrap().len() <= most, "{:?}", store.places);
+        // Blocks of another size have a file of their own.
+        let mut other = folders.create(32).unwrap();
+        other.write_all(&[9; 64]).unwrap();
+        assert_eq!(runs.remove(0).all().unwrap().len(), 400);
+        assert_eq!(other.finish().unwrap().all().unwrap(), [9; 64]);
     }
 
     #[test]
