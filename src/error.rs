@@ -40,6 +40,10 @@ pub enum Hint {
     ColumnNumber,
     /// Separating fields by this character.
     Delimiter(char),
+    /// Taking the first line for a header.
+    Header,
+    /// Reading lines, and ordering them by one of their fields.
+    Lines,
     /// Sorting the input instead of merging it.
     Sort,
 }

@@ -17,6 +17,9 @@ pub struct KeyOrder {
     pub empty: Nulls,
     /// Fields that spell no number.
     pub invalid: Invalid,
+    /// Of a field only the number counts that it begins with, of digits, a point and an exponent; one that begins with none is
+    /// invalid.
+    pub leading: bool,
 }
 
 /// Where nulls of a class go.
@@ -47,8 +50,13 @@ pub enum Invalid {
 
 impl KeyOrder {
     /// Smallest first; NaN and empty fields last, invalid ones refused.
-    pub const ASCENDING: Self =
-        Self { descending: false, nan: Nulls::Last, empty: Nulls::Last, invalid: Invalid::Error };
+    pub const ASCENDING: Self = Self {
+        descending: false,
+        nan: Nulls::Last,
+        empty: Nulls::Last,
+        invalid: Invalid::Error,
+        leading: false,
+    };
 
     /// The bijection that makes keys of this order from elements of this type.
     #[must_use]

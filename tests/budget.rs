@@ -1,7 +1,7 @@
 //! Sorting in little memory: the same bytes, and the same errors, as with all memory.
 
 use gpusort::unstable::io::binary::Source;
-use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Format, Input, Memory};
 use gpusort::unstable::order::{KeyOrder, Selection};
@@ -92,7 +92,7 @@ fn what_is_read_ahead_comes_out_as_well() {
         element: None,
         order: KeyOrder::ASCENDING,
     };
-    let table_of = Kind::Table(Dialect { delimiter: b',', header: false });
+    let table_of = Kind::Table(Dialect { fields: Fields::Quoted(b','), header: false });
     let budget = || Budget::of(1 << 20);
     let same = |text: &str, how: &How| {
         let inputs = [Input::Memory(Memory::new("input", text.as_bytes(), &[]))];

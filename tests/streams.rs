@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::ordered::{Written, check, merge};
 use gpusort::unstable::io::stream::{How, Kind, Stretches};
 use gpusort::unstable::io::{Input, Memory, Output as Sink};
@@ -23,7 +23,7 @@ fn long_records_from_a_pipe_take_linear_time() {
             order: KeyOrder::ASCENDING,
         },
     };
-    let table = move |header| how(Kind::Table(Dialect { delimiter: b',', header }), &["1"]);
+    let table = move |header| how(Kind::Table(Dialect { fields: Fields::Quoted(b','), header }), &["1"]);
     let digits = "0".repeat(LENGTH);
     let (done, waits) = mpsc::channel();
     std::thread::spawn(move || {

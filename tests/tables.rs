@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use gpusort::unstable::io::binary::Source;
-use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Format, Input};
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
@@ -86,12 +86,27 @@ fn order_on(sorter: &Sorter, folder: &Path, what: &serde_json::Value) -> Vec<u8>
     };
     let inputs: Vec<Input> = strings("files").iter().map(|name| Input::File(folder.join(name))).collect();
     let selection = Selection { unique: flag("unique"), first: what["top"].as_u64().map(|top| top as usize) };
-    let order = KeyOrder { descending: flag("reverse"), nan: nulls("nan"), empty: nulls("empty"), invalid };
+    let order = KeyOrder {
+        descending: flag("reverse"),
+        nan: nulls("nan"),
+        empty: nulls("empty"),
+        invalid,
+        leading: flag("leading"),
+    };
     let by = |columns, element| By { columns, element, order };
     let (kind, by, format) = if flag("table") {
-        let dialect =
-            Dialect { delimiter: what["delimiter"].as_u64().unwrap() as u8, header: flag("header") };
-        let by = by(strings("keys"), what["type"].as_str().unwrap().parse().ok());
+        let delimiter = what["delimiter"].as_u64().unwrap() as u8;
+        let fields = match (flag("lines"), delimiter) {
+            (true, 0) => Fields::Blanks,
+            (true, byte) => Fields::Split(byte),
+            (false, byte) => Fields::Quoted(byte),
+        };
+        let dialect = Dialect { fields, header: flag("header") };
+        let mut keys = strings("keys");
+        if flag("lines") && keys.is_empty() {
+            keys.push("1".to_owned());
+        }
+        let by = by(keys, what["type"].as_str().unwrap().parse().ok());
         (Kind::Table(dialect), by, if flag("argsort") { Format::Text } else { Format::Csv })
     } else {
         let (kind, size) = what["dtype"].as_str().unwrap().trim_start_matches(['<', '>', '|']).split_at(1);

@@ -2,7 +2,7 @@
 //!
 //! How many bytes are options does not depend on what they say, so inserting data does not change the options.
 
-use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
 
@@ -57,8 +57,10 @@ impl<'a> Choices<'a> {
     }
 
     pub fn dialect(&mut self) -> Dialect {
-        let delimiter = self.of(b",,,;\t| 1-e.");
-        Dialect { delimiter, header: self.below(2) == 0 }
+        let quoted = b",,,;\t| 1-e.".map(Fields::Quoted);
+        let lines = [Fields::Blanks; 8].into_iter().chain(b":, \"".map(Fields::Split));
+        let fields: Vec<Fields> = quoted.into_iter().chain(lines).collect();
+        Dialect { fields: self.of(&fields), header: self.below(2) == 0 }
     }
 
     /// The order of a table: up to three keys.
@@ -68,8 +70,10 @@ impl<'a> Choices<'a> {
             (0..3).map(|_| self.of(&keys)).filter(|key| !key.is_empty()).map(str::to_owned).collect();
         let (descending, element) = (self.below(2) == 1, self.text_type());
         let (nan, empty) = (self.nulls(), self.nulls());
-        let invalid = self.of(&[Invalid::Error, Invalid::Last, Invalid::First, Invalid::Skip]);
-        By { columns, element, order: KeyOrder { descending, nan, empty, invalid } }
+        let invalid = [Invalid::Error, Invalid::Last, Invalid::First, Invalid::Skip];
+        let leading = [false, false, false, true].map(|leading| invalid.map(|invalid| (invalid, leading)));
+        let (invalid, leading) = self.of(leading.as_flattened());
+        By { columns, element, order: KeyOrder { descending, nan, empty, invalid, leading } }
     }
 }
 

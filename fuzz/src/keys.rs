@@ -4,7 +4,7 @@
 //! directions makes an order of its own.
 
 use gpusort::Hint;
-use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::order::{KeyOrder, Selection};
 
@@ -32,7 +32,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let header = parts.next().unwrap_or_default();
     let keys: Vec<String> = parts.map(|key| String::from_utf8_lossy(key).into_owned()).collect();
 
-    let dialect = Dialect { delimiter, header: has_header };
+    let dialect = Dialect { fields: Fields::Quoted(delimiter), header: has_header };
     let mut table = Vec::new();
     let names = if has_header {
         table = [header, b"\n"].concat();

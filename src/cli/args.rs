@@ -1,10 +1,11 @@
 //! The arguments as typed. Nothing here opens a file or relates one option to another: the commands resolve
 //! these into options.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use gpusort::Format;
 use gpusort::unstable::bench::{Pace, Sizes};
@@ -278,7 +279,7 @@ pub(super) struct GenArgs {
     pub(super) seed: u64,
 
     /// Output format [default: the extension of -o if known, else text]
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(named(Format::ALL, Format::name)))]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(named(WRITTEN, Format::name)))]
     pub(super) to: Option<Format>,
 
     /// Where to write; - is standard output
@@ -300,6 +301,8 @@ Examples:
   seq 100000 | shuf | gpusort sort | head -3    a pipeline
   gpusort sort -k price:r -k id sales.csv       rows of a table, largest price first, then by id
   gpusort sort --top 10 -k score games.csv      the ten rows with the lowest score
+  du -a | gpusort sort -k 1:r                   lines by a field, largest first
+  ps aux | gpusort sort --header -k %CPU:r      ... which the first line names
   gpusort sort -u *.txt                         each number once
   gpusort sort -r -t f32 a.bin -o a.bin         raw binary floats, largest first, in place
   gpusort sort --algo bitonic --device gpu x.f64 -o y.f64
@@ -319,6 +322,11 @@ Numbers in text:
   are. Lines that begin with # are comments. The whole input has one type: the first of u32, i32,
   u64, i64 that holds every number, or f64 if there are decimals. What no type holds is an error,
   never a wrong order.
+
+Lines:
+  What du, wc -l, uniq -c, ps and logs print, by one of their fields, which blanks separate, or the
+  character given with -t. Each comes out byte for byte. --header keeps the first line on top;
+  --leading takes 45% for 45.
 
 Tables (CSV, TSV):
   Rows come out byte for byte, below the header. Each column that --key names has one type, as text
@@ -353,7 +361,7 @@ pub(super) struct SortArgs {
     pub(super) argsort: bool,
 
     /// Output format [default: the extension of -o if known, else the input's format]
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(named(Format::ALL, Format::name)), help_heading = RESULT)]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(named(WRITTEN, Format::name)), help_heading = RESULT)]
     pub(super) to: Option<Format>,
 
     /// Where to write; the file may be an input, - is standard output; with --each a folder
@@ -521,23 +529,32 @@ pub(super) struct OrderArgs {
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 
-    /// Input format; auto goes by the extension, else text
+    /// Input format; auto goes by the extension, else text, or lines where --key, --header or --leading is given
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
     pub(super) from: OrAuto<Format>,
 
-    /// Element type; auto finds it in text, and for binary takes it from the extension
-    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = auto_or(ElementType::ALL, ElementType::name), help_heading = INPUT)]
-    pub(super) element: OrAuto<ElementType>,
+    /// Element type; auto finds it in text, and for binary takes it from the extension. Another character separates the
+    /// fields of lines, as for `sort`
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = TypeParser, help_heading = INPUT)]
+    pub(super) element: TypeArg,
+
+    /// The first line is a header, which stays on top and names columns; tables have one in any case
+    #[arg(long, overrides_with = "no_header", help_heading = INPUT)]
+    pub(super) header: bool,
 
     /// The first row of a table is data, not a header
-    #[arg(long, help_heading = INPUT)]
+    #[arg(long, overrides_with = "header", help_heading = INPUT)]
     pub(super) no_header: bool,
 
-    /// What separates the fields of a table: a character or tab [default: a comma; for .tsv a tab]
+    /// What separates the fields: a character or tab [default: of tables a comma, for .tsv a tab; of lines blanks]
     #[arg(long, value_name = "C", value_parser = delimiter, help_heading = INPUT)]
     pub(super) delimiter: Option<u8>,
 
-    /// Column of a table, by name or number; repeat for ties. :r is largest first, :a smallest
+    /// Of a field only the number counts that it begins with: 45%, 12ms
+    #[arg(long, help_heading = INPUT)]
+    pub(super) leading: bool,
+
+    /// Column of a table or of lines, by name or number; repeat for ties. :r is largest first, :a smallest
     #[arg(short, long, value_name = "COLUMN[:r|:a]", help_heading = ORDER)]
     pub(super) key: Vec<String>,
 
@@ -573,6 +590,9 @@ pub(super) struct OrderArgs {
     #[arg(short, long, help_heading = ORDER)]
     pub(super) stable: bool,
 }
+
+/// Formats that are written by their names; lines come out as lines in any case.
+const WRITTEN: [Format; 5] = [Format::Text, Format::Binary, Format::Csv, Format::Tsv, Format::Npy];
 
 /// `--check`, and whether nothing is printed.
 const IS_QUIET: [(&str, bool); 3] = [("diagnose-first", false), ("quiet", true), ("silent", true)];
@@ -616,9 +636,53 @@ fn kibibytes(text: &str) -> Result<u64, String> {
 fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         _ if text == "\\t" || text == "tab" => Ok(b'\t'),
-        [b'"' | b'\n' | b'\r'] => Err("quotes and line ends mean something else in a table".to_owned()),
+        b"\n" => Err("a line end separates lines".to_owned()),
         &[byte] if byte.is_ascii() => Ok(byte),
         _ => Err("not one ASCII character".to_owned()),
+    }
+}
+
+/// `--type`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TypeArg {
+    Auto,
+    Element(ElementType),
+    /// What separates fields, by the name that `sort` has for it.
+    Separator(u8),
+}
+
+/// Parses `auto`, the name of a type, or a character.
+#[derive(Clone)]
+struct TypeParser;
+
+impl TypedValueParser for TypeParser {
+    type Value = TypeArg;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<TypeArg, clap::Error> {
+        match value.as_encoded_bytes() {
+            b"\\t" => Ok(TypeArg::Separator(b'\t')),
+            &[byte] if byte.is_ascii() && byte != b'\n' => Ok(TypeArg::Separator(byte)),
+            _ => {
+                let element = Self::names().parse_ref(command, argument, value)?;
+                Ok(element.map_or(TypeArg::Auto, TypeArg::Element))
+            }
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let names: Vec<PossibleValue> = Self::names().possible_values()?.collect();
+        Some(Box::new(names.into_iter()))
+    }
+}
+
+impl TypeParser {
+    fn names() -> impl TypedValueParser<Value = OrAuto<ElementType>> {
+        auto_or(ElementType::ALL, ElementType::name)
     }
 }
 

@@ -39,6 +39,8 @@ fn hint(error: &Error) -> Option<String> {
         Hint::ColumnNumber => "; --key takes a number".to_owned(),
         Hint::Delimiter('\t') => "; --delimiter 'tab' if that separates them".to_owned(),
         Hint::Delimiter(separator) => format!("; --delimiter '{separator}' if that separates them"),
+        Hint::Header => "; --header takes names from the first line, and --from csv reads tables".to_owned(),
+        Hint::Lines => "; -k 1 sorts lines by their first field".to_owned(),
         Hint::Sort => "; without --merge it will be".to_owned(),
         _ => return None,
     })

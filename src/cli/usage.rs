@@ -97,7 +97,7 @@ const OF_SORT: [(&[&str], &str); 13] = [
     (&["--human-numeric-sort"], "numbers with units are not read yet; numfmt --from=iec makes plain ones"),
     (&["--parallel"], "all cores are used here; taskset limits them"),
     (&["--files0-from"], "names are arguments here, of which a command takes as many as the system lets it"),
-    (&["--field-separator"], "here that is --delimiter"),
+    (&["--field-separator"], "here that is --delimiter, or -t"),
     (
         &["--batch-size", "--compress-program"],
         "all runs are merged at once, and none is compressed; leave it out",
@@ -116,15 +116,6 @@ fn hint(error: &clap::Error) -> Option<String> {
             let name = argument.split('=').next()?;
             let (_, hint) = OF_SORT.iter().find(|(names, _)| names.contains(&name))?;
             Some(format!("{name}: {hint}"))
-        }
-        ErrorKind::InvalidValue if argument.starts_with("--type") => {
-            let value = text(error, ContextKind::InvalidValue)?;
-            let separates =
-                value == "\\t" || value.chars().count() == 1 && !value.contains(char::is_alphanumeric);
-            let shown = if value == "\t" || value == "\\t" { "tab".to_owned() } else { human::quoted(value) };
-            separates.then(|| {
-                format!("-t is the type of the numbers here; --delimiter '{shown}' separates fields")
-            })
         }
         _ => None,
     }

@@ -8,7 +8,7 @@
 //! A chunk is parts of inputs, and ends where a record ends. How much is read depends on how many records there are in
 //! it, since each takes memory of its own, and short ones more than their text.
 
-use super::csv;
+use super::csv::{self, Fields};
 use super::number::{ends_line, is_space};
 use super::source::{BLOCK, Before, Input, MARK, Opened, Text};
 use crate::error::Error;
@@ -20,8 +20,8 @@ use crate::runs::{Budget, RECORDS};
 pub(crate) enum Form {
     /// Numbers.
     Tokens,
-    /// Rows with this delimiter.
-    Rows(u8),
+    /// Rows with such fields.
+    Rows(Fields),
 }
 
 impl Form {
@@ -273,11 +273,11 @@ impl<'a> Chunks<'a> {
         let part = &text.bytes[begin..];
         let cut = match self.form {
             Form::Tokens => cut_of_text(part),
-            Form::Rows(delimiter) if self.before.is_none() => {
-                let first = csv::end_of_first_row(part, delimiter);
-                first.and_then(|first| csv::end_of_rows(part, delimiter, true).filter(|&end| end >= first))
+            Form::Rows(fields) if self.before.is_none() => {
+                let first = csv::end_of_first_row(part, fields);
+                first.and_then(|first| csv::end_of_rows(part, fields, true).filter(|&end| end >= first))
             }
-            Form::Rows(delimiter) => csv::end_of_rows(part, delimiter, false),
+            Form::Rows(fields) => csv::end_of_rows(part, fields, false),
         };
         cut.map(|cut| begin + cut).or_else(|| (begin > 0 && self.may_end(text)).then_some(begin))
     }

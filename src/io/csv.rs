@@ -1,10 +1,11 @@
-//! Tables as text: CSV and TSV. Rows are ordered by some of their columns and preserved byte for byte.
+//! Tables as text: CSV, TSV, and lines of fields. Rows are ordered by some of their columns and preserved byte for byte.
 //!
 //! Each core reads a part of the table, from one row boundary to another. The parity of the quotes before a
 //! line end shows whether it is a boundary; since a stray quote may mislead, a part is accepted only if the
 //! part before it ended exactly there, and is otherwise read again from where that ended.
 
 mod column;
+mod dialect;
 mod header;
 mod rows;
 mod words;
@@ -13,7 +14,8 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use self::column::Column;
-use self::rows::{end_of_row, for_each_field, line_end, trimmed};
+use self::dialect::trimmed;
+use self::rows::{end_of_row, for_each_field, line_end};
 use super::counts::Counts;
 use super::infer::{Inference, Refused, Spot};
 use super::print;
@@ -26,19 +28,11 @@ use crate::order::KeyOrder;
 use crate::parallel::map_parts;
 use crate::words::{Width, Words, by_width, in_one};
 
+pub use self::dialect::{Dialect, Fields};
 pub(super) use self::header::{Found, Header};
 pub(super) use self::rows::{
-    Line, Row, RowReader, UNCLOSED, end_of_first_row, end_of_rows, lacking_end, pieces, value,
+    Line, Row, RowReader, UNCLOSED, end_of_first_row, end_of_rows, lacking_end, pieces,
 };
-
-/// The form of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dialect {
-    /// The field separator.
-    pub delimiter: u8,
-    /// Whether the first row names the columns.
-    pub header: bool,
-}
 
 /// The sort key of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +50,7 @@ pub struct By {
 #[derive(Debug)]
 pub struct Table {
     text: Text,
-    delimiter: u8,
+    fields: Fields,
     /// What comes before the rows: a byte order mark, the header.
     head: Vec<u8>,
     /// Row offsets in input order, without the rows left out.
@@ -135,7 +129,8 @@ impl Known {
         self.columns.iter().try_for_each(|column| column.finish().map(|_| ()).map_err(conflicting))
     }
 
-    /// The same of a table of the key fields alone, as [`Table::write_keys`] writes it, and its key.
+    /// The same of a table of the key fields alone, as [`Table::write_keys`] writes it, and its key. Its form is
+    /// that of [`Dialect::of_keys`].
     pub(crate) fn of_keys(&self, by: &By) -> Result<(Self, By), Error> {
         let Some((header, place)) = &self.first else { return Ok((self.clone(), by.clone())) };
         let keys = header.find(by, place)?;
@@ -179,11 +174,12 @@ pub(crate) fn read_part(
     let is_empty = known.first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
     let one = Header::of_columns(1);
     let header = known.first.as_ref().map_or(&one, |(header, _)| header);
-    let layout = Layout::new(&text, dialect.delimiter, header, by, is_empty)?;
+    let layout = Layout::new(&text, dialect.fields, header, by, is_empty)?;
     let is_number = |key: &&Found| super::number::spelled(trimmed(key.name.as_bytes())).is_some();
     let is_named = |key: &&Found| by.columns.iter().any(|named| named.starts_with(&key.name));
     let doubtful = layout.keys.iter().find(|key| is_number(key) && !is_named(key));
-    let doubtful_header = doubtful.filter(|_| dialect.header).map(|key| key.name.clone());
+    let may_be_data = dialect.header && dialect.fields.are_quoted();
+    let doubtful_header = doubtful.filter(|_| may_be_data).map(|key| key.name.clone());
     let parts = layout.read(&bodies)?;
     let ends = bodies.into_iter().map(|(body, line_end)| (body.end, line_end)).collect();
     for part in &parts {
@@ -204,13 +200,13 @@ pub(crate) fn read_part(
             head.push(b'\n');
         }
     }
-    let quotes = memchr::memchr(b'"', &text.bytes).is_some();
+    let fields = dialect.fields;
+    let quotes = fields.are_quoted() && memchr::memchr(b'"', &text.bytes).is_some();
     let keys = layout.keys.iter().map(|key| key.index).collect();
-    let delimiter = dialect.delimiter;
     Ok((
         Table {
             text,
-            delimiter,
+            fields,
             head,
             starts,
             keys,
@@ -247,7 +243,7 @@ fn bodies(
         // With the line end after the input.
         let bytes = &text.bytes[..=range.end];
         let (mut start, mut blank) = (range.start, 0);
-        while start < range.end && line_end(&bytes[start..]) > 0 {
+        while dialect.fields.are_quoted() && start < range.end && line_end(&bytes[start..]) > 0 {
             start += line_end(&bytes[start..]);
             blank += 1;
         }
@@ -300,10 +296,10 @@ struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// The layout of a table with this header; `is_empty` if it has nothing at all, not even columns.
-    fn new(text: &'a Text, delimiter: u8, header: &Header, by: &By, is_empty: bool) -> Result<Self, Error> {
+    fn new(text: &'a Text, fields: Fields, header: &Header, by: &By, is_empty: bool) -> Result<Self, Error> {
         let table = text.parts.first().map_or("", |part| &part.name);
         let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
-        let rows = RowReader::new(delimiter, header.columns, Found::by_column(&keys), by.order);
+        let rows = RowReader::new(fields, header.columns, Found::by_column(&keys), by.order);
         Ok(Self { text, rows, keys, element: by.element, rules: by.order })
     }
 
@@ -312,7 +308,7 @@ impl<'a> Layout<'a> {
         let size = piece_size(self.text.bytes.len());
         let mut pieces = Vec::new();
         for (body, _) in bodies {
-            let of_body = rows::pieces(&self.text.bytes[..=body.end], body.clone(), size);
+            let of_body = rows::pieces(&self.text.bytes[..=body.end], body.clone(), self.rows.fields, size);
             pieces.extend(of_body.into_iter().map(|piece| (body, piece)));
         }
         let read =
@@ -358,7 +354,7 @@ impl<'a> Layout<'a> {
                     let offset = u32::try_from(at - start);
                     part.starts.push(offset.map_err(|_| wrong("a row is longer than 4 GiB".to_owned()))?);
                     for ((key, field), column) in fields.iter().enumerate().zip(&mut part.columns) {
-                        let pushed = column.push(&value(&bytes[field.clone()]), at);
+                        let pushed = column.push(&self.rows.fields.value(&bytes[field.clone()]), at);
                         pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;
                     }
                 }
@@ -403,9 +399,9 @@ impl<'a> Layout<'a> {
     /// The field of a key in the row at this offset, for a message.
     fn spot(&self, row: usize, key: usize) -> Spot {
         let mut token = Vec::new();
-        for_each_field(&self.text.bytes, row, self.rows.delimiter, |column, field| {
+        for_each_field(&self.text.bytes, row, self.rows.fields, |column, field| {
             if column == self.keys[key].index {
-                token = value(&self.text.bytes[field]).into_owned();
+                token = self.rows.fields.value(&self.text.bytes[field]).into_owned();
             }
         });
         Spot { place: self.text.line(row), column: Some(self.keys[key].shown()), token }
@@ -473,14 +469,16 @@ impl Table {
             print::write(rows, 16 * self.keys.len(), to, |_| {}, |rows, lines| {
                 let mut fields = vec![0..0; self.keys.len()];
                 touch(bytes, rows.iter().map(|&row| starts[row as usize].as_usize()), |start| {
-                    for_each_field(bytes, start, self.delimiter, |column, field| {
+                    // A line may lack some.
+                    fields.fill(0..0);
+                    for_each_field(bytes, start, self.fields, |column, field| {
                         if let Some(key) = self.keys.iter().position(|&key| key == column) {
                             fields[key] = field;
                         }
                     });
                     for field in &fields {
                         lines.extend_from_slice(&bytes[field.clone()]);
-                        lines.push(self.delimiter);
+                        lines.push(self.fields.separator());
                     }
                     lines.push(b'\n');
                 });
@@ -511,7 +509,7 @@ impl Table {
             let starts = rows.iter().map(|&row| starts[row as usize].as_usize());
             touch(bytes, starts, |start| {
                 // Every row was read before, so its end exists.
-                let end = end_of_row(bytes, start, self.delimiter, self.quotes).unwrap_or(bytes.len());
+                let end = end_of_row(bytes, start, self.fields, self.quotes).unwrap_or(bytes.len());
                 match self.ends.binary_search_by_key(&(end - 1), |&(end, _)| end) {
                     Ok(input) => {
                         lines.extend_from_slice(&bytes[start..end - 1]);

@@ -19,10 +19,13 @@ pub enum Format {
     Csv,
     /// Rows of fields separated by tabs.
     Tsv,
+    /// Lines of any number of fields, separated by blanks.
+    Lines,
 }
 
 named!(Format, "format", {
     Text => "text",
+    Lines => "lines",
     Binary => "bin",
     Csv => "csv",
     Tsv => "tsv",
@@ -30,10 +33,10 @@ named!(Format, "format", {
 });
 
 impl Format {
-    /// Whether it is text with rows and columns.
+    /// Whether it is text with rows and columns, or lines and fields.
     #[must_use]
     pub fn is_table(self) -> bool {
-        matches!(self, Self::Csv | Self::Tsv)
+        matches!(self, Self::Csv | Self::Tsv | Self::Lines)
     }
 
     /// Whether it holds elements as binary.

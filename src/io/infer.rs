@@ -14,7 +14,7 @@
 use std::fmt;
 
 use super::format::Format;
-use super::number::{Integer, Spelled, float, has_fraction, integer, is_exactly, spelled};
+use super::number::{Integer, Spelled, float, has_fraction, integer, is_exactly, leading, spelled};
 use crate::error::{Error, ErrorKind, Hint};
 use crate::human::quoted;
 use crate::key::ElementType;
@@ -197,6 +197,8 @@ impl<P> Inference<P> {
     /// Reads a token of a text, or a field without quotes and surrounding blanks.
     #[inline]
     pub(super) fn read(&mut self, token: &[u8], place: impl Fn() -> P) -> Result<Number, Refused> {
+        let token = if self.rules.leading { leading(token) } else { Some(token) };
+        let Some(token) = token else { return self.null(Class::Invalid) };
         let element = self.asked.unwrap_or(ElementType::F64);
         let read = || float(token, element);
         if !self.floats {
@@ -327,6 +329,12 @@ impl<P: Ord + Clone> Inference<P> {
     }
 }
 
+/// Whether a field, without surrounding blanks, spells a number by these rules.
+pub(super) fn is_number(field: &[u8], rules: KeyOrder) -> bool {
+    let token = if rules.leading { leading(field) } else { Some(field) };
+    token.is_some_and(|token| spelled(token).is_some())
+}
+
 /// The integer that the token spells, if the requested integer type, or else a 64-bit one, holds it; and
 /// whether the token is in canonical form.
 #[inline]
@@ -391,9 +399,8 @@ impl Refused {
                 spot.unlike("a number").hinting(Hint::Invalid)
             }
             Self::Class(Class::Invalid) => {
-                let format = other_format(&spot.token);
-                let error = spot.unlike("a number");
-                if let Some(format) = format { error.hinting(Hint::Format(format)) } else { error }
+                let hint = other_format(&spot.token).map_or(Hint::Lines, Hint::Format);
+                spot.unlike("a number").hinting(hint)
             }
             Self::Type(ElementType::F32) => spot.unlike(format!("a number up to {:e} (f32)", f32::MAX)),
             Self::Type(ElementType::F64) => spot.unlike(format!("a number up to {:e} (f64)", f64::MAX)),

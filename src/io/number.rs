@@ -235,6 +235,32 @@ fn leading_digits(bytes: u64) -> (u64, usize) {
     (eights, count)
 }
 
+/// The number of sign, digits, point and exponent that these bytes begin with; all of them if they are none, so that nothing is
+/// there; `None` if they begin with no number.
+pub(super) fn leading(bytes: &[u8]) -> Option<&[u8]> {
+    let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let sign = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
+    let whole = digits(sign);
+    let mut end = sign + whole;
+    if bytes.get(end) == Some(&b'.') {
+        let fraction = digits(end + 1);
+        if whole + fraction > 0 {
+            end += 1 + fraction;
+        }
+    }
+    if end == sign {
+        return if bytes.is_empty() { Some(bytes) } else { None };
+    }
+    if let Some(b'e' | b'E') = bytes.get(end) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let exponent = digits((end + 1 + sign).min(bytes.len()));
+        if exponent > 0 {
+            end += 1 + sign + exponent;
+        }
+    }
+    Some(&bytes[..end])
+}
+
 /// The number at the start of these bytes as a float of this type, and its length. f32 is rounded once.
 #[inline]
 pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> {
@@ -339,6 +365,37 @@ mod tests {
         assert_eq!(fixed(b"1.25e3"), Some((1.25, 2, 4)));
         assert_eq!(fixed(b"-0.50.1"), Some((-0.5, 2, 5)));
         assert!(fixed(b"-0.0").is_some_and(|(zero, ..)| zero.is_sign_negative()));
+    }
+
+    #[test]
+    fn numbers_that_fields_begin_with() {
+        for (field, expected) in [
+            ("", Some("")),
+            ("45%", Some("45")),
+            ("-12ms", Some("-12")),
+            ("+1.5e3x", Some("+1.5e3")),
+            ("1e", Some("1")),
+            ("1e+", Some("1")),
+            ("1E-2.5", Some("1E-2")),
+            ("3.", Some("3.")),
+            (".5s", Some(".5")),
+            ("7..8", Some("7.")),
+            ("10:30", Some("10")),
+            ("1,234", Some("1")),
+            (".", None),
+            ("-", None),
+            ("-.e1", None),
+            ("info", None),
+            ("-inf", None),
+            ("nan", None),
+            ("e5", None),
+            ("x1", None),
+        ] {
+            assert_eq!(leading(field.as_bytes()), expected.map(str::as_bytes), "{field}");
+            if let Some(number) = expected.filter(|number| !number.is_empty()) {
+                assert!(spelled(number.as_bytes()).is_some(), "{field}");
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod buffer;
 pub(super) mod cell;
 mod stretch;
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use self::cell::{Cell, Typing};
 pub use self::stretch::Stretches;
 pub(super) use self::stretch::{Batch, Expected};
 use super::counts::Counts;
-use super::csv::{self, By, Dialect, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end, value};
+use super::csv::{self, By, Dialect, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end};
 use super::number::{ends_line, is_space};
 use super::source::Opened;
 use crate::error::Error;
@@ -77,8 +78,13 @@ impl Columns {
     /// The columns of the model, without a header.
     fn new(model: Model, dialect: Dialect, by: &By) -> Self {
         let rows =
-            RowReader::new(dialect.delimiter, model.names.columns, Found::by_column(&model.keys), by.order);
+            RowReader::new(dialect.fields, model.names.columns, Found::by_column(&model.keys), by.order);
         Self { model, rows, header: Vec::new(), line_end: b"\n" }
+    }
+
+    /// The content of a field.
+    fn value<'a>(&self, field: &'a [u8]) -> Cow<'a, [u8]> {
+        self.rows.fields.value(field)
     }
 }
 
@@ -121,7 +127,7 @@ impl Stream {
         let mut buffer = Buffer::new(opened, block, false);
         let mark = buffer.pass_mark()?;
         // The first row after blank lines determines the number of columns.
-        let (reader, mut blank) = (RowReader::of_first_row(dialect.delimiter), Counts::default());
+        let (reader, mut blank) = (RowReader::of_first_row(dialect.fields), Counts::default());
         let (mut start, mut row) = (0, Row::new(0));
         loop {
             let read = reader.read(&mut row, buffer.bytes(), &mut [], &mut blank);
@@ -203,7 +209,10 @@ impl Stream {
     pub(super) fn look_at(&self, typings: &mut [Typing]) {
         for (key, typing) in typings.iter_mut().enumerate().take(self.keys()) {
             let bytes = self.bytes();
-            let token = if self.has_rows() { value(&bytes[self.fields[key].clone()]) } else { bytes.into() };
+            let token = match &self.form {
+                Form::Table(Some(columns)) => columns.value(&bytes[self.fields[key].clone()]),
+                _ => bytes.into(),
+            };
             // Errors are reported when the record is read for its cells.
             let _ = typing.cell(&token, || (String::new(), None));
         }
@@ -291,7 +300,7 @@ impl Stream {
             Form::Table(Some(columns)) => {
                 for ((field, key), typing) in fields.iter().zip(&columns.model.keys).zip(typings) {
                     let place = || (buffer.place(), Some(key.shown()));
-                    let Some(cell) = typing.cell(&value(&bytes[field.clone()]), place)? else {
+                    let Some(cell) = typing.cell(&columns.value(&bytes[field.clone()]), place)? else {
                         return Ok(false);
                     };
                     cells.push(cell);

@@ -50,7 +50,7 @@ impl<'a> Parts<'a> {
                 Source::Text { straight: None, chunks, known, passed: 0 }
             }
             &Kind::Table(dialect) => {
-                let chunks = Chunks::new(inputs, Form::Rows(dialect.delimiter), by.columns.len(), budget);
+                let chunks = Chunks::new(inputs, Form::Rows(dialect.fields), by.columns.len(), budget);
                 Source::Table { chunks, dialect, known: csv::Known::default() }
             }
         };
@@ -183,7 +183,8 @@ impl<'a> Parts<'a> {
         let content = match &self.source {
             Source::Table { dialect, known, .. } => {
                 let (mut known, by) = self.keys_of(known, positions)?;
-                let (table, words) = csv::read_part(text, *dialect, &by, &mut known)?;
+                let dialect = if positions { dialect.of_keys() } else { *dialect };
+                let (table, words) = csv::read_part(text, dialect, &by, &mut known)?;
                 Content::Rows { words, table: Box::new(table) }
             }
             Source::Text { known, .. } => {
@@ -205,6 +206,15 @@ impl<'a> Parts<'a> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// How records in runs are read.
+    pub(super) fn how_of_runs(&self, positions: bool) -> How {
+        let mut how = self.how.clone();
+        if let (Kind::Table(dialect), true) = (&mut how.kind, positions) {
+            *dialect = dialect.of_keys();
+        }
+        how
     }
 
     /// What is known of rows in runs, and their key.

@@ -332,7 +332,8 @@ impl<'a> Runs<'a> {
         to: Targets,
         progress: &dyn Fn(u64),
     ) -> Result<Merged, Error> {
-        let (budget, how, selection) = (self.budget, self.how, self.ask.selection);
+        let (budget, selection) = (self.budget, self.ask.selection);
+        let how = &parts.how_of_runs(self.ask.positions);
         let (block, memory) = (budget.block(), budget.bytes() / 2);
         let positions = to.positions.map(|(to, element)| {
             let readers = runs.iter_mut().filter_map(Run::take_positions);

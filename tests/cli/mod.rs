@@ -8,6 +8,7 @@ mod each;
 mod generate;
 #[cfg(unix)]
 mod limits;
+mod lines;
 mod memory;
 mod merge;
 mod messages;

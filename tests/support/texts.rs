@@ -1,7 +1,7 @@
 //! Generated texts and tables: mostly in order, with what is odd among it.
 
 use gpusort::ElementType;
-use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Input, Memory};
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls};
@@ -25,7 +25,7 @@ impl Case {
 pub fn cases(keys: &'static [&'static [&'static str]]) -> impl Strategy<Value = Case> {
     let inputs = (
         prop::collection::vec(tokens(), 1..4),
-        any::<bool>(),
+        forms(),
         any::<bool>(),
         separators(),
         prop::collection::vec(1..50_usize, 0..3),
@@ -34,7 +34,8 @@ pub fn cases(keys: &'static [&'static [&'static str]]) -> impl Strategy<Value = 
     let by = (prop::sample::select(keys), prop::sample::select(types.to_vec()), order());
     (inputs, by, any::<bool>()).prop_map(|((inputs, rows, header, separators, reads), by, unique)| {
         let inputs = texts(&inputs, rows, header, &separators, &reads);
-        let kind = if rows { Kind::Table(Dialect { delimiter: b',', header }) } else { Kind::Text };
+        let kind = rows.map_or(Kind::Text, |fields| Kind::Table(Dialect { fields, header }));
+        let rows = rows.is_some();
         let (keys, element, order) = by;
         // Text has no other nulls.
         let text = KeyOrder { empty: Nulls::Last, invalid: Invalid::Error, ..order };
@@ -113,7 +114,16 @@ pub fn order() -> impl Strategy<Value = KeyOrder> {
         nan,
         empty,
         invalid,
+        leading: false,
     })
+}
+
+/// Text, or what separates the fields of rows.
+fn forms() -> impl Strategy<Value = Option<Fields>> {
+    let rows =
+        [Fields::Quoted(b','), Fields::Quoted(b','), Fields::Split(b','), Fields::Blanks, Fields::Blanks];
+    let forms: Vec<_> = [None; 5].into_iter().chain(rows.map(Some)).collect();
+    prop::sample::select(forms)
 }
 
 /// What comes between tokens, or between rows.
@@ -125,11 +135,13 @@ fn separators() -> impl Strategy<Value = Vec<&'static str>> {
 /// Inputs of these tokens, or of rows with one in the first column, that are like files, or come in these pieces.
 fn texts(
     inputs: &[Vec<String>],
-    rows: bool,
+    rows: Option<Fields>,
     header: bool,
     separators: &[&str],
     reads: &[usize],
 ) -> Vec<Input> {
+    let comma = if rows == Some(Fields::Blanks) { " " } else { "," };
+    let rows = rows.is_some();
     let fits = |separator: &&str| rows == separator.contains(',') || *separator == "\n";
     let separators: Vec<&str> = separators.iter().copied().filter(fits).collect();
     let separators = if separators.is_empty() { vec!["\n"] } else { separators };
@@ -142,6 +154,7 @@ fn texts(
                 separator => separator,
             };
         }
+        let text = if rows { text.replace(',', comma) } else { text };
         Input::Memory(Memory::new(&format!("input {number}"), text.as_bytes(), reads))
     };
     inputs.iter().enumerate().map(text).collect()

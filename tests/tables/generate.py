@@ -158,7 +158,8 @@ def spell(rng: random.Random, o: Options, extra: list[list[str]], table: bool = 
     groups = list(extra)
     flags = (("-r", "--reverse", o.reverse), ("-u", "--unique", o.unique))
     groups += [[long if rng.random() < 0.3 else short] for short, long, on in flags if on]
-    groups += [[flag] for flag, on in (("--argsort", o.argsort), ("--no-header", not o.header)) if on]
+    headed = ("--header", o.header) if o.lines else ("--no-header", not o.header)
+    groups += [[flag] for flag, on in (("--argsort", o.argsort), headed, ("--leading", o.leading)) if on]
     groups += [["--top", str(o.top)]] * (o.top is not None) + [["--to", "text"]] * o.to_text
     for kind, default in (("nan", "last"), ("empty", "last"), ("invalid", "error"))[: 3 if table else 1]:
         if getattr(o, kind) != default or rng.random() < 0.1:
@@ -260,6 +261,139 @@ def make_table(rng: random.Random, number: int) -> Case:
     return assemble(rng, o, names, rows, form, delimiter, fault)
 
 
+UNITS = ["%", "ms", "K", "x", ",5", ":30", "e", "e+", ".5.", "/s", "-1", "G"]
+PLACES = ["/usr/share", "x", "-", "a,b", '"q', "#", "12", "-3.5", "root", "\u65e5\u672c", "[::]", "a\rb", "inf", "info"]
+MOMENTS = ["2026-11-21 10:00", "2026-11-21\t10:00:59.5", "1999-12-31 23:59:60+02:00", "2026-11-21 10:00:00Z"]
+MOMENTS += ["2026-11-21  10:00", "2026-11-21 10:0", "2026-11-21", "10:00", "2026-1-21 10:00", "2026-11-21 10:00:00x"]
+LINE_NAMES = ["USER", "PID", "%CPU", "size", "2", "a:r", "na\u00efve", "Use%", "on", "-x"]
+LINE_FAULTS = ["invalid", "empty", "nan", "column", "range", "signs", "inexact", "overflow", "misfit", "header"]
+
+
+def line_field(rng: random.Random, flavour: str, o: Options, share: dict[str, float]) -> str | None:
+    """A key field of a line; None where it is missing."""
+    for kind, words in (("nan", NANS), ("empty", [""]), ("invalid", WORDS)):
+        if rng.random() < share[kind]:
+            return rng.choice([word for word in words if not set(word) & set(" \t\n")]) or None
+    text = some_decimal(rng, flavour) if flavour.startswith("f") else some_integer(rng, flavour)
+    return text + rng.choice(UNITS) if o.leading and rng.random() < 0.4 else text
+
+
+def make_lines(rng: random.Random, number: int) -> Case:
+    """Lines of words between blanks or of fields between a character, as many as each has."""
+    n = some_size(rng, number)
+    fault = rng.choice(LINE_FAULTS) if rng.random() < 0.15 and 0 < n < 10_000 else ""
+    o = some_options(rng)
+    o.lines, o.leading = True, rng.random() < 0.25
+    o.header = rng.random() < 0.4 or fault == "header"
+    delimiter = b"" if rng.random() < 0.7 else rng.choice([b":", b",", b"\t", b";", b" ", b'"', b"x"])
+    width = rng.randint(1, 5)
+    keyed = rng.sample(range(width), rng.choice([1, 1, 1, min(2, width)]))
+    asked = rng.choice(["u32", "i32", "u64", "i64", "f32", "f64"]) if rng.random() < 0.15 else "auto"
+    o.type = asked
+    flavours = {}
+    for column in keyed:
+        pick = rng.choice(["u32", "i32", "u64", "i64", "f64"])
+        flavours[column] = pick if asked in ("auto", "f64") else asked
+    share = {"nan": 0.0, "empty": 0.0, "invalid": 0.0}
+    for kind in share:
+        wide = all(flavour.startswith("f") for flavour in flavours.values())
+        if getattr(o, kind) != "error" and (kind != "nan" or wide) and rng.random() < 0.4:
+            share[kind] = rng.choice([0.02, 0.1, 0.4])
+    moments = rng.choice([0, 0, 0.3])
+
+    def one(extra: dict[int, str]) -> bytes:
+        cells: list[str] = []
+        for column in range(width + rng.choice([0, 0, 1, 3])):
+            if column in flavours:
+                cell = extra.get(column) or line_field(rng, flavours[column], o, share)
+            else:
+                cell = rng.choice(MOMENTS if rng.random() < moments else PLACES)
+            if cell is None:
+                if not delimiter:
+                    break  # what comes after it would take its place
+                cell = ""
+            cells.append(cell)
+        if delimiter:
+            pad = rng.choice(["", "", " ", "\t"])
+            clean = [(pad + cell).encode().replace(delimiter, b"") for cell in cells]
+            return delimiter.join(clean)
+        blanks = [" ", " ", "  ", "\t", " \t "]
+        line = "".join(cell + rng.choice(blanks) for cell in cells)
+        return (rng.choice(["", "", " ", "   ", "\t"]) + (line if rng.random() < 0.1 else line.rstrip(" \t"))).encode()
+
+    made = min(n, 2000)
+    rows = [one({}) for _ in range(made)]
+    if n > 10_000:
+        rows = [rng.choice(rows) for _ in range(n)]
+    names = rng.sample(LINE_NAMES, width)
+    for column in keyed:
+        ending = rng.choice(["", "", "", ":r", ":a"])
+        o.keys.append((names[column] if o.header and rng.random() < 0.7 else str(column + 1)) + ending)
+    if keyed == [0] and rng.random() < 0.3:
+        o.keys = []
+    if fault in ("invalid", "empty", "nan"):
+        setattr(o, fault, "error")
+    elif fault == "column":
+        o.keys = [rng.choice(["nosuch", "0", "nosuch:r", "0:a", "-"])]
+    elif fault == "misfit":
+        o.type = rng.choice(["u32", "i32", "f32"])
+    planted = {
+        "invalid": ["zz"],
+        "nan": ["nan"],
+        "range": ["18446744073709551616"],
+        "signs": ["-1", "18446744073709551615"],
+        "inexact": ["1.5", "9007199254740993"],
+        "overflow": ["1e309"],
+        "misfit": ["-3000000000", "1e39"],
+    }.get(fault, [])
+    if fault == "empty":
+        rows[rng.randrange(len(rows))] = b""
+    for text in planted:
+        rows[rng.randrange(len(rows))] = one({column: text for column in flavours})
+    form = rng.choice(["txt", "log", "out", "stdin"])
+    extra = [["--delimiter", delimiter.decode()]] * bool(delimiter)
+    if delimiter and o.type == "auto" and rng.random() < 0.5:
+        extra = [["-t", delimiter.decode()]]
+    if not (o.keys or o.header or o.leading) or rng.random() < 0.1:
+        extra.append(["-f", "lines"])
+    return assemble_lines(rng, o, names, rows, form, delimiter, fault, extra)
+
+
+def assemble_lines(
+    rng: random.Random,
+    o: Options,
+    names: list[str],
+    rows: list[bytes],
+    form: str,
+    delimiter: bytes,
+    fault: str,
+    extra: list[list[str]],
+) -> Case:
+    """Lines as one or more files."""
+    ends = rng.choices([[b"\n"], [b"\r\n"], [b"\n", b"\r\n"]], [6, 3, 2])[0]
+    parts = rng.randint(2, 4) if fault == "header" or form != "stdin" and rng.random() < 0.1 else 1
+    form = "txt" if parts > 1 and form == "stdin" else form
+    cuts = sorted(rng.randint(0, len(rows)) for _ in range(parts - 1))
+    endless = rng.random() < 0.3
+    files = []
+    for part, (begin, end) in enumerate(zip([0] + cuts, cuts + [len(rows)])):
+        lines = rows[begin:end]
+        if o.header:
+            wanted = ["other"] + names[1:] if fault == "header" and part else names
+            lines = [(delimiter or rng.choice([b" ", b"   "])).join(name.encode() for name in wanted)] + lines
+        data = bytearray(BOM if rng.random() < 0.1 else b"")
+        for line in lines:
+            data += line + rng.choice(ends)
+        if endless and data.endswith(b"\n"):
+            data = data[:-1].removesuffix(b"\r")
+        if parts > 1 and rng.random() < 0.05 or rng.random() < 0.005:
+            data = bytearray()
+        files.append((f"t{part}.{'txt' if form == 'stdin' else form}", bytes(data)))
+    stdin = form == "stdin"
+    names_given = ["-"] * (rng.random() < 0.5) if stdin else [name for name, _ in files]
+    return Case(files, spell(rng, o, extra) + names_given, o, delimiter, stdin=stdin)
+
+
 def assemble(
     rng: random.Random, o: Options, names: list[str], rows: list[bytes], form: str, delimiter: bytes, fault: str
 ) -> Case:
@@ -358,7 +492,7 @@ def make_array(rng: random.Random, number: int) -> Case:
 
 
 def make_case(seed: str, number: int, only: str = "") -> Case:
-    """Case `number` of a seed: two of three are tables."""
+    """Case `number` of a seed: two of five are tables, and one of three is of lines."""
     rng = random.Random(f"{seed}:{number}")
-    table = only == "tables" or (only != "arrays" and rng.random() < 2 / 3)
-    return make_table(rng, number) if table else make_array(rng, number)
+    drawn = rng.choices(["tables", "lines", "arrays"], [6, 5, 4])[0]
+    return {"tables": make_table, "lines": make_lines, "arrays": make_array}[only or drawn](rng, number)

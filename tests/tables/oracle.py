@@ -41,6 +41,8 @@ class Options:
     type: str = "auto"
     header: bool = True
     to_text: bool = False
+    lines: bool = False
+    leading: bool = False
 
 
 @dataclass
@@ -50,7 +52,7 @@ class Case:
     files: list[tuple[str, bytes]]
     args: list[str]
     options: Options
-    delimiter: bytes = b","
+    delimiter: bytes = b","  # empty for blanks
     dtype: str = ""  # numpy's name of an array's type; empty for tables
     stdin: bool = False  # the only file is given on standard input
 
@@ -118,6 +120,26 @@ def split(data: bytes, delimiter: bytes, file: int = 0) -> tuple[list[Row], list
     return rows, []
 
 
+WORD = re.compile(
+    rb"[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]"
+    rb"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})?(?![^ \t])"
+    rb"|[^ \t]+"
+)
+
+
+def split_lines(data: bytes, delimiter: bytes, file: int = 0) -> list[Row]:
+    """Lines of a file without BOM, and their fields: words, or what is between delimiters."""
+    *lines, last = data.split(b"\n")
+    ended = [(raw, b"\n") for raw in lines] + [(last, b"")] * bool(last)
+    rows = []
+    for line, (raw, end) in enumerate(ended, 1):
+        if end and raw.endswith(b"\r"):
+            raw, end = raw[:-1], b"\r\n"
+        fields = raw.split(delimiter) if delimiter else WORD.findall(raw)
+        rows.append(Row(raw, end, fields, file, line))
+    return rows
+
+
 def cross_check_split(data: bytes, delimiter: bytes, rows: list[Row]) -> None:
     """Python's csv module must see the same fields; it takes a lone CR for a line end."""
     if b"\r" in data.replace(b"\r\n", b""):
@@ -139,11 +161,19 @@ NUMBER = re.compile(
 )
 
 
-def classify(cell: bytes) -> tuple[str, str]:
+LEADING = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+
+
+def classify(cell: bytes, leading: bool = False) -> tuple[str, str]:
     """What a key field is, and its text if it is a number."""
     value = cell.strip(b" \t")
     if not value:
         return EMPTY, ""
+    if leading:
+        begins = LEADING.match(value)
+        if begins is None:
+            return INVALID, ""
+        value = begins.group()
     found = NUMBER.fullmatch(value)
     if found is None:
         return INVALID, ""
@@ -301,12 +331,15 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
         if data.startswith(BOM) and at and not case.files[0][1]:
             raise Undecided("a BOM behind an empty file")
         data = data.removeprefix(BOM)
-        lines, unclosed = split(data, case.delimiter, at)
+        if o.lines:
+            lines, unclosed = split_lines(data, case.delimiter, at), []
+        else:
+            lines, unclosed = split(data, case.delimiter, at)
         if unclosed:
             failures.add("unclosed quote", at, unclosed)
-        elif len(data) < 50_000:
+        elif len(data) < 50_000 and not o.lines:
             cross_check_split(data, case.delimiter, lines)
-        filled = next((n for n, row in enumerate(lines) if row.raw), None)
+        filled = next((n for n, row in enumerate(lines) if row.raw or o.lines), None)
         if filled is None:
             if unclosed:
                 return failures.expected()
@@ -322,13 +355,13 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
             elif header.fields != first.fields:
                 failures.add("header differs", at)
                 continue
-        width = width or len((header or lines[filled]).fields)
-        lines = [row for row in lines if row.raw or width == 1]
+        width = 10**9 if o.lines else width or len((header or lines[filled]).fields)
+        lines = [row for row in lines if row.raw or width == 1 or o.lines]
         end = end or next((row.end for row in lines if row.end), b"\n")
         if header is not None and header.file == at and not header.end:
             header = header._replace(end=end)
         for row in lines:
-            if len(row.fields) != width:
+            if len(row.fields) != width and not o.lines:
                 failures.at("number of fields", row)
             else:
                 rows.append(row if row.end else row._replace(end=end))
@@ -336,7 +369,7 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
         return Expected(0, in_order=True)
 
     names = header.fields if header else None
-    if not o.keys and width > 1:
+    if not o.keys and width > 1 and not o.lines:
         failures.add("no key")
         return failures.expected()
     columns = []
@@ -350,7 +383,10 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
             return failures.expected()
         columns.append((column, {"": o.reverse, "r": True, "a": False}[ending]))
 
-    cells = [[classify(row.fields[column]) for row in rows] for column, _ in columns]
+    def cell(row: Row, column: int) -> bytes:
+        return row.fields[column] if column < len(row.fields) else b""
+
+    cells = [[classify(cell(row, column), o.leading) for row in rows] for column, _ in columns]
     out = set()
     if o.invalid == "skip":
         out = {n for column in cells for n, (kind, _) in enumerate(column) if kind == INVALID}

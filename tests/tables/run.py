@@ -24,13 +24,15 @@ from pathlib import Path
 import numpy as np
 
 from generate import make_case
-from oracle import BOM, Case, Expected, Undecided, expect, read_array, split
+from oracle import BOM, Case, Expected, Undecided, expect, read_array, split, split_lines
 
 KEPT_FAILURES = 5
 
 
-def records(data: bytes, delimiter: bytes) -> list[bytes]:
+def records(data: bytes, delimiter: bytes, lines: bool = False) -> list[bytes]:
     """Records of a table without line ends, byte by byte: another way than the oracle's."""
+    if lines:
+        return [line.rstrip(b"\r\n") for line in io.BytesIO(data)]
     out, start, at_field, quoted = [], 0, True, False
     at, mark = 0, delimiter[0]
     while at < len(data):
@@ -60,9 +62,9 @@ def lost_or_added(case: Case, expected: Expected, stdout: bytes) -> str:
     if case.is_table:
         went_in: list[bytes] = []
         for _, data in case.files:
-            lines = records(data.removeprefix(BOM), case.delimiter)
+            lines = records(data.removeprefix(BOM), case.delimiter, o.lines)
             if o.header:
-                filled = next((at for at, line in enumerate(lines) if line), len(lines))
+                filled = next((at for at, line in enumerate(lines) if line or o.lines), len(lines))
                 header, lines = lines[filled : filled + 1] if not went_in else [], lines[filled + 1 :]
                 went_in = went_in or header  # stays at the front
             went_in += lines
@@ -70,7 +72,7 @@ def lost_or_added(case: Case, expected: Expected, stdout: bytes) -> str:
             came_out = stdout.split(b"\n")[:-1]
             went_in = [b"%d" % at for at in range(len(went_in))]
         else:
-            came_out = records(stdout.removeprefix(BOM), case.delimiter)
+            came_out = records(stdout.removeprefix(BOM), case.delimiter, o.lines)
             if o.header:
                 if came_out[:1] != went_in[:1]:
                     return "the header is not the first record"
@@ -158,7 +160,8 @@ def check_and_merge(begin: list[str], case: Case, expected: Expected, folder: Pa
         return ""
     if case.is_table:
         head = expected.stdout
-        rows, _ = split(head.removeprefix(BOM), case.delimiter)
+        head = head.removeprefix(BOM)
+        rows = split_lines(head, case.delimiter) if o.lines else split(head, case.delimiter)[0]
         header = [rows.pop(0)] if o.header and rows else []
         parts = [header + rows[::2], header + rows[1::2]]
         files = [b"".join(row.raw + row.end for row in part) for part in parts]
@@ -188,7 +191,7 @@ def write_case(case: Case, expected: Expected, place: Path) -> None:
         "files": [name for name, _ in case.files],
         "table": case.is_table,
         "dtype": case.dtype,
-        "delimiter": case.delimiter[0],
+        "delimiter": case.delimiter[0] if case.delimiter else 0,
         **asdict(case.options),
     }
     (place / "case.json").write_text(json.dumps(what))
@@ -206,7 +209,7 @@ def run_case(number: int, options: argparse.Namespace, folder: Path) -> tuple[in
         except Undecided:
             tries += 1
     place = folder / str(number)
-    kind = "error" if expected.code else "table" if case.is_table else "array"
+    kind = "error" if expected.code else "line" if case.options.lines else "table" if case.is_table else "array"
     if options.write and expected.code:
         return number, kind, "", ""
     place.mkdir()
@@ -251,7 +254,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="number of the first case: to run one again")
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--only", choices=["tables", "arrays"], default="")
+    parser.add_argument("--only", choices=["tables", "lines", "arrays"], default="")
     parser.add_argument("--extra", default="", help="more options for each run; write --extra=-q")
     parser.add_argument("--compare", default="", help="sort again with these too, and demand the same bytes")
     parser.add_argument("--write", type=Path, help="run nothing, but leave the cases without errors in this folder")
@@ -279,7 +282,7 @@ def main() -> int:
     if not options.write:
         shutil.rmtree(folder)
     print(
-        f"{options.cases} cases: {counts['table']} tables, {counts['array']} arrays,"
+        f"{options.cases} cases: {counts['table']} tables, {counts['line']} of lines, {counts['array']} arrays,"
         f" {counts['error']} errors expected, all as expected"
     )
     return 0

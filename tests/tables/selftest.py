@@ -72,6 +72,18 @@ KNOWN: list[tuple[dict, list[bytes], bytes]] = [
     ({"argsort": True, "reverse": True, "keys": ["1"]}, [b"a,b\n1,\n\n2,\n", b"a,b\n2,"], b"1\n2\n0\n"),
 ]
 
+# Of lines: options, files, what comes out.
+LINES: list[tuple[dict, bytes, list[bytes], bytes]] = [
+    ({}, b"", [b"  10 b\n\t9\ta x\n 2\n"], b" 2\n\t9\ta x\n  10 b\n"),
+    ({"keys": ["2:r"]}, b"", [b"a 1\nb\n\nc 3 x\r\nd 2"], b"c 3 x\r\nd 2\na 1\nb\n\n"),
+    ({"header": True, "keys": ["N"]}, b"", [b" A  N\nx 2 y\nx 1\n"], b" A  N\nx 1\nx 2 y\n"),
+    ({"header": True}, b"", [b"", b"\n2\n1\n"], b"\n1\n2\n"),
+    ({"leading": True, "invalid": "last"}, b"", [b"info\n45%\n9ms\n1e1x\n\n"], b"9ms\n1e1x\n45%\n\ninfo\n"),
+    ({"keys": ["3"]}, b"", [b"2026-11-21 10:00 x 2\nq x 1\n"], b"q x 1\n2026-11-21 10:00 x 2\n"),
+    ({"keys": ["2"]}, b":", [b'a: 2:x\n"b:1\nc\n:0'], b':0\n"b:1\na: 2:x\nc\n'),
+    ({"unique": True}, b"", [BOM + b"1 a\n1 b\n0 #\n"], BOM + b"0 #\n1 a\n"),
+]
+
 # Options, files, what stderr must name.
 ERRORS: list[tuple[dict, list[bytes], str]] = [
     ({}, [b"v\n1\nx\n"], "t0.csv:3: no number"),
@@ -102,6 +114,16 @@ class Known(unittest.TestCase):
                 expected = expect(case)
                 self.assertEqual((expected.code, expected.stdout), (0, wanted))
                 self.assertEqual(compare(case, expected, 0, wanted, ""), "")
+
+    def test_lines(self) -> None:
+        for options, delimiter, files, wanted in LINES:
+            with self.subTest(options=options, files=files):
+                case = table(*files, delimiter=delimiter, lines=True, **{"header": False, **options})
+                expected = expect(case)
+                self.assertEqual((expected.code, expected.stdout), (0, wanted))
+                self.assertEqual(compare(case, expected, 0, wanted, ""), "")
+                lost = wanted.rstrip(b"\r\n").rpartition(b"\n")[0] + b"\n"
+                self.assertIn("records", compare(case, expected, 0, lost, ""))
 
     def test_errors(self) -> None:
         for options, files, stderr in ERRORS:
@@ -215,7 +237,7 @@ class Planted(unittest.TestCase):
         """In generated cases two records that differ cannot change places unseen."""
         tried = 0
         for number in range(400):
-            case = make_case("selftest", number, "tables")
+            case = make_case("selftest", number, "lines" if number % 2 else "tables")
             try:
                 expected = expect(case)
             except Undecided:

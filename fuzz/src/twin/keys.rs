@@ -11,6 +11,9 @@ pub enum NoColumn {
     Ambiguous(String),
 }
 
+/// No key is the number of a column after this one.
+const MOST: usize = 1000;
+
 /// The columns, from 0, and whether each is in descending order: a name of the header, else a number from 1, either with
 /// `:r` or `:a` after it. A column that is named again adds nothing.
 pub fn resolve(
@@ -61,8 +64,8 @@ fn one(
     for &(stem, descending) in &readings {
         let digits = stem.strip_prefix('+').unwrap_or(stem);
         let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
-        if let Some(column) =
-            (1..=width).find(|column| is_number && digits.trim_start_matches('0') == column.to_string())
+        if let Some(column) = (1..=width.min(MOST))
+            .find(|column| is_number && digits.trim_start_matches('0') == column.to_string())
         {
             return Ok((column - 1, descending));
         }

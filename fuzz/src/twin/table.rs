@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::order::{Invalid, KeyOrder, Selection};
 
 use super::number::{self, Asked, Key, Spelled};
@@ -30,7 +30,7 @@ pub struct Table {
     /// Whether the first input begins with a byte order mark.
     pub mark: bool,
     pub header: Option<Row>,
-    /// Columns; none if there is nothing at all.
+    /// Columns; none if there is nothing at all, and of lines as many as can be.
     pub width: usize,
     /// Rows without those that are blank in a table of several columns.
     pub rows: Vec<Row>,
@@ -56,20 +56,28 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
     // Rows of each input below its header, and whether a row with an unclosed quote follows them.
     let mut all: Vec<(Vec<Row>, bool)> = Vec::new();
     for (number, bytes) in inputs.iter().enumerate() {
-        let (mut rows, unclosed) = rows(bytes.strip_prefix(MARK).unwrap_or(bytes), number, dialect.delimiter);
+        let bytes = bytes.strip_prefix(MARK).unwrap_or(bytes);
+        let (mut rows, unclosed) = match dialect.fields {
+            Fields::Quoted(delimiter) => rows(bytes, number, delimiter),
+            fields => (lines(bytes, number, fields), false),
+        };
+        let are_lines = dialect.fields.are_of_lines();
         if dialect.header {
-            complete(&mut rows, false);
+            complete(&mut rows, are_lines);
         }
-        let first = rows.iter().position(|row| !row.is_blank());
+        let first = rows.iter().position(|row| !row.is_blank() || are_lines);
         if first.is_none() && unclosed {
             return Err(NoTable::Beginning("a first row that is not closed"));
         }
         if let Some(first) = first {
             // CR seems to be the line end: a header is joined with the row after it, or all rows are one.
-            if rows[first].has_lone_cr(dialect.delimiter) && (dialect.header || !rows[first].is_ended) {
+            if let Fields::Quoted(delimiter) = dialect.fields
+                && rows[first].has_lone_cr(delimiter)
+                && (dialect.header || !rows[first].is_ended)
+            {
                 return Err(NoTable::Beginning("CR alone in a first row"));
             }
-            let width = rows[first].fields.len();
+            let width = if are_lines { usize::MAX } else { rows[first].fields.len() };
             if dialect.header {
                 let header = rows[first].clone();
                 match &table.header {
@@ -97,11 +105,16 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
     if table.width == 0 && all.iter().any(|(rows, _)| !rows.is_empty()) {
         table.width = 1;
     }
+    let are_lines = dialect.fields.are_of_lines();
     for (mut rows, unclosed) in all {
         if !dialect.header {
-            complete(&mut rows, table.width == 1);
+            complete(&mut rows, table.width == 1 || are_lines);
         }
         for row in rows {
+            if are_lines {
+                table.rows.push(row);
+                continue;
+            }
             if row.is_blank() && table.width > 1 {
                 table.blank += 1;
                 continue;
@@ -174,6 +187,77 @@ fn rows(bytes: &[u8], input: usize, delimiter: u8) -> (Vec<Row>, bool) {
     (rows, false)
 }
 
+/// The lines of one input.
+fn lines(bytes: &[u8], input: usize, fields: Fields) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (number, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let is_ended = line.ends_with(b"\n");
+        let mut raw = line.strip_suffix(b"\n").unwrap_or(line).to_vec();
+        let mut end: &[u8] = if is_ended { b"\n" } else { b"" };
+        if raw.ends_with(b"\r") {
+            raw.pop();
+            end = b"\r\n";
+        }
+        let fields = match fields {
+            Fields::Quoted(byte) | Fields::Split(byte) => {
+                raw.split(|&at| at == byte).map(<[u8]>::to_vec).collect()
+            }
+            _ => words(&raw),
+        };
+        rows.push(Row { raw, end, is_ended, fields, input, line: number + 1 });
+    }
+    rows
+}
+
+/// The words of a line, of which a date and a time of day after one blank are one.
+fn words(line: &[u8]) -> Vec<Vec<u8>> {
+    let mut words: Vec<Vec<u8>> = Vec::new();
+    // Blanks before the current byte since the last word.
+    let (mut blanks, mut at_word) = (0, false);
+    for (at, &byte) in line.iter().enumerate() {
+        if byte == b' ' || byte == b'\t' {
+            (blanks, at_word) = (if at_word { 1 } else { blanks + 1 }, false);
+            continue;
+        }
+        if !at_word {
+            let end = line[at..].iter().position(|byte| matches!(byte, b' ' | b'\t'));
+            let word = &line[at..end.map_or(line.len(), |end| at + end)];
+            match words.last_mut() {
+                Some(date) if blanks == 1 && has_form(date, &["dddd-dd-dd"]) && is_time_of_day(word) => {
+                    date.push(line[at - 1]);
+                }
+                _ => words.push(Vec::new()),
+            }
+        }
+        at_word = true;
+        words.last_mut().expect("there is one").push(byte);
+    }
+    words
+}
+
+/// Whether the bytes have one of these forms, in which a `d` is any digit.
+fn has_form(bytes: &[u8], forms: &[&str]) -> bool {
+    let is = |byte: &u8, form: u8| if form == b'd' { byte.is_ascii_digit() } else { *byte == form };
+    forms.iter().any(|form| {
+        form.len() == bytes.len() && bytes.iter().zip(form.bytes()).all(|(byte, form)| is(byte, form))
+    })
+}
+
+fn is_time_of_day(word: &[u8]) -> bool {
+    let zones: [&[&str]; 3] = [&[""], &["Z", "z"], &["+dd:dd", "-dd:dd"]];
+    zones.iter().any(|zones| {
+        let Some(end) = word.len().checked_sub(zones[0].len()) else { return false };
+        let (time, zone) = word.split_at(end);
+        let seconds = || {
+            let dot = time.iter().position(|byte| matches!(byte, b'.' | b','))?;
+            let (seconds, decimals) = (&time[..dot], &time[dot + 1..]);
+            let all_digits = !decimals.is_empty() && decimals.iter().all(u8::is_ascii_digit);
+            Some(has_form(seconds, &["dd:dd:dd"]) && all_digits)
+        };
+        has_form(zone, zones) && (has_form(time, &["dd:dd", "dd:dd:dd"]) || seconds() == Some(true))
+    })
+}
+
 /// Gives a last row without a line end that of the first row, which may be blank only where `blank` lines are rows.
 fn complete(rows: &mut [Row], blank: bool) {
     let first = rows.iter().find(|row| blank || !row.is_blank()).map_or(&b""[..], |row| row.end);
@@ -244,6 +328,20 @@ fn trimmed(field: &[u8]) -> &[u8] {
     &field[start..end]
 }
 
+/// What counts of a field, which a line may lack.
+fn field(row: &Row, column: usize, order: KeyOrder) -> &[u8] {
+    let field = trimmed(row.fields.get(column).map_or(b"", Vec::as_slice));
+    if !order.leading || field.is_empty() {
+        return field;
+    }
+    // The longest beginning that is a number, and no word.
+    let is_plain = |bytes: &[u8]| bytes.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
+    let ends = (1..=field.len()).rev();
+    let mut numbers = ends.map(|end| &field[..end]).filter(|start| is_plain(start));
+    let number = numbers.find(|start| number::spelled(start) != Spelled::Nothing);
+    number.unwrap_or(b"none")
+}
+
 /// The keys of all rows.
 pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
     let mut counts = Counts { blank: table.blank, ..Counts::default() };
@@ -253,7 +351,7 @@ pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
         0 => Vec::new(),
         width => keys::resolve(&by.columns, by.order.descending, names, width).map_err(Refused::Key)?,
     };
-    let field = |row: &Row, column: usize| trimmed(&row.fields[column]).to_vec();
+    let field = |row: &Row, column: usize| field(row, column, by.order).to_vec();
     let mut rows = table.rows.clone();
     if by.order.invalid == Invalid::Skip {
         rows.retain(|row| {
@@ -328,7 +426,7 @@ impl Keyed {
                 columns
                     .iter()
                     .flatten()
-                    .any(|&(column, _)| number::is_minus_zero(trimmed(&row.fields[column])))
+                    .any(|&(column, _)| number::is_minus_zero(field(row, column, by.order)))
             })
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{bail, ensure};
 use gpusort::Method;
 use gpusort::unstable::io::binary::Source;
-use gpusort::unstable::io::csv::{By, Dialect};
+use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::output::stdout_is_open;
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Extension, Format, Input};
@@ -15,7 +15,7 @@ use gpusort::unstable::order::{KeyOrder, Selection};
 use gpusort::unstable::pipeline::Ask;
 use gpusort::unstable::runs::Budget;
 
-use crate::cli::args::{self, OrAuto, OrderArgs, SortArgs, TimingArg};
+use crate::cli::args::{self, OrderArgs, SortArgs, TimingArg, TypeArg};
 use crate::cli::device::{Devices, Wanted};
 use crate::cli::format;
 
@@ -64,13 +64,20 @@ pub(super) enum TimingTo {
 
 impl InputOptions {
     pub(in crate::cli) fn new(args: OrderArgs) -> anyhow::Result<Self> {
-        let input = |file: PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file) };
-        let mut inputs: Vec<Input> = args.files.into_iter().map(input).collect();
+        let input =
+            |file: &PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file.clone()) };
+        let mut inputs: Vec<Input> = args.files.iter().map(input).collect();
         if inputs.is_empty() {
             inputs.push(Input::Stdin);
         }
-        let format = input_format(args.from, &inputs)?;
-        let (element, type_assumed) = match (args.element, format) {
+        let format = input_format(&args, &inputs)?;
+        let (asked, separator) = match args.element {
+            TypeArg::Auto => (None, None),
+            TypeArg::Element(element) => (Some(element), None),
+            TypeArg::Separator(byte) => (None, Some(byte)),
+        };
+        let separator = args.delimiter.or(separator);
+        let (element, type_assumed) = match (asked, format) {
             (None, Format::Binary) => binary_element(&inputs)?,
             (Some(element), _) if !format.is_bits() && !ElementType::WIDE.contains(&element) => {
                 bail!("--type {element} is for binary and .npy files; text is read as types of 4 and 8 bytes")
@@ -80,14 +87,21 @@ impl InputOptions {
         if !format.is_table() {
             let of_tables = [
                 (!args.key.is_empty(), "--key"),
+                (args.header, "--header"),
                 (args.no_header, "--no-header"),
                 (args.delimiter.is_some(), "--delimiter"),
+                (separator.is_some(), "-t with a character, which separates fields,"),
+                (args.leading, "--leading"),
                 (args.empty.is_some(), "--empty"),
                 (args.invalid.is_some(), "--invalid"),
             ];
             if let Some((_, option)) = of_tables.iter().find(|(is_given, _)| *is_given) {
-                let (input, format) = (inputs[0].name(), format.name());
-                bail!("{option} is for tables, and {input} is {format}; --from csv reads it as one");
+                let (input, name) = (inputs[0].name(), format.name());
+                let remedy = match format {
+                    Format::Text => "--from csv reads it as one, and -k N sorts its lines by a field",
+                    _ => "--from csv reads it as one",
+                };
+                bail!("{option} is for tables and lines, and {input} is {name}; {remedy}");
             }
         }
         let order = KeyOrder {
@@ -95,14 +109,27 @@ impl InputOptions {
             nan: args.nan,
             empty: args.empty.unwrap_or_default(),
             invalid: args.invalid.unwrap_or_default(),
+            leading: args.leading,
         };
-        let delimiter = args.delimiter.unwrap_or(if format == Format::Tsv { b'\t' } else { b',' });
+        let fields = match (format, separator) {
+            (Format::Lines, None) => Fields::Blanks,
+            (Format::Lines, Some(byte)) => Fields::Split(byte),
+            (Format::Tsv, None) => Fields::Quoted(b'\t'),
+            (_, None) => Fields::Quoted(b','),
+            (_, Some(b'"' | b'\r')) => bail!("quotes and line ends mean something else in a table"),
+            (_, Some(byte)) => Fields::Quoted(byte),
+        };
+        let mut columns = args.key;
+        let header = if format == Format::Lines { args.header } else { !args.no_header };
+        if format == Format::Lines && columns.is_empty() {
+            columns.push("1".to_owned());
+        }
         Ok(Self {
             inputs,
             format,
             type_assumed,
-            dialect: Dialect { delimiter, header: !args.no_header },
-            by: By { columns: args.key, element, order },
+            dialect: Dialect { fields, header },
+            by: By { columns, element, order },
             unique: args.unique,
         })
     }
@@ -151,8 +178,10 @@ impl Options {
 
         let output = format::unless_stdout(args.output);
         let to_stdout = output.is_none();
+        // Lines come out as lines, whatever a file is called.
+        let named = output.as_deref().filter(|_| format != Format::Lines || args.argsort);
         let (mut output_format, output_element) =
-            output_format(format, args.argsort, format::of_output(args.to, output.as_deref()))?;
+            output_format(format, args.argsort, format::of_output(args.to, named))?;
         if to_stdout && io::stdout().is_terminal() && output_format.is_bits() {
             output_format = Format::Text;
         }
@@ -241,12 +270,17 @@ fn output_format(
     Ok((format, element))
 }
 
-fn input_format(from: OrAuto<Format>, inputs: &[Input]) -> anyhow::Result<Format> {
-    if let Some(format) = from {
+fn input_format(args: &OrderArgs, inputs: &[Input]) -> anyhow::Result<Format> {
+    if let Some(format) = args.from {
         return Ok(format);
     }
-    let format =
-        |input: &Input| extension(input).and_then(|extension| extension.format).unwrap_or(Format::Text);
+    // These speak of fields, which text has not.
+    let plain =
+        if args.header || args.leading || !args.key.is_empty() { Format::Lines } else { Format::Text };
+    let format = |input: &Input| {
+        let format = extension(input).and_then(|extension| extension.format);
+        format.filter(|&format| format != Format::Text).unwrap_or(plain)
+    };
     let first = format(&inputs[0]);
     if let Some(other) = inputs.iter().find(|&input| format(input) != first) {
         let [one, two] =

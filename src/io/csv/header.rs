@@ -31,10 +31,14 @@ impl Found {
 /// The column names of a table, if it has any, and the number of columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::io) struct Header {
+    /// [`ANY`] of lines.
     pub(in crate::io) columns: usize,
     /// The names without quotes, not necessarily UTF-8. `None` without a header.
     names: Option<Vec<Vec<u8>>>,
 }
+
+/// The number of columns of lines, which may have any.
+const ANY: usize = usize::MAX;
 
 impl Header {
     /// Reads the first row, header or not; also returns where the next row begins. The input ends at `end`, and a line
@@ -50,11 +54,14 @@ impl Header {
         dialect: Dialect,
     ) -> Result<(usize, Self), &'static str> {
         let (mut names, mut cr) = (Vec::new(), false);
-        let read = for_each_field(bytes, start, dialect.delimiter, |_, field| {
-            cr |= has_lone_cr(&bytes[field.clone()]);
-            names.push(unquoted(&bytes[field]).into_owned());
+        let are_lines = dialect.fields.are_of_lines();
+        let read = for_each_field(bytes, start, dialect.fields, |_, field| {
+            let field = &bytes[field];
+            cr |= !are_lines && has_lone_cr(field);
+            names.push(if are_lines { field.to_vec() } else { unquoted(field).into_owned() });
         });
         let (next, columns) = read.ok_or(UNCLOSED)?;
+        let columns = if are_lines { ANY } else { columns };
         if cr && (dialect.header || next > end) {
             return Err(LONE_CR);
         }
@@ -113,11 +120,16 @@ impl Header {
             if let Some(index) = number.parse().ok().and_then(|number: usize| number.checked_sub(1))
                 && index < self.columns
             {
-                let name =
-                    self.names.as_ref().map(|names| String::from_utf8_lossy(&names[index]).into_owned());
+                let name = self.names.as_ref().and_then(|names| names.get(index));
+                let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
                 let name = name.unwrap_or_else(|| (index + 1).to_string());
                 return Ok(Found { index, name, descending });
             }
+        }
+        if self.columns == ANY && self.names.is_none() {
+            let missing = format!("no field '{}'; those of lines are numbered from 1", quoted(named));
+            let missing = Error::input(table, missing + &self.meant(named));
+            return Err(if self.meant(named).is_empty() { missing.hinting(Hint::Header) } else { missing });
         }
         let missing = format!("no column '{}'; there are {}", quoted(named), self.shown());
         Err(match self.separator() {
@@ -171,10 +183,11 @@ impl Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::csv::Fields;
     use crate::order::KeyOrder;
 
     fn found(header: &str, key: &str) -> Result<(usize, bool), Error> {
-        let dialect = Dialect { delimiter: b',', header: true };
+        let dialect = Dialect { fields: Fields::Quoted(b','), header: true };
         let (_, header) = Header::read(header.as_bytes(), 0, header.len(), dialect).unwrap();
         let columns = vec![key.to_owned(), key.to_owned()];
         let by = By { columns, element: None, order: KeyOrder::ASCENDING };

@@ -10,13 +10,14 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2, memrchr};
 
+use super::dialect::Fields;
 use crate::io::counts::Counts;
-use crate::io::number::spelled;
+use crate::io::infer::is_number;
 use crate::io::source::MARK;
 use crate::order::KeyOrder;
 use crate::parallel::{self, ParallelIterator};
 
-const QUOTE: u8 = b'"';
+pub(super) const QUOTE: u8 = b'"';
 
 /// The progress through a row that may be only partly in memory.
 #[derive(Clone, Copy, Debug)]
@@ -37,15 +38,25 @@ impl Row {
         Self { at: start, begin: start, number: 0, quoted: false }
     }
 
-    /// Continues through the row, passing each field's number and range to `field`. Returns where the next
-    /// row begins and the number of fields, or `None` if the row needs more bytes to continue.
+    /// Continues through the row, passing each field's number and range to `field`; of a line only the first `most` of them.
+    /// Returns where the next row begins and the number of fields, or `None` if the row needs more bytes to continue.
     #[inline]
     pub(in crate::io) fn for_each_field(
         &mut self,
         bytes: &[u8],
-        delimiter: u8,
+        fields: Fields,
+        most: usize,
         mut field: impl FnMut(usize, Range<usize>),
     ) -> Option<(usize, usize)> {
+        let Fields::Quoted(delimiter) = fields else {
+            let Some(length) = memchr(b'\n', &bytes[self.at..]) else {
+                self.at = bytes.len();
+                return None;
+            };
+            let at = self.at + length;
+            let end = if at > self.begin && bytes[at - 1] == b'\r' { at - 1 } else { at };
+            return Some((at + 1, fields.of_line(bytes, self.begin..end, most, field)));
+        };
         loop {
             if self.quoted || self.at == self.begin && bytes.get(self.at) == Some(&QUOTE) {
                 self.pass_quotes(bytes)?;
@@ -87,25 +98,25 @@ impl Row {
     }
 }
 
-/// Reads the row at `start`, as [`Row::for_each_field`] does.
+/// Reads the row at `start`, as [`Row::for_each_field`] does, with all its fields.
 #[inline]
 pub(super) fn for_each_field(
     bytes: &[u8],
     start: usize,
-    delimiter: u8,
+    fields: Fields,
     field: impl FnMut(usize, Range<usize>),
 ) -> Option<(usize, usize)> {
-    Row::new(start).for_each_field(bytes, delimiter, field)
+    Row::new(start).for_each_field(bytes, fields, usize::MAX, field)
 }
 
 /// The rules of a table's rows, as far as the columns are known.
 pub(in crate::io) struct RowReader {
-    pub(super) delimiter: u8,
-    /// The number of columns; `None` before the first row. If it is 1, blank lines are rows.
+    pub(in crate::io) fields: Fields,
+    /// The number of columns of a table; `None` before the first row. If it is 1, blank lines are rows.
     columns: Option<usize>,
     /// The key of each column, up to the last key column.
     key_of: Vec<Option<usize>>,
-    skips_invalid: bool,
+    rules: KeyOrder,
 }
 
 /// A line of a table.
@@ -119,21 +130,21 @@ pub(in crate::io) enum Line {
 
 impl RowReader {
     pub(in crate::io) fn new(
-        delimiter: u8,
+        fields: Fields,
         columns: usize,
         key_of: Vec<Option<usize>>,
         rules: KeyOrder,
     ) -> Self {
-        Self { delimiter, columns: Some(columns), key_of, skips_invalid: rules.skips_invalid() }
+        Self { fields, columns: Some(columns), key_of, rules }
     }
 
     /// For the first row, whose number of fields is that of the columns.
-    pub(in crate::io) fn of_first_row(delimiter: u8) -> Self {
-        Self { delimiter, columns: None, key_of: Vec::new(), skips_invalid: false }
+    pub(in crate::io) fn of_first_row(fields: Fields) -> Self {
+        Self { fields, columns: None, key_of: Vec::new(), rules: KeyOrder::ASCENDING }
     }
 
-    /// Reads the line where `row` began, with the ranges of its key fields, and counts it if it is left out. Returns
-    /// where the next line begins, or `None` if this one needs more bytes.
+    /// Reads the line where `row` began, with the ranges of its key fields, and counts it if it is left out; a key field that a
+    /// line lacks is empty. Returns where the next line begins, or `None` if this one needs more bytes.
     ///
     /// # Errors
     ///
@@ -146,25 +157,32 @@ impl RowReader {
         fields: &mut [Range<usize>],
         counts: &mut Counts,
     ) -> Result<Option<(usize, Line)>, String> {
-        if self.columns != Some(1) && row.number == 0 {
+        let are_lines = self.fields.are_of_lines();
+        if are_lines {
+            fields.fill(0..0);
+        } else if self.columns != Some(1) && row.number == 0 {
             let blank = line_end(&bytes[row.begin..]);
             if blank > 0 {
                 counts.blank += 1;
                 return Ok(Some((row.begin + blank, Line::Blank)));
             }
         }
-        let read = row.for_each_field(bytes, self.delimiter, |column, field| {
+        let read = row.for_each_field(bytes, self.fields, self.key_of.len(), |column, field| {
             if let Some(&Some(key)) = self.key_of.get(column) {
                 fields[key] = field;
             }
         });
         let Some((next, count)) = read else { return Ok(None) };
-        if let Some(columns) = self.columns.filter(|&columns| columns != count) {
+        if let Some(columns) = self.columns.filter(|&columns| columns != count && !are_lines) {
             let fields = if count == 1 { "field" } else { "fields" };
             return Err(format!("{count} {fields} where the first row has {columns}"));
         }
-        if self.skips_invalid {
-            let invalid = fields.iter().filter(|field| is_invalid(&bytes[(*field).clone()])).count() as u64;
+        if self.rules.skips_invalid() {
+            let is_invalid = |field: &&Range<usize>| {
+                let value = self.fields.value(&bytes[(*field).clone()]);
+                !value.is_empty() && !is_number(&value, self.rules)
+            };
+            let invalid = fields.iter().filter(is_invalid).count() as u64;
             if invalid > 0 {
                 counts.invalid += invalid;
                 counts.skipped += 1;
@@ -193,9 +211,9 @@ pub(super) const LONE_CR: &str =
 
 /// The end of the row at `start`, including its line end.
 #[inline]
-pub(super) fn end_of_row(bytes: &[u8], start: usize, delimiter: u8, quotes: bool) -> Option<usize> {
-    if quotes {
-        for_each_field(bytes, start, delimiter, |_, _| {}).map(|(next, _)| next)
+pub(super) fn end_of_row(bytes: &[u8], start: usize, fields: Fields, quotes: bool) -> Option<usize> {
+    if quotes && fields.are_quoted() {
+        for_each_field(bytes, start, fields, |_, _| {}).map(|(next, _)| next)
     } else {
         memchr(b'\n', &bytes[start..]).map(|newline| start + newline + 1)
     }
@@ -225,32 +243,6 @@ pub(super) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
 /// The error for a row with an unclosed quote.
 pub(in crate::io) const UNCLOSED: &str = "a quote is opened in this row and never closed";
 
-/// The content of a field, without its quotes and the blanks around it.
-#[inline]
-pub(in crate::io) fn value(field: &[u8]) -> Cow<'_, [u8]> {
-    // Most fields have no quotes.
-    let [QUOTE, ..] = field else { return trimmed(field).into() };
-    match unquoted(field) {
-        Cow::Borrowed(content) => trimmed(content).into(),
-        Cow::Owned(content) => trimmed(&content).to_vec().into(),
-    }
-}
-
-/// Whether a field is neither a number nor empty.
-fn is_invalid(field: &[u8]) -> bool {
-    let value = value(field);
-    !value.is_empty() && spelled(&value).is_none()
-}
-
-/// The field without surrounding spaces and tabs.
-#[inline]
-pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
-    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = field {
-        field = rest;
-    }
-    field
-}
-
 /// Length of the line end at the start of these bytes; 0 if there is none.
 #[inline]
 pub(super) fn line_end(bytes: &[u8]) -> usize {
@@ -268,41 +260,54 @@ pub(in crate::io) fn lacking_end(row: &[u8], line_end: &'static [u8]) -> &'stati
 
 /// A range of a table in pieces of about `size` bytes, cut at probable row boundaries. A stray quote may make one wrong,
 /// which shows when the piece before it is read.
-pub(in crate::io) fn pieces(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<Range<usize>> {
-    let cuts = cuts(bytes, range.clone(), size);
+pub(in crate::io) fn pieces(
+    bytes: &[u8],
+    range: Range<usize>,
+    fields: Fields,
+    size: usize,
+) -> Vec<Range<usize>> {
+    let cuts = cuts(bytes, range.clone(), fields, size);
     let ends = cuts.iter().skip(1).copied().chain([range.end]);
     cuts.iter().zip(ends).map(|(&start, end)| start..end).collect()
 }
 
 /// The end of the last whole row of those that begin here; `None` if the first goes on. At the beginning of an input there
 /// may be a byte order mark.
-pub(in crate::io) fn end_of_rows(bytes: &[u8], delimiter: u8, is_beginning: bool) -> Option<usize> {
-    if memchr(QUOTE, bytes).is_none() {
+pub(in crate::io) fn end_of_rows(bytes: &[u8], fields: Fields, is_beginning: bool) -> Option<usize> {
+    if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
         return memrchr(b'\n', bytes).map(|newline| newline + 1);
     }
     let start = if is_beginning && bytes.starts_with(MARK) { MARK.len() } else { 0 };
-    let ends = std::iter::successors(end_of_row(bytes, start, delimiter, true), |&end| {
-        end_of_row(bytes, end, delimiter, true)
+    let ends = std::iter::successors(end_of_row(bytes, start, fields, true), |&end| {
+        end_of_row(bytes, end, fields, true)
     });
     ends.last()
 }
 
 /// The end of the first row of an input that is no blank line, with those before it; `None` if it goes on. Only then it is
 /// known what blank lines are, and the header, if there is one, is not parted from its rows.
-pub(in crate::io) fn end_of_first_row(bytes: &[u8], delimiter: u8) -> Option<usize> {
+pub(in crate::io) fn end_of_first_row(bytes: &[u8], fields: Fields) -> Option<usize> {
     let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
-    while line_end(&bytes[start..]) > 0 {
+    while fields.are_quoted() && line_end(&bytes[start..]) > 0 {
         start += line_end(&bytes[start..]);
     }
-    end_of_row(bytes, start, delimiter, true)
+    end_of_row(bytes, start, fields, true)
 }
 
 /// Probable row boundaries to cut the table at, about every `size` bytes, the first at the beginning of the
 /// range: line ends after an even number of quotes.
-fn cuts(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<usize> {
+fn cuts(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) -> Vec<usize> {
     let starts: Vec<usize> = range.clone().step_by(size).collect();
     if starts.len() < 2 {
         return starts;
+    }
+    if fields.are_of_lines() {
+        let next = |&start: &usize| Some(start + memchr(b'\n', &bytes[start..range.end])? + 1);
+        let mut cuts: Vec<usize> =
+            starts[1..].iter().map_while(next).filter(|&cut| cut < range.end).collect();
+        cuts.insert(0, range.start);
+        cuts.dedup();
+        return cuts;
     }
     let quotes: Vec<usize> = parallel::iter(&starts)
         .map(|&start| memchr::memchr_iter(QUOTE, &bytes[start..range.end.min(start + size)]).count())
@@ -338,9 +343,11 @@ mod tests {
 
     use super::*;
 
+    const COMMAS: Fields = Fields::Quoted(b',');
+
     fn fields(bytes: &[u8], start: usize) -> Option<(usize, Vec<&[u8]>)> {
         let mut fields = Vec::new();
-        let (next, count) = for_each_field(bytes, start, b',', |number, range| {
+        let (next, count) = for_each_field(bytes, start, COMMAS, |number, range| {
             assert_eq!(number, fields.len());
             fields.push(&bytes[range]);
         })?;
@@ -395,10 +402,10 @@ mod tests {
         fn rows_that_come_in_pieces_are_the_same(row in "[ab5,\"\r\n]{0,40}", piece in 1..9_usize) {
             let bytes = row.as_bytes();
             let mut whole = Vec::new();
-            let expected = for_each_field(bytes, 0, b',', |_, field| whole.push(field));
+            let expected = for_each_field(bytes, 0, COMMAS, |_, field| whole.push(field));
             let (mut fields, mut state, mut read) = (Vec::new(), Row::new(0), None);
             for end in (0..bytes.len()).step_by(piece).chain([bytes.len()]) {
-                read = read.or_else(|| state.for_each_field(&bytes[..end], b',', |_, field| fields.push(field)));
+                read = read.or_else(|| state.for_each_field(&bytes[..end], COMMAS, usize::MAX, |_, field| fields.push(field)));
             }
             prop_assert_eq!((read, fields), (expected, whole));
         }
@@ -416,7 +423,7 @@ mod tests {
             let (mut at, mut read) = (0, Vec::new());
             while at < bytes.len() {
                 let (next, row) = fields(bytes, at).expect("all quotes are closed");
-                prop_assert_eq!(end_of_row(bytes, at, b',', true), Some(next));
+                prop_assert_eq!(end_of_row(bytes, at, COMMAS, true), Some(next));
                 read.push(row.into_iter().map(|field| unquoted(field).into_owned()).collect::<Vec<_>>());
                 at = next;
             }
@@ -431,11 +438,11 @@ mod tests {
             let table: String = rows.iter().map(|row| row.clone() + "\n").collect();
             let bytes = table.as_bytes();
             let mut starts = vec![0];
-            while let Some(next) = end_of_row(bytes, starts[starts.len() - 1], b',', true) {
+            while let Some(next) = end_of_row(bytes, starts[starts.len() - 1], COMMAS, true) {
                 starts.push(next);
             }
             starts.pop();
-            let cuts = cuts(bytes, 0..bytes.len(), size);
+            let cuts = cuts(bytes, 0..bytes.len(), COMMAS, size);
             // A field may be longer than a part here, but not with parts of hundreds of kilobytes.
             let is_right = cuts.iter().all(|cut| starts.contains(cut));
             prop_assert!(is_right || size < 40, "{:?} {:?}", cuts, starts);

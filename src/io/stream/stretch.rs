@@ -16,7 +16,7 @@ use super::cell::{Cell, Typing};
 use super::{Columns, Form, Stream};
 use crate::error::Error;
 use crate::io::counts::Counts;
-use crate::io::csv::{self, Row, value};
+use crate::io::csv::{self, Row};
 use crate::io::infer::{Spot, integer_of, limits};
 use crate::io::number::{Tokens, ends_line, float, has_fraction, is_space};
 use crate::io::text;
@@ -262,7 +262,7 @@ impl Stream {
         let size = (end / parallel::threads() / 4).max(stretches.piece);
         let pieces = match &self.form {
             Form::Text => text::pieces(bytes, 0..end, size),
-            Form::Table(Some(_)) => csv::pieces(bytes, 0..end, size),
+            Form::Table(Some(columns)) => csv::pieces(bytes, 0..end, columns.rows.fields, size),
             Form::Table(None) => return vec![(0..end, None)],
         };
         parallel::map_parts(pieces, |piece| {
@@ -405,7 +405,7 @@ impl Stream {
                 cells.clear();
                 for ((field, key), typing) in fields.iter().zip(keys).zip(&mut typings) {
                     let place = || (self.buffer.place_after(at), Some(key.shown()));
-                    let cell = typing.cell(&value(&bytes[field.clone()]), place).ok()??;
+                    let cell = typing.cell(&columns.value(&bytes[field.clone()]), place).ok()??;
                     kept.key(|| cell.word(key.descending));
                     cells.push(cell);
                 }

@@ -1,0 +1,266 @@
+//! How rows are divided into fields: tables by a delimiter and quotes, lines by blanks or by a character.
+//!
+//! ```text
+//! Quoted(b',')   6,"lamp, desk",89.90          three fields
+//! Blanks            12 2026-11-21 10:00 /usr   three: those of a date and a time of day are one
+//! Split(b':')    root:x:0:0::/root             six, one of them empty
+//! ```
+//!
+//! All rows of a table have as many fields, and lines have any number of them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memchr;
+
+use super::rows::{QUOTE, unquoted};
+
+/// The form of a table, or of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// What separates the fields of a row.
+    pub fields: Fields,
+    /// Whether the first row names the columns.
+    pub header: bool,
+}
+
+/// What separates fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fields {
+    /// In tables, this byte, but not between quotes.
+    Quoted(u8),
+    /// In lines, this byte.
+    Split(u8),
+    /// In lines, spaces and tabs, of which those before the first field do not count. A date, one blank and a time of day
+    /// are one field.
+    Blanks,
+}
+
+impl Dialect {
+    /// That of rows that have only the key fields of such rows, as [`super::Table::write_keys`] writes them.
+    pub(crate) fn of_keys(self) -> Self {
+        match self.fields {
+            // Between these, a field may be empty, and none of them has a tab in it.
+            Fields::Blanks => Self { fields: Fields::Split(b'\t'), ..self },
+            _ => self,
+        }
+    }
+}
+
+impl Fields {
+    /// Whether rows are lines, which may have any number of fields, and of which none is left out for being blank.
+    #[must_use]
+    pub fn are_of_lines(self) -> bool {
+        !matches!(self, Self::Quoted(_))
+    }
+
+    /// Whether quotes mean something.
+    pub(in crate::io) fn are_quoted(self) -> bool {
+        !self.are_of_lines()
+    }
+
+    /// The byte to write between key fields, as [`Dialect::of_keys`] has it.
+    pub(super) fn separator(self) -> u8 {
+        match self {
+            Self::Quoted(byte) | Self::Split(byte) => byte,
+            Self::Blanks => b'\t',
+        }
+    }
+
+    /// The content of a field, without its quotes and the blanks around it.
+    #[inline]
+    pub(in crate::io) fn value(self, field: &[u8]) -> Cow<'_, [u8]> {
+        // Most fields have no quotes.
+        if field.first() != Some(&QUOTE) || self.are_of_lines() {
+            return trimmed(field).into();
+        }
+        match unquoted(field) {
+            Cow::Borrowed(content) => trimmed(content).into(),
+            Cow::Owned(content) => trimmed(&content).to_vec().into(),
+        }
+    }
+
+    /// Passes the first `most` fields of a line to `field`, with their numbers. Returns how many there are of these.
+    #[inline]
+    pub(super) fn of_line(
+        self,
+        bytes: &[u8],
+        line: Range<usize>,
+        most: usize,
+        mut field: impl FnMut(usize, Range<usize>),
+    ) -> usize {
+        let mut at = line.start;
+        let bytes = &bytes[..line.end];
+        for number in 0..most {
+            let (begin, end) = match self {
+                Self::Blanks => {
+                    while bytes.get(at).is_some_and(|&byte| is_blank(byte)) {
+                        at += 1;
+                    }
+                    let mut end = end_of_word(bytes, at);
+                    if end == at {
+                        return number;
+                    }
+                    if end - at == DATE && is_date(&bytes[at..end]) && end < bytes.len() {
+                        let next = end_of_word(bytes, end + 1);
+                        if is_time_of_day(&bytes[end + 1..next]) {
+                            end = next;
+                        }
+                    }
+                    (at, end)
+                }
+                Self::Split(byte) | Self::Quoted(byte) => {
+                    if at > bytes.len() {
+                        return number;
+                    }
+                    (at, memchr(byte, &bytes[at..]).map_or(bytes.len(), |length| at + length))
+                }
+            };
+            field(number, begin..end);
+            // After the separator, or beyond the end where there is none.
+            at = end + usize::from(self != Self::Blanks);
+        }
+        most
+    }
+}
+
+/// The end of the word that begins here.
+#[inline]
+fn end_of_word(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while bytes.get(at).is_some_and(|&byte| !is_blank(byte)) {
+        at += 1;
+    }
+    at
+}
+
+#[inline]
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+/// The field without surrounding spaces and tabs.
+#[inline]
+pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = field {
+        field = rest;
+    }
+    field
+}
+
+/// Bytes of a date.
+const DATE: usize = "2026-11-21".len();
+
+/// Whether these bytes have the form of a date.
+fn is_date(bytes: &[u8]) -> bool {
+    bytes.len() == DATE
+        && bytes.iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// Whether these bytes have the form of a time of day, with or without seconds, decimals of them, and a zone.
+fn is_time_of_day(bytes: &[u8]) -> bool {
+    let two_digits = |bytes: &[u8]| bytes.len() >= 2 && bytes[..2].iter().all(u8::is_ascii_digit);
+    let next = |bytes: &[u8], after: u8| bytes.first() == Some(&after) && two_digits(&bytes[1..]);
+    if !two_digits(bytes) || !next(&bytes[2..], b':') {
+        return false;
+    }
+    let mut rest = &bytes[5..];
+    if next(rest, b':') {
+        rest = &rest[3..];
+        if let [b'.' | b',', decimals @ ..] = rest {
+            let count = decimals.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if count == 0 {
+                return false;
+            }
+            rest = &decimals[count..];
+        }
+    }
+    match rest {
+        [] | [b'Z' | b'z'] => true,
+        [b'+' | b'-', zone @ ..] => two_digits(zone) && next(&zone[2..], b':') && zone.len() == 5,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(fields: Fields, line: &str, most: usize) -> Vec<&str> {
+        let mut found = Vec::new();
+        let bytes = format!("x {line}\n1 2");
+        let count = fields.of_line(bytes.as_bytes(), 2..2 + line.len(), most, |number, field| {
+            assert_eq!(number, found.len());
+            found.push(&line[field.start - 2..field.end - 2]);
+        });
+        assert_eq!(count, found.len());
+        found
+    }
+
+    #[test]
+    fn words_between_blanks() {
+        for (line, expected) in [
+            ("", &[][..]),
+            (" \t ", &[]),
+            ("a", &["a"]),
+            ("  12 /usr/my\\ file\t-\r5  ", &["12", "/usr/my\\", "file", "-\r5"]),
+            ("\"a b\",c", &["\"a", "b\",c"]),
+        ] {
+            assert_eq!(fields(Fields::Blanks, line, 9), expected, "{line:?}");
+            assert_eq!(fields(Fields::Blanks, line, 1), expected[..expected.len().min(1)], "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_date_and_a_time_of_day_are_one_field() {
+        for time in
+            ["10:00", "10:00:59", "23:59:60.123456789", "10:00:00,5", "10:00Z", "10:00:00z", "10:00+02:00"]
+        {
+            let line = format!("- 2026-11-21 {time} x");
+            let both = format!("2026-11-21 {time}");
+            assert_eq!(fields(Fields::Blanks, &line, 9), ["-", &both, "x"]);
+            assert_eq!(fields(Fields::Blanks, &both, 9), [&both]);
+            assert_eq!(fields(Fields::Blanks, &format!("2026-11-21\t{time}"), 9).len(), 1);
+            assert_eq!(fields(Fields::Blanks, &format!("2026-11-21  {time}"), 9).len(), 2);
+        }
+        for time in [
+            "10",
+            "10:0",
+            "1:00",
+            "10:00:",
+            "10:00:00.",
+            "10:00x",
+            "10:00+02",
+            "10:00+02:000",
+            "10:00+0200",
+            "x",
+        ] {
+            assert_eq!(fields(Fields::Blanks, &format!("2026-11-21 {time}"), 9), ["2026-11-21", time]);
+        }
+        for date in ["2026-11-2", "26-11-2101", "2026/11/21", "2026-11-21T"] {
+            assert_eq!(fields(Fields::Blanks, &format!("{date} 10:00"), 9), [date, "10:00"]);
+        }
+        assert_eq!(fields(Fields::Blanks, "2026-11-21 ", 9), ["2026-11-21"]);
+    }
+
+    #[test]
+    fn fields_between_characters() {
+        let split = |line| fields(Fields::Split(b':'), line, 9);
+        assert_eq!(split(""), [""]);
+        assert_eq!(split(":"), ["", ""]);
+        assert_eq!(split("root:x:0:\"a:b\": 1"), ["root", "x", "0", "\"a", "b\"", " 1"]);
+        assert_eq!(fields(Fields::Split(b':'), "a:b:c", 2), ["a", "b"]);
+    }
+
+    #[test]
+    fn only_quotes_of_tables_are_none_of_a_value() {
+        let value = |fields: Fields, field: &'static str| fields.value(field.as_bytes()).into_owned();
+        assert_eq!(value(Fields::Quoted(b','), "\" 5 \""), b"5");
+        assert_eq!(value(Fields::Split(b','), "\" 5 \""), b"\" 5 \"");
+        assert_eq!(value(Fields::Split(b','), " 5\t"), b"5");
+    }
+}

@@ -1,0 +1,143 @@
+//! Lines: what other programs print, by one of their fields.
+
+use std::fs;
+
+use crate::device;
+use crate::support::command::{refused, run, sorted, stderr};
+use crate::support::files::{Folder, fixture};
+
+/// Outputs of real programs, beside what GNU `sort` made of them.
+#[test]
+fn outputs_of_programs_are_ordered_as_sort_orders_them() {
+    for (args, input, expected) in [
+        (&["-k", "1"][..], "du.txt", "du.sorted.txt"),
+        (&["-f", "lines"], "wc.txt", "wc.sorted.txt"),
+        (&["-k", "1:r"], "uniq.txt", "uniq.reversed.txt"),
+        (&["--header", "-k", "%CPU:r", "-k", "PID"], "ps.txt", "ps.sorted.txt"),
+        (&["--header", "-k", "5", "--leading"], "df.txt", "df.sorted.txt"),
+        (&["-t:", "-k", "3"], "passwd.txt", "passwd.sorted.txt"),
+        (&["--delimiter", ":", "-k", "3"], "passwd.txt", "passwd.sorted.txt"),
+    ] {
+        let read = |name: &str| fs::read_to_string(fixture(&format!("lines/{name}"))).unwrap();
+        let (text, expected) = (read(input), read(expected));
+        assert_ne!(text, expected, "{input} is sorted already");
+        for device in ["cpu", &device::name()] {
+            let args = [&["sort", "-q", "-d", device], args].concat();
+            assert_eq!(sorted(&args, &text), expected, "{args:?}");
+            let file = fixture(&format!("lines/{input}"));
+            assert_eq!(sorted(&[&args[..], &[&file]].concat(), ""), expected, "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn lines_come_out_byte_for_byte() {
+    let lines = "\u{feff}  10 a,\"b\r\n\t9\tx # y\n\n 2 \rz\n#7\n";
+    let out = "\u{feff} 2 \rz\n\t9\tx # y\n  10 a,\"b\r\n\n#7\n";
+    assert_eq!(sorted(&["sort", "-q", "-f", "lines", "--invalid", "last"], lines), out);
+    // A last line without an end gets the first one's.
+    assert_eq!(sorted(&["sort", "-q", "-k1"], "2\r\n1\n0"), "0\r\n1\n2\r\n");
+    assert_eq!(sorted(&["sort", "-q", "-k1"], ""), "");
+    assert_eq!(sorted(&["sort", "-q", "-k1"], "\n"), "\n");
+}
+
+#[test]
+fn a_line_may_lack_the_field() {
+    let lines = "a 3\nb\n\nc 1 9\n";
+    let by_second = |args: &[&str]| sorted(&[&["sort", "-q", "-k", "2"], args].concat(), lines);
+    assert_eq!(by_second(&[]), "c 1 9\na 3\nb\n\n");
+    assert_eq!(by_second(&["-r", "--empty", "first"]), "b\n\na 3\nc 1 9\n");
+    assert_eq!(by_second(&["-u"]), "c 1 9\na 3\nb\n");
+    assert_eq!(by_second(&["--top", "1"]), "c 1 9\n");
+    assert_eq!(by_second(&["--argsort"]), "3\n0\n1\n2\n");
+    let error = refused(&["sort", "-k", "2", "--empty", "error"], lines);
+    assert!(error.contains("standard input:2, column '2': nothing is there"), "{error}");
+}
+
+#[test]
+fn headers_stay_on_top_and_name_columns() {
+    let folder = Folder::new();
+    let one = folder.write("a.txt", "NAME   SIZE\nx 2\ny 1\n");
+    let two = folder.write("b.log", "NAME SIZE\nz 0 more words\n");
+    let both = sorted(&["sort", "-q", "--header", "-k", "SIZE", &one, &two], "");
+    assert_eq!(both, "NAME   SIZE\nz 0 more words\ny 1\nx 2\n");
+    // There may be more fields than names.
+    let error = refused(&["sort", "--header", "-k", "3", &two], "");
+    assert!(error.contains("b.log:2, column '3': 'more' is not a number"), "{error}");
+    let three = folder.write("c.txt", "NAME BYTES\nz 0\n");
+    let error = refused(&["sort", "--header", "-k", "2", &one, &three], "");
+    assert!(error.contains("c.txt:1: has another header than"), "{error}");
+    let error = refused(&["sort", "--header", "-k", "size", &one], "");
+    assert!(error.contains("no column 'size'; there are 'NAME', 'SIZE'; is it 'SIZE'?"), "{error}");
+    let error = refused(&["sort", "-k", "SIZE", &one], "");
+    assert!(error.contains("no field 'SIZE'; those of lines are numbered from 1; --header takes"), "{error}");
+}
+
+#[test]
+fn only_the_number_counts_that_a_field_begins_with() {
+    let lines = "45%\n9ms\n1e1x\n-3\n12:30\n";
+    assert_eq!(sorted(&["sort", "-q", "--leading"], lines), "-3\n9ms\n1e1x\n12:30\n45%\n");
+    let error = refused(&["sort", "--leading"], "1\ninfo\n");
+    assert!(error.contains(":2, column '1': 'info' is not a number"), "{error}");
+    assert_eq!(sorted(&["sort", "-q", "--leading", "--invalid", "skip"], "7s\ninfo\nnan\n2\n"), "2\n7s\n");
+    // Of tables, too.
+    assert_eq!(
+        sorted(&["sort", "-q", "-f", "csv", "--leading", "-k", "b"], "a,b\n1,45%\n2,9ms\n"),
+        "a,b\n2,9ms\n1,45%\n"
+    );
+}
+
+#[test]
+fn a_date_and_a_time_of_day_are_one_field() {
+    let log = "2026-11-21 10:00:00.5 GET 30\n2026-11-21 10:00:01 PUT 4\n- GET 7\n";
+    assert_eq!(
+        sorted(&["sort", "-q", "-k", "3"], log),
+        "2026-11-21 10:00:01 PUT 4\n- GET 7\n2026-11-21 10:00:00.5 GET 30\n"
+    );
+}
+
+#[test]
+fn lines_come_out_as_lines_whatever_a_file_is_called() {
+    let folder = Folder::new();
+    for name in ["x.csv", "x.u32", "x.npy", "x"] {
+        let to = folder.arg(name);
+        let done = run(&["sort", "-k", "1", "-o", &to], "3 2\n");
+        assert!(done.status.success(), "{}", stderr(&done));
+        assert_eq!(fs::read_to_string(&to).unwrap(), "3 2\n");
+    }
+    for to in ["csv", "bin", "npy"] {
+        assert!(
+            refused(&["sort", "-k", "1", "--to", to], "1\n")
+                .contains("rows come out as they are in the lines")
+        );
+    }
+    // Positions are numbers.
+    let to = folder.arg("x.u32");
+    sorted(&["sort", "-q", "-k", "1", "--argsort", "-o", &to], "2\n1\n");
+    assert_eq!(fs::read(&to).unwrap(), [1, 0, 0, 0, 0, 0, 0, 0]);
+}
+
+#[test]
+fn lines_are_checked_and_merged() {
+    let folder = Folder::new();
+    let one = folder.write("a.txt", "1 a\n3 b\n");
+    let two = folder.write("b.txt", "2 c\n10 d");
+    assert_eq!(sorted(&["sort", "-q", "-m", "-k", "1", &one, &two], ""), "1 a\n2 c\n3 b\n10 d\n");
+    let done = run(&["check", "-k", "1", &one, &two], "");
+    assert_eq!(done.status.code(), Some(1));
+    assert!(stderr(&done).contains("b.txt:1: disorder: 2 after 3"), "{}", stderr(&done));
+    assert_eq!(run(&["sort", "-c", "-f", "lines", &one], "").status.code(), Some(0));
+}
+
+#[test]
+fn text_with_words_in_it_says_how_its_lines_are_sorted() {
+    let error = refused(&["sort"], "12 /usr\n3 /bin\n");
+    assert!(error.contains("'/usr' is not a number; -k 1 sorts lines by their first field"), "{error}");
+    // What speaks of fields needs lines or a table.
+    for args in
+        [&["-f", "text", "-k", "1"][..], &["-t", ":"], &["--delimiter", ":"], &["-f", "text", "--header"]]
+    {
+        let error = refused(&[&["sort"], args].concat(), "1\n");
+        assert!(error.contains("is for tables and lines"), "{args:?}: {error}");
+    }
+}
