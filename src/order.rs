@@ -17,9 +17,25 @@ pub struct KeyOrder {
     pub empty: Nulls,
     /// Fields that spell no number.
     pub invalid: Invalid,
-    /// Of a field only the number counts that it begins with, of digits, a point and an exponent; one that begins with none is
-    /// invalid.
+    /// Of a field only the number counts that it begins with, of digits, a point and an exponent, and of sizes with a unit; one
+    /// that begins with none is invalid.
     pub leading: bool,
+    /// What fields are read as.
+    pub reading: Reading,
+}
+
+/// What a field, or a token of text, is read as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// Numbers.
+    #[default]
+    Numbers,
+    /// Numbers or times, as they come, if no type is requested: never both.
+    NumbersOrTimes,
+    /// Sizes: numbers with units.
+    Sizes,
+    /// Times alone.
+    Times,
 }
 
 /// Where nulls of a class go.
@@ -56,6 +72,7 @@ impl KeyOrder {
         empty: Nulls::Last,
         invalid: Invalid::Error,
         leading: false,
+        reading: Reading::Numbers,
     };
 
     /// The bijection that makes keys of this order from elements of this type.

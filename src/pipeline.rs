@@ -195,13 +195,13 @@ impl<'a> Dataset<'a> {
         Shape { key, positions: ask.positions || has_payload }
     }
 
-    /// The type of the numbers; of a table, those of its key columns.
+    /// The name of the type of the numbers; of a table, those of its key columns, separated by commas.
     #[must_use]
-    pub fn elements(&self) -> Vec<ElementType> {
+    pub fn types(&self) -> String {
         match &self.content {
-            Content::Numbers { map, .. } => vec![map.element],
-            Content::Rows { table, .. } if table.elements.is_empty() => vec![ElementType::U32],
-            Content::Rows { table, .. } => table.elements.clone(),
+            Content::Numbers { map, .. } => map.element.name().to_owned(),
+            Content::Rows { table, .. } if table.types.is_empty() => ElementType::U32.name().to_owned(),
+            Content::Rows { table, .. } => table.types.join(","),
         }
     }
 

@@ -8,7 +8,7 @@ use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Format, Input};
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
+use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 use gpusort::{ElementType, Sorter};
 
 use crate::device;
@@ -92,6 +92,12 @@ fn order_on(sorter: &Sorter, folder: &Path, what: &serde_json::Value) -> Vec<u8>
         empty: nulls("empty"),
         invalid,
         leading: flag("leading"),
+        reading: match what["type"].as_str().unwrap() {
+            "time" => Reading::Times,
+            "size" => Reading::Sizes,
+            "auto" if flag("table") && !flag("leading") => Reading::NumbersOrTimes,
+            _ => Reading::Numbers,
+        },
     };
     let by = |columns, element| By { columns, element, order };
     let (kind, by, format) = if flag("table") {

@@ -11,7 +11,7 @@ use gpusort::Format;
 use gpusort::unstable::bench::{Pace, Sizes};
 use gpusort::unstable::generate::Distribution;
 use gpusort::unstable::key::ElementType;
-use gpusort::unstable::order::{Invalid, Nulls};
+use gpusort::unstable::order::{Invalid, Nulls, Reading};
 use gpusort::unstable::plan::{Algorithm, Variant};
 
 /// Sort numbers, and tables by their numbers, with the GPU.
@@ -497,8 +497,8 @@ pub(super) struct SortArgs {
     #[arg(long, action = ArgAction::HelpLong, help_heading = TOLD)]
     pub(super) help: Option<bool>,
 
-    /// `sort` reads numbers with units by it. It must not print help into a file where data is expected.
-    #[arg(short = 'h', hide = true)]
+    /// Lines by sizes: numbers with units, as `sort -h` (alone: a summary of help)
+    #[arg(short = 'h', long = "human-numeric-sort", help_heading = ORDER)]
     pub(super) human: bool,
 
     /// Whether `--timing` was typed, and not set by the environment.
@@ -533,8 +533,8 @@ pub(super) struct OrderArgs {
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
     pub(super) from: OrAuto<Format>,
 
-    /// Element type; auto finds it in text, and for binary takes it from the extension. Another character separates the
-    /// fields of lines, as for `sort`
+    /// Element type; auto finds it in text, and for binary takes it from the extension. In text also time, and size, which
+    /// is a number with a unit. Another character separates the fields of lines, as for `sort`
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = TypeParser, help_heading = INPUT)]
     pub(super) element: TypeArg,
 
@@ -577,6 +577,10 @@ pub(super) struct OrderArgs {
     /// Where rows go whose key field is not a number [default: error]
     #[arg(long, value_name = "WHERE", value_parser = one_of(INVALID), help_heading = ORDER)]
     pub(super) invalid: Option<Invalid>,
+
+    /// Whether `sort -h` asks for sizes.
+    #[arg(skip)]
+    pub(super) sizes: bool,
 
     /// Ignored: sorting is numeric here
     #[arg(short, long, help_heading = ORDER)]
@@ -647,6 +651,8 @@ fn delimiter(text: &str) -> Result<u8, String> {
 pub(super) enum TypeArg {
     Auto,
     Element(ElementType),
+    /// Times or sizes, in text.
+    Reading(Reading),
     /// What separates fields, by the name that `sort` has for it.
     Separator(u8),
 }
@@ -667,10 +673,7 @@ impl TypedValueParser for TypeParser {
         match value.as_encoded_bytes() {
             b"\\t" => Ok(TypeArg::Separator(b'\t')),
             &[byte] if byte.is_ascii() && byte != b'\n' => Ok(TypeArg::Separator(byte)),
-            _ => {
-                let element = Self::names().parse_ref(command, argument, value)?;
-                Ok(element.map_or(TypeArg::Auto, TypeArg::Element))
-            }
+            _ => Self::names().parse_ref(command, argument, value),
         }
     }
 
@@ -681,8 +684,12 @@ impl TypedValueParser for TypeParser {
 }
 
 impl TypeParser {
-    fn names() -> impl TypedValueParser<Value = OrAuto<ElementType>> {
-        auto_or(ElementType::ALL, ElementType::name)
+    fn names() -> impl TypedValueParser<Value = TypeArg> {
+        let elements = named(ElementType::ALL, ElementType::name);
+        let of_text =
+            [("time", TypeArg::Reading(Reading::Times)), ("size", TypeArg::Reading(Reading::Sizes))];
+        let elements = elements.map(|(name, element)| (name, TypeArg::Element(element)));
+        one_of([("auto", TypeArg::Auto)].into_iter().chain(elements).chain(of_text))
     }
 }
 

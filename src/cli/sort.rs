@@ -112,9 +112,12 @@ impl Options {
     }
 }
 
-pub(super) fn run(args: SortArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
     if args.human {
-        return usage::human(std::env::args_os().len());
+        if usage::asks_for_help(std::env::args_os().len()) {
+            return usage::help_of_sort();
+        }
+        args.order.sizes = true;
     }
     let checks = args.check.is_some() || args.check_quietly;
     if let Some(option) = args.how_typed.filter(|_| checks || args.merge) {
@@ -208,7 +211,7 @@ fn sort_one(
         let record = shape.key_bytes() + if shape.positions { 8 } else { 0 };
         memory::ensure("this sort", n as u64 * record + output.taking())?;
     }
-    let types = input.elements().iter().map(ElementType::to_string).collect::<Vec<_>>().join(",");
+    let types = input.types();
     let counts = input.counts();
     let watched = options.watched(progress);
     let done = input.order(&chosen.sorter, *ask, &watched)?.write(&mut output, &watched)?;

@@ -27,12 +27,14 @@ pub(super) fn answer(error: clap::Error) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Handles `sort -h`: alone it requests help; otherwise, as in coreutils, numbers with units.
-pub(super) fn human(arguments: usize) -> anyhow::Result<ExitCode> {
+/// Whether `sort -h` asks for help: alone, where nothing comes on standard input. Otherwise it is as in coreutils.
+pub(super) fn asks_for_help(arguments: usize) -> bool {
     let alone = ["gpusort", "sort", "-h"].len();
-    if arguments > alone || !(io::stdin().is_terminal() || Input::Stdin.is_nothing()) {
-        bail!("-h: numbers with units are not read yet; numfmt --from=iec makes plain ones (--help is help)");
-    }
+    arguments <= alone && (io::stdin().is_terminal() || Input::Stdin.is_nothing())
+}
+
+/// Prints the short help of `sort`.
+pub(super) fn help_of_sort() -> anyhow::Result<ExitCode> {
     let mut command = super::command();
     command.build();
     let sort = command.find_subcommand_mut("sort").map(clap::Command::render_help);
@@ -87,14 +89,13 @@ fn variable(error: &clap::Error) -> Option<&'static str> {
 }
 
 /// Equivalents of options of `sort` that have another name here or are not needed.
-const OF_SORT: [(&[&str], &str); 13] = [
+const OF_SORT: [(&[&str], &str); 12] = [
     (&["-z", "--zero-terminated"], "lines end in LF here; tr '\\0' '\\n' makes such lines"),
     (&["-b", "--ignore-leading-blanks"], "blanks before a number never count here; leave it out"),
     (&["-V", "--version-sort"], "versions are no numbers; sort -V sorts them"),
     (&["-M", "--month-sort"], "names of months are no numbers; sort -M sorts them"),
     (&["-R", "--random-sort"], "nothing is put in random order here; shuf does that"),
     (&["-i", "--ignore-nonprinting"], "only numbers are compared here; leave it out"),
-    (&["--human-numeric-sort"], "numbers with units are not read yet; numfmt --from=iec makes plain ones"),
     (&["--parallel"], "all cores are used here; taskset limits them"),
     (&["--files0-from"], "names are arguments here, of which a command takes as many as the system lets it"),
     (&["--field-separator"], "here that is --delimiter, or -t"),

@@ -65,8 +65,8 @@ pub struct Table {
     ends: Vec<(usize, &'static [u8])>,
     /// The header of a key column, if it is a number and was not requested by name: possibly no header.
     pub doubtful_header: Option<String>,
-    /// The types of the key columns.
-    pub elements: Vec<ElementType>,
+    /// The names of the types of the key columns.
+    pub types: Vec<&'static str>,
     /// Nulls and left-out rows.
     pub counts: Counts,
     /// Whether there is a −0 among integers, which is less than 0 if others make them floats.
@@ -143,7 +143,10 @@ impl Known {
 
     /// The names of the columns' types, separated by commas.
     pub(crate) fn types(&self) -> String {
-        let names = self.columns.iter().map(|column| column.finish().unwrap_or(ElementType::F64).name());
+        let name = |column: &Inference<_>| {
+            column.name().unwrap_or_else(|| column.finish().unwrap_or(ElementType::F64).name())
+        };
+        let names = self.columns.iter().map(name);
         if self.columns.is_empty() {
             ElementType::U32.name().to_owned()
         } else {
@@ -190,7 +193,7 @@ pub(crate) fn read_part(
     let numbers = (counts.skipped > 0).then(|| numbers(&parts));
     let starts =
         if u32::try_from(text.bytes.len()).is_ok() { starts::<u32>(&parts) } else { starts::<u64>(&parts) };
-    let (elements, words) = layout.words(parts, &mut known.columns, known.passed);
+    let (types, words) = layout.words(parts, &mut known.columns, known.passed);
     let mut head = if known.passed == 0 { text.mark().to_vec() } else { Vec::new() };
     known.passed += text.bytes.len() as u64;
     if let Some(header) = place.filter(|_| dialect.header) {
@@ -214,7 +217,7 @@ pub(crate) fn read_part(
             quotes,
             ends,
             doubtful_header,
-            elements,
+            types,
             counts,
             minus_zeros,
         },
@@ -299,7 +302,7 @@ impl<'a> Layout<'a> {
     fn new(text: &'a Text, fields: Fields, header: &Header, by: &By, is_empty: bool) -> Result<Self, Error> {
         let table = text.parts.first().map_or("", |part| &part.name);
         let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
-        let rows = RowReader::new(fields, header.columns, Found::by_column(&keys), by.order);
+        let rows = RowReader::new(fields, header.columns, Found::by_column(&keys), by);
         Ok(Self { text, rows, keys, element: by.element, rules: by.order })
     }
 
@@ -363,37 +366,42 @@ impl<'a> Layout<'a> {
         Ok(part)
     }
 
-    /// The types of the key columns, and the words that order the rows. Adds to what is known of the types, where this
+    /// The names of the key columns' types, and the words that order the rows. Adds to what is known of the types, where this
     /// many bytes were passed before.
     fn words(
         &self,
         parts: Vec<Part>,
         known: &mut Vec<Inference<(u64, Spot)>>,
         passed: u64,
-    ) -> (Vec<ElementType>, Vec<Words<'static>>) {
+    ) -> (Vec<&'static str>, Vec<Words<'static>>) {
         let rows: Vec<usize> = parts.iter().map(|part| part.starts.len()).collect();
         let mut columns: Vec<Vec<Column>> =
             self.keys.iter().map(|_| Vec::with_capacity(parts.len())).collect();
         for part in parts {
             columns.iter_mut().zip(part.columns).for_each(|(all, column)| all.push(column));
         }
-        let (mut elements, mut digits) = (Vec::new(), Vec::new());
+        let (mut types, mut digits) = (Vec::new(), Vec::new());
         for (key, parts) in columns.into_iter().enumerate() {
             let inferences = parts.iter().map(|part| part.inference.clone());
             let inference = inferences.fold(Inference::new(self.element, self.rules), Inference::merge);
             // Others may make floats of integers without a common type, or have made them of all.
             let are_floats = self.element.is_none() && known.get(key).is_some_and(Inference::is_float);
-            let element = inference.finish().ok().filter(|_| !are_floats).unwrap_or(ElementType::F64);
+            let decimals = inference.decimals();
+            // Times that do not fit are an error in the end.
+            let other = if decimals.is_some() { ElementType::I64 } else { ElementType::F64 };
+            let is_known = decimals.is_some() || !are_floats;
+            let element = inference.finish().ok().filter(|_| is_known).unwrap_or(other);
+            let name = inference.name();
             let inference = inference.at(|row| (passed + row as u64, self.spot(row, key)));
             match known.get_mut(key) {
                 Some(known) => *known = known.clone().merge(inference),
                 None => known.push(inference),
             }
             let map = KeyMap { descending: self.keys[key].descending, ..KeyMap::ascending(element) };
-            digits.extend(column::digits(parts, map, self.rules));
-            elements.push(element);
+            digits.extend(column::digits(parts, map, decimals, self.rules));
+            types.push(name.unwrap_or(element.name()));
         }
-        (elements, words::words(digits, &rows))
+        (types, words::words(digits, &rows))
     }
 
     /// The field of a key in the row at this offset, for a message.
@@ -477,7 +485,12 @@ impl Table {
                         }
                     });
                     for field in &fields {
+                        let begin = lines.len();
                         lines.extend_from_slice(&bytes[field.clone()]);
+                        if self.fields == Fields::Blanks {
+                            // One of a time may have a tab before the time of day, which is as good as a space.
+                            lines[begin..].iter_mut().filter(|byte| **byte == b'\t').for_each(|tab| *tab = b' ');
+                        }
                         lines.push(self.fields.separator());
                     }
                     lines.push(b'\n');

@@ -9,16 +9,20 @@
 //!
 //! Integers alone have the first of u32, i32, u64 and i64 that holds them all. A single decimal (with a point
 //! or an exponent), inf or nan makes the type f64; every integer must then be exact, to keep its place in the
-//! order.
+//! order. A size is the number that it comes to. Times are of a type of their own, which no number is beside: as keys they are
+//! i64, at the resolution of their decimals.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use super::format::Format;
 use super::number::{Integer, Spelled, float, has_fraction, integer, is_exactly, leading, spelled};
+use super::size::{self, Size};
+use super::time::{self, Time};
 use crate::error::{Error, ErrorKind, Hint};
 use crate::human::quoted;
 use crate::key::ElementType;
-use crate::order::{Class, KeyOrder, Nulls};
+use crate::order::{Class, KeyOrder, Nulls, Reading};
 
 /// A classified token.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +33,8 @@ pub(super) enum Number {
     MinusZero,
     /// A float of the requested type, else of f64.
     Float(f64),
+    /// A time.
+    Time(Time),
     /// A null that the rules accept.
     Null(Class),
 }
@@ -43,7 +49,8 @@ impl Number {
             }
             Self::MinusZero => -0.0,
             Self::Float(value) => value,
-            Self::Null(_) => f64::NAN,
+            // None is where there are floats, but for errors.
+            Self::Time(_) | Self::Null(_) => f64::NAN,
         }
     }
 }
@@ -53,6 +60,8 @@ impl Number {
 pub(super) enum Refused {
     /// The rules reject its class.
     Class(Class),
+    /// It is invalid among what is read here, and the rules reject that.
+    NoSuch(Reading),
     /// The type does not hold it.
     Type(ElementType),
 }
@@ -66,6 +75,12 @@ pub(crate) enum Conflict<P> {
     Inexact(P),
     /// The first negative integer, and the first that only u64 holds.
     Apart(P, P),
+    /// The first number, and the first time.
+    Mixed(P, P),
+    /// The first time with a zone, and the first without one.
+    Zones(P, P),
+    /// No 64 bits hold these times at the resolution of this one.
+    TooFine(P),
 }
 
 /// The integer types of text, in order of preference.
@@ -133,6 +148,56 @@ pub(crate) struct Inference<P> {
     large: Option<P>,
     inexact: Option<P>,
     too_large: Option<P>,
+    /// The first number, where there may be times, too.
+    number: Option<P>,
+    times: Option<Box<Times<P>>>,
+}
+
+/// The times of some tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Times<P> {
+    /// Their range, in nanoseconds, with the beginning of 1970.
+    span: Span,
+    /// The decimals that they need.
+    decimals: u8,
+    first: P,
+    /// The first that needs so many.
+    finest: P,
+    zoned: Option<P>,
+    unzoned: Option<P>,
+}
+
+impl<P> Times<P> {
+    fn at<Q>(self, place: impl Fn(P) -> Q) -> Times<Q> {
+        let Self { span, decimals, first, finest, zoned, unzoned } = self;
+        let [zoned, unzoned] = [zoned, unzoned].map(|found| found.map(&place));
+        Times { span, decimals, first: place(first), finest: place(finest), zoned, unzoned }
+    }
+
+    /// Whether 64 bits hold them all, at the resolution of the finest.
+    fn fit(&self) -> bool {
+        let unit = 10_i128.pow(9 - u32::from(self.decimals));
+        [self.span.least, self.span.greatest].iter().all(|ends| holds(ElementType::I64, ends / unit))
+    }
+}
+
+impl<P: Ord> Times<P> {
+    fn merge(self, other: Self) -> Self {
+        let first = |a: Option<P>, b| a.into_iter().chain(b).min();
+        let finest = match self.decimals.cmp(&other.decimals) {
+            Ordering::Less => other.finest,
+            Ordering::Equal => self.finest.min(other.finest),
+            Ordering::Greater => self.finest,
+        };
+        Self {
+            span: self.span.merge(other.span),
+            decimals: self.decimals.max(other.decimals),
+            first: self.first.min(other.first),
+            finest,
+            zoned: first(self.zoned, other.zoned),
+            unzoned: first(self.unzoned, other.unzoned),
+        }
+    }
 }
 
 impl<P> Inference<P> {
@@ -140,7 +205,8 @@ impl<P> Inference<P> {
     pub(super) fn new(asked: Option<ElementType>, rules: KeyOrder) -> Self {
         let floats = asked.is_some_and(ElementType::is_float);
         let span = Span::default();
-        Self { asked, rules, floats, span, negative: None, large: None, inexact: None, too_large: None }
+        let (negative, large, inexact, too_large) = (None, None, None, None);
+        Self { asked, rules, floats, span, negative, large, inexact, too_large, number: None, times: None }
     }
 
     /// The requested type.
@@ -148,14 +214,29 @@ impl<P> Inference<P> {
         self.asked
     }
 
-    /// Whether the tokens are known to be floats.
+    /// Whether the tokens are known to be floats; a NaN beside times is no reason.
     pub(crate) fn is_float(&self) -> bool {
-        self.floats
+        self.floats && self.times.is_none()
     }
 
     /// The range of the integers so far.
     pub(super) fn span(&self) -> Span {
         self.span
+    }
+
+    /// The decimals that times need, if there are any.
+    pub(crate) fn decimals(&self) -> Option<u8> {
+        self.times.as_ref().map(|times| times.decimals)
+    }
+
+    /// The name of the type, if that is no type of elements.
+    pub(crate) fn name(&self) -> Option<&'static str> {
+        let asked = match self.rules.reading {
+            Reading::Times => Some("time"),
+            Reading::Sizes => Some("size"),
+            Reading::Numbers | Reading::NumbersOrTimes => None,
+        };
+        asked.or_else(|| self.times.as_ref().map(|_| "time"))
     }
 
     /// Whether no integer type holds all integers so far, though each has one.
@@ -197,8 +278,21 @@ impl<P> Inference<P> {
     /// Reads a token of a text, or a field without quotes and surrounding blanks.
     #[inline]
     pub(super) fn read(&mut self, token: &[u8], place: impl Fn() -> P) -> Result<Number, Refused> {
-        let token = if self.rules.leading { leading(token) } else { Some(token) };
-        let Some(token) = token else { return self.null(Class::Invalid) };
+        match self.rules.reading {
+            Reading::Numbers if !self.rules.leading => {}
+            Reading::NumbersOrTimes => {
+                // No number has a hyphen there, but for an exponent.
+                if token.get(4) == Some(&b'-')
+                    && let Some(time) = time::time(token)
+                {
+                    return Ok(self.push_time(time, place));
+                }
+                if self.number.is_none() && spelled(token).is_some_and(|spelled| spelled != Spelled::Nan) {
+                    self.number = Some(place());
+                }
+            }
+            _ => return self.read_other(token, place),
+        }
         let element = self.asked.unwrap_or(ElementType::F64);
         let read = || float(token, element);
         if !self.floats {
@@ -209,6 +303,74 @@ impl<P> Inference<P> {
             Some((value, length)) if length == token.len() && has_fraction(value) => Ok(Number::Float(value)),
             read => self.read_closely(token, || read.map(|(value, _)| value), place),
         }
+    }
+
+    /// Reads a size, a time, or what a token begins with.
+    fn read_other(&mut self, token: &[u8], place: impl Fn() -> P) -> Result<Number, Refused> {
+        if token.is_empty() {
+            return self.null(Class::Empty);
+        }
+        match self.rules.reading {
+            Reading::Times => match time::time(token) {
+                Some(time) => Ok(self.push_time(time, place)),
+                None => self.null(Class::Invalid),
+            },
+            Reading::Sizes => {
+                let Some((size, length)) = size::size(token) else { return self.read_word(token, place) };
+                if length < token.len() && !self.rules.leading {
+                    return self.null(Class::Invalid);
+                }
+                Ok(match size {
+                    Size::Integer(0) if token[0] == b'-' => Number::MinusZero,
+                    Size::Integer(value) => {
+                        self.push_integer(value, place);
+                        Number::Integer(value)
+                    }
+                    Size::TooLarge(value) => {
+                        self.too_large.get_or_insert_with(&place);
+                        let float = value as f64;
+                        if float as i128 != value {
+                            self.inexact.get_or_insert_with(&place);
+                        }
+                        Number::Float(float)
+                    }
+                    Size::Float(value) if !value.is_finite() => return Err(Refused::Type(ElementType::F64)),
+                    Size::Float(value) => {
+                        self.push_decimal();
+                        Number::Float(value)
+                    }
+                })
+            }
+            Reading::Numbers | Reading::NumbersOrTimes => match leading(token) {
+                Some(number) => {
+                    let element = self.asked.unwrap_or(ElementType::F64);
+                    self.read_closely(number, || float(number, element).map(|(value, _)| value), place)
+                }
+                None => self.null(Class::Invalid),
+            },
+        }
+    }
+
+    /// Reads what may be inf or nan.
+    fn read_word(&mut self, token: &[u8], place: impl Fn() -> P) -> Result<Number, Refused> {
+        if self.rules.leading {
+            return self.null(Class::Invalid);
+        }
+        self.read_closely(token, || float(token, ElementType::F64).map(|(value, _)| value), place)
+    }
+
+    fn push_time(&mut self, time: Time, place: impl Fn() -> P) -> Number {
+        let times = self.times.get_or_insert_with(|| {
+            let span = Span::default();
+            Box::new(Times { span, decimals: 0, first: place(), finest: place(), zoned: None, unzoned: None })
+        });
+        times.span.push(time.nanoseconds);
+        if time.decimals > times.decimals {
+            (times.decimals, times.finest) = (time.decimals, place());
+        }
+        let of_its_kind = if time.has_zone { &mut times.zoned } else { &mut times.unzoned };
+        of_its_kind.get_or_insert_with(place);
+        Number::Time(time)
     }
 
     /// Reads any token; `float` parses it as a float, or returns an earlier result.
@@ -257,6 +419,9 @@ impl<P> Inference<P> {
 
     fn null(&self, class: Class) -> Result<Number, Refused> {
         match self.rules.place(class) {
+            Nulls::Error if class == Class::Invalid && self.rules.reading != Reading::Numbers => {
+                Err(Refused::NoSuch(self.rules.reading))
+            }
             Nulls::Error => Err(Refused::Class(class)),
             Nulls::First | Nulls::Last => Ok(Number::Null(class)),
         }
@@ -264,10 +429,11 @@ impl<P> Inference<P> {
 
     /// The same with other places in the same order.
     pub(super) fn at<Q>(self, place: impl Fn(P) -> Q) -> Inference<Q> {
-        let Self { asked, rules, floats, span, negative, large, inexact, too_large } = self;
-        let [negative, large, inexact, too_large] =
-            [negative, large, inexact, too_large].map(|found| found.map(&place));
-        Inference { asked, rules, floats, span, negative, large, inexact, too_large }
+        let Self { asked, rules, floats, span, negative, large, inexact, too_large, number, times } = self;
+        let [negative, large, inexact, too_large, number] =
+            [negative, large, inexact, too_large, number].map(|found| found.map(&place));
+        let times = times.map(|times| Box::new(times.at(place)));
+        Inference { asked, rules, floats, span, negative, large, inexact, too_large, number, times }
     }
 
     /// Whether further tokens, whose integers are of this range, change what is known but for the range.
@@ -298,6 +464,11 @@ impl<P: Ord + Clone> Inference<P> {
             large: first(self.large, other.large),
             inexact: first(self.inexact, other.inexact),
             too_large: first(self.too_large, other.too_large),
+            number: first(self.number, other.number),
+            times: match (self.times, other.times) {
+                (Some(times), Some(others)) => Some(Box::new(times.merge(*others))),
+                (times, others) => times.or(others),
+            },
         }
     }
 
@@ -309,6 +480,14 @@ impl<P: Ord + Clone> Inference<P> {
     pub(crate) fn finish(&self) -> Result<ElementType, Conflict<P>> {
         if let Some(asked) = self.asked {
             return Ok(asked);
+        }
+        if let Some(times) = &self.times {
+            return match (&self.number, &times.zoned, &times.unzoned) {
+                (Some(number), ..) => Err(Conflict::Mixed(number.clone(), times.first.clone())),
+                (_, Some(zoned), Some(unzoned)) => Err(Conflict::Zones(zoned.clone(), unzoned.clone())),
+                _ if !times.fit() => Err(Conflict::TooFine(times.finest.clone())),
+                _ => Ok(ElementType::I64),
+            };
         }
         if self.floats {
             return self.inexact.clone().map_or(Ok(ElementType::F64), |place| Err(Conflict::Inexact(place)));
@@ -329,10 +508,11 @@ impl<P: Ord + Clone> Inference<P> {
     }
 }
 
-/// Whether a field, without surrounding blanks, spells a number by these rules.
-pub(super) fn is_number(field: &[u8], rules: KeyOrder) -> bool {
-    let token = if rules.leading { leading(field) } else { Some(field) };
-    token.is_some_and(|token| spelled(token).is_some())
+/// Whether a field, without surrounding blanks, is not invalid by these rules.
+pub(super) fn is_valid(field: &[u8], asked: Option<ElementType>, rules: KeyOrder) -> bool {
+    let rules = KeyOrder { leading: rules.leading, reading: rules.reading, ..KeyOrder::ASCENDING };
+    let read = Inference::new(asked, rules).read(field, || ());
+    !matches!(read, Err(Refused::Class(Class::Invalid) | Refused::NoSuch(_)))
 }
 
 /// The integer that the token spells, if the requested integer type, or else a 64-bit one, holds it; and
@@ -398,6 +578,13 @@ impl Refused {
             Self::Class(Class::Invalid) if spot.column.is_some() => {
                 spot.unlike("a number").hinting(Hint::Invalid)
             }
+            Self::NoSuch(Reading::Sizes) => spot.unlike("a size").hinting(Hint::Invalid),
+            Self::NoSuch(Reading::Times) => spot.unlike("a time").hinting(Hint::Invalid),
+            // One that there is not, such as 30 February.
+            Self::NoSuch(_) if spot.token.get(..time::DATE).is_some_and(time::is_date) => {
+                spot.unlike("a time").hinting(Hint::Invalid)
+            }
+            Self::NoSuch(_) => spot.unlike("a number").hinting(Hint::Invalid),
             Self::Class(Class::Invalid) => {
                 let hint = other_format(&spot.token).map_or(Hint::Lines, Hint::Format);
                 spot.unlike("a number").hinting(hint)
@@ -439,9 +626,27 @@ impl<P: Ord> Conflict<P> {
                 let problem = format!("no integer type holds both {negative} and {large}");
                 Error::input(if large_is_later { large.place() } else { negative.place() }, problem)
             }
+            Self::Mixed(one, other) => return apart(one, other, spot, "a number and a time have no order"),
+            Self::Zones(one, other) => {
+                return apart(one, other, spot, "times with a zone and without one have no order");
+            }
+            Self::TooFine(place) => {
+                let spot = spot(place);
+                let problem =
+                    format!("no 64 bits hold all times with as many decimals as {} has", quoted(&spot.token));
+                return Error::input(spot.place(), problem);
+            }
         };
         error.hinting(Hint::Rounding)
     }
+}
+
+/// The error about two tokens that are not to be in one column, at the place of the later one.
+fn apart<P: Ord>(one: P, other: P, spot: impl Fn(P) -> Spot, problem: &str) -> Error {
+    let is_later = one > other;
+    let (one, other) = (spot(one), spot(other));
+    let problem = format!("{problem}: {one} and {other}");
+    Error::input(if is_later { one.place() } else { other.place() }, problem)
 }
 
 #[cfg(test)]
@@ -559,7 +764,7 @@ mod tests {
         let csv = Hint::Format(Format::Csv);
         let (negative, large) = ("-1", "9223372036854775808");
         for (error, expected, hint) in [
-            (invalid.into_error(text("x")), "a:1: 'x' is not a number", None),
+            (invalid.into_error(text("x")), "a:1: 'x' is not a number", Some(Hint::Lines)),
             (invalid.into_error(text("1,2")), "a:1: '1,2' is not a number", Some(csv)),
             (invalid.into_error(field("1,2")), "b:2, column 'x': '1,2' is not a number", Some(Hint::Invalid)),
             (empty.into_error(field("")), "b:2, column 'x': nothing is there", Some(Hint::Empty)),

@@ -13,9 +13,11 @@ pub mod ordered;
 pub mod output;
 mod print;
 pub mod records;
+mod size;
 pub mod source;
 pub mod stream;
 pub mod text;
+mod time;
 
 pub use counts::Counts;
 pub use csv::Table;

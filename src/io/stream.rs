@@ -77,8 +77,7 @@ pub(super) struct Columns {
 impl Columns {
     /// The columns of the model, without a header.
     fn new(model: Model, dialect: Dialect, by: &By) -> Self {
-        let rows =
-            RowReader::new(dialect.fields, model.names.columns, Found::by_column(&model.keys), by.order);
+        let rows = RowReader::new(dialect.fields, model.names.columns, Found::by_column(&model.keys), by);
         Self { model, rows, header: Vec::new(), line_end: b"\n" }
     }
 

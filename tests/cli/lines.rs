@@ -141,3 +141,65 @@ fn text_with_words_in_it_says_how_its_lines_are_sorted() {
         assert!(error.contains("is for tables and lines"), "{args:?}: {error}");
     }
 }
+
+#[test]
+fn times_are_found_by_themselves_and_ordered_as_instants() {
+    let log = "b 2026-11-21T10:00:00.5\na 2026-11-21 10:00\nc 2025-01-01\nd\n";
+    assert_eq!(
+        sorted(&["sort", "-q", "-k", "2"], log),
+        "c 2025-01-01\na 2026-11-21 10:00\nb 2026-11-21T10:00:00.5\nd\n"
+    );
+    let zones = "1,2026-11-21T10:00Z\n2,2026-11-21T11:30+02:00\n3,2026-11-21T05:00-05:00\n";
+    let of_table = ["sort", "-f", "csv", "--no-header", "-k", "2"];
+    assert_eq!(
+        sorted(&[&of_table[..], &["-q"]].concat(), zones),
+        "2,2026-11-21T11:30+02:00\n1,2026-11-21T10:00Z\n3,2026-11-21T05:00-05:00\n"
+    );
+    assert!(stderr(&run(&of_table, zones)).contains("sorted 3 time in"));
+    assert_eq!(sorted(&[&of_table[..], &["-q", "-u", "-r"]].concat(), zones).lines().count(), 2);
+    let done = run(&["check", "-k", "2"], log);
+    assert_eq!(done.status.code(), Some(1));
+    assert!(
+        stderr(&done).contains("2: disorder: 2026-11-21T10:00:00 after 2026-11-21T10:00:00.5"),
+        "{}",
+        stderr(&done)
+    );
+    for (lines, said) in [
+        (
+            "2026-11-21\n5\n",
+            ":2, column '1': a number and a time have no order: 5 (standard input:2) and 2026-11-21",
+        ),
+        (
+            "2026-11-21T10:00Z\n2026-11-21\n",
+            ":2, column '1': times with a zone and without one have no order",
+        ),
+        ("2026-11-21\n2026-02-30\n", ":2, column '1': '2026-02-30' is not a time"),
+        (
+            "0001-01-01\n2026-11-21T10:00:00.123456789\n",
+            "no 64 bits hold all times with as many decimals as 2026-11-21T10",
+        ),
+    ] {
+        let error = refused(&["sort", "-k", "1"], lines);
+        assert!(error.contains(said), "{error}");
+    }
+    assert!(refused(&["sort", "-t", "time"], "2026-11-21\n5\n").contains("'5' is not a time"));
+    assert!(refused(&["sort", "-t", "time", "--leading"], "1\n").contains("a time is a whole field"));
+    assert!(
+        refused(&["sort", "-f", "text", "-t", "time"], "1\n")
+            .contains("times and sizes are in tables and lines")
+    );
+}
+
+#[test]
+fn sizes_are_read_where_they_are_asked_for() {
+    let sizes = "1.5M\t./a\n4.0K\t./b\n1kB\t./c\n1020\t./d\n2G\t.\n";
+    let out = "1kB\t./c\n1020\t./d\n4.0K\t./b\n1.5M\t./a\n2G\t.\n";
+    for args in [&["-h"][..], &["-t", "size"], &["--human-numeric-sort"], &["-h", "-k", "1"]] {
+        assert_eq!(sorted(&[&["sort", "-q"], args].concat(), sizes), out, "{args:?}");
+    }
+    assert_eq!(sorted(&["sort", "-qhr", "--top", "1"], sizes), "2G\t.\n");
+    assert!(refused(&["sort", "-h"], "4.0K/s\n").contains("'4.0K/s' is not a size"));
+    assert_eq!(sorted(&["sort", "-q", "-h", "--leading"], "4.0K/s\n9/s\n"), "9/s\n4.0K/s\n");
+    assert!(refused(&["sort", "-h", "-t", "i32"], "4\n").contains("-h reads sizes"));
+    assert!(stderr(&run(&["sort", "-h"], "1\n")).contains("sorted 1 size in"));
+}

@@ -4,7 +4,7 @@ use gpusort::ElementType;
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Input, Memory};
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls};
+use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading};
 use proptest::prelude::*;
 
 /// Texts or tables, and how they are read.
@@ -115,6 +115,7 @@ pub fn order() -> impl Strategy<Value = KeyOrder> {
         empty,
         invalid,
         leading: false,
+        reading: Reading::Numbers,
     })
 }
 

@@ -91,15 +91,52 @@ def some_decimal(rng: random.Random, flavour: str) -> str:
     return repr(rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300))
 
 
+DATES = ["1970-01-01", "2026-11-21", "0000-01-01", "9999-12-31", "2000-02-29", "1969-12-31", "0400-02-29", "1677-09-21"]
+CLOCKS = ["00:00", "10:00", "10:00:00", "23:59:60", "23:59:59", "10:00:01", "09:59:59"]
+NO_TIMES = ["2026-02-30", "2026-13-01", "1900-02-29", "2026-11-21T24:00", "2026-11-21T10:60", "2026-11-21T", "20261121"]
+NO_TIMES += ["2026-11-21T10:00+0200", "2026-11-21T10:00+24:00", "2026-W47-6", "2026-325", "2026-11-21T10:00:00.", "x"]
+
+
+def some_time(rng: random.Random, style: int, blank: bool) -> str:
+    """A time, with or without a zone, decimals, a time of day."""
+    date = rng.choice(DATES) if rng.random() < 0.3 else f"{rng.randint(2020, 2027)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}"
+    if style == 0 or (style == 1 and rng.random() < 0.2):
+        return date
+    clock = rng.choice(CLOCKS)
+    if len(clock) == 8 and style & 4 and not date.startswith(("0", "9", "1677")):
+        clock += rng.choice([".", ","]) + "".join(rng.choices("0123456789", k=rng.randint(1, 9)))
+    zone = rng.choice(["Z", "z", "+00:00", "+02:00", "-11:30", "+23:59"]) if style & 2 else ""
+    return date + rng.choice(["T", "t", " ", "\t"] if blank else ["T", "t"]) + clock + zone
+
+
+def some_size_with_unit(rng: random.Random) -> str:
+    number = rng.choice([str(rng.randint(0, 2000)), f"{rng.randint(0, 999) / 10}", f"{rng.randint(-99, 99) / 4}", "-0", "1e3"])
+    return number + rng.choice(["", "", "K", "k", "M", "G", "Ki", "KiB", "kB", "MB", "B", "T", "P", "GB", "m"])
+
+
+def of_other_kind(rng: random.Random, o: Options, share: dict[str, float], blank: bool) -> list[str]:
+    """Fields that are times or sizes."""
+    if o.type == "size":
+        pool = [some_size_with_unit(rng) for _ in range(rng.choice([3, 10, 200]))]
+    else:
+        style = rng.choice([0, 1, 1, 4, 5, 3, 7])
+        pool = [some_time(rng, style, blank) for _ in range(rng.choice([1, 3, 10, 200]))]
+        if share["invalid"]:
+            pool += rng.sample(NO_TIMES, 3)
+    return pool
+
+
 def key_column(rng: random.Random, n: int, flavour: str, o: Options, delimiter: bytes) -> list[bytes]:
     """Numbers of a flavour, with the special fields that the options allow."""
     wide = flavour.startswith("f")
     make = some_decimal if wide else some_integer
-    pool = [make(rng, flavour) for _ in range(rng.choice([1, 3, 10, 50, 200, 2000]))]
+    pool = [make(rng, "u32" if flavour == "time" else flavour) for _ in range(rng.choice([1, 3, 10, 50, 200, 2000]))]
     share = {"nan": 0.0, "empty": 0.0, "invalid": 0.0}
     for kind in share:
         if getattr(o, kind) != "error" and (kind != "nan" or wide) and rng.random() < 0.4:
             share[kind] = rng.choice([0.02, 0.1, 0.4])
+    if flavour == "time" or o.type in ("time", "size"):
+        pool = of_other_kind(rng, o, share, delimiter not in (b" ", b"\t"))
     dressing = rng.choice([0, 0, 0.1, 0.5])
     pads = [pad for pad in (" ", "  ", "\t", " \t") if delimiter.decode() not in pad]
     column = []
@@ -227,12 +264,14 @@ def make_table(rng: random.Random, number: int) -> Case:
 
     names = some_names(rng, width)
     keyed = rng.sample(range(width), min(width, rng.choice([1, 1, 1, 2, 2, 3, 4])))
-    asked = rng.choice(["u32", "i32", "u64", "i64", "f32", "f64"]) if rng.random() < 0.2 else "auto"
+    asked = rng.choice(["u32", "i32", "u64", "i64", "f32", "f64", "time", "size"]) if rng.random() < 0.25 else "auto"
     o.type = asked
     flavours = {}
     for column in keyed:
-        pick = rng.choice(["u32", "i32", "u64", "i64", "f64", "f64", "f64"])
-        flavours[column] = pick if asked == "auto" or asked == "f64" else asked
+        pick = rng.choice(["u32", "i32", "u64", "i64", "f64", "f64", "f64", "time"])
+        flavours[column] = pick if asked == "auto" or asked == "f64" and pick != "time" else asked
+        if asked in ("time", "size"):
+            flavours[column] = "u32"
     columns = []
     rows_made = 2000 if big else n
     for column in range(width):
@@ -250,6 +289,9 @@ def make_table(rng: random.Random, number: int) -> Case:
         o.keys = o.keys or ["1"]
         if fault in ("range", "signs", "inexact"):
             o.type = "auto"
+        if fault == "overflow" and o.type in ("time", "size"):
+            fault = ""
+    if fault:
         plant(rng, fault, o, columns, keyed, names)
 
     rows = [delimiter.join(cell for cell in cells if cell is not None) for cells in zip(*columns)]
@@ -269,11 +311,15 @@ LINE_NAMES = ["USER", "PID", "%CPU", "size", "2", "a:r", "na\u00efve", "Use%", "
 LINE_FAULTS = ["invalid", "empty", "nan", "column", "range", "signs", "inexact", "overflow", "misfit", "header"]
 
 
-def line_field(rng: random.Random, flavour: str, o: Options, share: dict[str, float]) -> str | None:
-    """A key field of a line; None where it is missing."""
+def line_field(
+    rng: random.Random, flavour: str, o: Options, share: dict[str, float], pool: list[str]
+) -> str | None:
+    """A key field of a line, one of the pool if there are any; None where it is missing."""
     for kind, words in (("nan", NANS), ("empty", [""]), ("invalid", WORDS)):
         if rng.random() < share[kind]:
             return rng.choice([word for word in words if not set(word) & set(" \t\n")]) or None
+    if pool:
+        return rng.choice(pool)
     text = some_decimal(rng, flavour) if flavour.startswith("f") else some_integer(rng, flavour)
     return text + rng.choice(UNITS) if o.leading and rng.random() < 0.4 else text
 
@@ -288,24 +334,27 @@ def make_lines(rng: random.Random, number: int) -> Case:
     delimiter = b"" if rng.random() < 0.7 else rng.choice([b":", b",", b"\t", b";", b" ", b'"', b"x"])
     width = rng.randint(1, 5)
     keyed = rng.sample(range(width), rng.choice([1, 1, 1, min(2, width)]))
-    asked = rng.choice(["u32", "i32", "u64", "i64", "f32", "f64"]) if rng.random() < 0.15 else "auto"
+    kinds = ["u32", "i32", "u64", "i64", "f32", "f64", "size", "size"] + ["time", "time"] * (not o.leading)
+    asked = rng.choice(kinds) if rng.random() < 0.25 else "auto"
     o.type = asked
     flavours = {}
     for column in keyed:
-        pick = rng.choice(["u32", "i32", "u64", "i64", "f64"])
-        flavours[column] = pick if asked in ("auto", "f64") else asked
+        pick = rng.choice(["u32", "i32", "u64", "i64", "f64"] + ["time"] * 2 * (asked == "auto" and not o.leading))
+        flavours[column] = pick if asked in ("auto", "f64", "time", "size") else asked
     share = {"nan": 0.0, "empty": 0.0, "invalid": 0.0}
     for kind in share:
         wide = all(flavour.startswith("f") for flavour in flavours.values())
         if getattr(o, kind) != "error" and (kind != "nan" or wide) and rng.random() < 0.4:
             share[kind] = rng.choice([0.02, 0.1, 0.4])
     moments = rng.choice([0, 0, 0.3])
+    others = [column for column, kind in flavours.items() if kind == "time" or o.type in ("time", "size")]
+    pools = {column: of_other_kind(rng, o, share, True) for column in others}
 
     def one(extra: dict[int, str]) -> bytes:
         cells: list[str] = []
         for column in range(width + rng.choice([0, 0, 1, 3])):
             if column in flavours:
-                cell = extra.get(column) or line_field(rng, flavours[column], o, share)
+                cell = extra.get(column) or line_field(rng, flavours[column], o, share, pools.get(column, []))
             else:
                 cell = rng.choice(MOMENTS if rng.random() < moments else PLACES)
             if cell is None:

@@ -9,6 +9,7 @@ import csv
 import io
 import re
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from math import copysign, inf, isinf
@@ -152,7 +153,7 @@ def cross_check_split(data: bytes, delimiter: bytes, rows: list[Row]) -> None:
 
 # ---- keys -------------------------------------------------------------------------------------
 
-INTEGER, DECIMAL, NAN, EMPTY, INVALID = "integer", "decimal", "nan", "empty", "invalid"
+INTEGER, DECIMAL, TIME, NAN, EMPTY, INVALID = "integer", "decimal", "time", "nan", "empty", "invalid"
 NUMBER = re.compile(
     rb"(?P<integer>[+-]?[0-9]+)"
     rb"|(?P<decimal>[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity))"
@@ -164,14 +165,78 @@ NUMBER = re.compile(
 LEADING = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 
 
-def classify(cell: bytes, leading: bool = False) -> tuple[str, str]:
-    """What a key field is, and its text if it is a number."""
+TIMES = re.compile(
+    r"(\d{4})-(\d{2})-(\d{2})(?:[Tt \t](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:\d{2})?)?", re.ASCII
+)
+SIZE = re.compile(LEADING.pattern + rb"(?P<unit>[KMGTPE](?:iB?|B)?|B)?", re.IGNORECASE)
+
+
+def read_time(text: str) -> tuple[int, int, bool] | None:
+    """Nanoseconds from 1970, decimals, and whether there is a zone, by datetime; it has no year 0 and no second 60."""
+    found = TIMES.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
+    fraction, zone = (found[7] or "").rstrip("0"), found[8]
+    whole = second if second < 60 else 59
+    try:
+        # The Gregorian calendar repeats itself after 400 years.
+        at = datetime(year + 400, month, day, hour, minute, whole)
+        if zone and zone not in "zZ":
+            if int(zone[1:3]) > 23:
+                return None
+            shift = timedelta(hours=int(zone[1:3]), minutes=int(zone[4:]))
+            if int(zone[4:]) > 59:
+                return None
+            at = at - shift if zone[0] == "+" else at + shift
+    except (ValueError, OverflowError):
+        return None if year < 9500 else read_late(text)
+    if second > 60:
+        return None
+    seconds = (at - datetime(1970, 1, 1)) // timedelta(seconds=1) - 146097 * 86400 + (second - whole)
+    return seconds * 10**9 + int(fraction.ljust(9, "0") or 0), len(fraction), zone is not None
+
+
+def read_late(text: str) -> tuple[int, int, bool] | None:
+    """Years that datetime has, but not 400 of them later."""
+    early = read_time(f"{int(text[:4]) - 800:04}{text[4:]}")
+    return None if early is None else (early[0] + 2 * 146097 * 86400 * 10**9, *early[1:])
+
+
+def read_size(text: bytes, leading: bool) -> tuple[str, str] | None:
+    """A size as an integer, or as the nearest float."""
+    found = SIZE.match(text) if leading else SIZE.fullmatch(text)
+    if found is None:
+        return None
+    unit = (found["unit"] or b"").upper()
+    number = found[0][: len(found[0]) - len(unit)].decode()
+    power = " KMGTPE".find(unit[:1].decode() or " ")
+    base = 1000 if len(unit) == 2 and unit.endswith(b"B") and power > 0 else 1024
+    value = Fraction(Decimal(number)) * base ** max(power, 0)
+    if value == 0 and number.startswith("-"):
+        return INTEGER, "-0"
+    if value.denominator == 1 and abs(value) < 2**127:
+        return INTEGER, str(value.numerator)
+    return DECIMAL, repr(float(value)) if abs(value) < 2**1024 - 2**970 else "1e999"
+
+
+def classify(cell: bytes, o: Options) -> tuple[str, str]:
+    """What a key field is, and its text if it is a number or a time."""
     value = cell.strip(b" \t")
     if not value:
         return EMPTY, ""
-    if leading:
+    if o.type == "time" or o.type == "auto" and not o.leading:
+        if read_time(value.decode("latin-1")):
+            return TIME, value.decode()
+        if o.type == "time":
+            return INVALID, ""
+    if o.type == "size":
+        size = read_size(value, o.leading)
+        if size:
+            return size
+    if o.leading:
         begins = LEADING.match(value)
-        if begins is None:
+        if begins is None or o.type == "size":
             return INVALID, ""
         value = begins.group()
     found = NUMBER.fullmatch(value)
@@ -201,6 +266,10 @@ def to_f32(text: str) -> float:
 
 def key_values(cells: list[tuple[str, str]], asked: str) -> tuple[list, list[int]]:
     """A column's numbers as one type (0 for what is none), and the rows that type cannot hold."""
+    times = {row: read_time(text) for row, (kind, text) in enumerate(cells) if kind == TIME}
+    if times:
+        return time_values(cells, times)
+    asked = "auto" if asked == "size" else asked
     integers = [(row, int(text)) for row, (kind, text) in enumerate(cells) if kind == INTEGER]
     others = [row for row, (kind, _) in enumerate(cells) if kind in (DECIMAL, NAN)]
     values: list = [0] * len(cells)
@@ -226,6 +295,18 @@ def key_values(cells: list[tuple[str, str]], asked: str) -> tuple[list, list[int
     return [float(value) for value in values], bad
 
 
+def time_values(cells: list[tuple[str, str]], times: dict[int, tuple[int, int, bool]]) -> tuple[list, list[int]]:
+    """A column's times in nanoseconds (0 for what is none), and the rows that an error may name."""
+    numbers = [row for row, (kind, _) in enumerate(cells) if kind in (INTEGER, DECIMAL)]
+    if numbers or len({zoned for _, _, zoned in times.values()}) > 1:
+        return [0] * len(cells), numbers + list(times)
+    decimals = max(decimals for _, decimals, _ in times.values())
+    unit = 10 ** (9 - decimals)
+    if not all(-(2**63) <= at // unit < 2**63 for at, _, _ in times.values()):
+        return [0] * len(cells), list(times)
+    return [times[row][0] if row in times else 0 for row in range(len(cells))], []
+
+
 class Key(NamedTuple):
     """A sort key: for each row its class, number and sign of zero."""
 
@@ -239,7 +320,7 @@ def make_key(cells: list[tuple[str, str]], values: list, o: Options, descending:
     def rank(away: int, end: str) -> int:
         return -away if end == "first" else away
 
-    ranks = {INTEGER: 0, DECIMAL: 0, NAN: rank(1, o.nan), EMPTY: rank(2, o.empty), INVALID: rank(3, o.invalid)}
+    ranks = {INTEGER: 0, DECIMAL: 0, TIME: 0, NAN: rank(1, o.nan), EMPTY: rank(2, o.empty), INVALID: rank(3, o.invalid)}
     signs = [int(copysign(1, v) > 0) if v == 0 and isinstance(v, float) else 1 for v in values]
     return Key([ranks[kind] for kind, _ in cells], values, signs, descending)
 
@@ -276,6 +357,8 @@ def order_pandas(keys: list[Key], rows: list[int]) -> list[int]:
         kept = [values[row] for row in rows]
         wide = any(isinstance(value, float) for value in kept)
         dtype = np.float64 if wide else np.int64 if min(kept, default=0) < 0 else np.uint64
+        if not wide and not all(np.iinfo(dtype).min <= value <= np.iinfo(dtype).max for value in kept):
+            dtype = object  # nanoseconds of times
         columns[f"class{at}"] = np.array([classes[row] for row in rows], np.int8)
         columns[f"value{at}"] = np.array(kept, dtype)
         columns[f"sign{at}"] = np.array([signs[row] for row in rows], np.int8)
@@ -386,7 +469,7 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
     def cell(row: Row, column: int) -> bytes:
         return row.fields[column] if column < len(row.fields) else b""
 
-    cells = [[classify(cell(row, column), o.leading) for row in rows] for column, _ in columns]
+    cells = [[classify(cell(row, column), o) for row in rows] for column, _ in columns]
     out = set()
     if o.invalid == "skip":
         out = {n for column in cells for n, (kind, _) in enumerate(column) if kind == INVALID}

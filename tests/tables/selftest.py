@@ -11,7 +11,7 @@ import unittest
 import numpy as np
 
 from generate import make_case
-from oracle import BOM, Case, Options, Undecided, expect, find_column, split, to_f32
+from oracle import BOM, Case, Options, Undecided, expect, find_column, read_size, read_time, split, to_f32
 from run import compare, lost_or_added, records
 
 
@@ -82,7 +82,22 @@ LINES: list[tuple[dict, bytes, list[bytes], bytes]] = [
     ({"keys": ["3"]}, b"", [b"2026-11-21 10:00 x 2\nq x 1\n"], b"q x 1\n2026-11-21 10:00 x 2\n"),
     ({"keys": ["2"]}, b":", [b'a: 2:x\n"b:1\nc\n:0'], b':0\n"b:1\na: 2:x\nc\n'),
     ({"unique": True}, b"", [BOM + b"1 a\n1 b\n0 #\n"], BOM + b"0 #\n1 a\n"),
+    ({"keys": ["1"]}, b"", [b"2026-11-21 10:00 a\n2026-11-21 b\n\n"], b"2026-11-21 b\n2026-11-21 10:00 a\n\n"),
+    ({"invalid": "last"}, b"", [b"x\n2026-02-30\n1999-12-31T23:59:60.5Z\n2000-01-01T00:00Z\n"],
+     b"2000-01-01T00:00Z\n1999-12-31T23:59:60.5Z\nx\n2026-02-30\n"),
+    ({"type": "size", "reverse": True}, b"", [b"1kB\n1023\n1K\n1.5M a\n0.5k\n"], b"1.5M a\n1K\n1023\n1kB\n0.5k\n"),
 ]
+
+# What a time is in nanoseconds from 1970, its decimals, whether it has a zone.
+TIMES = {
+    "1970-01-01": (0, 0, False),
+    "1970-01-01T00:00:00.50Z": (500_000_000, 1, True),
+    "1969-12-31 23:00-02:00": (3600 * 10**9, 0, True),
+    "0000-03-01": (-62162035200 * 10**9, 0, False),
+    "9999-12-31T23:59:60,123456789": (253402300800 * 10**9 + 123456789, 9, False),
+    "1900-02-29": None,
+    "2000-02-29T24:00": None,
+}
 
 # Options, files, what stderr must name.
 ERRORS: list[tuple[dict, list[bytes], str]] = [
@@ -103,6 +118,10 @@ ERRORS: list[tuple[dict, list[bytes], str]] = [
     ({"keys": ["a"]}, [b"a,a\n1,2\n"], "two columns are called a"),
     ({}, [b"a,b\n1,2\n"], "which column?"),
     ({}, [b"a\n1\n", b"b\n2\n"], "t1.csv has another header"),
+    ({}, [b"v\n2026-11-21\n5\n"], "t0.csv:3: a number and a time"),
+    ({}, [b"v\n2026-11-21\n2026-11-21T10:00Z\n"], "t0.csv:3: zones"),
+    ({}, [b"v\n0001-01-01\n2026-11-21T10:00:00.123456789\n"], "t0.csv:3: too fine"),
+    ({"type": "time"}, [b"v\n2026-11-21\n5\n"], "t0.csv:3: no time"),
 ]
 
 
@@ -124,6 +143,15 @@ class Known(unittest.TestCase):
                 self.assertEqual(compare(case, expected, 0, wanted, ""), "")
                 lost = wanted.rstrip(b"\r\n").rpartition(b"\n")[0] + b"\n"
                 self.assertIn("records", compare(case, expected, 0, lost, ""))
+
+    def test_times_and_sizes(self) -> None:
+        for text, wanted in TIMES.items():
+            self.assertEqual(read_time(text), wanted, text)
+        for text, wanted in (("4.0K", "4096"), ("1kB", "1000"), ("2MiB", "2097152"), ("3B", "3"), ("1e3k", "1024000")):
+            self.assertEqual(read_size(text.encode(), False), ("integer", wanted))
+        self.assertEqual(read_size(b"1.1K", False), ("decimal", "1126.4"))
+        self.assertEqual(read_size(b"1K/s", False), None)
+        self.assertEqual(read_size(b"1K/s", True), ("integer", "1024"))
 
     def test_errors(self) -> None:
         for options, files, stderr in ERRORS:

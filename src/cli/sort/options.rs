@@ -11,7 +11,7 @@ use gpusort::unstable::io::output::stdout_is_open;
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Extension, Format, Input};
 use gpusort::unstable::key::ElementType;
-use gpusort::unstable::order::{KeyOrder, Selection};
+use gpusort::unstable::order::{KeyOrder, Reading, Selection};
 use gpusort::unstable::pipeline::Ask;
 use gpusort::unstable::runs::Budget;
 
@@ -71,11 +71,29 @@ impl InputOptions {
             inputs.push(Input::Stdin);
         }
         let format = input_format(&args, &inputs)?;
-        let (asked, separator) = match args.element {
-            TypeArg::Auto => (None, None),
-            TypeArg::Element(element) => (Some(element), None),
-            TypeArg::Separator(byte) => (None, Some(byte)),
-        };
+        let (mut asked, mut separator) = (None, None);
+        // In tables and lines, times are found by themselves.
+        let finds_times = format.is_table() && !args.leading;
+        let mut reading = if finds_times { Reading::NumbersOrTimes } else { Reading::Numbers };
+        match args.element {
+            TypeArg::Auto => {}
+            TypeArg::Separator(byte) => separator = Some(byte),
+            TypeArg::Element(element) => (asked, reading) = (Some(element), Reading::Numbers),
+            TypeArg::Reading(of_text) => reading = of_text,
+        }
+        if args.sizes {
+            ensure!(
+                asked.is_none() && reading != Reading::Times,
+                "-h reads sizes, and --type names something else"
+            );
+            reading = Reading::Sizes;
+        }
+        if !format.is_table() && reading != Reading::Numbers {
+            bail!("times and sizes are in tables and lines; {} is {}", inputs[0].name(), format.name());
+        }
+        if args.leading && reading == Reading::Times {
+            bail!("--leading is for numbers and sizes; a time is a whole field");
+        }
         let separator = args.delimiter.or(separator);
         let (element, type_assumed) = match (asked, format) {
             (None, Format::Binary) => binary_element(&inputs)?,
@@ -110,6 +128,7 @@ impl InputOptions {
             empty: args.empty.unwrap_or_default(),
             invalid: args.invalid.unwrap_or_default(),
             leading: args.leading,
+            reading,
         };
         let fields = match (format, separator) {
             (Format::Lines, None) => Fields::Blanks,
@@ -275,8 +294,9 @@ fn input_format(args: &OrderArgs, inputs: &[Input]) -> anyhow::Result<Format> {
         return Ok(format);
     }
     // These speak of fields, which text has not.
-    let plain =
-        if args.header || args.leading || !args.key.is_empty() { Format::Lines } else { Format::Text };
+    let has_fields = args.header || args.leading || !args.key.is_empty();
+    let is_of_fields = has_fields || args.sizes || matches!(args.element, TypeArg::Reading(_));
+    let plain = if is_of_fields { Format::Lines } else { Format::Text };
     let format = |input: &Input| {
         let format = extension(input).and_then(|extension| extension.format);
         format.filter(|&format| format != Format::Text).unwrap_or(plain)

@@ -11,8 +11,10 @@ use crate::parallel::map_parts;
 
 /// The fields of a column, in order.
 pub(super) struct Column {
-    /// Integers in two's complement, or the bits of floats; unspecified for a null.
+    /// Integers in two's complement, the bits of floats, or times in units of their decimals; unspecified for a null.
     values: Vec<u64>,
+    /// How many decimals the seconds of times have.
+    decimals: u8,
     /// The float type of the values, if they are floats.
     floats: Option<ElementType>,
     /// Nulls, by row.
@@ -27,6 +29,7 @@ impl Column {
     pub(super) fn new(asked: Option<ElementType>, rules: KeyOrder, rows: usize) -> Self {
         Self {
             values: Vec::with_capacity(rows),
+            decimals: 0,
             floats: asked.filter(|element| element.is_float()),
             classes: Vec::new(),
             minus_zeros: Vec::new(),
@@ -44,6 +47,13 @@ impl Column {
     pub(super) fn push(&mut self, field: &[u8], place: usize) -> Result<(), Refused> {
         let number = self.inference.read(field, || place)?;
         let row = self.values.len() as u32;
+        if let Number::Time(time) = number {
+            self.refine(time.decimals);
+            let unit = 10_i128.pow(9 - u32::from(self.decimals));
+            // If it does not fit, the inference of the type ends in an error.
+            self.values.push((time.nanoseconds / unit) as u64);
+            return Ok(());
+        }
         if self.floats.is_none() {
             match number {
                 // No 64-bit type holds both, but f64 may, if there are decimals.
@@ -54,7 +64,8 @@ impl Column {
                 }
                 Number::MinusZero => self.minus_zeros.push(row),
                 Number::Float(_) => self.turn_to_floats(self.inference.span().least < 0),
-                Number::Null(_) => {}
+                // Not here any more.
+                Number::Time(_) | Number::Null(_) => {}
             }
         }
         if let Number::Null(class) = number {
@@ -66,6 +77,15 @@ impl Column {
             None => 0,
         });
         Ok(())
+    }
+
+    /// Converts times to seconds with at least this many decimals.
+    fn refine(&mut self, decimals: u8) {
+        if let Some(more @ 1..) = decimals.checked_sub(self.decimals) {
+            let times = 10_u64.pow(more.into());
+            self.values.iter_mut().for_each(|value| *value = value.wrapping_mul(times));
+            self.decimals = decimals;
+        }
     }
 
     /// Converts integers to f64; `signed` if some are negative.
@@ -87,9 +107,16 @@ pub(super) struct Digits {
     pub(super) most: u64,
 }
 
-/// The digits of a column of this type: one, or two (the more significant first) if numbers fill 64 bits.
-pub(super) fn digits(mut parts: Vec<Column>, order: KeyMap, rules: KeyOrder) -> Vec<Digits> {
-    if order.element == ElementType::F64 {
+/// The digits of a column of this type, of whose times these are the decimals, if there are any: one, or two (the more significant first) if numbers fill 64 bits.
+pub(super) fn digits(
+    mut parts: Vec<Column>,
+    order: KeyMap,
+    decimals: Option<u8>,
+    rules: KeyOrder,
+) -> Vec<Digits> {
+    if let Some(decimals) = decimals {
+        parts.iter_mut().for_each(|part| part.refine(decimals));
+    } else if order.element == ElementType::F64 {
         parts = map_parts(parts, Column::in_floats);
     }
     let keys = map_parts(parts, |part| part.in_keys(order));

@@ -14,6 +14,7 @@ use std::ops::Range;
 use memchr::memchr;
 
 use super::rows::{QUOTE, unquoted};
+use crate::io::time;
 
 /// The form of a table, or of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl Dialect {
     /// That of rows that have only the key fields of such rows, as [`super::Table::write_keys`] writes them.
     pub(crate) fn of_keys(self) -> Self {
         match self.fields {
-            // Between these, a field may be empty, and none of them has a tab in it.
+            // Between these, a field may be empty, and none is written with a tab in it.
             Fields::Blanks => Self { fields: Fields::Split(b'\t'), ..self },
             _ => self,
         }
@@ -102,9 +103,9 @@ impl Fields {
                     if end == at {
                         return number;
                     }
-                    if end - at == DATE && is_date(&bytes[at..end]) && end < bytes.len() {
+                    if end - at == time::DATE && time::is_date(&bytes[at..end]) && end < bytes.len() {
                         let next = end_of_word(bytes, end + 1);
-                        if is_time_of_day(&bytes[end + 1..next]) {
+                        if time::is_time_of_day(&bytes[end + 1..next]) {
                             end = next;
                         }
                     }
@@ -147,43 +148,6 @@ pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
         field = rest;
     }
     field
-}
-
-/// Bytes of a date.
-const DATE: usize = "2026-11-21".len();
-
-/// Whether these bytes have the form of a date.
-fn is_date(bytes: &[u8]) -> bool {
-    bytes.len() == DATE
-        && bytes.iter().enumerate().all(|(at, byte)| match at {
-            4 | 7 => *byte == b'-',
-            _ => byte.is_ascii_digit(),
-        })
-}
-
-/// Whether these bytes have the form of a time of day, with or without seconds, decimals of them, and a zone.
-fn is_time_of_day(bytes: &[u8]) -> bool {
-    let two_digits = |bytes: &[u8]| bytes.len() >= 2 && bytes[..2].iter().all(u8::is_ascii_digit);
-    let next = |bytes: &[u8], after: u8| bytes.first() == Some(&after) && two_digits(&bytes[1..]);
-    if !two_digits(bytes) || !next(&bytes[2..], b':') {
-        return false;
-    }
-    let mut rest = &bytes[5..];
-    if next(rest, b':') {
-        rest = &rest[3..];
-        if let [b'.' | b',', decimals @ ..] = rest {
-            let count = decimals.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            if count == 0 {
-                return false;
-            }
-            rest = &decimals[count..];
-        }
-    }
-    match rest {
-        [] | [b'Z' | b'z'] => true,
-        [b'+' | b'-', zone @ ..] => two_digits(zone) && next(&zone[2..], b':') && zone.len() == 5,
-        _ => false,
-    }
 }
 
 #[cfg(test)]

@@ -10,10 +10,12 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2, memrchr};
 
+use super::By;
 use super::dialect::Fields;
 use crate::io::counts::Counts;
-use crate::io::infer::is_number;
+use crate::io::infer::is_valid;
 use crate::io::source::MARK;
+use crate::key::ElementType;
 use crate::order::KeyOrder;
 use crate::parallel::{self, ParallelIterator};
 
@@ -116,6 +118,8 @@ pub(in crate::io) struct RowReader {
     columns: Option<usize>,
     /// The key of each column, up to the last key column.
     key_of: Vec<Option<usize>>,
+    /// The requested type.
+    asked: Option<ElementType>,
     rules: KeyOrder,
 }
 
@@ -129,18 +133,13 @@ pub(in crate::io) enum Line {
 }
 
 impl RowReader {
-    pub(in crate::io) fn new(
-        fields: Fields,
-        columns: usize,
-        key_of: Vec<Option<usize>>,
-        rules: KeyOrder,
-    ) -> Self {
-        Self { fields, columns: Some(columns), key_of, rules }
+    pub(in crate::io) fn new(fields: Fields, columns: usize, key_of: Vec<Option<usize>>, by: &By) -> Self {
+        Self { fields, columns: Some(columns), key_of, asked: by.element, rules: by.order }
     }
 
     /// For the first row, whose number of fields is that of the columns.
     pub(in crate::io) fn of_first_row(fields: Fields) -> Self {
-        Self { fields, columns: None, key_of: Vec::new(), rules: KeyOrder::ASCENDING }
+        Self { fields, columns: None, key_of: Vec::new(), asked: None, rules: KeyOrder::ASCENDING }
     }
 
     /// Reads the line where `row` began, with the ranges of its key fields, and counts it if it is left out; a key field that a
@@ -180,7 +179,7 @@ impl RowReader {
         if self.rules.skips_invalid() {
             let is_invalid = |field: &&Range<usize>| {
                 let value = self.fields.value(&bytes[(*field).clone()]);
-                !value.is_empty() && !is_number(&value, self.rules)
+                !value.is_empty() && !is_valid(&value, self.asked, self.rules)
             };
             let invalid = fields.iter().filter(is_invalid).count() as u64;
             if invalid > 0 {

@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 use crate::error::Error;
 use crate::io::counts::Counts;
 use crate::io::infer::{Conflict, Inference, Number, Spot};
+use crate::io::time;
 use crate::key::ElementType;
 use crate::order::{Class, KeyOrder, Nulls};
 
@@ -27,6 +28,8 @@ pub(in crate::io) struct Cell {
 enum Value {
     Integer(i128),
     Float(f64),
+    /// Nanoseconds from the beginning of 1970.
+    Time(i128),
     Null(Class),
 }
 
@@ -48,6 +51,7 @@ impl Cell {
             Value::Null(Class::Nan) => "NaN".to_owned(),
             Value::Null(Class::Invalid) => "what is no number".to_owned(),
             Value::Integer(integer) => integer.to_string(),
+            Value::Time(nanoseconds) => time::shown(nanoseconds),
             Value::Float(float) => {
                 let shown = format!("{float:?}");
                 shown.strip_suffix(".0").unwrap_or(&shown).to_owned()
@@ -74,7 +78,7 @@ impl Cell {
             if descending { !word } else { word }
         };
         match self.value {
-            Value::Integer(integer) => {
+            Value::Integer(integer) | Value::Time(integer) => {
                 let float = integer as f64;
                 word(float, integer - float as i128)
             }
@@ -101,11 +105,14 @@ impl Cell {
         let float = |integer: i128| integer as f64;
         let numbers = || {
             let order = match (self.value, other.value) {
-                (Value::Integer(a), Value::Integer(b)) => a.cmp(&b),
+                (Value::Integer(a), Value::Integer(b)) | (Value::Time(a), Value::Time(b)) => a.cmp(&b),
                 (Value::Integer(a), Value::Float(b)) => float(a).total_cmp(&b),
                 (Value::Float(a), Value::Integer(b)) => a.total_cmp(&float(b)),
                 (Value::Float(a), Value::Float(b)) => a.total_cmp(&b),
-                (Value::Null(_), _) | (_, Value::Null(_)) => return Ordering::Equal,
+                // Numbers beside times are an error in the end.
+                (Value::Null(_) | Value::Time(_), _) | (_, Value::Null(_) | Value::Time(_)) => {
+                    return Ordering::Equal;
+                }
             };
             if descending { order.reverse() } else { order }
         };
@@ -219,6 +226,7 @@ impl Typing {
         Ok(Some(match number {
             Number::Integer(value) => Cell::of_integer(value),
             Number::Float(value) => Cell::of_float(value),
+            Number::Time(time) => Cell::number(Value::Time(time.nanoseconds)),
             Number::MinusZero if self.is_float() => Cell::of_float(-0.0),
             Number::MinusZero if self.integers => Cell::of_integer(0),
             Number::MinusZero => return Ok(None),
