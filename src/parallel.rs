@@ -5,7 +5,7 @@
 //! calling thread alone. The pool must not start lazily, since rayon gives up for good when one thread is
 //! refused: threads are started first, and those that did start become the pool.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::{io, panic, thread};
 
@@ -25,11 +25,21 @@ const SPACE: u64 = 24 << 20;
 /// and no other is started later: it would wait for a pool without threads.
 static ALONE: AtomicBool = AtomicBool::new(false);
 
+/// How many threads the pool is to have; 0 is one for each core.
+static WANTED: AtomicUsize = AtomicUsize::new(0);
+
+/// Makes the pool one of this many threads, at least one; of no effect once there is work for it.
+pub fn limit(threads: usize) {
+    WANTED.store(threads.max(1), Ordering::Relaxed);
+}
+
 /// Starts the pool, once.
 fn start() {
     static START: Once = Once::new();
     START.call_once(|| {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let wanted = Some(WANTED.load(Ordering::Relaxed)).filter(|&wanted| wanted > 0);
+        let cores = || thread::available_parallelism().map_or(1, usize::from);
+        let cores = wanted.unwrap_or_else(cores);
         let room = crate::memory::address_space_left().map_or(usize::MAX, |left| (left / SPACE) as usize);
         let mut started: Vec<mpsc::Sender<rayon::ThreadBuilder>> = Vec::new();
         for _ in 0..cores.min(room) {

@@ -73,7 +73,11 @@ impl<'a> Choices<'a> {
         let invalid = [Invalid::Error, Invalid::Last, Invalid::First, Invalid::Skip];
         let leading = [false, false, false, true].map(|leading| invalid.map(|invalid| (invalid, leading)));
         let (invalid, leading) = self.of(leading.as_flattened());
-        By { columns, element, order: KeyOrder { descending, nan, empty, invalid, leading, ..KeyOrder::default() } }
+        By {
+            columns,
+            element,
+            order: KeyOrder { descending, nan, empty, invalid, leading, ..KeyOrder::default() },
+        }
     }
 }
 

@@ -97,6 +97,7 @@ fn says(refusal: &Refusal, no_column: &NoColumn) -> bool {
     match no_column {
         NoColumn::Unnamed => said.contains("and none is named") && hints(Hint::Column),
         NoColumn::Missing(name) => said.contains("no column '") && names(name),
+        NoColumn::OfSort(name) => said.contains("key '") && names(name),
         NoColumn::Ambiguous(name) => {
             said.contains("are both called '") && names(name) && hints(Hint::ColumnNumber)
         }

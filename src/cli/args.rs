@@ -471,6 +471,10 @@ pub(super) struct SortArgs {
     )]
     pub(super) temp_dir: Vec<PathBuf>,
 
+    /// How many threads to use [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = HOW)]
+    pub(super) parallel: Option<u64>,
+
     /// Where the timing goes; auto is standard output where no data would be spoilt, else stderr
     #[arg(
         long,
@@ -528,6 +532,10 @@ pub(super) struct OrderArgs {
     /// Files that are one input together; none or - is standard input
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
+
+    /// Read the names of the inputs from this file, or - for standard input; each ends with a NUL
+    #[arg(long, value_name = "FILE", conflicts_with = "files", help_heading = INPUT)]
+    pub(super) files0_from: Option<PathBuf>,
 
     /// Input format; auto goes by the extension, else text, or lines where --key, --header or --leading is given
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
@@ -589,6 +597,10 @@ pub(super) struct OrderArgs {
     /// Ignored: floats and exponents are understood here
     #[arg(short, long, help_heading = ORDER)]
     pub(super) general_numeric_sort: bool,
+
+    /// Ignored: blanks before a number never count
+    #[arg(short = 'b', long, help_heading = ORDER)]
+    pub(super) ignore_leading_blanks: bool,
 
     /// Ignored: records with equal keys always keep their order
     #[arg(short, long, help_heading = ORDER)]

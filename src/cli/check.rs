@@ -9,13 +9,14 @@ use gpusort::unstable::io::stream::Stretches;
 
 use super::args::{CheckArgs, Progress as When};
 use super::progress::{Progress, Unit};
-use super::sort::options::InputOptions;
+use super::sort::options::{self, InputOptions};
 
 /// The exit code for disorder.
 const DISORDER: u8 = 1;
 
-pub(super) fn run(args: CheckArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
     let quiet = args.quiet;
+    options::expand(&mut args.order)?;
     let options = InputOptions::new(args.order)?;
     let how = options.how()?;
     let progress = Progress::new(if quiet { When::Never } else { args.progress.progress });

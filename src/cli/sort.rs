@@ -18,7 +18,7 @@ use gpusort::unstable::pipeline::{self, Dataset, Parts, Phase, Runs, Watch};
 use gpusort::unstable::plan::Shape;
 use gpusort::unstable::runs::Folders;
 use gpusort::unstable::timing::{LeftOut, Timing, milliseconds};
-use gpusort::unstable::{human, memory};
+use gpusort::unstable::{human, memory, parallel};
 
 use self::options::{Options, TimingTo};
 use super::args::{CheckArgs, SortArgs};
@@ -119,6 +119,10 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
         }
         args.order.sizes = true;
     }
+    if let Some(threads) = args.parallel {
+        parallel::limit(usize::try_from(threads)?);
+    }
+    options::expand(&mut args.order)?;
     let checks = args.check.is_some() || args.check_quietly;
     if let Some(option) = args.how_typed.filter(|_| checks || args.merge) {
         let does = if checks { "--check" } else { "--merge" };

@@ -89,15 +89,12 @@ fn variable(error: &clap::Error) -> Option<&'static str> {
 }
 
 /// Equivalents of options of `sort` that have another name here or are not needed.
-const OF_SORT: [(&[&str], &str); 12] = [
+const OF_SORT: [(&[&str], &str); 9] = [
     (&["-z", "--zero-terminated"], "lines end in LF here; tr '\\0' '\\n' makes such lines"),
-    (&["-b", "--ignore-leading-blanks"], "blanks before a number never count here; leave it out"),
     (&["-V", "--version-sort"], "versions are no numbers; sort -V sorts them"),
     (&["-M", "--month-sort"], "names of months are no numbers; sort -M sorts them"),
     (&["-R", "--random-sort"], "nothing is put in random order here; shuf does that"),
     (&["-i", "--ignore-nonprinting"], "only numbers are compared here; leave it out"),
-    (&["--parallel"], "all cores are used here; taskset limits them"),
-    (&["--files0-from"], "names are arguments here, of which a command takes as many as the system lets it"),
     (&["--field-separator"], "here that is --delimiter, or -t"),
     (
         &["--batch-size", "--compress-program"],

@@ -8,6 +8,7 @@ mod column;
 mod dialect;
 mod header;
 mod rows;
+mod sort_key;
 mod words;
 
 use std::io::{self, Write};
@@ -33,12 +34,13 @@ pub(super) use self::header::{Found, Header};
 pub(super) use self::rows::{
     Line, Row, RowReader, UNCLOSED, end_of_first_row, end_of_rows, lacking_end, pieces,
 };
+pub use self::sort_key::SortKey;
 
 /// The sort key of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct By {
     /// The columns, most significant first: header names or numbers from 1, optionally with `:r` or `:a` for
-    /// a direction of their own. Empty means the only column.
+    /// a direction of their own, or [`SortKey`]s. Empty means the only column.
     pub columns: Vec<String>,
     /// The requested type.
     pub element: Option<ElementType>,

@@ -203,3 +203,50 @@ fn sizes_are_read_where_they_are_asked_for() {
     assert!(refused(&["sort", "-h", "-t", "i32"], "4\n").contains("-h reads sizes"));
     assert!(stderr(&run(&["sort", "-h"], "1\n")).contains("sorted 1 size in"));
 }
+
+#[test]
+fn keys_are_written_as_for_sort() {
+    let lines = "a 3 1\nb 1 9\nc 2 9\n";
+    for (args, expected) in [
+        (&["-k2n"][..], "bca"),
+        (&["-k", "2,2n"], "bca"),
+        (&["-k2nr"], "acb"),
+        (&["-k2rn,2"], "acb"),
+        (&["-k2n,4"], "bca"),
+        (&["-k2.1bg,2.0"], "bca"),
+        (&["-k3nr", "-k2,2n"], "bca"),
+        (&["-n", "-k3r", "-k2,2"], "bca"),
+        (&["-r", "-k2n"], "bca"),
+        (&["-r", "-k2"], "acb"),
+        (&["-k2h"], "bca"),
+        (&["-b", "-s", "--parallel", "2", "-k2"], "bca"),
+    ] {
+        let sorted = sorted(&[&["sort", "-q"], args].concat(), lines);
+        assert_eq!(sorted.lines().map(|line| &line[..1]).collect::<String>(), expected, "{args:?}");
+    }
+    // A header of exactly that name wins.
+    assert_eq!(sorted(&["sort", "-q", "--header", "-k", "2nr"], "2nr x\n1 2\n0 3\n"), "2nr x\n0 3\n1 2\n");
+    assert_eq!(sorted(&["sort", "-q", "-f", "csv", "-k", "2nr"], "a,b\n1,2\n0,3\n"), "a,b\n0,3\n1,2\n");
+}
+
+#[test]
+fn names_of_inputs_come_from_a_file() {
+    let folder = Folder::new();
+    let (one, two) = (folder.write("a b.txt", "3\n1\n"), folder.write("c.txt", "2\n"));
+    for ending in ["", "\0"] {
+        let list = folder.write("list", format!("{one}\0{two}{ending}"));
+        assert_eq!(sorted(&["sort", "-q", "--files0-from", &list], ""), "1\n2\n3\n");
+        assert_eq!(run(&["check", "--files0-from", &list], "").status.code(), Some(1));
+    }
+    assert_eq!(sorted(&["sort", "-q", "--files0-from=-"], &format!("{one}\0{two}\0")), "1\n2\n3\n");
+    for (names, said) in [
+        ("", "no names of inputs"),
+        ("a\0\0b", "name 2 is empty"),
+        ("-", "is no input"),
+        ("gone\0", "gone: cannot open"),
+    ] {
+        let error = refused(&["sort", "--files0-from", "-"], names);
+        assert!(error.contains(said), "{error}");
+    }
+    assert!(refused(&["sort", "--files0-from", &folder.arg("gone")], "").contains("gone: cannot read"));
+}

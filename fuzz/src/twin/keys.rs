@@ -9,6 +9,8 @@ pub enum NoColumn {
     Missing(String),
     /// Several have this name.
     Ambiguous(String),
+    /// It is a key of `sort` that means nothing here.
+    OfSort(String),
 }
 
 /// No key is the number of a column after this one.
@@ -70,5 +72,38 @@ fn one(
             return Ok((column - 1, descending));
         }
     }
+    match of_sort(key) {
+        Some(None) => return Err(NoColumn::OfSort(key.to_owned())),
+        Some(Some((field, letters))) if field <= width => {
+            return Ok((field - 1, if letters.is_empty() { descending } else { letters.contains('r') }));
+        }
+        _ => {}
+    }
     Err(NoColumn::Missing(key.to_owned()))
+}
+
+/// A field and all letters of a key of `sort`, if it has the form of one, and if that means something here.
+fn of_sort(key: &str) -> Option<Option<(usize, String)>> {
+    let mut all = String::new();
+    let mut ends = Vec::new();
+    for position in key.splitn(2, ',') {
+        let letters = position.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let numbers = &position[..position.len() - letters.len()];
+        let mut parts = numbers.split('.').map(|number| number.parse::<usize>().ok());
+        let (field, character) = (parts.next()??, parts.next());
+        if character == Some(None)
+            || parts.next().is_some()
+            || !letters.chars().all(|c| "bdfghiMnRrV".contains(c))
+        {
+            return None;
+        }
+        all += letters;
+        ends.push((field, character.flatten()));
+    }
+    let (field, character) = ends[0];
+    let is_whole = character.is_none_or(|character| character == 1)
+        && ends.get(1).is_none_or(|&(last, character)| {
+            last >= field && character.is_none_or(|character| character == 0)
+        });
+    Some((is_whole && field > 0 && !all.chars().any(|c| "dfiMRV".contains(c))).then_some((field, all)))
 }

@@ -1,12 +1,13 @@
 //! Resolves the options against each other; nothing is opened here.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
 
-use anyhow::{bail, ensure};
+use anyhow::{anyhow, bail, ensure};
 use gpusort::Method;
+use gpusort::unstable::human;
 use gpusort::unstable::io::binary::Source;
-use gpusort::unstable::io::csv::{By, Dialect, Fields};
+use gpusort::unstable::io::csv::{By, Dialect, Fields, SortKey};
 use gpusort::unstable::io::output::stdout_is_open;
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Extension, Format, Input};
@@ -81,7 +82,8 @@ impl InputOptions {
             TypeArg::Element(element) => (asked, reading) = (Some(element), Reading::Numbers),
             TypeArg::Reading(of_text) => reading = of_text,
         }
-        if args.sizes {
+        let of_sizes = |key: &String| matches!(SortKey::parse(key), Some(Ok(SortKey { sizes: true, .. })));
+        if args.sizes || args.key.iter().any(of_sizes) {
             ensure!(
                 asked.is_none() && reading != Reading::Times,
                 "-h reads sizes, and --type names something else"
@@ -138,6 +140,7 @@ impl InputOptions {
             (_, Some(b'"' | b'\r')) => bail!("quotes and line ends mean something else in a table"),
             (_, Some(byte)) => Fields::Quoted(byte),
         };
+        check_keys(&args)?;
         let mut columns = args.key;
         let header = if format == Format::Lines { args.header } else { !args.no_header };
         if format == Format::Lines && columns.is_empty() {
@@ -260,6 +263,57 @@ impl Options {
     pub(super) fn devices(&self) -> Devices {
         Devices::new(self.device.clone(), self.ask.method, self.ask.selection, !self.quiet)
     }
+}
+
+/// Reads the names of the inputs, where a file has them.
+pub(in crate::cli) fn expand(order: &mut OrderArgs) -> anyhow::Result<()> {
+    let Some(list) = order.files0_from.take() else { return Ok(()) };
+    let is_stdin = list.as_os_str() == "-";
+    let shown = if is_stdin { Input::Stdin.name() } else { human::path(&list) };
+    let mut bytes = Vec::new();
+    let read = if is_stdin {
+        io::stdin().lock().read_to_end(&mut bytes).map(drop)
+    } else {
+        std::fs::read(&list).map(|all| bytes = all)
+    };
+    read.map_err(|error| anyhow!("{shown}: cannot read: {}", human::system(&error)))?;
+    let names = bytes.strip_suffix(b"\0").unwrap_or(&bytes);
+    ensure!(!names.is_empty(), "{shown}: no names of inputs are there");
+    for (number, name) in (1..).zip(names.split(|&byte| byte == 0)) {
+        ensure!(!name.is_empty(), "{shown}: name {number} is empty");
+        ensure!(!is_stdin || name != b"-", "{shown}: has names, and so is no input");
+        order.files.push(of_bytes(name).ok_or_else(|| anyhow!("{shown}: name {number} is not UTF-8"))?);
+    }
+    Ok(())
+}
+
+/// The path of these bytes.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere not all bytes are a path")]
+fn of_bytes(name: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    Some(std::ffi::OsStr::from_bytes(name).into())
+}
+
+#[cfg(not(unix))]
+fn of_bytes(name: &[u8]) -> Option<PathBuf> {
+    std::str::from_utf8(name).ok().map(PathBuf::from)
+}
+
+/// Checks that keys of `sort` mean the same here: without a letter, one beside others with `n` is about text there.
+fn check_keys(args: &OrderArgs) -> anyhow::Result<()> {
+    let keys = || args.key.iter().filter_map(|key| Some((key, SortKey::parse(key)?.ok()?)));
+    let is_numeric = args.numeric_sort || args.general_numeric_sort || args.sizes;
+    let is_of_text = |key: &SortKey| !key.has_own || !(key.numeric || key.sizes);
+    if !is_numeric
+        && keys().any(|(_, key)| key.numeric || key.sizes)
+        && let Some((key, _)) = keys().find(|(_, key)| is_of_text(key))
+    {
+        bail!(
+            "--key {key}: beside a key with n, `sort` orders by its text; {key}n orders by its number, as here"
+        );
+    }
+    Ok(())
 }
 
 /// The output format for this input and the requested format, and the element type that is implied.

@@ -1,7 +1,7 @@
 //! Column names and their lookup.
 
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr, unquoted};
-use super::{By, Dialect};
+use super::{By, Dialect, SortKey};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
 
@@ -116,8 +116,16 @@ impl Header {
                 (None, _) => {}
             }
         }
-        for (number, descending) in readings {
-            if let Some(index) = number.parse().ok().and_then(|number: usize| number.checked_sub(1))
+        let numbers = readings.filter_map(|(number, descending)| Some((number.parse().ok()?, descending)));
+        let of_sort = match SortKey::parse(named) {
+            Some(Ok(key)) => Some((key.field, if key.has_own { key.reversed } else { descending })),
+            Some(Err(problem)) => {
+                return Err(Error::input(table, format!("key '{}': {problem}", quoted(named))));
+            }
+            None => None,
+        };
+        for (number, descending) in numbers.chain(of_sort) {
+            if let Some(index) = usize::checked_sub(number, 1)
                 && index < self.columns
             {
                 let name = self.names.as_ref().and_then(|names| names.get(index));
@@ -128,8 +136,7 @@ impl Header {
         }
         if self.columns == ANY && self.names.is_none() {
             let missing = format!("no field '{}'; those of lines are numbered from 1", quoted(named));
-            let missing = Error::input(table, missing + &self.meant(named));
-            return Err(if self.meant(named).is_empty() { missing.hinting(Hint::Header) } else { missing });
+            return Err(Error::input(table, missing).hinting(Hint::Header));
         }
         let missing = format!("no column '{}'; there are {}", quoted(named), self.shown());
         Err(match self.separator() {
@@ -151,15 +158,7 @@ impl Header {
         if let Some(name) = all.find(|name| plain(name) == plain(named)) {
             return format!("; is it '{}'?", quoted(name.as_bytes()));
         }
-        let number = named.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let number = number.split_once(',').map_or(number, |(first, _)| first);
-        match number.parse::<usize>() {
-            Ok(number) if number > 0 && named.len() > number.to_string().len() => {
-                let suffix = if named.contains('r') { ":r" } else { "" };
-                format!("; what is {} to others is {number}{suffix} here", quoted(named))
-            }
-            _ => String::new(),
-        }
+        String::new()
     }
 
     /// The list of columns in messages.
@@ -218,8 +217,18 @@ mod tests {
             assert!(said.ends_with(hint), "{said}");
         };
         hinted(header, "ID", "; is it 'id'?");
-        hinted(header, "2,2nr", "; what is 2,2nr to others is 2:r here");
-        hinted(header, "3n", "; what is 3n to others is 3 here");
+        // Keys of `sort`, of which a name comes first.
+        for (key, expected) in
+            [("2,2nr", (1, true)), ("3n", (2, false)), ("3,3", (2, false)), ("x:r", (3, false))]
+        {
+            assert_eq!(found(header, key).unwrap(), expected, "{key}");
+        }
+        assert_eq!(found("2nr,3\n", "2nr").unwrap(), (0, false));
+        hinted(
+            header,
+            "2.3n",
+            "key '2.3n': characters in a field are not counted here; 2 is the whole field",
+        );
         for (header, separator) in [("a;b\n", ';'), ("a\tb\n", '\t')] {
             assert_eq!(found(header, "b").unwrap_err().hint(), Some(&Hint::Delimiter(separator)));
         }
