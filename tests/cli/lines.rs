@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::device;
-use crate::support::command::{refused, run, sorted, stderr};
+use crate::support::command::{BINARY, refused, run, sorted, stderr};
 use crate::support::files::{Folder, fixture};
 
 /// Outputs of real programs, beside what GNU `sort` made of them.
@@ -249,4 +249,19 @@ fn names_of_inputs_come_from_a_file() {
         assert!(error.contains(said), "{error}");
     }
     assert!(refused(&["sort", "--files0-from", &folder.arg("gone")], "").contains("gone: cannot read"));
+}
+
+/// Runs GNU `sort` beside the command, and compares what came out with the page's table.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_page_about_habits_from_sort_says_what_happens() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let done = std::process::Command::new("python3")
+        .args(["benches/behaviours/habits.py", "--check", "docs/coming-from-sort.md"])
+        .current_dir(root)
+        .env("GPUSORT", BINARY)
+        .env("XDG_CONFIG_HOME", "/nowhere")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}{}", String::from_utf8_lossy(&done.stdout), stderr(&done));
 }
