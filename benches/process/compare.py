@@ -49,6 +49,19 @@ import duckdb, sys
 source, target = sys.argv[1:]
 duckdb.sql(f"copy (select * from read_csv('{source}') order by price) to '{target}' (header)")
 """
+POLARS_LINES = """
+import polars as pl, sys
+source, target = sys.argv[1:]
+lines = pl.read_csv(source, has_header=False, new_columns=['line'], separator='\\x01', quote_char=None)
+key = pl.col('line').str.strip_chars_start().str.split(' ').list.first().cast(pl.Int64)
+lines.sort(key).write_csv(target, include_header=False, quote_style='never')
+"""
+DUCKDB_LINES = """
+import duckdb, sys
+source, target = sys.argv[1:]
+duckdb.sql(f"copy (select line from read_csv('{source}', header=false, columns={{'line': 'VARCHAR'}}, delim='\\x01', quote='') "
+           f"order by split_part(ltrim(line), ' ', 1)::BIGINT) to '{target}' (header false, delimiter '\\x01', quote '')")
+"""
 GNU_TABLE = 'head -n 1 "$0" > "$1" && tail -n +2 "$0" | sort -s -t, -k3,3g >> "$1"'
 NUMPY = """
 import numpy, sys
@@ -131,6 +144,60 @@ def tasks(folder, scale):
     if shutil.which("sort"):
         programs["GNU sort"] = lambda s, t: ["sh", "-c", GNU_TABLE, s, t]
     yield Task(f"table of {rows:,} rows", table, programs, rows_in_order, {"GNU sort", "xan", "xan -p"})
+
+
+    lines = file("lines.txt")
+    make_lines(five, lines)
+    programs = {"gpusort": lambda s, t: [GPUSORT, "sort", "-q", "-k", "1", s, "-o", t]}
+    for name, module, code in [("Polars", "polars", POLARS_LINES), ("DuckDB", "duckdb", DUCKDB_LINES)]:
+        if has(module):
+            programs[name] = lambda s, t, code=code: python(code, s, t)
+    if shutil.which("sort"):
+        programs["GNU sort -n"] = lambda s, t: ["sort", "-n", s, "-o", t]
+        programs["GNU sort -n -s"] = lambda s, t: gnu("-n", s, t)
+    yield Task(f"{five:,} lines of uniq -c", lines, programs, lines_in_order, {"GNU sort -n"})
+
+    timed = file("timed.csv")
+    make_timed(rows, timed)
+    by = lambda key: lambda s, t: [GPUSORT, "sort", "-q", "-k", key, s, "-o", t]
+    yield Task(f"table of {rows:,} rows by a time", timed, {"gpusort": by("when"), "by a float": by("price")}, lambda *_: None)
+
+
+def make_timed(count, path):
+    import datetime
+    import random
+
+    rng = random.Random(1)
+    begin = datetime.datetime(2020, 1, 1)
+    with open(path, "w") as out:
+        out.write("id,price,when\n")
+        for row in range(count):
+            when = begin + datetime.timedelta(seconds=rng.randrange(200_000_000), microseconds=rng.randrange(1_000_000))
+            out.write(f"{row},{rng.gauss(100, 50):.6f},{when:%Y-%m-%d %H:%M:%S.%f}\n")
+
+
+def make_lines(count, path):
+    import random
+
+    rng = random.Random(1)
+    words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 14))) for _ in range(100_000)]
+    with open(path, "w") as out:
+        for _ in range(0, count, 100_000):
+            made = min(count, 100_000)
+            out.writelines(f"{int(rng.paretovariate(0.6)):7d} {rng.choice(words)}\n" for _ in range(made))
+
+
+def lines_in_order(source, outputs):
+    """The lines of the input by Python's own stable sort; those of programs that are not stable by their keys."""
+    key = lambda line: int(line.split(None, 1)[0])
+    lines = open(source, "rb").read().splitlines(keepends=True)
+    expected = sorted(lines, key=key)
+    for name, output in outputs.items():
+        found = open(output, "rb").read().splitlines(keepends=True)
+        if found == expected:
+            continue
+        if name in ("gpusort", "GNU sort -n -s") or sorted(found) != sorted(lines) or list(map(key, found)) != list(map(key, expected)):
+            sys.exit(f"{name}: not the input's lines in order")
 
 
 def make_floats(count, path):
