@@ -4,7 +4,7 @@
 
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::key::ElementType;
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
+use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 
 /// Between two inputs in the data. Nothing else has a meaning for it.
 pub const BETWEEN: u8 = 0x1E;
@@ -71,13 +71,26 @@ impl<'a> Choices<'a> {
         let (descending, element) = (self.below(2) == 1, self.text_type());
         let (nan, empty) = (self.nulls(), self.nulls());
         let invalid = [Invalid::Error, Invalid::Last, Invalid::First, Invalid::Skip];
-        let leading = [false, false, false, true].map(|leading| invalid.map(|invalid| (invalid, leading)));
-        let (invalid, leading) = self.of(leading.as_flattened());
-        By {
-            columns,
-            element,
-            order: KeyOrder { descending, nan, empty, invalid, leading, ..KeyOrder::default() },
-        }
+        let plain = (Reading::Numbers, false);
+        let times = (Reading::NumbersOrTimes, false);
+        let sizes = [false, true].map(|leading| (Reading::Sizes, leading));
+        let readings = [
+            plain,
+            plain,
+            (Reading::Numbers, true),
+            times,
+            times,
+            (Reading::Times, false),
+            sizes[0],
+            sizes[1],
+        ];
+        let all: Vec<_> =
+            readings.iter().flat_map(|&reading| invalid.map(|invalid| (invalid, reading))).collect();
+        let (invalid, (reading, leading)) = self.of(&all);
+        // A type is one of numbers.
+        let (reading, leading) =
+            if element.is_some() { (Reading::Numbers, leading) } else { (reading, leading) };
+        By { columns, element, order: KeyOrder { descending, nan, empty, invalid, leading, reading } }
     }
 }
 

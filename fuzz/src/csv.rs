@@ -3,10 +3,11 @@
 use gpusort::unstable::io::csv::{By, Dialect};
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{self, Format};
-use gpusort::unstable::order::Selection;
+use gpusort::unstable::order::{Reading, Selection};
 
 use crate::choices::{Choices, inputs};
 use crate::library::{self, files};
+use crate::twin::kinds::are_long;
 use crate::twin::table::{self, Counts};
 use crate::{Shown, Spoil, differ, same};
 
@@ -19,6 +20,9 @@ const OPTIONS: usize = 12;
 pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (mut choices, data) = Choices::new(bytes, OPTIONS);
     let (dialect, by, selection) = (choices.dialect(), choices.by(), choices.selection());
+    if by.order.reading == Reading::Sizes && are_long(data) {
+        return Ok(());
+    }
     let inputs = inputs(data, 3);
     let how = How { kind: Kind::Table(dialect), by };
     let (by, case) = (&how.by, (&how, selection, Shown(&inputs)));

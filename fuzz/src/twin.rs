@@ -5,6 +5,7 @@
 
 pub mod bits;
 pub mod keys;
+pub mod kinds;
 pub mod number;
 pub mod table;
 pub mod text;

@@ -101,9 +101,12 @@ fn of_sort(key: &str) -> Option<Option<(usize, String)>> {
         ends.push((field, character.flatten()));
     }
     let (field, character) = ends[0];
+    if field == 0 {
+        return None;
+    }
     let is_whole = character.is_none_or(|character| character == 1)
         && ends.get(1).is_none_or(|&(last, character)| {
             last >= field && character.is_none_or(|character| character == 0)
         });
-    Some((is_whole && field > 0 && !all.chars().any(|c| "dfiMRV".contains(c))).then_some((field, all)))
+    Some((is_whole && !all.chars().any(|c| "dfiMRV".contains(c))).then_some((field, all)))
 }

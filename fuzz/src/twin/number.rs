@@ -3,7 +3,9 @@
 use std::cmp::Ordering;
 
 use gpusort::unstable::key::ElementType;
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls};
+use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading};
+
+use super::kinds;
 
 /// How the numbers of a column are read and ordered.
 #[derive(Clone, Copy, Debug)]
@@ -138,6 +140,79 @@ fn range(element: ElementType) -> (i128, i128) {
 /// Of several errors, the first field that is wrong by itself is reported; else an integer that no type holds, else one
 /// that f64 does not hold exactly beside decimals.
 pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
+    match asked.order.reading {
+        Reading::Sizes => {
+            let plain: Vec<Vec<u8>> =
+                fields.iter().map(|field| plain_size(field, asked.order.leading)).collect();
+            let plain: Vec<&[u8]> = plain.iter().map(Vec::as_slice).collect();
+            numbers(&plain, asked)
+        }
+        Reading::Times => times(fields, asked),
+        Reading::NumbersOrTimes if fields.iter().any(|field| kinds::time(field).is_some()) => {
+            times(fields, asked)
+        }
+        _ => numbers(fields, asked),
+    }
+}
+
+/// A size as a number; what is none as it is, if that may be a word, and as something that is invalid.
+fn plain_size(field: &[u8], leading: bool) -> Vec<u8> {
+    match kinds::size(field, leading) {
+        Ok(Some(plain)) => plain,
+        _ if field.is_empty() => Vec::new(),
+        _ if !leading && matches!(spelled(field), Spelled::Infinity | Spelled::Nan) => field.to_vec(),
+        _ => b"none".to_vec(),
+    }
+}
+
+/// Whether a field is not invalid.
+pub fn is_valid(field: &[u8], asked: &Asked) -> bool {
+    let is_time = || kinds::time(field).is_some();
+    match asked.order.reading {
+        Reading::Times => is_time(),
+        Reading::Sizes => spelled(&plain_size(field, asked.order.leading)) != Spelled::Nothing,
+        Reading::NumbersOrTimes => is_time() || spelled(field) != Spelled::Nothing,
+        _ => spelled(field) != Spelled::Nothing,
+    }
+}
+
+/// Times, beside which there are no numbers, and of which all have a zone or none.
+fn times(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
+    let order = asked.order;
+    let (mut keys, mut found, mut has_numbers) = (Vec::new(), Vec::new(), false);
+    for (record, field) in fields.iter().enumerate() {
+        let alone = Wrong { record: Some(record), alone: true };
+        let unless = |refused: bool, key| if refused { Err(alone.clone()) } else { Ok(key) };
+        let word = if order.reading == Reading::Times { Spelled::Nothing } else { spelled(field) };
+        keys.push(match (kinds::time(field), word) {
+            (Some(time), _) => {
+                found.push(time);
+                Key::Integer(time.0)
+            }
+            (None, Spelled::Nan) => unless(order.nan == Nulls::Error, Key::Nan)?,
+            (None, Spelled::Nothing) if field.is_empty() => unless(order.empty == Nulls::Error, Key::Empty)?,
+            (None, Spelled::Nothing) => unless(order.invalid == Invalid::Error, Key::Invalid)?,
+            (None, word) => {
+                let is_finite = || float(field, ElementType::F64).is_finite();
+                if word != Spelled::Infinity && !is_finite() {
+                    return Err(alone);
+                }
+                has_numbers = true;
+                Key::Invalid
+            }
+        });
+    }
+    let decimals = found.iter().map(|&(_, decimals, _)| decimals).max().unwrap_or(0);
+    let unit = 10_i128.pow(9 - decimals as u32);
+    let fits = |&(at, ..): &(i128, usize, bool)| i64::try_from(at / unit).is_ok();
+    let are_alike = found.windows(2).all(|pair| pair[0].2 == pair[1].2);
+    if has_numbers || !are_alike || !found.iter().all(fits) {
+        return Err(Wrong { record: None, alone: false });
+    }
+    Ok(keys)
+}
+
+fn numbers(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
     let spelled: Vec<Spelled> = fields.iter().map(|field| spelled(field)).collect();
     let decimals = |it: &Spelled| matches!(it, Spelled::Decimal | Spelled::Infinity | Spelled::Nan);
     let all_integers = !spelled.iter().any(decimals);

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
-use gpusort::unstable::order::{Invalid, KeyOrder, Selection};
+use gpusort::unstable::order::{Invalid, KeyOrder, Reading, Selection};
 
 use super::number::{self, Asked, Key, Spelled};
 use super::{MARK, keys, sorted};
@@ -331,7 +331,8 @@ fn trimmed(field: &[u8]) -> &[u8] {
 /// What counts of a field, which a line may lack.
 fn field(row: &Row, column: usize, order: KeyOrder) -> &[u8] {
     let field = trimmed(row.fields.get(column).map_or(b"", Vec::as_slice));
-    if !order.leading || field.is_empty() {
+    // What sizes begin with is found with their units.
+    if !order.leading || field.is_empty() || order.reading == Reading::Sizes {
         return field;
     }
     // The longest beginning that is a number, and no word.
@@ -357,7 +358,8 @@ pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
         rows.retain(|row| {
             let is_invalid = |&&(column, _): &&(usize, bool)| {
                 let value = field(row, column);
-                !value.is_empty() && number::spelled(&value) == Spelled::Nothing
+                !value.is_empty()
+                    && !number::is_valid(&value, &Asked { element: by.element, order: by.order })
             };
             let invalid = columns.iter().filter(is_invalid).count() as u64;
             counts.invalid += invalid;

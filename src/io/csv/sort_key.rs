@@ -29,6 +29,9 @@ impl SortKey {
         let mut problem = None;
         let (begin, end) = text.split_once(',').map_or((text, None), |(begin, end)| (begin, Some(end)));
         let (field, character) = key.position(begin, &mut problem)?;
+        if field == 0 {
+            return None;
+        }
         if !matches!(character, None | Some(1)) {
             problem.get_or_insert_with(|| {
                 format!("characters in a field are not counted here; {field} is the whole field")
@@ -47,9 +50,6 @@ impl SortKey {
             }
         }
         key.field = field;
-        if field == 0 {
-            problem.get_or_insert_with(|| "fields are numbered from 1".to_owned());
-        }
         Some(problem.map_or(Ok(key), Err))
     }
 
@@ -116,7 +116,6 @@ mod tests {
             ("2.3n", "2 is the whole field"),
             ("2,2.5", "2 is the whole field"),
             ("3,2n", "3 is the whole field"),
-            ("0n", "from 1"),
             ("2V", "V is about text"),
             ("1,1f", "1n orders by numbers"),
         ] {
