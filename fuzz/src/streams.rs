@@ -248,7 +248,7 @@ fn sizes(length: usize, choice: u8) -> Vec<usize> {
 
 /// Documented: whether −0 is less than 0 depends on the other tokens, and a pipe cannot be read twice.
 fn is_minus_zero_in_a_pipe<T>(said: &Said<T>, inputs: &[&[u8]]) -> bool {
-    let has_minus_zero = inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0"));
+    let has_minus_zero = inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0" || pair == b"-."));
     has_minus_zero && said.as_ref().is_err_and(|refusal| refusal.message.contains("cannot be read twice"))
 }
 
@@ -357,7 +357,7 @@ fn of_tables(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
             {
                 let mut table = table.clone();
                 table.rows.truncate(record);
-                let minus_zeros = inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0"));
+                let minus_zeros = inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0" || pair == b"-."));
                 Refusing { why, always: false, check: if minus_zeros { None } else { prefix(table) } }
             }
             Refused::Column(_) => Refusing { why, always: false, check: None },

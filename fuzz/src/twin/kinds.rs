@@ -74,6 +74,8 @@ pub fn time(field: &[u8]) -> Option<(i128, usize, bool)> {
 
 /// Whether there may be numbers in these bytes that are too long for [`size`].
 pub fn are_long(bytes: &[u8]) -> bool {
+    // What quotes part may be one field.
+    let bytes: Vec<u8> = bytes.iter().copied().filter(|&byte| byte != b'"').collect();
     let is_of_number = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
     let runs = bytes.split(|byte| !is_of_number(byte)).any(|run| run.len() > 16);
     let exponents = bytes.windows(2).enumerate().any(|(at, pair)| {

@@ -310,7 +310,15 @@ pub fn order(a: &Key, b: &Key, asked: &Asked) -> Ordering {
     rank(a).cmp(&rank(b)).then(if asked.order.descending { numbers.reverse() } else { numbers })
 }
 
-/// Whether this spells an integer zero with a minus, which only decimals beside it make less than zero.
+/// Whether this field is an integer zero with a minus, which only decimals beside it make less than zero.
+pub fn is_minus_zero_among(field: &[u8], order: KeyOrder) -> bool {
+    match order.reading {
+        Reading::Sizes => is_minus_zero(&plain_size(field, order.leading)),
+        _ => is_minus_zero(field),
+    }
+}
+
+/// Whether this spells such a zero.
 pub fn is_minus_zero(field: &[u8]) -> bool {
     spelled(field) == Spelled::Integer(true, "0".to_owned())
 }

@@ -428,7 +428,7 @@ impl Keyed {
                 columns
                     .iter()
                     .flatten()
-                    .any(|&(column, _)| number::is_minus_zero(field(row, column, by.order)))
+                    .any(|&(column, _)| number::is_minus_zero_among(field(row, column, by.order), by.order))
             })
     }
 }
