@@ -40,6 +40,18 @@ mod windows {
     }
 }
 
+/// Whether a file or a folder is in memory (tmpfs, ramfs), as far as the system tells.
+pub(crate) fn is_in_memory(file: &File) -> bool {
+    #[cfg(target_os = "linux")]
+    return rustix::fs::fstatfs(file)
+        .is_ok_and(|system| matches!(system.f_type as u32, 0x0102_1994 | 0x8584_58F6));
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = file;
+        false
+    }
+}
+
 /// Fills `room` as far as `read` goes, which also gets the number of bytes before those that it is to read.
 pub(crate) fn fill(
     room: &mut [u8],

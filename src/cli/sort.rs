@@ -16,7 +16,6 @@ use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::pipeline::{self, Dataset, Parts, Phase, Runs, Watch};
 use gpusort::unstable::plan::Shape;
-use gpusort::unstable::runs::Folders;
 use gpusort::unstable::timing::{LeftOut, Timing, milliseconds};
 use gpusort::unstable::{human, memory, parallel};
 
@@ -256,7 +255,7 @@ fn sort_parts(
     }
     options.doubt(&first, progress);
     let chosen = devices.choose(first.len() as u64, first.shape(&options.ask), 0, progress)?;
-    let mut folders = Folders::new(options.folders.clone());
+    let mut folders = options.folders().within(parts.budget());
     let runs = Runs::of(first, &mut parts, options.ask, &chosen.sorter, &mut folders)?;
     options.check_promise(parts.written(&options.ask, runs.records()))?;
     let watched = options.watched(progress);

@@ -5,17 +5,19 @@
 //! that stays in memory: what the disk gives back is what it was given, or an error.
 //!
 //! A run is read once, and where its blocks were, others are written: runs that are merged into longer ones need no room beside
-//! these.
+//! these. Of folders in memory, what is in them counts: half of the budget is theirs.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::Budget;
 use crate::error::Error;
-use crate::file::{fill_at, write_all_at};
+use crate::file::{fill_at, is_in_memory, write_all_at};
 use crate::human;
 use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
@@ -24,6 +26,29 @@ use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 pub struct Folders {
     folders: Vec<(PathBuf, Option<Arc<Store>>)>,
     next: usize,
+    in_memory: Arc<InMemory>,
+}
+
+/// Bytes of files in folders that are in memory.
+#[derive(Debug)]
+struct InMemory {
+    taken: AtomicU64,
+    most: u64,
+}
+
+impl InMemory {
+    fn take(&self, bytes: u64) -> io::Result<()> {
+        if self.taken.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.most {
+            return Ok(());
+        }
+        self.taken.fetch_sub(bytes, Ordering::Relaxed);
+        let most = human::bytes(self.most);
+        let problem = format!(
+            "that folder is in memory, where {most} are left for temporary files; \
+             name one on a disk (--temp-dir), or allow more memory (--memory)"
+        );
+        Err(io::Error::new(io::ErrorKind::StorageFull, problem))
+    }
 }
 
 /// The file of a folder.
@@ -35,6 +60,8 @@ struct Store {
     /// The size of a block; the last one of a run may be shorter.
     block: usize,
     places: Mutex<Places>,
+    /// If it is in memory.
+    in_memory: Option<Arc<InMemory>>,
 }
 
 /// Where blocks can be written in a file.
@@ -48,12 +75,16 @@ struct Places {
 
 impl Store {
     /// A place for a block of this many bytes.
-    fn place(&self, length: u64) -> u64 {
+    fn place(&self, length: u64) -> io::Result<u64> {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        places.free.pop().unwrap_or_else(|| {
-            places.end += length;
-            places.end - length
-        })
+        if let Some(place) = places.free.pop() {
+            return Ok(place);
+        }
+        if let Some(memory) = &self.in_memory {
+            memory.take(length)?;
+        }
+        places.end += length;
+        Ok(places.end - length)
     }
 
     /// Takes back the places of whole blocks.
@@ -75,6 +106,15 @@ impl Store {
     }
 }
 
+impl Drop for Store {
+    fn drop(&mut self) {
+        if let Some(memory) = &self.in_memory {
+            let places = self.places.get_mut().unwrap_or_else(PoisonError::into_inner);
+            memory.taken.fetch_sub(places.end, Ordering::Relaxed);
+        }
+    }
+}
+
 impl Folders {
     /// These folders; without any, that of `TMPDIR`, else `/var/tmp`, else the system's.
     #[must_use]
@@ -84,7 +124,22 @@ impl Folders {
             let usual = Some(PathBuf::from("/var/tmp")).filter(|folder| cfg!(unix) && folder.is_dir());
             folders.push(named.or(usual).unwrap_or_else(std::env::temp_dir));
         }
-        Self { folders: folders.into_iter().map(|folder| (folder, None)).collect(), next: 0 }
+        let folders = folders.into_iter().map(|folder| (folder, None)).collect();
+        let in_memory = InMemory { taken: AtomicU64::new(0), most: u64::MAX };
+        Self { folders, next: 0, in_memory: Arc::new(in_memory) }
+    }
+
+    /// Whether any of them is in memory.
+    #[must_use]
+    pub fn are_in_memory(&self) -> bool {
+        self.folders.iter().any(|(folder, _)| File::open(folder).is_ok_and(|folder| is_in_memory(&folder)))
+    }
+
+    /// The same with this much room in those that are in memory.
+    #[must_use]
+    pub fn within(self, budget: &Budget) -> Self {
+        let in_memory = InMemory { taken: AtomicU64::new(0), most: budget.bytes() };
+        Self { in_memory: Arc::new(in_memory), ..self }
     }
 
     /// A new run in the next folder, written in blocks of this many bytes.
@@ -101,7 +156,8 @@ impl Folders {
         } else {
             let name = format!("a temporary file in {}", human::path(folder));
             let file = tempfile::tempfile_in(folder).map_err(|error| Error::io(&name, "create", error))?;
-            store.insert(Arc::new(Store { file, name, block, places: Mutex::default() })).clone()
+            let in_memory = is_in_memory(&file).then(|| self.in_memory.clone());
+            store.insert(Arc::new(Store { file, name, block, places: Mutex::default(), in_memory })).clone()
         };
         Ok(Spill { store, block: Vec::new(), blocks: Vec::new(), bytes: 0 })
     }
@@ -127,7 +183,7 @@ struct Block {
 impl Spill {
     fn write_block(&mut self) -> io::Result<()> {
         let length = self.block.len() as u64;
-        let place = self.store.place(length);
+        let place = self.store.place(length)?;
         write_all_at(&self.store.file, &self.block, place)?;
         self.blocks.push(Block { place, sum: xxh3_64(&self.block) });
         self.bytes += length;

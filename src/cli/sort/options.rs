@@ -14,7 +14,7 @@ use gpusort::unstable::io::{Extension, Format, Input};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{KeyOrder, Reading, Selection};
 use gpusort::unstable::pipeline::Ask;
-use gpusort::unstable::runs::Budget;
+use gpusort::unstable::runs::{Budget, Folders};
 
 use crate::cli::args::{self, OrderArgs, SortArgs, TimingArg, TypeArg};
 use crate::cli::device::{Devices, Wanted};
@@ -254,9 +254,16 @@ impl Options {
         })
     }
 
+    /// Where temporary files go.
+    pub(super) fn folders(&self) -> Folders {
+        Folders::new(self.folders.clone())
+    }
+
     /// The most memory to take.
     pub(super) fn budget(&self) -> Budget {
         let budget = self.memory.map_or_else(Budget::default, Budget::of);
+        // The other half is for what lies in folders in memory.
+        let budget = if self.folders().are_in_memory() { budget.shared_by(2) } else { budget };
         if self.ask.positions { budget.with_positions() } else { budget }
     }
 

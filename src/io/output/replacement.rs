@@ -22,7 +22,7 @@ use rustix::fs::{AtFlags, CWD, FlockOperation, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 
 #[cfg(target_os = "linux")]
-use crate::parallel;
+use crate::{file::is_in_memory, parallel};
 
 use super::under_way::{Registered, undisturbed, until};
 
@@ -124,10 +124,7 @@ impl Replacement {
     pub(super) fn taking(&self) -> u64 {
         #[cfg(target_os = "linux")]
         if let Some((thread, bytes)) = &self.reserving {
-            // The number of tmpfs.
-            let is_in_memory =
-                rustix::fs::fstatfs(&self.file).is_ok_and(|system| system.f_type == 0x0102_1994);
-            return if is_in_memory && !thread.is_finished() { *bytes } else { 0 };
+            return if is_in_memory(&self.file) && !thread.is_finished() { *bytes } else { 0 };
         }
         0
     }
