@@ -7,7 +7,7 @@ use std::path::Path;
 use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::stream::{How, Kind};
-use gpusort::unstable::io::{Format, Input};
+use gpusort::unstable::io::{Format, Input, LineEnd};
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 use gpusort::{ElementType, Sorter};
 
@@ -102,9 +102,10 @@ fn order_on(sorter: &Sorter, folder: &Path, what: &serde_json::Value) -> Vec<u8>
     let by = |columns, element| By { columns, element, order };
     let (kind, by, format) = if flag("table") {
         let delimiter = what["delimiter"].as_u64().unwrap() as u8;
+        let line_end = if flag("zero") { LineEnd::Nul } else { LineEnd::Lf };
         let fields = match (flag("lines"), delimiter) {
-            (true, 0) => Fields::Blanks,
-            (true, byte) => Fields::Split(byte),
+            (true, 0) => Fields::Blanks(line_end),
+            (true, byte) => Fields::Split(byte, line_end),
             (false, byte) => Fields::Quoted(byte),
         };
         let dialect = Dialect { fields, header: flag("header") };

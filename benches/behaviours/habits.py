@@ -55,6 +55,7 @@ ROWS = [
     ("blanks before numbers", b"  2\n 10\n1\n", "-b -n", "-b -k 1"),
     ("memory, temporary folder, threads", DU, "-n -S 50M -T . --parallel 2", "-k 1 -S 50M -T . --parallel 2"),
     ("an unended last line", b"2\n1", "-n", None),
+    ("lines that end in NUL", b"12 a\nb\x003 c\0", "-z -n", None),
     ("blank lines", b"2\n\n1\n", "-n", "-k 1 --empty first"),
 ]
 

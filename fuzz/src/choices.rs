@@ -2,6 +2,7 @@
 //!
 //! How many bytes are options does not depend on what they say, so inserting data does not change the options.
 
+use gpusort::unstable::io::LineEnd;
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
@@ -58,7 +59,8 @@ impl<'a> Choices<'a> {
 
     pub fn dialect(&mut self) -> Dialect {
         let quoted = b",,,;\t| 1-e.".map(Fields::Quoted);
-        let lines = [Fields::Blanks; 8].into_iter().chain(b":, \"".map(Fields::Split));
+        let end = self.of(&[LineEnd::Lf, LineEnd::Lf, LineEnd::Nul]);
+        let lines = [Fields::Blanks(end); 8].into_iter().chain(b":, \"".map(|byte| Fields::Split(byte, end)));
         let fields: Vec<Fields> = quoted.into_iter().chain(lines).collect();
         Dialect { fields: self.of(&fields), header: self.below(2) == 0 }
     }

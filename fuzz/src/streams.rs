@@ -248,7 +248,8 @@ fn sizes(length: usize, choice: u8) -> Vec<usize> {
 
 /// Documented: whether −0 is less than 0 depends on the other tokens, and a pipe cannot be read twice.
 fn is_minus_zero_in_a_pipe<T>(said: &Said<T>, inputs: &[&[u8]]) -> bool {
-    let has_minus_zero = inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0" || pair == b"-."));
+    let has_minus_zero =
+        inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0" || pair == b"-."));
     has_minus_zero && said.as_ref().is_err_and(|refusal| refusal.message.contains("cannot be read twice"))
 }
 
@@ -357,7 +358,8 @@ fn of_tables(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
             {
                 let mut table = table.clone();
                 table.rows.truncate(record);
-                let minus_zeros = inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0" || pair == b"-."));
+                let minus_zeros =
+                    inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0" || pair == b"-."));
                 Refusing { why, always: false, check: if minus_zeros { None } else { prefix(table) } }
             }
             Refused::Column(_) => Refusing { why, always: false, check: None },
@@ -420,6 +422,8 @@ fn of_bits(case: &Case, inputs: &[&[u8]], npy: bool, miscounted: bool) -> Result
 fn put_in_order(case: &Case, inputs: &mut [Vec<u8>]) {
     let views: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
     let mut ordered: Vec<Vec<u8>> = vec![Vec::new(); inputs.len()];
+    let has_nul = matches!(case.form, Form::Table) && table::has_nul(case.dialect.fields);
+    let line_end = if has_nul { 0 } else { b'\n' };
     match case.form {
         Form::Text => {
             let asked = case.asked();
@@ -437,9 +441,11 @@ fn put_in_order(case: &Case, inputs: &mut [Vec<u8>]) {
                 let rows = keyed.table.rows.len();
                 let mut start = if input.starts_with(MARK) { MARK.len() } else { 0 };
                 if case.dialect.header && rows > 0 {
-                    while let Some(end) = input[start..].iter().position(|&byte| byte == b'\n') {
+                    while let Some(end) = input[start..].iter().position(|&byte| byte == line_end) {
                         start += end + 1;
-                        if !matches!(&input[..start], [.., b'\n', b'\n'] | [b'\n'] | [b'\r', b'\n']) {
+                        let is_blank =
+                            matches!(&input[..start], [.., b'\n', b'\n'] | [b'\n'] | [b'\r', b'\n']);
+                        if line_end == 0 || !is_blank {
                             break;
                         }
                     }
@@ -465,7 +471,7 @@ fn put_in_order(case: &Case, inputs: &mut [Vec<u8>]) {
     for (ordered, input) in ordered.iter_mut().zip(inputs) {
         // A last line that lacked its end still does.
         let is_lines = matches!(case.form, Form::Text | Form::Table);
-        if is_lines && !input.ends_with(b"\n") && ordered.len() > 1 {
+        if is_lines && !input.ends_with(&[line_end]) && ordered.len() > 1 {
             ordered.pop();
         }
         *input = std::mem::take(ordered);

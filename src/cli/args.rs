@@ -537,7 +537,7 @@ pub(super) struct OrderArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "files", help_heading = INPUT)]
     pub(super) files0_from: Option<PathBuf>,
 
-    /// Input format; auto goes by the extension, else text, or lines where --key, --header or --leading is given
+    /// Input format; auto goes by the extension, else text, or lines where --key, --header, --leading or -z is given
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
     pub(super) from: OrAuto<Format>,
 
@@ -557,6 +557,10 @@ pub(super) struct OrderArgs {
     /// What separates the fields: a character or tab [default: of tables a comma, for .tsv a tab; of lines blanks]
     #[arg(long, value_name = "C", value_parser = delimiter, help_heading = INPUT)]
     pub(super) delimiter: Option<u8>,
+
+    /// Lines end in NUL, as of find -print0; also of output
+    #[arg(short, long, help_heading = INPUT)]
+    pub(super) zero_terminated: bool,
 
     /// Of a field only the number counts that it begins with: 45%, 12ms
     #[arg(long, help_heading = INPUT)]

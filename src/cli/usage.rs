@@ -89,8 +89,7 @@ fn variable(error: &clap::Error) -> Option<&'static str> {
 }
 
 /// Equivalents of options of `sort` that have another name here or are not needed.
-const OF_SORT: [(&[&str], &str); 9] = [
-    (&["-z", "--zero-terminated"], "lines end in LF here; tr '\\0' '\\n' makes such lines"),
+const OF_SORT: [(&[&str], &str); 8] = [
     (&["-V", "--version-sort"], "versions are no numbers; sort -V sorts them"),
     (&["-M", "--month-sort"], "names of months are no numbers; sort -M sorts them"),
     (&["-R", "--random-sort"], "nothing is put in random order here; shuf does that"),

@@ -10,7 +10,7 @@
 
 use super::csv::{self, Fields};
 use super::number::{ends_line, is_space};
-use super::source::{BLOCK, Before, Input, MARK, Opened, Text};
+use super::source::{BLOCK, Before, Input, LineEnd, MARK, Opened, Text};
 use crate::error::Error;
 use crate::parallel;
 use crate::runs::{Budget, RECORDS};
@@ -41,7 +41,17 @@ impl Form {
                 let few = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(byte <= b' ')).sum::<u8>();
                 sum(bytes, |bytes| bytes.chunks(255).map(|bytes| u64::from(few(bytes))).sum())
             }
-            Self::Rows(_) => sum(bytes, |bytes| memchr::memchr_iter(b'\n', bytes).count() as u64),
+            Self::Rows(fields) => {
+                let end = fields.line_end().byte();
+                sum(bytes, |bytes| memchr::memchr_iter(end, bytes).count() as u64)
+            }
+        }
+    }
+
+    fn line_end(self) -> LineEnd {
+        match self {
+            Self::Tokens => LineEnd::Lf,
+            Self::Rows(fields) => fields.line_end(),
         }
     }
 
@@ -51,7 +61,7 @@ impl Form {
     fn before(self, bytes: &[u8]) -> Before {
         match self {
             Self::Tokens => Before::of_text(bytes),
-            Self::Rows(_) => Before::of_table(bytes),
+            Self::Rows(fields) => Before::of_rows(bytes, fields.line_end()),
         }
     }
 }
@@ -163,7 +173,7 @@ impl<'a> Chunks<'a> {
     }
 
     fn read_next(&mut self, progress: impl Fn(u64)) -> Result<Option<Text>, Error> {
-        let mut text = Text::default();
+        let mut text = Text { line_end: self.form.line_end(), ..Text::default() };
         let mut records = 0;
         while !self.is_over() && (!self.is_full(text.bytes.len() as u64, records) || !self.may_end(&text)) {
             if let Some(file) = self.whole_file()? {
@@ -209,7 +219,7 @@ impl<'a> Chunks<'a> {
         let file = input.open_regular()?.filter(|file| file.size > BLOCK as u64);
         let Some(file) = file.filter(|file| self.fits_in_any_case(file.size)) else { return Ok(None) };
         self.inputs = &[];
-        Text::of_file(&file).map(Some)
+        Text::of_file(&file, self.form.line_end()).map(Some)
     }
 
     /// Whether this much text fits, whatever is in it.

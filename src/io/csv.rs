@@ -201,8 +201,9 @@ pub(crate) fn read_part(
     if let Some(header) = place.filter(|_| dialect.header) {
         head.extend_from_slice(&text.bytes[header]);
         // A header without line end is the whole input, so any line end is right.
-        if !head.ends_with(b"\n") {
-            head.push(b'\n');
+        let end = text.line_end.byte();
+        if !head.ends_with(&[end]) {
+            head.push(end);
         }
     }
     let fields = dialect.fields;
@@ -254,7 +255,7 @@ fn bodies(
         }
         // Where rows begin if there is a header.
         let mut head = start.min(range.end);
-        let mut end: &[u8] = b"\n";
+        let mut end = text.line_end.bytes();
         if start < range.end {
             let wrong = |problem| Error::input(text.line(start), problem);
             let (next, here) = Header::read(bytes, start, range.end, dialect).map_err(wrong)?;
@@ -489,13 +490,13 @@ impl Table {
                     for field in &fields {
                         let begin = lines.len();
                         lines.extend_from_slice(&bytes[field.clone()]);
-                        if self.fields == Fields::Blanks {
+                        if matches!(self.fields, Fields::Blanks(_)) {
                             // One of a time may have a tab before the time of day, which is as good as a space.
                             lines[begin..].iter_mut().filter(|byte| **byte == b'\t').for_each(|tab| *tab = b' ');
                         }
                         lines.push(self.fields.separator());
                     }
-                    lines.push(b'\n');
+                    lines.push(self.text.line_end.byte());
                 });
             })
         })

@@ -24,4 +24,4 @@ pub use csv::Table;
 pub use format::{Extension, Format};
 pub use output::Output;
 pub use records::{Print, Records, Spelling};
-pub use source::{Input, Memory, Text};
+pub use source::{Input, LineEnd, Memory, Text};

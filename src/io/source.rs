@@ -433,9 +433,32 @@ impl Before {
         Self { lines: lines as u64, columns: bytes.len() - line }
     }
 
-    /// That of rows after these bytes: LF ends lines.
-    pub(super) fn of_table(bytes: &[u8]) -> Self {
-        Self { lines: memchr::memchr_iter(b'\n', bytes).count() as u64, columns: 0 }
+    /// That of rows after these bytes.
+    pub(super) fn of_rows(bytes: &[u8], end: LineEnd) -> Self {
+        Self { lines: memchr::memchr_iter(end.byte(), bytes).count() as u64, columns: 0 }
+    }
+}
+
+/// What ends the records of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LineEnd {
+    /// LF, with or without a CR before it.
+    #[default]
+    Lf,
+    /// NUL, so that lines may have line feeds in them: names of files, for one.
+    Nul,
+}
+
+impl LineEnd {
+    pub(super) fn byte(self) -> u8 {
+        self.bytes()[0]
+    }
+
+    pub(super) fn bytes(self) -> &'static [u8] {
+        match self {
+            Self::Lf => b"\n",
+            Self::Nul => b"\0",
+        }
     }
 }
 
@@ -444,6 +467,7 @@ impl Before {
 pub struct Text {
     pub(super) bytes: Vec<u8>,
     pub(super) parts: Vec<Part>,
+    pub(super) line_end: LineEnd,
 }
 
 /// The text of one input, or a part of it.
@@ -468,8 +492,8 @@ pub(crate) struct Before {
 
 impl Text {
     /// A whole file, read by all cores.
-    pub(super) fn of_file(file: &RegularFile) -> Result<Self, Error> {
-        Ok(Self::of_one(&file.name, file.read_all()?, None))
+    pub(super) fn of_file(file: &RegularFile, line_end: LineEnd) -> Result<Self, Error> {
+        Ok(Self::of_one(&file.name, file.read_all()?, None, line_end))
     }
 
     /// A range of a file, of which this comes before it.
@@ -481,18 +505,18 @@ impl Text {
         let mut bytes = vec![0; (range.end - range.start) as usize];
         let count = file.read_at(&mut bytes, range.start)?;
         bytes.truncate(count);
-        Ok(Self::of_one(&file.name, bytes, before))
+        Ok(Self::of_one(&file.name, bytes, before, LineEnd::Lf))
     }
 
     /// Text that is in memory already.
     #[must_use]
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Self {
-        Self::of_one(name, bytes.to_vec(), None)
+        Self::of_one(name, bytes.to_vec(), None, LineEnd::Lf)
     }
 
     /// The text of one input, or of a part of it.
-    fn of_one(name: &str, bytes: Vec<u8>, before: Option<Before>) -> Self {
-        let mut text = Self { bytes, parts: Vec::new() };
+    fn of_one(name: &str, bytes: Vec<u8>, before: Option<Before>, line_end: LineEnd) -> Self {
+        let mut text = Self { bytes, parts: Vec::new(), line_end };
         text.end_part(name.to_owned(), 0, before);
         text
     }
@@ -503,12 +527,12 @@ impl Text {
         let mark = if is_marked { MARK.len() } else { 0 };
         self.parts.push(Part { name, range: begin + mark..self.bytes.len(), before });
         // Separates the last token of one input from the next input.
-        self.bytes.push(b'\n');
+        self.bytes.push(self.line_end.byte());
     }
 
     /// That of a run, of which other text comes before.
-    pub(crate) fn of_run(name: &str, bytes: Vec<u8>) -> Self {
-        Self::of_one(name, bytes, Some(Before::default()))
+    pub(crate) fn of_run(name: &str, bytes: Vec<u8>, line_end: LineEnd) -> Self {
+        Self::of_one(name, bytes, Some(Before::default()), line_end)
     }
 
     /// Bytes read.
@@ -528,7 +552,7 @@ impl Text {
     /// `file:line` of a byte of a table; the line from 1.
     pub(super) fn line(&self, byte: usize) -> String {
         let (name, earlier, here) = self.before(byte);
-        format!("{name}:{}", earlier.lines + Before::of_table(here).lines + 1)
+        format!("{name}:{}", earlier.lines + Before::of_rows(here, self.line_end).lines + 1)
     }
 
     /// The name of a byte's input, and what comes before the byte in it: before its part, and within that.

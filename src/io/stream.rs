@@ -15,7 +15,7 @@ pub(super) use self::stretch::{Batch, Expected};
 use super::counts::Counts;
 use super::csv::{self, By, Dialect, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end};
 use super::number::{ends_line, is_space};
-use super::source::Opened;
+use super::source::{LineEnd, Opened};
 use crate::error::Error;
 use crate::io::binary::Source;
 use crate::order::KeyOrder;
@@ -78,7 +78,7 @@ impl Columns {
     /// The columns of the model, without a header.
     fn new(model: Model, dialect: Dialect, by: &By) -> Self {
         let rows = RowReader::new(dialect.fields, model.names.columns, Found::by_column(&model.keys), by);
-        Self { model, rows, header: Vec::new(), line_end: b"\n" }
+        Self { model, rows, header: Vec::new(), line_end: dialect.fields.line_end().bytes() }
     }
 
     /// The content of a field.
@@ -110,7 +110,7 @@ impl Model {
 
 impl Stream {
     pub(super) fn text(opened: Opened, block: usize) -> Result<Self, Error> {
-        let mut buffer = Buffer::new(opened, block, true);
+        let mut buffer = Buffer::new(opened, block, LineEnd::Lf, true);
         let mark = buffer.pass_mark()?;
         Ok(Self::new(buffer, Form::Text, mark))
     }
@@ -123,7 +123,7 @@ impl Stream {
         by: &By,
         model: Option<&Model>,
     ) -> Result<Self, Error> {
-        let mut buffer = Buffer::new(opened, block, false);
+        let mut buffer = Buffer::new(opened, block, dialect.fields.line_end(), false);
         let mark = buffer.pass_mark()?;
         // The first row after blank lines determines the number of columns.
         let (reader, mut blank) = (RowReader::of_first_row(dialect.fields), Counts::default());
@@ -156,9 +156,12 @@ impl Stream {
             // Where there is one column and no header, a blank line is a row.
             let is_blank_first = start > 0 && !dialect.header && model.names.columns == 1;
             let is_crlf = if is_blank_first { bytes.starts_with(b"\r\n") } else { row.ends_with(b"\r\n") };
-            let line_end: &[u8] = if is_crlf { b"\r\n" } else { b"\n" };
             let header = if dialect.header { row.to_vec() } else { Vec::new() };
-            columns = Some(Columns { header, line_end, ..Columns::new(model, dialect, by) });
+            let mut of_rows = Columns { header, ..Columns::new(model, dialect, by) };
+            if is_crlf {
+                of_rows.line_end = b"\r\n";
+            }
+            columns = Some(of_rows);
             head = next;
         }
         if dialect.header {

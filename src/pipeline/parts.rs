@@ -8,7 +8,7 @@ use crate::io::chunks::{Chunks, Form};
 use crate::io::ordered::type_among;
 use crate::io::records::{Print, Records, Spelling};
 use crate::io::stream::{How, Kind, Model};
-use crate::io::{Input, Text, binary, csv, text};
+use crate::io::{Input, LineEnd, Text, binary, csv, text};
 use crate::key::ElementType;
 use crate::runs::Budget;
 use crate::words::Words;
@@ -179,7 +179,11 @@ impl<'a> Parts<'a> {
 
     /// Records in a run, once the types are known; with positions, rows have only their key fields there.
     pub(super) fn again<'d>(&self, run: &str, bytes: Vec<u8>, positions: bool) -> Result<Dataset<'d>, Error> {
-        let text = Text::of_run(run, bytes);
+        let line_end = match &self.source {
+            Source::Table { dialect, .. } => dialect.fields.line_end(),
+            _ => LineEnd::Lf,
+        };
+        let text = Text::of_run(run, bytes, line_end);
         let content = match &self.source {
             Source::Table { dialect, known, .. } => {
                 let (mut known, by) = self.keys_of(known, positions)?;

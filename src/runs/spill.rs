@@ -24,7 +24,7 @@ use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 /// Folders for temporary files, used in turn.
 #[derive(Debug)]
 pub struct Folders {
-    folders: Vec<(PathBuf, Option<Arc<Store>>)>,
+    all: Vec<(PathBuf, Option<Arc<Store>>)>,
     next: usize,
     in_memory: Arc<InMemory>,
 }
@@ -124,15 +124,15 @@ impl Folders {
             let usual = Some(PathBuf::from("/var/tmp")).filter(|folder| cfg!(unix) && folder.is_dir());
             folders.push(named.or(usual).unwrap_or_else(std::env::temp_dir));
         }
-        let folders = folders.into_iter().map(|folder| (folder, None)).collect();
+        let all = folders.into_iter().map(|folder| (folder, None)).collect();
         let in_memory = InMemory { taken: AtomicU64::new(0), most: u64::MAX };
-        Self { folders, next: 0, in_memory: Arc::new(in_memory) }
+        Self { all, next: 0, in_memory: Arc::new(in_memory) }
     }
 
     /// Whether any of them is in memory.
     #[must_use]
     pub fn are_in_memory(&self) -> bool {
-        self.folders.iter().any(|(folder, _)| File::open(folder).is_ok_and(|folder| is_in_memory(&folder)))
+        self.all.iter().any(|(folder, _)| File::open(folder).is_ok_and(|folder| is_in_memory(&folder)))
     }
 
     /// The same with this much room in those that are in memory.
@@ -148,9 +148,9 @@ impl Folders {
     ///
     /// The folder does not exist or is not writable.
     pub(crate) fn create(&mut self, block: usize) -> Result<Spill, Error> {
-        let number = self.next % self.folders.len();
+        let number = self.next % self.all.len();
         self.next += 1;
-        let (folder, store) = &mut self.folders[number];
+        let (folder, store) = &mut self.all[number];
         let store = if let Some(store) = store.as_ref().filter(|store| store.block == block) {
             store.clone()
         } else {

@@ -130,6 +130,30 @@ fn lines_are_checked_and_merged() {
 }
 
 #[test]
+fn lines_may_end_in_nul() {
+    let folder = Folder::new();
+    let names = folder.write("names", "12\t./a\nb\0 3 ./c\r\0\n12 d\n\x007");
+    let by_size = " 3 ./c\r\x007\x0012\t./a\nb\0\n12 d\n\0";
+    assert_eq!(sorted(&["sort", "-q", "-z", &names], ""), by_size);
+    let unique = "12\t./a\nb\x007\0 3 ./c\r\0";
+    assert_eq!(sorted(&["sort", "-q", "-z", "-u", "-k", "1:r", &names], ""), unique);
+    assert_eq!(sorted(&["sort", "-q", "--zero-terminated", "--memory", "1", &names], ""), by_size);
+    assert_eq!(sorted(&["sort", "-q", "-z", "-t,", "-k2"], "x,\n2\n,y\0a,1"), "a,1\0x,\n2\n,y\0");
+    let ordered = folder.write("ordered", by_size);
+    assert_eq!(run(&["check", "-z", &ordered], "").status.code(), Some(0));
+    let done = run(&["sort", "-c", "-z", &names], "");
+    assert!(stderr(&done).contains("names:2: disorder: 3 after 12"), "{}", stderr(&done));
+    let error = refused(&["sort", "-z", &names, "-k2"], "");
+    assert!(error.contains("names:1, column '2': './a' is not a number"), "{error}");
+    assert_eq!(
+        sorted(&["sort", "-q", "-m", "-z", &ordered, &ordered, "--top", "2"], ""),
+        " 3 ./c\r\0 3 ./c\r\0"
+    );
+    let error = refused(&["sort", "-z", "-f", "csv", &names], "");
+    assert!(error.contains("--zero-terminated is for lines, and"), "{error}");
+}
+
+#[test]
 fn text_with_words_in_it_says_how_its_lines_are_sorted() {
     let error = refused(&["sort"], "12 /usr\n3 /bin\n");
     assert!(error.contains("'/usr' is not a number; -k 1 sorts lines by their first field"), "{error}");

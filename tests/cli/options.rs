@@ -129,7 +129,6 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
     let file = folder.write("x.txt", "2\n1\n");
     for (arguments, said) in [
         (&["-t,"][..], "-k N sorts its lines by a field"),
-        (&["-z"], "-z: lines end in LF"),
         (&["-V"], "sort -V"),
         (&["--files0-from", "x"], "cannot be used with"),
         (&["-k1,1", "-k2n"], "beside a key with n, `sort` orders by its text; 1,1n orders by its number"),

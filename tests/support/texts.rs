@@ -1,6 +1,7 @@
 //! Generated texts and tables: mostly in order, with what is odd among it.
 
 use gpusort::ElementType;
+use gpusort::unstable::io::LineEnd::{Lf, Nul};
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Input, Memory};
@@ -121,8 +122,14 @@ pub fn order() -> impl Strategy<Value = KeyOrder> {
 
 /// Text, or what separates the fields of rows.
 fn forms() -> impl Strategy<Value = Option<Fields>> {
-    let rows =
-        [Fields::Quoted(b','), Fields::Quoted(b','), Fields::Split(b','), Fields::Blanks, Fields::Blanks];
+    let rows = [
+        Fields::Quoted(b','),
+        Fields::Quoted(b','),
+        Fields::Split(b',', Lf),
+        Fields::Blanks(Lf),
+        Fields::Split(b',', Nul),
+        Fields::Blanks(Nul),
+    ];
     let forms: Vec<_> = [None; 5].into_iter().chain(rows.map(Some)).collect();
     prop::sample::select(forms)
 }
@@ -141,7 +148,8 @@ fn texts(
     separators: &[&str],
     reads: &[usize],
 ) -> Vec<Input> {
-    let comma = if rows == Some(Fields::Blanks) { " " } else { "," };
+    let comma = if matches!(rows, Some(Fields::Blanks(_))) { " " } else { "," };
+    let has_nul = matches!(rows, Some(Fields::Blanks(Nul) | Fields::Split(_, Nul)));
     let rows = rows.is_some();
     let fits = |separator: &&str| rows == separator.contains(',') || *separator == "\n";
     let separators: Vec<&str> = separators.iter().copied().filter(fits).collect();
@@ -156,6 +164,7 @@ fn texts(
             };
         }
         let text = if rows { text.replace(',', comma) } else { text };
+        let text = if has_nul { text.replace('\n', "\0") } else { text };
         Input::Memory(Memory::new(&format!("input {number}"), text.as_bytes(), reads))
     };
     inputs.iter().enumerate().map(text).collect()

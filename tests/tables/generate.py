@@ -193,7 +193,7 @@ def some_names(rng: random.Random, width: int) -> list[str]:
 def spell(rng: random.Random, o: Options, extra: list[list[str]], table: bool = True) -> list[str]:
     """The options as arguments, in any order but for the keys'."""
     groups = list(extra)
-    flags = (("-r", "--reverse", o.reverse), ("-u", "--unique", o.unique))
+    flags = (("-r", "--reverse", o.reverse), ("-u", "--unique", o.unique), ("-z", "--zero-terminated", o.zero))
     groups += [[long if rng.random() < 0.3 else short] for short, long, on in flags if on]
     headed = ("--header", o.header) if o.lines else ("--no-header", not o.header)
     groups += [[flag] for flag, on in (("--argsort", o.argsort), headed, ("--leading", o.leading)) if on]
@@ -331,6 +331,7 @@ def make_lines(rng: random.Random, number: int) -> Case:
     o = some_options(rng)
     o.lines, o.leading = True, rng.random() < 0.25
     o.header = rng.random() < 0.4 or fault == "header"
+    o.zero = rng.random() < 0.15
     delimiter = b"" if rng.random() < 0.7 else rng.choice([b":", b",", b"\t", b";", b" ", b'"', b"x"])
     width = rng.randint(1, 5)
     keyed = rng.sample(range(width), rng.choice([1, 1, 1, min(2, width)]))
@@ -363,12 +364,12 @@ def make_lines(rng: random.Random, number: int) -> Case:
                 cell = ""
             cells.append(cell)
         if delimiter:
-            pad = rng.choice(["", "", " ", "\t"])
+            pad = rng.choice(["", "", " ", "\t"] + ["\n"] * o.zero)
             clean = [(pad + cell).encode().replace(delimiter, b"") for cell in cells]
             return delimiter.join(clean)
-        blanks = [" ", " ", "  ", "\t", " \t "]
+        blanks = [" ", " ", "  ", "\t", " \t "] + ["\n", " \n"] * o.zero
         line = "".join(cell + rng.choice(blanks) for cell in cells)
-        return (rng.choice(["", "", " ", "   ", "\t"]) + (line if rng.random() < 0.1 else line.rstrip(" \t"))).encode()
+        return (rng.choice(["", "", " ", "   ", "\t"]) + (line if rng.random() < 0.1 else line.rstrip(" \t\n"))).encode()
 
     made = min(n, 2000)
     rows = [one({}) for _ in range(made)]
@@ -403,7 +404,7 @@ def make_lines(rng: random.Random, number: int) -> Case:
     extra = [["--delimiter", delimiter.decode()]] * bool(delimiter)
     if delimiter and o.type == "auto" and rng.random() < 0.5:
         extra = [["-t", delimiter.decode()]]
-    if not (o.keys or o.header or o.leading) or rng.random() < 0.1:
+    if not (o.keys or o.header or o.leading or o.zero) or rng.random() < 0.1:
         extra.append(["-f", "lines"])
     return assemble_lines(rng, o, names, rows, form, delimiter, fault, extra)
 
@@ -419,7 +420,7 @@ def assemble_lines(
     extra: list[list[str]],
 ) -> Case:
     """Lines as one or more files."""
-    ends = rng.choices([[b"\n"], [b"\r\n"], [b"\n", b"\r\n"]], [6, 3, 2])[0]
+    ends = [b"\0"] if o.zero else rng.choices([[b"\n"], [b"\r\n"], [b"\n", b"\r\n"]], [6, 3, 2])[0]
     parts = rng.randint(2, 4) if fault == "header" or form != "stdin" and rng.random() < 0.1 else 1
     form = "txt" if parts > 1 and form == "stdin" else form
     cuts = sorted(rng.randint(0, len(rows)) for _ in range(parts - 1))
@@ -433,7 +434,7 @@ def assemble_lines(
         data = bytearray(BOM if rng.random() < 0.1 else b"")
         for line in lines:
             data += line + rng.choice(ends)
-        if endless and data.endswith(b"\n"):
+        if endless and data.endswith(ends[0][-1:]):
             data = data[:-1].removesuffix(b"\r")
         if parts > 1 and rng.random() < 0.05 or rng.random() < 0.005:
             data = bytearray()
@@ -472,7 +473,7 @@ def assemble(
             data += line + rng.choice(ends)
         while blank and rng.random() < blank:
             data += rng.choice(ends)
-        if endless and data.endswith(b"\n"):
+        if endless and data.endswith(ends[0][-1:]):
             data = data[:-1].removesuffix(b"\r")
         if parts > 1 and rng.random() < 0.05 or rng.random() < 0.005:
             data = bytearray()

@@ -44,6 +44,7 @@ class Options:
     to_text: bool = False
     lines: bool = False
     leading: bool = False
+    zero: bool = False  # NUL ends lines
 
 
 @dataclass
@@ -128,8 +129,16 @@ WORD = re.compile(
 )
 
 
-def split_lines(data: bytes, delimiter: bytes, file: int = 0) -> list[Row]:
+WORD_OR_LF = re.compile(WORD.pattern.replace(rb"[^ \t]", rb"[^ \t\n]"))
+
+
+def split_lines(data: bytes, delimiter: bytes, file: int = 0, zero: bool = False) -> list[Row]:
     """Lines of a file without BOM, and their fields: words, or what is between delimiters."""
+    if zero:
+        *lines, last = data.split(b"\0")
+        ended = [(raw, b"\0") for raw in lines] + [(last, b"")] * bool(last)
+        words = [raw.split(delimiter) if delimiter else WORD_OR_LF.findall(raw) for raw, _ in ended]
+        return [Row(*line, fields, file, number) for number, (line, fields) in enumerate(zip(ended, words), 1)]
     *lines, last = data.split(b"\n")
     ended = [(raw, b"\n") for raw in lines] + [(last, b"")] * bool(last)
     rows = []
@@ -415,7 +424,7 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
             raise Undecided("a BOM behind an empty file")
         data = data.removeprefix(BOM)
         if o.lines:
-            lines, unclosed = split_lines(data, case.delimiter, at), []
+            lines, unclosed = split_lines(data, case.delimiter, at, o.zero), []
         else:
             lines, unclosed = split(data, case.delimiter, at)
         if unclosed:
@@ -440,7 +449,7 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
                 continue
         width = 10**9 if o.lines else width or len((header or lines[filled]).fields)
         lines = [row for row in lines if row.raw or width == 1 or o.lines]
-        end = end or next((row.end for row in lines if row.end), b"\n")
+        end = end or next((row.end for row in lines if row.end), b"\0" if o.zero else b"\n")
         if header is not None and header.file == at and not header.end:
             header = header._replace(end=end)
         for row in lines:
@@ -467,7 +476,8 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
         columns.append((column, {"": o.reverse, "r": True, "a": False}[ending]))
 
     def cell(row: Row, column: int) -> bytes:
-        return row.fields[column] if column < len(row.fields) else b""
+        text = row.fields[column] if column < len(row.fields) else b""
+        return text.strip(b" \t\n\r\f") if o.zero else text
 
     cells = [[classify(cell(row, column), o) for row in rows] for column, _ in columns]
     out = set()

@@ -29,8 +29,10 @@ from oracle import BOM, Case, Expected, Undecided, expect, read_array, split, sp
 KEPT_FAILURES = 5
 
 
-def records(data: bytes, delimiter: bytes, lines: bool = False) -> list[bytes]:
+def records(data: bytes, delimiter: bytes, lines: bool = False, zero: bool = False) -> list[bytes]:
     """Records of a table without line ends, byte by byte: another way than the oracle's."""
+    if zero:
+        return data.removesuffix(b"\0").split(b"\0") if data else []
     if lines:
         return [line.rstrip(b"\r\n") for line in io.BytesIO(data)]
     out, start, at_field, quoted = [], 0, True, False
@@ -62,7 +64,7 @@ def lost_or_added(case: Case, expected: Expected, stdout: bytes) -> str:
     if case.is_table:
         went_in: list[bytes] = []
         for _, data in case.files:
-            lines = records(data.removeprefix(BOM), case.delimiter, o.lines)
+            lines = records(data.removeprefix(BOM), case.delimiter, o.lines, o.zero)
             if o.header:
                 filled = next((at for at, line in enumerate(lines) if line or o.lines), len(lines))
                 header, lines = lines[filled : filled + 1] if not went_in else [], lines[filled + 1 :]
@@ -72,7 +74,7 @@ def lost_or_added(case: Case, expected: Expected, stdout: bytes) -> str:
             came_out = stdout.split(b"\n")[:-1]
             went_in = [b"%d" % at for at in range(len(went_in))]
         else:
-            came_out = records(stdout.removeprefix(BOM), case.delimiter, o.lines)
+            came_out = records(stdout.removeprefix(BOM), case.delimiter, o.lines, o.zero)
             if o.header:
                 if came_out[:1] != went_in[:1]:
                     return "the header is not the first record"
@@ -161,7 +163,7 @@ def check_and_merge(begin: list[str], case: Case, expected: Expected, folder: Pa
     if case.is_table:
         head = expected.stdout
         head = head.removeprefix(BOM)
-        rows = split_lines(head, case.delimiter) if o.lines else split(head, case.delimiter)[0]
+        rows = split_lines(head, case.delimiter, zero=o.zero) if o.lines else split(head, case.delimiter)[0]
         header = [rows.pop(0)] if o.header and rows else []
         parts = [header + rows[::2], header + rows[1::2]]
         files = [b"".join(row.raw + row.end for row in part) for part in parts]

@@ -85,6 +85,7 @@ LINES: list[tuple[dict, bytes, list[bytes], bytes]] = [
     ({"keys": ["1"]}, b"", [b"2026-11-21 10:00 a\n2026-11-21 b\n\n"], b"2026-11-21 b\n2026-11-21 10:00 a\n\n"),
     ({"invalid": "last"}, b"", [b"x\n2026-02-30\n1999-12-31T23:59:60.5Z\n2000-01-01T00:00Z\n"],
      b"2000-01-01T00:00Z\n1999-12-31T23:59:60.5Z\nx\n2026-02-30\n"),
+    ({"zero": True}, b"", [b"3 a\nb\0\n2\r\0", b"1 2\n"], b"1 2\n\0\n2\r\0" + b"3 a\nb\0"),
     ({"type": "size", "reverse": True}, b"", [b"1kB\n1023\n1K\n1.5M a\n0.5k\n"], b"1.5M a\n1K\n1023\n1kB\n0.5k\n"),
 ]
 
@@ -141,7 +142,8 @@ class Known(unittest.TestCase):
                 expected = expect(case)
                 self.assertEqual((expected.code, expected.stdout), (0, wanted))
                 self.assertEqual(compare(case, expected, 0, wanted, ""), "")
-                lost = wanted.rstrip(b"\r\n").rpartition(b"\n")[0] + b"\n"
+                end = b"\0" if options.get("zero") else b"\n"
+                lost = wanted.rstrip(b"\r" + end).rpartition(end)[0] + end
                 self.assertIn("records", compare(case, expected, 0, lost, ""))
 
     def test_times_and_sizes(self) -> None:

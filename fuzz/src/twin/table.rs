@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use gpusort::unstable::io::LineEnd;
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::order::{Invalid, KeyOrder, Reading, Selection};
 
@@ -52,6 +53,7 @@ pub enum NoTable {
 /// Reads all inputs.
 pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
     let mark = inputs.first().is_some_and(|bytes| bytes.starts_with(MARK));
+    let usual: &[u8] = if has_nul(dialect.fields) { b"\0" } else { b"\n" };
     let mut table = Table { mark, header: None, width: 0, rows: Vec::new(), blank: 0 };
     // Rows of each input below its header, and whether a row with an unclosed quote follows them.
     let mut all: Vec<(Vec<Row>, bool)> = Vec::new();
@@ -63,7 +65,7 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
         };
         let are_lines = dialect.fields.are_of_lines();
         if dialect.header {
-            complete(&mut rows, are_lines);
+            complete(&mut rows, are_lines, usual);
         }
         let first = rows.iter().position(|row| !row.is_blank() || are_lines);
         if first.is_none() && unclosed {
@@ -108,7 +110,7 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
     let are_lines = dialect.fields.are_of_lines();
     for (mut rows, unclosed) in all {
         if !dialect.header {
-            complete(&mut rows, table.width == 1 || are_lines);
+            complete(&mut rows, table.width == 1 || are_lines, usual);
         }
         for row in rows {
             if are_lines {
@@ -187,9 +189,27 @@ fn rows(bytes: &[u8], input: usize, delimiter: u8) -> (Vec<Row>, bool) {
     (rows, false)
 }
 
+/// Whether NUL ends lines.
+pub fn has_nul(fields: Fields) -> bool {
+    matches!(fields, Fields::Blanks(LineEnd::Nul) | Fields::Split(_, LineEnd::Nul))
+}
+
 /// The lines of one input.
 fn lines(bytes: &[u8], input: usize, fields: Fields) -> Vec<Row> {
     let mut rows = Vec::new();
+    if has_nul(fields) {
+        for (number, line) in bytes.split_inclusive(|&byte| byte == 0).enumerate() {
+            let is_ended = line.ends_with(b"\0");
+            let raw = line.strip_suffix(b"\0").unwrap_or(line).to_vec();
+            let end: &[u8] = if is_ended { b"\0" } else { b"" };
+            let fields = match fields {
+                Fields::Split(byte, _) => raw.split(|&at| at == byte).map(<[u8]>::to_vec).collect(),
+                _ => words(&raw, b" \t\n"),
+            };
+            rows.push(Row { raw, end, is_ended, fields, input, line: number + 1 });
+        }
+        return rows;
+    }
     for (number, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let is_ended = line.ends_with(b"\n");
         let mut raw = line.strip_suffix(b"\n").unwrap_or(line).to_vec();
@@ -199,10 +219,10 @@ fn lines(bytes: &[u8], input: usize, fields: Fields) -> Vec<Row> {
             end = b"\r\n";
         }
         let fields = match fields {
-            Fields::Quoted(byte) | Fields::Split(byte) => {
+            Fields::Quoted(byte) | Fields::Split(byte, _) => {
                 raw.split(|&at| at == byte).map(<[u8]>::to_vec).collect()
             }
-            _ => words(&raw),
+            _ => words(&raw, b" \t"),
         };
         rows.push(Row { raw, end, is_ended, fields, input, line: number + 1 });
     }
@@ -210,20 +230,25 @@ fn lines(bytes: &[u8], input: usize, fields: Fields) -> Vec<Row> {
 }
 
 /// The words of a line, of which a date and a time of day after one blank are one.
-fn words(line: &[u8]) -> Vec<Vec<u8>> {
+fn words(line: &[u8], separators: &[u8]) -> Vec<Vec<u8>> {
     let mut words: Vec<Vec<u8>> = Vec::new();
     // Blanks before the current byte since the last word.
     let (mut blanks, mut at_word) = (0, false);
     for (at, &byte) in line.iter().enumerate() {
-        if byte == b' ' || byte == b'\t' {
+        if separators.contains(&byte) {
             (blanks, at_word) = (if at_word { 1 } else { blanks + 1 }, false);
             continue;
         }
         if !at_word {
-            let end = line[at..].iter().position(|byte| matches!(byte, b' ' | b'\t'));
+            let end = line[at..].iter().position(|byte| separators.contains(byte));
             let word = &line[at..end.map_or(line.len(), |end| at + end)];
             match words.last_mut() {
-                Some(date) if blanks == 1 && has_form(date, &["dddd-dd-dd"]) && is_time_of_day(word) => {
+                Some(date)
+                    if blanks == 1
+                        && line[at - 1] != b'\n'
+                        && has_form(date, &["dddd-dd-dd"])
+                        && is_time_of_day(word) =>
+                {
                     date.push(line[at - 1]);
                 }
                 _ => words.push(Vec::new()),
@@ -259,9 +284,9 @@ fn is_time_of_day(word: &[u8]) -> bool {
 }
 
 /// Gives a last row without a line end that of the first row, which may be blank only where `blank` lines are rows.
-fn complete(rows: &mut [Row], blank: bool) {
+fn complete(rows: &mut [Row], blank: bool, usual: &'static [u8]) {
     let first = rows.iter().find(|row| blank || !row.is_blank()).map_or(&b""[..], |row| row.end);
-    let first = if first.is_empty() { b"\n" } else { first };
+    let first = if first.is_empty() { usual } else { first };
     rows.iter_mut().filter(|row| row.end.is_empty()).for_each(|row| row.end = first);
 }
 
@@ -330,7 +355,8 @@ fn trimmed(field: &[u8]) -> &[u8] {
 
 /// What counts of a field, which a line may lack.
 fn field(row: &Row, column: usize, order: KeyOrder) -> &[u8] {
-    let field = trimmed(row.fields.get(column).map_or(b"", Vec::as_slice));
+    let field = row.fields.get(column).map_or(&b""[..], Vec::as_slice);
+    let field = if row.end == b"\0" { field.trim_ascii() } else { trimmed(field) };
     // What sizes begin with is found with their units.
     if !order.leading || field.is_empty() || order.reading == Reading::Sizes {
         return field;

@@ -10,7 +10,7 @@ use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::{By, Dialect, Fields, SortKey};
 use gpusort::unstable::io::output::stdout_is_open;
 use gpusort::unstable::io::stream::{How, Kind};
-use gpusort::unstable::io::{Extension, Format, Input};
+use gpusort::unstable::io::{Extension, Format, Input, LineEnd};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{KeyOrder, Reading, Selection};
 use gpusort::unstable::pipeline::Ask;
@@ -132,9 +132,16 @@ impl InputOptions {
             leading: args.leading,
             reading,
         };
+        let line_end = if args.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
+        ensure!(
+            format == Format::Lines || line_end == LineEnd::Lf,
+            "--zero-terminated is for lines, and {} is {}",
+            inputs[0].name(),
+            format.name()
+        );
         let fields = match (format, separator) {
-            (Format::Lines, None) => Fields::Blanks,
-            (Format::Lines, Some(byte)) => Fields::Split(byte),
+            (Format::Lines, None) => Fields::Blanks(line_end),
+            (Format::Lines, Some(byte)) => Fields::Split(byte, line_end),
             (Format::Tsv, None) => Fields::Quoted(b'\t'),
             (_, None) => Fields::Quoted(b','),
             (_, Some(b'"' | b'\r')) => bail!("quotes and line ends mean something else in a table"),
@@ -355,7 +362,7 @@ fn input_format(args: &OrderArgs, inputs: &[Input]) -> anyhow::Result<Format> {
         return Ok(format);
     }
     // These speak of fields, which text has not.
-    let has_fields = args.header || args.leading || !args.key.is_empty();
+    let has_fields = args.header || args.zero_terminated || args.leading || !args.key.is_empty();
     let is_of_fields = has_fields || args.sizes || matches!(args.element, TypeArg::Reading(_));
     let plain = if is_of_fields { Format::Lines } else { Format::Text };
     let format = |input: &Input| {

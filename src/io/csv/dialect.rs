@@ -14,6 +14,7 @@ use std::ops::Range;
 use memchr::memchr;
 
 use super::rows::{QUOTE, unquoted};
+use crate::io::source::LineEnd;
 use crate::io::time;
 
 /// The form of a table, or of lines.
@@ -32,10 +33,10 @@ pub enum Fields {
     /// In tables, this byte, but not between quotes.
     Quoted(u8),
     /// In lines, this byte.
-    Split(u8),
+    Split(u8, LineEnd),
     /// In lines, spaces and tabs, of which those before the first field do not count. A date, one blank and a time of day
-    /// are one field.
-    Blanks,
+    /// are one field. Where NUL ends lines, line feeds are blanks, too.
+    Blanks(LineEnd),
 }
 
 impl Dialect {
@@ -43,7 +44,7 @@ impl Dialect {
     pub(crate) fn of_keys(self) -> Self {
         match self.fields {
             // Between these, a field may be empty, and none is written with a tab in it.
-            Fields::Blanks => Self { fields: Fields::Split(b'\t'), ..self },
+            Fields::Blanks(end) => Self { fields: Fields::Split(b'\t', end), ..self },
             _ => self,
         }
     }
@@ -61,11 +62,20 @@ impl Fields {
         !self.are_of_lines()
     }
 
+    /// What ends a row.
+    #[inline]
+    pub(crate) fn line_end(self) -> LineEnd {
+        match self {
+            Self::Quoted(_) => LineEnd::Lf,
+            Self::Split(_, end) | Self::Blanks(end) => end,
+        }
+    }
+
     /// The byte to write between key fields, as [`Dialect::of_keys`] has it.
     pub(super) fn separator(self) -> u8 {
         match self {
-            Self::Quoted(byte) | Self::Split(byte) => byte,
-            Self::Blanks => b'\t',
+            Self::Quoted(byte) | Self::Split(byte, _) => byte,
+            Self::Blanks(_) => b'\t',
         }
     }
 
@@ -73,6 +83,9 @@ impl Fields {
     #[inline]
     pub(in crate::io) fn value(self, field: &[u8]) -> Cow<'_, [u8]> {
         // Most fields have no quotes.
+        if self.line_end() == LineEnd::Nul {
+            return field.trim_ascii().into();
+        }
         if field.first() != Some(&QUOTE) || self.are_of_lines() {
             return trimmed(field).into();
         }
@@ -95,23 +108,35 @@ impl Fields {
         let bytes = &bytes[..line.end];
         for number in 0..most {
             let (begin, end) = match self {
-                Self::Blanks => {
+                Self::Blanks(line_end) => {
+                    let is_blank =
+                        |byte| byte == b' ' || byte == b'\t' || byte == b'\n' && line_end == LineEnd::Nul;
+                    let end_of_word = |start| {
+                        let mut at = start;
+                        while bytes.get(at).is_some_and(|&byte| !is_blank(byte)) {
+                            at += 1;
+                        }
+                        at
+                    };
                     while bytes.get(at).is_some_and(|&byte| is_blank(byte)) {
                         at += 1;
                     }
-                    let mut end = end_of_word(bytes, at);
+                    let mut end = end_of_word(at);
                     if end == at {
                         return number;
                     }
-                    if end - at == time::DATE && time::is_date(&bytes[at..end]) && end < bytes.len() {
-                        let next = end_of_word(bytes, end + 1);
+                    if end - at == time::DATE
+                        && time::is_date(&bytes[at..end])
+                        && bytes.get(end).is_some_and(|&byte| byte != b'\n')
+                    {
+                        let next = end_of_word(end + 1);
                         if time::is_time_of_day(&bytes[end + 1..next]) {
                             end = next;
                         }
                     }
                     (at, end)
                 }
-                Self::Split(byte) | Self::Quoted(byte) => {
+                Self::Split(byte, _) | Self::Quoted(byte) => {
                     if at > bytes.len() {
                         return number;
                     }
@@ -120,25 +145,10 @@ impl Fields {
             };
             field(number, begin..end);
             // After the separator, or beyond the end where there is none.
-            at = end + usize::from(self != Self::Blanks);
+            at = end + usize::from(!matches!(self, Self::Blanks(_)));
         }
         most
     }
-}
-
-/// The end of the word that begins here.
-#[inline]
-fn end_of_word(bytes: &[u8], start: usize) -> usize {
-    let mut at = start;
-    while bytes.get(at).is_some_and(|&byte| !is_blank(byte)) {
-        at += 1;
-    }
-    at
-}
-
-#[inline]
-fn is_blank(byte: u8) -> bool {
-    byte == b' ' || byte == b'\t'
 }
 
 /// The field without surrounding spaces and tabs.
@@ -174,8 +184,12 @@ mod tests {
             ("  12 /usr/my\\ file\t-\r5  ", &["12", "/usr/my\\", "file", "-\r5"]),
             ("\"a b\",c", &["\"a", "b\",c"]),
         ] {
-            assert_eq!(fields(Fields::Blanks, line, 9), expected, "{line:?}");
-            assert_eq!(fields(Fields::Blanks, line, 1), expected[..expected.len().min(1)], "{line:?}");
+            assert_eq!(fields(Fields::Blanks(LineEnd::Lf), line, 9), expected, "{line:?}");
+            assert_eq!(
+                fields(Fields::Blanks(LineEnd::Lf), line, 1),
+                expected[..expected.len().min(1)],
+                "{line:?}"
+            );
         }
     }
 
@@ -186,10 +200,10 @@ mod tests {
         {
             let line = format!("- 2026-11-21 {time} x");
             let both = format!("2026-11-21 {time}");
-            assert_eq!(fields(Fields::Blanks, &line, 9), ["-", &both, "x"]);
-            assert_eq!(fields(Fields::Blanks, &both, 9), [&both]);
-            assert_eq!(fields(Fields::Blanks, &format!("2026-11-21\t{time}"), 9).len(), 1);
-            assert_eq!(fields(Fields::Blanks, &format!("2026-11-21  {time}"), 9).len(), 2);
+            assert_eq!(fields(Fields::Blanks(LineEnd::Lf), &line, 9), ["-", &both, "x"]);
+            assert_eq!(fields(Fields::Blanks(LineEnd::Lf), &both, 9), [&both]);
+            assert_eq!(fields(Fields::Blanks(LineEnd::Lf), &format!("2026-11-21\t{time}"), 9).len(), 1);
+            assert_eq!(fields(Fields::Blanks(LineEnd::Lf), &format!("2026-11-21  {time}"), 9).len(), 2);
         }
         for time in [
             "10",
@@ -203,28 +217,31 @@ mod tests {
             "10:00+0200",
             "x",
         ] {
-            assert_eq!(fields(Fields::Blanks, &format!("2026-11-21 {time}"), 9), ["2026-11-21", time]);
+            assert_eq!(
+                fields(Fields::Blanks(LineEnd::Lf), &format!("2026-11-21 {time}"), 9),
+                ["2026-11-21", time]
+            );
         }
         for date in ["2026-11-2", "26-11-2101", "2026/11/21", "2026-11-21T"] {
-            assert_eq!(fields(Fields::Blanks, &format!("{date} 10:00"), 9), [date, "10:00"]);
+            assert_eq!(fields(Fields::Blanks(LineEnd::Lf), &format!("{date} 10:00"), 9), [date, "10:00"]);
         }
-        assert_eq!(fields(Fields::Blanks, "2026-11-21 ", 9), ["2026-11-21"]);
+        assert_eq!(fields(Fields::Blanks(LineEnd::Lf), "2026-11-21 ", 9), ["2026-11-21"]);
     }
 
     #[test]
     fn fields_between_characters() {
-        let split = |line| fields(Fields::Split(b':'), line, 9);
+        let split = |line| fields(Fields::Split(b':', LineEnd::Lf), line, 9);
         assert_eq!(split(""), [""]);
         assert_eq!(split(":"), ["", ""]);
         assert_eq!(split("root:x:0:\"a:b\": 1"), ["root", "x", "0", "\"a", "b\"", " 1"]);
-        assert_eq!(fields(Fields::Split(b':'), "a:b:c", 2), ["a", "b"]);
+        assert_eq!(fields(Fields::Split(b':', LineEnd::Lf), "a:b:c", 2), ["a", "b"]);
     }
 
     #[test]
     fn only_quotes_of_tables_are_none_of_a_value() {
         let value = |fields: Fields, field: &'static str| fields.value(field.as_bytes()).into_owned();
         assert_eq!(value(Fields::Quoted(b','), "\" 5 \""), b"5");
-        assert_eq!(value(Fields::Split(b','), "\" 5 \""), b"\" 5 \"");
-        assert_eq!(value(Fields::Split(b','), " 5\t"), b"5");
+        assert_eq!(value(Fields::Split(b',', LineEnd::Lf), "\" 5 \""), b"\" 5 \"");
+        assert_eq!(value(Fields::Split(b',', LineEnd::Lf), " 5\t"), b"5");
     }
 }

@@ -14,7 +14,7 @@ use super::By;
 use super::dialect::Fields;
 use crate::io::counts::Counts;
 use crate::io::infer::is_valid;
-use crate::io::source::MARK;
+use crate::io::source::{LineEnd, MARK};
 use crate::key::ElementType;
 use crate::order::KeyOrder;
 use crate::parallel::{self, ParallelIterator};
@@ -51,12 +51,14 @@ impl Row {
         mut field: impl FnMut(usize, Range<usize>),
     ) -> Option<(usize, usize)> {
         let Fields::Quoted(delimiter) = fields else {
-            let Some(length) = memchr(b'\n', &bytes[self.at..]) else {
+            let line_end = fields.line_end();
+            let Some(length) = memchr(line_end.byte(), &bytes[self.at..]) else {
                 self.at = bytes.len();
                 return None;
             };
             let at = self.at + length;
-            let end = if at > self.begin && bytes[at - 1] == b'\r' { at - 1 } else { at };
+            let is_after_cr = at > self.begin && bytes[at - 1] == b'\r' && line_end == LineEnd::Lf;
+            let end = if is_after_cr { at - 1 } else { at };
             return Some((at + 1, fields.of_line(bytes, self.begin..end, most, field)));
         };
         loop {
@@ -214,7 +216,7 @@ pub(super) fn end_of_row(bytes: &[u8], start: usize, fields: Fields, quotes: boo
     if quotes && fields.are_quoted() {
         for_each_field(bytes, start, fields, |_, _| {}).map(|(next, _)| next)
     } else {
-        memchr(b'\n', &bytes[start..]).map(|newline| start + newline + 1)
+        memchr(fields.line_end().byte(), &bytes[start..]).map(|end| start + end + 1)
     }
 }
 
@@ -254,7 +256,7 @@ pub(super) fn line_end(bytes: &[u8]) -> usize {
 
 /// The missing part of a row's line end: that of its input, or only LF after a CR.
 pub(in crate::io) fn lacking_end(row: &[u8], line_end: &'static [u8]) -> &'static [u8] {
-    if row.ends_with(b"\r") { b"\n" } else { line_end }
+    if row.ends_with(b"\r") && line_end.ends_with(b"\n") { b"\n" } else { line_end }
 }
 
 /// A range of a table in pieces of about `size` bytes, cut at probable row boundaries. A stray quote may make one wrong,
@@ -274,7 +276,7 @@ pub(in crate::io) fn pieces(
 /// may be a byte order mark.
 pub(in crate::io) fn end_of_rows(bytes: &[u8], fields: Fields, is_beginning: bool) -> Option<usize> {
     if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
-        return memrchr(b'\n', bytes).map(|newline| newline + 1);
+        return memrchr(fields.line_end().byte(), bytes).map(|end| end + 1);
     }
     let start = if is_beginning && bytes.starts_with(MARK) { MARK.len() } else { 0 };
     let ends = std::iter::successors(end_of_row(bytes, start, fields, true), |&end| {
@@ -301,7 +303,8 @@ fn cuts(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) -> Vec<u
         return starts;
     }
     if fields.are_of_lines() {
-        let next = |&start: &usize| Some(start + memchr(b'\n', &bytes[start..range.end])? + 1);
+        let end = fields.line_end().byte();
+        let next = |&start: &usize| Some(start + memchr(end, &bytes[start..range.end])? + 1);
         let mut cuts: Vec<usize> =
             starts[1..].iter().map_while(next).filter(|&cut| cut < range.end).collect();
         cuts.insert(0, range.start);

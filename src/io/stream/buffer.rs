@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::io::number::ends_line;
-use crate::io::source::{MARK, Opened};
+use crate::io::source::{LineEnd, MARK, Opened};
 use crate::memory;
 
 pub(super) struct Buffer {
@@ -25,7 +25,9 @@ pub(super) struct Buffer {
     counted: usize,
     /// Bytes discarded.
     discarded: u64,
-    /// Whether a CR alone ends a line.
+    /// What ends a line.
+    line_end: u8,
+    /// Whether a CR alone ends a line, too.
     cr_ends_lines: bool,
     /// Whether the byte before that one is a CR, which ends a line unless an LF follows.
     after_cr: bool,
@@ -35,7 +37,8 @@ pub(super) struct Buffer {
 
 impl Buffer {
     /// A buffer that reads blocks of this size, or larger ones where a record does not fit.
-    pub(super) fn new(opened: Opened, block: usize, cr_ends_lines: bool) -> Self {
+    pub(super) fn new(opened: Opened, block: usize, line_end: LineEnd, cr_ends_lines: bool) -> Self {
+        let line_end = line_end.byte();
         // Room for a whole small file and one byte to detect its end. Special files report size 0.
         let size = opened.size.filter(|&size| size > 0);
         let all = size.map_or(usize::MAX, |size| usize::try_from(size).unwrap_or(usize::MAX));
@@ -51,9 +54,10 @@ impl Buffer {
             line: 1,
             counted: 0,
             discarded: 0,
+            line_end,
             cr_ends_lines,
             after_cr: false,
-            last: b'\n',
+            last: line_end,
         }
     }
 
@@ -100,7 +104,7 @@ impl Buffer {
     /// The number of line ends in the first `count` of these bytes.
     pub(super) fn line_ends(&self, bytes: &[u8], count: usize) -> u64 {
         let before = &bytes[..count];
-        let mut lines = memchr::memchr_iter(b'\n', before).count();
+        let mut lines = memchr::memchr_iter(self.line_end, before).count();
         if self.cr_ends_lines {
             let alone = |after: usize| bytes.get(after).is_some_and(|&next| next != b'\n');
             lines += memchr::memchr_iter(b'\r', before).filter(|at| alone(at + 1)).count();
@@ -189,21 +193,21 @@ impl Buffer {
         if self.refill()? {
             return Ok(true);
         }
-        if self.completed || self.bytes().is_empty() || self.bytes().ends_with(b"\n") {
+        if self.completed || self.bytes().is_empty() || self.bytes().ends_with(&[self.line_end]) {
             return Ok(false);
         }
         if self.end == self.bytes.len() {
             self.make_room()?;
         }
         self.completed = true;
-        self.bytes[self.end] = b'\n';
+        self.bytes[self.end] = self.line_end;
         self.end += 1;
         Ok(true)
     }
 
     /// Whether the next byte begins a line.
     pub(super) fn at_line_start(&self) -> bool {
-        ends_line(self.last)
+        self.last == self.line_end || self.cr_ends_lines && ends_line(self.last)
     }
 
     /// Whether reading never waits for others, since it is a file.
@@ -214,6 +218,11 @@ impl Buffer {
     /// The input's name in messages.
     pub(super) fn name(&self) -> &str {
         &self.opened.name
+    }
+
+    /// What ends a line.
+    pub(super) fn line_end(&self) -> u8 {
+        self.line_end
     }
 
     /// `file:line` of the next byte.

@@ -173,7 +173,8 @@ impl Stream {
         }
         self.pass_blanks();
         let (begin, bytes) = (self.buffer.passed(), self.buffer.bytes());
-        let end = memchr::memrchr(b'\n', bytes).map_or(0, |newline| newline + 1);
+        let line_end = self.buffer.line_end();
+        let end = memchr::memrchr(line_end, bytes).map_or(0, |last| last + 1);
         if end == 0 || end < stretches.least {
             self.closely = begin + bytes.len() as u64;
             return Ok(false);
@@ -182,7 +183,7 @@ impl Stream {
             self.see(end, typings, expected, stretches)
         } else {
             // The rest of a line, in which # begins no comment.
-            vec![(0..memchr::memchr(b'\n', bytes).map_or(end, |newline| newline + 1), None)]
+            vec![(0..memchr::memchr(line_end, bytes).map_or(end, |first| first + 1), None)]
         };
         for (piece, seen) in pieces {
             if begin + piece.start as u64 != self.buffer.passed() {
@@ -201,7 +202,7 @@ impl Stream {
     pub(in crate::io) fn has_record(&self) -> bool {
         let bytes = &self.buffer.bytes()[self.length..];
         if self.has_rows() {
-            return memchr::memchr(b'\n', bytes).is_some();
+            return memchr::memchr(self.buffer.line_end(), bytes).is_some();
         }
         let first = bytes.iter().position(|&byte| !is_space(byte));
         first.is_some_and(|first| bytes[first..].iter().any(|&byte| is_space(byte)))
