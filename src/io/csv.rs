@@ -21,7 +21,7 @@ use super::counts::Counts;
 use super::infer::{Inference, Refused, Spot};
 use super::print;
 use super::records::touch;
-use super::source::Text;
+use super::source::{LineEnd, Text};
 use super::text::{conflicting, piece_size};
 use crate::error::Error;
 use crate::key::{ElementType, KeyMap, Word};
@@ -263,9 +263,9 @@ fn bodies(
             // Where there is one column and no header, a blank line is a row.
             let is_blank_first = blank > 0 && !dialect.header && here.columns == 1;
             let row = if is_blank_first { range.start..start } else { place.clone() };
-            if bytes[row.start..].starts_with(b"\r\n")
-                || text.bytes[row].ends_with(b"\r\n") && !is_blank_first
-            {
+            let is_crlf = bytes[row.start..].starts_with(b"\r\n")
+                || text.bytes[row].ends_with(b"\r\n") && !is_blank_first;
+            if is_crlf && text.line_end == LineEnd::Lf {
                 end = b"\r\n";
             }
             head = place.end;

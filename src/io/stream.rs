@@ -158,7 +158,7 @@ impl Stream {
             let is_crlf = if is_blank_first { bytes.starts_with(b"\r\n") } else { row.ends_with(b"\r\n") };
             let header = if dialect.header { row.to_vec() } else { Vec::new() };
             let mut of_rows = Columns { header, ..Columns::new(model, dialect, by) };
-            if is_crlf {
+            if is_crlf && dialect.fields.line_end() == LineEnd::Lf {
                 of_rows.line_end = b"\r\n";
             }
             columns = Some(of_rows);

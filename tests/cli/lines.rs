@@ -139,6 +139,8 @@ fn lines_may_end_in_nul() {
     assert_eq!(sorted(&["sort", "-q", "-z", "-u", "-k", "1:r", &names], ""), unique);
     assert_eq!(sorted(&["sort", "-q", "--zero-terminated", "--memory", "1", &names], ""), by_size);
     assert_eq!(sorted(&["sort", "-q", "-z", "-t,", "-k2"], "x,\n2\n,y\0a,1"), "a,1\0x,\n2\n,y\0");
+    // A line that ends in CR LF is not one with that line end.
+    assert_eq!(sorted(&["sort", "-q", "-z"], "1\r\n"), "1\r\n\0");
     let ordered = folder.write("ordered", by_size);
     assert_eq!(run(&["check", "-z", &ordered], "").status.code(), Some(0));
     let done = run(&["sort", "-c", "-z", &names], "");
