@@ -209,6 +209,28 @@ pub fn background<T: Send + 'static>(
     spawn_or_run(work, |work| thread::Builder::new().spawn(work))
 }
 
+/// Gives this to `work` on a thread of its own.
+///
+/// # Errors
+///
+/// What was to be given, if the system refuses a thread.
+pub(crate) fn on_a_thread<A: Send + 'static>(
+    given: A,
+    work: impl FnOnce(A) + Send + 'static,
+) -> Result<(), A> {
+    // A refused thread drops its closure, so what is given waits elsewhere.
+    let (sender, receiver) = mpsc::channel();
+    start();
+    if ALONE.load(Ordering::Relaxed) {
+        return Err(given);
+    }
+    match thread::Builder::new().spawn(move || receiver.recv().map(work)) {
+        // It waits for it.
+        Ok(_) => sender.send(given).map_err(|mpsc::SendError(given)| given),
+        Err(_) => Err(given),
+    }
+}
+
 fn spawn_or_run<'a, T, H>(
     work: impl FnOnce() -> T + Send + 'a,
     spawn: impl FnOnce(Box<dyn FnOnce() -> T + Send + 'a>) -> io::Result<H>,

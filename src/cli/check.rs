@@ -17,7 +17,7 @@ const DISORDER: u8 = 1;
 pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
     let quiet = args.quiet;
     options::expand(&mut args.order)?;
-    let options = InputOptions::new(args.order)?;
+    let options = InputOptions::new(args.order, None)?;
     let how = options.how()?;
     let progress = Progress::new(if quiet { When::Never } else { args.progress.progress });
     progress.phase("check", Unit::Bytes, options.inputs.iter().map(Input::size).sum());

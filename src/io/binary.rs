@@ -38,7 +38,7 @@ impl Source {
     ///
     /// As for [`npy::Header::read`].
     pub fn npy(input: Input) -> Result<Self, Error> {
-        if input.path().is_some() && input.open_regular()?.is_none() {
+        if input.path().is_some() && !input.can_be_read_again() {
             // It would have to be opened twice.
             return Err(Error::input(
                 input.name(),
@@ -71,7 +71,7 @@ impl Source {
     pub(super) fn skip(&self) -> usize {
         match &self.header {
             // Standard input was read up to the first element already.
-            Some(header) if self.input != Input::Stdin => header.bytes,
+            Some(header) if !self.input.is_stdin() => header.bytes,
             _ => 0,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::compression::Compression;
 use crate::key::ElementType;
 use crate::names::named;
 
@@ -56,9 +57,10 @@ pub struct Extension {
 }
 
 impl Extension {
-    /// The extension of this path, ignoring case.
+    /// The extension of this path, ignoring case; if that is one for compressed files, the one before it.
     #[must_use]
     pub fn of(path: &Path) -> Self {
+        let path = Compression::of_name(path).map_or(path, |(_, name)| name);
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let extension = extension.to_ascii_lowercase();
         let element: Option<ElementType> = extension.parse().ok();

@@ -2,6 +2,7 @@
 
 pub mod binary;
 pub(crate) mod chunks;
+pub mod compression;
 pub(crate) mod convert;
 mod counts;
 pub mod csv;
@@ -19,6 +20,7 @@ pub mod stream;
 pub mod text;
 mod time;
 
+pub use compression::Compression;
 pub use counts::Counts;
 pub use csv::Table;
 pub use format::{Extension, Format};

@@ -57,7 +57,7 @@ impl<'a> Inputs<'a> {
     ///
     /// Standard input is named more than once.
     fn new(all: &'a [Input], how: &'a How, together: usize) -> Result<Self, Error> {
-        if all.iter().filter(|input| **input == Input::Stdin).count() > 1 {
+        if all.iter().filter(|input| input.is_stdin()).count() > 1 {
             return Err(Error::input(Input::Stdin.name(), "is named twice, and can be read once"));
         }
         let block = (BLOCKS / together.max(1)).clamp(ONE_BLOCK.start, ONE_BLOCK.end);
@@ -122,7 +122,7 @@ impl<'a> Inputs<'a> {
 
     /// Finds the columns that have decimals, by reading all inputs from the beginning.
     fn look_ahead(&mut self) -> Result<(), Error> {
-        if let Some(stdin) = self.all.iter().find(|input| input.size().is_none()) {
+        if let Some(stdin) = self.all.iter().find(|input| !input.can_be_read_again()) {
             let problem = "there is -0, which is 0 among integers and less than 0 among decimals, and this input \
                            cannot be read twice";
             return Err(Error::input(stdin.name(), problem).hinting(Hint::Type));

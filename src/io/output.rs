@@ -12,6 +12,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use self::replacement::Replacement;
+#[cfg(feature = "cli")]
+use super::compression::{self, Compression};
 use super::source::Input;
 use crate::error::{Error, ErrorKind};
 use crate::human;
@@ -20,7 +22,12 @@ use crate::runs::{Spill, Spilled};
 pub use self::under_way::{Exit, end_process, remove_temporary};
 
 /// An open output. A file that it replaces stays untouched until [`Output::finish`].
-pub struct Output(Destination);
+pub struct Output {
+    to: Destination,
+    /// Compresses what is written, where the file's name says so.
+    #[cfg(feature = "cli")]
+    compressing: Option<compression::Writer>,
+}
 
 enum Destination {
     /// Standard output on systems without file descriptors.
@@ -37,6 +44,14 @@ enum Destination {
 }
 
 impl Output {
+    fn to(to: Destination) -> Self {
+        Self {
+            to,
+            #[cfg(feature = "cli")]
+            compressing: None,
+        }
+    }
+
     /// Standard output.
     ///
     /// # Errors
@@ -53,48 +68,60 @@ impl Output {
             use std::os::fd::AsFd;
             let file = io::stdout().as_fd().try_clone_to_owned();
             let file = file.map_err(|error| Error::io(&name, "write", error))?.into();
-            Ok(Self(Destination::Through { file, name }))
+            Ok(Self::to(Destination::Through { file, name }))
         }
         #[cfg(not(unix))]
         {
             let _ = name;
-            Ok(Self(Destination::Stdout(io::stdout())))
+            Ok(Self::to(Destination::Stdout(io::stdout())))
         }
     }
 
     /// A buffer in memory, for [`Output::into_bytes`].
     #[must_use]
     pub fn memory() -> Self {
-        Self(Destination::Memory(Vec::new()))
+        Self::to(Destination::Memory(Vec::new()))
     }
 
     /// What was written to memory; empty for other destinations.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
-        if let Destination::Memory(bytes) = self.0 { bytes } else { Vec::new() }
+        if let Destination::Memory(bytes) = self.to { bytes } else { Vec::new() }
     }
 
     /// A run, for [`Output::into_spilled`].
     pub(crate) fn spill(spill: Spill) -> Self {
-        Self(Destination::Spill(Box::new(spill)))
+        Self::to(Destination::Spill(Box::new(spill)))
     }
 
     /// The run that was written.
     pub(crate) fn into_spilled(self) -> Result<Spilled, Error> {
         let name = self.name();
-        match self.0 {
+        match self.to {
             Destination::Spill(spill) => spill.finish().map_err(|error| Error::io(name, "write", error)),
             _ => Err(Error::io(name, "read", io::ErrorKind::Unsupported.into())),
         }
     }
 
     /// A file. A regular or new file is written to a temporary file, which [`Output::finish`] renames; of a
-    /// link, the target is replaced. Anything else is written directly.
+    /// link, the target is replaced. Anything else is written directly. It is compressed if its extension says so.
     ///
     /// # Errors
     ///
     /// The folder is not writable or does not exist; the path is a directory.
     pub fn file(path: &Path) -> Result<Self, Error> {
+        let to = Self::destination(path)?;
+        #[cfg(feature = "cli")]
+        let compressing =
+            Compression::of_name(path).map(|(compression, _)| compression::Writer::new(compression));
+        Ok(Self {
+            to,
+            #[cfg(feature = "cli")]
+            compressing,
+        })
+    }
+
+    fn destination(path: &Path) -> Result<Destination, Error> {
         let refused = |problem: &str| {
             let problem = format!("cannot write: {problem}");
             Error::new(ErrorKind::Output { path: path.to_owned(), problem })
@@ -105,7 +132,7 @@ impl Output {
         if is_descriptor(&target) {
             // Even a regular file must not be replaced: another process has it open.
             let file = File::options().append(true).open(path).map_err(failed)?;
-            return Ok(Self(Destination::Through { file, name }));
+            return Ok(Destination::Through { file, name });
         }
         let folder = match target.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -117,7 +144,7 @@ impl Output {
                 // A read-only file is not replaced either, even if its folder would permit that.
                 let file = File::options().write(true).open(path).map_err(failed)?;
                 if !metadata.is_file() {
-                    return Ok(Self(Destination::Through { file, name }));
+                    return Ok(Destination::Through { file, name });
                 }
                 if is_kept_by_its_folder(&metadata, folder) {
                     return Err(refused("it is another's, in a folder where only owners replace files"));
@@ -137,12 +164,16 @@ impl Output {
         }
         let replacement = Replacement::new(&target, folder, existing)
             .map_err(|error| refused(&format!("into {}: {}", human::path(folder), human::system(&error))))?;
-        Ok(Self(Destination::Replacing(Box::new(replacement))))
+        Ok(Destination::Replacing(Box::new(replacement)))
     }
 
     /// Reserves disk space for about `bytes` more bytes, which speeds up writing a new file, where supported.
     pub fn expect(&mut self, bytes: u64) {
-        if let Destination::Replacing(replacement) = &mut self.0 {
+        #[cfg(feature = "cli")]
+        if self.compressing.is_some() {
+            return;
+        }
+        if let Destination::Replacing(replacement) = &mut self.to {
             replacement.expect(bytes);
         }
     }
@@ -150,7 +181,7 @@ impl Output {
     /// Bytes of memory that are still being taken for it: of what is [expected](Self::expect), where files are in memory.
     #[must_use]
     pub fn taking(&self) -> u64 {
-        if let Destination::Replacing(replacement) = &self.0 { replacement.taking() } else { 0 }
+        if let Destination::Replacing(replacement) = &self.to { replacement.taking() } else { 0 }
     }
 
     /// Completes the output: flushes buffers, and moves a new file to its place.
@@ -172,9 +203,13 @@ impl Output {
     }
 
     fn finish_as(mut self, last: bool) -> Result<(), Error> {
+        #[cfg(feature = "cli")]
+        if let Some(mut compressing) = self.compressing.take() {
+            compressing.finish(&mut self.to).map_err(|error| self.failed(error))?;
+        }
         self.flush().map_err(|error| self.failed(error))?;
         let name = self.name();
-        let finished = match self.0 {
+        let finished = match self.to {
             Destination::Replacing(replacement) => replacement.place(last),
             #[cfg(unix)]
             Destination::Through { file, .. } => replacement::close(&file),
@@ -186,7 +221,7 @@ impl Output {
     /// Whether the output is the input's own file, written directly, so that it would be read again.
     #[must_use]
     pub fn feeds(&self, input: &Input) -> bool {
-        let Destination::Through { file, .. } = &self.0 else { return false };
+        let Destination::Through { file, .. } = &self.to else { return false };
         file.metadata().is_ok_and(|output| output.is_file() && input.is_same_file(&output))
     }
 
@@ -197,7 +232,7 @@ impl Output {
     }
 
     fn name(&self) -> String {
-        match &self.0 {
+        match &self.to {
             #[cfg(not(unix))]
             Destination::Stdout(_) => "standard output".to_owned(),
             Destination::Memory(_) => "memory".to_owned(),
@@ -210,23 +245,37 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.0 {
+        #[cfg(feature = "cli")]
+        if let Some(compressing) = &mut self.compressing {
+            return compressing.write(bytes, &mut self.to).map(|()| bytes.len());
+        }
+        self.to.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+impl Write for Destination {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
             #[cfg(not(unix))]
-            Destination::Stdout(stdout) => stdout.write(bytes),
-            Destination::Memory(memory) => memory.write(bytes),
-            Destination::Spill(spill) => spill.write(bytes),
-            Destination::Through { file, .. } => file.write(bytes),
-            Destination::Replacing(replacement) => replacement.write(bytes),
+            Self::Stdout(stdout) => stdout.write(bytes),
+            Self::Memory(memory) => memory.write(bytes),
+            Self::Spill(spill) => spill.write(bytes),
+            Self::Through { file, .. } => file.write(bytes),
+            Self::Replacing(replacement) => replacement.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.0 {
+        match self {
             #[cfg(not(unix))]
-            Destination::Stdout(stdout) => stdout.flush(),
-            Destination::Memory(_) | Destination::Spill(_) => Ok(()),
-            Destination::Through { file, .. } => file.flush(),
-            Destination::Replacing(_) => Ok(()),
+            Self::Stdout(stdout) => stdout.flush(),
+            Self::Memory(_) | Self::Spill(_) => Ok(()),
+            Self::Through { file, .. } => file.flush(),
+            Self::Replacing(_) => Ok(()),
         }
     }
 }

@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+#[cfg(feature = "cli")]
+use super::compression::{self, Compression};
 use crate::error::Error;
 use crate::file::{fill, fill_at, read_at};
 use crate::human;
@@ -20,6 +22,20 @@ pub enum Input {
     File(PathBuf),
     /// Bytes in memory.
     Memory(Memory),
+    /// What may be compressed.
+    #[cfg(feature = "cli")]
+    Compressed(Box<Compressed>),
+}
+
+/// An input that may be compressed.
+#[cfg(feature = "cli")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compressed {
+    input: Input,
+    /// How; `None` if the first bytes tell.
+    compression: Option<Compression>,
+    /// All memory that there is, if that was said.
+    memory: Option<u64>,
 }
 
 /// Bytes in memory that are read like a file or a pipe.
@@ -59,29 +75,77 @@ impl Read for MemoryReader {
 }
 
 impl Input {
+    /// The content of this input where it is compressed: so, or as its first bytes tell. Decompressing takes a small part of
+    /// this memory.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
+        Self::Compressed(Box::new(Compressed { input: self, compression, memory }))
+    }
+
+    /// The input itself, whether it is compressed or not.
+    fn as_it_is(&self) -> &Self {
+        match self {
+            #[cfg(feature = "cli")]
+            Self::Compressed(compressed) => compressed.input.as_it_is(),
+            input => input,
+        }
+    }
+
+    /// Whether it is standard input.
+    #[must_use]
+    pub fn is_stdin(&self) -> bool {
+        *self.as_it_is() == Self::Stdin
+    }
+
+    /// Whether it can be read from the beginning more than once.
+    pub(super) fn can_be_read_again(&self) -> bool {
+        self.as_it_is().size().is_some()
+    }
+
+    /// Whether it is compressed, as far as that is known before it is read.
+    fn is_compressed(&self) -> bool {
+        #[cfg(feature = "cli")]
+        if let Self::Compressed(compressed) = self {
+            return compressed.is_compressed();
+        }
+        false
+    }
+
     /// The name in messages.
     #[must_use]
     pub fn name(&self) -> String {
-        match self {
+        match self.as_it_is() {
             Self::Stdin => "standard input".to_owned(),
             Self::File(path) => human::path(path),
             Self::Memory(memory) => memory.name.clone(),
+            #[cfg(feature = "cli")]
+            Self::Compressed(_) => String::new(),
         }
     }
 
     /// The path, where there is one.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
-        if let Self::File(path) = self { Some(path) } else { None }
+        if let Self::File(path) = self.as_it_is() { Some(path) } else { None }
     }
 
     /// The size in bytes, if it is known in advance.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
-        if let Self::Memory(memory) = self {
+        if self.is_compressed() {
+            return None;
+        }
+        self.bytes()
+    }
+
+    /// The size of what is read, compressed or not.
+    fn bytes(&self) -> Option<u64> {
+        let input = self.as_it_is();
+        if let Self::Memory(memory) = input {
             return memory.pieces.is_empty().then_some(memory.bytes.len() as u64);
         }
-        let metadata = std::fs::metadata(self.path()?).ok()?;
+        let metadata = std::fs::metadata(input.path()?).ok()?;
         metadata.is_file().then_some(metadata.len())
     }
 
@@ -97,10 +161,10 @@ impl Input {
         {
             use std::os::unix::fs::MetadataExt;
 
-            let metadata = match self {
+            let metadata = match self.as_it_is() {
                 Self::Stdin => stdin().and_then(|file| file.metadata()),
                 Self::File(path) => std::fs::metadata(path),
-                Self::Memory(_) => return false,
+                _ => return false,
             };
             metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == (other.dev(), other.ino()))
         }
@@ -111,7 +175,7 @@ impl Input {
         }
     }
 
-    /// Opens it for reads at any position, if it is a regular file.
+    /// Opens it for reads at any position, if it is a regular file that is not compressed.
     pub(super) fn open_regular(&self) -> Result<Option<RegularFile>, Error> {
         let Some(path) = self.path() else { return Ok(None) };
         let failed = |error| Error::io(self.name(), "open", error);
@@ -121,15 +185,29 @@ impl Input {
         }
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        Ok(metadata.is_file().then(|| RegularFile { name: self.name(), file, size: metadata.len() }))
+        if !metadata.is_file() {
+            return Ok(None);
+        }
+        let file = RegularFile { name: self.name(), file, size: metadata.len() };
+        #[cfg(feature = "cli")]
+        if let Self::Compressed(compressed) = self
+            && (compressed.compression.is_some() || file.is_compressed())
+        {
+            return Ok(None);
+        }
+        Ok(Some(file))
     }
 
     /// Opens it so that a regular file is open only during reads.
     pub(super) fn open_to_read(&self) -> Result<Opened, Error> {
+        #[cfg(feature = "cli")]
+        if let Self::Compressed(compressed) = self {
+            return Ok(compressed.opened(compressed.input.open_to_read()?));
+        }
         let Some(file) = self.open_regular()? else { return self.open() };
         let reader =
             Reopened { path: self.path().map(Path::to_owned).unwrap_or_default(), at: 0, size: file.size };
-        Ok(Opened { name: self.name(), reader: Box::new(reader), size: Some(file.size), is_run: false })
+        Ok(Opened::new(self.name(), Box::new(reader), Some(file.size)))
     }
 
     /// Opens it.
@@ -139,6 +217,8 @@ impl Input {
     /// I/O errors; a directory is rejected here, not when it is read.
     pub fn open(&self) -> Result<Opened, Error> {
         let reader: Box<dyn Read + Send + Sync> = match self {
+            #[cfg(feature = "cli")]
+            Self::Compressed(compressed) => return Ok(compressed.opened(compressed.input.open()?)),
             Self::Stdin => {
                 let stdin = stdin().map_err(|error| Error::io(self.name(), "read", error))?;
                 widen(&stdin);
@@ -161,7 +241,29 @@ impl Input {
                 }
             }
         };
-        Ok(Opened { name: self.name(), reader, size: self.size(), is_run: false })
+        Ok(Opened::new(self.name(), reader, self.size()))
+    }
+}
+
+#[cfg(feature = "cli")]
+impl Compressed {
+    fn is_compressed(&self) -> bool {
+        self.compression.is_some()
+            || match &self.input {
+                Input::Memory(memory) if memory.pieces.is_empty() => {
+                    compression::is_compressed(|room| (&memory.bytes[..]).read(room).unwrap_or(0))
+                }
+                input => input.open_regular().ok().flatten().is_some_and(|file| file.is_compressed()),
+            }
+    }
+
+    /// Its content, of which this is open as it is.
+    fn opened(&self, opened: Opened) -> Opened {
+        let Opened { name, reader, size, is_ready, .. } = opened;
+        let size = size.filter(|_| !self.is_compressed());
+        let room = compression::Room { all: self.memory, is_ready };
+        let reader = Box::new(compression::Reader::new(reader, self.compression, room));
+        Opened { name, reader, size, is_run: false, is_ready }
     }
 }
 
@@ -280,6 +382,12 @@ pub(super) struct RegularFile {
 }
 
 impl RegularFile {
+    /// Whether its first bytes are those of compressed data.
+    #[cfg(feature = "cli")]
+    fn is_compressed(&self) -> bool {
+        compression::is_compressed(|room| self.read_at(room, 0).unwrap_or(0))
+    }
+
     /// Fills `room` from `place` on as far as the file goes.
     pub(super) fn read_at(&self, room: &mut [u8], place: u64) -> Result<usize, Error> {
         fill_at(&self.file, room, place).map_err(|error| Error::io(&self.name, "read", error))
@@ -307,7 +415,7 @@ impl RegularFile {
     pub(super) fn opened_at(self, place: u64) -> Opened {
         let Self { name, file, size } = self;
         let reader = Box::new(ByAllCores { at: place, file, size });
-        Opened { name, reader, size: Some(size.saturating_sub(place)), is_run: false }
+        Opened::new(name, reader, Some(size.saturating_sub(place)))
     }
 
     /// The whole file up to its current end, read by all cores.
@@ -378,12 +486,20 @@ pub struct Opened {
     pub(super) size: Option<u64>,
     /// Whether it is a run, in which a byte order mark belongs to a record.
     pub(super) is_run: bool,
+    /// Whether reading never waits for others.
+    is_ready: bool,
 }
 
 impl Opened {
+    fn new(name: String, reader: Box<dyn Read + Send + Sync>, size: Option<u64>) -> Self {
+        // Special files seem to be empty.
+        Self { name, reader, size, is_run: false, is_ready: size.is_some_and(|size| size > 0) }
+    }
+
     /// What the reader of a run gives, with a name for messages.
     pub(crate) fn of(name: &str, reader: impl Read + Send + Sync + 'static) -> Self {
-        Self { name: name.to_owned(), reader: Box::new(reader), size: None, is_run: true }
+        let (name, reader) = (name.to_owned(), Box::new(reader));
+        Self { name, reader, size: None, is_run: true, is_ready: true }
     }
 
     /// Reserves room for `more` bytes.
@@ -399,7 +515,7 @@ impl Opened {
 
     /// Whether reading never waits for others.
     pub(super) fn is_ready(&self) -> bool {
-        self.is_run || self.size.is_some_and(|size| size > 0)
+        self.is_ready
     }
 
     /// Reads what is available, waiting for at least one byte; 0 means the end.

@@ -10,7 +10,7 @@ use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::{By, Dialect, Fields, SortKey};
 use gpusort::unstable::io::output::stdout_is_open;
 use gpusort::unstable::io::stream::{How, Kind};
-use gpusort::unstable::io::{Extension, Format, Input, LineEnd};
+use gpusort::unstable::io::{Compression, Extension, Format, Input, LineEnd};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{KeyOrder, Reading, Selection};
 use gpusort::unstable::pipeline::Ask;
@@ -64,7 +64,8 @@ pub(super) enum TimingTo {
 }
 
 impl InputOptions {
-    pub(in crate::cli) fn new(args: OrderArgs) -> anyhow::Result<Self> {
+    /// `memory` is the most to take, if that was said.
+    pub(in crate::cli) fn new(args: OrderArgs, memory: Option<u64>) -> anyhow::Result<Self> {
         let input =
             |file: &PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file.clone()) };
         let mut inputs: Vec<Input> = args.files.iter().map(input).collect();
@@ -148,6 +149,7 @@ impl InputOptions {
             (_, Some(byte)) => Fields::Quoted(byte),
         };
         check_keys(&args)?;
+        let inputs = inputs.into_iter().map(|input| decompressed(input, format, memory)).collect();
         let mut columns = args.key;
         let header = if format == Format::Lines { args.header } else { !args.no_header };
         if format == Format::Lines && columns.is_empty() {
@@ -195,7 +197,7 @@ impl InputOptions {
 
 impl Options {
     pub(super) fn new(args: SortArgs) -> anyhow::Result<Self> {
-        let input = InputOptions::new(args.order)?;
+        let input = InputOptions::new(args.order, args.buffer_size.or(args.memory))?;
         let format = input.format;
         let method = Method { algorithm: args.algo, variant: args.variant };
         match (method.algorithm, method.variant) {
@@ -355,6 +357,19 @@ fn output_format(
         ensure!(!format.is_table(), "numbers in {from} make no table; --to text, bin or npy writes them");
     }
     Ok((format, element))
+}
+
+/// The content of an input that may be compressed: of text, first bytes tell, and of binary, names.
+fn decompressed(input: Input, format: Format, memory: Option<u64>) -> Input {
+    if !format.is_bits() {
+        return input.decompressed(None, memory);
+    }
+    let compression = input.path().and_then(Compression::of_name).map(|(compression, _)| compression);
+    let is_bits = extension(&input).and_then(|extension| extension.format).is_some_and(Format::is_bits);
+    match compression {
+        Some(compression) if is_bits => input.decompressed(Some(compression), memory),
+        _ => input,
+    }
 }
 
 fn input_format(args: &OrderArgs, inputs: &[Input]) -> anyhow::Result<Format> {

@@ -1,0 +1,139 @@
+//! Compressed data: gzip and zstd.
+//!
+//! Both are members (frames) one after the other, each with a checksum, mostly. What is text may be compressed whatever it is
+//! called, since its first bytes tell; of binary data any first bytes may be elements, so only a name tells.
+
+#[cfg(feature = "cli")]
+mod reader;
+#[cfg(feature = "cli")]
+mod writer;
+
+use std::path::Path;
+
+#[cfg(feature = "cli")]
+pub use self::reader::Reader;
+#[cfg(feature = "cli")]
+pub(super) use self::reader::Room;
+#[cfg(feature = "cli")]
+pub use self::writer::Writer;
+
+/// A form of compressed data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Compression {
+    /// RFC 1952.
+    Gzip,
+    /// RFC 8878.
+    Zstd,
+}
+
+impl Compression {
+    /// The name of the format.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// That of a file with this name, and its name without the extension for it.
+    #[must_use]
+    pub fn of_name(path: &Path) -> Option<(Self, &Path)> {
+        let extension = path.extension().filter(|_| cfg!(feature = "cli"))?;
+        let compression = match extension.to_ascii_lowercase().to_str()? {
+            "gz" => Self::Gzip,
+            "zst" => Self::Zstd,
+            _ => return None,
+        };
+        path.file_stem().map(|stem| (compression, Path::new(stem)))
+    }
+}
+
+/// What data begins with.
+#[cfg(feature = "cli")]
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beginning {
+    Of(Compression),
+    Other,
+    /// More bytes will tell.
+    Short,
+}
+
+#[cfg(feature = "cli")]
+impl Beginning {
+    /// That many bytes tell in any case.
+    const LONGEST: usize = 4;
+
+    fn of(bytes: &[u8]) -> Self {
+        let begins = |magic: &[u8]| bytes.iter().zip(magic).all(|(byte, magic)| byte == magic);
+        // The first byte of a skippable frame of zstd is any of sixteen.
+        let after_first = bytes.get(1..).unwrap_or_default();
+        let is_skippable = bytes.first().is_none_or(|first| first & 0xf0 == 0x50)
+            && after_first.iter().zip([0x2a, 0x4d, 0x18]).all(|(&byte, magic)| byte == magic);
+        let forms = [
+            (begins(&[0x1f, 0x8b]), 2, Compression::Gzip),
+            (begins(&[0x28, 0xb5, 0x2f, 0xfd]) || is_skippable, 4, Compression::Zstd),
+        ];
+        match forms.iter().find(|(begins, ..)| *begins) {
+            Some(&(_, length, compression)) if bytes.len() >= length => Self::Of(compression),
+            Some(_) => Self::Short,
+            None => Self::Other,
+        }
+    }
+}
+
+/// Whether these are the first bytes of compressed data.
+#[cfg(feature = "cli")]
+pub(super) fn is_compressed(mut read: impl FnMut(&mut [u8]) -> usize) -> bool {
+    let mut bytes = [0; Beginning::LONGEST];
+    let count = read(&mut bytes);
+    matches!(Beginning::of(&bytes[..count]), Beginning::Of(_))
+}
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_bytes_tell() {
+        use Beginning::{Of, Other, Short};
+        for (bytes, expected) in [
+            (&b""[..], "short"),
+            (b"\x1f", "short"),
+            (b"\x1f\x8b", "gzip"),
+            (b"\x1f\x8b\x08\0", "gzip"),
+            (b"\x1f\x8c", "other"),
+            (b"(", "short"),
+            (b"(\xb5/", "short"),
+            (b"(\xb5/\xfd", "zstd"),
+            (b"(1)\n", "other"),
+            (b"P*", "short"),
+            (b"P*M\x18", "zstd"),
+            (b"_*M\x18", "zstd"),
+            (b"`*M\x18", "other"),
+            (b"P\n", "other"),
+            (b"12", "other"),
+        ] {
+            let found = match Beginning::of(bytes) {
+                Of(compression) => compression.name(),
+                Other => "other",
+                Short => "short",
+            };
+            assert_eq!(found, expected, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn names_tell() {
+        let of = |name: &str| {
+            Compression::of_name(Path::new(name))
+                .map(|(compression, name)| (compression.name(), name.display().to_string()))
+        };
+        assert_eq!(of("a/x.u32.gz"), Some(("gzip", "x.u32".to_owned())));
+        assert_eq!(of("x.ZST"), Some(("zstd", "x".to_owned())));
+        assert_eq!(of("x.u32"), None);
+        assert_eq!(of(".gz"), None);
+        assert_eq!(of("gz"), None);
+    }
+}

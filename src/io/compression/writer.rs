@@ -1,0 +1,93 @@
+//! Compresses what is written.
+//!
+//! It is cut into blocks, each of which becomes a member of its own, so that all cores work, here and where it is read.
+
+use std::io::{self, Write};
+
+use flate2::GzBuilder;
+
+use super::Compression;
+use crate::parallel;
+
+/// Compresses bytes for another writer.
+pub struct Writer {
+    compression: Compression,
+    bytes: Vec<u8>,
+    /// Whether a member was written.
+    is_begun: bool,
+}
+
+/// Bytes of a member: larger ones are hardly smaller together.
+const MEMBER: usize = 1 << 20;
+
+/// The most members that are made together.
+const MOST: usize = 16;
+
+impl Writer {
+    /// Without anything in it.
+    #[must_use]
+    pub fn new(compression: Compression) -> Self {
+        Self { compression, bytes: Vec::new(), is_begun: false }
+    }
+
+    /// Takes these bytes, and writes what is compressed by now to `to`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `to`.
+    pub fn write(&mut self, mut bytes: &[u8], to: &mut impl Write) -> io::Result<()> {
+        let most = MEMBER * parallel::threads().min(MOST);
+        while !bytes.is_empty() {
+            let count = bytes.len().min(most - self.bytes.len());
+            self.bytes.extend_from_slice(&bytes[..count]);
+            bytes = &bytes[count..];
+            if self.bytes.len() == most {
+                self.compress(to)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is left. If that is nothing at all, it is one member without content.
+    ///
+    /// # Errors
+    ///
+    /// Those of `to`.
+    pub fn finish(&mut self, to: &mut impl Write) -> io::Result<()> {
+        if self.bytes.is_empty() && self.is_begun {
+            return Ok(());
+        }
+        self.compress(to)
+    }
+
+    fn compress(&mut self, to: &mut impl Write) -> io::Result<()> {
+        let blocks = if self.bytes.is_empty() { vec![&[][..]] } else { self.bytes.chunks(MEMBER).collect() };
+        let compression = self.compression;
+        for member in parallel::map_parts(blocks, |block| member(block, compression)) {
+            to.write_all(&member?)?;
+        }
+        self.is_begun = true;
+        self.bytes.clear();
+        Ok(())
+    }
+}
+
+/// A member with this content.
+pub(super) fn member(content: &[u8], compression: Compression) -> io::Result<Vec<u8>> {
+    let room = Vec::with_capacity(content.len() / 2);
+    match compression {
+        Compression::Gzip => {
+            // Without a time, so that the same content is the same bytes.
+            let mut member = GzBuilder::new().write(room, flate2::Compression::default());
+            member.write_all(content)?;
+            member.finish()
+        }
+        Compression::Zstd => {
+            let mut member = zstd::Encoder::new(room, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            member.include_checksum(true)?;
+            member.set_pledged_src_size(Some(content.len() as u64))?;
+            member.write_all(content)?;
+            member.finish()
+        }
+    }
+}
