@@ -103,15 +103,6 @@ impl Input {
         self.as_it_is().size().is_some()
     }
 
-    /// Whether it is compressed, as far as that is known before it is read.
-    fn is_compressed(&self) -> bool {
-        #[cfg(feature = "cli")]
-        if let Self::Compressed(compressed) = self {
-            return compressed.is_compressed();
-        }
-        false
-    }
-
     /// The name in messages.
     #[must_use]
     pub fn name(&self) -> String {
@@ -133,14 +124,12 @@ impl Input {
     /// The size in bytes, if it is known in advance.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
-        if self.is_compressed() {
+        #[cfg(feature = "cli")]
+        if let Self::Compressed(compressed) = self
+            && compressed.is_compressed()
+        {
             return None;
         }
-        self.bytes()
-    }
-
-    /// The size of what is read, compressed or not.
-    fn bytes(&self) -> Option<u64> {
         let input = self.as_it_is();
         if let Self::Memory(memory) = input {
             return memory.pieces.is_empty().then_some(memory.bytes.len() as u64);
@@ -164,7 +153,9 @@ impl Input {
             let metadata = match self.as_it_is() {
                 Self::Stdin => stdin().and_then(|file| file.metadata()),
                 Self::File(path) => std::fs::metadata(path),
-                _ => return false,
+                Self::Memory(_) => return false,
+                #[cfg(feature = "cli")]
+                Self::Compressed(_) => return false,
             };
             metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == (other.dev(), other.ino()))
         }
@@ -247,6 +238,7 @@ impl Input {
 
 #[cfg(feature = "cli")]
 impl Compressed {
+    /// Whether it is compressed, as far as that is known before it is read.
     fn is_compressed(&self) -> bool {
         self.compression.is_some()
             || match &self.input {

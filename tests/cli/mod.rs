@@ -3,6 +3,7 @@
 mod bench;
 mod binary;
 mod check;
+mod compressed;
 mod devices;
 mod each;
 mod generate;

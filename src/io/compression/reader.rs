@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::{mem, thread};
 
 use flate2::bufread::GzDecoder;
@@ -61,7 +61,7 @@ impl Reader {
 
 impl Read for Reader {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let state = self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let state = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         if room.is_empty() {
             return Ok(0);
         }
@@ -170,7 +170,7 @@ impl Ahead {
         let (done, again) = mpsc::channel();
         let run = (decoder, sender, again, counted);
         match parallel::on_a_thread(run, |(decoder, sender, again, _counted)| {
-            run_ahead(decoder, &sender, &again)
+            run_ahead(decoder, &sender, &again);
         }) {
             Ok(()) => State::Ahead(Self { blocks, done, block: Vec::new(), at: 0 }),
             Err((decoder, ..)) => State::Here(Box::new(decoder)),
@@ -422,7 +422,7 @@ fn goes_on(window: &mut Window, compression: Compression, is_begun: bool) -> io:
     }
     let name = compression.name();
     let problem = if is_begun {
-        format!("other bytes follow its {name} data")
+        format!("its {name} data is followed by other bytes")
     } else {
         format!("it is no {name} data")
     };
@@ -448,14 +448,14 @@ fn several(window: &mut Window, compression: Compression, most: usize) -> io::Re
         return Ok(VecDeque::new());
     }
     let (next, taken) = (AtomicUsize::new(0), AtomicU64::new(0));
-    let found: Vec<Mutex<Option<(Vec<u8>, usize)>>> = starts.iter().map(|_| Mutex::default()).collect();
+    let found: Vec<Mutex<Option<Content>>> = starts.iter().map(|_| Mutex::default()).collect();
     let work = || {
         while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < starts.len()) {
             let guess = 4 * (starts.get(number + 1).unwrap_or(&bytes.len()) - starts[number]);
             let member = one(&bytes[starts[number]..], compression, guess.min(most), |count| {
                 taken.fetch_add(count as u64, Ordering::Relaxed) + count as u64 <= most as u64
             });
-            *found[number].lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = member;
+            *found[number].lock().unwrap_or_else(PoisonError::into_inner) = member;
         }
     };
     let threads = parallel::threads().min(starts.len());
@@ -467,7 +467,7 @@ fn several(window: &mut Window, compression: Compression, most: usize) -> io::Re
     // Those that follow each other.
     let (mut at, mut members) = (0, VecDeque::new());
     for (&start, member) in starts.iter().zip(found) {
-        let member = member.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let member = member.into_inner().unwrap_or_else(PoisonError::into_inner);
         match member {
             _ if start < at => {}
             Some((content, length)) if start == at => {
@@ -504,6 +504,9 @@ fn starts_of_zstd(bytes: &[u8]) -> Vec<usize> {
     starts
 }
 
+/// The content of a member, and the length of the member.
+type Content = (Vec<u8>, usize);
+
 /// The content of the member that begins here, and its length; `None` if something is wrong with it, or if it has more bytes
 /// than `may_have` allows.
 fn one(
@@ -511,7 +514,7 @@ fn one(
     compression: Compression,
     guess: usize,
     may_have: impl Fn(usize) -> bool,
-) -> Option<(Vec<u8>, usize)> {
+) -> Option<Content> {
     const STEP: usize = 1 << 16;
     let mut content = Vec::with_capacity(guess);
     let mut read_all = |member: &mut dyn Read| {
@@ -686,7 +689,7 @@ mod tests {
                     }
                     Err(error) => {
                         let said = error.to_string();
-                        let follow = "other bytes follow";
+                        let follow = "is followed by other bytes";
                         assert!(said.contains("ends early") || said.contains(follow) || length < 4, "{said}");
                     }
                 }
@@ -696,7 +699,7 @@ mod tests {
             assert!(error.to_string().contains("ends early"), "{error}");
             for behind in [&b"1"[..], b"\0\0\x01", b"(\xb5/"] {
                 let error = content(&[&data, behind].concat(), None, 64, 1 << 30, true).unwrap_err();
-                assert!(error.to_string().contains("other bytes follow its"), "{error}");
+                assert!(error.to_string().contains("is followed by other bytes"), "{error}");
             }
         }
         let zeros = [&members(&[b"1".to_vec()], Compression::Zstd)[..], b"\0\0"].concat();
