@@ -4,6 +4,7 @@
 //! they say: the same bytes, or a refusal by both. `run.sh` builds and runs them.
 
 pub mod choices;
+pub mod compressed;
 pub mod costs;
 pub mod csv;
 pub mod keys;
@@ -24,13 +25,14 @@ pub type Spoil<'a> = &'a mut dyn FnMut(&mut Said);
 pub type Target = (&'static str, fn(&[u8], Spoil) -> Result<(), String>);
 
 /// All targets.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     ("text", text::compare),
     ("csv", csv::compare),
     ("npy", npy::compare),
     ("keys", keys::compare),
     ("costs", costs::compare),
     ("streams", streams::compare),
+    ("compressed", compressed::compare),
 ];
 
 /// Makes this thread the only one that the library has.

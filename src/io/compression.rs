@@ -11,9 +11,7 @@ mod writer;
 use std::path::Path;
 
 #[cfg(feature = "cli")]
-pub use self::reader::Reader;
-#[cfg(feature = "cli")]
-pub(super) use self::reader::Room;
+pub use self::reader::{Reader, Together};
 #[cfg(feature = "cli")]
 pub use self::writer::Writer;
 

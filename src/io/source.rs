@@ -253,8 +253,8 @@ impl Compressed {
     fn opened(&self, opened: Opened) -> Opened {
         let Opened { name, reader, size, is_ready, .. } = opened;
         let size = size.filter(|_| !self.is_compressed());
-        let room = compression::Room { all: self.memory, is_ready };
-        let reader = Box::new(compression::Reader::new(reader, self.compression, room));
+        let together = compression::Together::Sensible { memory: self.memory, is_ready };
+        let reader = Box::new(compression::Reader::new(reader, self.compression, together));
         Opened { name, reader, size, is_run: false, is_ready }
     }
 }

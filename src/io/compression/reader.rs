@@ -34,7 +34,7 @@ enum State {
     New {
         source: Source,
         compression: Option<Compression>,
-        room: Room,
+        together: Together,
     },
     /// Not compressed, and these bytes of it were read.
     Plain(Vec<u8>, Source),
@@ -43,19 +43,52 @@ enum State {
     Failed(io::ErrorKind, String),
 }
 
-/// How much memory there is.
-#[derive(Clone, Copy)]
-pub(in crate::io) struct Room {
-    /// For all that the program does, if that was said.
-    pub(in crate::io) all: Option<u64>,
-    /// Whether reading from the source never waits for others, so that more can be read than is needed next.
-    pub(in crate::io) is_ready: bool,
+/// How many members are read and decompressed together.
+#[derive(Clone, Copy, Debug)]
+pub enum Together {
+    /// As many as a small part of this memory allows, or of what is available; none if reading may wait for others, since more
+    /// would be read than is needed next.
+    Sensible {
+        /// All that may be taken.
+        memory: Option<u64>,
+        /// Whether reading never waits.
+        is_ready: bool,
+    },
+    /// Those of `least` bytes, as they are, or more, and of `most` bytes together, as they are four times less.
+    Of {
+        /// Less is not worth it.
+        least: usize,
+        /// The most bytes of content.
+        most: usize,
+    },
+}
+
+impl Together {
+    /// The least bytes as they are, and the most of content.
+    fn limits(self) -> (usize, usize) {
+        /// For each core.
+        const MOST: u64 = 16 << 20;
+        match self {
+            Self::Of { least, most } => (least, most),
+            Self::Sensible { memory, is_ready } => {
+                let threads = parallel::threads() as u64;
+                let share = memory.or_else(memory::available).map_or(u64::MAX, |bytes| bytes / 16);
+                let most = if is_ready && threads > 1 { share.min(MOST * threads) } else { 0 };
+                (1 << 17, most as usize)
+            }
+        }
+    }
 }
 
 impl Reader {
     /// The content of this source: compressed so, or as its first bytes tell.
-    pub(in crate::io) fn new(source: Source, compression: Option<Compression>, room: Room) -> Self {
-        Self(Mutex::new(State::New { source, compression, room }))
+    #[must_use]
+    pub fn new(
+        source: Box<dyn Read + Send + Sync>,
+        compression: Option<Compression>,
+        together: Together,
+    ) -> Self {
+        Self(Mutex::new(State::New { source, compression, together }))
     }
 }
 
@@ -89,14 +122,14 @@ impl State {
                         _ => *compression,
                     };
                     let read = bytes[..count].to_vec();
-                    let Self::New { source, room: memory, .. } = mem::replace(self, Self::failed()) else {
+                    let Self::New { source, together, .. } = mem::replace(self, Self::failed()) else {
                         continue;
                     };
                     match found {
                         Some(compression) => {
                             let window =
                                 Window { source, bytes: read, at: 0, is_over: false, is_broken: false };
-                            *self = Ahead::or_here(Decoder::new(compression, window, memory));
+                            *self = Ahead::or_here(Decoder::new(compression, window, together));
                         }
                         // They are where they are wanted.
                         None if is_enough => {
@@ -295,26 +328,21 @@ struct Decoder {
     /// Members that were decompressed together, of which the first is given from `at` on.
     members: VecDeque<Vec<u8>>,
     at: usize,
-    /// The most bytes of those.
-    most: usize,
+    /// How many: see [`Together::limits`].
+    limits: (usize, usize),
 }
 
 enum Place {
     Between(Window),
     InGzip(Box<GzDecoder<Window>>),
-    InZstd(Box<zstd::Decoder<'static, Window>>),
+    InZstd(Box<Frame<Window>>),
     Lost,
 }
 
 impl Decoder {
-    fn new(compression: Compression, window: Window, Room { all, is_ready }: Room) -> Self {
-        /// For each core.
-        const MOST: u64 = 16 << 20;
-        let share = all.or_else(memory::available).map_or(u64::MAX, |bytes| bytes / 16);
-        let most = share.min(MOST * parallel::threads() as u64) as usize;
-        let place = Place::Between(window);
-        let most = if is_ready && parallel::threads() > 1 { most } else { 0 };
-        Self { compression, place, is_begun: false, members: VecDeque::new(), at: 0, most }
+    fn new(compression: Compression, window: Window, together: Together) -> Self {
+        let (place, limits) = (Place::Between(window), together.limits());
+        Self { compression, place, is_begun: false, members: VecDeque::new(), at: 0, limits }
     }
 
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
@@ -338,7 +366,7 @@ impl Decoder {
                         return Ok(0);
                     }
                     self.is_begun = true;
-                    self.members = several(window, self.compression, self.most)?;
+                    self.members = several(window, self.compression, self.limits)?;
                     if self.members.is_empty() {
                         self.begin()?;
                     }
@@ -362,8 +390,9 @@ impl Decoder {
     fn begin(&mut self) -> io::Result<()> {
         self.place = match (mem::replace(&mut self.place, Place::Lost), self.compression) {
             (Place::Between(window), Compression::Gzip) => Place::InGzip(Box::new(GzDecoder::new(window))),
-            (Place::Between(window), Compression::Zstd) => {
-                Place::InZstd(Box::new(zstd::Decoder::with_buffer(window)?.single_frame()))
+            (Place::Between(mut window), Compression::Zstd) => {
+                window.fill(FRAME_HEADER)?;
+                Place::InZstd(Box::new(Frame::new(declared(window.left()), window)?))
             }
             (place, _) => place,
         };
@@ -374,7 +403,7 @@ impl Decoder {
     fn end(&mut self) {
         self.place = match mem::replace(&mut self.place, Place::Lost) {
             Place::InGzip(member) => Place::Between(member.into_inner()),
-            Place::InZstd(member) => Place::Between(member.finish()),
+            Place::InZstd(member) => Place::Between(member.decoder.finish()),
             place => place,
         };
     }
@@ -383,7 +412,7 @@ impl Decoder {
     fn told(&self, error: io::Error) -> io::Error {
         let is_of_source = match &self.place {
             Place::InGzip(member) => member.get_ref().is_broken,
-            Place::InZstd(member) => member.get_ref().is_broken,
+            Place::InZstd(member) => member.decoder.get_ref().is_broken,
             Place::Between(_) | Place::Lost => true,
         };
         if is_of_source || error.kind() == io::ErrorKind::Interrupted {
@@ -394,6 +423,41 @@ impl Decoder {
             io::ErrorKind::UnexpectedEof => ends_early(self.compression),
             _ => io::Error::new(io::ErrorKind::InvalidData, format!("its {name} data is damaged: {error}")),
         }
+    }
+}
+
+/// A frame of zstd, whose size is checked in any case: the library does that only if it has all of the frame.
+struct Frame<R: BufRead> {
+    decoder: zstd::Decoder<'static, R>,
+    /// Bytes of content that are to come, where the frame says how many it has.
+    left: Option<u64>,
+}
+
+/// The most bytes of what a frame says of itself.
+const FRAME_HEADER: usize = 18;
+
+/// How many bytes of content the frame declares that begins here.
+fn declared(bytes: &[u8]) -> Option<u64> {
+    zstd::zstd_safe::get_frame_content_size(bytes).ok().flatten()
+}
+
+impl<R: BufRead> Frame<R> {
+    fn new(declared: Option<u64>, from: R) -> io::Result<Self> {
+        Ok(Self { decoder: zstd::Decoder::with_buffer(from)?.single_frame(), left: declared })
+    }
+}
+
+impl<R: BufRead> Read for Frame<R> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let count = self.decoder.read(room)?;
+        let wrong = || io::Error::other("it has another size than it says");
+        if let Some(left) = &mut self.left {
+            *left = left.checked_sub(count as u64).ok_or_else(wrong)?;
+            if count == 0 && *left > 0 && !room.is_empty() {
+                return Err(wrong());
+            }
+        }
+        Ok(count)
     }
 }
 
@@ -430,11 +494,13 @@ fn goes_on(window: &mut Window, compression: Compression, is_begun: bool) -> io:
 }
 
 /// Decompresses the next members by all cores, as many as there are whole in this much memory; none where that does not help.
-fn several(window: &mut Window, compression: Compression, most: usize) -> io::Result<VecDeque<Vec<u8>>> {
-    /// Less is decompressed before threads begin.
-    const LEAST: usize = 1 << 17;
+fn several(
+    window: &mut Window,
+    compression: Compression,
+    (least, most): (usize, usize),
+) -> io::Result<VecDeque<Vec<u8>>> {
     let packed = most / 4;
-    if packed < LEAST {
+    if packed < least {
         return Ok(VecDeque::new());
     }
     window.fill(packed)?;
@@ -444,7 +510,7 @@ fn several(window: &mut Window, compression: Compression, most: usize) -> io::Re
         Compression::Gzip => starts_of_gzip(bytes, window.is_over && bytes.len() == window.left().len()),
         Compression::Zstd => starts_of_zstd(bytes),
     };
-    if starts.len() < 2 || bytes.len() < LEAST {
+    if starts.len() < 2 || bytes.len() < least {
         return Ok(VecDeque::new());
     }
     let (next, taken) = (AtomicUsize::new(0), AtomicU64::new(0));
@@ -538,9 +604,9 @@ fn one(
             member.into_inner().len()
         }
         Compression::Zstd => {
-            let mut member = zstd::Decoder::with_buffer(bytes).ok()?.single_frame();
+            let mut member = Frame::new(declared(bytes), bytes).ok()?;
             read_all(&mut member)?;
-            member.finish().len()
+            member.decoder.finish().len()
         }
     };
     Some((content, bytes.len() - left))
@@ -578,7 +644,8 @@ mod tests {
     ) -> io::Result<Vec<u8>> {
         let source = Box::new(Pieces(data.to_vec(), piece, 0));
         let mut content = Vec::new();
-        let mut reader = Reader::new(source, compression, Room { all: Some(memory), is_ready });
+        let mut reader =
+            Reader::new(source, compression, Together::Sensible { memory: Some(memory), is_ready });
         // Small reads first, then large ones.
         let mut few = [0; 3];
         for _ in 0..3 {
@@ -738,7 +805,8 @@ mod tests {
         for compression in BOTH {
             let data = members(&[noise(500_000)], compression);
             let source = Failing(Pieces(data[..400_000].to_vec(), 5_000, 0));
-            let mut reader = Reader::new(Box::new(source), None, Room { all: None, is_ready: true });
+            let mut reader =
+                Reader::new(Box::new(source), None, Together::Sensible { memory: None, is_ready: true });
             let error = reader.read_to_end(&mut Vec::new()).unwrap_err();
             assert_eq!(error.to_string(), "the disk is on fire");
         }
