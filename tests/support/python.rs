@@ -15,17 +15,17 @@ pub fn python(script: &str, args: &[&str]) {
     assert!(output.status.success(), "{script} {args:?}: {}", said(&output));
 }
 
-/// Fails, with the remedy, where there is no Python with pandas.
+/// Fails, with the remedy, where there is no Python with pandas and zstandard.
 pub fn ensure() {
     static LACKS: OnceLock<Option<String>> = OnceLock::new();
-    let lacks = LACKS.get_or_init(|| match execute(&["-c", "import numpy, pandas"]) {
+    let lacks = LACKS.get_or_init(|| match execute(&["-c", "import numpy, pandas, zstandard"]) {
         Ok(output) if output.status.success() => None,
         Ok(output) => Some(said(&output).trim().lines().last().unwrap_or("it failed").to_owned()),
         Err(error) => Some(error.to_string()),
     });
     if let Some(why) = lacks {
         let why = format!("{}: {why}", interpreter().display());
-        requirements::lacks("Python with pandas", &why, "GPUSORT_PYTHON names a Python that has it");
+        requirements::lacks("Python with pandas and zstandard", &why, "GPUSORT_PYTHON names a Python that has it");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the tests need beside Rust: a Vulkan adapter, and Python with pandas. `sh tests/run.sh` installs both.
+//! What the tests need beside Rust: a Vulkan adapter, and Python with pandas and zstandard. `sh tests/run.sh` installs both.
 
 use std::io::Write;
 

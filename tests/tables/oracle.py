@@ -57,6 +57,11 @@ class Case:
     delimiter: bytes = b","  # empty for blanks
     dtype: str = ""  # numpy's name of an array's type; empty for tables
     stdin: bool = False  # the only file is given on standard input
+    packed: dict[str, bytes] = field(default_factory=dict)  # what is in files that are compressed
+
+    @property
+    def is_npy(self) -> bool:
+        return re.search(r"\.npy(\.gz|\.zst)?$", self.files[0][0], re.IGNORECASE) is not None
 
     @property
     def is_table(self) -> bool:
@@ -523,7 +528,7 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
 def read_array(case: Case) -> np.ndarray:
     """The elements of all files, little-endian."""
     dtype = np.dtype(case.dtype).newbyteorder("<")
-    if case.files[0][0].endswith(".npy"):
+    if case.is_npy:
         parts = [np.load(io.BytesIO(data)) for _, data in case.files]
     else:
         parts = [np.frombuffer(data, dtype) for _, data in case.files]
@@ -534,7 +539,7 @@ def expect_array(case: Case) -> Expected:
     """What must come out for raw binary or .npy."""
     o = case.options
     size = np.dtype(case.dtype).itemsize
-    npy = case.files[0][0].endswith(".npy")
+    npy = case.is_npy
     for name, data in case.files:
         if not npy and len(data) % size:
             return Expected(2, b"", [re.escape(name)], why="length")

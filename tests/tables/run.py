@@ -10,6 +10,7 @@ import io
 import json
 import multiprocessing
 import os
+import random
 import re
 import shlex
 import shutil
@@ -24,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from generate import make_case
+from packing import packed
 from oracle import BOM, Case, Expected, Undecided, expect, read_array, split, split_lines
 
 KEPT_FAILURES = 5
@@ -118,7 +120,7 @@ def compare(case: Case, expected: Expected, code: int, stdout: bytes, stderr: st
         if not any(re.search(pattern, stderr) for pattern in expected.stderr):
             return f"stderr has none of {expected.stderr[:5]} ({expected.why})"
         return ""
-    if case.files[0][0].endswith(".npy") and not case.options.to_text:
+    if case.is_npy and not case.options.to_text:
         wrong, stdout = unpack_npy(case, stdout)
         if wrong:
             return wrong
@@ -139,7 +141,7 @@ def execute(command: list[str], case: Case, folder: Path) -> tuple[int, bytes, s
         check=False,
         cwd=folder,
         env=environment,
-        input=case.files[0][1] if case.stdin else b"",
+        input=case.packed.get(*case.files[0]) if case.stdin else b"",
         capture_output=True,
         timeout=300,
     )
@@ -154,7 +156,7 @@ def check_and_merge(begin: list[str], case: Case, expected: Expected, folder: Pa
         return ""
     names = [name for name, _ in case.files]
     options = [arg for arg in case.args if arg not in names]
-    ending = Path(names[0]).suffix
+    ending = Path(re.sub(r"\.(gz|zst)$", "", names[0], flags=re.IGNORECASE)).suffix
     code, _, stderr = execute([begin[0], "check", *case.args], case, folder)
     if code != (0 if expected.in_order else 1):
         return f"check of the input: exit code {code}; {stderr.strip()}"
@@ -210,13 +212,15 @@ def run_case(number: int, options: argparse.Namespace, folder: Path) -> tuple[in
             break
         except Undecided:
             tries += 1
+    if number % 5 == 3 and not options.write:
+        case, expected = packed(random.Random(f"{options.seed}:{number}"), case, expected)
     place = folder / str(number)
     kind = "error" if expected.code else "line" if case.options.lines else "table" if case.is_table else "array"
     if options.write and expected.code:
         return number, kind, "", ""
     place.mkdir()
     for name, data in case.files:
-        (place / name).write_bytes(data)
+        (place / name).write_bytes(case.packed.get(name, data))
     if options.write:
         write_case(case, expected, place)
         return number, kind, "", ""

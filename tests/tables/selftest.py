@@ -5,13 +5,18 @@ Planted wrong outputs must each be found, hand-written cases must give hand-writ
 
 from __future__ import annotations
 
+import gzip
 import io
+import random
 import unittest
+import zlib
 
 import numpy as np
+import zstandard
 
 from generate import make_case
 from oracle import BOM, Case, Options, Undecided, expect, find_column, read_size, read_time, split, to_f32
+from packing import pack, spoil
 from run import compare, lost_or_added, records
 
 
@@ -280,6 +285,29 @@ class Planted(unittest.TestCase):
             self.assertEqual(compare(case, expected, 0, expected.stdout, ""), "")
             self.assertNotEqual(compare(case, expected, 0, b"".join(lines), ""), "")
         self.assertGreater(tried, 100)
+
+    def test_packed_files_are_what_they_were_and_spoilt_ones_are_not(self) -> None:
+        rng = random.Random(7)
+        for number in range(300):
+            data, kind = rng.randbytes(rng.choice([0, 1, 50])), rng.choice(["gz", "zst"])
+            whole = pack(rng, data, kind)
+            self.assertEqual(unpack(whole, kind), data)
+            with self.assertRaises((EOFError, OSError, zlib.error, zstandard.ZstdError), msg=str(number)):
+                unpack(spoil(rng, whole), kind)
+
+
+def unpack(data: bytes, kind: str) -> bytes:
+    """What the programs that made it say of it; an error for what is cut off, damaged, or followed by other bytes."""
+    if kind == "gz":
+        return gzip.decompress(data)
+    content = b""
+    while data:
+        decoder = zstandard.ZstdDecompressor().decompressobj()
+        content += decoder.decompress(data)
+        if not decoder.eof:
+            raise EOFError
+        data = decoder.unused_data
+    return content
 
 
 if __name__ == "__main__":
