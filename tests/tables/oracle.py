@@ -428,6 +428,8 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
         if data.startswith(BOM) and at and not case.files[0][1]:
             raise Undecided("a BOM behind an empty file")
         data = data.removeprefix(BOM)
+        if not o.lines and b"\n" not in data and b"\r" in data.rstrip(b"\r"):
+            raise Undecided("lines that may end in CR alone")
         if o.lines:
             lines, unclosed = split_lines(data, case.delimiter, at, o.zero), []
         else:
