@@ -303,7 +303,7 @@ Examples:
   gpusort sort --top 10 -k score games.csv      the ten rows with the lowest score
   du -a | gpusort sort -k 1:r                   lines by a field, largest first
   ps aux | gpusort sort --header -k %CPU:r      ... which the first line names
-  gpusort sort -u *.txt                         each number once
+  gpusort sort -u *.txt.gz                      each number once, of compressed files
   gpusort sort -r -t f32 a.bin -o a.bin         raw binary floats, largest first, in place
   gpusort sort --algo bitonic --device gpu x.f64 -o y.f64
   gpusort sort --algo odd-even small.txt        the brick sort: n phases
@@ -338,8 +338,12 @@ Binary:
   binary of that type, and .bin is binary of u32 unless --type says otherwise. Files named .npy are
   NumPy's, of one dimension.
 
+Compressed input:
+  gzip and zstd: text of any kind is known by its first bytes, binary and .npy by .gz or .zst after
+  their own extension. What ends early or is damaged is an error.
+
 Output:
-  A file given by -o is replaced when the sort is complete, so it may be one of the inputs, and a
+  A file given by -o is compressed if its name ends in .gz or .zst. It is replaced when the sort is complete, so it may be one of the inputs, and a
   failure leaves the old one whole.
 
 Environment:
