@@ -35,6 +35,25 @@ pub fn ensure(what: &str, bytes: u64) -> Result<(), Error> {
     Ok(())
 }
 
+/// Asks for what is at this place, which is read soon. It may lie beyond the items.
+#[inline]
+pub(crate) fn prefetch<T>(items: &[T], place: usize) {
+    let place = items.as_ptr().wrapping_add(place);
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction is there on every such processor, and accesses nothing.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(place.cast());
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        std::arch::asm!("prfm pldl1keep, [{0}]", in(reg) place, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = place;
+}
+
 /// `count` zeros, in pages that the system provides when they are first touched.
 pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
     bytemuck::allocation::try_zeroed_vec(count).unwrap_or_else(|()| {

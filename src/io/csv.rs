@@ -25,6 +25,7 @@ use super::source::{LineEnd, Text};
 use super::text::{conflicting, piece_size};
 use crate::error::Error;
 use crate::key::{ElementType, KeyMap, Word};
+use crate::memory::prefetch;
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
 use crate::words::{Width, Words, by_width, in_one};
@@ -426,6 +427,17 @@ impl<'a> Layout<'a> {
     }
 }
 
+/// Where these rows begin.
+fn places<S: Word>(rows: &[u32], starts: &[S]) -> impl Iterator<Item = usize> {
+    const AHEAD: usize = 32;
+    rows.iter().enumerate().map(|(number, &row)| {
+        if let Some(&row) = rows.get(number + AHEAD) {
+            prefetch(starts, row as usize);
+        }
+        starts[row as usize].as_usize()
+    })
+}
+
 /// The original numbers of the rows that were kept.
 fn numbers(parts: &[Part]) -> Vec<u32> {
     let mut first = 0;
@@ -477,9 +489,10 @@ impl Table {
         let bytes = &self.text.bytes;
         by_width!(self.starts.borrowed(), starts => {
             let starts = in_one(starts);
+            let expected = bytes.len() / starts.len().max(1);
             print::write(rows, 16 * self.keys.len(), to, |_| {}, |rows, lines| {
                 let mut fields = vec![0..0; self.keys.len()];
-                touch(bytes, rows.iter().map(|&row| starts[row as usize].as_usize()), |start| {
+                touch(bytes, expected, places(rows, &starts), |start| {
                     // A line may lack some.
                     fields.fill(0..0);
                     for_each_field(bytes, start, self.fields, |column, field| {
@@ -522,8 +535,7 @@ impl Table {
         let bytes = &self.text.bytes;
         let expected = bytes.len() / starts.len().max(1) + 1;
         print::write(rows, expected, to, progress, |rows, lines| {
-            let starts = rows.iter().map(|&row| starts[row as usize].as_usize());
-            touch(bytes, starts, |start| {
+            touch(bytes, expected, places(rows, starts), |start| {
                 // Every row was read before, so its end exists.
                 let end = end_of_row(bytes, start, self.fields, self.quotes).unwrap_or(bytes.len());
                 match self.ends.binary_search_by_key(&(end - 1), |&(end, _)| end) {

@@ -1,6 +1,5 @@
 //! Input records: their keys, and the bytes of each where output must preserve them.
 
-use std::hint::black_box;
 use std::io::{self, Write};
 
 use half::f16;
@@ -9,6 +8,7 @@ use super::number::{POWERS, token_at};
 use super::print;
 use super::source::Text;
 use crate::key::{ElementType, KeyMap, Word};
+use crate::memory::prefetch;
 use crate::words::{Words, by_width, in_one};
 
 /// The records of an input with their keys, in input order.
@@ -58,34 +58,40 @@ pub fn write_records(
 ) -> io::Result<()> {
     let expected = text.bytes.len() / starts.len().max(1) + 1;
     by_width!(starts.borrowed(), starts => {
-        print::write(&in_one(starts), expected, to, progress, |starts, lines| gather(&text.bytes, starts, lines))
+        print::write(&in_one(starts), expected, to, progress, |starts, lines| gather(&text.bytes, expected, starts, lines))
     })
 }
 
-/// Appends the records at these offsets, one per line.
-fn gather<S: Word>(text: &[u8], starts: &[S], lines: &mut Vec<u8>) {
-    touch(text, starts.iter().map(|start| start.as_usize()), |start| push_line(text, start, lines));
+/// Appends the records at these offsets, of about this length, one per line.
+fn gather<S: Word>(text: &[u8], length: usize, starts: &[S], lines: &mut Vec<u8>) {
+    touch(text, length, starts.iter().map(|start| start.as_usize()), |start| push_line(text, start, lines));
 }
 
 /// Passes these offsets to `take`, in order.
 ///
-/// They are spread over the text. To overlap cache misses, a batch is touched first and then taken.
+/// They are spread over the text, so that about `length` bytes from each on are asked for some time before it is its turn.
 #[inline]
-pub(super) fn touch(text: &[u8], places: impl Iterator<Item = usize>, mut take: impl FnMut(usize)) {
-    const BATCH: usize = 64;
-    let mut places = places.peekable();
-    let mut batch = [0; BATCH];
-    while places.peek().is_some() {
-        let mut touched = 0;
-        let mut count = 0;
-        for (kept, place) in batch.iter_mut().zip(&mut places) {
-            *kept = place;
-            touched ^= text[place];
-            count += 1;
+pub(super) fn touch(
+    text: &[u8],
+    length: usize,
+    places: impl Iterator<Item = usize>,
+    mut take: impl FnMut(usize),
+) {
+    /// As many as a core waits for at once, and some.
+    const AHEAD: usize = 32;
+    const LINE: usize = 64;
+    // Of long records those that follow each other are found by the hardware.
+    let last = length.min(4 * LINE).saturating_sub(1);
+    let (mut ring, mut count) = ([0; AHEAD], 0);
+    for place in places {
+        (0..last).step_by(LINE).chain([last]).for_each(|offset| prefetch(text, place + offset));
+        let before = std::mem::replace(&mut ring[count % AHEAD], place);
+        if count >= AHEAD {
+            take(before);
         }
-        black_box(touched);
-        batch[..count].iter().for_each(|&place| take(place));
+        count += 1;
     }
+    (count.saturating_sub(AHEAD)..count).for_each(|number| take(ring[number % AHEAD]));
 }
 
 /// Appends the number that begins at `start`, and ends the line.
@@ -242,6 +248,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn places_are_taken_in_their_order() {
+        let text = vec![b'7'; 200];
+        for count in [0, 1, 31, 32, 33, 64, 100] {
+            for length in [0, 1, 64, 65, 1000] {
+                let places: Vec<usize> = (0..count).map(|number| number * 7 % 200).collect();
+                let mut taken = Vec::new();
+                touch(&text, length, places.iter().copied(), |place| taken.push(place));
+                assert_eq!(taken, places);
+            }
+        }
+    }
+
+    #[test]
     fn short_and_long_places_gather_alike() {
         let text = b"5 40 300 2000 10000 -6e300 0.1 22222222222222222222222222222222222 ";
         let starts: Vec<usize> = (0..text.len()).filter(|&i| i == 0 || text[i - 1] == b' ').collect();
@@ -250,8 +269,8 @@ mod tests {
         let (short, long): (Vec<u32>, Vec<u64>) =
             positions.iter().map(|&i| (starts[i] as u32, starts[i] as u64)).unzip();
         let (mut a, mut b) = (Vec::new(), Vec::new());
-        gather(text, &short, &mut a);
-        gather(text, &long, &mut b);
+        gather(text, 9, &short, &mut a);
+        gather(text, 9, &long, &mut b);
         let tokens: Vec<&[u8]> = text.split(|&byte| byte == b' ').collect();
         let expected: Vec<u8> = positions.iter().flat_map(|&i| [tokens[i], b"\n"].concat()).collect();
         assert_eq!(a, expected);

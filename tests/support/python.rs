@@ -25,7 +25,11 @@ pub fn ensure() {
     });
     if let Some(why) = lacks {
         let why = format!("{}: {why}", interpreter().display());
-        requirements::lacks("Python with pandas and zstandard", &why, "GPUSORT_PYTHON names a Python that has it");
+        requirements::lacks(
+            "Python with pandas and zstandard",
+            &why,
+            "GPUSORT_PYTHON names a Python that has it",
+        );
     }
 }
 
