@@ -38,7 +38,7 @@ impl Source {
     ///
     /// As for [`npy::Header::read`].
     pub fn npy(input: Input) -> Result<Self, Error> {
-        if input.path().is_some() && !input.can_be_read_again() {
+        if input.path().is_some() && input.open_regular()?.is_none() && !input.can_be_read_again() {
             // It would have to be opened twice.
             return Err(Error::input(
                 input.name(),

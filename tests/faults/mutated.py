@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import re
+import zlib
 from collections import Counter
 
 import data
@@ -38,13 +40,32 @@ SEEDS: dict[str, list[bytes]] = {
     **{name: [bytes(range(48)), bytes(range(255, 207, -1)), b"\0\0\x80\x7f\0\0\xc0\xff" * 6] for name in data.WORDS},
     "f16": [bytes(range(48)), b"\0\x7e\0\xfe\0\x7c\0\xfc" * 3],
     "bin": [bytes(range(48))],
+    "log": [
+        b"12\t./b\n4\t./a\n1020\t.\n",
+        b"      3 GET /x\n     12 PUT\r\n      1 \xff\n",
+        b"2026-11-21 10:00:00.5 5 4.0K\n2026-11-20T23:59:60Z 7 1kB\n\n1999-02-30 9 3GiB",
+        b"USER %CPU\nroot 45%\nme 9ms\n",
+        b"root:x:0:0\nbin:x:2:1\n:\n",
+        b"3 a\nb\0 1 c\r\n\0\0",
+        b"",
+    ],
 }
+# Text of two members, a table, binary, and members of zstd.
+SEEDS["txt.gz"] = [gzip.compress(b"3\n1\n2", mtime=0) + gzip.compress(b"7\n", mtime=0) + b"\0\0"]
+SEEDS["csv.gz"] = [gzip.compress(content, mtime=0) for content in SEEDS["csv"]]
+SEEDS["log.gz"] = [gzip.compress(content, 0, mtime=0) for content in SEEDS["log"]]
+SEEDS["u32.gz"] = [gzip.compress(bytes(range(48)), mtime=0)]
+TEXT_OF_ZSTD = bytes.fromhex("28b52ffd0458310000330a310a320ad935f33f")
+SEEDS["txt.zst"] = [TEXT_OF_ZSTD, TEXT_OF_ZSTD * 3]
+SEEDS["csv.zst"] = [bytes.fromhex("28b52ffd045889000069642c70726963650a312c370a322c350a0710b4c6")]
 # Text and tables more often than the many types of binary.
-KINDS = ["txt"] * 8 + ["csv"] * 8 + ["tsv"] + ["npy"] * 4 + ["f16", "bin", *data.WORDS]
+KINDS = ["txt"] * 8 + ["csv"] * 8 + ["tsv"] + ["npy"] * 4 + ["f16", "bin", *data.WORDS] + ["log"] * 8
+KINDS += ["txt.gz", "csv.gz", "csv.gz", "log.gz", "u32.gz", "txt.zst", "csv.zst"]
 PIECES = [b"\n", b"\r\n", b"\r", b",", b'"', b'""', b"#", b" ", b"\t", b"-", b"+", b".", b"e", b"nan", b"inf", b"\0"]
 PIECES += [b"1e999", b"99999999999999999999", b"0x1F", b"1_0", b"\x1b[31m", b"\xff", b"\xc2\x85", b"\xef\xbb\xbf"]
 PIECES += [b"x" * 5000]
 PIECES += [b"9" * 400, b"\x0b", b"\x0c", b"\xe2\x80\xa8", b"shape", b"(99999999999,)", b"'<f8'", b"True", b"\x1f\x8b\x08"]
+PIECES += [b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18\0\0\0\0", b"2026-11-21", b" 10:00", b"Z", b"+02:00", b"K", b"kB"]
 
 
 def mutate(rng: random.Random, content: bytes, others: list[bytes]) -> bytes:
@@ -83,7 +104,12 @@ KEYS = ["price"] * 9 + ["1"] * 5 + ["2", "price:r", "id", "id:a", "9", "", "\x1b
 
 def some_options(rng: random.Random, kind: str) -> list[str]:
     options = []
-    if kind in ("csv", "tsv"):
+    if kind.startswith("log"):
+        options += rng.choice([["-k", "1"]] * 6 + [["-k2"], ["-k", "2:r", "-k1"], ["-k2,2nr"], ["-k1h"], ["-f", "lines"]])
+        for word in ("--header", "--leading", "-z", "-t:", "-ttime", "-tsize", "-h"):
+            if rng.random() < 0.1:
+                options.append(word)
+    if kind.startswith(("csv", "tsv")):
         options += ["-k", rng.choice(KEYS)]
         if rng.random() < 0.2:
             options += ["-k", rng.choice(["1", "id:r", "name"])]
@@ -109,6 +135,8 @@ def some_options(rng: random.Random, kind: str) -> list[str]:
     return options
 
 
+FORMATS = {"csv": "csv", "tsv": "tsv", "npy": "npy", "txt": "text", "log": "lines"}
+
 # What leaves every record in, in the order that the oracle knows.
 PLAIN = {"-q", "--timing", "off", "--json", "-k", "price", "1"}
 
@@ -120,7 +148,7 @@ def run_mutated(run: Run) -> None:
     content = mutate(rng, rng.choice(SEEDS[kind]), SEEDS[kind])
     name = f"in.{kind}"
     (run.work / name).write_bytes(content)
-    options = [] if rng.random() < 0.3 and kind not in ("csv", "tsv") else some_options(rng, kind)
+    options = [] if rng.random() < 0.3 and not kind.startswith(("csv", "tsv", "log")) else some_options(rng, kind)
     how = rng.choices(["stdout", "output", "stdin", "merge", "check", "each", "in place"], [5, 3, 2, 2, 2, 1, 1])[0]
     if how == "check":
         kept = [word for word in options if word not in ("--argsort", "--json")]
@@ -129,13 +157,13 @@ def run_mutated(run: Run) -> None:
     call = {
         "stdout": ["sort", name],
         "output": ["sort", name, "-o", "old.out"],
-        "stdin": ["sort", "-f", kind if kind in ("csv", "tsv", "npy") else "text" if kind == "txt" else "bin"],
+        "stdin": ["sort", "-f", FORMATS.get(kind.partition(".")[0], "bin")],
         "merge": ["sort", "-m", name, name],
         "each": ["sort", "--each", "-o", "out", name],
         "in place": ["sort", "--each", "--in-place", name],
     }[how]
-    if how == "stdin" and kind in (*data.WORDS, "f16"):
-        call += ["-t", kind]
+    if how == "stdin" and kind.partition(".")[0] in (*data.WORDS, "f16"):
+        call += ["-t", kind.partition(".")[0]]
     (run.work / "old.out").write_bytes(data.OLD)
     before = snapshot(run.work)
     outcome = run.gpusort(*call, *options, feed=content if how == "stdin" else None)
@@ -156,10 +184,20 @@ def check_result(kind: str, content: bytes, options: list[str], got: bytes) -> s
     """What is wrong with the result of a plain sort, where that is certain."""
     if kind in data.WORDS or kind == "f16":
         return compare(got, data.sorted_binary(content, kind))
-    if content.startswith(b"\x1f\x8b"):
+    if kind == "u32.gz":
         return None
+    if content.startswith(b"\x1f\x8b"):
+        try:
+            content = gzip.decompress(content)
+        except (EOFError, OSError, zlib.error):
+            return "taken for compressed data, and is none"
+    elif content[:4] == b"\x28\xb5\x2f\xfd" or content[1:4] == b"\x2a\x4d\x18":
+        return None
+    kind = kind.partition(".")[0]
     if kind == "txt":
         return check_text(content, got)
+    if kind == "log":
+        return check_lines(content, got)
     if kind in ("csv", "tsv"):
         return check_table(content, got)
     return None
@@ -178,6 +216,17 @@ def check_text(content: bytes, got: bytes) -> str | None:
     except ValueError:
         return "taken for a number, and is none"
     return compare(got, right)
+
+
+def check_lines(content: bytes, got: bytes) -> str | None:
+    """All lines in some order."""
+    body = content.removeprefix(b"\xef\xbb\xbf")
+    if body.endswith(b"\r"):
+        return None  # it gets the LF that it lacks
+    was, now = (some.replace(b"\r\n", b"\n").split(b"\n") for some in (body, got.removeprefix(b"\xef\xbb\xbf")))
+    was = was if was[-1] else was[:-1]
+    lost, more = Counter(was) - Counter(now[:-1]), Counter(now[:-1]) - Counter(was)
+    return f"lines lost: {list(lost)[:3]}, too many: {list(more)[:3]}" if lost or more else None
 
 
 def check_table(content: bytes, got: bytes) -> str | None:
