@@ -241,18 +241,13 @@ fn run_ahead(
     again: &mpsc::Receiver<Vec<u8>>,
 ) {
     loop {
-        let mut block = again.try_recv().unwrap_or_default();
-        block.resize(BLOCK, 0);
-        let read = decoder.read(&mut block);
-        let is_last = read.is_err();
-        let block = match read {
-            Ok(0) => return,
+        decoder.spare.get_mut().unwrap_or_else(PoisonError::into_inner).extend(again.try_iter());
+        let block = match decoder.block() {
+            Ok(block) if block.is_empty() => return,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            read => read.map(|count| {
-                block.truncate(count);
-                block
-            }),
+            block => block,
         };
+        let is_last = block.is_err();
         if blocks.send(block).is_err() || is_last {
             return;
         }
@@ -330,6 +325,17 @@ struct Decoder {
     at: usize,
     /// How many: see [`Together::limits`].
     limits: (usize, usize),
+    /// Blocks that were given and are done with, with what was in them: memory that is not new.
+    spare: Spare,
+}
+
+type Spare = Mutex<Vec<Vec<u8>>>;
+
+/// A block with room for this much, perhaps with something in it.
+fn with_room(spare: &Spare, room: usize) -> Vec<u8> {
+    let mut spare = spare.lock().unwrap_or_else(PoisonError::into_inner);
+    // One with much more room is not kept.
+    spare.pop().filter(|block| block.capacity() <= 4 * room).unwrap_or_else(|| Vec::with_capacity(room))
 }
 
 enum Place {
@@ -342,7 +348,24 @@ enum Place {
 impl Decoder {
     fn new(compression: Compression, window: Window, together: Together) -> Self {
         let (place, limits) = (Place::Between(window), together.limits());
-        Self { compression, place, is_begun: false, members: VecDeque::new(), at: 0, limits }
+        let (members, spare) = (VecDeque::new(), Spare::default());
+        Self { compression, place, is_begun: false, members, at: 0, limits, spare }
+    }
+
+    /// The next content; an empty block at the end.
+    fn block(&mut self) -> io::Result<Vec<u8>> {
+        while self.at == 0
+            && let Some(member) = self.members.pop_front()
+        {
+            if !member.is_empty() {
+                return Ok(member);
+            }
+        }
+        let mut block = with_room(&self.spare, BLOCK);
+        block.resize(BLOCK, 0);
+        let count = self.read(&mut block)?;
+        block.truncate(count);
+        Ok(block)
     }
 
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
@@ -366,7 +389,7 @@ impl Decoder {
                         return Ok(0);
                     }
                     self.is_begun = true;
-                    self.members = several(window, self.compression, self.limits)?;
+                    self.members = several(window, self.compression, self.limits, &self.spare)?;
                     if self.members.is_empty() {
                         self.begin()?;
                     }
@@ -498,6 +521,7 @@ fn several(
     window: &mut Window,
     compression: Compression,
     (least, most): (usize, usize),
+    spare: &Spare,
 ) -> io::Result<VecDeque<Vec<u8>>> {
     let packed = most / 4;
     if packed < least {
@@ -518,7 +542,8 @@ fn several(
     let work = || {
         while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < starts.len()) {
             let guess = 4 * (starts.get(number + 1).unwrap_or(&bytes.len()) - starts[number]);
-            let member = one(&bytes[starts[number]..], compression, guess.min(most), |count| {
+            let room = with_room(spare, guess.min(most));
+            let member = one(&bytes[starts[number]..], compression, room, |count| {
                 taken.fetch_add(count as u64, Ordering::Relaxed) + count as u64 <= most as u64
             });
             *found[number].lock().unwrap_or_else(PoisonError::into_inner) = member;
@@ -573,23 +598,26 @@ fn starts_of_zstd(bytes: &[u8]) -> Vec<usize> {
 /// The content of a member, and the length of the member.
 type Content = (Vec<u8>, usize);
 
-/// The content of the member that begins here, and its length; `None` if something is wrong with it, or if it has more bytes
+/// The content of the member that begins here, in this block, and its length; `None` if something is wrong with it, or if it has more bytes
 /// than `may_have` allows.
 fn one(
     bytes: &[u8],
     compression: Compression,
-    guess: usize,
+    mut content: Vec<u8>,
     may_have: impl Fn(usize) -> bool,
 ) -> Option<Content> {
     const STEP: usize = 1 << 16;
-    let mut content = Vec::with_capacity(guess);
     let mut read_all = |member: &mut dyn Read| {
+        let mut filled = 0;
         loop {
-            let before = content.len();
-            content.resize(before + (content.capacity() - before).clamp(STEP, BLOCK), 0);
-            let count = member.read(&mut content[before..]).ok()?;
-            content.truncate(before + count);
+            if content.len() < filled + STEP {
+                // What was in it before is overwritten, and need not be zeros.
+                content.resize(filled + (content.capacity() - filled).clamp(STEP, BLOCK), 0);
+            }
+            let count = member.read(&mut content[filled..]).ok()?;
+            filled += count;
             if count == 0 {
+                content.truncate(filled);
                 return Some(());
             }
             if !may_have(count) {
