@@ -133,7 +133,8 @@ def main() -> int:
         return selftest.main()
     if not options.binary:
         sys.exit("which gpusort? python3 tests/faults/run.py target/release/gpusort")
-    root = Path(tempfile.mkdtemp(prefix="gpusort-faults-"))
+    # Where that is no folder in memory: temporary files count there.
+    root = Path(tempfile.mkdtemp(prefix="gpusort-faults-", dir="/var/tmp" if os.path.isdir("/var/tmp") else None))
     # Other users run it too.
     root.chmod(0o755)
     binary = root / "gpusort"

@@ -21,7 +21,7 @@ def prepare(setup: Setup, folder: Path) -> None:
     several = 10 if setup.full else 2
     cases = []
     for name in IN_PARTS:
-        cases += [(run_folder, name, state) for state in ("full", "read-only", "not there", "a file")]
+        cases += [(run_folder, name, state) for state in ("full", "in memory", "read-only", "not there", "a file")]
         cases += [(run_damage, name, what) for what in ("bit", "end") for _ in range(several)]
         cases += [(run_folder_lost, name), (run_few_files, name), (run_shrinking, name), (run_no_reader, name)]
     setup.shared["cases"] = cases
@@ -39,22 +39,24 @@ def run_folder(run: Run, job, state: str) -> None:
     before = snapshot(run.work)
     feed = Path(job.stdin).read_bytes() if job.stdin else None
     place = run.folder / "elsewhere"
-    is_mounted = state in ("full", "read-only")
+    is_mounted = state in ("full", "in memory", "read-only")
     if state == "a file":
         place.write_bytes(b"")
     elif is_mounted:
         if not is_root():
             raise NotPossible("not root, so no file system of its own")
         place.mkdir()
-        mount_tmpfs(place, 8192)
+        # Less than the half of the memory that files there may take, or much more.
+        mount_tmpfs(place, 1 << 20 if state == "in memory" else 4096)
     try:
         if state == "read-only":
             remount_read_only(place)
         outcome = run.gpusort(*job.args, "-T", str(place), codes=[2], feed=feed)
         if b"a temporary file in" not in outcome.err:
             run.fail(f"no temporary file in {outcome.err[:300]!r}")
-        if state == "full" and b"o space left" not in outcome.err:
-            run.fail(f"no 'No space left' in {outcome.err[:300]!r}")
+        said = {"full": b"o space left", "in memory": b"that folder is in memory"}.get(state, b"")
+        if said not in outcome.err:
+            run.fail(f"no {said!r} in {outcome.err[:300]!r}")
         run.unchanged(before)
     finally:
         if is_mounted:
