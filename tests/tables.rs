@@ -95,7 +95,7 @@ fn order_on(sorter: &Sorter, folder: &Path, what: &serde_json::Value) -> Vec<u8>
         reading: match what["type"].as_str().unwrap() {
             "time" => Reading::Times,
             "size" => Reading::Sizes,
-            "auto" if flag("table") && !flag("leading") => Reading::NumbersOrTimes,
+            "auto" if flag("table") && !flag("leading") && !flag("text") => Reading::NumbersOrTimes,
             _ => Reading::Numbers,
         },
     };
@@ -104,17 +104,21 @@ fn order_on(sorter: &Sorter, folder: &Path, what: &serde_json::Value) -> Vec<u8>
         let delimiter = what["delimiter"].as_u64().unwrap() as u8;
         let line_end = if flag("zero") { LineEnd::Nul } else { LineEnd::Lf };
         let fields = match (flag("lines"), delimiter) {
+            _ if flag("text") => Fields::Tokens,
             (true, 0) => Fields::Blanks(line_end),
             (true, byte) => Fields::Split(byte, line_end),
             (false, byte) => Fields::Quoted(byte),
         };
         let dialect = Dialect { fields, header: flag("header") };
         let mut keys = strings("keys");
-        if flag("lines") && keys.is_empty() {
+        if fields.are_of_lines() && keys.is_empty() {
             keys.push("1".to_owned());
         }
         let by = by(keys, what["type"].as_str().unwrap().parse().ok());
-        (Kind::Table(dialect), by, if flag("argsort") { Format::Text } else { Format::Csv })
+        let kind =
+            if flag("text") && order.reading == Reading::Numbers { Kind::Text } else { Kind::Table(dialect) };
+        let format = if flag("argsort") || flag("text") { Format::Text } else { Format::Csv };
+        (kind, by, format)
     } else {
         let (kind, size) = what["dtype"].as_str().unwrap().trim_start_matches(['<', '>', '|']).split_at(1);
         let element: ElementType = format!("{kind}{}", 8 * size.parse::<u32>().unwrap()).parse().unwrap();

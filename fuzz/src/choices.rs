@@ -52,6 +52,15 @@ impl<'a> Choices<'a> {
         KeyOrder { nan: self.nulls(), descending: self.below(2) == 1, ..KeyOrder::default() }
     }
 
+    /// The type and the order of text, whose tokens may be times or sizes.
+    pub fn text(&mut self) -> (Option<ElementType>, KeyOrder) {
+        let (element, nan, more) = (self.text_type(), self.nulls(), self.byte());
+        let readings = [Reading::Numbers, Reading::Numbers, Reading::Times, Reading::Sizes];
+        // A type is one of numbers.
+        let reading = element.map_or(readings[usize::from(more / 2) % 4], |_| Reading::Numbers);
+        (element, KeyOrder { nan, descending: more % 2 == 1, reading, ..KeyOrder::default() })
+    }
+
     pub fn selection(&mut self) -> Selection {
         let first = [None, None, None, Some(0), Some(1), Some(2), Some(3), Some(5), Some(usize::MAX)];
         Selection { unique: self.below(4) == 1, first: self.of(&first) }

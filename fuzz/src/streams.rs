@@ -56,7 +56,7 @@ impl Case {
 
     fn how(&self, inputs: &[Input]) -> Result<How, Refusal> {
         let kind = match self.form {
-            Form::Text => Kind::Text,
+            Form::Text => return Ok(text::how(self.by.clone())),
             Form::Table => Kind::Table(self.dialect),
             Form::Raw | Form::Npy => Kind::Bits(self.sources(inputs)?),
         };
@@ -106,8 +106,11 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let pieces: Vec<u8> = (0..MOST).map(|_| choices.byte()).collect();
     let (selection, dialect, mut by) = (choices.selection(), choices.dialect(), choices.by());
     if form != Form::Table {
-        // These have no other nulls.
-        by.order = KeyOrder { descending: by.order.descending, nan: by.order.nan, ..KeyOrder::default() };
+        // These have no other nulls, and only what is text has other readings.
+        let KeyOrder { descending, nan, reading, .. } = by.order;
+        let is_other = form == Form::Text && reading != Reading::NumbersOrTimes;
+        let reading = if is_other { reading } else { Reading::Numbers };
+        by.order = KeyOrder { descending, nan, reading, ..KeyOrder::default() };
     }
     if by.order.reading == Reading::Sizes && are_long(data) {
         return Ok(());

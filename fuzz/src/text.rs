@@ -1,13 +1,14 @@
 //! Text that is read and sorted: `gpusort sort`, with `--type`, `--nan`, `-r`, `-u` and `--top`.
 
 use gpusort::unstable::io::Format;
-use gpusort::unstable::io::csv::By;
+use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::key::ElementType;
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Selection};
+use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 
 use crate::choices::{Choices, inputs};
 use crate::library::{self, Said, files, name};
+use crate::twin::kinds::are_long;
 use crate::twin::number::{self, Asked, Key, Wrong};
 use crate::twin::sorted;
 use crate::twin::text::{Token, tokens};
@@ -21,11 +22,14 @@ const OPTIONS: usize = 5;
 /// How the library and its twin differ.
 pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (mut choices, data) = Choices::new(bytes, OPTIONS);
-    let (element, order, selection) = (choices.text_type(), choices.order(), choices.selection());
+    let ((element, order), selection) = (choices.text(), choices.selection());
+    if order.reading == Reading::Sizes && are_long(data) {
+        return Ok(());
+    }
     let inputs = inputs(data, 3);
     let case = (element, order, selection, Shown(&inputs));
 
-    let how = How { kind: Kind::Text, by: By { columns: Vec::new(), element, order } };
+    let how = how(By { columns: Vec::new(), element, order });
     let files = files(&inputs);
     let sorted = library::sort(&files, &how, selection, Format::Text);
     library::same_in_parts(&case, &files, &how, selection, Format::Text, &sorted)?;
@@ -39,6 +43,15 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         return Err(differ(&case, &shown(&library), &format!("refuses the token at {place}")));
     }
     Ok(())
+}
+
+/// How text is read: tokens that are no numbers are rows.
+pub fn how(by: By) -> How {
+    if by.order.reading == Reading::Numbers {
+        return How { kind: Kind::Text, by };
+    }
+    let kind = Kind::Table(Dialect { fields: Fields::Tokens, header: false });
+    How { kind, by: By { columns: vec!["1".to_owned()], ..by } }
 }
 
 /// What is asked of text.

@@ -80,8 +80,8 @@ impl Options {
             _ if format.is_table() => bytes / BYTES_OF_ROW,
             _ => bytes / element.bytes() as u64,
         };
-        let positions =
-            self.ask.positions || format.is_table() || format == Format::Text && element.is_float();
+        let is_spelled = self.input.has_rows() || format == Format::Text && element.is_float();
+        let positions = self.ask.positions || is_spelled;
         let shape = Shape::of(element, positions);
         Some(Expected { n, shape, bytes, text: !format.is_bits() })
     }

@@ -20,7 +20,7 @@ use crate::runs::{Budget, RECORDS};
 pub(crate) enum Form {
     /// Numbers.
     Tokens,
-    /// Rows with such fields.
+    /// Rows with such fields, or tokens that are no numbers.
     Rows(Fields),
 }
 
@@ -37,7 +37,7 @@ impl Form {
     fn count(self, bytes: &[u8]) -> u64 {
         match self {
             // Blanks, and some more; sums of few bytes fit one byte each, so that many are added at once.
-            Self::Tokens => {
+            Self::Tokens | Self::Rows(Fields::Tokens) => {
                 let few = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(byte <= b' ')).sum::<u8>();
                 sum(bytes, |bytes| bytes.chunks(255).map(|bytes| u64::from(few(bytes))).sum())
             }
@@ -60,7 +60,7 @@ impl Form {
 
     fn before(self, bytes: &[u8]) -> Before {
         match self {
-            Self::Tokens => Before::of_text(bytes),
+            Self::Tokens | Self::Rows(Fields::Tokens) => Before::of_text(bytes),
             Self::Rows(fields) => Before::of_rows(bytes, fields.line_end()),
         }
     }
@@ -282,7 +282,7 @@ impl<'a> Chunks<'a> {
     fn cut(&self, text: &Text, begin: usize) -> Option<usize> {
         let part = &text.bytes[begin..];
         let cut = match self.form {
-            Form::Tokens => cut_of_text(part),
+            Form::Tokens | Form::Rows(Fields::Tokens) => cut_of_text(part),
             Form::Rows(fields) if self.before.is_none() => {
                 let first = csv::end_of_first_row(part, fields);
                 first.and_then(|first| csv::end_of_rows(part, fields, true).filter(|&end| end >= first))
@@ -295,7 +295,8 @@ impl<'a> Chunks<'a> {
     /// Whether a chunk may end after these parts: the first row of all says what blank lines are.
     fn may_end(&self, text: &Text) -> bool {
         let mut bytes = text.parts.iter().flat_map(|part| &text.bytes[part.range.clone()]);
-        self.is_begun || matches!(self.form, Form::Tokens) || bytes.any(|&byte| !ends_line(byte))
+        let has_rows = !matches!(self.form, Form::Tokens | Form::Rows(Fields::Tokens));
+        self.is_begun || !has_rows || bytes.any(|&byte| !ends_line(byte))
     }
 }
 

@@ -197,7 +197,8 @@ pub(crate) fn read_part(
     let starts =
         if u32::try_from(text.bytes.len()).is_ok() { starts::<u32>(&parts) } else { starts::<u64>(&parts) };
     let (types, words) = layout.words(parts, &mut known.columns, known.passed);
-    let mut head = if known.passed == 0 { text.mark().to_vec() } else { Vec::new() };
+    let has_mark = known.passed == 0 && dialect.fields != Fields::Tokens;
+    let mut head = if has_mark { text.mark().to_vec() } else { Vec::new() };
     known.passed += text.bytes.len() as u64;
     if let Some(header) = place.filter(|_| dialect.header) {
         head.extend_from_slice(&text.bytes[header]);
@@ -243,7 +244,11 @@ fn bodies(
     let mut bodies = Vec::new();
     for part in &text.parts {
         let range = part.range.clone();
-        if part.before.is_some() {
+        if dialect.fields == Fields::Tokens {
+            known.first.get_or_insert_with(|| (Header::of_tokens(), part.name.clone()));
+            known.line_end = text.line_end.bytes();
+        }
+        if part.before.is_some() || dialect.fields == Fields::Tokens {
             bodies.push((range, known.line_end));
             continue;
         }
@@ -416,12 +421,18 @@ impl<'a> Layout<'a> {
                 token = self.rows.fields.value(&self.text.bytes[field]).into_owned();
             }
         });
-        Spot { place: self.text.line(row), column: Some(self.keys[key].shown()), token }
+        let column = Some(self.keys[key].shown()).filter(|_| self.rows.fields != Fields::Tokens);
+        Spot { place: self.place(row), column, token }
+    }
+
+    /// The place of a row, for a message: that of a token has a column.
+    fn place(&self, row: usize) -> String {
+        if self.rows.fields == Fields::Tokens { self.text.place(row) } else { self.text.line(row) }
     }
 
     fn error(&self, Problem(row, wrong): Problem) -> Error {
         match wrong {
-            Wrong::Row(problem) => Error::input(self.text.line(row), problem),
+            Wrong::Row(problem) => Error::input(self.place(row), problem),
             Wrong::Field(key, refused) => refused.into_error(self.spot(row, key)),
         }
     }
@@ -538,6 +549,10 @@ impl Table {
             touch(bytes, expected, places(rows, starts), |start| {
                 // Every row was read before, so its end exists.
                 let end = end_of_row(bytes, start, self.fields, self.quotes).unwrap_or(bytes.len());
+                if self.fields == Fields::Tokens {
+                    lines.extend_from_slice(&bytes[start..end]);
+                    return lines.push(b'\n');
+                }
                 match self.ends.binary_search_by_key(&(end - 1), |&(end, _)| end) {
                     Ok(input) => {
                         lines.extend_from_slice(&bytes[start..end - 1]);

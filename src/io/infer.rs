@@ -578,6 +578,10 @@ impl Refused {
             Self::Class(Class::Invalid) if spot.column.is_some() => {
                 spot.unlike("a number").hinting(Hint::Invalid)
             }
+            // A token of text, which has no such rules.
+            Self::NoSuch(reading) if spot.column.is_none() => {
+                spot.unlike(if reading == Reading::Sizes { "a size" } else { "a time" })
+            }
             Self::NoSuch(Reading::Sizes) => spot.unlike("a size").hinting(Hint::Invalid),
             Self::NoSuch(Reading::Times) => spot.unlike("a time").hinting(Hint::Invalid),
             // One that there is not, such as 30 February.

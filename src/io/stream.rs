@@ -13,7 +13,7 @@ use self::cell::{Cell, Typing};
 pub use self::stretch::Stretches;
 pub(super) use self::stretch::{Batch, Expected};
 use super::counts::Counts;
-use super::csv::{self, By, Dialect, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end};
+use super::csv::{self, By, Dialect, Fields, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end};
 use super::number::{ends_line, is_space};
 use super::source::{LineEnd, Opened};
 use crate::error::Error;
@@ -81,6 +81,11 @@ impl Columns {
         Self { model, rows, header: Vec::new(), line_end: dialect.fields.line_end().bytes() }
     }
 
+    /// The name of a key in messages; a token of text has none.
+    fn name(&self, key: &Found) -> Option<String> {
+        (self.rows.fields != Fields::Tokens).then(|| key.shown())
+    }
+
     /// The content of a field.
     fn value<'a>(&self, field: &'a [u8]) -> Cow<'a, [u8]> {
         self.rows.fields.value(field)
@@ -123,8 +128,14 @@ impl Stream {
         by: &By,
         model: Option<&Model>,
     ) -> Result<Self, Error> {
-        let mut buffer = Buffer::new(opened, block, dialect.fields.line_end(), false);
+        let are_tokens = dialect.fields == Fields::Tokens;
+        let mut buffer = Buffer::new(opened, block, dialect.fields.line_end(), are_tokens);
         let mark = buffer.pass_mark()?;
+        if are_tokens {
+            let names = Header::of_tokens();
+            let model = Model { keys: names.find(by, buffer.name())?, names };
+            return Ok(Self::new(buffer, Form::Table(Some(Columns::new(model, dialect, by))), false));
+        }
         // The first row after blank lines determines the number of columns.
         let (reader, mut blank) = (RowReader::of_first_row(dialect.fields), Counts::default());
         let (mut start, mut row) = (0, Row::new(0));
@@ -267,7 +278,8 @@ impl Stream {
 
     fn find_row(&mut self) -> Result<bool, Error> {
         let Form::Table(Some(columns)) = &self.form else { return Ok(false) };
-        let mut row = Row::new(0);
+        let next_row = |buffer: &Buffer| Row::new(0).in_line(buffer.at_line_start());
+        let mut row = next_row(&self.buffer);
         self.fields.clear();
         self.fields.resize(columns.model.keys.len(), 0..0);
         while !self.buffer.at_least(1)?.is_empty() {
@@ -279,7 +291,7 @@ impl Stream {
                 }
                 Some((next, Line::LeftOut | Line::Blank)) => {
                     self.buffer.pass(next);
-                    row = Row::new(0);
+                    row = next_row(&self.buffer);
                 }
                 None if self.buffer.refill_rows()? => {}
                 None => return Err(Error::input(self.buffer.place(), UNCLOSED)),
@@ -301,7 +313,7 @@ impl Stream {
             Form::Table(None) => Ok(true),
             Form::Table(Some(columns)) => {
                 for ((field, key), typing) in fields.iter().zip(&columns.model.keys).zip(typings) {
-                    let place = || (buffer.place(), Some(key.shown()));
+                    let place = || (buffer.place(), columns.name(key));
                     let Some(cell) = typing.cell(&columns.value(&bytes[field.clone()]), place)? else {
                         return Ok(false);
                     };
@@ -378,6 +390,9 @@ impl Stream {
     /// The bytes to write for a row in the buffer, with a missing line end of the last one.
     fn written_row(&self, start: usize, end: usize) -> [&[u8]; 2] {
         let bytes = self.buffer.bytes();
+        if self.columns().is_some_and(|columns| columns.rows.fields == Fields::Tokens) {
+            return [&bytes[start..end], b"\n"];
+        }
         if !self.buffer.completed || bytes.len() > end {
             return [&bytes[start..end], b""];
         }

@@ -211,9 +211,36 @@ fn times_are_found_by_themselves_and_ordered_as_instants() {
     assert!(refused(&["sort", "-t", "time"], "2026-11-21\n5\n").contains("'5' is not a time"));
     assert!(refused(&["sort", "-t", "time", "--leading"], "1\n").contains("a time is a whole field"));
     assert!(
-        refused(&["sort", "-f", "text", "-t", "time"], "1\n")
-            .contains("times and sizes are in tables and lines")
+        refused(&["sort", "-f", "bin", "-t", "time"], "1\n").contains("times and sizes are in what is text")
     );
+}
+
+#[test]
+fn times_and_sizes_are_tokens_of_text_where_that_is_asked_for() {
+    let text = "\u{feff}# 9K\n 1M 2\t3k\n\n1kB #\r#5\r2B";
+    assert!(refused(&["sort", "-f", "text", "-t", "size"], text).ends_with(":4:5: '#' is not a size\n"));
+    let text = text.replace(" #", "");
+    let sort = |args: &[&str]| sorted(&[&["sort", "-q", "-f", "text"], args].concat(), &text);
+    for args in [&["-t", "size"][..], &["-h"], &["-t", "size", "--memory", "1"]] {
+        assert_eq!(sort(args), "2\n2B\n1kB\n3k\n1M\n", "{args:?}");
+    }
+    assert_eq!(sort(&["-rut", "size", "--top", "3"]), "1M\n3k\n1kB\n");
+    assert_eq!(sort(&["-t", "size", "--argsort"]), "1\n4\n3\n2\n0\n");
+    let times = "2026-11-22T10:00 2026-11-21\n2026-11-22T09:59";
+    assert_eq!(
+        sorted(&["sort", "-q", "-f", "text", "-t", "time"], times),
+        "2026-11-21\n2026-11-22T09:59\n2026-11-22T10:00\n"
+    );
+    assert!(refused(&["sort", "-f", "text", "-t", "time"], "1\n").ends_with(":1:1: '1' is not a time\n"));
+    let to_csv = refused(&["sort", "-f", "text", "-t", "size", "--to", "csv"], "1\n");
+    assert!(to_csv.contains("times and sizes come out as they are in the text"), "{to_csv}");
+    let disorder = run(&["check", "-f", "text", "-t", "size"], "1 2K\n\n3");
+    assert_eq!(disorder.status.code(), Some(1));
+    assert!(stderr(&disorder).contains(":3: disorder: 3 after 2048"), "{}", stderr(&disorder));
+    let folder = Folder::new();
+    let other = folder.write("sizes.txt", "1K 2M\n3G");
+    let merged = sorted(&["sort", "-qm", "-f", "text", "-t", "size", &other, "-"], "1 1kB\n2K");
+    assert_eq!(merged, "1\n1kB\n1K\n2K\n2M\n3G\n");
 }
 
 #[test]

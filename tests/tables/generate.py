@@ -195,7 +195,7 @@ def spell(rng: random.Random, o: Options, extra: list[list[str]], table: bool = 
     groups = list(extra)
     flags = (("-r", "--reverse", o.reverse), ("-u", "--unique", o.unique), ("-z", "--zero-terminated", o.zero))
     groups += [[long if rng.random() < 0.3 else short] for short, long, on in flags if on]
-    headed = ("--header", o.header) if o.lines else ("--no-header", not o.header)
+    headed = ("--header", o.header) if o.lines else ("--no-header", not o.header and not o.text)
     groups += [[flag] for flag, on in (("--argsort", o.argsort), headed, ("--leading", o.leading)) if on]
     groups += [["--top", str(o.top)]] * (o.top is not None) + [["--to", "text"]] * o.to_text
     for kind, default in (("nan", "last"), ("empty", "last"), ("invalid", "error"))[: 3 if table else 1]:
@@ -409,6 +409,59 @@ def make_lines(rng: random.Random, number: int) -> Case:
     return assemble_lines(rng, o, names, rows, form, delimiter, fault, extra)
 
 
+def make_text(rng: random.Random, number: int) -> Case:
+    """Tokens between white space, with comments and line ends of all kinds."""
+    n = some_size(rng, number)
+    o = some_options(rng)
+    o.text, o.header, o.empty, o.invalid = True, False, "last", "error"
+    flavour = rng.choice(["u32", "i32", "u64", "i64", "f32", "f64", "f64", "time", "time", "size", "size"])
+    o.type = flavour if flavour in ("time", "size") or rng.random() < 0.2 else "auto"
+    pool = [
+        some_decimal(rng, flavour) if flavour.startswith("f") else some_integer(rng, flavour)
+        for _ in range(rng.choice([1, 3, 10, 200]))
+        if flavour not in ("time", "size")
+    ] or of_other_kind(rng, o, {"invalid": 0.0}, False)
+    if flavour.startswith("f") and o.nan != "error":
+        pool += NANS[: rng.choice([0, 0, 1, 6])]
+    tokens = [rng.choice(pool).encode() for _ in range(n)]
+    fault = rng.choice(["invalid", "range", "signs", "inexact", "misfit", ""]) if rng.random() < 0.15 and 0 < n < 10_000 else ""
+    planted = {
+        "invalid": ["zz", "2026-02-30", "#", "1e"],
+        "range": ["18446744073709551616"],
+        "signs": ["-1", "18446744073709551615"],
+        "inexact": ["1.5", "9007199254740993"],
+        "misfit": ["-3000000000", "1e39"],
+    }.get(fault, [])
+    if fault == "invalid":
+        planted = [rng.choice(planted)]
+    for text in planted:
+        tokens.insert(rng.randint(0, len(tokens)), text.encode())
+    parts = rng.randint(2, 4) if rng.random() < 0.1 else 1
+    cuts = sorted(rng.randint(0, len(tokens)) for _ in range(parts - 1))
+    ends = rng.choice([[b"\n"], [b"\r\n"], [b"\n", b"\r\n", b"\r", b"\n\n"]])
+    comments = rng.choice([0, 0, 0.1])
+    blanks = rng.choice([[], [], [b" "], [b" ", b"\t", b"  ", b"\v", b"\f", b" \t"]])
+    files = []
+    for part, (begin, end) in enumerate(zip([0] + cuts, cuts + [len(tokens)])):
+        data = bytearray(BOM if rng.random() < 0.1 else b"")
+        for token in tokens[begin:end]:
+            while rng.random() < comments:
+                # At the beginning of the file, too.
+                if data and not data.endswith((b"\n", b"\r", BOM)):
+                    data += rng.choice(ends)
+                data += b"#" + rng.choice([b"", b" 5K 1", b"x"]) + rng.choice(ends)
+            if data.endswith((b"\n", b"\r")) and rng.random() < 0.1 and blanks:
+                data += rng.choice(blanks)
+            data += token + rng.choice(blanks + ends)
+        if rng.random() < 0.3:
+            data = bytearray(data.rstrip()) + rng.choice([b"", b"", b" ", b"\n#", b"\r# 1"])
+        files.append((f"t{part}.txt", bytes(data)))
+    stdin = parts == 1 and rng.random() < 0.2
+    extra = [["-f", "text"]] if o.type in ("time", "size") or rng.random() < 0.3 else []
+    names_given = [] if stdin else [name for name, _ in files]
+    return Case(files, spell(rng, o, extra, table=False) + names_given, o, b" ", stdin=stdin)
+
+
 def assemble_lines(
     rng: random.Random,
     o: Options,
@@ -542,7 +595,8 @@ def make_array(rng: random.Random, number: int) -> Case:
 
 
 def make_case(seed: str, number: int, only: str = "") -> Case:
-    """Case `number` of a seed: two of five are tables, and one of three is of lines."""
+    """Case `number` of a seed: a third are tables, and as many of lines."""
     rng = random.Random(f"{seed}:{number}")
-    drawn = rng.choices(["tables", "lines", "arrays"], [6, 5, 4])[0]
-    return {"tables": make_table, "lines": make_lines, "arrays": make_array}[only or drawn](rng, number)
+    makers = {"tables": make_table, "lines": make_lines, "arrays": make_array, "texts": make_text}
+    drawn = rng.choices(list(makers), [6, 6, 4, 2])[0]
+    return makers[only or drawn](rng, number)

@@ -45,6 +45,7 @@ class Options:
     lines: bool = False
     leading: bool = False
     zero: bool = False  # NUL ends lines
+    text: bool = False  # tokens, each a record
 
 
 @dataclass
@@ -155,6 +156,15 @@ def split_lines(data: bytes, delimiter: bytes, file: int = 0, zero: bool = False
     return rows
 
 
+def split_text(data: bytes, file: int = 0) -> list[Row]:
+    """Tokens of a file without BOM: lines that begin with # are comments, and CR alone ends a line, too."""
+    rows = []
+    for line, raw in enumerate(re.split(rb"\r\n|\r|\n", data), 1):
+        words = [] if raw.startswith(b"#") else raw.split()
+        rows += [Row(word, b"\n", [word], file, line) for word in words]
+    return rows
+
+
 def cross_check_split(data: bytes, delimiter: bytes, rows: list[Row]) -> None:
     """Python's csv module must see the same fields; it takes a lone CR for a line end."""
     if b"\r" in data.replace(b"\r\n", b""):
@@ -239,7 +249,7 @@ def classify(cell: bytes, o: Options) -> tuple[str, str]:
     value = cell.strip(b" \t")
     if not value:
         return EMPTY, ""
-    if o.type == "time" or o.type == "auto" and not o.leading:
+    if o.type == "time" or o.type == "auto" and not (o.leading or o.text):
         if read_time(value.decode("latin-1")):
             return TIME, value.decode()
         if o.type == "time":
@@ -420,7 +430,7 @@ def expect_table(case: Case, use_pandas: bool = True) -> Expected:
 def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected:
     o = case.options
     failures = Failures(case)
-    bom = BOM if case.files[0][1].startswith(BOM) else b""
+    bom = BOM if case.files[0][1].startswith(BOM) and not o.text else b""
     header: Row | None = None
     width = 0
     rows: list[Row] = []  # data rows, with the line end they get
@@ -428,6 +438,10 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
         if data.startswith(BOM) and at and not case.files[0][1]:
             raise Undecided("a BOM behind an empty file")
         data = data.removeprefix(BOM)
+        if o.text:
+            rows += split_text(data, at)
+            width = 1
+            continue
         if not o.lines and b"\n" not in data and b"\r" in data.rstrip(b"\r"):
             raise Undecided("lines that may end in CR alone")
         if o.lines:

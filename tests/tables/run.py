@@ -26,13 +26,15 @@ import numpy as np
 
 from generate import make_case
 from packing import packed
-from oracle import BOM, Case, Expected, Undecided, expect, read_array, split, split_lines
+from oracle import BOM, Case, Expected, Undecided, expect, read_array, split, split_lines, split_text
 
 KEPT_FAILURES = 5
 
 
-def records(data: bytes, delimiter: bytes, lines: bool = False, zero: bool = False) -> list[bytes]:
+def records(data: bytes, delimiter: bytes, lines: bool = False, zero: bool = False, text: bool = False) -> list[bytes]:
     """Records of a table without line ends, byte by byte: another way than the oracle's."""
+    if text:
+        return re.sub(rb"(^|[\r\n])#[^\r\n]*(?=[\r\n]|$)", rb"\1", data).split()
     if zero:
         return data.removesuffix(b"\0").split(b"\0") if data else []
     if lines:
@@ -66,7 +68,7 @@ def lost_or_added(case: Case, expected: Expected, stdout: bytes) -> str:
     if case.is_table:
         went_in: list[bytes] = []
         for _, data in case.files:
-            lines = records(data.removeprefix(BOM), case.delimiter, o.lines, o.zero)
+            lines = records(data.removeprefix(BOM), case.delimiter, o.lines, o.zero, o.text)
             if o.header:
                 filled = next((at for at, line in enumerate(lines) if line or o.lines), len(lines))
                 header, lines = lines[filled : filled + 1] if not went_in else [], lines[filled + 1 :]
@@ -76,7 +78,7 @@ def lost_or_added(case: Case, expected: Expected, stdout: bytes) -> str:
             came_out = stdout.split(b"\n")[:-1]
             went_in = [b"%d" % at for at in range(len(went_in))]
         else:
-            came_out = records(stdout.removeprefix(BOM), case.delimiter, o.lines, o.zero)
+            came_out = records(stdout.removeprefix(BOM), case.delimiter, o.lines, o.zero, o.text)
             if o.header:
                 if came_out[:1] != went_in[:1]:
                     return "the header is not the first record"
@@ -165,7 +167,12 @@ def check_and_merge(begin: list[str], case: Case, expected: Expected, folder: Pa
     if case.is_table:
         head = expected.stdout
         head = head.removeprefix(BOM)
-        rows = split_lines(head, case.delimiter, zero=o.zero) if o.lines else split(head, case.delimiter)[0]
+        if o.text:
+            rows = split_text(head)
+        elif o.lines:
+            rows = split_lines(head, case.delimiter, zero=o.zero)
+        else:
+            rows = split(head, case.delimiter)[0]
         header = [rows.pop(0)] if o.header and rows else []
         parts = [header + rows[::2], header + rows[1::2]]
         files = [b"".join(row.raw + row.end for row in part) for part in parts]
@@ -215,7 +222,9 @@ def run_case(number: int, options: argparse.Namespace, folder: Path) -> tuple[in
     if number % 5 == 3 and not options.write:
         case, expected = packed(random.Random(f"{options.seed}:{number}"), case, expected)
     place = folder / str(number)
-    kind = "error" if expected.code else "line" if case.options.lines else "table" if case.is_table else "array"
+    o = case.options
+    kind = "text" if o.text else "line" if o.lines else "table" if case.is_table else "array"
+    kind = "error" if expected.code else kind
     if options.write and expected.code:
         return number, kind, "", ""
     place.mkdir()
@@ -260,7 +269,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="number of the first case: to run one again")
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--only", choices=["tables", "lines", "arrays"], default="")
+    parser.add_argument("--only", choices=["tables", "lines", "arrays", "texts"], default="")
     parser.add_argument("--extra", default="", help="more options for each run; write --extra=-q")
     parser.add_argument("--compare", default="", help="sort again with these too, and demand the same bytes")
     parser.add_argument("--write", type=Path, help="run nothing, but leave the cases without errors in this folder")
@@ -289,6 +298,7 @@ def main() -> int:
         shutil.rmtree(folder)
     print(
         f"{options.cases} cases: {counts['table']} tables, {counts['line']} of lines, {counts['array']} arrays,"
+        f" {counts['text']} texts,"
         f" {counts['error']} errors expected, all as expected"
     )
     return 0

@@ -94,6 +94,14 @@ LINES: list[tuple[dict, bytes, list[bytes], bytes]] = [
     ({"type": "size", "reverse": True}, b"", [b"1kB\n1023\n1K\n1.5M a\n0.5k\n"], b"1.5M a\n1K\n1023\n1kB\n0.5k\n"),
 ]
 
+# Of text: options, files, what comes out.
+TEXTS: list[tuple[dict, list[bytes], bytes]] = [
+    ({}, [BOM + b"# 9\n 3 +2\r-1\r\n#\r"], b"-1\n+2\n3\n"),
+    ({"type": "size"}, [b"1M 2 3k\n#5\n\n", b"2B 7"], b"2\n2B\n7\n3k\n1M\n"),
+    ({"type": "time", "reverse": True, "unique": True}, [b"1999-01-01\t2000-01-01 1999-01-01T00:00"], b"2000-01-01\n1999-01-01\n"),
+    ({"type": "size", "argsort": True}, [b"1K\n# 2\n1 5"], b"1\n2\n0\n"),
+]
+
 # What a time is in nanoseconds from 1970, its decimals, whether it has a zone.
 TIMES = {
     "1970-01-01": (0, 0, False),
@@ -150,6 +158,20 @@ class Known(unittest.TestCase):
                 end = b"\0" if options.get("zero") else b"\n"
                 lost = wanted.rstrip(b"\r" + end).rpartition(end)[0] + end
                 self.assertIn("records", compare(case, expected, 0, lost, ""))
+
+    def test_texts(self) -> None:
+        for options, files, wanted in TEXTS:
+            with self.subTest(options=options, files=files):
+                case = table(*files, delimiter=b" ", text=True, **{"header": False, **options})
+                expected = expect(case)
+                self.assertEqual((expected.code, expected.stdout), (0, wanted))
+                self.assertEqual(compare(case, expected, 0, wanted, ""), "")
+                lost = wanted.rstrip(b"\n").rpartition(b"\n")[0] + b"\n"
+                self.assertIn("records", compare(case, expected, 0, lost, ""))
+        case = table(b"1K\n#\n2 zz\n", delimiter=b" ", text=True, header=False, type="size")
+        expected = expect(case)
+        self.assertEqual(compare(case, expected, 2, b"", "gpusort: t0.csv:3:3: no size"), "")
+        self.assertIn("stderr has none", compare(case, expected, 2, b"", "gpusort: t0.csv:2: no size"))
 
     def test_times_and_sizes(self) -> None:
         for text, wanted in TIMES.items():

@@ -91,8 +91,8 @@ impl InputOptions {
             );
             reading = Reading::Sizes;
         }
-        if !format.is_table() && reading != Reading::Numbers {
-            bail!("times and sizes are in tables and lines; {} is {}", inputs[0].name(), format.name());
+        if format.is_bits() && reading != Reading::Numbers {
+            bail!("times and sizes are in what is text; {} is {}", inputs[0].name(), format.name());
         }
         if args.leading && reading == Reading::Times {
             bail!("--leading is for numbers and sizes; a time is a whole field");
@@ -141,6 +141,7 @@ impl InputOptions {
             format.name()
         );
         let fields = match (format, separator) {
+            (Format::Text, _) => Fields::Tokens,
             (Format::Lines, None) => Fields::Blanks(line_end),
             (Format::Lines, Some(byte)) => Fields::Split(byte, line_end),
             (Format::Tsv, None) => Fields::Quoted(b'\t'),
@@ -151,8 +152,8 @@ impl InputOptions {
         check_keys(&args)?;
         let inputs = inputs.into_iter().map(|input| decompressed(input, format, memory)).collect();
         let mut columns = args.key;
-        let header = if format == Format::Lines { args.header } else { !args.no_header };
-        if format == Format::Lines && columns.is_empty() {
+        let header = if fields.are_of_lines() { args.header } else { !args.no_header };
+        if fields.are_of_lines() && columns.is_empty() {
             columns.push("1".to_owned());
         }
         Ok(Self {
@@ -163,6 +164,11 @@ impl InputOptions {
             by: By { columns, element, order },
             unique: args.unique,
         })
+    }
+
+    /// Whether records come out as they are in any case, as rows, lines, and tokens that are no numbers do.
+    pub(in crate::cli) fn has_rows(&self) -> bool {
+        self.format.is_table() || self.by.order.reading != Reading::Numbers
     }
 
     /// The sources of binary inputs.
@@ -187,8 +193,8 @@ impl InputOptions {
     /// The format and order of the inputs, for reading record by record.
     pub(in crate::cli) fn how(&self) -> anyhow::Result<How> {
         let kind = match self.format {
+            _ if self.has_rows() => Kind::Table(self.dialect),
             Format::Text => Kind::Text,
-            format if format.is_table() => Kind::Table(self.dialect),
             _ => Kind::Bits(self.sources()?),
         };
         Ok(How { kind, by: self.by.clone() })
@@ -212,7 +218,7 @@ impl Options {
         // Lines come out as lines, whatever a file is called.
         let named = output.as_deref().filter(|_| format != Format::Lines || args.argsort);
         let (mut output_format, output_element) =
-            output_format(format, args.argsort, format::of_output(args.to, named))?;
+            output_format(format, input.has_rows(), args.argsort, format::of_output(args.to, named))?;
         if to_stdout && io::stdout().is_terminal() && output_format.is_bits() {
             output_format = Format::Text;
         }
@@ -332,26 +338,29 @@ fn check_keys(args: &OrderArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The output format for this input and the requested format, and the element type that is implied.
+/// The output format for this input, whose records may be rows, and the requested format; and the element type that is
+/// implied.
 fn output_format(
     input: Format,
+    has_rows: bool,
     argsort: bool,
     asked: Option<(Format, Option<ElementType>)>,
 ) -> anyhow::Result<(Format, Option<ElementType>)> {
     let (format, element) = match asked {
-        None if argsort && input.is_table() => (Format::Text, None),
+        None if argsort && has_rows => (Format::Text, None),
         None => (input, None),
         // The table is a kind of text.
-        Some((Format::Text, None)) if input.is_table() && !argsort => (input, None),
+        Some((Format::Text, None)) if has_rows && !argsort => (input, None),
         Some(asked) => asked,
     };
     let [from, to] = [input, format].map(Format::name);
     if argsort {
         ensure!(!format.is_table(), "positions are no table; --to text, bin or npy writes them");
-    } else if input.is_table() {
+    } else if has_rows {
+        let rows = if input.is_table() { "rows" } else { "times and sizes" };
         ensure!(
             format == input,
-            "rows come out as they are in the {from}, which is not {to}; --to {from} writes them so"
+            "{rows} come out as they are in the {from}, which is not {to}; --to {from} writes them so"
         );
     } else {
         ensure!(!format.is_table(), "numbers in {from} make no table; --to text, bin or npy writes them");

@@ -1,4 +1,5 @@
-//! How rows are divided into fields: tables by a delimiter and quotes, lines by blanks or by a character.
+//! How rows are divided into fields: tables by a delimiter and quotes, lines by blanks or by a character; a token of text is
+//! a row of one field.
 //!
 //! ```text
 //! Quoted(b',')   6,"lamp, desk",89.90          three fields
@@ -6,7 +7,8 @@
 //! Split(b':')    root:x:0:0::/root             six, one of them empty
 //! ```
 //!
-//! All rows of a table have as many fields, and lines have any number of them.
+//! All rows of a table have as many fields, and lines have any number of them. Tokens that are numbers are not read here,
+//! but by [`crate::io::text`]; only those that are times or sizes are.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -37,6 +39,8 @@ pub enum Fields {
     /// In lines, spaces and tabs, of which those before the first field do not count. A date, one blank and a time of day
     /// are one field. Where NUL ends lines, line feeds are blanks, too.
     Blanks(LineEnd),
+    /// In text, which has a record for each token, and comments.
+    Tokens,
 }
 
 impl Dialect {
@@ -44,14 +48,16 @@ impl Dialect {
     pub(crate) fn of_keys(self) -> Self {
         match self.fields {
             // Between these, a field may be empty, and none is written with a tab in it.
-            Fields::Blanks(end) => Self { fields: Fields::Split(b'\t', end), ..self },
+            Fields::Blanks(_) | Fields::Tokens => {
+                Self { fields: Fields::Split(b'\t', self.fields.line_end()), ..self }
+            }
             _ => self,
         }
     }
 }
 
 impl Fields {
-    /// Whether rows are lines, which may have any number of fields, and of which none is left out for being blank.
+    /// Whether rows are lines or tokens, which may have any number of fields, and of which none is left out for being blank.
     #[must_use]
     pub fn are_of_lines(self) -> bool {
         !matches!(self, Self::Quoted(_))
@@ -66,7 +72,7 @@ impl Fields {
     #[inline]
     pub(crate) fn line_end(self) -> LineEnd {
         match self {
-            Self::Quoted(_) => LineEnd::Lf,
+            Self::Quoted(_) | Self::Tokens => LineEnd::Lf,
             Self::Split(_, end) | Self::Blanks(end) => end,
         }
     }
@@ -75,7 +81,7 @@ impl Fields {
     pub(super) fn separator(self) -> u8 {
         match self {
             Self::Quoted(byte) | Self::Split(byte, _) => byte,
-            Self::Blanks(_) => b'\t',
+            Self::Blanks(_) | Self::Tokens => b'\t',
         }
     }
 
@@ -136,6 +142,8 @@ impl Fields {
                     }
                     (at, end)
                 }
+                Self::Tokens if number > 0 => return number,
+                Self::Tokens => (at, bytes.len()),
                 Self::Split(byte, _) | Self::Quoted(byte) => {
                     if at > bytes.len() {
                         return number;

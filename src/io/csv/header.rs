@@ -73,6 +73,11 @@ impl Header {
         Self { columns, names: None }
     }
 
+    /// Tokens of text: as lines, which have any fields.
+    pub(in crate::io) fn of_tokens() -> Self {
+        Self::of_columns(ANY)
+    }
+
     /// Finds the key columns, without duplicates; without names, the only column.
     ///
     /// # Errors

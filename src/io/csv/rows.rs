@@ -14,6 +14,7 @@ use super::By;
 use super::dialect::Fields;
 use crate::io::counts::Counts;
 use crate::io::infer::is_valid;
+use crate::io::number::{ends_line, is_space, token_at};
 use crate::io::source::{LineEnd, MARK};
 use crate::key::ElementType;
 use crate::order::KeyOrder;
@@ -31,13 +32,46 @@ pub(in crate::io) struct Row {
     number: usize,
     /// Whether `at` is between quotes.
     quoted: bool,
+    /// Whether what is here at 0 begins a line; what is not at 0 can be seen from the byte before it.
+    begins_line: bool,
 }
 
 impl Row {
     /// A row at `start`, before reading any of it.
     #[inline]
     pub(in crate::io) fn new(start: usize) -> Self {
-        Self { at: start, begin: start, number: 0, quoted: false }
+        Self { at: start, begin: start, number: 0, quoted: false, begins_line: true }
+    }
+
+    /// The same, where bytes that are no longer here may have begun its line.
+    #[inline]
+    pub(in crate::io) fn in_line(self, begins_line: bool) -> Self {
+        Self { begins_line, ..self }
+    }
+
+    /// Continues through a token of text, or what is between tokens: white space, or a comment. Returns where it ends and
+    /// which of these it is, or `None` if it needs more bytes to continue.
+    #[inline]
+    fn token(&mut self, bytes: &[u8]) -> Option<(usize, Line)> {
+        let first = *bytes.get(self.begin)?;
+        if is_space(first) {
+            // Not beyond the end of a line, where pieces for other cores begin.
+            let is_last = |&byte: &u8| byte == b'\n' || !is_space(byte);
+            let length = bytes[self.begin..].iter().position(is_last);
+            let end = length.map_or(bytes.len(), |length| self.begin + length);
+            return Some((end + usize::from(bytes.get(end) == Some(&b'\n')), Line::Blank));
+        }
+        let is_comment = first == b'#' && self.is_at_line_start(bytes);
+        let ends = |&byte: &u8| if is_comment { ends_line(byte) } else { is_space(byte) };
+        let length = bytes[self.at..].iter().position(ends);
+        self.at = length.map_or(bytes.len(), |length| self.at + length);
+        length.map(|_| (self.at, if is_comment { Line::Blank } else { Line::Row }))
+    }
+
+    /// Whether the row begins a line, too. A byte order mark ends no token, so that what follows one begins an input.
+    fn is_at_line_start(&self, bytes: &[u8]) -> bool {
+        let before = &bytes[..self.begin];
+        before.last().map_or(self.begins_line, |&last| ends_line(last)) || before.ends_with(MARK)
     }
 
     /// Continues through the row, passing each field's number and range to `field`; of a line only the first `most` of them.
@@ -51,6 +85,10 @@ impl Row {
         mut field: impl FnMut(usize, Range<usize>),
     ) -> Option<(usize, usize)> {
         let Fields::Quoted(delimiter) = fields else {
+            if fields == Fields::Tokens {
+                let (end, _) = self.token(bytes)?;
+                return Some((end, fields.of_line(bytes, self.begin..end, most, field)));
+            }
             let line_end = fields.line_end();
             let Some(length) = memchr(line_end.byte(), &bytes[self.at..]) else {
                 self.at = bytes.len();
@@ -144,8 +182,8 @@ impl RowReader {
         Self { fields, columns: None, key_of: Vec::new(), asked: None, rules: KeyOrder::ASCENDING }
     }
 
-    /// Reads the line where `row` began, with the ranges of its key fields, and counts it if it is left out; a key field that a
-    /// line lacks is empty. Returns where the next line begins, or `None` if this one needs more bytes.
+    /// Reads the line where `row` began, or the token, with the ranges of its key fields, and counts it if it is left out; a
+    /// key field that a line lacks is empty. Returns where the next line begins, or `None` if this one needs more bytes.
     ///
     /// # Errors
     ///
@@ -159,6 +197,11 @@ impl RowReader {
         counts: &mut Counts,
     ) -> Result<Option<(usize, Line)>, String> {
         let are_lines = self.fields.are_of_lines();
+        if self.fields == Fields::Tokens {
+            let found = row.token(bytes);
+            fields.fill(row.begin..row.at);
+            return Ok(found);
+        }
         if are_lines {
             fields.fill(0..0);
         } else if self.columns != Some(1) && row.number == 0 {
@@ -210,11 +253,13 @@ pub(super) fn has_lone_cr(field: &[u8]) -> bool {
 pub(super) const LONE_CR: &str =
     "lines seem to end in CR alone, which is no line end of a table; tr '\\r' '\\n' makes it one";
 
-/// The end of the row at `start`, including its line end.
+/// The end of the row at `start`, including its line end, which tokens have none of.
 #[inline]
 pub(super) fn end_of_row(bytes: &[u8], start: usize, fields: Fields, quotes: bool) -> Option<usize> {
     if quotes && fields.are_quoted() {
         for_each_field(bytes, start, fields, |_, _| {}).map(|(next, _)| next)
+    } else if fields == Fields::Tokens {
+        Some(start + token_at(bytes, start).len())
     } else {
         memchr(fields.line_end().byte(), &bytes[start..]).map(|end| start + end + 1)
     }

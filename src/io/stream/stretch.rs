@@ -405,7 +405,7 @@ impl Stream {
             if let csv::Line::Row = line {
                 cells.clear();
                 for ((field, key), typing) in fields.iter().zip(keys).zip(&mut typings) {
-                    let place = || (self.buffer.place_after(at), Some(key.shown()));
+                    let place = || (self.buffer.place_after(at), columns.name(key));
                     let cell = typing.cell(&columns.value(&bytes[field.clone()]), place).ok()??;
                     kept.key(|| cell.word(key.descending));
                     cells.push(cell);
