@@ -1,7 +1,4 @@
-// What every kernel has: its arguments, whose struct is in the kernel's own file, and the numbers of its
-// workgroup and invocation in a 2-D grid.
-
-var<immediate> arguments: Arguments;
+// What every kernel has: the numbers of its workgroup and invocation in a 2-D grid.
 
 // Which workgroup this is: the same for all its invocations. The number of the invocation in the workgroup
 // is a parameter of its own beside this one, so that a compiler which proves that all invocations reach a

@@ -91,6 +91,9 @@ pub enum ErrorKind {
         /// What that is.
         what: &'static str,
     },
+    /// A sort of a caller's buffers was asked for in a way that cannot be.
+    #[cfg(feature = "gpu")]
+    Misuse(crate::buffers::Misuse),
     /// The algorithm has no such variant.
     NoVariant(NoVariant),
     /// No device matches the request.
@@ -226,6 +229,8 @@ impl fmt::Display for Error {
                 let [needed, available] = [needed, available].map(|&size| human::bytes(size));
                 write!(f, "not enough memory: {what} takes {needed}, and {available} are available")
             }
+            #[cfg(feature = "gpu")]
+            ErrorKind::Misuse(misuse) => misuse.fmt(f),
             ErrorKind::NoVariant(none) => none.fmt(f),
             ErrorKind::NoDevice { wanted, adapters } => {
                 match wanted {

@@ -37,6 +37,8 @@
 mod algorithm;
 #[cfg(feature = "cli")]
 mod bench;
+#[cfg(feature = "gpu")]
+pub mod buffers;
 mod clock;
 #[cfg(feature = "cli")]
 mod cost;

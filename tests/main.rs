@@ -8,6 +8,7 @@
 mod assumptions;
 mod bench;
 mod budget;
+mod buffers;
 mod cli;
 mod generate;
 mod kernels;

@@ -5,8 +5,8 @@ fn clear_counters(local: u32, subgroup: Subgroup, size: u32) {
     for (var i = 0u; i < COUNTERS_EACH; i++) {
         // The counters, then the masks.
         let first = i / (RADIX / SUBGROUP_SIZE) * COUNTERS;
-        let counter = i % (RADIX / SUBGROUP_SIZE) * SUBGROUP_SIZE + subgroup.lane;
-        atomicStore(&shared_words[first + subgroup.number * RADIX + counter], 0u);
+        let counter = i % (RADIX / SUBGROUP_SIZE) * SUBGROUP_SIZE + lane_of(subgroup);
+        atomicStore(&shared_words[first + number_of(subgroup) * RADIX + counter], 0u);
     }
     subgroupBarrier();
 }

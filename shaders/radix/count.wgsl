@@ -8,7 +8,7 @@ var<workgroup> counted: array<atomic<u32>, RADIX>;
 fn count(
     place: Place,
     @builtin(local_invocation_index) local: u32,
-    @builtin(subgroup_invocation_id) lane: u32,
+    lane: Lane,
 ) {
     let chunk = workgroup_number(place);
     let current = this_pass();
@@ -33,17 +33,18 @@ fn count(
             var e: array<Key, ITEMS>;
             // unroll
             for (var i = 0u; i < ITEMS; i++) {
-                e[i] = keys[first + i * WORKGROUP_SIZE];
+                e[i] = read_key(first + i * WORKGROUP_SIZE);
             }
             // unroll
             for (var i = 0u; i < ITEMS; i++) {
-                ones |= e[i];
-                zeros |= ~e[i];
-                atomicAdd(&counted[digit_of(e[i], arguments.digit)], 1u);
+                let key = key_of_read(e[i], current);
+                ones |= key;
+                zeros |= ~key;
+                atomicAdd(&counted[digit_of(key, arguments.digit)], 1u);
             }
         } else {
             for (var i = first; i < min((tile + 1u) * TILE, arguments.n); i += WORKGROUP_SIZE) {
-                let key = keys[i];
+                let key = key_of_read(read_key(i), current);
                 ones |= key;
                 zeros |= ~key;
                 atomicAdd(&counted[digit_of(key, arguments.digit)], 1u);

@@ -13,7 +13,7 @@ fn count(key: Key) {
 fn histogram(
     place: Place,
     @builtin(local_invocation_index) local: u32,
-    @builtin(subgroup_invocation_id) lane: u32,
+    lane: Lane,
 ) {
     for (var i = local; i < COUNTERS; i += WORKGROUP_SIZE) {
         atomicStore(&counted[i], 0u);
@@ -31,24 +31,25 @@ fn histogram(
     workgroupBarrier();
     var ones = key_flipped(LAST_KEY, 0xffffffffu);
     var zeros = ones;
-    let blocks = (arguments.n - 1u) / (WORKGROUP_SIZE * COUNTED_TOGETHER) + 1u;
+    let blocks = (arguments.n + WORKGROUP_SIZE * COUNTED_TOGETHER - 1u) / (WORKGROUP_SIZE * COUNTED_TOGETHER);
     for (var block = workgroup_number(place); block < blocks; block += place.grid.x * place.grid.y) {
         let first = block * WORKGROUP_SIZE * COUNTED_TOGETHER + local;
         var e: array<Key, COUNTED_TOGETHER>;
         if arguments.n - block * WORKGROUP_SIZE * COUNTED_TOGETHER >= WORKGROUP_SIZE * COUNTED_TOGETHER {
             // unroll
             for (var i = 0u; i < COUNTED_TOGETHER; i++) {
-                e[i] = keys[first + i * WORKGROUP_SIZE];
+                e[i] = read_key(first + i * WORKGROUP_SIZE);
             }
             // unroll
             for (var i = 0u; i < COUNTED_TOGETHER; i++) {
-                ones |= e[i];
-                zeros |= ~e[i];
-                count(e[i]);
+                let key = key_of_element(e[i]);
+                ones |= key;
+                zeros |= ~key;
+                count(key);
             }
         } else {
             for (var i = first; i < arguments.n; i += WORKGROUP_SIZE) {
-                let key = keys[i];
+                let key = key_of_element(read_key(i));
                 ones |= key;
                 zeros |= ~key;
                 count(key);

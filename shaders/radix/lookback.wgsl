@@ -41,12 +41,13 @@ fn tell_counts(counts: ptr<function, array<u32, DIGITS_EACH>>, current: Pass, ow
 }
 
 // How often a digit is in a whole tile. Others that miss the tile count it, too, and find the same.
-fn count_instead(tile: u32, digit: u32) -> u32 {
+fn count_instead(tile: u32, digit: u32, current: Pass) -> u32 {
     var count = 0u;
     for (var first = tile * TILE; first < (tile + 1u) * TILE; first += COUNTED_INSTEAD) {
         // unroll
         for (var i = 0u; i < COUNTED_INSTEAD; i++) {
-            count += u32(digit_of(keys[first + i], arguments.digit) == digit);
+            let key = key_of_read(read_key(first + i), current);
+            count += u32(digit_of(key, arguments.digit) == digit);
         }
     }
     return count;
@@ -68,7 +69,7 @@ fn look_back(digit: u32, tile: u32, current: Pass) -> u32 {
         }
         if told[0] == 0u {
             let kind = select(COUNTED, SUMMED, left == 1u);
-            told[0] = kind | count_instead(left - 1u, digit);
+            told[0] = kind | count_instead(left - 1u, digit, current);
             atomicMax(&status[status_row(current, left - 1u) + digit], told[0]);
         }
         var goes_on = true;

@@ -19,8 +19,10 @@ struct Arguments {
 // Values of a digit.
 const RADIX: u32 = 256u;
 
+const DIGIT_BITS: u32 = 8u;
+
 fn digit_of_word(word: u32, digit: u32) -> u32 {
-    return (word >> ((digit & 3u) * 8u)) & (RADIX - 1u);
+    return (word >> ((digit & 3u) * DIGIT_BITS)) & digit_mask(digit);
 }
 
 fn digit_of(key: Key, digit: u32) -> u32 {
@@ -46,7 +48,8 @@ struct Pass {
 // numbered, the last two copy nonetheless.
 fn pass_of(mixed: vec2<u32>) -> Pass {
     // A bit for each byte, gathered from the lowest bits of all bytes by a product.
-    var bytes = mixed | (mixed >> vec2(4u));
+    var bytes = that_count(mixed);
+    bytes |= bytes >> vec2(4u);
     bytes |= bytes >> vec2(2u);
     bytes |= bytes >> vec2(1u);
     bytes = ((bytes & vec2(0x01010101u)) * 0x01020408u) >> vec2(24u);
@@ -72,4 +75,20 @@ fn pass_of(mixed: vec2<u32>) -> Pass {
         (left_out & later) == later,
         countOneBits(vary & earlier),
     );
+}
+
+// The key of what a pass reads: the first one reads elements.
+fn key_of_read(read: Key, current: Pass) -> Key {
+    if MAPS_KEYS == 1u && current.is_first {
+        return key_of_element(read);
+    }
+    return read;
+}
+
+// What a pass writes of a key: the last one writes elements.
+fn written_of_key(key: Key, current: Pass) -> Key {
+    if MAPS_KEYS == 1u && current.is_last {
+        return element_of_key(key);
+    }
+    return key;
 }

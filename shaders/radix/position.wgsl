@@ -15,16 +15,16 @@ fn load_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {
     } else {
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
-            (*payload)[i] = positions[min(own.first + i * own.stride, arguments.n - 1u)];
+            (*payload)[i] = read_position(min(own.first + i * own.stride, arguments.n - 1u));
         }
     }
 }
 
 fn copy_payload(i: u32, current: Pass) {
     if numbers(current) {
-        scratch_positions[i] = i;
+        write_position(i, i);
     } else {
-        scratch_positions[i] = positions[i];
+        write_position(i, read_position(i));
     }
 }
 
@@ -44,7 +44,7 @@ fn scatter_payload(
     for (var i = 0u; i < ITEMS; i++) {
         let at = own.place + i * WORKGROUP_SIZE;
         if at < own.count {
-            scratch_positions[(*places)[i]] = atomicLoad(&shared_words[at]);
+            write_position((*places)[i], atomicLoad(&shared_words[at]));
         }
     }
 }

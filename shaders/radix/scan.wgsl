@@ -13,7 +13,7 @@ fn scan(place: Place, subgroup: Subgroup) {
     }
     let size = subgroup_size(subgroup);
     let each = (arguments.chunks + WORKGROUP_SIZE - 1u) / WORKGROUP_SIZE;
-    let first = value * arguments.chunks + min((subgroup.number * size + subgroup.lane) * each, arguments.chunks);
+    let first = value * arguments.chunks + min((number_of(subgroup) * size + lane_of(subgroup)) * each, arguments.chunks);
     let end = min(first + each, (value + 1u) * arguments.chunks);
     var sum = 0u;
     for (var i = first; i < end; i++) {
@@ -26,7 +26,7 @@ fn scan(place: Place, subgroup: Subgroup) {
         before += count;
     }
     // The last of all invocations has the sum of all, whether it has chunks of its own or not.
-    if subgroup.number * size + subgroup.lane == WORKGROUP_SIZE - 1u {
+    if number_of(subgroup) * size + lane_of(subgroup) == WORKGROUP_SIZE - 1u {
         histograms[arguments.digit * RADIX + value] = before;
     }
 }

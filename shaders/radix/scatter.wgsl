@@ -28,39 +28,40 @@ struct Own {
     place: u32,
 }
 
-// The lanes whose digit is the same.
-fn peers_of(digit: u32, lanes: Lanes) -> Lanes {
-    var peers = lanes;
-    // unroll
-    for (var b = 0u; b < 8u; b++) {
-        let is_set = (digit & (1u << b)) != 0u;
-        let with_bit = ballot(is_set);
-        peers &= select(~with_bit, with_bit, is_set);
-    }
-    return peers;
-}
-
-fn load_keys(e: ptr<function, Keys>, own: Own) {
+fn load_keys(e: ptr<function, Keys>, current: Pass, own: Own) {
     if own.count == TILE {
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
-            (*e)[i] = keys[own.first + i * own.stride];
+            (*e)[i] = read_key(own.first + i * own.stride);
+        }
+        if MAPS_KEYS == 1u && current.is_first {
+            // unroll
+            for (var i = 0u; i < ITEMS; i++) {
+                (*e)[i] = key_of_element((*e)[i]);
+            }
         }
     } else {
         // Past the end are keys that sort last.
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
             let at = own.first + i * own.stride;
-            (*e)[i] = select(LAST_KEY, keys[min(at, arguments.n - 1u)], at < arguments.n);
+            let key = key_of_read(read_key(min(at, arguments.n - 1u)), current);
+            (*e)[i] = select(LAST_KEY, key, at < arguments.n);
         }
     }
 }
 
-fn store_keys(e: ptr<function, Keys>, places: ptr<function, Words>, own: Own) {
+fn store_keys(e: ptr<function, Keys>, places: ptr<function, Words>, current: Pass, own: Own) {
+    if MAPS_KEYS == 1u && current.is_last {
+        // unroll
+        for (var i = 0u; i < ITEMS; i++) {
+            (*e)[i] = element_of_key((*e)[i]);
+        }
+    }
     // unroll
     for (var i = 0u; i < ITEMS; i++) {
         if own.place + i * WORKGROUP_SIZE < own.count {
-            scratch_keys[(*places)[i]] = (*e)[i];
+            write_key((*places)[i], (*e)[i]);
         }
     }
 }
@@ -79,9 +80,9 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
     let own = Own(
         tile,
         min(arguments.n - tile * TILE, TILE),
-        tile * TILE + subgroup.number * size * ITEMS + subgroup.lane,
+        tile * TILE + number_of(subgroup) * size * ITEMS + lane_of(subgroup),
         size,
-        (subgroup.number * size + subgroup.lane) * DIGITS_EACH,
+        (number_of(subgroup) * size + lane_of(subgroup)) * DIGITS_EACH,
         local,
     );
     if current.copies {
@@ -89,13 +90,13 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
             var copied: array<Key, COPIED_TOGETHER>;
             // unroll
             for (var i = 0u; i < COPIED_TOGETHER; i++) {
-                copied[i] = keys[tile * TILE + min(first + i * WORKGROUP_SIZE, own.count - 1u)];
+                copied[i] = read_key(tile * TILE + min(first + i * WORKGROUP_SIZE, own.count - 1u));
             }
             // unroll
             for (var i = 0u; i < COPIED_TOGETHER; i++) {
                 let at = first + i * WORKGROUP_SIZE;
                 if at < own.count {
-                    scratch_keys[tile * TILE + at] = copied[i];
+                    write_key(tile * TILE + at, written_of_key(key_of_read(copied[i], current), current));
                     copy_payload(tile * TILE + at, current);
                 }
             }
@@ -103,16 +104,16 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
         return;
     }
     var e: Keys;
-    load_keys(&e, own);
+    load_keys(&e, current, own);
     var payload: Payload;
     load_payload(&payload, current, own);
 
     clear_counters(local, subgroup, size);
 
     // The rank of each key among those of its digit in its subgroup.
-    let counters = subgroup.number * RADIX;
-    let lanes = ballot(true);
-    let lower = lanes_before(subgroup.lane);
+    let counters = number_of(subgroup) * RADIX;
+    let lanes = lanes_here();
+    let lower = lanes_before(lane_of(subgroup));
     var ranks: Words;
     // unroll
     for (var i = 0u; i < ITEMS; i++) {
@@ -189,7 +190,7 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
         places[i] = atomicLoad(&shared_words[OFFSETS + digit_of_word(moved[i], arguments.digit)]) + at;
     }
     if !(current.is_last && arguments.drops_keys == 1u) {
-        move_keys(&e, &ranks, &moved, &places, own);
+        move_keys(&e, &ranks, &moved, &places, current, own);
     }
     scatter_payload(&payload, own, &ranks, &places);
 }

@@ -7,6 +7,14 @@ struct Subgroup {
     @builtin(subgroup_size) size: u32,
 }
 
+fn number_of(subgroup: Subgroup) -> u32 {
+    return subgroup.number;
+}
+
+fn lane_of(subgroup: Subgroup) -> u32 {
+    return subgroup.lane;
+}
+
 // The invocations of a subgroup: a constant where all subgroups are of one size.
 fn subgroup_size(subgroup: Subgroup) -> u32 {
     return min(select(subgroup.size, SUBGROUP_SIZE, SUBGROUP_SIZE != 0u), WORKGROUP_SIZE);

@@ -9,17 +9,6 @@ fn begin_varying(local: u32) {
     }
 }
 
-fn note_varying(ones: Key, zeros: Key, lane: u32) {
-    for (var w = 0u; w < KEY_WORDS; w++) {
-        let all_ones = subgroupOr(key_word(ones, w));
-        let all_not_set = subgroupOr(key_word(zeros, w));
-        if lane == 0u {
-            atomicOr(&vary[2u * w], all_ones);
-            atomicOr(&vary[2u * w + 1u], all_not_set);
-        }
-    }
-}
-
 // After a barrier.
 fn end_varying(local: u32) {
     if local < 2u * KEY_WORDS {

@@ -5,11 +5,12 @@ fn move_keys(
     ranks: ptr<function, Words>,
     moved: ptr<function, Words>,
     places: ptr<function, Words>,
+    current: Pass,
     own: Own,
 ) {
     // unroll
     for (var i = 0u; i < ITEMS; i++) {
         (*e)[i] = (*moved)[i];
     }
-    store_keys(e, places, own);
+    store_keys(e, places, current, own);
 }

@@ -5,6 +5,7 @@ fn move_keys(
     ranks: ptr<function, Words>,
     moved: ptr<function, Words>,
     places: ptr<function, Words>,
+    current: Pass,
     own: Own,
 ) {
     let is_high = arguments.digit >= 4u;
@@ -19,5 +20,5 @@ fn move_keys(
         let other = atomicLoad(&shared_words[own.place + i * WORKGROUP_SIZE]);
         (*e)[i] = select(vec2((*moved)[i], other), vec2(other, (*moved)[i]), is_high);
     }
-    store_keys(e, places, own);
+    store_keys(e, places, current, own);
 }

@@ -80,6 +80,7 @@ fn information(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, features: wgpu::
 }
 
 /// A device with its queue, and the errors that it reports.
+#[derive(Clone)]
 pub(super) struct Context {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
@@ -121,6 +122,33 @@ impl Context {
             return Err(Error::device(format_args!("{info}: started without immediates of {most} bytes")));
         }
         Ok(Self { device, queue, info, failure: Arc::default() })
+    }
+
+    /// A device of a caller, who may have started it with few features, and who hears of its errors.
+    pub(super) fn of_caller(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        let info = information(&device.adapter_info(), &device.limits(), device.features());
+        Self { device, queue, info, failure: Arc::default() }
+    }
+
+    /// Has errors that this work causes on the device returned, not told to whoever hears of others.
+    pub(super) fn scoped<R>(&self, work: impl FnOnce(&Self) -> Result<R, Error>) -> Result<R, Error> {
+        let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let done = work(self);
+        let error = pollster::block_on(scope.pop());
+        let done = done?;
+        error.map_or(Ok(done), |error| Err(Error::device(error)))
+    }
+
+    /// A buffer that holds these bytes, a multiple of four of them.
+    pub(super) fn filled(
+        &self,
+        label: &str,
+        bytes: &[u8],
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer, Error> {
+        let buffer = self.buffer(label, bytes.len() as u64, usage | wgpu::BufferUsages::COPY_DST, false)?;
+        self.queue.write_buffer(&buffer, 0, bytes);
+        Ok(buffer)
     }
 
     /// A list of commands to be filled.

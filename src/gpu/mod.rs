@@ -8,6 +8,8 @@
 //! device ◂─ arrays ◂─ encode                      all of these together; buffers bound; a plan recorded
 //!              ▴         ▴
 //!           buffers ◂─ execute, run               what others use: Gpu, Buffers, execute, Run
+//!
+//! context, pipelines ◂─ recorder                  sorts in a caller's encoder
 //! ```
 
 mod arrays;
@@ -19,9 +21,12 @@ mod encode;
 mod execute;
 mod pipelines;
 mod readback;
+mod recorder;
 mod run;
 mod staging;
 mod timestamps;
+
+pub(crate) use recorder::{ALIGNMENT, Recorder, Room, Slice, Sort};
 
 pub use buffers::Buffers;
 pub use context::adapters;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::context::Context;
 use crate::error::Error;
-use crate::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKey};
+use crate::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, Keys, PipelineKey};
 
 /// The bindings of keys and positions, and of those of the other array, as `element_*.wgsl` has them.
 pub(super) const KEYS: u32 = 0;
@@ -34,7 +34,7 @@ pub(super) struct Layouts {
 }
 
 impl Layouts {
-    fn new(device: &wgpu::Device, bindings: Bindings) -> Self {
+    fn new(device: &wgpu::Device, bindings: Bindings, callers: Option<&wgpu::BindGroupLayout>) -> Self {
         let entries: Vec<_> = numbers(bindings)
             .map(|binding| wgpu::BindGroupLayoutEntry {
                 binding,
@@ -57,10 +57,12 @@ impl Layouts {
             label: Some("elements"),
             entries: &entries,
         });
+        let immediate_size = if callers.is_some() { 0 } else { Arguments::MOST_BYTES };
+        let groups = [Some(&bindings), callers];
         let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("elements"),
-            bind_group_layouts: &[Some(&bindings)],
-            immediate_size: Arguments::MOST_BYTES,
+            bind_group_layouts: if callers.is_some() { &groups } else { &groups[..1] },
+            immediate_size,
         });
         Self { bindings, pipeline }
     }
@@ -71,12 +73,22 @@ impl Layouts {
 pub(super) struct Pipelines {
     layouts: Mutex<HashMap<Bindings, Layouts>>,
     pipelines: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
+    /// The layout of arguments in a buffer: of kernels on a caller's elements, and of no others.
+    arguments: Option<wgpu::BindGroupLayout>,
+    /// What the driver has compiled before.
+    cache: Option<wgpu::PipelineCache>,
 }
 
 impl Pipelines {
+    /// Those of kernels on a caller's elements, whose arguments are bound like this.
+    pub(super) fn of_callers(arguments: wgpu::BindGroupLayout, cache: Option<wgpu::PipelineCache>) -> Self {
+        Self { arguments: Some(arguments), cache, ..Self::default() }
+    }
+
     pub(super) fn layouts(&self, context: &Context, bindings: Bindings) -> Layouts {
         let mut layouts = self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
-        layouts.entry(bindings).or_insert_with(|| Layouts::new(&context.device, bindings)).clone()
+        let new = || Layouts::new(&context.device, bindings, self.arguments.as_ref());
+        layouts.entry(bindings).or_insert_with(new).clone()
     }
 
     /// The pipeline for `key`, made when it is first asked for.
@@ -86,8 +98,17 @@ impl Pipelines {
             return Ok(pipeline.clone());
         }
         key.check(&context.info.limits)?;
+        debug_assert_eq!(
+            matches!(key.keys(), Keys::Callers(_)),
+            self.arguments.is_some(),
+            "arguments elsewhere"
+        );
         // Not while the map is locked: several may be compiled at once.
-        let pipeline = self.compile(context, key);
+        let pipeline = if self.arguments.is_some() {
+            context.scoped(|context| Ok(self.compile(context, key)))?
+        } else {
+            self.compile(context, key)
+        };
         context.check()?;
         Ok(pipelines().entry(key).or_insert(pipeline).clone())
     }
@@ -119,7 +140,7 @@ impl Pipelines {
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()
             },
-            cache: None,
+            cache: self.cache.as_ref(),
         })
     }
 }

@@ -17,7 +17,9 @@
 use std::ops::Range;
 
 use super::last_swap::{self, LAST_SWAP};
-use super::{Access, Arguments, Extra, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use super::{
+    Access, Arguments, Extra, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to, within,
+};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -324,7 +326,7 @@ impl Family for Fused {
         same.into()
     }
 
-    fn module(&self, shape: Shape) -> Module {
+    fn module(&self, shape: Shape, _: Keys) -> Module {
         let FusedTile { elements_log2, parts_log2, .. } = self.tile;
         let (tile_log2, part_log2) = (self.tile.log2(), elements_log2 - parts_log2);
         let (count, mirrored) = match self.work {

@@ -1,6 +1,6 @@
 //! Numbers the positions one after another before any element has moved.
 
-use super::{Access, Arguments, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to};
+use super::{Access, Arguments, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to};
 use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
@@ -31,7 +31,7 @@ impl Family for Iota {
         Kernel::Iota(Self { from: 0 })
     }
 
-    fn module(&self, _: Shape) -> Module {
+    fn module(&self, _: Shape, _: Keys) -> Module {
         let text = include_str!("../../shaders/iota.wgsl").to_owned();
         Module { entry_point: "iota", constants: vec![("TILE_SIZE", 1)], text }
     }

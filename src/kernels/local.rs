@@ -6,7 +6,7 @@
 //! workgroup memory     └ all steps of it ┘   └ past the end: elements that sort last
 //! ```
 
-use super::{Access, Arguments, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use super::{Access, Arguments, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to, within};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -70,7 +70,7 @@ impl Family for Local {
         Kernel::Local(*self)
     }
 
-    fn module(&self, _: Shape) -> Module {
+    fn module(&self, _: Shape, _: Keys) -> Module {
         Module {
             entry_point: match self {
                 Self::Sort { .. } => "sort_tile",

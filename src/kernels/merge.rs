@@ -10,7 +10,7 @@
 //! elements (merge path; S. Odeh et al., "Merge Path: Parallel Merging Made Simple", 2012). In the whole runs all
 //! invocations look for both ends of the tile together, so that five looks take the place of thirty.
 
-use super::{Access, Arguments, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use super::{Access, Arguments, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to, within};
 use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
@@ -95,7 +95,7 @@ impl Family for Merge {
         Kernel::Merge(Self { middle: 0, stays: false, ..*self })
     }
 
-    fn module(&self, _: Shape) -> Module {
+    fn module(&self, _: Shape, _: Keys) -> Module {
         let constants = vec![
             ("TILE_SIZE", self.tile.size()),
             ("EACH", self.tile.elements),

@@ -24,6 +24,7 @@
 
 mod fused;
 mod iota;
+mod keys;
 mod last_swap;
 mod local;
 mod merge;
@@ -41,6 +42,7 @@ pub(crate) use last_swap::LAST_SWAP;
 
 pub use fused::{Fused, FusedTile, FusedWork, Layout};
 pub use iota::Iota;
+pub use keys::{Keys, View};
 pub use local::Local;
 pub use merge::{Merge, MergeTile};
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
@@ -112,7 +114,7 @@ trait Family {
     fn without_arguments(&self) -> Kernel;
 
     /// What it adds to the text that all kernels have.
-    fn module(&self, shape: Shape) -> Module;
+    fn module(&self, shape: Shape, keys: Keys) -> Module;
 
     /// The arguments of the dispatch on `count` elements from `first` on, which is number `phase` of a plan of
     /// phases and 0 in others.
@@ -370,6 +372,20 @@ impl Dispatch {
         }
     }
 
+    /// Takes a caller's elements for keys, and its arguments from the device. Returns whether the kernel can.
+    pub(crate) fn view(&mut self, view: View) -> bool {
+        let Kernel::Radix(radix) = &mut self.kernel else { return false };
+        radix.digits = view.digits();
+        self.pipeline.view(self.kernel, view);
+        true
+    }
+
+    /// The grid for fewer elements than it is for.
+    pub(crate) fn grid_of(&self, count: u32, shape: Shape, limits: &Limits) -> Result<Grid, Error> {
+        let Launch { workgroups, .. } = self.kernel.family().launch(count.min(self.count), shape, limits);
+        Grid::new(workgroups, limits)
+    }
+
     /// Takes words of the caller's own for positions. Returns whether it keeps those of equal keys in order.
     pub(crate) fn carry(&mut self) -> bool {
         match &mut self.kernel {
@@ -379,6 +395,11 @@ impl Dispatch {
             _ => return false,
         }
         true
+    }
+
+    /// The digit that it is about; 0 if none.
+    pub(crate) fn digit(&self) -> u32 {
+        if let Kernel::Radix(radix) = self.kernel { radix.digit } else { 0 }
     }
 
     /// What is done, and how.
@@ -524,7 +545,7 @@ mod tests {
     fn arguments_in_wgsl_are_those_in_rust() {
         for kernel in all() {
             let family = kernel.family();
-            let text = family.module(Shape::ALL[0]).text;
+            let text = family.module(Shape::ALL[0], Keys::Own).text;
             let own = family.arguments(0, 128, 7);
             assert_eq!(names(&text), own.names[..own.count], "{kernel:?}");
             assert_eq!(own.bytes().len(), 4 * own.count, "{kernel:?}");

@@ -16,13 +16,14 @@
 //! alone cannot give a type a second field or leave a binding out. What WGSL lacks is loops that are
 //! certain to be unrolled; `unroll.rs` supplies them.
 //!
-//! What differs between dispatches are arguments and travels as immediates, so that a sort is one list of
-//! commands with few changes of pipeline.
+//! What differs between dispatches are arguments. They travel as immediates, so that a sort is one list of commands with few
+//! changes of pipeline; in sorts that a caller records, where the device may know what the host does not, they lie in a
+//! buffer. The file `arguments_*.wgsl` says which, and in such sorts those in `callers/` say how elements become keys.
 
 use std::fmt::Write;
 
 use super::unroll::unroll;
-use super::{Extra, Kernel, Module, Shape};
+use super::{Extra, Kernel, Keys, Module, Shape, View};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::key::KeyWords;
@@ -48,11 +49,24 @@ pub struct PipelineKey {
     shape: Shape,
     workgroup_size: u32,
     other: bool,
+    keys: Keys,
 }
 
 impl PipelineKey {
     pub(super) fn new(kernel: Kernel, shape: Shape, workgroup_size: u32, other: bool) -> Self {
-        Self { kernel: kernel.family().without_arguments(), shape, workgroup_size, other }
+        Self { kernel: kernel.family().without_arguments(), shape, workgroup_size, other, keys: Keys::Own }
+    }
+
+    /// The same for this kernel on a caller's elements.
+    pub(super) fn view(&mut self, kernel: Kernel, view: View) {
+        self.kernel = kernel.family().without_arguments();
+        self.keys = Keys::Callers(view);
+    }
+
+    /// Whose keys it sorts, which says where its arguments come from.
+    #[must_use]
+    pub fn keys(&self) -> Keys {
+        self.keys
     }
 
     /// Invocations in a workgroup.
@@ -78,7 +92,8 @@ impl PipelineKey {
     /// The whole text of the module, and the function in it that is run.
     #[must_use]
     pub fn module(&self) -> (String, &'static str) {
-        let Module { entry_point, mut constants, text: kernel } = self.kernel.family().module(self.shape);
+        let Module { entry_point, mut constants, text: kernel } =
+            self.kernel.family().module(self.shape, self.keys);
         constants.insert(0, ("WORKGROUP_SIZE", self.workgroup_size));
         let key = match self.shape.key {
             KeyWords::One => include_str!("../../shaders/key_1.wgsl"),
@@ -100,7 +115,7 @@ impl PipelineKey {
                 writeln!(text, "@group(0) @binding({binding}) var<storage, {access}> {name}: {wgsl_type};");
         }
         let kernel = unroll(&kernel, &constants);
-        for part in [include_str!("../../shaders/common.wgsl"), key, element, &kernel] {
+        for part in [include_str!("../../shaders/common.wgsl"), &self.keys.text(), key, element, &kernel] {
             text.push_str(part);
         }
         (text, entry_point)

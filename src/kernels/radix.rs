@@ -15,7 +15,7 @@
 //! their number to the subgroup's own counter of it. No barrier of the workgroup is needed for a key, and
 //! nothing depends on how invocations are numbered: whose turn it is follows from subgroup and lane alone.
 
-use super::{Access, Arguments, Extra, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to};
+use super::{Access, Arguments, Extra, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to};
 use crate::cpu::Item;
 use crate::device::{Limits, Subgroups};
 use crate::error::Error;
@@ -44,7 +44,12 @@ pub enum Matching {
     /// By ballots for one element, and by a mask beside the counter for the next, which keeps two units of a core busy.
     /// Subgroups must be of at most 32 lanes, which can wait for each other.
     Masks,
+    /// By masks alone, in groups of [`GROUP`] invocations that stand in for subgroups: a workgroup waits as a whole.
+    Groups,
 }
+
+/// Invocations in a group of [`Matching::Groups`].
+const GROUP: u32 = 32;
 
 impl RadixTile {
     /// So many invocations with so many elements each, in subgroups and an order such as these limits have.
@@ -72,6 +77,19 @@ impl RadixTile {
         // Two sums of each lie where the offsets of digits go.
         keep_to([("subgroups in a workgroup", (invocations / smallest).into(), (RADIX / 2).into())])?;
         Ok(Self { invocations, items, subgroups, in_order: limits.in_order, matching: Matching::Ballots })
+    }
+
+    /// A tile for devices without subgroups.
+    ///
+    /// # Errors
+    ///
+    /// Invocations that are no power of two, too few, or too many; a number of elements that no kernel has.
+    pub fn without_subgroups(invocations: u32, items: u32) -> Result<Self, Error> {
+        let subgroups = Subgroups { smallest: GROUP, largest: GROUP, barrier: true };
+        let limits = Limits { subgroups: Some(subgroups), in_order: false, ..Limits::WEBGPU };
+        // Two sums of each invocation lie where the offsets of digits go.
+        keep_to([("invocations in a workgroup", invocations.into(), (RADIX / 2).into())])?;
+        Ok(Self { matching: Matching::Groups, ..Self::new(invocations, items, &limits)? })
     }
 
     /// The same tile with another way of matching.
@@ -109,14 +127,14 @@ impl RadixTile {
 
     /// Counters of all subgroups, with the masks beside them.
     fn counters(self) -> u32 {
-        let sets = if self.matching == Matching::Masks { 2 } else { 1 };
+        let sets = if self.matching == Matching::Ballots { 1 } else { 2 };
         sets * self.most_subgroups() * RADIX
     }
 
     /// Whether each subgroup clears its own counters: one that counts for nobody else, and that no other may lack.
     fn clears_apart(self) -> bool {
         let Subgroups { smallest, largest, barrier } = self.subgroups;
-        smallest == largest && barrier
+        smallest == largest && barrier && self.matching != Matching::Groups
     }
 
     /// Words of workgroup memory: the counters or, in their place, the tile; and an offset for each value of the digit.
@@ -302,7 +320,7 @@ impl Family for Radix {
     }
 
     fn subgroups(&self) -> Option<Subgroups> {
-        Some(self.tile.subgroups)
+        (self.tile.matching != Matching::Groups).then_some(self.tile.subgroups)
     }
 
     fn extras(&self) -> &'static [Extra] {
@@ -334,29 +352,46 @@ impl Family for Radix {
         Kernel::Radix(Self { digit: 0, chunk: 0, numbers: false, drops_keys: false, ..*self })
     }
 
-    fn module(&self, shape: Shape) -> Module {
+    fn module(&self, shape: Shape, keys: Keys) -> Module {
         macro_rules! wgsl {
             ($($name:literal)*) => {
                 [$(include_str!(concat!("../../shaders/radix/", $name, ".wgsl"))),*].concat()
             };
         }
         let Subgroups { smallest, largest, barrier } = self.tile.subgroups;
+        let in_groups = self.tile.matching == Matching::Groups;
+        let sums = || if in_groups { wgsl!("sums_groups") } else { wgsl!("sums") };
+        let lane = || if in_groups { wgsl!("lane_group") } else { wgsl!("lane") };
+        let vary = || {
+            wgsl!("vary") + &if in_groups { wgsl!("note_each") } else { wgsl!("note_subgroups") } + &lane()
+        };
         let (entry_point, own) = match self.work {
             RadixWork::Clear => ("clear", wgsl!("clear")),
-            RadixWork::Histogram => ("histogram", wgsl!("vary" "histogram")),
-            RadixWork::Sweep(_) => ("scatter", wgsl!("varying" "sums" "scatter" "lookback")),
-            RadixWork::Count { first: true } => ("count", wgsl!("vary_first" "vary" "count")),
-            RadixWork::Count { first: false } => ("count", wgsl!("varying" "vary_none" "count")),
-            RadixWork::Scan => ("scan", wgsl!("varying" "sums" "scan")),
-            RadixWork::Scatter => ("scatter", wgsl!("varying" "sums" "scatter" "counted")),
+            RadixWork::Histogram => ("histogram", vary() + &wgsl!("histogram")),
+            RadixWork::Sweep(_) => ("scatter", wgsl!("varying" "scatter" "lookback") + &sums()),
+            RadixWork::Count { first: true } => ("count", wgsl!("vary_first" "count") + &vary()),
+            RadixWork::Count { first: false } => ("count", wgsl!("varying" "vary_none" "count") + &lane()),
+            RadixWork::Scan => ("scan", wgsl!("varying" "scan") + &sums()),
+            RadixWork::Scatter => ("scatter", wgsl!("varying" "scatter" "counted") + &sums()),
         };
         let mut text = wgsl!("pass") + &own;
+        text += &if keys.are_callers() { wgsl!("keys_callers") } else { wgsl!("keys_own") };
         if entry_point == "scatter" {
-            text += &if largest <= 32 { wgsl!("mask_1") } else { wgsl!("mask_4") };
+            text += &match self.tile.matching {
+                Matching::Groups => wgsl!("rank_groups"),
+                _ if largest <= 32 => wgsl!("peers" "mask_1"),
+                _ => wgsl!("peers" "mask_4"),
+            };
             text += &match self.tile.matching {
                 Matching::Masks => wgsl!("rank_masks"),
                 Matching::Ballots if barrier => wgsl!("rank_barrier"),
                 Matching::Ballots => wgsl!("rank_shuffle"),
+                Matching::Groups => String::new(),
+            };
+            text += &match (shape.positions, keys.are_callers()) {
+                (true, true) => wgsl!("positions_callers"),
+                (true, false) => wgsl!("positions_own"),
+                (false, _) => String::new(),
             };
             text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
             text += &if shape.key_words() == 1 { wgsl!("word_1") } else { wgsl!("word_2") };
@@ -384,7 +419,7 @@ impl Family for Radix {
             (
                 "SHARED",
                 if entry_point == "scan" {
-                    2 * self.tile.most_subgroups()
+                    2 * if in_groups { self.tile.invocations } else { self.tile.most_subgroups() }
                 } else {
                     self.tile.workgroup_words()
                 },
@@ -395,6 +430,7 @@ impl Family for Radix {
             ("TAKES_NUMBERS", u32::from(!self.tile.in_order)),
             ("PATIENCE", if self.tile.in_order { 64 } else { 16 }),
             ("ROWS", ROWS),
+            ("MAPS_KEYS", keys.are_callers().into()),
             ("SILENT_TILE", silence.0),
             ("TELLS_LATE", silence.1),
         ];

@@ -9,7 +9,7 @@
 //! Keep        the selected elements of each chunk to their places
 //! ```
 
-use super::{Access, Arguments, Extra, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to};
+use super::{Access, Arguments, Extra, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to};
 use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
@@ -173,7 +173,7 @@ impl Family for Select {
         Kernel::Select(Self { work: self.work, k: 1, digit: 0, numbers: false })
     }
 
-    fn module(&self, shape: Shape) -> Module {
+    fn module(&self, shape: Shape, _: Keys) -> Module {
         macro_rules! wgsl {
             ($($name:literal)*) => {
                 [$(include_str!(concat!("../../shaders/select/", $name, ".wgsl"))),*].concat()

@@ -8,7 +8,9 @@
 //! A phase of odd-even sort also notes whether it swapped anything, in `last_swap`.
 
 use super::last_swap::{self, LAST_SWAP};
-use super::{Access, Arguments, Extra, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use super::{
+    Access, Arguments, Extra, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to, within,
+};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -61,7 +63,7 @@ impl Family for Step {
         })
     }
 
-    fn module(&self, _: Shape) -> Module {
+    fn module(&self, _: Shape, _: Keys) -> Module {
         let step = include_str!("../../shaders/step.wgsl");
         let (entry_point, text) = match self {
             Self::Mirror { .. } => ("mirror", step.to_owned()),

@@ -11,7 +11,7 @@
 //! Where the count is larger than the run, the bound is found bit by bit instead: the k-th element itself,
 //! below which there are less than k.
 
-use super::{Access, Arguments, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use super::{Access, Arguments, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to, within};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -145,7 +145,7 @@ impl Family for Top {
         Kernel::Top(Self { k: 0, ..*self })
     }
 
-    fn module(&self, shape: Shape) -> Module {
+    fn module(&self, shape: Shape, _: Keys) -> Module {
         let tuning = self.tuning;
         let constants = vec![
             ("TILE_SIZE", tuning.workgroup_elements()),

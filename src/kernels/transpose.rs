@@ -8,7 +8,7 @@
 //!                                                 a3 b3
 //! ```
 
-use super::{Access, Arguments, Extras, Family, Kernel, Launch, Module, Shape, Twin, keep_to, within};
+use super::{Access, Arguments, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to, within};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -127,7 +127,7 @@ impl Family for Rows {
         })
     }
 
-    fn module(&self, _: Shape) -> Module {
+    fn module(&self, _: Shape, _: Keys) -> Module {
         let (entry_point, tile_size) = match *self {
             Self::Pad { .. } => ("pad", 1),
             Self::Sort { row_log2 } => ("sort_rows", 1 << row_log2),

@@ -42,7 +42,7 @@ pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::device::{Limits, Subgroups};
 pub use crate::kernels::{
     Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Matching, Merge, MergeTile,
-    Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, Silence, Top, TopTuning,
+    Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, Silence, Top, TopTuning, View,
 };
 pub use crate::network::{Pair, Step};
 pub use tuning::{RadixFrom, RadixTuning, Tuning};
@@ -119,7 +119,37 @@ impl Plan {
     ) -> Result<Self, Error> {
         Algorithm::Radix.variant(Some(variant))?;
         let n = checked_size(n, shape, limits)?;
-        Self::once(n, shape, limits, radix::plan(variant, n, shape, limits, tuning, shape.positions)?)
+        Self::once(
+            n,
+            shape,
+            limits,
+            radix::plan(variant, n, shape, limits, tuning, radix::digits(shape), shape.positions)?,
+        )
+    }
+
+    /// A plan of the radix sort of a caller's elements, of which there may be fewer than these.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::radix`].
+    pub fn of_callers(
+        variant: Variant,
+        capacity: usize,
+        shape: Shape,
+        limits: &Limits,
+        tuning: &RadixTuning,
+        view: View,
+    ) -> Result<Self, Error> {
+        Algorithm::Radix.variant(Some(variant))?;
+        // Where there may be two, there may be none, too.
+        let n = checked_size(capacity.max(2), shape, limits)?;
+        let digits = view.digits();
+        let mut dispatches = radix::plan(variant, n, shape, limits, tuning, digits, shape.positions)?;
+        for dispatch in &mut dispatches {
+            let can_view = dispatch.view(view);
+            keep_to([("passes that take no caller's elements", 1, can_view.into())])?;
+        }
+        Self::once(n, shape, limits, dispatches)
     }
 
     /// A plan that merges sorted runs of these lengths, which lie one after another.
@@ -387,7 +417,7 @@ fn passes(
         (Algorithm::Bitonic, Variant::Naive) => bitonic::naive(n, shape, limits),
         (Algorithm::Radix, _) => {
             let tuning = RadixTuning::measured(shape, limits)?;
-            radix::plan(variant, n, shape, limits, &tuning, numbers)
+            radix::plan(variant, n, shape, limits, &tuning, radix::digits(shape), numbers)
         }
         _ => Err(NoVariant { algorithm, variant }.into()),
     }

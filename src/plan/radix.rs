@@ -90,19 +90,24 @@ use crate::device::Limits;
 use crate::error::Error;
 use crate::kernels::{DIGIT_BITS, Dispatch, Radix, RadixWork, Shape};
 
-/// The passes for all digits, from the lowest. The first that runs `numbers` the positions, or reads them.
+/// Digits in a key of this shape.
+pub(super) fn digits(shape: Shape) -> u32 {
+    shape.key_words() * (32 / DIGIT_BITS)
+}
+
+/// The passes for the lowest `digits`. The first that runs `numbers` the positions, or reads them.
 pub(super) fn plan(
     variant: Variant,
     n: u32,
     shape: Shape,
     limits: &Limits,
     tuning: &RadixTuning,
+    digits: u32,
     numbers: bool,
 ) -> Result<Vec<Dispatch>, Error> {
     if n < 2 {
         return Ok(Vec::new());
     }
-    let digits = shape.key_words() * (32 / DIGIT_BITS);
     let chunk = if variant == Variant::ReduceScan { tuning.chunk(n) } else { 0 };
     let pass = |work, digit| {
         let radix = Radix { tile: tuning.tile, work, digit, digits, chunk, numbers, drops_keys: false };

@@ -206,8 +206,23 @@ impl RadixTuning {
         }
     }
 
+    /// The same for devices that need not have subgroups: without them groups of invocations stand in for those.
+    ///
+    /// # Errors
+    ///
+    /// A device without room for a tile.
+    pub fn of_any(shape: Shape, limits: &Limits) -> Result<Self, Error> {
+        if limits.subgroups.is_some() {
+            return Self::measured(shape, limits);
+        }
+        let items = if shape.words() < 3 { 23 } else { 18 };
+        let invocations = 1 << limits.invocations.clamp(1, 128).ilog2();
+        let room = (limits.workgroup_bytes / 4).saturating_sub(256) / u64::from(invocations);
+        RadixTile::without_subgroups(invocations, room.min(items) as u32).map(Self::of)
+    }
+
     /// Tiles in a chunk of `n` elements.
-    pub(super) fn chunk(&self, n: u32) -> u32 {
+    pub fn chunk(&self, n: u32) -> u32 {
         self.tile.tiles(n).div_ceil(self.chunks.max(1)).max(1)
     }
 }

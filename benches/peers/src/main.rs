@@ -13,29 +13,36 @@
 //! the device is left out with a note on stderr.
 
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use gpusort::Error;
+use gpusort::buffers::{BufferSorter, Count, Payload, Spec};
 use gpusort::unstable::bench::contender::{Contender, OnGpu, Sample, Sorted};
 use gpusort::unstable::bench::verify::verify;
 use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;
-use gpusort::unstable::key::{ElementType, KeyWords};
+use gpusort::unstable::key::{ElementType, KeyMap, KeyWords, Word};
 use gpusort::unstable::plan::{Algorithm, Plan, Shape};
 use gpusort::unstable::words::Words;
 use gpusort::{Clock, Elapsed, Select};
 
 /// What stands in the table's columns beside the size: a title, and the algorithm's name in the lines.
-const COLUMNS: [(&str, &str); 10] = [
+const COLUMNS: [(&str, &str); 16] = [
     ("bitonic", "gpusort-bitonic"),
     ("radix", "gpusort-radix"),
+    ("recorded", "gpusort-recorded"),
+    ("recorded f32", "gpusort-recorded-f32"),
+    ("recorded, shared memory", "gpusort-recorded-shared"),
+    ("recorded, no features", "gpusort-recorded-plain"),
     ("lampshade", "lampshade"),
     ("CUB radix", "cub-radix"),
     ("CUB merge", "cub-merge"),
     ("bitonic pairs", "gpusort-bitonic-pairs"),
     ("radix pairs", "gpusort-radix-pairs"),
+    ("recorded pairs", "gpusort-recorded-pairs"),
+    ("recorded argsort", "gpusort-recorded-argsort"),
     ("lampshade pairs", "lampshade-pairs"),
     ("wgpu_sort pairs", "wgpu_sort-pairs"),
     ("CUB radix pairs", "cub-radix-pairs"),
@@ -94,6 +101,9 @@ fn main() -> anyhow::Result<()> {
     let ours = Ours { gpu: &gpu, spin_up: &spin_up };
     let lampshade = Lampshade::new()?;
     ensure!(lampshade.info.name == gpu.info().name, "lampshade has another GPU: {}", lampshade.info.name);
+    let [guest, shared, plain] = [(true, true), (true, false), (false, true)]
+        .map(|(features, hints)| Guest::new(&gpu, features, hints));
+    let (guest, shared, plain) = (guest?, shared?, plain?);
     let wgpu_sort = WgpuSort::new();
     if let Err(error) = &wgpu_sort {
         eprintln!("wgpu_sort: {error:#}");
@@ -112,6 +122,14 @@ fn main() -> anyhow::Result<()> {
         for algorithm in [Algorithm::Bitonic, Algorithm::Radix] {
             add(&format!("gpusort-{algorithm}"), ours.sort(n, algorithm, false));
             add(&format!("gpusort-{algorithm}-pairs"), ours.sort(n, algorithm, true));
+        }
+        for what in Recorded::ALL {
+            let guest = match what {
+                Recorded::Shared => &shared,
+                Recorded::Plain => &plain,
+                _ => &guest,
+            };
+            add(what.name(), guest.recorded(n, what, ours));
         }
         add("lampshade", lampshade.keys(n, ours));
         add("lampshade-pairs", lampshade.pairs(n, ours));
@@ -231,6 +249,147 @@ where
 /// The time between two timestamps.
 fn elapsed(ticks: &[u64], period: f32) -> Duration {
     Duration::from_secs_f64((ticks[1] - ticks[0]) as f64 * f64::from(period) / 1e9)
+}
+
+/// What is recorded into a caller's encoder.
+#[derive(Clone, Copy, PartialEq)]
+enum Recorded {
+    Keys,
+    Floats,
+    /// On a device that was started without advice on memory.
+    Shared,
+    /// On a device without features.
+    Plain,
+    Pairs,
+    Argsort,
+}
+
+impl Recorded {
+    const ALL: [Self; 6] = [Self::Keys, Self::Floats, Self::Shared, Self::Plain, Self::Pairs, Self::Argsort];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Keys => "gpusort-recorded",
+            Self::Floats => "gpusort-recorded-f32",
+            Self::Shared => "gpusort-recorded-shared",
+            Self::Plain => "gpusort-recorded-plain",
+            Self::Pairs => "gpusort-recorded-pairs",
+            Self::Argsort => "gpusort-recorded-argsort",
+        }
+    }
+}
+
+/// A program with a device of its own, into whose encoders gpusort records.
+struct Guest {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+}
+
+impl Guest {
+    fn new(gpu: &Gpu, features: bool, hints: bool) -> anyhow::Result<Self> {
+        let descriptor = wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::PRIMARY,
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        };
+        let instance = wgpu::Instance::new(descriptor);
+        let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
+        let is_ours = |adapter: &wgpu::Adapter| adapter.get_info().name == gpu.info().name;
+        let adapter = adapters.into_iter().find(is_ours).context("the adapter is gone")?;
+        let clock = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
+        let own = if features { BufferSorter::required_features(&adapter) } else { wgpu::Features::empty() };
+        let memory_hints =
+            if hints { gpusort::buffers::MEMORY_HINTS } else { wgpu::MemoryHints::Performance };
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            required_features: clock | own,
+            required_limits: adapter.limits(),
+            memory_hints,
+            ..Default::default()
+        }))?;
+        Ok(Self { device, queue })
+    }
+
+    fn recorded<'a>(
+        &'a self,
+        n: u64,
+        what: Recorded,
+        ours: Ours<'a>,
+    ) -> anyhow::Result<Box<dyn Contender + 'a>> {
+        let element = if what == Recorded::Floats { ElementType::F32 } else { ElementType::U32 };
+        let payload = if what == Recorded::Pairs { Payload::U32 } else { Payload::None };
+        let spec = Spec::new(element).payload(payload).argsort(what == Recorded::Argsort);
+        let sorter = BufferSorter::new(&self.device, &self.queue, spec)?;
+        let workspace = sorter.workspace(u32::try_from(n)?)?;
+        let buffer = |size, usage| {
+            let usage = usage | wgpu::BufferUsages::COPY_DST;
+            let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+            self.device.create_buffer(&descriptor)
+        };
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let (keys, values) = (buffer(n * 4, usage), buffer(n * 4, usage));
+        let ticks = buffer(16, wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC);
+        let queries = self.device.create_query_set(&wgpu::QuerySetDescriptor {
+            label: None,
+            ty: wgpu::QueryType::Timestamp,
+            count: 2,
+        });
+        let numbers: Vec<u32> = (0..n as u32).collect();
+        let read = move |from: &wgpu::Buffer| -> anyhow::Result<Vec<u8>> {
+            let readable = buffer(from.size(), wgpu::BufferUsages::MAP_READ);
+            let mut encoder = self.device.create_command_encoder(&Default::default());
+            encoder.copy_buffer_to_buffer(from, 0, &readable, 0, from.size());
+            self.queue.submit([encoder.finish()]);
+            readable.map_async(wgpu::MapMode::Read, .., |_| {});
+            self.device.poll(wgpu::PollType::wait_indefinitely())?;
+            Ok(readable.get_mapped_range(..)?.to_vec())
+        };
+        let map = u32::map(KeyMap::ascending(element));
+        let mut is_told = false;
+        Ok(Peer::boxed(ours, move |input: &[u32], spin_up: &dyn Fn() -> anyhow::Result<()>| {
+            // Of floats those whose keys are the words that all sort.
+            let elements: Vec<u32> = input.iter().map(|key| key.bits(map)).collect();
+            self.queue.write_buffer(&keys, 0, bytemuck::cast_slice(&elements));
+            self.queue.write_buffer(&values, 0, bytemuck::cast_slice(&numbers));
+            self.queue.submit([]);
+            self.device.poll(wgpu::PollType::wait_indefinitely())?;
+            spin_up()?;
+            let mut encoder = self.device.create_command_encoder(&Default::default());
+            encoder.write_timestamp(&queries, 0);
+            let start = Instant::now();
+            let count = Count::Host(n as u32);
+            if what == Recorded::Argsort {
+                sorter.record_argsort(&mut encoder, &workspace, keys.slice(..), values.slice(..), count)?;
+            } else {
+                let values = (what == Recorded::Pairs).then(|| values.slice(..));
+                sorter.record(&mut encoder, &workspace, keys.slice(..), values, count)?;
+            }
+            let recording = start.elapsed();
+            encoder.write_timestamp(&queries, 1);
+            encoder.resolve_query_set(&queries, 0..2, &ticks, 0);
+            self.queue.submit([encoder.finish()]);
+            self.device.poll(wgpu::PollType::wait_indefinitely())?;
+            if !std::mem::replace(&mut is_told, true) {
+                // The first recording, with all that is made once.
+                eprintln!(
+                    "{}: compiled in {:?}, first recorded in {recording:?}",
+                    what.name(),
+                    sorter.compile_time()
+                );
+            } else if n == 1_000_000 {
+                eprintln!("{}: recorded in {recording:?}", what.name());
+            }
+            let time =
+                elapsed(&bytemuck::pod_collect_to_vec(&read(&ticks)?), self.queue.get_timestamp_period());
+            let words = |bytes: Vec<u8>| bytemuck::pod_collect_to_vec::<u8, u32>(&bytes);
+            let values = words(read(&values)?);
+            let mut sorted: Vec<u32> = words(read(&keys)?).into_iter().map(|bits| bits.key(map)).collect();
+            if what == Recorded::Argsort {
+                ensure!(sorted == input, "keys are not as they were");
+                sorted = values.iter().map(|&at| input[at as usize]).collect();
+            }
+            let has_values = matches!(what, Recorded::Pairs | Recorded::Argsort);
+            Ok((time, sorted, has_values.then_some(values)))
+        }))
+    }
 }
 
 /// lampshade, and a device that it has made its choices for.

@@ -1,0 +1,8 @@
+// What is found out by each invocation.
+
+fn note_varying(ones: Key, zeros: Key, lane: Lane) {
+    for (var w = 0u; w < KEY_WORDS; w++) {
+        atomicOr(&vary[2u * w], key_word(ones, w));
+        atomicOr(&vary[2u * w + 1u], key_word(zeros, w));
+    }
+}

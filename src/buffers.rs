@@ -1,0 +1,531 @@
+//! Sorts inside a program of your own that uses wgpu: recorded into your encoder, on your device, of buffers that are on the
+//! GPU already.
+//!
+//! ```text
+//! your passes ─▸ [ keys, values ] ─▸ recorded sort ─▸ [ the same, in order ] ─▸ your passes      one submit
+//!                   count ──────────────▴                                        (may be on the GPU, too)
+//! ```
+//!
+//! [`BufferSorter::new`] compiles what a [`Spec`] asks for, [`BufferSorter::workspace`] takes the memory, and
+//! [`BufferSorter::record`] writes commands. Recording submits nothing, waits for nothing, reads nothing back, and takes no
+//! memory on the GPU; several sorts may be recorded into one encoder, also with the same workspace.
+//!
+//! # Elements
+//!
+//! Keys are elements as they lie in your buffer: unsigned, signed or floating-point numbers of 32 or 64 bits. Beside each may be
+//! a `u32` of yours in another buffer (an index, most often), which goes where its key goes. The order is that of the
+//! whole library: floats from −inf over −0 and +0 to +inf, then NaN, in both directions; equal keys stay in the order in which
+//! they were, always. Results lie in the same buffers.
+//!
+//! # Counts
+//!
+//! How many elements there are is known when a sort is recorded ([`Count::Host`]), or lies in a buffer once it runs
+//! ([`Count::Buffer`]): what an earlier pass has found, such as how many particles are visible. Grids are then those for as many
+//! as the slices hold; workgroups without work end at once.
+//!
+//! # Devices
+//!
+//! Any device with compute shaders will do. [`BufferSorter::required_features`] and [`BufferSorter::required_limits`] say
+//! what to ask for when you start one: with subgroups the sort is several times as fast. Start it with [`MEMORY_HINTS`], if its
+//! memory is yours to decide on: sorts of 4 to 64 MB take a few percent longer where keys share a block of memory with others.
+
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+
+use crate::algorithm::{Algorithm, Variant};
+use crate::device::Limits;
+use crate::error::{Error, ErrorKind};
+use crate::gpu::{Recorder, Room, Slice, Sort};
+use crate::key::ElementType;
+use crate::plan::{Plan, RadixTuning, Shape, View};
+use crate::sorter::Method;
+
+/// Memory in blocks so small that large buffers have one each, for [`wgpu::DeviceDescriptor`].
+pub const MEMORY_HINTS: wgpu::MemoryHints =
+    wgpu::MemoryHints::Manual { suballocated_device_memory_block_size: 1 << 20..1 << 20 };
+
+/// The most elements in one sort.
+pub const MOST: u32 = (1 << 30) - 1;
+
+/// What is beside each key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Payload {
+    /// Nothing.
+    #[default]
+    None,
+    /// A `u32` of the caller's, whatever it means.
+    U32,
+    /// The position that the key had before, from 0: written, not read.
+    Positions,
+}
+
+/// What is to be sorted, and how. Two sorters of the same specification do the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spec {
+    element: ElementType,
+    payload: Payload,
+    descending: bool,
+    bits: Option<Range<u32>>,
+    method: Method,
+    argsort: bool,
+}
+
+/// The number of elements.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Count<'a> {
+    /// So many.
+    Host(u32),
+    /// As many as this `u32` in a buffer with usage `STORAGE` says when the sort runs, but no more than the slices hold or the
+    /// workspace has room for.
+    Buffer {
+        /// The buffer.
+        buffer: &'a wgpu::Buffer,
+        /// Where it is, in bytes: a multiple of 4.
+        offset: u64,
+    },
+}
+
+/// A use of buffers that cannot be. Slices are named as the parameters of the functions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Misuse {
+    /// The type is not one of 32 or 64 bits.
+    Element(ElementType),
+    /// Bits of a key that are none, or that it does not have.
+    KeyBits {
+        /// Those asked for.
+        bits: Range<u32>,
+        /// How many a key has.
+        of: u32,
+    },
+    /// A method that sorts no caller's buffers.
+    Method(Algorithm),
+    /// A slice of a buffer that was made without usage `STORAGE`.
+    Usage(&'static str),
+    /// A slice begins between two elements.
+    Alignment {
+        /// The slice.
+        slice: &'static str,
+        /// Where it begins, in bytes.
+        offset: u64,
+        /// Bytes of an element.
+        element: u64,
+    },
+    /// A slice holds fewer elements than there are.
+    Length {
+        /// The slice.
+        slice: &'static str,
+        /// Elements that it holds.
+        holds: u64,
+        /// Elements that there are.
+        count: u64,
+    },
+    /// More bytes than the device binds at once.
+    Binding {
+        /// The slice.
+        slice: &'static str,
+        /// Bytes to be bound.
+        bytes: u64,
+        /// Bytes that may be.
+        limit: u64,
+    },
+    /// Two slices have bytes in common.
+    Overlap(&'static str, &'static str),
+    /// More elements than the workspace has room for.
+    Capacity {
+        /// Elements that there are.
+        count: u32,
+        /// Elements that it has room for.
+        capacity: u32,
+    },
+    /// More elements, or none, than a workspace can be for.
+    WorkspaceOf(u32),
+    /// The workspace is another sorter's.
+    Workspace,
+    /// The workspace has no room for an argsort, which its specification left out.
+    NoArgsort,
+    /// Values are missing that the specification has.
+    NoValues,
+    /// Values are there that the specification does not have.
+    Values,
+    /// The number of elements is not within its buffer.
+    CountOffset {
+        /// Where it would be, in bytes.
+        offset: u64,
+        /// Bytes of the buffer.
+        size: u64,
+    },
+}
+
+impl fmt::Display for Misuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Element(element) => write!(f, "{element} is no type of 32 or 64 bits"),
+            Self::KeyBits { bits, of } => {
+                write!(f, "bits {} to {} of keys that have {of}", bits.start, bits.end)
+            }
+            Self::Method(algorithm) => write!(f, "{algorithm} sorts no buffers of callers; radix does"),
+            Self::Usage(slice) => write!(f, "the buffer of {slice} was made without usage STORAGE"),
+            Self::Alignment { slice, offset, element } => {
+                write!(f, "{slice} begin at byte {offset}, which is no multiple of {element}")
+            }
+            Self::Length { slice, holds, count } => {
+                write!(f, "{slice} hold {holds} elements, and there are {count}")
+            }
+            Self::Binding { slice, bytes, limit } => {
+                write!(f, "{slice} take a binding of {bytes} bytes, and the device was started with {limit}")
+            }
+            Self::Overlap(a, b) => write!(f, "{a} and {b} have bytes in common"),
+            Self::Capacity { count, capacity } => {
+                write!(f, "{count} elements, and the workspace has room for {capacity}")
+            }
+            Self::WorkspaceOf(count) => {
+                write!(f, "a workspace for {count} elements; it can be for 1 to {MOST}")
+            }
+            Self::Workspace => f.write_str("the workspace is another sorter's"),
+            Self::NoArgsort => f.write_str("the workspace was asked for without an argsort"),
+            Self::NoValues => f.write_str("values are missing, which the specification has"),
+            Self::Values => f.write_str("values are there, which the specification has not"),
+            Self::CountOffset { offset, size } => {
+                write!(f, "the number of elements at byte {offset} of a buffer of {size}")
+            }
+        }
+    }
+}
+
+impl From<Misuse> for Error {
+    fn from(misuse: Misuse) -> Self {
+        Self::new(ErrorKind::Misuse(misuse))
+    }
+}
+
+impl Spec {
+    /// Ascending, keys alone, all of their bits.
+    #[must_use]
+    pub const fn new(element: ElementType) -> Self {
+        let method = Method { algorithm: None, variant: None };
+        Self { element, payload: Payload::None, descending: false, bits: None, method, argsort: true }
+    }
+
+    /// With this beside each key.
+    #[must_use]
+    pub const fn payload(self, payload: Payload) -> Self {
+        Self { payload, ..self }
+    }
+
+    /// Largest first; NaN stay last.
+    #[must_use]
+    pub const fn descending(self, descending: bool) -> Self {
+        Self { descending, ..self }
+    }
+
+    /// By these bits of keys alone, from the lowest: elements that are equal in them stay in the order in which they were. Of
+    /// signed and floating-point numbers, bits are those of the key that they are mapped to, whose order is theirs.
+    #[must_use]
+    pub fn key_bits(self, bits: Range<u32>) -> Self {
+        Self { bits: Some(bits), ..self }
+    }
+
+    /// By this variant of the radix sort, not by the one that is best on the device.
+    #[must_use]
+    pub const fn method(self, method: Method) -> Self {
+        Self { method, ..self }
+    }
+
+    /// Whether workspaces have room for [`BufferSorter::record_argsort`], which takes as much again as the keys.
+    #[must_use]
+    pub const fn argsort(self, argsort: bool) -> Self {
+        Self { argsort, ..self }
+    }
+
+    /// The most bytes that a workspace for `capacity` elements takes on any device. On one with subgroups of 32, as most are, it
+    /// is less by some 15 %: [`BufferSorter::workspace_bytes`] says it.
+    #[must_use]
+    pub fn workspace_bytes(&self, capacity: u32) -> u64 {
+        let bytes = |positions| {
+            let shape = Shape::of(self.element, positions);
+            // Tiles are smallest there, and what is kept of each is the same everywhere.
+            let tuning = RadixTuning::of_any(shape, &Limits::WEBGPU).ok()?;
+            let limits = Limits { binding_bytes: u64::MAX, buffer_bytes: u64::MAX, ..Limits::WEBGPU };
+            let view = self.view().ok()?;
+            let extras = |variant| {
+                let capacity = capacity.clamp(1, MOST) as usize;
+                let plan = Plan::of_callers(variant, capacity, shape, &limits, &tuning, view).ok()?;
+                Some(plan.extras().iter().map(|(_, words)| 4 * words).sum::<u64>())
+            };
+            extras(Variant::Onesweep).max(extras(Variant::ReduceScan))
+        };
+        let has_positions = self.payload != Payload::None;
+        let extras = bytes(has_positions).max(bytes(true).filter(|_| self.argsort)).unwrap_or(0);
+        let keys = self.element.bytes() as u64 * if self.argsort { 2 } else { 1 };
+        let positions = if has_positions || self.argsort { 4 } else { 0 };
+        /// Arguments, and what there is one of.
+        const FIXED: u64 = 4096;
+        u64::from(capacity.max(2)) * (keys + positions) + extras + FIXED
+    }
+
+    fn view(&self) -> Result<View, Misuse> {
+        if !ElementType::WIDE.contains(&self.element) {
+            return Err(Misuse::Element(self.element));
+        }
+        let of = 8 * self.element.bytes() as u32;
+        let bits = self.bits.clone().unwrap_or(0..of);
+        if bits.is_empty() || bits.end > of {
+            return Err(Misuse::KeyBits { bits, of });
+        }
+        let &Self { element, descending, .. } = self;
+        Ok(View { element, descending, begin: bits.start, bits: bits.end - bits.start })
+    }
+}
+
+/// Records sorts on one device.
+pub struct BufferSorter {
+    spec: Spec,
+    recorder: Recorder,
+}
+
+/// Memory of the device for sorts of up to so many elements.
+pub struct Workspace {
+    room: Room,
+}
+
+impl Workspace {
+    /// The most elements of a sort in it.
+    #[must_use]
+    pub fn capacity(&self) -> u32 {
+        self.room.capacity
+    }
+
+    /// Bytes that it takes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.room.bytes
+    }
+}
+
+impl BufferSorter {
+    /// Compiles what sorts of this kind need. This may take a second where the driver has not seen it before; then
+    /// [`compile_time`](Self::compile_time) says how long it took.
+    ///
+    /// # Errors
+    ///
+    /// A specification of what cannot be; a device that lacks what a named variant needs, or refuses.
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, spec: Spec) -> Result<Self, Error> {
+        Self::with_cache(device, queue, spec, None)
+    }
+
+    /// As [`Self::new`], with the caller's cache of pipelines.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::new`].
+    pub fn with_cache(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        spec: Spec,
+        cache: Option<&wgpu::PipelineCache>,
+    ) -> Result<Self, Error> {
+        let view = spec.view()?;
+        let Method { algorithm, variant } = spec.method;
+        if let Some(algorithm) = algorithm.filter(|&algorithm| algorithm != Algorithm::Radix) {
+            return Err(Misuse::Method(algorithm).into());
+        }
+        let positions = spec.payload != Payload::None;
+        let recorder = Recorder::new(device, queue, cache.cloned(), view, positions, variant)?;
+        Ok(Self { spec, recorder })
+    }
+
+    /// Features to start a device with, of those that the adapter has: subgroups. The sort works without them.
+    #[must_use]
+    pub fn required_features(adapter: &wgpu::Adapter) -> wgpu::Features {
+        adapter.features() & (wgpu::Features::SUBGROUP | wgpu::Features::SUBGROUP_BARRIER)
+    }
+
+    /// Limits to start a device with for sorts of `capacity` elements of 64 bits: the default ones, but bindings as large as
+    /// they must be, and as much memory of workgroups as the adapter has.
+    #[must_use]
+    pub fn required_limits(adapter: &wgpu::Adapter, capacity: u32) -> wgpu::Limits {
+        let (least, has) = (wgpu::Limits::default(), adapter.limits());
+        // Beside a slice there may be what is between its beginning and where it is bound from.
+        let bytes = 8 * u64::from(capacity) + crate::gpu::ALIGNMENT;
+        wgpu::Limits {
+            max_storage_buffer_binding_size: least.max_storage_buffer_binding_size.max(bytes),
+            max_buffer_size: least.max_buffer_size.max(bytes),
+            max_compute_workgroup_storage_size: has.max_compute_workgroup_storage_size,
+            ..least
+        }
+    }
+
+    /// What it sorts, and how.
+    #[must_use]
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// How long [`Self::new`] took to compile.
+    #[must_use]
+    pub fn compile_time(&self) -> Duration {
+        self.recorder.compiling
+    }
+
+    /// Bytes of a workspace for `capacity` elements on this device.
+    ///
+    /// # Errors
+    ///
+    /// A capacity that none can have.
+    pub fn workspace_bytes(&self, capacity: u32) -> Result<u64, Error> {
+        self.recorder.room_bytes(checked(capacity)?, self.spec.argsort)
+    }
+
+    /// Takes memory for sorts of up to `capacity` elements. It may be used for any number of them, in turn.
+    ///
+    /// # Errors
+    ///
+    /// A capacity that none can have; too little memory; a buffer larger than the device was started for.
+    pub fn workspace(&self, capacity: u32) -> Result<Workspace, Error> {
+        let room = self.recorder.room(checked(capacity)?, self.spec.argsort)?;
+        Ok(Workspace { room })
+    }
+
+    /// Records a sort of `count` keys, and of values beside them where the specification has a payload.
+    ///
+    /// # Errors
+    ///
+    /// A [`Misuse`] of buffers: nothing is recorded then.
+    pub fn record(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        workspace: &Workspace,
+        keys: wgpu::BufferSlice<'_>,
+        values: Option<wgpu::BufferSlice<'_>>,
+        count: Count<'_>,
+    ) -> Result<(), Error> {
+        match (self.spec.payload, &values) {
+            (Payload::None, Some(_)) => return Err(Misuse::Values.into()),
+            (Payload::U32 | Payload::Positions, None) => return Err(Misuse::NoValues.into()),
+            _ => {}
+        }
+        let numbers = self.spec.payload == Payload::Positions;
+        self.record_any(
+            encoder,
+            workspace,
+            keys,
+            values.map(|values| ("values", values)),
+            count,
+            numbers,
+            false,
+        )
+    }
+
+    /// Records what writes the positions of `count` keys in sorted order: first that of the first key, from 0. Keys stay as they
+    /// are.
+    ///
+    /// # Errors
+    ///
+    /// A [`Misuse`] of buffers: nothing is recorded then.
+    pub fn record_argsort(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        workspace: &Workspace,
+        keys: wgpu::BufferSlice<'_>,
+        positions: wgpu::BufferSlice<'_>,
+        count: Count<'_>,
+    ) -> Result<(), Error> {
+        if !self.spec.argsort {
+            return Err(Misuse::NoArgsort.into());
+        }
+        self.record_any(encoder, workspace, keys, Some(("positions", positions)), count, true, true)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what the two above have in common")]
+    fn record_any(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        workspace: &Workspace,
+        keys: wgpu::BufferSlice<'_>,
+        values: Option<(&'static str, wgpu::BufferSlice<'_>)>,
+        count: Count<'_>,
+        numbers: bool,
+        keeps_keys: bool,
+    ) -> Result<(), Error> {
+        let room = &workspace.room;
+        if !self.recorder.owns(room) {
+            return Err(Misuse::Workspace.into());
+        }
+        let mut keys = slice("keys", keys, self.spec.element.bytes() as u64)?;
+        let (name, values) = values.unzip();
+        let name = name.unwrap_or_default();
+        let mut values = values.map(|values| slice(name, values, 4)).transpose()?;
+        let most = match count {
+            Count::Host(count) => {
+                for (slice, Slice { len, .. }) in [("keys", Some(keys)), (name, values)]
+                    .into_iter()
+                    .filter_map(|(name, slice)| Some((name, slice?)))
+                {
+                    if len < count.into() {
+                        return Err(Misuse::Length { slice, holds: len, count: count.into() }.into());
+                    }
+                }
+                if count > room.capacity {
+                    return Err(Misuse::Capacity { count, capacity: room.capacity }.into());
+                }
+                count
+            }
+            Count::Buffer { .. } => {
+                let holds = values.map_or(keys.len, |values| values.len.min(keys.len));
+                u32::try_from(holds).unwrap_or(u32::MAX).min(room.capacity)
+            }
+        };
+        let count = match count {
+            Count::Host(_) => None,
+            Count::Buffer { buffer, offset } => {
+                if offset.checked_add(4).is_none_or(|end| end > buffer.size()) {
+                    return Err(Misuse::CountOffset { offset, size: buffer.size() }.into());
+                }
+                Some(slice("the number of elements", buffer.slice(offset..offset + 4), 4)?)
+            }
+        };
+        if most == 0 {
+            return Ok(());
+        }
+        // What is bound is no more than what there may be.
+        keys.len = most.into();
+        values.iter_mut().for_each(|values| values.len = most.into());
+        let named = [("keys", Some(keys)), (name, values), ("the number of elements", count)];
+        let there = || named.iter().filter_map(|&(name, slice)| Some((name, slice?)));
+        let limit = self.recorder.limits().max_storage_buffer_binding_size;
+        for (number, (name, slice)) in there().enumerate() {
+            let bytes = slice.bound_bytes();
+            if bytes > limit {
+                return Err(Misuse::Binding { slice: name, bytes, limit }.into());
+            }
+            if let Some((other, _)) = there().take(number).find(|(_, other)| other.overlaps(&slice)) {
+                return Err(Misuse::Overlap(other, name).into());
+            }
+        }
+        self.recorder.record(
+            encoder,
+            room,
+            &Sort { keys, positions: values, most, count, numbers, keeps_keys },
+        )
+    }
+}
+
+fn checked(capacity: u32) -> Result<u32, Misuse> {
+    if (1..=MOST).contains(&capacity) { Ok(capacity) } else { Err(Misuse::WorkspaceOf(capacity)) }
+}
+
+/// A caller's slice, of elements of so many bytes.
+fn slice<'a>(name: &'static str, slice: wgpu::BufferSlice<'a>, each: u64) -> Result<Slice<'a>, Misuse> {
+    let (buffer, offset) = (slice.buffer(), slice.offset());
+    if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
+        return Err(Misuse::Usage(name));
+    }
+    if offset % each != 0 {
+        return Err(Misuse::Alignment { slice: name, offset, element: each });
+    }
+    Ok(Slice { buffer, offset, each, len: slice.size() / each })
+}

@@ -1,0 +1,566 @@
+//! Records a sort of a caller's elements into the caller's encoder, on the caller's device.
+//!
+//! ```text
+//! prepare      number of elements, arguments of all passes     count: of the host, or in a buffer
+//! [copy]       keys that are to stay as they are
+//! passes       caller's slices ⇄ workspace                      elements → keys … keys → elements
+//! ```
+//!
+//! Nothing is submitted, waited for or made on the device here but bind groups. How many elements there are the device alone may
+//! know, so arguments lie in a buffer, which the first dispatch writes; grids are those of the most elements, and workgroups
+//! without work end at once. [`crate::buffers`] has checked what comes here.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::context::Context;
+use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_POSITIONS, POSITIONS, Pipelines};
+use crate::algorithm::{Algorithm, Variant};
+use crate::device::AdapterInfo;
+use crate::error::Error;
+use crate::kernels::{Bindings, ELEMENT_BINDINGS};
+use crate::parallel::{self, ParallelIterator};
+use crate::plan::{Dispatch, Extra, Plan, RadixTuning, Shape, View};
+
+/// What offsets of bindings are multiples of, on every device.
+pub(crate) const ALIGNMENT: u64 = 256;
+
+/// Entries of the table of bytes.
+const BYTES: u64 = 256;
+
+/// Bytes of a set of arguments, and of where slices begin.
+const ARGUMENTS: u64 = 32;
+const SLICES: u64 = 16;
+
+/// A slice of a caller's buffer.
+#[derive(Clone, Copy)]
+pub(crate) struct Slice<'a> {
+    pub(crate) buffer: &'a wgpu::Buffer,
+    /// In bytes.
+    pub(crate) offset: u64,
+    /// Bytes of an element.
+    pub(crate) each: u64,
+    /// Elements.
+    pub(crate) len: u64,
+}
+
+impl<'a> Slice<'a> {
+    /// Elements between where it is bound from and where it begins.
+    fn first(&self) -> u32 {
+        (self.offset % ALIGNMENT / self.each) as u32
+    }
+
+    /// Bytes that are bound: from a multiple of the alignment to the end of the elements.
+    pub(crate) fn bound_bytes(&self) -> u64 {
+        self.offset % ALIGNMENT + self.len * self.each
+    }
+
+    fn binding(&self) -> wgpu::BufferBinding<'a> {
+        let offset = self.offset - self.offset % ALIGNMENT;
+        wgpu::BufferBinding { buffer: self.buffer, offset, size: wgpu::BufferSize::new(self.bound_bytes()) }
+    }
+
+    /// Whether it has bytes in common with another one.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        let end = |slice: &Self| slice.offset + slice.len * slice.each;
+        self.buffer == other.buffer && self.offset < end(other) && other.offset < end(self)
+    }
+}
+
+/// What is recorded.
+pub(crate) struct Sort<'a> {
+    /// At least one element; those of an argsort are read alone.
+    pub(crate) keys: Slice<'a>,
+    /// What is beside keys, or becomes their positions.
+    pub(crate) positions: Option<Slice<'a>>,
+    /// The most elements.
+    pub(crate) most: u32,
+    /// Where their number is, if it is not the most.
+    pub(crate) count: Option<Slice<'a>>,
+    /// Whether positions are numbered, not read.
+    pub(crate) numbers: bool,
+    /// Whether keys stay as they are.
+    pub(crate) keeps_keys: bool,
+}
+
+/// The passes for elements of one shape.
+#[derive(Clone, Copy)]
+struct Passes {
+    shape: Shape,
+    tuning: RadixTuning,
+    variant: Variant,
+    view: View,
+}
+
+impl Passes {
+    fn plan(&self, capacity: u32, info: &AdapterInfo) -> Result<Plan, Error> {
+        let Self { shape, tuning, variant, view } = self;
+        Plan::of_callers(*variant, capacity as usize, *shape, &info.limits, tuning, *view)
+    }
+}
+
+/// What records sorts of one kind on one device.
+pub(crate) struct Recorder {
+    context: Context,
+    /// What tells its memory from that of others.
+    identity: Arc<()>,
+    pipelines: Pipelines,
+    arguments: wgpu::BindGroupLayout,
+    sort: Passes,
+    argsort: Passes,
+    prepare: wgpu::ComputePipeline,
+    prepared: wgpu::BindGroupLayout,
+    /// The table of bytes, bound once for each byte that there is to tell.
+    told: wgpu::BindGroup,
+    /// A number that is larger than any.
+    any: wgpu::Buffer,
+    copy: wgpu::ComputePipeline,
+    copied: wgpu::BindGroupLayout,
+    pub(crate) compiling: Duration,
+}
+
+/// Memory for sorts of up to so many elements.
+pub(crate) struct Room {
+    owner: Arc<()>,
+    pub(crate) capacity: u32,
+    keys: wgpu::Buffer,
+    /// Where the keys of an argsort are; none if there are to be none.
+    copies: Option<wgpu::Buffer>,
+    positions: wgpu::Buffer,
+    /// A word, bound where elements have no positions.
+    nothing: wgpu::Buffer,
+    extras: Vec<(&'static str, wgpu::Buffer)>,
+    parameters: wgpu::Buffer,
+    arguments: wgpu::BindGroup,
+    sort: Planned,
+    argsort: Option<Planned>,
+    pub(crate) bytes: u64,
+}
+
+/// A plan, with what does not change from one sort by it to the next.
+struct Planned {
+    plan: Plan,
+    /// As `Fixed` in `prepare.wgsl`.
+    fixed: wgpu::Buffer,
+}
+
+/// Which array holds the elements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Callers,
+    Ours,
+}
+
+fn storage(binding: u32, read_only: bool) -> wgpu::BindGroupLayoutEntry {
+    let ty = wgpu::BufferBindingType::Storage { read_only };
+    layout_entry(binding, wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None })
+}
+
+fn uniform(binding: u32, dynamic: bool) -> wgpu::BindGroupLayoutEntry {
+    let ty = wgpu::BufferBindingType::Uniform;
+    layout_entry(
+        binding,
+        wgpu::BindingType::Buffer { ty, has_dynamic_offset: dynamic, min_binding_size: None },
+    )
+}
+
+fn layout_entry(binding: u32, ty: wgpu::BindingType) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry { binding, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None }
+}
+
+fn layout(
+    device: &wgpu::Device,
+    label: &str,
+    entries: &[wgpu::BindGroupLayoutEntry],
+) -> wgpu::BindGroupLayout {
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries })
+}
+
+fn bind_group<'a>(
+    device: &wgpu::Device,
+    label: &str,
+    layout: &wgpu::BindGroupLayout,
+    buffers: impl IntoIterator<Item = (u32, wgpu::BufferBinding<'a>)>,
+) -> wgpu::BindGroup {
+    let entry =
+        |(binding, buffer)| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) };
+    let entries: Vec<_> = buffers.into_iter().map(entry).collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
+}
+
+/// A part of a buffer, from its beginning on.
+fn begin_of(buffer: &wgpu::Buffer, bytes: u64) -> wgpu::BufferBinding<'_> {
+    wgpu::BufferBinding { buffer, offset: 0, size: wgpu::BufferSize::new(bytes) }
+}
+
+fn whole(buffer: &wgpu::Buffer) -> wgpu::BufferBinding<'_> {
+    buffer.as_entire_buffer_binding()
+}
+
+/// A pipeline of a shader that is checked.
+fn pipeline(
+    device: &wgpu::Device,
+    name: &str,
+    text: String,
+    layouts: [&wgpu::BindGroupLayout; 2],
+    cache: Option<&wgpu::PipelineCache>,
+) -> wgpu::ComputePipeline {
+    let label = Some(name);
+    let source = wgpu::ShaderSource::Wgsl(text.into());
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label,
+        bind_group_layouts: &layouts.map(Some),
+        immediate_size: 0,
+    });
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label,
+        layout: Some(&layout),
+        module: &module,
+        entry_point: label,
+        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        cache,
+    })
+}
+
+impl Recorder {
+    /// For elements that are keys alone, or have a word beside each, seen like this.
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        cache: Option<wgpu::PipelineCache>,
+        view: View,
+        positions: bool,
+        variant: Option<Variant>,
+    ) -> Result<Self, Error> {
+        let start = Instant::now();
+        let context = Context::of_caller(device.clone(), queue.clone());
+        context.scoped(|context| {
+            let limits = &context.info.limits;
+            let has_subgroups = limits.subgroups.is_some();
+            let variant = variant.unwrap_or_else(|| {
+                if has_subgroups { Algorithm::Radix.default_variant(limits) } else { Variant::ReduceScan }
+            });
+            let passes = |positions| {
+                let shape = Shape::of(view.element, positions);
+                let tuning = RadixTuning::of_any(shape, limits)?;
+                Ok::<_, Error>(Passes { shape, tuning, variant, view })
+            };
+            let (sort, argsort) = (passes(positions)?, passes(true)?);
+
+            let arguments = layout(device, "gpusort arguments", &[uniform(0, true), uniform(1, true)]);
+            let pipelines = Pipelines::of_callers(arguments.clone(), cache.clone());
+            let entries: [_; 8] = std::array::from_fn(|byte| uniform(byte as u32, true));
+            let bytes = layout(device, "gpusort bytes", &entries);
+            let prepared = layout(
+                device,
+                "gpusort prepare",
+                &[
+                    storage(0, false),
+                    storage(1, false),
+                    storage(2, false),
+                    uniform(3, false),
+                    storage(4, true),
+                ],
+            );
+            let text = include_str!("../../shaders/callers/prepare.wgsl").to_owned();
+            let prepare = pipeline(device, "prepare", text, [&prepared, &bytes], cache.as_ref());
+            let copied = layout(device, "gpusort copy", &[storage(0, true), storage(1, false)]);
+            let words = sort.shape.key_words();
+            let text =
+                format!("const KEY_WORDS = {words}u;\n{}", include_str!("../../shaders/callers/copy.wgsl"));
+            let copy = pipeline(device, "copy", text, [&copied, &arguments], cache.as_ref());
+
+            let mut table = vec![0_u8; (BYTES * ALIGNMENT) as usize];
+            for (byte, entry) in table.chunks_mut(ALIGNMENT as usize).enumerate() {
+                entry[0] = byte as u8;
+            }
+            let uniform_usage = wgpu::BufferUsages::UNIFORM;
+            let table = context.filled("gpusort bytes", &table, uniform_usage)?;
+            let any = context.filled("gpusort any number", &[0xff; 4], wgpu::BufferUsages::STORAGE)?;
+            // The least that may be bound is what the shader takes, in whole vectors.
+            let told = (0..8).map(|byte| (byte, begin_of(&table, 16)));
+            let told = bind_group(device, "gpusort bytes", &bytes, told);
+            let recorder = Self {
+                context: context.clone(),
+                identity: Arc::default(),
+                pipelines,
+                arguments,
+                sort,
+                argsort,
+                prepare,
+                prepared,
+                told,
+                any,
+                copy,
+                copied,
+                compiling: Duration::ZERO,
+            };
+            // Of any size, as pipelines do not depend on it.
+            let plan = recorder.sort.plan(2, &context.info)?;
+            recorder.compile(&plan)?;
+            Ok(Self { compiling: start.elapsed(), ..recorder })
+        })
+    }
+
+    /// Makes the pipelines of a plan, on all cores.
+    fn compile(&self, plan: &Plan) -> Result<(), Error> {
+        let mut keys: Vec<_> = plan.distinct_dispatches().skip(1).map(Dispatch::pipeline).collect();
+        keys.dedup();
+        parallel::iter(keys).try_for_each(|key| self.pipelines.get(&self.context, key).map(drop))
+    }
+
+    /// Makes what an argsort needs beside what a sort does.
+    pub(crate) fn compile_argsort(&self) -> Result<(), Error> {
+        self.context.scoped(|context| {
+            let plan = self.argsort.plan(2, &context.info)?;
+            self.compile(&plan)
+        })
+    }
+
+    pub(crate) fn limits(&self) -> wgpu::Limits {
+        self.context.device.limits()
+    }
+
+    /// Whether memory was made by this recorder.
+    pub(crate) fn owns(&self, room: &Room) -> bool {
+        Arc::ptr_eq(&room.owner, &self.identity)
+    }
+
+    /// Bytes of [`Self::room`].
+    pub(crate) fn room_bytes(&self, capacity: u32, argsort: bool) -> Result<u64, Error> {
+        let (sort, argsort) = self.plans(capacity, argsort)?;
+        let buffers = self.buffers(&sort, argsort.as_ref());
+        Ok(Self::sum(&buffers, argsort.is_some()))
+    }
+
+    /// Bytes of these buffers, of a word, and of what is fixed.
+    fn sum(buffers: &[(&str, u64)], argsort: bool) -> u64 {
+        buffers.iter().map(|(_, bytes)| bytes).sum::<u64>() + 4 + 16 * (1 + u64::from(argsort))
+    }
+
+    fn plans(&self, capacity: u32, argsort: bool) -> Result<(Plan, Option<Plan>), Error> {
+        let plan = |passes: &Passes| passes.plan(capacity, &self.context.info);
+        Ok((plan(&self.sort)?, argsort.then(|| plan(&self.argsort)).transpose()?))
+    }
+
+    /// The buffers that these plans need, by name, with their sizes.
+    fn buffers(&self, sort: &Plan, argsort: Option<&Plan>) -> Vec<(&'static str, u64)> {
+        let plans = || [Some(sort), argsort].into_iter().flatten();
+        let keys = plans().map(Plan::other_room).max().unwrap_or(0);
+        let key_bytes = u64::from(keys) * sort.shape().key_bytes();
+        let has_positions = plans().any(|plan| plan.shape().positions);
+        let mut buffers = vec![(KEYS_NAME, key_bytes)];
+        if argsort.is_some() {
+            buffers.push((COPIES_NAME, key_bytes));
+        }
+        buffers.push((POSITIONS_NAME, if has_positions { u64::from(keys) * 4 } else { 4 }));
+        buffers.push((PARAMETERS_NAME, u64::from(self.sort.view.digits() + 3) * ALIGNMENT));
+        for (Extra { name, .. }, words) in plans().flat_map(|plan| plan.extras()) {
+            match buffers.iter_mut().find(|(known, _)| known == name) {
+                Some((_, bytes)) => *bytes = (*bytes).max(words * 4),
+                None => buffers.push((name, words * 4)),
+            }
+        }
+        buffers
+    }
+
+    /// Memory for sorts of up to `capacity` elements.
+    pub(crate) fn room(&self, capacity: u32, argsort: bool) -> Result<Room, Error> {
+        if argsort {
+            self.compile_argsort()?;
+        }
+        self.context.scoped(|context| {
+            let (sort, argsort) = self.plans(capacity, argsort)?;
+            let sizes = self.buffers(&sort, argsort.as_ref());
+            let storage = wgpu::BufferUsages::STORAGE;
+            let mut buffers = Vec::with_capacity(sizes.len());
+            for &(name, bytes) in &sizes {
+                let usage =
+                    if name == PARAMETERS_NAME { storage | wgpu::BufferUsages::UNIFORM } else { storage };
+                buffers.push((name, context.buffer(&format!("gpusort {name}"), bytes.max(4), usage, false)?));
+            }
+            let mut take = |name| {
+                let place = buffers.iter().position(|(known, _)| *known == name);
+                place.map(|place| buffers.swap_remove(place).1)
+            };
+            let made = || Error::device("a buffer was not made");
+            let keys = take(KEYS_NAME).ok_or_else(made)?;
+            let copies = take(COPIES_NAME);
+            let positions = take(POSITIONS_NAME).ok_or_else(made)?;
+            let parameters = take(PARAMETERS_NAME).ok_or_else(made)?;
+            let nothing = context.buffer("gpusort nothing", 4, storage, false)?;
+            let planned = |passes: &Passes, plan: Plan| {
+                let chunk = passes.tuning.chunk(plan.n());
+                let fixed = [capacity, passes.tuning.tile.size(), chunk, passes.view.digits()];
+                let uniform = wgpu::BufferUsages::UNIFORM;
+                let fixed = context.filled("gpusort fixed", bytemuck::cast_slice(&fixed), uniform)?;
+                Ok::<_, Error>(Planned { plan, fixed })
+            };
+            let argsort = argsort.map(|plan| planned(&self.argsort, plan)).transpose()?;
+            let sort = planned(&self.sort, sort)?;
+            let arguments = bind_group(
+                &context.device,
+                "gpusort arguments",
+                &self.arguments,
+                [(0, begin_of(&parameters, ARGUMENTS)), (1, begin_of(&parameters, SLICES))],
+            );
+            let bytes = Self::sum(&sizes, argsort.is_some());
+            Ok(Room {
+                owner: Arc::clone(&self.identity),
+                capacity,
+                keys,
+                copies,
+                positions,
+                nothing,
+                extras: buffers,
+                parameters,
+                arguments,
+                sort,
+                argsort,
+                bytes,
+            })
+        })
+    }
+
+    /// Records a sort.
+    ///
+    /// # Errors
+    ///
+    /// An argsort where the room has none for it.
+    pub(crate) fn record(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        room: &Room,
+        sort: &Sort,
+    ) -> Result<(), Error> {
+        let passes = if sort.keeps_keys { &self.argsort } else { &self.sort };
+        let planned = if sort.keeps_keys { room.argsort.as_ref() } else { Some(&room.sort) };
+        let planned = planned.ok_or_else(|| Error::lacks("room for an argsort"))?;
+        let limits = &self.context.info.limits;
+        let digits = passes.view.digits();
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some("gpusort"),
+            timestamp_writes: None,
+        });
+        self.record_prepare(&mut pass, room, planned, sort);
+        if sort.keeps_keys {
+            self.record_copy(&mut pass, room, sort, digits);
+        }
+        let mut side = Side::Callers;
+        let mut bound: Option<(Side, Bindings)> = None;
+        let mut piped = None;
+        // The first dispatch sets to zero what the preparation did.
+        for dispatch in planned.plan.dispatches().skip(1) {
+            let key = dispatch.pipeline();
+            if piped != Some(key) {
+                pass.set_pipeline(&self.pipelines.get(&self.context, key)?);
+                piped = Some(key);
+            }
+            let bindings = key.bindings();
+            if bound != Some((side, bindings)) {
+                pass.set_bind_group(0, &self.elements(room, sort, passes.shape, side, bindings), &[]);
+                bound = Some((side, bindings));
+            }
+            let digit = dispatch.digit();
+            let slices = digits + u32::from(side == Side::Ours);
+            let offsets = [digit, slices].map(|slot| slot * ALIGNMENT as u32);
+            pass.set_bind_group(1, &room.arguments, &offsets);
+            let grid = dispatch.grid_of(sort.most, passes.shape, limits)?;
+            pass.dispatch_workgroups(grid.x, grid.y, 1);
+            if dispatch.access().changes_sides {
+                side = if side == Side::Callers { Side::Ours } else { Side::Callers };
+            }
+        }
+        Ok(())
+    }
+
+    fn record_prepare(&self, pass: &mut wgpu::ComputePass<'_>, room: &Room, planned: &Planned, sort: &Sort) {
+        let extra = |name: &str| {
+            let found = room.extras.iter().find(|(known, _)| *known == name);
+            found.map_or(&room.nothing, |(_, buffer)| buffer)
+        };
+        let count = sort.count.as_ref().map_or_else(|| whole(&self.any), Slice::binding);
+        let group = bind_group(
+            &self.context.device,
+            "gpusort prepare",
+            &self.prepared,
+            [
+                (0, whole(&room.parameters)),
+                (1, whole(extra("histograms"))),
+                (2, whole(extra("varying_bits"))),
+                (3, whole(&planned.fixed)),
+                (4, count),
+            ],
+        );
+        let [most_0, most_1, most_2, most_3] = sort.most.to_le_bytes().map(u32::from);
+        let first_position = sort.positions.as_ref().map_or(0, Slice::first);
+        let first_count = sort.count.as_ref().map_or(0, Slice::first);
+        let keeps = u32::from(sort.keeps_keys);
+        let flags = u32::from(sort.numbers) | keeps << 1 | keeps << 2;
+        let told = [most_0, most_1, most_2, most_3, sort.keys.first(), first_position, first_count, flags];
+        pass.set_pipeline(&self.prepare);
+        pass.set_bind_group(0, &group, &[]);
+        pass.set_bind_group(1, &self.told, &told.map(|byte| byte * ALIGNMENT as u32));
+        pass.dispatch_workgroups(1, 1, 1);
+    }
+
+    fn record_copy(&self, pass: &mut wgpu::ComputePass<'_>, room: &Room, sort: &Sort, digits: u32) {
+        /// Workgroups that keep any device busy.
+        const MOST: u64 = 1 << 14;
+        let Some(copies) = &room.copies else { return };
+        let group = bind_group(
+            &self.context.device,
+            "gpusort copy",
+            &self.copied,
+            [(0, sort.keys.binding()), (1, whole(copies))],
+        );
+        let offsets = [0, digits + 2].map(|slot| slot * ALIGNMENT as u32);
+        let words = u64::from(sort.most) * sort.keys.each / 4;
+        pass.set_pipeline(&self.copy);
+        pass.set_bind_group(0, &group, &[]);
+        pass.set_bind_group(1, &room.arguments, &offsets);
+        pass.dispatch_workgroups(words.div_ceil(256).min(MOST) as u32, 1, 1);
+    }
+
+    /// The buffers of a dispatch, when the elements are on this side.
+    fn elements(
+        &self,
+        room: &Room,
+        sort: &Sort,
+        shape: Shape,
+        side: Side,
+        bindings: Bindings,
+    ) -> wgpu::BindGroup {
+        let keys = |side| match (side, &room.copies) {
+            (Side::Ours, _) => whole(&room.keys),
+            (Side::Callers, Some(copies)) if sort.keeps_keys => whole(copies),
+            (Side::Callers, _) => sort.keys.binding(),
+        };
+        let positions = |side| match (side, &sort.positions) {
+            _ if !shape.positions => whole(&room.nothing),
+            (Side::Callers, Some(callers)) => callers.binding(),
+            _ => whole(&room.positions),
+        };
+        let other = if side == Side::Callers { Side::Ours } else { Side::Callers };
+        let buffer = |binding| match binding {
+            KEYS => keys(side),
+            POSITIONS => positions(side),
+            OTHER_KEYS => keys(other),
+            OTHER_POSITIONS => positions(other),
+            extra => {
+                let name = bindings.extras[(extra - ELEMENT_BINDINGS) as usize].name;
+                let found = room.extras.iter().find(|(known, _)| *known == name);
+                whole(found.map_or(&room.nothing, |(_, buffer)| buffer))
+            }
+        };
+        let layout = &self.pipelines.layouts(&self.context, bindings).bindings;
+        let buffers = pipelines::numbers(bindings).map(|binding| (binding, buffer(binding)));
+        bind_group(&self.context.device, "gpusort elements", layout, buffers)
+    }
+}
+
+const KEYS_NAME: &str = "keys";
+const COPIES_NAME: &str = "copied keys";
+const POSITIONS_NAME: &str = "positions";
+const PARAMETERS_NAME: &str = "parameters";

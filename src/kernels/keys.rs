@@ -1,0 +1,92 @@
+//! Whose keys a kernel sorts: words of ours that are in order already, or elements in a caller's buffer.
+//!
+//! Elements become keys as the first pass reads them, and elements again as the last one writes them; which passes these are is
+//! found out on the device, so every pass can do both. The maps are those of [`crate::key`], in WGSL. Where only some bits of
+//! a key count, it is rotated, so that these are the lowest.
+
+use std::fmt::Write;
+
+use super::radix::DIGIT_BITS;
+use crate::key::{ElementType, Form, KeyWords};
+
+/// What the words are that a kernel takes for keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Keys {
+    /// Keys, in arrays of our own. Arguments come from the host.
+    Own,
+    /// Elements of a caller. Arguments lie on the device.
+    Callers(View),
+}
+
+/// How a caller's elements are ordered. NaN come last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    /// One of the types of four and eight bytes.
+    pub element: ElementType,
+    /// Largest first.
+    pub descending: bool,
+    /// The lowest bit of a key that counts.
+    pub begin: u32,
+    /// How many bits count, at least one.
+    pub bits: u32,
+}
+
+impl View {
+    /// Digits in the bits that count, two by two, so that elements come back to where they were.
+    #[must_use]
+    pub fn digits(self) -> u32 {
+        self.bits.div_ceil(2 * DIGIT_BITS) * 2
+    }
+
+    fn words(self) -> KeyWords {
+        self.element.key_words()
+    }
+}
+
+impl Keys {
+    /// Whether they are a caller's.
+    pub(super) fn are_callers(self) -> bool {
+        matches!(self, Self::Callers(_))
+    }
+
+    /// What a module says of its arguments, and of the maps.
+    pub(super) fn text(self) -> String {
+        let Self::Callers(view) = self else {
+            return include_str!("../../shaders/arguments_immediate.wgsl").to_owned();
+        };
+        let mut text = include_str!("../../shaders/arguments_uniform.wgsl").to_owned();
+        let (width, form) = view.element.layout();
+        let low_bits = |bits: u32| if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
+        for (name, value) in [
+            ("DESCENDING", view.descending.into()),
+            ("KEY_BEGIN", view.begin),
+            ("KEY_BITS", view.bits),
+            ("LOW_BITS", low_bits(view.bits)),
+            ("HIGH_BITS", low_bits(view.bits.saturating_sub(32))),
+        ] {
+            let _ = writeln!(text, "const {name}: u32 = {value}u;");
+        }
+        let map = match form {
+            Form::Float { .. } => match view.words() {
+                KeyWords::One => include_str!("../../shaders/callers/floats_1.wgsl"),
+                KeyWords::Two => include_str!("../../shaders/callers/floats_2.wgsl"),
+            },
+            Form::Unsigned | Form::Signed => {
+                let sign = if matches!(form, Form::Signed) { 1_u64 << (width - 1) } else { 0 };
+                let flipped = if view.descending { !sign } else { sign };
+                let (low, high) = (flipped as u32, (flipped >> 32) as u32);
+                let _ = match view.words() {
+                    KeyWords::One => writeln!(text, "const FLIPPED: Key = {low}u;"),
+                    KeyWords::Two => writeln!(text, "const FLIPPED: Key = vec2({low}u, {high}u);"),
+                };
+                include_str!("../../shaders/callers/integers.wgsl")
+            }
+        };
+        text += map;
+        text += match view.words() {
+            KeyWords::One => include_str!("../../shaders/callers/rotated_1.wgsl"),
+            KeyWords::Two => include_str!("../../shaders/callers/rotated_2.wgsl"),
+        };
+        text
+    }
+}

@@ -1,0 +1,689 @@
+//! `gpusort::buffers`, as a program that has its own device, its own buffers and its own encoder uses it.
+
+use std::ops::Range;
+
+use gpusort::buffers::{BufferSorter, Count, Misuse, Payload, Spec, Workspace};
+use gpusort::unstable::key::{KeyMap, KeyWords, Word};
+use gpusort::{Algorithm, ElementType, ErrorKind, Method, Variant};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+use crate::device;
+use crate::inputs::{self, random};
+use crate::support::tier;
+
+/// A device that belongs to this test.
+struct Guest {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+}
+
+const STORAGE: wgpu::BufferUsages =
+    wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_SRC).union(wgpu::BufferUsages::COPY_DST);
+
+impl Guest {
+    /// As the library advises.
+    fn advised() -> Self {
+        let adapter = device::adapter();
+        Self::with(
+            BufferSorter::required_features(&adapter),
+            BufferSorter::required_limits(&adapter, 1 << 22),
+        )
+    }
+
+    /// With no features at all, and the limits that every device has.
+    fn plain() -> Self {
+        Self::with(wgpu::Features::empty(), wgpu::Limits::default())
+    }
+
+    fn with(required_features: wgpu::Features, required_limits: wgpu::Limits) -> Self {
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("guest"),
+            required_features,
+            required_limits,
+            memory_hints: gpusort::buffers::MEMORY_HINTS,
+            ..Default::default()
+        };
+        let (device, queue) = pollster::block_on(device::adapter().request_device(&descriptor)).unwrap();
+        Self { device, queue }
+    }
+
+    fn buffer(&self, bytes: &[u8]) -> wgpu::Buffer {
+        let size = bytes.len().next_multiple_of(4).max(4) as u64;
+        let descriptor =
+            wgpu::BufferDescriptor { label: None, size, usage: STORAGE, mapped_at_creation: false };
+        let buffer = self.device.create_buffer(&descriptor);
+        self.queue.write_buffer(&buffer, 0, bytes);
+        buffer
+    }
+
+    fn encoder(&self) -> wgpu::CommandEncoder {
+        self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
+    }
+
+    fn submit(&self, encoder: wgpu::CommandEncoder) {
+        self.queue.submit([encoder.finish()]);
+    }
+
+    fn read(&self, buffer: &wgpu::Buffer) -> Vec<u8> {
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let descriptor =
+            wgpu::BufferDescriptor { label: None, size: buffer.size(), usage, mapped_at_creation: false };
+        let here = self.device.create_buffer(&descriptor);
+        let mut encoder = self.encoder();
+        encoder.copy_buffer_to_buffer(buffer, 0, &here, 0, buffer.size());
+        self.submit(encoder);
+        here.slice(..).map_async(wgpu::MapMode::Read, |mapped| mapped.unwrap());
+        self.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        let bytes = here.slice(..).get_mapped_range().unwrap().to_vec();
+        here.unmap();
+        bytes
+    }
+}
+
+/// What is sorted, and how.
+#[derive(Clone, Debug)]
+struct Asked {
+    element: ElementType,
+    descending: bool,
+    bits: Range<u32>,
+    payload: Payload,
+}
+
+impl Asked {
+    fn of(element: ElementType) -> Self {
+        let bits = 0..8 * element.bytes() as u32;
+        Self { element, descending: false, bits, payload: Payload::None }
+    }
+
+    fn spec(&self) -> Spec {
+        let spec = Spec::new(self.element).payload(self.payload).descending(self.descending);
+        if self.bits == (0..8 * self.element.bytes() as u32) {
+            spec
+        } else {
+            spec.key_bits(self.bits.clone())
+        }
+    }
+
+    /// What elements are compared by.
+    fn key(&self, bits: u64) -> u64 {
+        let map = KeyMap { descending: self.descending, ..KeyMap::ascending(self.element) };
+        let key = match self.element.key_words() {
+            KeyWords::One => (bits as u32).key(u32::map(map)).into(),
+            KeyWords::Two => bits.key(u64::map(map)),
+        };
+        key >> self.bits.start & (u64::MAX >> (64 - self.bits.len()))
+    }
+
+    /// Positions of the first `count` elements in order.
+    fn positions(&self, elements: &[u64], count: usize) -> Vec<u32> {
+        let mut positions: Vec<u32> = (0..count as u32).collect();
+        positions.sort_by_key(|&at| self.key(elements[at as usize]));
+        positions
+    }
+}
+
+/// How many there are, and where the device learns it.
+#[derive(Clone, Copy, Debug)]
+enum Told {
+    Host,
+    Device(u32),
+}
+
+/// Elements in slices that begin at these places, in elements, with others around them.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    keys: usize,
+    values: usize,
+    count: usize,
+}
+
+const NOWHERE: Places = Places { keys: 0, values: 0, count: 0 };
+
+/// What is around slices.
+const AROUND: u8 = 0xA5;
+
+/// Elements after a slice.
+const AFTER: usize = 5;
+
+struct Slices {
+    keys: wgpu::Buffer,
+    values: wgpu::Buffer,
+    count: wgpu::Buffer,
+    elements: Vec<u64>,
+    words: Vec<u32>,
+}
+
+fn within(before: usize, bytes: &[u8], each: usize) -> Vec<u8> {
+    [&vec![AROUND; before * each], bytes, &vec![AROUND; AFTER * each]].concat()
+}
+
+fn bytes_of(element: ElementType, elements: impl IntoIterator<Item = u64>) -> Vec<u8> {
+    elements.into_iter().flat_map(|word| word.to_le_bytes()[..element.bytes()].to_vec()).collect()
+}
+
+impl Slices {
+    fn new(guest: &Guest, asked: &Asked, elements: &[u64], told: Told, places: Places) -> Self {
+        let each = asked.element.bytes();
+        let words: Vec<u32> = random(99).take(elements.len()).map(|word| word as u32).collect();
+        let keys = within(places.keys, &bytes_of(asked.element, elements.iter().copied()), each);
+        let values = within(places.values, bytemuck::cast_slice(&words), 4);
+        let number = if let Told::Device(number) = told { number } else { 7 };
+        let count = within(places.count, &number.to_le_bytes(), 4);
+        let [keys, values, count] = [keys, values, count].map(|bytes| guest.buffer(&bytes));
+        Self { keys, values, count, elements: elements.to_vec(), words }
+    }
+
+    fn record(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        sorter: &BufferSorter,
+        workspace: &Workspace,
+        asked: &Asked,
+        told: Told,
+        places: Places,
+        argsort: bool,
+    ) {
+        let (each, n) = (asked.element.bytes() as u64, self.elements.len() as u64);
+        let begin = places.keys as u64 * each;
+        let keys = self.keys.slice(begin..begin + n * each);
+        let begin = places.values as u64 * 4;
+        let values = self.values.slice(begin..begin + n * 4);
+        let count = match told {
+            Told::Host => Count::Host(n as u32),
+            Told::Device(_) => Count::Buffer { buffer: &self.count, offset: places.count as u64 * 4 },
+        };
+        if argsort {
+            sorter.record_argsort(encoder, workspace, keys, values, count).unwrap();
+        } else {
+            let values = (asked.payload != Payload::None).then_some(values);
+            sorter.record(encoder, workspace, keys, values, count).unwrap();
+        }
+    }
+
+    /// What the whole buffers must hold afterwards, where so many elements are sorted.
+    fn expected(&self, asked: &Asked, count: usize, places: Places, argsort: bool) -> [Vec<u8>; 2] {
+        let positions = asked.positions(&self.elements, count);
+        let in_order = positions.iter().map(|&at| self.elements[at as usize]);
+        let rest = self.elements[count..].iter().copied();
+        let keys = if argsort {
+            bytes_of(asked.element, self.elements.iter().copied())
+        } else {
+            bytes_of(asked.element, in_order.chain(rest))
+        };
+        let values: Vec<u32> = match asked.payload {
+            _ if argsort => positions,
+            Payload::Positions => positions,
+            Payload::U32 => positions.iter().map(|&at| self.words[at as usize]).collect(),
+            _ => self.words[..count].to_vec(),
+        };
+        let values = [&values, &self.words[count..]].concat();
+        let each = asked.element.bytes();
+        [within(places.keys, &keys, each), within(places.values, bytemuck::cast_slice(&values), 4)]
+    }
+
+    fn check(
+        &self,
+        guest: &Guest,
+        asked: &Asked,
+        count: usize,
+        places: Places,
+        argsort: bool,
+    ) -> Result<(), String> {
+        let expected = self.expected(asked, count, places, argsort);
+        for (name, buffer, expected) in
+            [("keys", &self.keys, &expected[0]), ("values", &self.values, &expected[1])]
+        {
+            let found = guest.read(buffer);
+            let same = found.iter().zip(expected).take_while(|(a, b)| a == b).count();
+            if same < expected.len() {
+                return Err(format!(
+                    "{name} differ at byte {same} of {}: {asked:?}, {count}",
+                    expected.len()
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sorts these elements, and says what is wrong.
+fn sort(
+    guest: &Guest,
+    sorter: &BufferSorter,
+    workspace: &Workspace,
+    asked: &Asked,
+    (elements, told, places): (&[u64], Told, Places),
+    argsort: bool,
+) -> Result<(), String> {
+    let slices = Slices::new(guest, asked, elements, told, places);
+    let mut encoder = guest.encoder();
+    slices.record(&mut encoder, sorter, workspace, asked, told, places, argsort);
+    guest.submit(encoder);
+    let count = if let Told::Device(number) = told { number as usize } else { usize::MAX };
+    slices.check(guest, asked, count.min(elements.len()), places, argsort)
+}
+
+/// Numbers of elements around those of a tile, for all tiles that there are here.
+const SIZES: [usize; 14] = [0, 1, 2, 3, 255, 256, 257, 735, 737, 2943, 2945, 5887, 5889, 20_011];
+
+fn sorter_of(guest: &Guest, spec: Spec) -> (BufferSorter, Workspace) {
+    let sorter = BufferSorter::new(&guest.device, &guest.queue, spec).unwrap();
+    let workspace = sorter.workspace(20_011).unwrap();
+    (sorter, workspace)
+}
+
+fn every_type_and_payload(guest: &Guest, variant: Option<Variant>) {
+    let mut seed = tier::seed();
+    for (number, element) in ElementType::WIDE.into_iter().enumerate() {
+        for descending in [false, true] {
+            // Each type has each payload, in one of the directions at least.
+            let payloads = [Payload::None, Payload::U32, Payload::Positions];
+            let skipped = (number + usize::from(descending)) % 3;
+            for payload in payloads.into_iter().enumerate().filter(|(at, _)| *at != skipped).map(|(_, it)| it)
+            {
+                let asked = Asked { descending, payload, ..Asked::of(element) };
+                let method = Method { algorithm: None, variant };
+                let (sorter, workspace) = sorter_of(guest, asked.spec().method(method));
+                for n in SIZES.into_iter().filter(|n| n % 2 == 1 || !tier::is_quick()) {
+                    seed += 1;
+                    let elements = inputs::elements(element, n, seed);
+                    let given = (&elements[..], Told::Host, NOWHERE);
+                    sort(guest, &sorter, &workspace, &asked, given, false).unwrap();
+                    if seed % 5 == 0 {
+                        sort(guest, &sorter, &workspace, &asked, given, true).unwrap();
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_type_and_payload_on_a_device_as_advised() {
+    every_type_and_payload(&Guest::advised(), None);
+}
+
+#[test]
+fn every_type_and_payload_on_a_device_without_any_feature() {
+    every_type_and_payload(&Guest::plain(), None);
+}
+
+#[test]
+fn both_variants_sort() {
+    let guest = Guest::advised();
+    for variant in [Variant::Onesweep, Variant::ReduceScan] {
+        for element in [ElementType::F32, ElementType::I64] {
+            let asked = Asked { payload: Payload::U32, ..Asked::of(element) };
+            let method = Method { algorithm: Some(Algorithm::Radix), variant: Some(variant) };
+            let (sorter, workspace) = sorter_of(&guest, asked.spec().method(method));
+            for n in SIZES {
+                let elements = inputs::elements(element, n, 4 + n as u64);
+                for told in [Told::Host, Told::Device(n as u32 / 3 + 1)] {
+                    sort(&guest, &sorter, &workspace, &asked, (&elements, told, NOWHERE), false).unwrap();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn whichever_passes_run() {
+    // Digits that vary, as bits of a number: none, one, neighbours, those apart.
+    let guest = Guest::advised();
+    for (element, digits) in [(ElementType::F32, 4), (ElementType::U64, 8), (ElementType::F64, 8)] {
+        for payload in [Payload::None, Payload::Positions] {
+            let asked = Asked { payload, descending: true, ..Asked::of(element) };
+            let (sorter, workspace) = sorter_of(&guest, asked.spec());
+            for vary in (0..1_u32 << digits).step_by(if digits > 4 && tier::is_quick() { 23 } else { 5 }) {
+                let mask = (0..digits)
+                    .filter(|digit| vary >> digit & 1 == 1)
+                    .fold(0, |mask, digit| mask | 0xFF_u64 << (8 * digit));
+                let fixed = 0x40A3_81C5_3FF0_1234_u64 & !mask;
+                // Elements that differ in these bytes are mostly numbers of one sign, whose keys differ in the same bytes.
+                let elements: Vec<u64> =
+                    random(vary.into()).take(3000).map(|word| word & mask | fixed).collect();
+                let elements: Vec<u64> =
+                    elements.iter().map(|word| word & (u64::MAX >> (64 - 8 * element.bytes()))).collect();
+                let given = (&elements[..], Told::Host, NOWHERE);
+                sort(&guest, &sorter, &workspace, &asked, given, false).unwrap();
+                if vary % 4 == 1 {
+                    sort(&guest, &sorter, &workspace, &asked, given, true).unwrap();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn counts_on_the_device() {
+    for guest in [Guest::advised(), Guest::plain()] {
+        let asked = Asked { payload: Payload::U32, ..Asked::of(ElementType::I32) };
+        let (sorter, workspace) = sorter_of(&guest, asked.spec());
+        let elements = inputs::elements(asked.element, 9001, 3);
+        // Of none, one, all, more than there are; the last of them more than any sort has.
+        for count in [0, 1, 2, 736, 5000, 9000, 9001, 9002, 20_011, 1 << 30, u32::MAX] {
+            for argsort in [false, true] {
+                sort(&guest, &sorter, &workspace, &asked, (&elements, Told::Device(count), NOWHERE), argsort)
+                    .unwrap();
+            }
+        }
+        // Slices larger than the workspace: its capacity is the most.
+        let small = sorter.workspace(700).unwrap();
+        let slices = Slices::new(&guest, &asked, &elements, Told::Device(800), NOWHERE);
+        let mut encoder = guest.encoder();
+        slices.record(&mut encoder, &sorter, &small, &asked, Told::Device(800), NOWHERE, false);
+        guest.submit(encoder);
+        slices.check(&guest, &asked, 700, NOWHERE, false).unwrap();
+    }
+}
+
+#[test]
+fn slices_begin_anywhere_and_nothing_around_them_changes() {
+    let guest = Guest::advised();
+    for element in [ElementType::F32, ElementType::F64] {
+        let asked = Asked { payload: Payload::U32, ..Asked::of(element) };
+        let (sorter, workspace) = sorter_of(&guest, asked.spec());
+        let places = (0..200_usize, 0..200_usize, 0..200_usize);
+        let cases = (places, 0..6000_usize, any::<bool>(), any::<bool>());
+        TestRunner::new(ProptestConfig::with_cases(tier::count(60, 12) as u32))
+            .run(&cases, |((keys, values, count), n, on_device, argsort)| {
+                let places = Places { keys, values, count };
+                let elements = inputs::elements(element, n.max(1), (keys + n) as u64);
+                let told = if on_device { Told::Device(n as u32 / 2) } else { Told::Host };
+                sort(&guest, &sorter, &workspace, &asked, (&elements, told, places), argsort)
+                    .map_err(TestCaseError::fail)
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn some_bits_of_keys() {
+    let guest = Guest::advised();
+    for (element, bits) in [
+        (ElementType::U32, 0..1),
+        (ElementType::U32, 5..24),
+        (ElementType::I32, 16..32),
+        (ElementType::F32, 31..32),
+        (ElementType::F32, 9..32),
+        (ElementType::U64, 0..40),
+        (ElementType::U64, 28..37),
+        (ElementType::I64, 33..64),
+        (ElementType::F64, 1..64),
+    ] {
+        for payload in [Payload::None, Payload::U32] {
+            let asked =
+                Asked { payload, bits: bits.clone(), descending: bits.start == 9, ..Asked::of(element) };
+            let (sorter, workspace) = sorter_of(&guest, asked.spec());
+            for n in [1, 300, 6001] {
+                let elements = inputs::elements(element, n, 10 + n as u64);
+                sort(&guest, &sorter, &workspace, &asked, (&elements, Told::Host, NOWHERE), false).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn sorts_in_one_encoder_with_one_workspace() {
+    let guest = Guest::advised();
+    let asked = Asked { payload: Payload::Positions, ..Asked::of(ElementType::F32) };
+    let (sorter, workspace) = sorter_of(&guest, asked.spec());
+    let mut encoder = guest.encoder();
+    let mut all = Vec::new();
+    for (number, n) in [5000_usize, 17, 20_011, 1, 6000].into_iter().enumerate() {
+        let elements = inputs::elements(asked.element, n, number as u64);
+        let told = if number % 2 == 1 { Told::Device(n as u32 / 2) } else { Told::Host };
+        let places = Places { keys: number, values: 2 * number, count: 3 };
+        let slices = Slices::new(&guest, &asked, &elements, told, places);
+        slices.record(&mut encoder, &sorter, &workspace, &asked, told, places, number == 2);
+        let count = if number % 2 == 1 { n / 2 } else { n };
+        all.push((slices, count, places, number == 2));
+    }
+    guest.submit(encoder);
+    for (slices, count, places, argsort) in &all {
+        slices.check(&guest, &asked, *count, *places, *argsort).unwrap();
+    }
+}
+
+/// Passes of the caller's own before and after the sort, in one submit: numbers are made, those below a bound are kept and
+/// counted, the kept ones sorted, and the sum of the products of keys and their places is made of them.
+#[test]
+fn between_passes_of_the_callers_own() {
+    const N: u32 = 10_000;
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> keys: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> count: array<atomic<u32>>;
+        @group(0) @binding(2) var<storage, read_write> steps: array<atomic<u32>>;
+
+        fn value(i: u32) -> f32 { return f32((i * 2654435761u) >> 12u) - 500000.0; }
+
+        @compute @workgroup_size(64)
+        fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
+            if id.x < 10000u && value(id.x) < 0.0 {
+                keys[atomicAdd(&count[0], 1u)] = value(id.x);
+            }
+        }
+
+        @compute @workgroup_size(64)
+        fn look(@builtin(global_invocation_id) id: vec3<u32>) {
+            // How many are not below the one before them.
+            if id.x > 0u && id.x < atomicLoad(&count[0]) && keys[id.x - 1u] <= keys[id.x] {
+                atomicAdd(&steps[0], 1u);
+            }
+        }
+    ";
+    let guest = Guest::advised();
+    let module = guest.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: None,
+        source: wgpu::ShaderSource::Wgsl(text.into()),
+    });
+    let entries: Vec<_> = (0..3)
+        .map(|binding| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Storage { read_only: false },
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        })
+        .collect();
+    let layout = guest
+        .device
+        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
+    let pipeline_layout = guest.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: None,
+        bind_group_layouts: &[Some(&layout)],
+        immediate_size: 0,
+    });
+    let pipeline = |entry_point| {
+        guest.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: Some(&pipeline_layout),
+            module: &module,
+            entry_point: Some(entry_point),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            cache: None,
+        })
+    };
+    let (fill, look) = (pipeline("fill"), pipeline("look"));
+    let [keys, count, steps] = [4 * N as usize, 4, 4].map(|size| guest.buffer(&vec![0; size]));
+    let buffers = [&keys, &count, &steps];
+    let entries: Vec<_> = (0..)
+        .zip(buffers)
+        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+        .collect();
+    let group = guest.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &layout,
+        entries: &entries,
+    });
+    let (sorter, workspace) = sorter_of(&guest, Spec::new(ElementType::F32));
+    let mut encoder = guest.encoder();
+    let dispatch = |encoder: &mut wgpu::CommandEncoder, pipeline| {
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(N.div_ceil(64), 1, 1);
+    };
+    dispatch(&mut encoder, &fill);
+    sorter
+        .record(&mut encoder, &workspace, keys.slice(..), None, Count::Buffer { buffer: &count, offset: 0 })
+        .unwrap();
+    dispatch(&mut encoder, &look);
+    guest.submit(encoder);
+
+    let mut expected: Vec<f32> = (0..N)
+        .map(|i| (i.wrapping_mul(2_654_435_761) >> 12) as f32 - 500_000.0)
+        .filter(|&value| value < 0.0)
+        .collect();
+    expected.sort_by(f32::total_cmp);
+    let number = |buffer| u32::from_le_bytes(guest.read(buffer).try_into().unwrap());
+    assert_eq!(number(&count) as usize, expected.len());
+    assert_eq!(number(&steps) as usize, expected.len() - 1);
+    let sorted: Vec<f32> = bytemuck::pod_collect_to_vec(&guest.read(&keys)[..4 * expected.len()]);
+    assert_eq!(sorted, expected);
+}
+
+#[test]
+fn a_workspace_takes_what_was_said() {
+    for guest in [Guest::advised(), Guest::plain()] {
+        for element in [ElementType::U32, ElementType::F64] {
+            for (payload, argsort) in [
+                (Payload::None, false),
+                (Payload::None, true),
+                (Payload::U32, false),
+                (Payload::Positions, true),
+            ] {
+                let spec = Spec::new(element).payload(payload).argsort(argsort);
+                let sorter = BufferSorter::new(&guest.device, &guest.queue, spec.clone()).unwrap();
+                assert!(!sorter.compile_time().is_zero());
+                for capacity in [1, 2, 1000, 300_000] {
+                    let workspace = sorter.workspace(capacity).unwrap();
+                    let bytes = workspace.bytes();
+                    assert_eq!(workspace.capacity(), capacity);
+                    assert_eq!(sorter.workspace_bytes(capacity).unwrap(), bytes);
+                    let most = spec.workspace_bytes(capacity);
+                    assert!(bytes <= most, "{bytes} of {most} for {capacity} of {spec:?}");
+                    assert!(most < 2 * bytes + 10_000, "{bytes} of {most} for {capacity} of {spec:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn wrong_uses_are_errors() {
+    let guest = Guest::advised();
+    let new = |spec| BufferSorter::new(&guest.device, &guest.queue, spec);
+    let misuse = |result: Result<(), gpusort::Error>| match result.unwrap_err().kind() {
+        ErrorKind::Misuse(misuse) => misuse.clone(),
+        other => panic!("{other:?}"),
+    };
+    let of_new = |spec| misuse(new(spec).map(drop));
+    assert_eq!(of_new(Spec::new(ElementType::F16)), Misuse::Element(ElementType::F16));
+    for bits in [0..0, 5..5, 7..33] {
+        let expected = Misuse::KeyBits { bits: bits.clone(), of: 32 };
+        assert_eq!(of_new(Spec::new(ElementType::I32).key_bits(bits)), expected);
+    }
+    let bitonic = Method { algorithm: Some(Algorithm::Bitonic), variant: None };
+    let of_method = of_new(Spec::new(ElementType::U32).method(bitonic));
+    assert_eq!(of_method, Misuse::Method(Algorithm::Bitonic));
+    let fused = Method { algorithm: None, variant: Some(Variant::Fused) };
+    assert!(matches!(
+        new(Spec::new(ElementType::U32).method(fused)).err().unwrap().kind(),
+        ErrorKind::NoVariant(_)
+    ));
+
+    let sorter = new(Spec::new(ElementType::U64).payload(Payload::U32)).unwrap();
+    let workspace = sorter.workspace(100).unwrap();
+    for capacity in [0, 1 << 30, u32::MAX] {
+        let refused = misuse(sorter.workspace(capacity).map(drop));
+        assert_eq!(refused, Misuse::WorkspaceOf(capacity));
+        assert_eq!(misuse(sorter.workspace_bytes(capacity).map(drop)), Misuse::WorkspaceOf(capacity));
+    }
+    let [keys, values, count] = [8 * 200, 4 * 200, 16].map(|size| guest.buffer(&vec![0; size]));
+    let mapped = guest.device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: 8 * 200,
+        usage: wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let record = |keys, values, count| {
+        let mut encoder = guest.encoder();
+        let result = sorter.record(&mut encoder, &workspace, keys, values, count);
+        guest.submit(encoder);
+        result
+    };
+    let wrong = |keys, values, count| misuse(record(keys, values, count));
+    let (k, v, ten) = (keys.slice(..), Some(values.slice(..)), Count::Host(10));
+    record(k, v, ten).unwrap();
+    assert_eq!(wrong(k, None, ten), Misuse::NoValues);
+    assert_eq!(wrong(mapped.slice(..), v, ten), Misuse::Usage("keys"));
+    assert_eq!(wrong(k, Some(mapped.slice(..)), ten), Misuse::Usage("values"));
+    let expected = Misuse::Alignment { slice: "keys", offset: 4, element: 8 };
+    assert_eq!(wrong(keys.slice(4..), v, ten), expected);
+    let expected = Misuse::Alignment { slice: "values", offset: 2, element: 4 };
+    assert_eq!(wrong(k, Some(values.slice(2..)), ten), expected);
+    let expected = Misuse::Length { slice: "keys", holds: 9, count: 10 };
+    assert_eq!(wrong(keys.slice(..79), v, ten), expected);
+    let expected = Misuse::Length { slice: "values", holds: 5, count: 10 };
+    assert_eq!(wrong(k, Some(values.slice(..20)), ten), expected);
+    assert_eq!(wrong(k, v, Count::Host(101)), Misuse::Capacity { count: 101, capacity: 100 });
+    assert_eq!(wrong(k, Some(keys.slice(64..)), ten), Misuse::Overlap("keys", "values"));
+    // Neighbours have nothing in common.
+    record(keys.slice(..80), Some(keys.slice(80..120)), ten).unwrap();
+    let on_device = |buffer, offset| Count::Buffer { buffer, offset };
+    assert_eq!(wrong(k, v, on_device(&keys, 8)), Misuse::Overlap("keys", "the number of elements"));
+    assert_eq!(wrong(k, v, on_device(&count, 16)), Misuse::CountOffset { offset: 16, size: 16 });
+    assert_eq!(wrong(k, v, on_device(&count, u64::MAX)), Misuse::CountOffset { offset: u64::MAX, size: 16 });
+    let expected = Misuse::Alignment { slice: "the number of elements", offset: 6, element: 4 };
+    assert_eq!(wrong(k, v, on_device(&count, 6)), expected);
+    assert_eq!(wrong(k, v, on_device(&mapped, 0)), Misuse::Usage("the number of elements"));
+
+    let other = new(Spec::new(ElementType::U64).argsort(false)).unwrap();
+    let mut encoder = guest.encoder();
+    let others = misuse(other.record(&mut encoder, &workspace, k, None, ten));
+    assert_eq!(others, Misuse::Workspace);
+    let own = other.workspace(100).unwrap();
+    assert_eq!(misuse(other.record(&mut encoder, &own, k, v, ten)), Misuse::Values);
+    let argsort = other.record_argsort(&mut encoder, &own, k, values.slice(..), ten);
+    assert_eq!(misuse(argsort), Misuse::NoArgsort);
+    assert_eq!(Misuse::NoArgsort.to_string(), "the workspace was asked for without an argsort");
+
+    // More than the device was started for.
+    let limits = wgpu::Limits { max_storage_buffer_binding_size: 1 << 16, ..wgpu::Limits::default() };
+    let narrow = Guest::with(wgpu::Features::empty(), limits);
+    let sorter = BufferSorter::new(&narrow.device, &narrow.queue, Spec::new(ElementType::U32)).unwrap();
+    assert!(matches!(sorter.workspace(20_000).err().unwrap().kind(), ErrorKind::Limit { .. }));
+    let workspace = sorter.workspace(16_384).unwrap();
+    let keys = narrow.buffer(&vec![0; 4 * 16_400]);
+    let mut encoder = narrow.encoder();
+    let record = |encoder: &mut _, begin| {
+        sorter.record(encoder, &workspace, keys.slice(begin..), None, Count::Host(16_384))
+    };
+    record(&mut encoder, 0).unwrap();
+    let expected = Misuse::Binding { slice: "keys", bytes: (1 << 16) + 4, limit: 1 << 16 };
+    assert_eq!(misuse(record(&mut encoder, 4)), expected);
+    narrow.submit(encoder);
+}
+
+#[test]
+fn a_sort_that_goes_wrong_is_noticed() {
+    // The comparison must be able to fail.
+    let guest = Guest::advised();
+    let asked = Asked { payload: Payload::U32, ..Asked::of(ElementType::U32) };
+    let (sorter, workspace) = sorter_of(&guest, asked.spec());
+    let elements = inputs::elements(asked.element, 1000, 0);
+    let slices = Slices::new(&guest, &asked, &elements, Told::Host, NOWHERE);
+    assert!(slices.check(&guest, &asked, 1000, NOWHERE, false).is_err(), "nothing was sorted");
+    let mut encoder = guest.encoder();
+    slices.record(&mut encoder, &sorter, &workspace, &asked, Told::Host, NOWHERE, false);
+    guest.submit(encoder);
+    slices.check(&guest, &asked, 1000, NOWHERE, false).unwrap();
+    assert!(slices.check(&guest, &asked, 999, NOWHERE, false).is_err(), "one too many was sorted");
+    let other = Asked { descending: true, ..asked };
+    assert!(slices.check(&guest, &other, 1000, NOWHERE, false).is_err(), "the other direction");
+}
