@@ -37,6 +37,7 @@ use crate::algorithm::{Algorithm, Variant};
 use crate::device::Limits;
 use crate::error::{Error, ErrorKind};
 use crate::gpu::{Recorder, Room, Slice, Sort};
+use crate::kernels::Arguments;
 use crate::key::ElementType;
 use crate::plan::{Plan, RadixTuning, Shape, View};
 use crate::sorter::Method;
@@ -338,10 +339,11 @@ impl BufferSorter {
         Ok(Self { spec, recorder })
     }
 
-    /// Features to start a device with, of those that the adapter has: subgroups. The sort works without them.
+    /// Features to start a device with, of those that the adapter has: immediates and subgroups. The sort works without them.
     #[must_use]
     pub fn required_features(adapter: &wgpu::Adapter) -> wgpu::Features {
-        adapter.features() & (wgpu::Features::SUBGROUP | wgpu::Features::SUBGROUP_BARRIER)
+        let used = wgpu::Features::IMMEDIATES.union(wgpu::Features::SUBGROUP);
+        adapter.features() & used.union(wgpu::Features::SUBGROUP_BARRIER)
     }
 
     /// Limits to start a device with for sorts of `capacity` elements of 64 bits: the default ones, but bindings as large as
@@ -355,6 +357,7 @@ impl BufferSorter {
             max_storage_buffer_binding_size: least.max_storage_buffer_binding_size.max(bytes),
             max_buffer_size: least.max_buffer_size.max(bytes),
             max_compute_workgroup_storage_size: has.max_compute_workgroup_storage_size,
+            max_immediate_size: has.max_immediate_size.min(Arguments::MOST_BYTES),
             ..least
         }
     }

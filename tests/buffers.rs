@@ -36,6 +36,18 @@ impl Guest {
         Self::with(wgpu::Features::empty(), wgpu::Limits::default())
     }
 
+    /// With some of what the library advises: others have to do without immediates, or without subgroups.
+    fn with_some(features: wgpu::Features) -> Self {
+        let adapter = device::adapter();
+        let limits = BufferSorter::required_limits(&adapter, 1 << 22);
+        let immediates = features.contains(wgpu::Features::IMMEDIATES);
+        let max_immediate_size = if immediates { limits.max_immediate_size } else { 0 };
+        Self::with(
+            BufferSorter::required_features(&adapter) & features,
+            wgpu::Limits { max_immediate_size, ..limits },
+        )
+    }
+
     fn with(required_features: wgpu::Features, required_limits: wgpu::Limits) -> Self {
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("guest"),
@@ -307,6 +319,19 @@ fn every_type_and_payload_on_a_device_as_advised() {
 #[test]
 fn every_type_and_payload_on_a_device_without_any_feature() {
     every_type_and_payload(&Guest::plain(), None);
+}
+
+#[test]
+fn every_type_and_payload_on_a_device_with_subgroups_alone() {
+    every_type_and_payload(
+        &Guest::with_some(wgpu::Features::SUBGROUP | wgpu::Features::SUBGROUP_BARRIER),
+        None,
+    );
+}
+
+#[test]
+fn every_type_and_payload_on_a_device_with_immediates_alone() {
+    every_type_and_payload(&Guest::with_some(wgpu::Features::IMMEDIATES), None);
 }
 
 #[test]

@@ -1,17 +1,14 @@
 // Copies a caller's keys, which are to stay as they are.
 
 struct Arguments {
+    // Elements.
     n: u32,
-}
-
-struct Slices {
-    read_keys: u32,
+    // Where they begin.
+    first: u32,
 }
 
 @group(0) @binding(0) var<storage, read> keys: array<u32>;
 @group(0) @binding(1) var<storage, read_write> copied: array<u32>;
-@group(1) @binding(0) var<uniform> arguments: Arguments;
-@group(1) @binding(1) var<uniform> slices: Slices;
 
 @compute @workgroup_size(256)
 fn copy(
@@ -21,8 +18,8 @@ fn copy(
 ) {
     // Words, of which a key has one or two.
     let words = arguments.n * KEY_WORDS;
-    let first = slices.read_keys * KEY_WORDS;
-    for (var i = (workgroup.y * grid.x + workgroup.x) * 256u + local; i < words; i += grid.x * grid.y * 256u) {
+    let first = arguments.first * KEY_WORDS;
+    for (var i = workgroup.x * 256u + local; i < words; i += grid.x * 256u) {
         copied[i] = keys[first + i];
     }
 }

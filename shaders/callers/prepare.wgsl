@@ -37,30 +37,31 @@ const RADIX: u32 = 256u;
 // Words from one set of arguments to the next.
 const SLOT: u32 = 64u;
 
+// A workgroup for each digit.
 @compute @workgroup_size(256)
-fn prepare(@builtin(local_invocation_index) local: u32) {
-    for (var i = local; i < fixed.digits * RADIX; i += 256u) {
-        histograms[i] = 0u;
-    }
-    if local < 4u {
-        varying_bits[local] = 0u;
+fn prepare(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let digit = workgroup.x;
+    histograms[digit * RADIX + local] = 0u;
+    if local > 0u {
+        return;
     }
     let most = most_0 | (most_1 << 8u) | (most_2 << 16u) | (most_3 << 24u);
     let n = min(min(counts[first_count], most), fixed.capacity);
     let tiles = (n + fixed.tile - 1u) / fixed.tile;
-    // As struct Arguments has them: a set for each digit.
-    if local < fixed.digits {
-        let slot = local * SLOT;
-        parameters[slot] = n;
-        parameters[slot + 1u] = tiles;
-        parameters[slot + 2u] = fixed.chunk;
-        parameters[slot + 3u] = (tiles + fixed.chunk - 1u) / fixed.chunk;
-        parameters[slot + 4u] = local;
-        parameters[slot + 5u] = flags & 1u;
-        parameters[slot + 6u] = (flags >> 1u) & 1u;
-    }
-    // As struct Slices has them: of passes that read a caller's slices, of those that write them, of the copy.
-    if local == 0u {
+    // As struct Arguments has them.
+    let first = digit * SLOT;
+    parameters[first] = n;
+    parameters[first + 1u] = tiles;
+    parameters[first + 2u] = fixed.chunk;
+    parameters[first + 3u] = (tiles + fixed.chunk - 1u) / fixed.chunk;
+    parameters[first + 4u] = digit;
+    parameters[first + 5u] = flags & 1u;
+    parameters[first + 6u] = (flags >> 1u) & 1u;
+    if digit == 0u {
+        for (var i = 0u; i < 4u; i++) {
+            varying_bits[i] = 0u;
+        }
+        // As struct Slices has them: of passes that read a caller's slices, and of those that write them.
         let of_sort = select(first_key, 0u, (flags & 4u) != 0u);
         let slot = fixed.digits * SLOT;
         parameters[slot] = of_sort;
@@ -71,9 +72,8 @@ fn prepare(@builtin(local_invocation_index) local: u32) {
         parameters[slot + SLOT + 1u] = 0u;
         parameters[slot + SLOT + 2u] = of_sort;
         parameters[slot + SLOT + 3u] = first_position;
-        parameters[slot + 2u * SLOT] = first_key;
-        parameters[slot + 2u * SLOT + 1u] = 0u;
-        parameters[slot + 2u * SLOT + 2u] = 0u;
-        parameters[slot + 2u * SLOT + 3u] = 0u;
+        // As the copy's own struct Arguments has them.
+        parameters[slot + 2u * SLOT] = n;
+        parameters[slot + 2u * SLOT + 1u] = first_key;
     }
 }

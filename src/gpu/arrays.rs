@@ -167,7 +167,7 @@ impl Arrays {
                 .collect();
             gpu.context.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("elements"),
-                layout: &gpu.pipelines.layouts(&gpu.context, bindings).bindings,
+                layout: &gpu.pipelines.layouts(&gpu.context, bindings, false).bindings,
                 entries: &entries,
             })
         };

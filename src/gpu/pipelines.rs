@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::context::Context;
 use crate::error::Error;
-use crate::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, Keys, PipelineKey};
+use crate::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKey};
 
 /// The bindings of keys and positions, and of those of the other array, as `element_*.wgsl` has them.
 pub(super) const KEYS: u32 = 0;
@@ -34,7 +34,7 @@ pub(super) struct Layouts {
 }
 
 impl Layouts {
-    fn new(device: &wgpu::Device, bindings: Bindings, callers: Option<&wgpu::BindGroupLayout>) -> Self {
+    fn new(device: &wgpu::Device, bindings: Bindings, arguments: Option<&wgpu::BindGroupLayout>) -> Self {
         let entries: Vec<_> = numbers(bindings)
             .map(|binding| wgpu::BindGroupLayoutEntry {
                 binding,
@@ -57,12 +57,11 @@ impl Layouts {
             label: Some("elements"),
             entries: &entries,
         });
-        let immediate_size = if callers.is_some() { 0 } else { Arguments::MOST_BYTES };
-        let groups = [Some(&bindings), callers];
+        let groups = [Some(&bindings), arguments];
         let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("elements"),
-            bind_group_layouts: if callers.is_some() { &groups } else { &groups[..1] },
-            immediate_size,
+            bind_group_layouts: if arguments.is_some() { &groups } else { &groups[..1] },
+            immediate_size: if arguments.is_some() { 0 } else { Arguments::MOST_BYTES },
         });
         Self { bindings, pipeline }
     }
@@ -71,9 +70,9 @@ impl Layouts {
 /// All that was made so far.
 #[derive(Default)]
 pub(super) struct Pipelines {
-    layouts: Mutex<HashMap<Bindings, Layouts>>,
+    layouts: Mutex<HashMap<(Bindings, bool), Layouts>>,
     pipelines: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
-    /// The layout of arguments in a buffer: of kernels on a caller's elements, and of no others.
+    /// The layout of arguments in a buffer, which kernels in a caller's encoder may have.
     arguments: Option<wgpu::BindGroupLayout>,
     /// What the driver has compiled before.
     cache: Option<wgpu::PipelineCache>,
@@ -85,10 +84,12 @@ impl Pipelines {
         Self { arguments: Some(arguments), cache, ..Self::default() }
     }
 
-    pub(super) fn layouts(&self, context: &Context, bindings: Bindings) -> Layouts {
+    /// Those of kernels with these bindings, and with arguments in a group of their own or as immediates.
+    pub(super) fn layouts(&self, context: &Context, bindings: Bindings, has_group: bool) -> Layouts {
         let mut layouts = self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = || Layouts::new(&context.device, bindings, self.arguments.as_ref());
-        layouts.entry(bindings).or_insert_with(new).clone()
+        let arguments = self.arguments.as_ref().filter(|_| has_group);
+        let new = || Layouts::new(&context.device, bindings, arguments);
+        layouts.entry((bindings, has_group)).or_insert_with(new).clone()
     }
 
     /// The pipeline for `key`, made when it is first asked for.
@@ -98,11 +99,7 @@ impl Pipelines {
             return Ok(pipeline.clone());
         }
         key.check(&context.info.limits)?;
-        debug_assert_eq!(
-            matches!(key.keys(), Keys::Callers(_)),
-            self.arguments.is_some(),
-            "arguments elsewhere"
-        );
+        debug_assert!(!key.has_group() || self.arguments.is_some(), "arguments have no layout");
         // Not while the map is locked: several may be compiled at once.
         let pipeline = if self.arguments.is_some() {
             context.scoped(|context| Ok(self.compile(context, key)))?
@@ -132,7 +129,7 @@ impl Pipelines {
         let module = unsafe { context.device.create_shader_module_trusted(module, unchecked) };
         context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(entry_point),
-            layout: Some(&self.layouts(context, key.bindings()).pipeline),
+            layout: Some(&self.layouts(context, key.bindings(), key.has_group()).pipeline),
             module: &module,
             entry_point: Some(entry_point),
             compilation_options: wgpu::PipelineCompilationOptions {

@@ -12,10 +12,12 @@ use crate::key::{ElementType, Form, KeyWords};
 /// What the words are that a kernel takes for keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Keys {
-    /// Keys, in arrays of our own. Arguments come from the host.
+    /// Keys, in arrays of our own.
     Own,
-    /// Elements of a caller. Arguments lie on the device.
-    Callers(View),
+    /// Elements of a caller, in arrays that begin where their bindings do.
+    Elements(View),
+    /// Elements of a caller, in slices that begin anywhere. Arguments lie on the device.
+    Slices(View),
 }
 
 /// How a caller's elements are ordered. NaN come last.
@@ -44,17 +46,28 @@ impl View {
 }
 
 impl Keys {
-    /// Whether they are a caller's.
-    pub(super) fn are_callers(self) -> bool {
-        matches!(self, Self::Callers(_))
+    /// How elements are seen, if these are.
+    pub(super) fn view(self) -> Option<View> {
+        match self {
+            Self::Own => None,
+            Self::Elements(view) | Self::Slices(view) => Some(view),
+        }
+    }
+
+    /// Whether they are in slices, with arguments on the device.
+    #[must_use]
+    pub fn are_slices(self) -> bool {
+        matches!(self, Self::Slices(_))
     }
 
     /// What a module says of its arguments, and of the maps.
     pub(super) fn text(self) -> String {
-        let Self::Callers(view) = self else {
-            return include_str!("../../shaders/arguments_immediate.wgsl").to_owned();
+        let mut text = if self.are_slices() {
+            include_str!("../../shaders/arguments_uniform.wgsl").to_owned()
+        } else {
+            include_str!("../../shaders/arguments_immediate.wgsl").to_owned()
         };
-        let mut text = include_str!("../../shaders/arguments_uniform.wgsl").to_owned();
+        let Some(view) = self.view() else { return text };
         let (width, form) = view.element.layout();
         let low_bits = |bits: u32| if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
         for (name, value) in [

@@ -380,10 +380,15 @@ impl Dispatch {
         true
     }
 
-    /// The grid for fewer elements than it is for.
-    pub(crate) fn grid_of(&self, count: u32, shape: Shape, limits: &Limits) -> Result<Grid, Error> {
-        let Launch { workgroups, .. } = self.kernel.family().launch(count.min(self.count), shape, limits);
-        Grid::new(workgroups, limits)
+    /// The same for fewer elements.
+    ///
+    /// # Errors
+    ///
+    /// More elements than it is for.
+    pub(crate) fn for_fewer(&self, count: u32, shape: Shape, limits: &Limits) -> Result<Self, Error> {
+        keep_to([("elements of a dispatch", count.into(), self.count.into())])?;
+        let Launch { workgroups, .. } = self.kernel.family().launch(count, shape, limits);
+        Ok(Self { count, grid: Grid::new(workgroups, limits)?, ..*self })
     }
 
     /// Takes words of the caller's own for positions. Returns whether it keeps those of equal keys in order.

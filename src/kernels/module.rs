@@ -17,8 +17,8 @@
 //! certain to be unrolled; `unroll.rs` supplies them.
 //!
 //! What differs between dispatches are arguments. They travel as immediates, so that a sort is one list of commands with few
-//! changes of pipeline; in sorts that a caller records, where the device may know what the host does not, they lie in a
-//! buffer. The file `arguments_*.wgsl` says which, and in such sorts those in `callers/` say how elements become keys.
+//! changes of pipeline; where the device knows what the host does not, or has no immediates, they lie in a buffer. The file
+//! `arguments_*.wgsl` says which; in sorts that a caller records, those in `callers/` say how elements become keys.
 
 use std::fmt::Write;
 
@@ -60,13 +60,19 @@ impl PipelineKey {
     /// The same for this kernel on a caller's elements.
     pub(super) fn view(&mut self, kernel: Kernel, view: View) {
         self.kernel = kernel.family().without_arguments();
-        self.keys = Keys::Callers(view);
+        self.keys = Keys::Elements(view);
     }
 
-    /// Whose keys it sorts, which says where its arguments come from.
+    /// The same for elements in slices that begin anywhere.
     #[must_use]
-    pub fn keys(&self) -> Keys {
-        self.keys
+    pub fn of_slices(self) -> Self {
+        Self { keys: self.keys.view().map_or(Keys::Own, Keys::Slices), ..self }
+    }
+
+    /// Whether its arguments lie on the device, in a group of their own.
+    #[must_use]
+    pub fn has_group(&self) -> bool {
+        self.keys.are_slices()
     }
 
     /// Invocations in a workgroup.

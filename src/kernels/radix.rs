@@ -375,7 +375,8 @@ impl Family for Radix {
             RadixWork::Scatter => ("scatter", wgsl!("varying" "scatter" "counted") + &sums()),
         };
         let mut text = wgsl!("pass") + &own;
-        text += &if keys.are_callers() { wgsl!("keys_callers") } else { wgsl!("keys_own") };
+        text += &if keys.view().is_some() { wgsl!("elements") } else { wgsl!("keys") };
+        text += &if keys.are_slices() { wgsl!("access_slices") } else { wgsl!("access") };
         if entry_point == "scatter" {
             text += &match self.tile.matching {
                 Matching::Groups => wgsl!("rank_groups"),
@@ -388,9 +389,9 @@ impl Family for Radix {
                 Matching::Ballots => wgsl!("rank_shuffle"),
                 Matching::Groups => String::new(),
             };
-            text += &match (shape.positions, keys.are_callers()) {
-                (true, true) => wgsl!("positions_callers"),
-                (true, false) => wgsl!("positions_own"),
+            text += &match (shape.positions, keys.are_slices()) {
+                (true, true) => wgsl!("access_positions_slices"),
+                (true, false) => wgsl!("access_positions"),
                 (false, _) => String::new(),
             };
             text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
@@ -430,7 +431,7 @@ impl Family for Radix {
             ("TAKES_NUMBERS", u32::from(!self.tile.in_order)),
             ("PATIENCE", if self.tile.in_order { 64 } else { 16 }),
             ("ROWS", ROWS),
-            ("MAPS_KEYS", keys.are_callers().into()),
+            ("MAPS_KEYS", keys.view().is_some().into()),
             ("SILENT_TILE", silence.0),
             ("TELLS_LATE", silence.1),
         ];

@@ -2,7 +2,8 @@
 //! table in Markdown:
 //!
 //! ```text
-//! cargo run --release --manifest-path benches/peers/Cargo.toml -- [--beside FILE.csv] [--csv FILE.csv] [--runs N] [SIZE]...
+//! cargo run --release --manifest-path benches/peers/Cargo.toml -- [--beside FILE.csv] [--csv FILE.csv] [--runs N] \
+//!     [--only ALGORITHM,...] [SIZE]...
 //! ```
 //!
 //! `--beside` puts the lines of another program, `algorithm,type,n,median_ms,min_ms,samples_ms`, into the
@@ -29,7 +30,7 @@ use gpusort::unstable::words::Words;
 use gpusort::{Clock, Elapsed, Select};
 
 /// What stands in the table's columns beside the size: a title, and the algorithm's name in the lines.
-const COLUMNS: [(&str, &str); 16] = [
+const COLUMNS: [(&str, &str); 17] = [
     ("bitonic", "gpusort-bitonic"),
     ("radix", "gpusort-radix"),
     ("recorded", "gpusort-recorded"),
@@ -42,6 +43,7 @@ const COLUMNS: [(&str, &str); 16] = [
     ("bitonic pairs", "gpusort-bitonic-pairs"),
     ("radix pairs", "gpusort-radix-pairs"),
     ("recorded pairs", "gpusort-recorded-pairs"),
+    ("recorded positions", "gpusort-recorded-positions"),
     ("recorded argsort", "gpusort-recorded-argsort"),
     ("lampshade pairs", "lampshade-pairs"),
     ("wgpu_sort pairs", "wgpu_sort-pairs"),
@@ -52,16 +54,23 @@ struct Options {
     beside: Option<String>,
     csv: Option<String>,
     runs: usize,
+    /// Algorithms by name; none for all.
+    only: Vec<String>,
     sizes: Vec<u64>,
 }
 
 fn options() -> anyhow::Result<Options> {
-    let mut options = Options { beside: None, csv: None, runs: Pace::default().runs, sizes: Vec::new() };
+    let mut options =
+        Options { beside: None, csv: None, runs: Pace::default().runs, only: Vec::new(), sizes: Vec::new() };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--beside" => options.beside = Some(args.next().context("--beside needs a file")?),
             "--csv" => options.csv = Some(args.next().context("--csv needs a file")?),
+            "--only" => {
+                let names = args.next().context("--only needs names")?;
+                options.only = names.split(',').map(str::to_owned).collect();
+            }
             "--runs" => options.runs = args.next().context("--runs needs a number")?.parse()?,
             size => options.sizes.push(gpusort::unstable::size::parse(size)?),
         }
@@ -109,19 +118,28 @@ fn main() -> anyhow::Result<()> {
         eprintln!("wgpu_sort: {error:#}");
     }
     for &n in &options.sizes {
-        let mut add = |algorithm: &str, contender: anyhow::Result<Box<dyn Contender + '_>>| match contender
-            .and_then(|mut contender| times(n, options.runs, contender.as_mut()))
-        {
-            Ok(times) => {
-                let line = line(algorithm, n, times);
-                eprintln!("{algorithm} {n}: {} ms", line.median_ms);
-                lines.push(line);
+        let wanted =
+            |algorithm: &str| options.only.is_empty() || options.only.iter().any(|only| only == algorithm);
+        let mut add = |algorithm: &str, contender: Option<anyhow::Result<Box<dyn Contender + '_>>>| {
+            let Some(contender) = contender else { return };
+            match contender.and_then(|mut contender| times(n, options.runs, contender.as_mut())) {
+                Ok(times) => {
+                    let line = line(algorithm, n, times);
+                    eprintln!("{algorithm} {n}: {} ms", line.median_ms);
+                    lines.push(line);
+                }
+                Err(error) => eprintln!("{algorithm} {n}: {error:#}"),
             }
-            Err(error) => eprintln!("{algorithm} {n}: {error:#}"),
         };
         for algorithm in [Algorithm::Bitonic, Algorithm::Radix] {
-            add(&format!("gpusort-{algorithm}"), ours.sort(n, algorithm, false));
-            add(&format!("gpusort-{algorithm}-pairs"), ours.sort(n, algorithm, true));
+            add(
+                &format!("gpusort-{algorithm}"),
+                wanted(&format!("gpusort-{algorithm}")).then(|| ours.sort(n, algorithm, false)),
+            );
+            add(
+                &format!("gpusort-{algorithm}-pairs"),
+                wanted(&format!("gpusort-{algorithm}-pairs")).then(|| ours.sort(n, algorithm, true)),
+            );
         }
         for what in Recorded::ALL {
             let guest = match what {
@@ -129,12 +147,12 @@ fn main() -> anyhow::Result<()> {
                 Recorded::Plain => &plain,
                 _ => &guest,
             };
-            add(what.name(), guest.recorded(n, what, ours));
+            add(what.name(), wanted(what.name()).then(|| guest.recorded(n, what, ours)));
         }
-        add("lampshade", lampshade.keys(n, ours));
-        add("lampshade-pairs", lampshade.pairs(n, ours));
+        add("lampshade", wanted("lampshade").then(|| lampshade.keys(n, ours)));
+        add("lampshade-pairs", wanted("lampshade-pairs").then(|| lampshade.pairs(n, ours)));
         if let Ok(wgpu_sort) = &wgpu_sort {
-            add("wgpu_sort-pairs", wgpu_sort.pairs(n, ours));
+            add("wgpu_sort-pairs", wanted("wgpu_sort-pairs").then(|| wgpu_sort.pairs(n, ours)));
         }
     }
 
@@ -261,11 +279,13 @@ enum Recorded {
     /// On a device without features.
     Plain,
     Pairs,
+    Positions,
     Argsort,
 }
 
 impl Recorded {
-    const ALL: [Self; 6] = [Self::Keys, Self::Floats, Self::Shared, Self::Plain, Self::Pairs, Self::Argsort];
+    const ALL: [Self; 7] =
+        [Self::Keys, Self::Floats, Self::Shared, Self::Plain, Self::Pairs, Self::Positions, Self::Argsort];
 
     fn name(self) -> &'static str {
         match self {
@@ -274,6 +294,7 @@ impl Recorded {
             Self::Shared => "gpusort-recorded-shared",
             Self::Plain => "gpusort-recorded-plain",
             Self::Pairs => "gpusort-recorded-pairs",
+            Self::Positions => "gpusort-recorded-positions",
             Self::Argsort => "gpusort-recorded-argsort",
         }
     }
@@ -315,7 +336,11 @@ impl Guest {
         ours: Ours<'a>,
     ) -> anyhow::Result<Box<dyn Contender + 'a>> {
         let element = if what == Recorded::Floats { ElementType::F32 } else { ElementType::U32 };
-        let payload = if what == Recorded::Pairs { Payload::U32 } else { Payload::None };
+        let payload = match what {
+            Recorded::Pairs => Payload::U32,
+            Recorded::Positions => Payload::Positions,
+            _ => Payload::None,
+        };
         let spec = Spec::new(element).payload(payload).argsort(what == Recorded::Argsort);
         let sorter = BufferSorter::new(&self.device, &self.queue, spec)?;
         let workspace = sorter.workspace(u32::try_from(n)?)?;
@@ -359,7 +384,7 @@ impl Guest {
             if what == Recorded::Argsort {
                 sorter.record_argsort(&mut encoder, &workspace, keys.slice(..), values.slice(..), count)?;
             } else {
-                let values = (what == Recorded::Pairs).then(|| values.slice(..));
+                let values = (payload != Payload::None).then(|| values.slice(..));
                 sorter.record(&mut encoder, &workspace, keys.slice(..), values, count)?;
             }
             let recording = start.elapsed();
@@ -386,7 +411,7 @@ impl Guest {
                 ensure!(sorted == input, "keys are not as they were");
                 sorted = values.iter().map(|&at| input[at as usize]).collect();
             }
-            let has_values = matches!(what, Recorded::Pairs | Recorded::Argsort);
+            let has_values = payload != Payload::None || what == Recorded::Argsort;
             Ok((time, sorted, has_values.then_some(values)))
         }))
     }

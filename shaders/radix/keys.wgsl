@@ -1,12 +1,4 @@
-// Keys in the order of their words, in arrays that begin where their bindings do.
-
-fn read_key(i: u32) -> Key {
-    return keys[i];
-}
-
-fn write_key(i: u32, key: Key) {
-    scratch_keys[i] = key;
-}
+// Keys in the order of their words.
 
 fn key_of_element(element: Key) -> Key {
     return element;

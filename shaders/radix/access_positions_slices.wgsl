@@ -1,4 +1,4 @@
-// Words beside keys, in a caller's buffer or in one of our own.
+// Words beside keys, in slices.
 
 fn read_position(i: u32) -> u32 {
     return positions[slices.read_positions + i];

@@ -1,23 +1,5 @@
 // Elements in a caller's buffer: they become keys as the first pass reads them, and elements again as the last one writes
-// them. What a buffer is bound from on may be before its slice.
-
-struct Slices {
-    // Where the slices begin that are read, and those that are written: in elements.
-    read_keys: u32,
-    read_positions: u32,
-    write_keys: u32,
-    write_positions: u32,
-}
-
-@group(1) @binding(1) var<uniform> slices: Slices;
-
-fn read_key(i: u32) -> Key {
-    return keys[slices.read_keys + i];
-}
-
-fn write_key(i: u32, key: Key) {
-    scratch_keys[slices.write_keys + i] = key;
-}
+// them.
 
 fn key_of_element(element: Key) -> Key {
     return rotated(ordered(element), KEY_BEGIN);
@@ -29,6 +11,9 @@ fn element_of_key(key: Key) -> Key {
 
 // The bits of a digit that count.
 fn digit_mask(digit: u32) -> u32 {
+    if KEY_BITS == DIGITS * DIGIT_BITS {
+        return RADIX - 1u;
+    }
     return (1u << min(DIGIT_BITS, max(KEY_BITS, DIGIT_BITS * digit) - DIGIT_BITS * digit)) - 1u;
 }
 

@@ -1,0 +1,9 @@
+// Keys in arrays that begin where their bindings do.
+
+fn read_key(i: u32) -> Key {
+    return keys[i];
+}
+
+fn write_key(i: u32, key: Key) {
+    scratch_keys[i] = key;
+}
