@@ -89,6 +89,14 @@ pub enum Count<'a> {
     },
 }
 
+/// Ranges of elements, each of which is sorted by itself.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Segments {
+    /// Rows of so many elements, one after another, as of a matrix.
+    Rows(u32),
+}
+
 /// A use of buffers that cannot be. Slices are named as the parameters of the functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -148,6 +156,15 @@ pub enum Misuse {
     Workspace,
     /// The workspace has no room for an argsort, which its specification left out.
     NoArgsort,
+    /// Elements that are no whole number of rows, or rows without elements.
+    Rows {
+        /// Elements that there are.
+        elements: u64,
+        /// Elements in a row.
+        length: u32,
+    },
+    /// Segments are sorted by whole keys, and the specification names some bits of them.
+    SegmentBits,
     /// Values are missing that the specification has.
     NoValues,
     /// Values are there that the specification does not have.
@@ -188,6 +205,8 @@ impl fmt::Display for Misuse {
             }
             Self::Workspace => f.write_str("the workspace is another sorter's"),
             Self::NoArgsort => f.write_str("the workspace was asked for without an argsort"),
+            Self::Rows { elements, length } => write!(f, "{elements} elements are no rows of {length}"),
+            Self::SegmentBits => f.write_str("segments are sorted by all bits of keys"),
             Self::NoValues => f.write_str("values are missing, which the specification has"),
             Self::Values => f.write_str("values are there, which the specification has not"),
             Self::CountOffset { offset, size } => {
@@ -281,6 +300,9 @@ impl Spec {
         Ok(View { element, descending, begin: bits.start, bits: bits.end - bits.start })
     }
 }
+
+/// A slice, and what it is called in messages.
+type Named<'a> = (&'static str, wgpu::BufferSlice<'a>);
 
 /// Records sorts on one device.
 pub struct BufferSorter {
@@ -406,21 +428,11 @@ impl BufferSorter {
         values: Option<wgpu::BufferSlice<'_>>,
         count: Count<'_>,
     ) -> Result<(), Error> {
-        match (self.spec.payload, &values) {
-            (Payload::None, Some(_)) => return Err(Misuse::Values.into()),
-            (Payload::U32 | Payload::Positions, None) => return Err(Misuse::NoValues.into()),
-            _ => {}
+        let values = self.values(values)?;
+        if let Some(sort) = self.checked(workspace, keys, values, count, workspace.room.capacity)? {
+            self.recorder.record(encoder, &workspace.room, &sort)?;
         }
-        let numbers = self.spec.payload == Payload::Positions;
-        self.record_any(
-            encoder,
-            workspace,
-            keys,
-            values.map(|values| ("values", values)),
-            count,
-            numbers,
-            false,
-        )
+        Ok(())
     }
 
     /// Records what writes the positions of `count` keys in sorted order: first that of the first key, from 0. Keys stay as they
@@ -440,23 +452,100 @@ impl BufferSorter {
         if !self.spec.argsort {
             return Err(Misuse::NoArgsort.into());
         }
-        self.record_any(encoder, workspace, keys, Some(("positions", positions)), count, true, true)
+        let positions = Some(("positions", positions));
+        if let Some(sort) = self.checked(workspace, keys, positions, count, workspace.room.capacity)? {
+            let sort = Sort { numbers: true, keeps_keys: true, ..sort };
+            self.recorder.record(encoder, &workspace.room, &sort)?;
+        }
+        Ok(())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what the two above have in common")]
-    fn record_any(
+    /// Records what leaves the first `k` of `count` keys in order at the beginning, with the values beside them. What is after
+    /// those is unspecified. It takes as long as sorting all.
+    ///
+    /// # Errors
+    ///
+    /// A [`Misuse`] of buffers: nothing is recorded then.
+    pub fn record_top(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         workspace: &Workspace,
         keys: wgpu::BufferSlice<'_>,
-        values: Option<(&'static str, wgpu::BufferSlice<'_>)>,
+        values: Option<wgpu::BufferSlice<'_>>,
+        k: u32,
         count: Count<'_>,
-        numbers: bool,
-        keeps_keys: bool,
     ) -> Result<(), Error> {
-        let room = &workspace.room;
-        if !self.recorder.owns(room) {
-            return Err(Misuse::Workspace.into());
+        if k == 0 {
+            return Ok(());
+        }
+        self.record(encoder, workspace, keys, values, count)
+    }
+
+    /// Records sorts of segments, each by itself; positions are those in their segment. All of the slice of keys is sorted. Rows
+    /// of up to some thousand elements are sorted many at a time, and need no room in the workspace; longer ones are sorted one
+    /// after another.
+    ///
+    /// The first time that rows of another power of two come, a pipeline is compiled for them.
+    ///
+    /// # Errors
+    ///
+    /// A [`Misuse`] of buffers: nothing is recorded then.
+    pub fn record_segments(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        workspace: &Workspace,
+        keys: wgpu::BufferSlice<'_>,
+        values: Option<wgpu::BufferSlice<'_>>,
+        segments: Segments,
+    ) -> Result<(), Error> {
+        let Segments::Rows(length) = segments;
+        if self.spec.bits.is_some() {
+            return Err(Misuse::SegmentBits.into());
+        }
+        let each = self.spec.element.bytes() as u64;
+        let elements = keys.size() / each;
+        if length == 0 || elements % u64::from(length) != 0 {
+            return Err(Misuse::Rows { elements, length }.into());
+        }
+        let count = Count::Host(u32::try_from(elements).unwrap_or(u32::MAX));
+        let all = self.checked(workspace, keys, self.values(values)?, count, MOST)?;
+        let Some(all) = all else { return Ok(()) };
+        if length <= self.recorder.longest_row() {
+            return self.recorder.record_rows(encoder, &workspace.room, &all, length);
+        }
+        let capacity = workspace.room.capacity;
+        if length > capacity {
+            return Err(Misuse::Capacity { count: length, capacity }.into());
+        }
+        for number in 0..elements / u64::from(length) {
+            let keys = all.keys.row(number, length);
+            let positions = all.positions.map(|slice| slice.row(number, length));
+            let sort = Sort { keys, positions, most: length, ..all };
+            self.recorder.record(encoder, &workspace.room, &sort)?;
+        }
+        Ok(())
+    }
+
+    /// The values, as far as the specification has any.
+    fn values<'a>(&self, values: Option<wgpu::BufferSlice<'a>>) -> Result<Option<Named<'a>>, Misuse> {
+        match (self.spec.payload, values) {
+            (Payload::None, Some(_)) => Err(Misuse::Values),
+            (Payload::U32 | Payload::Positions, None) => Err(Misuse::NoValues),
+            (_, values) => Ok(values.map(|values| ("values", values))),
+        }
+    }
+
+    /// What is to be recorded, if it is anything, of no more elements than there is room for.
+    fn checked<'a>(
+        &self,
+        workspace: &Workspace,
+        keys: wgpu::BufferSlice<'a>,
+        values: Option<Named<'a>>,
+        count: Count<'a>,
+        capacity: u32,
+    ) -> Result<Option<Sort<'a>>, Misuse> {
+        if !self.recorder.owns(&workspace.room) {
+            return Err(Misuse::Workspace);
         }
         let mut keys = slice("keys", keys, self.spec.element.bytes() as u64)?;
         let (name, values) = values.unzip();
@@ -469,30 +558,30 @@ impl BufferSorter {
                     .filter_map(|(name, slice)| Some((name, slice?)))
                 {
                     if len < count.into() {
-                        return Err(Misuse::Length { slice, holds: len, count: count.into() }.into());
+                        return Err(Misuse::Length { slice, holds: len, count: count.into() });
                     }
                 }
-                if count > room.capacity {
-                    return Err(Misuse::Capacity { count, capacity: room.capacity }.into());
+                if count > capacity {
+                    return Err(Misuse::Capacity { count, capacity });
                 }
                 count
             }
             Count::Buffer { .. } => {
                 let holds = values.map_or(keys.len, |values| values.len.min(keys.len));
-                u32::try_from(holds).unwrap_or(u32::MAX).min(room.capacity)
+                u32::try_from(holds).unwrap_or(u32::MAX).min(capacity)
             }
         };
         let count = match count {
             Count::Host(_) => None,
             Count::Buffer { buffer, offset } => {
                 if offset.checked_add(4).is_none_or(|end| end > buffer.size()) {
-                    return Err(Misuse::CountOffset { offset, size: buffer.size() }.into());
+                    return Err(Misuse::CountOffset { offset, size: buffer.size() });
                 }
                 Some(slice("the number of elements", buffer.slice(offset..offset + 4), 4)?)
             }
         };
         if most == 0 {
-            return Ok(());
+            return Ok(None);
         }
         // What is bound is no more than what there may be.
         keys.len = most.into();
@@ -503,17 +592,14 @@ impl BufferSorter {
         for (number, (name, slice)) in there().enumerate() {
             let bytes = slice.bound_bytes();
             if bytes > limit {
-                return Err(Misuse::Binding { slice: name, bytes, limit }.into());
+                return Err(Misuse::Binding { slice: name, bytes, limit });
             }
             if let Some((other, _)) = there().take(number).find(|(_, other)| other.overlaps(&slice)) {
-                return Err(Misuse::Overlap(other, name).into());
+                return Err(Misuse::Overlap(other, name));
             }
         }
-        self.recorder.record(
-            encoder,
-            room,
-            &Sort { keys, positions: values, most, count, numbers, keeps_keys },
-        )
+        let numbers = self.spec.payload == Payload::Positions;
+        Ok(Some(Sort { keys, positions: values, most, count, numbers, keeps_keys: false }))
     }
 }
 

@@ -2,6 +2,12 @@
 
 use std::time::Duration;
 
+/// The host's clock, which in a browser is not the standard library's.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use std::time::Instant;
+#[cfg(target_arch = "wasm32")]
+pub(crate) use web_time::Instant;
+
 /// Where a time comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {

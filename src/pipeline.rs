@@ -15,8 +15,9 @@ mod runs;
 use std::io::{self, Write};
 use std::sync::mpsc;
 use std::thread::Scope;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::binary::{self, Source};
 use crate::io::csv::Table;

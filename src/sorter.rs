@@ -15,11 +15,12 @@ mod on_cpu;
 mod on_gpu;
 mod shares;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use self::kept::Merging;
 pub use self::method::{Method, Planned};
 use self::on_gpu::{OnDevice, OnGpu};
+use crate::clock::Instant;
 use crate::device::{AdapterInfo, Select};
 use crate::error::Error;
 use crate::gpu::Gpu;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gpusort::buffers::{BufferSorter, Count, Misuse, Payload, Spec, Workspace};
+use gpusort::buffers::{BufferSorter, Count, Misuse, Payload, Segments, Spec, Workspace};
 use gpusort::unstable::key::{KeyMap, KeyWords, Word};
 use gpusort::{Algorithm, ElementType, ErrorKind, Method, Variant};
 use proptest::prelude::*;
@@ -471,6 +471,88 @@ fn sorts_in_one_encoder_with_one_workspace() {
     }
 }
 
+/// Rows of these lengths and numbers: around powers of two, one for each way to hold rows in registers, and longer than any tile.
+#[test]
+fn rows_of_every_length() {
+    let lengths = [1, 2, 3, 15, 16, 17, 100, 127, 128, 129, 1000, 1024, 2049, 4096, 5000, 8192, 9001];
+    for guest in [Guest::advised(), Guest::plain()] {
+        for (element, payload) in [
+            (ElementType::F32, Payload::None),
+            (ElementType::I32, Payload::U32),
+            (ElementType::U32, Payload::Positions),
+            (ElementType::F64, Payload::None),
+            (ElementType::U64, Payload::U32),
+            (ElementType::F64, Payload::Positions),
+        ] {
+            let asked = Asked { payload, descending: element == ElementType::I32, ..Asked::of(element) };
+            let (sorter, workspace) = sorter_of(&guest, asked.spec());
+            for (number, length) in lengths.into_iter().enumerate() {
+                if tier::is_quick() && number % 3 > 0 {
+                    continue;
+                }
+                let rows = (10_000 / length).clamp(2, 700) + number % 2;
+                let elements = inputs::elements(element, rows * length, number as u64);
+                let places = Places { keys: number, values: 3 * number, count: 0 };
+                let slices = Slices::new(&guest, &asked, &elements, Told::Host, places);
+                let (each, n) = (element.bytes() as u64, elements.len() as u64);
+                let begin = places.keys as u64 * each;
+                let keys = slices.keys.slice(begin..begin + n * each);
+                let begin = places.values as u64 * 4;
+                let values = slices.values.slice(begin..begin + n * 4);
+                let values = (payload != Payload::None).then_some(values);
+                let mut encoder = guest.encoder();
+                let segments = Segments::Rows(length as u32);
+                sorter.record_segments(&mut encoder, &workspace, keys, values, segments).unwrap();
+                guest.submit(encoder);
+                // Each row as if it were all.
+                let (mut expected, mut beside) = (Vec::new(), Vec::new());
+                for (elements, words) in elements.chunks(length).zip(slices.words.chunks(length)) {
+                    let positions = asked.positions(elements, length);
+                    expected.extend(positions.iter().map(|&at| elements[at as usize]));
+                    match payload {
+                        Payload::Positions => beside.extend(positions),
+                        Payload::U32 => beside.extend(positions.iter().map(|&at| words[at as usize])),
+                        _ => beside.extend(words),
+                    }
+                }
+                let expected = within(places.keys, &bytes_of(element, expected), element.bytes());
+                assert!(
+                    guest.read(&slices.keys)[..expected.len()] == expected,
+                    "{asked:?}, rows of {length}"
+                );
+                let beside = within(places.values, bytemuck::cast_slice(&beside), 4);
+                assert!(guest.read(&slices.values)[..beside.len()] == beside, "{asked:?}, rows of {length}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_few() {
+    let guest = Guest::advised();
+    let asked = Asked { payload: Payload::U32, descending: true, ..Asked::of(ElementType::F32) };
+    let (sorter, workspace) = sorter_of(&guest, asked.spec());
+    let elements = inputs::elements(asked.element, 20_000, 3);
+    for (k, told) in [(0, Told::Host), (1, Told::Host), (300, Told::Device(11_000)), (5000, Told::Device(40))]
+    {
+        let slices = Slices::new(&guest, &asked, &elements, told, NOWHERE);
+        let count = match told {
+            Told::Host => Count::Host(20_000),
+            Told::Device(_) => Count::Buffer { buffer: &slices.count, offset: 0 },
+        };
+        let mut encoder = guest.encoder();
+        let (keys, values) = (slices.keys.slice(..80_000), Some(slices.values.slice(..80_000)));
+        sorter.record_top(&mut encoder, &workspace, keys, values, k, count).unwrap();
+        guest.submit(encoder);
+        let count = if let Told::Device(count) = told { count as usize } else { elements.len() };
+        let first = &asked.positions(&elements, count)[..count.min(k as usize)];
+        let keys = bytes_of(asked.element, first.iter().map(|&at| elements[at as usize]));
+        assert!(guest.read(&slices.keys)[..keys.len()] == keys);
+        let words: Vec<u32> = first.iter().map(|&at| slices.words[at as usize]).collect();
+        assert!(guest.read(&slices.values)[..4 * words.len()] == *bytemuck::cast_slice::<_, u8>(&words));
+    }
+}
+
 /// Passes of the caller's own before and after the sort, in one submit: numbers are made, those below a bound are kept and
 /// counted, the kept ones sorted, and the sum of the products of keys and their places is made of them.
 #[test]
@@ -667,6 +749,19 @@ fn wrong_uses_are_errors() {
     let expected = Misuse::Alignment { slice: "the number of elements", offset: 6, element: 4 };
     assert_eq!(wrong(k, v, on_device(&count, 6)), expected);
     assert_eq!(wrong(k, v, on_device(&mapped, 0)), Misuse::Usage("the number of elements"));
+
+    let rows = |keys, length| {
+        let segments = Segments::Rows(length);
+        misuse(sorter.record_segments(&mut guest.encoder(), &workspace, keys, v, segments))
+    };
+    assert_eq!(rows(k, 0), Misuse::Rows { elements: 200, length: 0 });
+    assert_eq!(rows(k, 7), Misuse::Rows { elements: 200, length: 7 });
+    let long = guest.buffer(&vec![0; 8 * 20_000]);
+    assert_eq!(rows(long.slice(..), 100), Misuse::Length { slice: "values", holds: 200, count: 20_000 });
+    let some_bits = new(Spec::new(ElementType::U64).key_bits(0..8)).unwrap();
+    let own = some_bits.workspace(100).unwrap();
+    let refused = some_bits.record_segments(&mut guest.encoder(), &own, k, None, Segments::Rows(10));
+    assert_eq!(misuse(refused), Misuse::SegmentBits);
 
     let other = new(Spec::new(ElementType::U64).argsort(false)).unwrap();
     let mut encoder = guest.encoder();

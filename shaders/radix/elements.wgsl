@@ -1,13 +1,4 @@
-// Elements in a caller's buffer: they become keys as the first pass reads them, and elements again as the last one writes
-// them.
-
-fn key_of_element(element: Key) -> Key {
-    return rotated(ordered(element), KEY_BEGIN);
-}
-
-fn element_of_key(key: Key) -> Key {
-    return unordered(rotated(key, (32u * KEY_WORDS - KEY_BEGIN) % (32u * KEY_WORDS)));
-}
+// Some bits of keys may count alone.
 
 // The bits of a digit that count.
 fn digit_mask(digit: u32) -> u32 {

@@ -1,12 +1,4 @@
-// Keys in the order of their words.
-
-fn key_of_element(element: Key) -> Key {
-    return element;
-}
-
-fn element_of_key(key: Key) -> Key {
-    return key;
-}
+// All bits of keys count.
 
 // The bits of a digit that count.
 fn digit_mask(digit: u32) -> u32 {

@@ -1,8 +1,9 @@
 //! How fast the device copies within its memory: the bound of a pass over data that no cache holds.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::device::Gpu;
+use crate::clock::Instant;
 use crate::device::Kind;
 use crate::error::Error;
 

@@ -132,9 +132,7 @@ impl Context {
 
     /// Has errors that this work causes on the device returned, not told to whoever hears of others.
     pub(super) fn scoped<R>(&self, work: impl FnOnce(&Self) -> Result<R, Error>) -> Result<R, Error> {
-        let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let done = work(self);
-        let error = pollster::block_on(scope.pop());
+        let (done, error) = within(&self.device, wgpu::ErrorFilter::Validation, || work(self));
         let done = done?;
         error.map_or(Ok(done), |error| Err(Error::device(error)))
     }
@@ -176,14 +174,11 @@ impl Context {
         usage: wgpu::BufferUsages,
         mapped: bool,
     ) -> Result<wgpu::Buffer, Error> {
-        let scope = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some(label),
-            size,
-            usage,
-            mapped_at_creation: mapped,
-        });
-        match pollster::block_on(scope.pop()) {
+        let descriptor =
+            wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: mapped };
+        let make = || self.device.create_buffer(&descriptor);
+        let (buffer, failure) = within(&self.device, wgpu::ErrorFilter::OutOfMemory, make);
+        match failure {
             None => self.check().map(|()| buffer),
             Some(_) => Err(Error::new(ErrorKind::NoMemory {
                 device: self.info.to_string(),
@@ -192,6 +187,21 @@ impl Context {
             })),
         }
     }
+}
+
+/// Does this work, and returns an error of this kind that it causes on the device. In a browser nobody can wait for that: there
+/// the page hears of it.
+fn within<R>(
+    device: &wgpu::Device,
+    filter: wgpu::ErrorFilter,
+    work: impl FnOnce() -> R,
+) -> (R, Option<wgpu::Error>) {
+    if cfg!(target_arch = "wasm32") {
+        return (work(), None);
+    }
+    let scope = device.push_error_scope(filter);
+    let done = work();
+    (done, pollster::block_on(scope.pop()))
 }
 
 fn choose(adapters: Vec<wgpu::Adapter>, select: &Select) -> Result<(wgpu::Adapter, AdapterInfo), Error> {

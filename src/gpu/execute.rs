@@ -5,12 +5,12 @@
 //! long that a watchdog might step in or a person might wonder; then each submit is sized to about a
 //! tenth of a second by how long the one before took.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::buffers::Buffers;
 use super::device::Gpu;
 use super::encode::Recording;
-use crate::clock::{Clock, Elapsed};
+use crate::clock::{Clock, Elapsed, Instant};
 use crate::device::Kind;
 use crate::error::Error;
 use crate::plan::Plan;

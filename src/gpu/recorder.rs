@@ -15,11 +15,12 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::context::Context;
 use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_POSITIONS, POSITIONS, Pipelines};
 use crate::algorithm::{Algorithm, Variant};
+use crate::clock::Instant;
 use crate::device::AdapterInfo;
 use crate::error::Error;
 use crate::kernels::{Arguments, ELEMENT_BINDINGS, PipelineKey};
@@ -54,6 +55,12 @@ impl<'a> Slice<'a> {
         (self.offset % ALIGNMENT / self.each) as u32
     }
 
+    /// One of the rows of this length in it.
+    pub(crate) fn row(self, number: u64, length: u32) -> Self {
+        let len = u64::from(length);
+        Self { offset: self.offset + number * len * self.each, len, ..self }
+    }
+
     /// Bytes that are bound: from a multiple of the alignment to the end of the elements.
     pub(crate) fn bound_bytes(&self) -> u64 {
         self.offset % ALIGNMENT + self.len * self.each
@@ -72,6 +79,7 @@ impl<'a> Slice<'a> {
 }
 
 /// What is recorded.
+#[derive(Clone, Copy)]
 pub(crate) struct Sort<'a> {
     /// At least one element; those of an argsort are read alone.
     pub(crate) keys: Slice<'a>,
@@ -122,6 +130,8 @@ pub(crate) struct Recorder {
     copy: wgpu::ComputePipeline,
     plain_copy: Option<wgpu::ComputePipeline>,
     copied: wgpu::BindGroupLayout,
+    prepare_rows: wgpu::ComputePipeline,
+    prepared_rows: wgpu::BindGroupLayout,
     pub(crate) compiling: Duration,
 }
 
@@ -271,6 +281,10 @@ impl Recorder {
             );
             let text = include_str!("../../shaders/callers/prepare.wgsl").to_owned();
             let prepare = pipeline(device, "prepare", text, &[Some(&prepared), Some(&bytes)], cache.as_ref());
+            let prepared_rows = layout(device, "gpusort rows", &[storage(0, false)]);
+            let text = include_str!("../../shaders/callers/prepare_rows.wgsl").to_owned();
+            let layouts = [Some(&prepared_rows), Some(&bytes)];
+            let prepare_rows = pipeline(device, "prepare_rows", text, &layouts, cache.as_ref());
             let copied = layout(device, "gpusort copy", &[storage(0, true), storage(1, false)]);
             let copy = |arguments: &str, layouts: &[_]| {
                 let words = sort.shape.key_words();
@@ -309,6 +323,8 @@ impl Recorder {
                 copy,
                 plain_copy,
                 copied,
+                prepare_rows,
+                prepared_rows,
                 compiling: Duration::ZERO,
             };
             // Of any size, as pipelines do not depend on it.
@@ -501,6 +517,68 @@ impl Recorder {
             if dispatch.access().changes_sides {
                 side = if side == Side::Callers { Side::Ours } else { Side::Callers };
             }
+        }
+        Ok(())
+    }
+
+    /// The longest row that is sorted with others.
+    pub(crate) fn longest_row(&self) -> u32 {
+        Plan::longest_row(self.sort.shape, &self.context.info.limits)
+    }
+
+    /// Records sorts of rows of this many elements, no more than of the longest row.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device reports of a pipeline that had to be made.
+    pub(crate) fn record_rows(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        room: &Room,
+        sort: &Sort,
+        length: u32,
+    ) -> Result<(), Error> {
+        let Passes { shape, view, .. } = self.sort;
+        let limits = &self.context.info.limits;
+        let plan = Plan::of_callers_rows(sort.most / length, length, shape, limits, view, sort.numbers)?;
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some("gpusort rows"),
+            timestamp_writes: None,
+        });
+        let is_plain = self.plain_copy.is_some();
+        let first_key = sort.keys.first();
+        let first_position = sort.positions.as_ref().map_or(0, Slice::first);
+        if !is_plain {
+            let parameters = [(0, whole(&room.parameters))];
+            let group = bind_group(&self.context.device, "gpusort rows", &self.prepared_rows, parameters);
+            let [elements_0, elements_1, elements_2, elements_3] = sort.most.to_le_bytes().map(u32::from);
+            let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
+            let told = [
+                elements_0,
+                elements_1,
+                elements_2,
+                elements_3,
+                length_0,
+                length_1,
+                first_key,
+                first_position,
+            ];
+            pass.set_pipeline(&self.prepare_rows);
+            pass.set_bind_group(0, &group, &[]);
+            pass.set_bind_group(1, &self.told, &told.map(|byte| byte * ALIGNMENT as u32));
+            pass.dispatch_workgroups(1, 1, 1);
+        }
+        for dispatch in plan.dispatches() {
+            let key = if is_plain { dispatch.pipeline() } else { dispatch.pipeline().of_slices() };
+            pass.set_pipeline(&self.pipelines.get(&self.context, key)?);
+            pass.set_bind_group(0, &self.elements(room, sort, shape, Side::Callers, key), &[]);
+            if is_plain {
+                let arguments = [sort.most / length, length, first_key, first_position];
+                pass.set_immediates(0, bytemuck::cast_slice(&arguments));
+            } else {
+                pass.set_bind_group(1, &room.arguments, &[0, 0]);
+            }
+            pass.dispatch_workgroups(dispatch.grid().x, dispatch.grid().y, 1);
         }
         Ok(())
     }

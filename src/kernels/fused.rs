@@ -97,6 +97,25 @@ impl FusedTile {
         ])
     }
 
+    /// What the text of every kernel on such tiles begins with.
+    pub(super) fn constants(self, shape: Shape) -> Vec<(&'static str, u32)> {
+        let Self { elements_log2, parts_log2, .. } = self;
+        let (tile_log2, part_log2) = (self.log2(), elements_log2 - parts_log2);
+        vec![
+            ("TILE_SIZE", 1),
+            ("TILE_LOG2", tile_log2),
+            ("ELEMENTS_LOG2", elements_log2),
+            ("ELEMENTS", 1 << elements_log2),
+            ("HALF", 1 << (elements_log2 - 1)),
+            ("PARTS_LOG2", parts_log2),
+            ("PARTS", 1 << parts_log2),
+            ("PART_LOG2", part_log2),
+            ("PART", 1 << part_log2),
+            ("UPPER_LAYOUTS", (tile_log2 - parts_log2).div_ceil(part_log2) - 1),
+            ("ELEMENT_WORDS", shape.words()),
+        ]
+    }
+
     /// How a workgroup performs the steps of this work: its layouts, in order. None, for a tile's sort.
     ///
     /// # Panics
@@ -333,24 +352,20 @@ impl Family for Fused {
             FusedWork::Strides { count, mirrored, .. } => (count, mirrored),
             FusedWork::Sort | FusedWork::Halves => (0, false),
         };
-        let constants = vec![
-            ("TILE_SIZE", 1),
-            ("TILE_LOG2", tile_log2),
-            ("ELEMENTS_LOG2", elements_log2),
-            ("ELEMENTS", 1 << elements_log2),
-            ("HALF", 1 << (elements_log2 - 1)),
-            ("PARTS_LOG2", parts_log2),
-            ("PARTS", 1 << parts_log2),
-            ("PART_LOG2", part_log2),
-            ("PART", 1 << part_log2),
-            ("RUN_LOG2", tile_log2 - count),
-            ("MIRRORED", mirrored.into()),
-            ("UPPER_LAYOUTS", (tile_log2 - parts_log2).div_ceil(part_log2) - 1),
-            ("ELEMENT_WORDS", shape.words()),
-        ];
-        let tile = include_str!("../../shaders/fused.wgsl");
+        let constants = [
+            self.tile.constants(shape),
+            vec![("SORTED_LOG2", part_log2), ("RUN_LOG2", tile_log2 - count), ("MIRRORED", mirrored.into())],
+        ]
+        .concat();
+        let tile = concat!(
+            include_str!("../../shaders/fused.wgsl"),
+            include_str!("../../shaders/fused_tiles.wgsl"),
+        );
         let (entry_point, text) = match self.work {
-            FusedWork::Sort => ("sort_tile", [tile, include_str!("../../shaders/fused_sort.wgsl")].concat()),
+            FusedWork::Sort => {
+                let stages = include_str!("../../shaders/fused_stages.wgsl");
+                ("sort_tile", [tile, stages, include_str!("../../shaders/fused_sort.wgsl")].concat())
+            }
             FusedWork::Strides { .. } => ("do_steps", [tile, &self.pass()].concat()),
             FusedWork::Halves => {
                 let phases = include_str!("../../shaders/fused_halves.wgsl");

@@ -67,7 +67,10 @@ impl Keys {
         } else {
             include_str!("../../shaders/arguments_immediate.wgsl").to_owned()
         };
-        let Some(view) = self.view() else { return text };
+        let Some(view) = self.view() else {
+            text += include_str!("../../shaders/callers/keys.wgsl");
+            return text;
+        };
         let (width, form) = view.element.layout();
         let low_bits = |bits: u32| if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
         for (name, value) in [
@@ -100,6 +103,7 @@ impl Keys {
             KeyWords::One => include_str!("../../shaders/callers/rotated_1.wgsl"),
             KeyWords::Two => include_str!("../../shaders/callers/rotated_2.wgsl"),
         };
+        text += include_str!("../../shaders/callers/elements.wgsl");
         text
     }
 }

@@ -22,6 +22,7 @@
 //! [`Dispatch::access`] says how many elements it reads and writes at most, whichever workgroups are
 //! launched; each kernel says at its `access` why. A plan's one constructor makes its arrays no smaller.
 
+mod batch;
 mod fused;
 mod iota;
 mod keys;
@@ -40,6 +41,7 @@ mod unroll;
 #[cfg(feature = "gpu")]
 pub(crate) use last_swap::LAST_SWAP;
 
+pub use batch::Batch;
 pub use fused::{Fused, FusedTile, FusedWork, Layout};
 pub use iota::Iota;
 pub use keys::{Keys, View};
@@ -180,6 +182,8 @@ kernels! {
     Merge(Merge),
     /// `iota`: numbers the positions.
     Iota(Iota),
+    /// `batch`: rows in tiles in registers.
+    Batch(Batch),
 }
 
 impl Kernel {
@@ -374,8 +378,11 @@ impl Dispatch {
 
     /// Takes a caller's elements for keys, and its arguments from the device. Returns whether the kernel can.
     pub(crate) fn view(&mut self, view: View) -> bool {
-        let Kernel::Radix(radix) = &mut self.kernel else { return false };
-        radix.digits = view.digits();
+        match &mut self.kernel {
+            Kernel::Radix(radix) => radix.digits = view.digits(),
+            Kernel::Batch(_) => {}
+            _ => return false,
+        }
         self.pipeline.view(self.kernel, view);
         true
     }
@@ -498,6 +505,7 @@ mod tests {
             Top { tuning, k: 100 }.into(),
             Merge { tile: MergeTile::new(6, 5).unwrap(), middle: 30, stays: true }.into(),
             Iota { from: 3 }.into(),
+            Batch::new(FusedTile::new(4, 5, 0).unwrap(), 64).unwrap().into(),
         ];
         let radix = RadixTile::new(32, 15, &Limits::WEBGPU).unwrap();
         all.extend(

@@ -1,8 +1,9 @@
 //! Reading inputs in parts that fit a budget: the first part is all, mostly.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Ask, Content, Dataset, Phase, Reading, Watch, element_of};
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::chunks::{Chunks, Form};
 use crate::io::ordered::type_among;

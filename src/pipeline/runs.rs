@@ -10,9 +10,10 @@
 
 use std::io::{Read, Write};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Ask, Content, Dataset, Done, Parts, Phase, Unwatched, Watch};
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::binary::Source;
 use crate::io::convert::Converted;

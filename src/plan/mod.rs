@@ -41,8 +41,8 @@ mod tuning;
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::device::{Limits, Subgroups};
 pub use crate::kernels::{
-    Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Matching, Merge, MergeTile,
-    Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, Silence, Top, TopTuning, View,
+    Batch, Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Matching, Merge,
+    MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, Silence, Top, TopTuning, View,
 };
 pub use crate::network::{Pair, Step};
 pub use tuning::{RadixFrom, RadixTuning, Tuning};
@@ -150,6 +150,38 @@ impl Plan {
             keep_to([("passes that take no caller's elements", 1, can_view.into())])?;
         }
         Self::once(n, shape, limits, dispatches)
+    }
+
+    /// A plan that sorts rows of this length in a caller's elements, each by itself. With `numbers` it writes the positions in
+    /// them, else it moves the caller's words.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`]; rows that fit no tile.
+    pub fn of_callers_rows(
+        rows: u32,
+        length: u32,
+        shape: Shape,
+        limits: &Limits,
+        view: View,
+        numbers: bool,
+    ) -> Result<Self, Error> {
+        let n = checked_size(rows as usize * length as usize, shape, limits)?;
+        let batch = Batch::new(tuning::row_tile(length, shape, limits)?, length)?;
+        let batch = if numbers { batch } else { batch.carrying() };
+        let mut dispatch = Dispatch::new(batch, 0, n, shape, limits)?;
+        let can_view = dispatch.view(view);
+        keep_to([("passes that take no caller's elements", 1, can_view.into())])?;
+        Self::once(n, shape, limits, vec![dispatch])
+    }
+
+    /// The longest row of this shape that a tile holds.
+    #[must_use]
+    pub fn longest_row(shape: Shape, limits: &Limits) -> u32 {
+        (1..=1 << 13)
+            .rev()
+            .find(|&length: &u32| length.is_power_of_two() && tuning::row_tile(length, shape, limits).is_ok())
+            .unwrap_or(0)
     }
 
     /// A plan that merges sorted runs of these lengths, which lie one after another.

@@ -2,7 +2,7 @@
 
 use crate::device::{Kind, Limits};
 use crate::error::Error;
-use crate::kernels::{FusedTile, Matching, MergeTile, RadixTile, Shape, Silence, TopTuning};
+use crate::kernels::{FusedTile, Matching, MergeTile, RadixTile, Shape, Silence, TopTuning, keep_to};
 use crate::key::KeyWords;
 use crate::network;
 
@@ -87,6 +87,22 @@ fn fitted(numbers: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
         invocations -= 1;
     }
     within(elements, invocations, parts).unwrap_or(FusedTile::SMALLEST)
+}
+
+/// The tile for rows of this length: that of an eighth as many as there are elements a workgroup, and as large as it must be.
+///
+/// # Errors
+///
+/// Rows longer than any tile.
+pub(super) fn row_tile(length: u32, shape: Shape, limits: &Limits) -> Result<FusedTile, Error> {
+    let row_log2 = length.max(1).next_power_of_two().ilog2();
+    let most = if shape.words() == 1 { 5 } else { 4 };
+    let invocations = limits.invocations.clamp(2, 256).ilog2();
+    let elements = row_log2.saturating_sub(invocations).clamp(3, most);
+    let tile = FusedTile::new(elements, invocations, 0)?;
+    tile.keep_to(limits)?;
+    keep_to([("elements in a row", length.into(), 1 << tile.log2())])?;
+    Ok(tile)
 }
 
 /// The largest k for which elements are reduced. Beyond, selecting the ranks would dominate a pass.

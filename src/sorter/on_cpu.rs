@@ -1,8 +1,7 @@
 //! The CPU: its fast sort, and networks as a whole.
 
-use std::time::Instant;
-
 use super::{Give, Job, Method, Ordered, Progress, number_of_records};
+use crate::clock::Instant;
 use crate::cpu::{self, Item, Pair, Piece, network};
 use crate::error::Error;
 use crate::key::KeyWords;

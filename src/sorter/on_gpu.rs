@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::method::{Planned, Task, first_that_fits};
 use super::{Give, Incoming, Job, Method, Ordered, Place, Progress};
-use crate::clock::{Clock, Elapsed};
+use crate::clock::{Clock, Elapsed, Instant};
 use crate::cpu;
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, Run, execute};

@@ -13,12 +13,12 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::kept::{Gathered, Kept, Lost, Merging};
 use super::on_gpu::OnGpu;
 use super::{Give, Job, Method, Ordered, Place, Progress, number_of_records};
-use crate::clock::{Clock, Elapsed};
+use crate::clock::{Clock, Elapsed, Instant};
 use crate::cpu::{self, Pair};
 use crate::error::{Error, ErrorKind};
 use crate::key::KeyWords;

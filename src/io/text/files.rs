@@ -6,10 +6,11 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::integers::Integers;
 use super::{Known, PIECE, guess, known_of, piece_size};
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::infer::Span;
 use crate::io::records::{Print, Records, Spelling};

@@ -1,0 +1,57 @@
+// Sorts rows of one length, each by itself; see fused.wgsl. A tile holds whole rows, each in a block of 2^ROW_LOG2 places, of
+// which the last are empty where rows are shorter. Only the stages of blocks up to a row's are done.
+
+struct Arguments {
+    rows: u32,
+    // Elements in each.
+    length: u32,
+    // Where the first row begins: its keys, and what is beside them.
+    first_key: u32,
+    first_position: u32,
+}
+
+const NOWHERE: u32 = 0xffffffffu;
+
+// Where the element with this index in the tile is in the array.
+fn place_of(tile: u32, index: u32) -> u32 {
+    let row = (tile << (TILE_LOG2 - ROW_LOG2)) + (index >> ROW_LOG2);
+    let column = index & ((1u << ROW_LOG2) - 1u);
+    let is_there = row < arguments.rows && column < arguments.length;
+    return select(NOWHERE, row * arguments.length + column, is_there);
+}
+
+// Where that of a register is, when the registers are an index's highest bits.
+fn place_of_register(tile: u32, local: u32, r: u32) -> u32 {
+    return place_of(tile, first_index(local, LAST_LOW) | (r << LAST_LOW));
+}
+
+fn read_rows(e: ptr<function, Registers>, tile: u32, local: u32) {
+    let last = arguments.rows * arguments.length - 1u;
+    // unroll
+    for (var r = 0u; r < ELEMENTS; r++) {
+        let i = place_of_register(tile, local, r);
+        let key = key_of_element(keys[arguments.first_key + min(i, last)]);
+        // Places in the array are positions: in a row they break ties as those in the row would.
+        (*e)[r] = element_or_last(element_of(key, i), i != NOWHERE);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn sort_rows(place: Place, @builtin(local_invocation_index) local: u32) {
+    let tile = workgroup_number(place);
+    var e: Registers;
+    read_rows(&e, tile, local);
+    exchange(&e, local, LAST_LOW, 0u);
+    if ROW_LOG2 > ELEMENTS_LOG2 {
+        reverse_part(&e, 0u, local & 1u);
+    }
+    sort_registers(&e);
+    for (var k = ELEMENTS_LOG2 + 1u; k <= ROW_LOG2; k++) {
+        let now = local >> (k - 1u - ELEMENTS_LOG2);
+        let next = select(now >> 1u, 0u, k == ROW_LOG2);
+        reverse_part(&e, 0u, (now ^ next) & 1u);
+        merge_bits(&e, local, k);
+    }
+    exchange(&e, local, 0u, LAST_LOW);
+    write_rows(&e, tile, local);
+}
