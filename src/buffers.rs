@@ -265,6 +265,8 @@ impl Spec {
     /// is less by some 15 %: [`BufferSorter::workspace_bytes`] says it.
     #[must_use]
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
+        /// Arguments, and what there is one of.
+        const FIXED: u64 = 4096;
         let bytes = |positions| {
             let shape = Shape::of(self.element, positions);
             // Tiles are smallest there, and what is kept of each is the same everywhere.
@@ -278,12 +280,10 @@ impl Spec {
             };
             extras(Variant::Onesweep).max(extras(Variant::ReduceScan))
         };
-        let has_positions = self.payload != Payload::None;
-        let extras = bytes(has_positions).max(bytes(true).filter(|_| self.argsort)).unwrap_or(0);
+        let has_payload = self.payload != Payload::None;
+        let extras = bytes(has_payload).max(bytes(true).filter(|_| self.argsort)).unwrap_or(0);
         let keys = self.element.bytes() as u64 * if self.argsort { 2 } else { 1 };
-        let positions = if has_positions || self.argsort { 4 } else { 0 };
-        /// Arguments, and what there is one of.
-        const FIXED: u64 = 4096;
+        let positions = if has_payload || self.argsort { 4 } else { 0 };
         u64::from(capacity.max(2)) * (keys + positions) + extras + FIXED
     }
 
@@ -357,7 +357,7 @@ impl BufferSorter {
             return Err(Misuse::Method(algorithm).into());
         }
         let positions = spec.payload != Payload::None;
-        let recorder = Recorder::new(device, queue, cache.cloned(), view, positions, variant)?;
+        let recorder = Recorder::new(device, queue, cache, view, positions, variant)?;
         Ok(Self { spec, recorder })
     }
 
@@ -504,7 +504,7 @@ impl BufferSorter {
         }
         let each = self.spec.element.bytes() as u64;
         let elements = keys.size() / each;
-        if length == 0 || elements % u64::from(length) != 0 {
+        if length == 0 || !elements.is_multiple_of(length.into()) {
             return Err(Misuse::Rows { elements, length }.into());
         }
         let count = Count::Host(u32::try_from(elements).unwrap_or(u32::MAX));

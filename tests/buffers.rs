@@ -189,8 +189,7 @@ impl Slices {
     fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        sorter: &BufferSorter,
-        workspace: &Workspace,
+        (sorter, workspace): (&BufferSorter, &Workspace),
         asked: &Asked,
         told: Told,
         places: Places,
@@ -270,7 +269,7 @@ fn sort(
 ) -> Result<(), String> {
     let slices = Slices::new(guest, asked, elements, told, places);
     let mut encoder = guest.encoder();
-    slices.record(&mut encoder, sorter, workspace, asked, told, places, argsort);
+    slices.record(&mut encoder, (sorter, workspace), asked, told, places, argsort);
     guest.submit(encoder);
     let count = if let Told::Device(number) = told { number as usize } else { usize::MAX };
     slices.check(guest, asked, count.min(elements.len()), places, argsort)
@@ -302,7 +301,7 @@ fn every_type_and_payload(guest: &Guest, variant: Option<Variant>) {
                     let elements = inputs::elements(element, n, seed);
                     let given = (&elements[..], Told::Host, NOWHERE);
                     sort(guest, &sorter, &workspace, &asked, given, false).unwrap();
-                    if seed % 5 == 0 {
+                    if seed.is_multiple_of(5) {
                         sort(guest, &sorter, &workspace, &asked, given, true).unwrap();
                     }
                 }
@@ -397,7 +396,7 @@ fn counts_on_the_device() {
         let small = sorter.workspace(700).unwrap();
         let slices = Slices::new(&guest, &asked, &elements, Told::Device(800), NOWHERE);
         let mut encoder = guest.encoder();
-        slices.record(&mut encoder, &sorter, &small, &asked, Told::Device(800), NOWHERE, false);
+        slices.record(&mut encoder, (&sorter, &small), &asked, Told::Device(800), NOWHERE, false);
         guest.submit(encoder);
         slices.check(&guest, &asked, 700, NOWHERE, false).unwrap();
     }
@@ -461,7 +460,7 @@ fn sorts_in_one_encoder_with_one_workspace() {
         let told = if number % 2 == 1 { Told::Device(n as u32 / 2) } else { Told::Host };
         let places = Places { keys: number, values: 2 * number, count: 3 };
         let slices = Slices::new(&guest, &asked, &elements, told, places);
-        slices.record(&mut encoder, &sorter, &workspace, &asked, told, places, number == 2);
+        slices.record(&mut encoder, (&sorter, &workspace), &asked, told, places, number == 2);
         let count = if number % 2 == 1 { n / 2 } else { n };
         all.push((slices, count, places, number == 2));
     }
@@ -800,7 +799,7 @@ fn a_sort_that_goes_wrong_is_noticed() {
     let slices = Slices::new(&guest, &asked, &elements, Told::Host, NOWHERE);
     assert!(slices.check(&guest, &asked, 1000, NOWHERE, false).is_err(), "nothing was sorted");
     let mut encoder = guest.encoder();
-    slices.record(&mut encoder, &sorter, &workspace, &asked, Told::Host, NOWHERE, false);
+    slices.record(&mut encoder, (&sorter, &workspace), &asked, Told::Host, NOWHERE, false);
     guest.submit(encoder);
     slices.check(&guest, &asked, 1000, NOWHERE, false).unwrap();
     assert!(slices.check(&guest, &asked, 999, NOWHERE, false).is_err(), "one too many was sorted");

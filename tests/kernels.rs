@@ -5,8 +5,8 @@ use gpusort::unstable::cpu::{Pair, network};
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::plan::{
-    Algorithm, Fused, FusedTile, FusedWork, Kernel, Limits, Local, MergeTile, Plan, RadixFrom, Rows, Shape,
-    Step, Tuning, Variant,
+    Algorithm, Batch, Fused, FusedTile, FusedWork, Kernel, Limits, Local, MergeTile, Plan, RadixFrom, Rows,
+    Shape, Step, Tuning, Variant,
 };
 use gpusort::unstable::sorter::Request;
 use gpusort::unstable::words::Words;
@@ -143,6 +143,12 @@ fn kernels_by_themselves_leave_what_the_interpreter_leaves() {
         (700, fused(tile(2, 2, 0), strides(0, 0, 4, true)), 7, 640),
         (700, fused(tile(2, 2, 0), strides(1, 29, 3, true)), 0, 700),
         (700, fused(tile(2, 2, 0), strides(2, 6, 2, true)), 1, 699),
+        // Rows of which several, one, or many are in a tile, or in an invocation.
+        (700, Batch::new(tile(3, 4, 0), 100).unwrap().carrying().into(), 0, 700),
+        (1280, Batch::new(tile(2, 5, 0), 128).unwrap().carrying().into(), 0, 1280),
+        (999, Batch::new(tile(4, 3, 0), 9).unwrap().carrying().into(), 0, 999),
+        (70, Batch::new(tile(3, 2, 0), 5).unwrap().carrying().into(), 0, 70),
+        (70, Batch::new(tile(3, 2, 0), 1).unwrap().carrying().into(), 0, 70),
     ] {
         let limits = &gpu().info().limits;
         let plan = Plan::of_kernels(n, POSITIONED, limits, [(kernel, first, count)]).unwrap();

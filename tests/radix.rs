@@ -161,6 +161,20 @@ fn kernels_for_other_limits_leave_what_the_interpreter_leaves() {
 }
 
 #[test]
+fn kernels_without_subgroups_leave_what_the_interpreter_leaves() {
+    let own = gpu().info().limits;
+    for (workgroup_bytes, n) in [(16 << 10, 9001), (24 << 10, 20_000)] {
+        let limits = Limits { workgroup_bytes, invocations: 256, subgroups: None, ..own };
+        for shape in Shape::ALL {
+            let words: Vec<u64> = random(8).take(n).collect();
+            let tuning = RadixTuning::of_any(shape, &limits).unwrap();
+            let plan = Plan::radix(Variant::ReduceScan, n, shape, &limits, &tuning).unwrap();
+            check_after_every_dispatch(&plan, &words, "without subgroups");
+        }
+    }
+}
+
+#[test]
 fn a_pass_left_out_is_noticed() {
     // The comparisons must be able to fail: without its last pass no plan sorts.
     for variant in VARIANTS {

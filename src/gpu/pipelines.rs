@@ -71,7 +71,7 @@ impl Layouts {
 #[derive(Default)]
 pub(super) struct Pipelines {
     layouts: Mutex<HashMap<(Bindings, bool), Layouts>>,
-    pipelines: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
+    made: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
     /// The layout of arguments in a buffer, which kernels in a caller's encoder may have.
     arguments: Option<wgpu::BindGroupLayout>,
     /// What the driver has compiled before.
@@ -94,7 +94,7 @@ impl Pipelines {
 
     /// The pipeline for `key`, made when it is first asked for.
     pub(super) fn get(&self, context: &Context, key: PipelineKey) -> Result<wgpu::ComputePipeline, Error> {
-        let pipelines = || self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+        let pipelines = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipeline) = pipelines().get(&key) {
             return Ok(pipeline.clone());
         }

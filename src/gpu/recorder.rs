@@ -121,7 +121,7 @@ pub(crate) struct Recorder {
     sort: Passes,
     argsort: Passes,
     prepare: wgpu::ComputePipeline,
-    prepared: wgpu::BindGroupLayout,
+    prepare_layout: wgpu::BindGroupLayout,
     /// The table of bytes, bound once for each byte that there is to tell.
     told: wgpu::BindGroup,
     /// A number that is larger than any.
@@ -129,9 +129,9 @@ pub(crate) struct Recorder {
     /// With arguments in a buffer, and as immediates where the device has these.
     copy: wgpu::ComputePipeline,
     plain_copy: Option<wgpu::ComputePipeline>,
-    copied: wgpu::BindGroupLayout,
+    copy_layout: wgpu::BindGroupLayout,
     prepare_rows: wgpu::ComputePipeline,
-    prepared_rows: wgpu::BindGroupLayout,
+    rows_layout: wgpu::BindGroupLayout,
     pub(crate) compiling: Duration,
 }
 
@@ -244,7 +244,7 @@ impl Recorder {
     pub(crate) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
-        cache: Option<wgpu::PipelineCache>,
+        cache: Option<&wgpu::PipelineCache>,
         view: View,
         positions: bool,
         variant: Option<Variant>,
@@ -265,10 +265,10 @@ impl Recorder {
             let (sort, argsort) = (passes(positions)?, passes(true)?);
 
             let arguments = layout(device, "gpusort arguments", &[uniform(0, true), uniform(1, true)]);
-            let pipelines = Pipelines::of_callers(arguments.clone(), cache.clone());
+            let pipelines = Pipelines::of_callers(arguments.clone(), cache.cloned());
             let entries: [_; 8] = std::array::from_fn(|byte| uniform(byte as u32, true));
             let bytes = layout(device, "gpusort bytes", &entries);
-            let prepared = layout(
+            let prepare_layout = layout(
                 device,
                 "gpusort prepare",
                 &[
@@ -280,24 +280,24 @@ impl Recorder {
                 ],
             );
             let text = include_str!("../../shaders/callers/prepare.wgsl").to_owned();
-            let prepare = pipeline(device, "prepare", text, &[Some(&prepared), Some(&bytes)], cache.as_ref());
-            let prepared_rows = layout(device, "gpusort rows", &[storage(0, false)]);
+            let prepare = pipeline(device, "prepare", text, &[Some(&prepare_layout), Some(&bytes)], cache);
+            let rows_layout = layout(device, "gpusort rows", &[storage(0, false)]);
             let text = include_str!("../../shaders/callers/prepare_rows.wgsl").to_owned();
-            let layouts = [Some(&prepared_rows), Some(&bytes)];
-            let prepare_rows = pipeline(device, "prepare_rows", text, &layouts, cache.as_ref());
-            let copied = layout(device, "gpusort copy", &[storage(0, true), storage(1, false)]);
+            let layouts = [Some(&rows_layout), Some(&bytes)];
+            let prepare_rows = pipeline(device, "prepare_rows", text, &layouts, cache);
+            let copy_layout = layout(device, "gpusort copy", &[storage(0, true), storage(1, false)]);
             let copy = |arguments: &str, layouts: &[_]| {
                 let words = sort.shape.key_words();
                 let kernel = include_str!("../../shaders/callers/copy.wgsl");
                 let text = format!("const KEY_WORDS = {words}u;\n{arguments}{kernel}");
-                pipeline(device, "copy", text, layouts, cache.as_ref())
+                pipeline(device, "copy", text, layouts, cache)
             };
             let has_immediates = device.features().contains(wgpu::Features::IMMEDIATES)
                 && device.limits().max_immediate_size >= Arguments::MOST_BYTES;
             let immediate = include_str!("../../shaders/arguments_immediate.wgsl");
-            let plain_copy = has_immediates.then(|| copy(immediate, &[Some(&copied)]));
+            let plain_copy = has_immediates.then(|| copy(immediate, &[Some(&copy_layout)]));
             let uniform_text = include_str!("../../shaders/arguments_uniform.wgsl");
-            let copy = copy(uniform_text, &[Some(&copied), Some(&arguments)]);
+            let copy = copy(uniform_text, &[Some(&copy_layout), Some(&arguments)]);
 
             let mut table = vec![0_u8; (BYTES * ALIGNMENT) as usize];
             for (byte, entry) in table.chunks_mut(ALIGNMENT as usize).enumerate() {
@@ -317,14 +317,14 @@ impl Recorder {
                 sort,
                 argsort,
                 prepare,
-                prepared,
+                prepare_layout,
                 told,
                 any,
                 copy,
                 plain_copy,
-                copied,
+                copy_layout,
                 prepare_rows,
-                prepared_rows,
+                rows_layout,
                 compiling: Duration::ZERO,
             };
             // Of any size, as pipelines do not depend on it.
@@ -337,9 +337,9 @@ impl Recorder {
     /// Makes the pipelines of a plan, on all cores.
     fn compile(&self, plan: &Plan) -> Result<(), Error> {
         let all = || plan.distinct_dispatches().map(Dispatch::pipeline);
-        let plain = all().filter(|_| self.plain_copy.is_some());
+        let immediate = all().filter(|_| self.plain_copy.is_some());
         // The preparation clears, too.
-        let keys: HashSet<_> = plain.chain(all().skip(1).map(PipelineKey::of_slices)).collect();
+        let keys: HashSet<_> = immediate.chain(all().skip(1).map(PipelineKey::of_slices)).collect();
         parallel::iter(keys).try_for_each(|key| self.pipelines.get(&self.context, key).map(drop))
     }
 
@@ -380,16 +380,16 @@ impl Recorder {
     /// The buffers that these plans need, by name, with their sizes.
     fn buffers(&self, sort: &Plan, argsort: Option<&Plan>) -> Vec<(&'static str, u64)> {
         let plans = || [Some(sort), argsort].into_iter().flatten();
-        let keys = plans().map(Plan::other_room).max().unwrap_or(0);
-        let key_bytes = u64::from(keys) * sort.shape().key_bytes();
+        let elements = plans().map(Plan::other_room).max().unwrap_or(0);
+        let key_bytes = u64::from(elements) * sort.shape().key_bytes();
         let has_positions = plans().any(|plan| plan.shape().positions);
         let mut buffers = vec![(KEYS_NAME, key_bytes)];
         if argsort.is_some() {
             buffers.push((COPIES_NAME, key_bytes));
         }
-        buffers.push((POSITIONS_NAME, if has_positions { u64::from(keys) * 4 } else { 4 }));
+        buffers.push((POSITIONS_NAME, if has_positions { u64::from(elements) * 4 } else { 4 }));
         buffers.push((PARAMETERS_NAME, u64::from(self.sort.view.digits() + 3) * ALIGNMENT));
-        for (Extra { name, .. }, words) in plans().flat_map(|plan| plan.extras()) {
+        for (Extra { name, .. }, words) in plans().flat_map(Plan::extras) {
             match buffers.iter_mut().find(|(known, _)| known == name) {
                 Some((_, bytes)) => *bytes = (*bytes).max(words * 4),
                 None => buffers.push((name, words * 4)),
@@ -523,7 +523,7 @@ impl Recorder {
 
     /// The longest row that is sorted with others.
     pub(crate) fn longest_row(&self) -> u32 {
-        Plan::longest_row(self.sort.shape, &self.context.info.limits)
+        Plan::longest_row(&self.context.info.limits)
     }
 
     /// Records sorts of rows of this many elements, no more than of the longest row.
@@ -550,7 +550,7 @@ impl Recorder {
         let first_position = sort.positions.as_ref().map_or(0, Slice::first);
         if !is_plain {
             let parameters = [(0, whole(&room.parameters))];
-            let group = bind_group(&self.context.device, "gpusort rows", &self.prepared_rows, parameters);
+            let group = bind_group(&self.context.device, "gpusort rows", &self.rows_layout, parameters);
             let [elements_0, elements_1, elements_2, elements_3] = sort.most.to_le_bytes().map(u32::from);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
             let told = [
@@ -599,7 +599,7 @@ impl Recorder {
         let group = bind_group(
             &self.context.device,
             "gpusort prepare",
-            &self.prepared,
+            &self.prepare_layout,
             [
                 (0, whole(&room.parameters)),
                 (1, whole(extra("histograms"))),
@@ -634,7 +634,7 @@ impl Recorder {
         let group = bind_group(
             &self.context.device,
             "gpusort copy",
-            &self.copied,
+            &self.copy_layout,
             [(0, sort.keys.binding()), (1, whole(copies))],
         );
         let words = u64::from(sort.most) * sort.keys.each / 4;

@@ -40,6 +40,11 @@ impl View {
         self.bits.div_ceil(2 * DIGIT_BITS) * 2
     }
 
+    /// Whether elements differ from their keys.
+    pub(super) fn maps(self) -> bool {
+        !matches!(self.element.layout().1, Form::Unsigned) || self.descending || self.begin > 0
+    }
+
     fn words(self) -> KeyWords {
         self.element.key_words()
     }

@@ -15,7 +15,9 @@
 //! their number to the subgroup's own counter of it. No barrier of the workgroup is needed for a key, and
 //! nothing depends on how invocations are numbered: whose turn it is follows from subgroup and lane alone.
 
-use super::{Access, Arguments, Extra, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to};
+use super::{
+    Access, Arguments, Extra, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, View, keep_to,
+};
 use crate::cpu::Item;
 use crate::device::{Limits, Subgroups};
 use crate::error::Error;
@@ -44,7 +46,7 @@ pub enum Matching {
     /// By ballots for one element, and by a mask beside the counter for the next, which keeps two units of a core busy.
     /// Subgroups must be of at most 32 lanes, which can wait for each other.
     Masks,
-    /// By masks alone, in groups of [`GROUP`] invocations that stand in for subgroups: a workgroup waits as a whole.
+    /// By masks alone, in groups of 32 invocations that stand in for subgroups: a workgroup waits as a whole.
     Groups,
 }
 
@@ -431,7 +433,7 @@ impl Family for Radix {
             ("TAKES_NUMBERS", u32::from(!self.tile.in_order)),
             ("PATIENCE", if self.tile.in_order { 64 } else { 16 }),
             ("ROWS", ROWS),
-            ("MAPS_KEYS", keys.view().is_some().into()),
+            ("MAPS_KEYS", keys.view().is_some_and(View::maps).into()),
             ("SILENT_TILE", silence.0),
             ("TELLS_LATE", silence.1),
         ];

@@ -167,7 +167,7 @@ impl Plan {
         numbers: bool,
     ) -> Result<Self, Error> {
         let n = checked_size(rows as usize * length as usize, shape, limits)?;
-        let batch = Batch::new(tuning::row_tile(length, shape, limits)?, length)?;
+        let batch = Batch::new(tuning::row_tile(length, limits)?, length)?;
         let batch = if numbers { batch } else { batch.carrying() };
         let mut dispatch = Dispatch::new(batch, 0, n, shape, limits)?;
         let can_view = dispatch.view(view);
@@ -175,12 +175,12 @@ impl Plan {
         Self::once(n, shape, limits, vec![dispatch])
     }
 
-    /// The longest row of this shape that a tile holds.
+    /// The longest row that a tile holds.
     #[must_use]
-    pub fn longest_row(shape: Shape, limits: &Limits) -> u32 {
+    pub fn longest_row(limits: &Limits) -> u32 {
         (1..=1 << 13)
             .rev()
-            .find(|&length: &u32| length.is_power_of_two() && tuning::row_tile(length, shape, limits).is_ok())
+            .find(|&length: &u32| length.is_power_of_two() && tuning::row_tile(length, limits).is_ok())
             .unwrap_or(0)
     }
 

@@ -89,16 +89,15 @@ fn fitted(numbers: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
     within(elements, invocations, parts).unwrap_or(FusedTile::SMALLEST)
 }
 
-/// The tile for rows of this length: that of an eighth as many as there are elements a workgroup, and as large as it must be.
+/// The tile for rows of this length: no larger than it must be, since many small ones share a core.
 ///
 /// # Errors
 ///
 /// Rows longer than any tile.
-pub(super) fn row_tile(length: u32, shape: Shape, limits: &Limits) -> Result<FusedTile, Error> {
+pub(super) fn row_tile(length: u32, limits: &Limits) -> Result<FusedTile, Error> {
     let row_log2 = length.max(1).next_power_of_two().ilog2();
-    let most = if shape.words() == 1 { 5 } else { 4 };
     let invocations = limits.invocations.clamp(2, 256).ilog2();
-    let elements = row_log2.saturating_sub(invocations).clamp(3, most);
+    let elements = row_log2.saturating_sub(invocations).clamp(3, 5);
     let tile = FusedTile::new(elements, invocations, 0)?;
     tile.keep_to(limits)?;
     keep_to([("elements in a row", length.into(), 1 << tile.log2())])?;
@@ -238,6 +237,7 @@ impl RadixTuning {
     }
 
     /// Tiles in a chunk of `n` elements.
+    #[must_use]
     pub fn chunk(&self, n: u32) -> u32 {
         self.tile.tiles(n).div_ceil(self.chunks.max(1)).max(1)
     }

@@ -13,6 +13,8 @@
 //! result is verified: sorted, and of pairs the positions of a stable sort. A peer that refuses a size or
 //! the device is left out with a note on stderr.
 
+mod guest;
+
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
@@ -28,6 +30,8 @@ use gpusort::unstable::key::{ElementType, KeyMap, KeyWords, Word};
 use gpusort::unstable::plan::{Algorithm, Plan, Shape};
 use gpusort::unstable::words::Words;
 use gpusort::{Clock, Elapsed, Select};
+
+use self::guest::{Guest, elapsed};
 
 /// What stands in the table's columns beside the size: a title, and the algorithm's name in the lines.
 const COLUMNS: [(&str, &str); 17] = [
@@ -111,7 +115,7 @@ fn main() -> anyhow::Result<()> {
     let lampshade = Lampshade::new()?;
     ensure!(lampshade.info.name == gpu.info().name, "lampshade has another GPU: {}", lampshade.info.name);
     let [guest, shared, plain] = [(true, true), (true, false), (false, true)]
-        .map(|(features, hints)| Guest::new(&gpu, features, hints));
+        .map(|(features, hints)| Guest::new(&gpu.info().name, features, hints));
     let (guest, shared, plain) = (guest?, shared?, plain?);
     let wgpu_sort = WgpuSort::new();
     if let Err(error) = &wgpu_sort {
@@ -264,11 +268,6 @@ where
     }
 }
 
-/// The time between two timestamps.
-fn elapsed(ticks: &[u64], period: f32) -> Duration {
-    Duration::from_secs_f64((ticks[1] - ticks[0]) as f64 * f64::from(period) / 1e9)
-}
-
 /// What is recorded into a caller's encoder.
 #[derive(Clone, Copy, PartialEq)]
 enum Recorded {
@@ -300,35 +299,8 @@ impl Recorded {
     }
 }
 
-/// A program with a device of its own, into whose encoders gpusort records.
-struct Guest {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-}
-
+/// What is recorded by it.
 impl Guest {
-    fn new(gpu: &Gpu, features: bool, hints: bool) -> anyhow::Result<Self> {
-        let descriptor = wgpu::InstanceDescriptor {
-            backends: wgpu::Backends::PRIMARY,
-            ..wgpu::InstanceDescriptor::new_without_display_handle()
-        };
-        let instance = wgpu::Instance::new(descriptor);
-        let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
-        let is_ours = |adapter: &wgpu::Adapter| adapter.get_info().name == gpu.info().name;
-        let adapter = adapters.into_iter().find(is_ours).context("the adapter is gone")?;
-        let clock = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
-        let own = if features { BufferSorter::required_features(&adapter) } else { wgpu::Features::empty() };
-        let memory_hints =
-            if hints { gpusort::buffers::MEMORY_HINTS } else { wgpu::MemoryHints::Performance };
-        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
-            required_features: clock | own,
-            required_limits: adapter.limits(),
-            memory_hints,
-            ..Default::default()
-        }))?;
-        Ok(Self { device, queue })
-    }
-
     fn recorded<'a>(
         &'a self,
         n: u64,
@@ -344,29 +316,9 @@ impl Guest {
         let spec = Spec::new(element).payload(payload).argsort(what == Recorded::Argsort);
         let sorter = BufferSorter::new(&self.device, &self.queue, spec)?;
         let workspace = sorter.workspace(u32::try_from(n)?)?;
-        let buffer = |size, usage| {
-            let usage = usage | wgpu::BufferUsages::COPY_DST;
-            let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-            self.device.create_buffer(&descriptor)
-        };
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let (keys, values) = (buffer(n * 4, usage), buffer(n * 4, usage));
-        let ticks = buffer(16, wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC);
-        let queries = self.device.create_query_set(&wgpu::QuerySetDescriptor {
-            label: None,
-            ty: wgpu::QueryType::Timestamp,
-            count: 2,
-        });
+        let (keys, values) = (self.buffer(n * 4, usage), self.buffer(n * 4, usage));
         let numbers: Vec<u32> = (0..n as u32).collect();
-        let read = move |from: &wgpu::Buffer| -> anyhow::Result<Vec<u8>> {
-            let readable = buffer(from.size(), wgpu::BufferUsages::MAP_READ);
-            let mut encoder = self.device.create_command_encoder(&Default::default());
-            encoder.copy_buffer_to_buffer(from, 0, &readable, 0, from.size());
-            self.queue.submit([encoder.finish()]);
-            readable.map_async(wgpu::MapMode::Read, .., |_| {});
-            self.device.poll(wgpu::PollType::wait_indefinitely())?;
-            Ok(readable.get_mapped_range(..)?.to_vec())
-        };
         let map = u32::map(KeyMap::ascending(element));
         let mut is_told = false;
         Ok(Peer::boxed(ours, move |input: &[u32], spin_up: &dyn Fn() -> anyhow::Result<()>| {
@@ -377,36 +329,30 @@ impl Guest {
             self.queue.submit([]);
             self.device.poll(wgpu::PollType::wait_indefinitely())?;
             spin_up()?;
-            let mut encoder = self.device.create_command_encoder(&Default::default());
-            encoder.write_timestamp(&queries, 0);
-            let start = Instant::now();
-            let count = Count::Host(n as u32);
-            if what == Recorded::Argsort {
-                sorter.record_argsort(&mut encoder, &workspace, keys.slice(..), values.slice(..), count)?;
-            } else {
-                let values = (payload != Payload::None).then(|| values.slice(..));
-                sorter.record(&mut encoder, &workspace, keys.slice(..), values, count)?;
-            }
-            let recording = start.elapsed();
-            encoder.write_timestamp(&queries, 1);
-            encoder.resolve_query_set(&queries, 0..2, &ticks, 0);
-            self.queue.submit([encoder.finish()]);
-            self.device.poll(wgpu::PollType::wait_indefinitely())?;
+            let mut recording = Duration::ZERO;
+            let time = self.timed(&[&keys, &values], |encoder| {
+                let start = Instant::now();
+                let count = Count::Host(n as u32);
+                if what == Recorded::Argsort {
+                    sorter.record_argsort(encoder, &workspace, keys.slice(..), values.slice(..), count)?;
+                } else {
+                    let values = (payload != Payload::None).then(|| values.slice(..));
+                    sorter.record(encoder, &workspace, keys.slice(..), values, count)?;
+                }
+                recording = start.elapsed();
+                Ok(())
+            })?;
             if !std::mem::replace(&mut is_told, true) {
                 // The first recording, with all that is made once.
-                eprintln!(
-                    "{}: compiled in {:?}, first recorded in {recording:?}",
-                    what.name(),
-                    sorter.compile_time()
-                );
+                let compiling = sorter.compile_time();
+                eprintln!("{}: compiled in {compiling:?}, first recorded in {recording:?}", what.name());
             } else if n == 1_000_000 {
                 eprintln!("{}: recorded in {recording:?}", what.name());
             }
-            let time =
-                elapsed(&bytemuck::pod_collect_to_vec(&read(&ticks)?), self.queue.get_timestamp_period());
             let words = |bytes: Vec<u8>| bytemuck::pod_collect_to_vec::<u8, u32>(&bytes);
-            let values = words(read(&values)?);
-            let mut sorted: Vec<u32> = words(read(&keys)?).into_iter().map(|bits| bits.key(map)).collect();
+            let values = words(self.read(&values)?);
+            let mut sorted: Vec<u32> =
+                words(self.read(&keys)?).into_iter().map(|bits| bits.key(map)).collect();
             if what == Recorded::Argsort {
                 ensure!(sorted == input, "keys are not as they were");
                 sorted = values.iter().map(|&at| input[at as usize]).collect();
