@@ -10,6 +10,42 @@
 //! [`BufferSorter::record`] writes commands. Recording submits nothing, waits for nothing, reads nothing back, and takes no
 //! memory on the GPU; several sorts may be recorded into one encoder, also with the same workspace.
 //!
+//! ```
+//! use gpusort::buffers::{BufferSorter, Count, Payload, Spec};
+//! use gpusort::{ElementType, wgpu};
+//! # fn device() -> Result<(wgpu::Device, wgpu::Queue), Box<dyn std::error::Error>> {
+//! #     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+//! #     let adapter = pollster::block_on(instance.request_adapter(&Default::default()))?;
+//! #     let descriptor = wgpu::DeviceDescriptor {
+//! #         required_features: BufferSorter::required_features(&adapter),
+//! #         required_limits: BufferSorter::required_limits(&adapter, 1000),
+//! #         ..Default::default()
+//! #     };
+//! #     Ok(pollster::block_on(adapter.request_device(&descriptor))?)
+//! # }
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (device, queue) = device()?;
+//! # let buffer = |label| device.create_buffer(&wgpu::BufferDescriptor {
+//! #     label: Some(label),
+//! #     size: 4000,
+//! #     usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+//! #     mapped_at_creation: false,
+//! # });
+//! // Once: particles are drawn from the farthest to the nearest.
+//! let spec = Spec::new(ElementType::F32).payload(Payload::U32).descending(true);
+//! let sorter = BufferSorter::new(&device, &queue, spec)?;
+//! let workspace = sorter.workspace(1000)?;
+//! let (depths, particles) = (buffer("depths"), buffer("particles"));
+//!
+//! // In each frame, among your own passes.
+//! let mut encoder = device.create_command_encoder(&Default::default());
+//! let (keys, values) = (depths.slice(..), Some(particles.slice(..)));
+//! sorter.record(&mut encoder, &workspace, keys, values, Count::Host(1000))?;
+//! queue.submit([encoder.finish()]);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Elements
 //!
 //! Keys are elements as they lie in your buffer: unsigned, signed or floating-point numbers of 32 or 64 bits. Beside each may be
@@ -22,6 +58,17 @@
 //! How many elements there are is known when a sort is recorded ([`Count::Host`]), or lies in a buffer once it runs
 //! ([`Count::Buffer`]): what an earlier pass has found, such as how many particles are visible. Grids are then those for as many
 //! as the slices hold; workgroups without work end at once.
+//!
+//! # Segments
+//!
+//! [`BufferSorter::record_segments`] sorts each of many rows by itself, as those of a matrix. Rows of up to 8,192 elements, or
+//! fewer where workgroups have little memory, are sorted many at a time in one pass.
+//!
+//! # Memory
+//!
+//! [`Spec::workspace_bytes`] says without a device what a workspace takes at most: a second array of keys and values, a copy of
+//! the keys for [`BufferSorter::record_argsort`] (leave it out by [`Spec::argsort`]), and counts of digits. A workspace
+//! serves any number of sorts, one after another.
 //!
 //! # Devices
 //!
