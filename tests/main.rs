@@ -10,6 +10,7 @@ mod bench;
 mod budget;
 mod buffers;
 mod cli;
+mod examples;
 mod generate;
 mod kernels;
 mod networks;
