@@ -36,6 +36,10 @@ fn main() -> Result<()> {
 }
 
 /// The numbers that are kept, in order.
+///
+/// # Errors
+///
+/// No such adapter; whatever its driver says.
 pub fn run(adapter: &str) -> Result<Vec<f32>> {
     let (device, queue) = common::device(adapter, N)?;
     let kept = common::buffer(&device, "kept", 4 * N as usize);

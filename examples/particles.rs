@@ -27,6 +27,10 @@ fn main() -> Result<()> {
 }
 
 /// Draws so many frames of so many particles. Returns the pixels of the last one, and the depths as they were drawn.
+///
+/// # Errors
+///
+/// No such adapter; whatever its driver says.
 pub fn run(adapter: &str, particles: u32, frames: u32) -> Result<(Vec<u8>, Vec<f32>)> {
     let (device, queue) = common::device(adapter, particles)?;
     let [depths, order] =

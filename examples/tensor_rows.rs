@@ -30,6 +30,10 @@ fn main() -> Result<()> {
 }
 
 /// The rows in order, and the columns that their values had.
+///
+/// # Errors
+///
+/// No such adapter; whatever its driver says.
 pub fn sort_rows(adapter: &str, matrix: &[f32], columns: usize) -> Result<(Vec<f32>, Vec<u32>)> {
     let (device, queue) = common::device(adapter, u32::try_from(matrix.len())?)?;
     let values = common::buffer(&device, "values", 4 * matrix.len());

@@ -1,5 +1,7 @@
 //! The examples of programs with wgpu of their own do what they say.
 
+#![allow(clippy::duplicate_mod, reason = "each example has what they have in common")]
+
 use crate::device;
 use crate::inputs::random;
 
@@ -36,7 +38,7 @@ fn tensor_rows_sorts_each_row() {
         let mut expected: Vec<u32> = (0..columns as u32).collect();
         expected.sort_by(|&a, &b| row[a as usize].total_cmp(&row[b as usize]));
         assert_eq!(indices, expected);
-        assert!(values.iter().zip(indices).all(|(value, &at)| *value == row[at as usize]));
+        assert!(values.iter().zip(indices).all(|(value, &at)| value.to_bits() == row[at as usize].to_bits()));
     }
 }
 

@@ -7,9 +7,14 @@ use std::error::Error;
 use gpusort::buffers::{BufferSorter, MEMORY_HINTS};
 use gpusort::wgpu;
 
+/// What may go wrong in any way.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// A device on the first adapter with this in its name, started for sorts of `capacity` elements.
+///
+/// # Errors
+///
+/// No such adapter; a driver that refuses.
 pub fn device(name: &str, capacity: u32) -> Result<(wgpu::Device, wgpu::Queue)> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
@@ -76,6 +81,10 @@ pub fn dispatch(
 }
 
 /// What a buffer holds after all that was submitted.
+///
+/// # Errors
+///
+/// The device is gone.
 pub fn read(device: &wgpu::Device, queue: &wgpu::Queue, buffer: &wgpu::Buffer) -> Result<Vec<u8>> {
     let here = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("read back"),
