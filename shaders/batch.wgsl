@@ -25,12 +25,16 @@ fn place_of_register(tile: u32, local: u32, r: u32) -> u32 {
     return place_of(tile, first_index(local, LAST_LOW) | (r << LAST_LOW));
 }
 
+// An element of a row of the tile, to be read where there is none: those of other tiles may be written meanwhile.
+fn any_place(tile: u32) -> u32 {
+    return min(tile << (TILE_LOG2 - ROW_LOG2), arguments.rows - 1u) * arguments.length;
+}
+
 fn read_rows(e: ptr<function, Registers>, tile: u32, local: u32) {
-    let last = arguments.rows * arguments.length - 1u;
     // unroll
     for (var r = 0u; r < ELEMENTS; r++) {
         let i = place_of_register(tile, local, r);
-        let key = key_of_element(keys[arguments.first_key + min(i, last)]);
+        let key = key_of_element(keys[arguments.first_key + select(i, any_place(tile), i == NOWHERE)]);
         // Places in the array are positions: in a row they break ties as those in the row would.
         (*e)[r] = element_or_last(element_of(key, i), i != NOWHERE);
     }

@@ -1,19 +1,20 @@
 // Rows of keys with a word beside each.
 
 fn write_rows(e: ptr<function, Registers>, tile: u32, local: u32) {
-    let last = arguments.rows * arguments.length - 1u;
     var words: array<u32, ELEMENTS>;
     if NUMBERS == 1u {
         // unroll
         for (var r = 0u; r < ELEMENTS; r++) {
-            let i = min(place_of_register(tile, local, r), last);
+            let i = place_of_register(tile, local, r);
             words[r] = (*e)[r].position - i / arguments.length * arguments.length;
         }
     } else {
         // All of a row are read before any is written.
         // unroll
         for (var r = 0u; r < ELEMENTS; r++) {
-            words[r] = positions[arguments.first_position + min((*e)[r].position, last)];
+            let is_there = place_of_register(tile, local, r) != NOWHERE;
+            let i = select(any_place(tile), (*e)[r].position, is_there);
+            words[r] = positions[arguments.first_position + i];
         }
     }
     storageBarrier();

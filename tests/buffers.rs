@@ -681,6 +681,13 @@ fn a_workspace_takes_what_was_said() {
 }
 
 #[test]
+fn sorters_and_workspaces_go_to_other_threads() {
+    fn goes<T: Send + Sync>() {}
+    goes::<BufferSorter>();
+    goes::<Workspace>();
+}
+
+#[test]
 fn wrong_uses_are_errors() {
     let guest = Guest::advised();
     let new = |spec| BufferSorter::new(&guest.device, &guest.queue, spec);
@@ -771,6 +778,19 @@ fn wrong_uses_are_errors() {
     let argsort = other.record_argsort(&mut encoder, &own, k, values.slice(..), ten);
     assert_eq!(misuse(argsort), Misuse::NoArgsort);
     assert_eq!(Misuse::NoArgsort.to_string(), "the workspace was asked for without an argsort");
+}
+
+#[test]
+fn what_a_device_lacks_is_said() {
+    let misuse = |result: Result<(), gpusort::Error>| match result.unwrap_err().kind() {
+        ErrorKind::Misuse(misuse) => misuse.clone(),
+        other => panic!("{other:?}"),
+    };
+    // Less than what WebGPU promises.
+    let limits = wgpu::Limits { max_storage_buffers_per_shader_stage: 7, ..wgpu::Limits::default() };
+    let poor = Guest::with(wgpu::Features::empty(), limits);
+    let refused = BufferSorter::new(&poor.device, &poor.queue, Spec::new(ElementType::U32)).err().unwrap();
+    assert_eq!(refused.to_string(), "too large: 8 storage buffers in a kernel needed, 7 is the limit");
 
     // More than the device was started for.
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 1 << 16, ..wgpu::Limits::default() };

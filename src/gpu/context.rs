@@ -132,9 +132,15 @@ impl Context {
 
     /// Has errors that this work causes on the device returned, not told to whoever hears of others.
     pub(super) fn scoped<R>(&self, work: impl FnOnce(&Self) -> Result<R, Error>) -> Result<R, Error> {
-        let (done, error) = within(&self.device, wgpu::ErrorFilter::Validation, || work(self));
+        use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
+        let ((done, invalid), other) = within(&self.device, OutOfMemory, || {
+            let (done, internal) =
+                within(&self.device, Internal, || within(&self.device, Validation, || work(self)));
+            let (done, invalid) = done;
+            (done, invalid.or(internal))
+        });
         let done = done?;
-        error.map_or(Ok(done), |error| Err(Error::device(error)))
+        invalid.or(other).map_or(Ok(done), |error| Err(Error::device(error)))
     }
 
     /// A buffer that holds these bytes, a multiple of four of them.

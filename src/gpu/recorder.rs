@@ -23,7 +23,7 @@ use crate::algorithm::{Algorithm, Variant};
 use crate::clock::Instant;
 use crate::device::AdapterInfo;
 use crate::error::Error;
-use crate::kernels::{Arguments, ELEMENT_BINDINGS, PipelineKey};
+use crate::kernels::{Arguments, ELEMENT_BINDINGS, PipelineKey, keep_to};
 use crate::parallel::{self, ParallelIterator};
 use crate::plan::{Dispatch, Extra, Plan, RadixTuning, Shape, View};
 
@@ -74,7 +74,10 @@ impl<'a> Slice<'a> {
     /// Whether it has bytes in common with another one.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         let end = |slice: &Self| slice.offset + slice.len * slice.each;
-        self.buffer == other.buffer && self.offset < end(other) && other.offset < end(self)
+        // Browsers look at all that is bound.
+        let bound = |slice: &Self| if cfg!(target_arch = "wasm32") { slice.offset % ALIGNMENT } else { 0 };
+        let begin = |slice: &Self| slice.offset - bound(slice);
+        self.buffer == other.buffer && begin(self) < end(other) && begin(other) < end(self)
     }
 }
 
@@ -246,11 +249,19 @@ impl Recorder {
         queue: &wgpu::Queue,
         cache: Option<&wgpu::PipelineCache>,
         view: View,
-        positions: bool,
+        (positions, has_argsort): (bool, bool),
         variant: Option<Variant>,
     ) -> Result<Self, Error> {
         let start = Instant::now();
         let context = Context::of_caller(device.clone(), queue.clone());
+        let has = device.limits();
+        keep_to([
+            ("storage buffers in a kernel", 8, has.max_storage_buffers_per_shader_stage.into()),
+            ("uniform buffers in a kernel", 9, has.max_uniform_buffers_per_shader_stage.into()),
+            ("buffers with offsets", 8, has.max_dynamic_uniform_buffers_per_pipeline_layout.into()),
+            ("invocations in a workgroup", 256, context.info.limits.invocations.into()),
+            ("workgroups in a row", 8, context.info.limits.workgroups_per_dimension.into()),
+        ])?;
         context.scoped(|context| {
             let limits = &context.info.limits;
             let has_subgroups = limits.subgroups.is_some();
@@ -328,8 +339,10 @@ impl Recorder {
                 compiling: Duration::ZERO,
             };
             // Of any size, as pipelines do not depend on it.
-            let plan = recorder.sort.plan(2, &context.info)?;
-            recorder.compile(&plan)?;
+            recorder.compile(&recorder.sort.plan(2, &context.info)?)?;
+            if has_argsort {
+                recorder.compile(&recorder.argsort.plan(2, &context.info)?)?;
+            }
             Ok(Self { compiling: start.elapsed(), ..recorder })
         })
     }
@@ -341,14 +354,6 @@ impl Recorder {
         // The preparation clears, too.
         let keys: HashSet<_> = immediate.chain(all().skip(1).map(PipelineKey::of_slices)).collect();
         parallel::iter(keys).try_for_each(|key| self.pipelines.get(&self.context, key).map(drop))
-    }
-
-    /// Makes what an argsort needs beside what a sort does.
-    pub(crate) fn compile_argsort(&self) -> Result<(), Error> {
-        self.context.scoped(|context| {
-            let plan = self.argsort.plan(2, &context.info)?;
-            self.compile(&plan)
-        })
     }
 
     pub(crate) fn limits(&self) -> wgpu::Limits {
@@ -400,9 +405,6 @@ impl Recorder {
 
     /// Memory for sorts of up to `capacity` elements.
     pub(crate) fn room(&self, capacity: u32, argsort: bool) -> Result<Room, Error> {
-        if argsort {
-            self.compile_argsort()?;
-        }
         self.context.scoped(|context| {
             let (sort, argsort) = self.plans(capacity, argsort)?;
             let sizes = self.buffers(&sort, argsort.as_ref());
@@ -629,7 +631,7 @@ impl Recorder {
         digits: u32,
     ) {
         /// Workgroups that keep any device busy.
-        const MOST: u64 = 1 << 14;
+        const MOST: u32 = 1 << 14;
         let Some(copies) = &room.copies else { return };
         let group = bind_group(
             &self.context.device,
@@ -646,7 +648,8 @@ impl Recorder {
             pass.set_bind_group(1, &room.arguments, &[(digits + 2) * ALIGNMENT as u32, 0]);
         }
         pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(words.div_ceil(256).min(MOST) as u32, 1, 1);
+        let most = self.context.info.limits.workgroups_per_dimension.min(MOST);
+        pass.dispatch_workgroups(words.div_ceil(256).min(most.into()) as u32, 1, 1);
     }
 
     /// The buffers of a dispatch, when the elements are on this side.

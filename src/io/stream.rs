@@ -362,6 +362,11 @@ impl Stream {
         }
     }
 
+    /// Whether a record ends with its line, which tokens do not.
+    fn has_line_ends(&self) -> bool {
+        self.has_rows() && !self.columns().is_some_and(|columns| columns.rows.fields == Fields::Tokens)
+    }
+
     /// Whether its records are rows of a table.
     pub(super) fn has_rows(&self) -> bool {
         matches!(self.form, Form::Table(_))

@@ -98,8 +98,11 @@ impl RadixTile {
     ///
     /// # Errors
     ///
-    /// Subgroups that it is not for.
+    /// Subgroups, or a number of invocations, that it is not for.
     pub fn matching(self, matching: Matching) -> Result<Self, Error> {
+        if let Matching::Groups = matching {
+            return Self::without_subgroups(self.invocations, self.items);
+        }
         if let Matching::Masks = matching {
             let Subgroups { largest, barrier, .. } = self.subgroups;
             keep_to([

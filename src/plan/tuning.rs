@@ -227,8 +227,8 @@ impl RadixTuning {
     ///
     /// A device without room for a tile.
     pub fn of_any(shape: Shape, limits: &Limits) -> Result<Self, Error> {
-        if limits.subgroups.is_some() {
-            return Self::measured(shape, limits);
+        if let Ok(tuning) = Self::measured(shape, limits) {
+            return Ok(tuning);
         }
         let items = if shape.words() < 3 { 23 } else { 18 };
         let invocations = 1 << limits.invocations.clamp(1, 128).ilog2();

@@ -201,7 +201,7 @@ impl Stream {
     /// Whether there may be a whole record in memory after the current one.
     pub(in crate::io) fn has_record(&self) -> bool {
         let bytes = &self.buffer.bytes()[self.length..];
-        if self.has_rows() {
+        if self.has_line_ends() {
             return memchr::memchr(self.buffer.line_end(), bytes).is_some();
         }
         let first = bytes.iter().position(|&byte| !is_space(byte));
@@ -210,7 +210,7 @@ impl Stream {
 
     /// Passes what is left of a line of text after its last token.
     fn pass_blanks(&mut self) {
-        if self.has_rows() {
+        if self.has_line_ends() {
             return;
         }
         let bytes = self.buffer.bytes();
