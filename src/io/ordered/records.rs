@@ -209,6 +209,15 @@ fn merge_to(
         let ends: Vec<usize> = pieces.iter().map(certain).collect();
         let pieces: Vec<&Piece> = pieces.into_iter().map(|(_, piece)| piece).collect();
         if pieces.iter().zip(&ends).all(|(piece, &end)| piece.at == end) {
+            // Numbers beside times have no order, so that some may seem to come after what is still to be read.
+            let is_left = !pieces.is_empty();
+            if let Some(wrong) = runs.iter_mut().find_map(|run| run.wrong.take()) {
+                return Err(wrong);
+            }
+            if is_left {
+                inputs.end()?;
+                return Err(Error::input("the inputs", "have records without an order among them"));
+            }
             break;
         }
         let cuts = cut(&pieces, &ends, keys);
