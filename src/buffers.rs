@@ -77,8 +77,9 @@
 //! # Devices
 //!
 //! Any device with what WebGPU promises of all will do: 8 storage buffers in a kernel, and 256 invocations in a workgroup.
-//! what to ask for when you start one: with subgroups the sort is several times as fast. Start it with [`MEMORY_HINTS`], if its
-//! memory is yours to decide on: sorts of 4 to 64 MB take a few percent longer where keys share a block of memory with others.
+//! [`BufferSorter::required_features`] and [`BufferSorter::required_limits`] say what to ask for when you start one: with
+//! subgroups and immediates a sort takes two thirds of the time. Start it with [`MEMORY_HINTS`], if its memory is yours to decide
+//! on: sorts of 4 to 64 MB take a few percent longer where keys share a block of memory with others.
 
 use std::fmt;
 use std::ops::Range;
@@ -454,7 +455,7 @@ impl BufferSorter {
     ///
     /// A capacity that none can have.
     pub fn workspace_bytes(&self, capacity: u32) -> Result<u64, Error> {
-        self.recorder.room_bytes(checked(capacity)?, self.spec.argsort)
+        self.recorder.room_bytes(in_range(capacity)?, self.spec.argsort)
     }
 
     /// Takes memory for sorts of up to `capacity` elements. It may be used for any number of them, in turn.
@@ -463,7 +464,7 @@ impl BufferSorter {
     ///
     /// A capacity that none can have; too little memory; a buffer larger than the device was started for.
     pub fn workspace(&self, capacity: u32) -> Result<Workspace, Error> {
-        let room = self.recorder.room(checked(capacity)?, self.spec.argsort)?;
+        let room = self.recorder.room(in_range(capacity)?, self.spec.argsort)?;
         Ok(Workspace { room })
     }
 
@@ -640,7 +641,7 @@ impl BufferSorter {
         values.iter_mut().for_each(|values| values.len = most.into());
         let named = [("keys", Some(keys)), (name, values), ("the number of elements", count)];
         let there = || named.iter().filter_map(|&(name, slice)| Some((name, slice?)));
-        let limit = self.recorder.limits().max_storage_buffer_binding_size;
+        let limit = self.recorder.binding_bytes();
         for (number, (name, slice)) in there().enumerate() {
             let bytes = slice.bound_bytes();
             if bytes > limit {
@@ -655,7 +656,7 @@ impl BufferSorter {
     }
 }
 
-fn checked(capacity: u32) -> Result<u32, Misuse> {
+fn in_range(capacity: u32) -> Result<u32, Misuse> {
     if (1..=MOST).contains(&capacity) { Ok(capacity) } else { Err(Misuse::WorkspaceOf(capacity)) }
 }
 
