@@ -37,6 +37,9 @@ const BYTES: u64 = 256;
 const ARGUMENTS: u64 = 32;
 const SLICES: u64 = 16;
 
+/// Bytes that are bound where there is nothing.
+const NOTHING: u64 = 4;
+
 /// A slice of a caller's buffer.
 #[derive(Clone, Copy)]
 pub(crate) struct Slice<'a> {
@@ -145,8 +148,9 @@ pub(crate) struct Room {
     keys: wgpu::Buffer,
     /// Where the keys of an argsort are; none if there are to be none.
     copies: Option<wgpu::Buffer>,
-    positions: wgpu::Buffer,
-    /// A word, bound where elements have no positions.
+    /// None where neither sort has positions.
+    positions: Option<wgpu::Buffer>,
+    /// A word, bound where there is nothing.
     nothing: wgpu::Buffer,
     extras: Vec<(&'static str, wgpu::Buffer)>,
     parameters: wgpu::Buffer,
@@ -154,6 +158,32 @@ pub(crate) struct Room {
     sort: Planned,
     argsort: Option<Planned>,
     pub(crate) bytes: u64,
+}
+
+impl Room {
+    /// The buffer that kernels have by this name, if the plans have one.
+    fn extra(&self, name: &str) -> wgpu::BufferBinding<'_> {
+        let found = self.extras.iter().find(|(known, _)| *known == name);
+        whole(found.map_or(&self.nothing, |(_, buffer)| buffer))
+    }
+}
+
+/// Bytes of the buffers in a room.
+struct Sizes {
+    keys: u64,
+    copies: Option<u64>,
+    positions: Option<u64>,
+    parameters: u64,
+    fixed: u64,
+    extras: Vec<(&'static str, u64)>,
+}
+
+impl Sizes {
+    fn sum(&self) -> u64 {
+        let extras = self.extras.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        let elements = self.keys + self.copies.unwrap_or(0) + self.positions.unwrap_or(0);
+        elements + self.parameters + self.fixed + extras + NOTHING
+    }
 }
 
 /// A plan, with what does not change from one sort by it to the next.
@@ -356,8 +386,9 @@ impl Recorder {
         parallel::iter(keys).try_for_each(|key| self.pipelines.get(&self.context, key).map(drop))
     }
 
-    pub(crate) fn limits(&self) -> wgpu::Limits {
-        self.context.device.limits()
+    /// The most bytes of a slice that the device binds.
+    pub(crate) fn binding_bytes(&self) -> u64 {
+        self.context.info.limits.binding_bytes
     }
 
     /// Whether memory was made by this recorder.
@@ -368,13 +399,7 @@ impl Recorder {
     /// Bytes of [`Self::room`].
     pub(crate) fn room_bytes(&self, capacity: u32, argsort: bool) -> Result<u64, Error> {
         let (sort, argsort) = self.plans(capacity, argsort)?;
-        let buffers = self.buffers(&sort, argsort.as_ref());
-        Ok(Self::sum(&buffers, argsort.is_some()))
-    }
-
-    /// Bytes of these buffers, of a word, and of what is fixed.
-    fn sum(buffers: &[(&str, u64)], argsort: bool) -> u64 {
-        buffers.iter().map(|(_, bytes)| bytes).sum::<u64>() + 4 + 16 * (1 + u64::from(argsort))
+        Ok(self.sizes(&sort, argsort.as_ref()).sum())
     }
 
     fn plans(&self, capacity: u32, argsort: bool) -> Result<(Plan, Option<Plan>), Error> {
@@ -382,78 +407,65 @@ impl Recorder {
         Ok((plan(&self.sort)?, argsort.then(|| plan(&self.argsort)).transpose()?))
     }
 
-    /// The buffers that these plans need, by name, with their sizes.
-    fn buffers(&self, sort: &Plan, argsort: Option<&Plan>) -> Vec<(&'static str, u64)> {
+    /// What these plans need.
+    fn sizes(&self, sort: &Plan, argsort: Option<&Plan>) -> Sizes {
         let plans = || [Some(sort), argsort].into_iter().flatten();
-        let elements = plans().map(Plan::other_room).max().unwrap_or(0);
-        let key_bytes = u64::from(elements) * sort.shape().key_bytes();
+        let elements = u64::from(plans().map(Plan::other_room).max().unwrap_or(0));
+        let keys = elements * sort.shape().key_bytes();
         let has_positions = plans().any(|plan| plan.shape().positions);
-        let mut buffers = vec![(KEYS_NAME, key_bytes)];
-        if argsort.is_some() {
-            buffers.push((COPIES_NAME, key_bytes));
-        }
-        buffers.push((POSITIONS_NAME, if has_positions { u64::from(elements) * 4 } else { 4 }));
-        buffers.push((PARAMETERS_NAME, u64::from(self.sort.view.digits() + 3) * ALIGNMENT));
+        let mut extras: Vec<(&str, u64)> = Vec::new();
         for (Extra { name, .. }, words) in plans().flat_map(Plan::extras) {
-            match buffers.iter_mut().find(|(known, _)| known == name) {
+            match extras.iter_mut().find(|(known, _)| known == name) {
                 Some((_, bytes)) => *bytes = (*bytes).max(words * 4),
-                None => buffers.push((name, words * 4)),
+                None => extras.push((name, words * 4)),
             }
         }
-        buffers
+        Sizes {
+            keys,
+            copies: argsort.map(|_| keys),
+            positions: has_positions.then_some(elements * 4),
+            parameters: u64::from(self.sort.view.digits() + 3) * ALIGNMENT,
+            fixed: 16 * plans().count() as u64,
+            extras,
+        }
     }
 
     /// Memory for sorts of up to `capacity` elements.
     pub(crate) fn room(&self, capacity: u32, argsort: bool) -> Result<Room, Error> {
         self.context.scoped(|context| {
             let (sort, argsort) = self.plans(capacity, argsort)?;
-            let sizes = self.buffers(&sort, argsort.as_ref());
+            let sizes = self.sizes(&sort, argsort.as_ref());
             let storage = wgpu::BufferUsages::STORAGE;
-            let mut buffers = Vec::with_capacity(sizes.len());
-            for &(name, bytes) in &sizes {
-                let usage =
-                    if name == PARAMETERS_NAME { storage | wgpu::BufferUsages::UNIFORM } else { storage };
-                buffers.push((name, context.buffer(&format!("gpusort {name}"), bytes.max(4), usage, false)?));
-            }
-            let mut take = |name| {
-                let place = buffers.iter().position(|(known, _)| *known == name);
-                place.map(|place| buffers.swap_remove(place).1)
-            };
-            let made = || Error::device("a buffer was not made");
-            let keys = take(KEYS_NAME).ok_or_else(made)?;
-            let copies = take(COPIES_NAME);
-            let positions = take(POSITIONS_NAME).ok_or_else(made)?;
-            let parameters = take(PARAMETERS_NAME).ok_or_else(made)?;
-            let nothing = context.buffer("gpusort nothing", 4, storage, false)?;
+            let buffer = |name, bytes| context.buffer(&format!("gpusort {name}"), bytes, storage, false);
+            let uniform = wgpu::BufferUsages::UNIFORM;
+            let parameters =
+                context.buffer("gpusort parameters", sizes.parameters, storage | uniform, false)?;
             let planned = |passes: &Passes, plan: Plan| {
                 let chunk = passes.tuning.chunk(plan.n());
                 let fixed = [capacity, passes.tuning.tile.size(), chunk, passes.view.digits()];
-                let uniform = wgpu::BufferUsages::UNIFORM;
                 let fixed = context.filled("gpusort fixed", bytemuck::cast_slice(&fixed), uniform)?;
                 Ok::<_, Error>(Planned { plan, fixed })
             };
-            let argsort = argsort.map(|plan| planned(&self.argsort, plan)).transpose()?;
-            let sort = planned(&self.sort, sort)?;
-            let arguments = bind_group(
-                &context.device,
-                "gpusort arguments",
-                &self.arguments,
-                [(0, begin_of(&parameters, ARGUMENTS)), (1, begin_of(&parameters, SLICES))],
-            );
-            let bytes = Self::sum(&sizes, argsort.is_some());
             Ok(Room {
                 owner: Arc::clone(&self.identity),
                 capacity,
-                keys,
-                copies,
-                positions,
-                nothing,
-                extras: buffers,
+                keys: buffer("keys", sizes.keys)?,
+                copies: sizes.copies.map(|bytes| buffer("copied keys", bytes)).transpose()?,
+                positions: sizes.positions.map(|bytes| buffer("positions", bytes)).transpose()?,
+                nothing: buffer("nothing", NOTHING)?,
+                extras: (sizes.extras.iter())
+                    .map(|&(name, bytes)| Ok((name, buffer(name, bytes)?)))
+                    .collect::<Result<_, Error>>()?,
+                arguments: bind_group(
+                    &context.device,
+                    "gpusort arguments",
+                    &self.arguments,
+                    [(0, begin_of(&parameters, ARGUMENTS)), (1, begin_of(&parameters, SLICES))],
+                ),
                 parameters,
-                arguments,
-                sort,
-                argsort,
-                bytes,
+                sort: planned(&self.sort, sort)?,
+                argsort: argsort.map(|plan| planned(&self.argsort, plan)).transpose()?,
+                bytes: sizes.sum(),
             })
         })
     }
@@ -565,9 +577,7 @@ impl Recorder {
                 first_key,
                 first_position,
             ];
-            pass.set_pipeline(&self.prepare_rows);
-            pass.set_bind_group(0, &group, &[]);
-            pass.set_bind_group(1, &self.told, &told.map(|byte| byte * ALIGNMENT as u32));
+            self.tell(&mut pass, &self.prepare_rows, &group, told);
             pass.dispatch_workgroups(1, 1, 1);
         }
         for dispatch in plan.dispatches() {
@@ -593,10 +603,6 @@ impl Recorder {
         sort: &Sort,
         digits: u32,
     ) {
-        let extra = |name: &str| {
-            let found = room.extras.iter().find(|(known, _)| *known == name);
-            found.map_or(&room.nothing, |(_, buffer)| buffer)
-        };
         let count = sort.count.as_ref().map_or_else(|| whole(&self.any), Slice::binding);
         let group = bind_group(
             &self.context.device,
@@ -604,8 +610,8 @@ impl Recorder {
             &self.prepare_layout,
             [
                 (0, whole(&room.parameters)),
-                (1, whole(extra("histograms"))),
-                (2, whole(extra("varying_bits"))),
+                (1, room.extra("histograms")),
+                (2, room.extra("varying_bits")),
                 (3, whole(&planned.fixed)),
                 (4, count),
             ],
@@ -616,10 +622,21 @@ impl Recorder {
         let keeps = u32::from(sort.keeps_keys);
         let flags = u32::from(sort.numbers) | keeps << 1 | keeps << 2;
         let told = [most_0, most_1, most_2, most_3, sort.keys.first(), first_position, first_count, flags];
-        pass.set_pipeline(&self.prepare);
-        pass.set_bind_group(0, &group, &[]);
-        pass.set_bind_group(1, &self.told, &told.map(|byte| byte * ALIGNMENT as u32));
+        self.tell(pass, &self.prepare, &group, told);
         pass.dispatch_workgroups(digits, 1, 1);
+    }
+
+    /// Sets a pipeline, its buffers, and the bytes that it is told.
+    fn tell(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        pipeline: &wgpu::ComputePipeline,
+        group: &wgpu::BindGroup,
+        bytes: [u32; 8],
+    ) {
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, group, &[]);
+        pass.set_bind_group(1, &self.told, &bytes.map(|byte| byte * ALIGNMENT as u32));
     }
 
     fn record_copy(
@@ -670,7 +687,7 @@ impl Recorder {
         let positions = |side| match (side, &sort.positions) {
             _ if !shape.positions => whole(&room.nothing),
             (Side::Callers, Some(callers)) => callers.binding(),
-            _ => whole(&room.positions),
+            _ => whole(room.positions.as_ref().unwrap_or(&room.nothing)),
         };
         let other = if side == Side::Callers { Side::Ours } else { Side::Callers };
         let buffer = |binding| match binding {
@@ -678,19 +695,10 @@ impl Recorder {
             POSITIONS => positions(side),
             OTHER_KEYS => keys(other),
             OTHER_POSITIONS => positions(other),
-            extra => {
-                let name = bindings.extras[(extra - ELEMENT_BINDINGS) as usize].name;
-                let found = room.extras.iter().find(|(known, _)| *known == name);
-                whole(found.map_or(&room.nothing, |(_, buffer)| buffer))
-            }
+            extra => room.extra(bindings.extras[(extra - ELEMENT_BINDINGS) as usize].name),
         };
         let layout = &self.pipelines.layouts(&self.context, bindings, key.has_group()).bindings;
         let buffers = pipelines::numbers(bindings).map(|binding| (binding, buffer(binding)));
         bind_group(&self.context.device, "gpusort elements", layout, buffers)
     }
 }
-
-const KEYS_NAME: &str = "keys";
-const COPIES_NAME: &str = "copied keys";
-const POSITIONS_NAME: &str = "positions";
-const PARAMETERS_NAME: &str = "parameters";

@@ -376,15 +376,9 @@ impl Dispatch {
         }
     }
 
-    /// Takes a caller's elements for keys, and its arguments from the device. Returns whether the kernel can.
-    pub(crate) fn view(&mut self, view: View) -> bool {
-        match &mut self.kernel {
-            Kernel::Radix(radix) => radix.digits = view.digits(),
-            Kernel::Batch(_) => {}
-            _ => return false,
-        }
-        self.pipeline.view(self.kernel, view);
-        true
+    /// The same on a caller's elements, by a kernel that can take them for keys.
+    pub(crate) fn seen_as(self, view: View) -> Self {
+        Self { pipeline: self.pipeline.seen_as(view), ..self }
     }
 
     /// The same for fewer elements.

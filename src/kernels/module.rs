@@ -57,10 +57,9 @@ impl PipelineKey {
         Self { kernel: kernel.family().without_arguments(), shape, workgroup_size, other, keys: Keys::Own }
     }
 
-    /// The same for this kernel on a caller's elements.
-    pub(super) fn view(&mut self, kernel: Kernel, view: View) {
-        self.kernel = kernel.family().without_arguments();
-        self.keys = Keys::Elements(view);
+    /// The same on a caller's elements.
+    pub(super) fn seen_as(self, view: View) -> Self {
+        Self { keys: Keys::Elements(view), ..self }
     }
 
     /// The same for elements in slices that begin anywhere.

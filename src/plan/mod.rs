@@ -144,12 +144,8 @@ impl Plan {
         // Where there may be two, there may be none, too.
         let n = checked_size(capacity.max(2), shape, limits)?;
         let digits = view.digits();
-        let mut dispatches = radix::plan(variant, n, shape, limits, tuning, digits, shape.positions)?;
-        for dispatch in &mut dispatches {
-            let can_view = dispatch.view(view);
-            keep_to([("passes that take no caller's elements", 1, can_view.into())])?;
-        }
-        Self::once(n, shape, limits, dispatches)
+        let dispatches = radix::plan(variant, n, shape, limits, tuning, digits, shape.positions)?;
+        Self::once(n, shape, limits, dispatches.into_iter().map(|dispatch| dispatch.seen_as(view)).collect())
     }
 
     /// A plan that sorts rows of this length in a caller's elements, each by itself. With `numbers` it writes the positions in
@@ -169,10 +165,7 @@ impl Plan {
         let n = checked_size(rows as usize * length as usize, shape, limits)?;
         let batch = Batch::new(tuning::row_tile(length, limits)?, length)?;
         let batch = if numbers { batch } else { batch.carrying() };
-        let mut dispatch = Dispatch::new(batch, 0, n, shape, limits)?;
-        let can_view = dispatch.view(view);
-        keep_to([("passes that take no caller's elements", 1, can_view.into())])?;
-        Self::once(n, shape, limits, vec![dispatch])
+        Self::once(n, shape, limits, vec![Dispatch::new(batch, 0, n, shape, limits)?.seen_as(view)])
     }
 
     /// The longest row that a tile holds.
