@@ -45,6 +45,11 @@ impl Guest {
             memory_hints,
             ..Default::default()
         }))?;
+        Ok(Self::on(device, queue))
+    }
+
+    /// On a device with timestamps in encoders.
+    pub fn on(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let queries = device.create_query_set(&wgpu::QuerySetDescriptor {
             label: None,
             ty: wgpu::QueryType::Timestamp,
@@ -66,7 +71,7 @@ impl Guest {
             compilation_options: Default::default(),
             cache: None,
         });
-        Ok(Self { device, queue, queries, ticks, touch })
+        Self { device, queue, queries, ticks, touch }
     }
 
     /// A buffer of so many bytes that may be written from here.

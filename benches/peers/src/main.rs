@@ -365,8 +365,7 @@ impl Guest {
 
 /// lampshade, and a device that it has made its choices for.
 struct Lampshade {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
+    guest: Guest,
     info: wgpu::AdapterInfo,
 }
 
@@ -388,18 +387,20 @@ impl Lampshade {
             memory_hints: wgpu::MemoryHints::Performance,
             ..Default::default()
         }))?;
-        Ok(Self { device, queue, info: adapter.get_info() })
+        Ok(Self { guest: Guest::on(device, queue), info: adapter.get_info() })
     }
 
     fn keys<'a>(&'a self, n: u64, ours: Ours<'a>) -> anyhow::Result<Box<dyn Contender + 'a>> {
-        let mut sorter = lampshade::Sorter::new_for_adapter(&self.device, &self.queue, &self.info);
+        let Guest { device, queue, .. } = &self.guest;
+        let mut sorter = lampshade::Sorter::new_for_adapter(device, queue, &self.info);
         self.contender(n, 1, ours, move |encoder, from, to| {
             sorter.record_sort(encoder, from, to, n as u32).map_err(|error| anyhow!("{error:?}"))
         })
     }
 
     fn pairs<'a>(&'a self, n: u64, ours: Ours<'a>) -> anyhow::Result<Box<dyn Contender + 'a>> {
-        let mut sorter = lampshade::KeyValueSorter::new_for_adapter(&self.device, &self.queue, &self.info);
+        let Guest { device, queue, .. } = &self.guest;
+        let mut sorter = lampshade::KeyValueSorter::new_for_adapter(device, queue, &self.info);
         self.contender(n, 2, ours, move |encoder, from, to| {
             sorter.record_sort(encoder, from, to, n as u32).map_err(|error| anyhow!("{error:?}"))
         })
@@ -412,52 +413,20 @@ impl Lampshade {
         ours: Ours<'a>,
         mut record: impl FnMut(&mut wgpu::CommandEncoder, &wgpu::Buffer, &wgpu::Buffer) -> anyhow::Result<()> + 'a,
     ) -> anyhow::Result<Box<dyn Contender + 'a>> {
-        let buffer = move |size, usage| {
-            let usage = usage | wgpu::BufferUsages::COPY_DST;
-            self.device.create_buffer(&wgpu::BufferDescriptor {
-                label: None,
-                size,
-                usage,
-                mapped_at_creation: false,
-            })
-        };
-        let bytes = n * words * 4;
-        let (storage, source) = (wgpu::BufferUsages::STORAGE, wgpu::BufferUsages::COPY_SRC);
-        let (from, to) = (buffer(bytes, storage | source), buffer(bytes, storage | source));
-        let ticks = buffer(16, wgpu::BufferUsages::QUERY_RESOLVE | source);
-        let queries = self.device.create_query_set(&wgpu::QuerySetDescriptor {
-            label: None,
-            ty: wgpu::QueryType::Timestamp,
-            count: 2,
-        });
-        let read = move |from: &wgpu::Buffer| -> anyhow::Result<Vec<u8>> {
-            let readable = buffer(from.size(), wgpu::BufferUsages::MAP_READ);
-            let mut encoder = self.device.create_command_encoder(&Default::default());
-            encoder.copy_buffer_to_buffer(from, 0, &readable, 0, from.size());
-            self.queue.submit([encoder.finish()]);
-            readable.map_async(wgpu::MapMode::Read, .., |_| {});
-            self.device.poll(wgpu::PollType::wait_indefinitely())?;
-            Ok(readable.get_mapped_range(..)?.to_vec())
-        };
+        let guest = &self.guest;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let [from, to] = [(); 2].map(|()| guest.buffer(n * words * 4, usage));
         Ok(Peer::boxed(ours, move |input: &[u32], spin_up: &dyn Fn() -> anyhow::Result<()>| {
             let elements: Vec<u32> = match words {
                 1 => input.to_vec(),
                 _ => input.iter().zip(0..).flat_map(|(&key, value)| [key, value]).collect(),
             };
-            self.queue.write_buffer(&from, 0, bytemuck::cast_slice(&elements));
-            self.queue.submit([]);
-            self.device.poll(wgpu::PollType::wait_indefinitely())?;
+            guest.queue.write_buffer(&from, 0, bytemuck::cast_slice(&elements));
+            guest.queue.submit([]);
+            guest.device.poll(wgpu::PollType::wait_indefinitely())?;
             spin_up()?;
-            let mut encoder = self.device.create_command_encoder(&Default::default());
-            encoder.write_timestamp(&queries, 0);
-            record(&mut encoder, &from, &to)?;
-            encoder.write_timestamp(&queries, 1);
-            encoder.resolve_query_set(&queries, 0..2, &ticks, 0);
-            self.queue.submit([encoder.finish()]);
-            self.device.poll(wgpu::PollType::wait_indefinitely())?;
-            let time =
-                elapsed(&bytemuck::pod_collect_to_vec(&read(&ticks)?), self.queue.get_timestamp_period());
-            let sorted: Vec<u32> = bytemuck::pod_collect_to_vec(&read(&to)?);
+            let time = guest.timed(&[], |encoder| record(encoder, &from, &to))?;
+            let sorted: Vec<u32> = bytemuck::pod_collect_to_vec(&guest.read(&to)?);
             Ok(match words {
                 1 => (time, sorted, None),
                 _ => {
