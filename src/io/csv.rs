@@ -244,11 +244,11 @@ fn bodies(
     let mut bodies = Vec::new();
     for part in &text.parts {
         let range = part.range.clone();
-        if dialect.fields == Fields::Tokens {
+        if dialect.fields.are_tokens() {
             known.first.get_or_insert_with(|| (Header::of_tokens(), part.name.clone()));
             known.line_end = text.line_end.bytes();
         }
-        if part.before.is_some() || dialect.fields == Fields::Tokens {
+        if part.before.is_some() || dialect.fields.are_tokens() {
             bodies.push((range, known.line_end));
             continue;
         }
@@ -427,7 +427,7 @@ impl<'a> Layout<'a> {
 
     /// The place of a row, for a message: that of a token has a column.
     fn place(&self, row: usize) -> String {
-        if self.rows.fields == Fields::Tokens { self.text.place(row) } else { self.text.line(row) }
+        if self.rows.fields.are_tokens() { self.text.place(row) } else { self.text.line(row) }
     }
 
     fn error(&self, Problem(row, wrong): Problem) -> Error {
@@ -549,7 +549,7 @@ impl Table {
             touch(bytes, expected, places(rows, starts), |start| {
                 // Every row was read before, so its end exists.
                 let end = end_of_row(bytes, start, self.fields, self.quotes).unwrap_or(bytes.len());
-                if self.fields == Fields::Tokens {
+                if self.fields.are_tokens() {
                     lines.extend_from_slice(&bytes[start..end]);
                     return lines.push(b'\n');
                 }

@@ -128,7 +128,7 @@ impl Stream {
         by: &By,
         model: Option<&Model>,
     ) -> Result<Self, Error> {
-        let are_tokens = dialect.fields == Fields::Tokens;
+        let are_tokens = dialect.fields.are_tokens();
         let mut buffer = Buffer::new(opened, block, dialect.fields.line_end(), are_tokens);
         let mark = buffer.pass_mark()?;
         if are_tokens {
@@ -364,7 +364,7 @@ impl Stream {
 
     /// Whether a record ends with its line, which tokens do not.
     fn has_line_ends(&self) -> bool {
-        self.has_rows() && !self.columns().is_some_and(|columns| columns.rows.fields == Fields::Tokens)
+        self.has_rows() && !self.columns().is_some_and(|columns| columns.rows.fields.are_tokens())
     }
 
     /// Whether its records are rows of a table.
@@ -395,7 +395,7 @@ impl Stream {
     /// The bytes to write for a row in the buffer, with a missing line end of the last one.
     fn written_row(&self, start: usize, end: usize) -> [&[u8]; 2] {
         let bytes = self.buffer.bytes();
-        if self.columns().is_some_and(|columns| columns.rows.fields == Fields::Tokens) {
+        if self.columns().is_some_and(|columns| columns.rows.fields.are_tokens()) {
             return [&bytes[start..end], b"\n"];
         }
         if !self.buffer.completed || bytes.len() > end {

@@ -57,6 +57,11 @@ impl Dialect {
 }
 
 impl Fields {
+    /// Whether records are tokens, not lines.
+    pub(crate) fn are_tokens(self) -> bool {
+        self == Self::Tokens
+    }
+
     /// Whether rows are lines or tokens, which may have any number of fields, and of which none is left out for being blank.
     #[must_use]
     pub fn are_of_lines(self) -> bool {

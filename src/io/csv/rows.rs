@@ -85,7 +85,7 @@ impl Row {
         mut field: impl FnMut(usize, Range<usize>),
     ) -> Option<(usize, usize)> {
         let Fields::Quoted(delimiter) = fields else {
-            if fields == Fields::Tokens {
+            if fields.are_tokens() {
                 let (end, _) = self.token(bytes)?;
                 return Some((end, fields.of_line(bytes, self.begin..end, most, field)));
             }
@@ -197,7 +197,7 @@ impl RowReader {
         counts: &mut Counts,
     ) -> Result<Option<(usize, Line)>, String> {
         let are_lines = self.fields.are_of_lines();
-        if self.fields == Fields::Tokens {
+        if self.fields.are_tokens() {
             let found = row.token(bytes);
             fields.fill(row.begin..row.at);
             return Ok(found);
@@ -258,7 +258,7 @@ pub(super) const LONE_CR: &str =
 pub(super) fn end_of_row(bytes: &[u8], start: usize, fields: Fields, quotes: bool) -> Option<usize> {
     if quotes && fields.are_quoted() {
         for_each_field(bytes, start, fields, |_, _| {}).map(|(next, _)| next)
-    } else if fields == Fields::Tokens {
+    } else if fields.are_tokens() {
         Some(start + token_at(bytes, start).len())
     } else {
         memchr(fields.line_end().byte(), &bytes[start..]).map(|end| start + end + 1)
