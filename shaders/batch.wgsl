@@ -1,33 +1,11 @@
-// Sorts rows of one length, each by itself; see fused.wgsl. A tile holds whole rows, each in a block of 2^ROW_LOG2 places, of
-// which the last are empty where rows are shorter. Only the stages of blocks up to a row's are done.
-
-struct Arguments {
-    rows: u32,
-    // Elements in each.
-    length: u32,
-    // Where the first row begins: its keys, and what is beside them.
-    first_key: u32,
-    first_position: u32,
-}
+// Sorts rows, each by itself; see fused.wgsl. A tile holds whole rows, each in a block of 2^ROW_LOG2 places, of which the last
+// are empty where rows are shorter. Only the stages of blocks up to a row's are done.
 
 const NOWHERE: u32 = 0xffffffffu;
-
-// Where the element with this index in the tile is in the array.
-fn place_of(tile: u32, index: u32) -> u32 {
-    let row = (tile << (TILE_LOG2 - ROW_LOG2)) + (index >> ROW_LOG2);
-    let column = index & ((1u << ROW_LOG2) - 1u);
-    let is_there = row < arguments.rows && column < arguments.length;
-    return select(NOWHERE, row * arguments.length + column, is_there);
-}
 
 // Where that of a register is, when the registers are an index's highest bits.
 fn place_of_register(tile: u32, local: u32, r: u32) -> u32 {
     return place_of(tile, first_index(local, LAST_LOW) | (r << LAST_LOW));
-}
-
-// An element of a row of the tile, to be read where there is none: those of other tiles may be written meanwhile.
-fn any_place(tile: u32) -> u32 {
-    return min(tile << (TILE_LOG2 - ROW_LOG2), arguments.rows - 1u) * arguments.length;
 }
 
 fn read_rows(e: ptr<function, Registers>, tile: u32, local: u32) {
@@ -40,9 +18,7 @@ fn read_rows(e: ptr<function, Registers>, tile: u32, local: u32) {
     }
 }
 
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn sort_rows(place: Place, @builtin(local_invocation_index) local: u32) {
-    let tile = workgroup_number(place);
+fn sort_tile(tile: u32, local: u32) {
     var e: Registers;
     read_rows(&e, tile, local);
     exchange(&e, local, LAST_LOW, 0u);

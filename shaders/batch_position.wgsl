@@ -6,7 +6,7 @@ fn write_rows(e: ptr<function, Registers>, tile: u32, local: u32) {
         // unroll
         for (var r = 0u; r < ELEMENTS; r++) {
             let i = place_of_register(tile, local, r);
-            words[r] = (*e)[r].position - i / arguments.length * arguments.length;
+            words[r] = (*e)[r].position - row_begin(first_index(local, LAST_LOW) | (r << LAST_LOW), i);
         }
     } else {
         // All of a row are read before any is written.

@@ -65,8 +65,10 @@
 //!
 //! # Segments
 //!
-//! [`BufferSorter::record_segments`] sorts each of many rows by itself, as those of a matrix. Rows of up to 8,192 elements, or
-//! fewer where workgroups have little memory, are sorted many at a time in one pass.
+//! [`BufferSorter::record_segments`] sorts each of many ranges by itself: the rows of a matrix, or segments between offsets that
+//! may be on the GPU, too. Those of up to 8,192 elements, or fewer where workgroups have little memory, are sorted in tiles, many
+//! at a time; longer ones by radix, all of them together. It takes as long as one sort of all elements, or less, whatever their
+//! lengths.
 //!
 //! # Memory
 //!
@@ -88,10 +90,10 @@ use std::time::Duration;
 use crate::algorithm::{Algorithm, Variant};
 use crate::device::Limits;
 use crate::error::{Error, ErrorKind};
-use crate::gpu::{Recorder, Room, Slice, Sort};
+use crate::gpu::{Ranges, Recorder, Room, Slice, Sort, Uses, segments_bytes};
 use crate::kernels::Arguments;
 use crate::key::ElementType;
-use crate::plan::{Plan, RadixTuning, Shape, View};
+use crate::plan::{Plan, RadixTuning, Shape, View, merged};
 use crate::sorter::Method;
 
 /// Memory in blocks so small that large buffers have one each, for [`wgpu::DeviceDescriptor`].
@@ -123,6 +125,7 @@ pub struct Spec {
     bits: Option<Range<u32>>,
     method: Method,
     argsort: bool,
+    segments: bool,
 }
 
 /// The number of elements.
@@ -144,9 +147,15 @@ pub enum Count<'a> {
 /// Ranges of elements, each of which is sorted by itself.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Segments {
+pub enum Segments<'a> {
     /// Rows of so many elements, one after another, as of a matrix.
     Rows(u32),
+    /// Between each of these `u32` and the next, counted in elements from the beginning of the keys. They ascend, and lie in a
+    /// buffer with usage `STORAGE` which is none of the others. Where they do not ascend, or one is larger than the number of keys,
+    /// keys stay as they are.
+    Offsets(wgpu::BufferSlice<'a>),
+    /// The same where the host knows the offsets. Recording makes a buffer of them: it is the one memory that it takes.
+    HostOffsets(&'a [u32]),
 }
 
 /// A use of buffers that cannot be. Slices are named as the parameters of the functions.
@@ -195,6 +204,8 @@ pub enum Misuse {
     },
     /// Two slices have bytes in common.
     Overlap(&'static str, &'static str),
+    /// Two slices lie in one buffer, of which one is only read.
+    OneBuffer(&'static str, &'static str),
     /// More elements than the workspace has room for.
     Capacity {
         /// Elements that there are.
@@ -208,6 +219,8 @@ pub enum Misuse {
     Workspace,
     /// The workspace has no room for an argsort, which its specification left out.
     NoArgsort,
+    /// The workspace has no room for segments, which its specification left out.
+    NoSegments,
     /// Elements that are no whole number of rows, or rows without elements.
     Rows {
         /// Elements that there are.
@@ -217,6 +230,15 @@ pub enum Misuse {
     },
     /// Segments are sorted by whole keys, and the specification names some bits of them.
     SegmentBits,
+    /// Offsets that do not ascend, or are larger than the number of keys: that of the first segment.
+    Offsets {
+        /// Which segment.
+        segment: usize,
+        /// Where it would begin and end.
+        range: Range<u32>,
+        /// Keys that there are.
+        keys: u64,
+    },
     /// Values are missing that the specification has.
     NoValues,
     /// Values are there that the specification does not have.
@@ -249,6 +271,7 @@ impl fmt::Display for Misuse {
                 write!(f, "{slice} take a binding of {bytes} bytes, and the device was started with {limit}")
             }
             Self::Overlap(a, b) => write!(f, "{a} and {b} have bytes in common"),
+            Self::OneBuffer(a, b) => write!(f, "{a} and {b} lie in one buffer, and need one each"),
             Self::Capacity { count, capacity } => {
                 write!(f, "{count} elements, and the workspace has room for {capacity}")
             }
@@ -257,8 +280,14 @@ impl fmt::Display for Misuse {
             }
             Self::Workspace => f.write_str("the workspace is another sorter's"),
             Self::NoArgsort => f.write_str("the workspace was asked for without an argsort"),
+            Self::NoSegments => f.write_str("the workspace was asked for without segments"),
             Self::Rows { elements, length } => write!(f, "{elements} elements are no rows of {length}"),
             Self::SegmentBits => f.write_str("segments are sorted by all bits of keys"),
+            Self::Offsets { segment, range, keys } => write!(
+                f,
+                "segment {segment} is from {} to {}, which is no range of {keys} keys",
+                range.start, range.end
+            ),
             Self::NoValues => f.write_str("values are missing, which the specification has"),
             Self::Values => f.write_str("values are there, which the specification has not"),
             Self::CountOffset { offset, size } => {
@@ -279,7 +308,15 @@ impl Spec {
     #[must_use]
     pub const fn new(element: ElementType) -> Self {
         let method = Method { algorithm: None, variant: None };
-        Self { element, payload: Payload::None, descending: false, bits: None, method, argsort: true }
+        Self {
+            element,
+            payload: Payload::None,
+            descending: false,
+            bits: None,
+            method,
+            argsort: true,
+            segments: true,
+        }
     }
 
     /// With this beside each key.
@@ -314,30 +351,45 @@ impl Spec {
         Self { argsort, ..self }
     }
 
+    /// Whether workspaces have room for [`BufferSorter::record_segments`] of offsets and of long rows, which takes up to a half of a
+    /// key for each of the keys, and far less where tiles are large.
+    #[must_use]
+    pub const fn segments(self, segments: bool) -> Self {
+        Self { segments, ..self }
+    }
+
     /// The most bytes that a workspace for `capacity` elements takes on any device. On one with subgroups of 32, as most are, it
     /// is less by some 15 %: [`BufferSorter::workspace_bytes`] says it.
     #[must_use]
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         /// Arguments, and what there is one of.
-        const FIXED: u64 = 4096;
-        let bytes = |positions| {
-            let shape = Shape::of(self.element, positions);
-            // Tiles are smallest there, and what is kept of each is the same everywhere.
-            let tuning = RadixTuning::of_any(shape, &Limits::WEBGPU).ok()?;
-            let limits = Limits { binding_bytes: u64::MAX, buffer_bytes: u64::MAX, ..Limits::WEBGPU };
-            let view = self.view().ok()?;
-            let extras = |variant| {
-                let capacity = capacity.clamp(1, MOST) as usize;
-                let plan = Plan::of_callers(variant, capacity, shape, &limits, &tuning, view).ok()?;
-                Some(plan.extras().iter().map(|(_, words)| 4 * words).sum::<u64>())
-            };
-            extras(Variant::Onesweep).max(extras(Variant::ReduceScan))
-        };
+        const FIXED: u64 = 8192;
         let has_payload = self.payload != Payload::None;
-        let extras = bytes(has_payload).max(bytes(true).filter(|_| self.argsort)).unwrap_or(0);
+        // Tiles are smallest there, and what is kept of each is the same everywhere.
+        let limits = Limits { binding_bytes: u64::MAX, buffer_bytes: u64::MAX, ..Limits::WEBGPU };
+        let capacity = capacity.clamp(1, MOST);
+        let plans = |positions| -> Result<Vec<Plan>, Error> {
+            let shape = Shape::of(self.element, positions);
+            let tuning = RadixTuning::of_any(shape, &limits)?;
+            let view = self.view()?;
+            let plan = |variant| Plan::of_callers(variant, capacity as usize, shape, &limits, &tuning, view);
+            let mut plans = vec![plan(Variant::Onesweep)?, plan(Variant::ReduceScan)?];
+            if self.segments && positions == has_payload {
+                let which = (false, false);
+                plans.push(Plan::of_callers_segments(capacity, shape, &limits, &tuning, view, which)?);
+            }
+            Ok(plans)
+        };
+        let mut all = plans(has_payload).unwrap_or_default();
+        if self.argsort {
+            all.extend(plans(true).unwrap_or_default());
+        }
+        let extras = merged(all.iter().flat_map(Plan::extras).copied()).into_iter();
+        let extras = extras.map(|(_, words)| 4 * words).sum::<u64>();
+        let segments = if self.segments { segments_bytes(capacity, &limits) } else { 0 };
         let keys = self.element.bytes() as u64 * if self.argsort { 2 } else { 1 };
         let positions = if has_payload || self.argsort { 4 } else { 0 };
-        u64::from(capacity.max(2)) * (keys + positions) + extras + FIXED
+        u64::from(capacity.max(2)) * (keys + positions) + extras + segments + FIXED
     }
 
     fn view(&self) -> Result<View, Misuse> {
@@ -409,8 +461,9 @@ impl BufferSorter {
         if let Some(algorithm) = algorithm.filter(|&algorithm| algorithm != Algorithm::Radix) {
             return Err(Misuse::Method(algorithm).into());
         }
-        let passes = (spec.payload != Payload::None, spec.argsort);
-        let recorder = Recorder::new(device, queue, cache, view, passes, variant)?;
+        let uses = Uses { argsort: spec.argsort, segments: spec.segments };
+        let has_payload = spec.payload != Payload::None;
+        let recorder = Recorder::new(device, queue, cache, view, has_payload, uses, variant)?;
         Ok(Self { spec, recorder })
     }
 
@@ -455,7 +508,7 @@ impl BufferSorter {
     ///
     /// A capacity that none can have.
     pub fn workspace_bytes(&self, capacity: u32) -> Result<u64, Error> {
-        self.recorder.room_bytes(in_range(capacity)?, self.spec.argsort)
+        self.recorder.room_bytes(in_range(capacity)?)
     }
 
     /// Takes memory for sorts of up to `capacity` elements. It may be used for any number of them, in turn.
@@ -464,7 +517,7 @@ impl BufferSorter {
     ///
     /// A capacity that none can have; too little memory; a buffer larger than the device was started for.
     pub fn workspace(&self, capacity: u32) -> Result<Workspace, Error> {
-        let room = self.recorder.room(in_range(capacity)?, self.spec.argsort)?;
+        let room = self.recorder.room(in_range(capacity)?)?;
         Ok(Workspace { room })
     }
 
@@ -534,11 +587,10 @@ impl BufferSorter {
         self.record(encoder, workspace, keys, values, count)
     }
 
-    /// Records sorts of segments, each by itself; positions are those in their segment. All of the slice of keys is sorted. Rows
-    /// of up to some thousand elements are sorted many at a time, and need no room in the workspace; longer ones are sorted one
-    /// after another.
+    /// Records sorts of segments, each by itself; positions are those in their segment. Keys in no segment stay as they are.
     ///
-    /// The first time that rows of another power of two come, a pipeline is compiled for them.
+    /// Rows that fit a tile, which those of up to 8,192 elements mostly do, need no room in the workspace, and may be more
+    /// than it has room for. The first time that segments come, and rows of another power of two, pipelines are compiled for them.
     ///
     /// # Errors
     ///
@@ -549,34 +601,62 @@ impl BufferSorter {
         workspace: &Workspace,
         keys: wgpu::BufferSlice<'_>,
         values: Option<wgpu::BufferSlice<'_>>,
-        segments: Segments,
+        segments: Segments<'_>,
     ) -> Result<(), Error> {
-        let Segments::Rows(length) = segments;
         if self.spec.bits.is_some() {
             return Err(Misuse::SegmentBits.into());
         }
-        let each = self.spec.element.bytes() as u64;
-        let elements = keys.size() / each;
-        if length == 0 || !elements.is_multiple_of(length.into()) {
-            return Err(Misuse::Rows { elements, length }.into());
-        }
+        let room = &workspace.room;
+        let elements = keys.size() / self.spec.element.bytes() as u64;
         let count = Count::Host(u32::try_from(elements).unwrap_or(u32::MAX));
-        let all = self.checked(workspace, keys, self.values(values)?, count, MOST)?;
-        let Some(all) = all else { return Ok(()) };
-        if length <= self.recorder.longest_row() {
-            return self.recorder.record_rows(encoder, &workspace.room, &all, length);
+        let values = self.values(values)?;
+        let all = |capacity| self.checked(workspace, keys, values, count, capacity);
+        if let Segments::Rows(length) = segments {
+            if length == 0 || !elements.is_multiple_of(length.into()) {
+                return Err(Misuse::Rows { elements, length }.into());
+            }
+            if length <= self.recorder.longest_row() {
+                let Some(all) = all(MOST)? else { return Ok(()) };
+                return self.recorder.record_rows(encoder, room, &all, length);
+            }
         }
-        let capacity = workspace.room.capacity;
-        if length > capacity {
-            return Err(Misuse::Capacity { count: length, capacity }.into());
+        if !self.spec.segments {
+            return Err(Misuse::NoSegments.into());
         }
-        for number in 0..elements / u64::from(length) {
-            let keys = all.keys.row(number, length);
-            let positions = all.positions.map(|slice| slice.row(number, length));
-            let sort = Sort { keys, positions, most: length, ..all };
-            self.recorder.record(encoder, &workspace.room, &sort)?;
+        let Some(all) = all(room.capacity)? else { return Ok(()) };
+        let made;
+        let offsets = match segments {
+            Segments::Rows(length) => {
+                return self.recorder.record_segments(encoder, room, &all, Ranges::Long(length));
+            }
+            Segments::Offsets(offsets) => offsets,
+            Segments::HostOffsets(offsets) => {
+                let is_wrong = |ends: &[u32]| ends[0] > ends[1] || u64::from(ends[1]) > elements;
+                if let Some(segment) = offsets.windows(2).position(is_wrong) {
+                    let range = offsets[segment]..offsets[segment + 1];
+                    return Err(Misuse::Offsets { segment, range, keys: elements }.into());
+                }
+                if offsets.len() < 2 {
+                    return Ok(());
+                }
+                made = self.recorder.words(offsets)?;
+                made.slice(..)
+            }
+        };
+        let offsets = slice("offsets", offsets, 4)?;
+        let (bytes, limit) = (offsets.bound_bytes(), self.recorder.binding_bytes());
+        if bytes > limit {
+            return Err(Misuse::Binding { slice: "offsets", bytes, limit }.into());
         }
-        Ok(())
+        for (name, other) in [("keys", Some(all.keys)), ("values", all.positions)] {
+            if other.is_some_and(|other| other.buffer == offsets.buffer) {
+                return Err(Misuse::OneBuffer(name, "offsets").into());
+            }
+        }
+        if offsets.len < 2 {
+            return Ok(());
+        }
+        self.recorder.record_segments(encoder, room, &all, Ranges::Offsets(offsets))
     }
 
     /// The values, as far as the specification has any.
@@ -652,7 +732,7 @@ impl BufferSorter {
             }
         }
         let numbers = self.spec.payload == Payload::Positions;
-        Ok(Some(Sort { keys, positions: values, most, count, numbers, keeps_keys: false }))
+        Ok(Some(Sort { keys, positions: values, most, count, numbers, keeps_keys: false, offsets: None }))
     }
 }
 

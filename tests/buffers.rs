@@ -186,6 +186,54 @@ impl Slices {
         Self { keys, values, count, elements: elements.to_vec(), words }
     }
 
+    /// The slices, with values where there is a payload.
+    fn slices(
+        &self,
+        asked: &Asked,
+        places: Places,
+    ) -> (wgpu::BufferSlice<'_>, Option<wgpu::BufferSlice<'_>>) {
+        let (each, n) = (asked.element.bytes() as u64, self.elements.len() as u64);
+        let begin = places.keys as u64 * each;
+        let keys = self.keys.slice(begin..begin + n * each);
+        let begin = places.values as u64 * 4;
+        let values = self.values.slice(begin..begin + n * 4);
+        (keys, (asked.payload != Payload::None).then_some(values))
+    }
+
+    /// Whether between each of these and the next elements are sorted as if they were all, and others are as they were.
+    fn check_segments(
+        &self,
+        guest: &Guest,
+        asked: &Asked,
+        ends: &[u32],
+        places: Places,
+    ) -> Result<(), String> {
+        let (mut elements, mut words) = (self.elements.clone(), self.words.clone());
+        for ends in ends.windows(2) {
+            let range = ends[0] as usize..ends[1] as usize;
+            let positions = asked.positions(&self.elements[range.clone()], range.len());
+            for (to, &at) in range.clone().zip(&positions) {
+                elements[to] = self.elements[range.start + at as usize];
+                match asked.payload {
+                    Payload::Positions => words[to] = at,
+                    Payload::U32 => words[to] = self.words[range.start + at as usize],
+                    _ => {}
+                }
+            }
+        }
+        let each = asked.element.bytes();
+        let keys = within(places.keys, &bytes_of(asked.element, elements), each);
+        let values = within(places.values, bytemuck::cast_slice(&words), 4);
+        for (name, buffer, expected) in [("keys", &self.keys, keys), ("values", &self.values, values)] {
+            let found = guest.read(buffer);
+            let same = found.iter().zip(&expected).take_while(|(a, b)| a == b).count();
+            if same < expected.len() {
+                return Err(format!("{name} differ at byte {same} of {}: {asked:?}", expected.len()));
+            }
+        }
+        Ok(())
+    }
+
     fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -281,6 +329,13 @@ const SIZES: [usize; 14] = [0, 1, 2, 3, 255, 256, 257, 735, 737, 2943, 2945, 588
 fn sorter_of(guest: &Guest, spec: Spec) -> (BufferSorter, Workspace) {
     let sorter = BufferSorter::new(&guest.device, &guest.queue, spec).unwrap();
     let workspace = sorter.workspace(20_011).unwrap();
+    (sorter, workspace)
+}
+
+/// With room for segments of more elements.
+fn sorter_of_segments(guest: &Guest, spec: Spec) -> (BufferSorter, Workspace) {
+    let (sorter, _) = sorter_of(guest, spec);
+    let workspace = sorter.workspace(100_000).unwrap();
     (sorter, workspace)
 }
 
@@ -484,7 +539,7 @@ fn rows_of_every_length() {
             (ElementType::F64, Payload::Positions),
         ] {
             let asked = Asked { payload, descending: element == ElementType::I32, ..Asked::of(element) };
-            let (sorter, workspace) = sorter_of(&guest, asked.spec());
+            let (sorter, workspace) = sorter_of_segments(&guest, asked.spec());
             for (number, length) in lengths.into_iter().enumerate() {
                 if tier::is_quick() && number % 3 > 0 {
                     continue;
@@ -493,36 +548,165 @@ fn rows_of_every_length() {
                 let elements = inputs::elements(element, rows * length, number as u64);
                 let places = Places { keys: number, values: 3 * number, count: 0 };
                 let slices = Slices::new(&guest, &asked, &elements, Told::Host, places);
-                let (each, n) = (element.bytes() as u64, elements.len() as u64);
-                let begin = places.keys as u64 * each;
-                let keys = slices.keys.slice(begin..begin + n * each);
-                let begin = places.values as u64 * 4;
-                let values = slices.values.slice(begin..begin + n * 4);
-                let values = (payload != Payload::None).then_some(values);
+                let (keys, values) = slices.slices(&asked, places);
                 let mut encoder = guest.encoder();
                 let segments = Segments::Rows(length as u32);
                 sorter.record_segments(&mut encoder, &workspace, keys, values, segments).unwrap();
                 guest.submit(encoder);
-                // Each row as if it were all.
-                let (mut expected, mut beside) = (Vec::new(), Vec::new());
-                for (elements, words) in elements.chunks(length).zip(slices.words.chunks(length)) {
-                    let positions = asked.positions(elements, length);
-                    expected.extend(positions.iter().map(|&at| elements[at as usize]));
-                    match payload {
-                        Payload::Positions => beside.extend(positions),
-                        Payload::U32 => beside.extend(positions.iter().map(|&at| words[at as usize])),
-                        _ => beside.extend(words),
-                    }
-                }
-                let expected = within(places.keys, &bytes_of(element, expected), element.bytes());
-                assert!(
-                    guest.read(&slices.keys)[..expected.len()] == expected,
-                    "{asked:?}, rows of {length}"
-                );
-                let beside = within(places.values, bytemuck::cast_slice(&beside), 4);
-                assert!(guest.read(&slices.values)[..beside.len()] == beside, "{asked:?}, rows of {length}");
+                let ends: Vec<u32> = (0..=rows).map(|row| (row * length) as u32).collect();
+                let sorted = slices.check_segments(&guest, &asked, &ends, places);
+                assert!(sorted.is_ok(), "{sorted:?}: rows of {length}");
             }
         }
+    }
+}
+
+/// Offsets of segments: of every class of lengths, around its ends; some empty, some of one element, some longer than any tile.
+/// Before them there are elements of none, and after them as well.
+fn ends(lengths: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    let mut end = 7;
+    let ends = lengths.into_iter().map(|length| {
+        end += length;
+        end
+    });
+    std::iter::once(7).chain(ends).collect()
+}
+
+fn lengths(number: u64) -> Vec<u32> {
+    let short = random(number).take(400).map(|word| word as u32 % 40);
+    let around = [4, 16, 64, 256, 1024, 2048, 4096].into_iter().flat_map(|end| [end - 1, end, end + 1, 0]);
+    let long = [8191, 8192, 8193, 20_000, 1, 0, 0, 13_000];
+    let mut lengths: Vec<u32> = short.chain(around).chain(long).collect();
+    // In any order.
+    let mut random = random(number + 1);
+    for at in (1..lengths.len()).rev() {
+        lengths.swap(at, (random.next().unwrap() % (at as u64 + 1)) as usize);
+    }
+    lengths
+}
+
+#[test]
+fn segments_of_every_length() {
+    let features = wgpu::Features::SUBGROUP | wgpu::Features::SUBGROUP_BARRIER;
+    for (guest, name) in [
+        (Guest::advised(), "advised"),
+        (Guest::plain(), "plain"),
+        (Guest::with_some(features), "without immediates"),
+    ] {
+        for (number, (element, payload)) in [
+            (ElementType::F32, Payload::U32),
+            (ElementType::U32, Payload::None),
+            (ElementType::I32, Payload::Positions),
+            (ElementType::F64, Payload::U32),
+            (ElementType::I64, Payload::None),
+            (ElementType::U64, Payload::Positions),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            // Where all types are tried, arguments lie in a buffer as well.
+            if number % 3 > 0 && (tier::is_quick() || name != "plain") {
+                continue;
+            }
+            let asked = Asked { payload, descending: number % 2 > 0, ..Asked::of(element) };
+            let (sorter, workspace) = sorter_of_segments(&guest, asked.spec());
+            for (which, ends) in [
+                ends(lengths(number as u64)),
+                ends([30_000]),
+                ends([8192, 8193]),
+                ends(vec![1; 5000]),
+                ends(vec![2; 5000]),
+                ends([0; 600]),
+                ends([]),
+            ]
+            .into_iter()
+            .enumerate()
+            {
+                let n = *ends.last().unwrap() as usize + 11;
+                let elements = inputs::elements(element, n, number as u64);
+                let places = Places { keys: which, values: 3 * which, count: 0 };
+                let slices = Slices::new(&guest, &asked, &elements, Told::Host, places);
+                // Also where offsets begin within a buffer.
+                let offsets = guest.buffer(&within(which, bytemuck::cast_slice(&ends), 4));
+                let begin = 4 * which as u64;
+                let segments = if which % 2 == 0 {
+                    Segments::Offsets(offsets.slice(begin..begin + 4 * ends.len() as u64))
+                } else {
+                    Segments::HostOffsets(&ends)
+                };
+                let (keys, values) = slices.slices(&asked, places);
+                let mut encoder = guest.encoder();
+                sorter.record_segments(&mut encoder, &workspace, keys, values, segments).unwrap();
+                guest.submit(encoder);
+                let sorted = slices.check_segments(&guest, &asked, &ends, places);
+                assert!(sorted.is_ok(), "{sorted:?}: {name}, {which}");
+                // The comparison must be able to fail.
+                let others: Vec<u32> = ends.iter().map(|&end| end / 2).collect();
+                assert!(
+                    number + which > 0 || slices.check_segments(&guest, &asked, &others, places).is_err()
+                );
+            }
+        }
+    }
+}
+
+/// Two sorts of segments with one workspace in one encoder, and a whole sort after them.
+#[test]
+fn segments_and_all_in_one_encoder() {
+    let guest = Guest::advised();
+    let asked = Asked { payload: Payload::U32, ..Asked::of(ElementType::F32) };
+    let (sorter, workspace) = sorter_of_segments(&guest, asked.spec());
+    let all = [lengths(5), vec![9000, 9000, 20_000], vec![100; 300]].map(ends);
+    let slices = all.each_ref().map(|ends| {
+        let elements = inputs::elements(asked.element, *ends.last().unwrap() as usize, 8);
+        Slices::new(&guest, &asked, &elements, Told::Host, NOWHERE)
+    });
+    let whole = Slices::new(&guest, &asked, &inputs::elements(asked.element, 30_000, 9), Told::Host, NOWHERE);
+    let mut encoder = guest.encoder();
+    for (slices, ends) in slices.iter().zip(&all) {
+        let (keys, values) = slices.slices(&asked, NOWHERE);
+        let segments = Segments::HostOffsets(ends);
+        sorter.record_segments(&mut encoder, &workspace, keys, values, segments).unwrap();
+    }
+    whole.record(&mut encoder, (&sorter, &workspace), &asked, Told::Host, NOWHERE, false);
+    guest.submit(encoder);
+    for (slices, ends) in slices.iter().zip(&all) {
+        slices.check_segments(&guest, &asked, ends, NOWHERE).unwrap();
+    }
+    whole.check(&guest, &asked, 30_000, NOWHERE, false).unwrap();
+}
+
+/// Nothing is sorted by offsets that the device finds to be wrong, and nothing else is touched.
+#[test]
+fn wrong_offsets_sort_nothing() {
+    let guest = Guest::advised();
+    let asked = Asked { payload: Payload::U32, ..Asked::of(ElementType::F32) };
+    let (sorter, workspace) = sorter_of_segments(&guest, asked.spec());
+    let elements = inputs::elements(asked.element, 30_000, 4);
+    let overlapping: Vec<u32> = (0..20_000).map(|at| if at % 2 == 0 { 0 } else { 30_000 }).collect();
+    let wrong = [
+        vec![0, 10, 30_001],
+        vec![0, 100, 50, 30_000],
+        vec![0, u32::MAX],
+        vec![u32::MAX, 0, 20_000],
+        vec![0, 29_000, 1, 30_000],
+        overlapping,
+    ];
+    for offsets in wrong {
+        let slices = Slices::new(&guest, &asked, &elements, Told::Host, NOWHERE);
+        let (keys, values) = slices.slices(&asked, NOWHERE);
+        let told = guest.buffer(bytemuck::cast_slice(&offsets));
+        let mut encoder = guest.encoder();
+        let segments = Segments::Offsets(told.slice(..));
+        sorter.record_segments(&mut encoder, &workspace, keys, values, segments).unwrap();
+        guest.submit(encoder);
+        slices.check_segments(&guest, &asked, &[0], NOWHERE).unwrap();
+        // The same workspace sorts what comes next.
+        let mut encoder = guest.encoder();
+        let segments = Segments::HostOffsets(&[0, 12_000, 12_100]);
+        sorter.record_segments(&mut encoder, &workspace, keys, values, segments).unwrap();
+        guest.submit(encoder);
+        slices.check_segments(&guest, &asked, &[0, 12_000, 12_100], NOWHERE).unwrap();
     }
 }
 

@@ -1,7 +1,5 @@
 // Counts one digit of the elements in a chunk of tiles: before each tile, and in all. One workgroup for each chunk.
 
-const TILE: u32 = WORKGROUP_SIZE * ITEMS;
-
 var<workgroup> counted: array<atomic<u32>, RADIX>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)

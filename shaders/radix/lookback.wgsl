@@ -33,7 +33,7 @@ fn tell_counts(counts: ptr<function, array<u32, DIGITS_EACH>>, current: Pass, ow
         if !current.is_last {
             atomicStore(&status[next + d], 0u);
         }
-        let kind = select(COUNTED, SUMMED, own.tile == 0u);
+        let kind = select(COUNTED, SUMMED, own.tile == own.part.first_tile);
         if own.tile != SILENT_TILE {
             atomicStore(&status[status_row(current, own.tile) + own.digit + d], kind | (*counts)[d]);
         }
@@ -41,9 +41,10 @@ fn tell_counts(counts: ptr<function, array<u32, DIGITS_EACH>>, current: Pass, ow
 }
 
 // How often a digit is in a whole tile. Others that miss the tile count it, too, and find the same.
-fn count_instead(tile: u32, digit: u32, current: Pass) -> u32 {
+fn count_instead(tile: u32, digit: u32, current: Pass, part: Part) -> u32 {
     var count = 0u;
-    for (var first = tile * TILE; first < (tile + 1u) * TILE; first += COUNTED_INSTEAD) {
+    let begin = begin_of_tile(tile, part);
+    for (var first = begin; first < begin + TILE; first += COUNTED_INSTEAD) {
         // unroll
         for (var i = 0u; i < COUNTED_INSTEAD; i++) {
             let key = key_of_read(read_key(first + i), current);
@@ -54,23 +55,24 @@ fn count_instead(tile: u32, digit: u32, current: Pass) -> u32 {
 }
 
 // The sum of what earlier tiles tell of a digit.
-fn look_back(digit: u32, tile: u32, current: Pass) -> u32 {
+fn look_back(digit: u32, tile: u32, current: Pass, part: Part) -> u32 {
     var sum = 0u;
-    var left = tile;
+    let first = part.first_tile;
+    var left = tile - first;
     while left > 0u {
         var told: array<u32, ROWS>;
         // unroll
         for (var r = 0u; r < ROWS; r++) {
-            told[r] = atomicLoad(&status[status_row(current, max(left, r + 1u) - r - 1u) + digit]);
+            told[r] = atomicLoad(&status[status_row(current, first + max(left, r + 1u) - r - 1u) + digit]);
         }
         // A plain load may be answered by a cache that is not up to date.
         for (var patience = PATIENCE; told[0] == 0u && patience > 0u; patience--) {
-            told[0] = atomicOr(&status[status_row(current, left - 1u) + digit], 0u);
+            told[0] = atomicOr(&status[status_row(current, first + left - 1u) + digit], 0u);
         }
         if told[0] == 0u {
             let kind = select(COUNTED, SUMMED, left == 1u);
-            told[0] = kind | count_instead(left - 1u, digit, current);
-            atomicMax(&status[status_row(current, left - 1u) + digit], told[0]);
+            told[0] = kind | count_instead(first + left - 1u, digit, current, part);
+            atomicMax(&status[status_row(current, first + left - 1u) + digit], told[0]);
         }
         var goes_on = true;
         // unroll
@@ -98,9 +100,9 @@ fn add_earlier(
     if own.digit < RADIX {
         // unroll
         for (var d = 0u; d < DIGITS_EACH; d++) {
-            (*earlier)[d] = look_back(own.digit + d, own.tile, current);
+            (*earlier)[d] = look_back(own.digit + d, own.tile, current, own.part);
             // The first tile's sums are its counts, which it has told.
-            if select(own.tile > 0u, TELLS_LATE == 1u, own.tile == SILENT_TILE) {
+            if select(own.tile > own.part.first_tile, TELLS_LATE == 1u, own.tile == SILENT_TILE) {
                 let sum = (*earlier)[d] + (*counts)[d];
                 atomicStore(&status[status_row(current, own.tile) + own.digit + d], SUMMED | sum);
             }

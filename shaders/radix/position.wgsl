@@ -10,19 +10,19 @@ fn load_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {
     if numbers(current) {
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
-            (*payload)[i] = own.first + i * own.stride;
+            (*payload)[i] = own.first - own.part.begin + i * own.stride;
         }
     } else {
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
-            (*payload)[i] = read_position(min(own.first + i * own.stride, arguments.n - 1u));
+            (*payload)[i] = read_position(min(own.first + i * own.stride, own.part.end - 1u));
         }
     }
 }
 
-fn copy_payload(i: u32, current: Pass) {
+fn copy_payload(i: u32, current: Pass, part: Part) {
     if numbers(current) {
-        write_position(i, i);
+        write_position(i, i - part.begin);
     } else {
         write_position(i, read_position(i));
     }

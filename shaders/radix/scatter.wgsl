@@ -1,8 +1,6 @@
 // Distributes the elements of a tile by one digit, those of equal digits in order. One workgroup for each tile of
 // WORKGROUP_SIZE * ITEMS elements, ITEMS of them in the registers of each invocation.
 
-const TILE: u32 = WORKGROUP_SIZE * ITEMS;
-
 alias Keys = array<Key, ITEMS>;
 alias Words = array<u32, ITEMS>;
 
@@ -14,8 +12,9 @@ const OFFSETS: u32 = SHARED - RADIX;
 
 // What an invocation works on.
 struct Own {
-    // The tile.
+    // The tile, and what it is a tile of.
     tile: u32,
+    part: Part,
     // Elements of it.
     count: u32,
     // The first of its elements in the array, and from each to the next. In this order elements of a subgroup
@@ -45,8 +44,8 @@ fn load_keys(e: ptr<function, Keys>, current: Pass, own: Own) {
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
             let at = own.first + i * own.stride;
-            let key = key_of_read(read_key(min(at, arguments.n - 1u)), current);
-            (*e)[i] = select(LAST_KEY, key, at < arguments.n);
+            let key = key_of_read(read_key(min(at, own.part.end - 1u)), current);
+            (*e)[i] = select(LAST_KEY, key, at < own.part.end);
         }
     }
 }
@@ -77,10 +76,13 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
         return;
     }
     let size = subgroup_size(subgroup);
+    let part = part_of(tile);
+    let begin = begin_of_tile(tile, part);
     let own = Own(
         tile,
-        min(arguments.n - tile * TILE, TILE),
-        tile * TILE + number_of(subgroup) * size * ITEMS + lane_of(subgroup),
+        part,
+        min(part.end - begin, TILE),
+        begin + number_of(subgroup) * size * ITEMS + lane_of(subgroup),
         size,
         (number_of(subgroup) * size + lane_of(subgroup)) * DIGITS_EACH,
         local,
@@ -90,14 +92,14 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
             var copied: array<Key, COPIED_TOGETHER>;
             // unroll
             for (var i = 0u; i < COPIED_TOGETHER; i++) {
-                copied[i] = read_key(tile * TILE + min(first + i * WORKGROUP_SIZE, own.count - 1u));
+                copied[i] = read_key(begin + min(first + i * WORKGROUP_SIZE, own.count - 1u));
             }
             // unroll
             for (var i = 0u; i < COPIED_TOGETHER; i++) {
                 let at = first + i * WORKGROUP_SIZE;
                 if at < own.count {
-                    write_key(tile * TILE + at, written_of_key(key_of_read(copied[i], current), current));
-                    copy_payload(tile * TILE + at, current);
+                    write_key(begin + at, written_of_key(key_of_read(copied[i], current), current));
+                    copy_payload(begin + at, current, part);
                 }
             }
         }
@@ -134,7 +136,7 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
                 sum += atomicLoad(&shared_words[s * RADIX + own.digit + d]);
             }
             counts[d] = sum;
-            totals[d] = histograms[arguments.digit * RADIX + own.digit + d];
+            totals[d] = histograms[part.histogram + own.digit + d];
             own_sums += vec2(sum, totals[d]);
         }
         tell_counts(&counts, current, own);
@@ -147,7 +149,7 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
     if own.digit < RADIX {
         // unroll
         for (var d = 0u; d < DIGITS_EACH; d++) {
-            offsets[d] = sums.y - sums.x;
+            offsets[d] = part.begin + sums.y - sums.x;
             var at = sums.x;
             // unroll
             for (var s = 0u; s < SUBGROUPS; s++) {

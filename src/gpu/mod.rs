@@ -26,7 +26,7 @@ mod run;
 mod staging;
 mod timestamps;
 
-pub(crate) use recorder::{ALIGNMENT, Recorder, Room, Slice, Sort};
+pub(crate) use recorder::{ALIGNMENT, Ranges, Recorder, Room, Slice, Sort, Uses, segments_bytes};
 
 pub use buffers::Buffers;
 pub use context::adapters;

@@ -92,6 +92,11 @@ impl Pipelines {
         layouts.entry((bindings, has_group)).or_insert_with(new).clone()
     }
 
+    /// Whether the pipeline for `key` is made.
+    pub(super) fn has(&self, key: &PipelineKey) -> bool {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+    }
+
     /// The pipeline for `key`, made when it is first asked for.
     pub(super) fn get(&self, context: &Context, key: PipelineKey) -> Result<wgpu::ComputePipeline, Error> {
         let pipelines = || self.made.lock().unwrap_or_else(PoisonError::into_inner);

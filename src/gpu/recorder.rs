@@ -13,19 +13,30 @@
 //! the device alone may know, or it has no immediates. Grids are then those of the most elements, and workgroups without work
 //! end at once. On an H200 this way takes 5 to 7 µs more, and 3 to 8 % of what is longer: each workgroup waits for its arguments.
 
+mod bindings;
+mod room;
+mod segments;
+mod slice;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::bindings::{begin_of, bind_group, layout, pipeline, storage, uniform, whole};
+use self::room::Planned;
+pub(crate) use self::room::{Room, Uses};
+use self::segments::Finder;
+pub(crate) use self::segments::{Ranges, segments_bytes};
+pub(crate) use self::slice::Slice;
 use super::context::Context;
 use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_POSITIONS, POSITIONS, Pipelines};
 use crate::algorithm::{Algorithm, Variant};
 use crate::clock::Instant;
 use crate::device::AdapterInfo;
 use crate::error::Error;
-use crate::kernels::{Arguments, ELEMENT_BINDINGS, PipelineKey, keep_to};
+use crate::kernels::{Arguments, ELEMENT_BINDINGS, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS, keep_to};
 use crate::parallel::{self, ParallelIterator};
-use crate::plan::{Dispatch, Extra, Plan, RadixTuning, Shape, View};
+use crate::plan::{Dispatch, Plan, RadixTuning, Shape, View};
 
 /// What offsets of bindings are multiples of, on every device.
 pub(crate) const ALIGNMENT: u64 = 256;
@@ -36,53 +47,6 @@ const BYTES: u64 = 256;
 /// Bytes of a set of arguments, and of where slices begin.
 const ARGUMENTS: u64 = 32;
 const SLICES: u64 = 16;
-
-/// Bytes that are bound where there is nothing.
-const NOTHING: u64 = 4;
-
-/// A slice of a caller's buffer.
-#[derive(Clone, Copy)]
-pub(crate) struct Slice<'a> {
-    pub(crate) buffer: &'a wgpu::Buffer,
-    /// In bytes.
-    pub(crate) offset: u64,
-    /// Bytes of an element.
-    pub(crate) each: u64,
-    /// Elements.
-    pub(crate) len: u64,
-}
-
-impl<'a> Slice<'a> {
-    /// Elements between where it is bound from and where it begins.
-    fn first(&self) -> u32 {
-        (self.offset % ALIGNMENT / self.each) as u32
-    }
-
-    /// One of the rows of this length in it.
-    pub(crate) fn row(self, number: u64, length: u32) -> Self {
-        let len = u64::from(length);
-        Self { offset: self.offset + number * len * self.each, len, ..self }
-    }
-
-    /// Bytes that are bound: from a multiple of the alignment to the end of the elements.
-    pub(crate) fn bound_bytes(&self) -> u64 {
-        self.offset % ALIGNMENT + self.len * self.each
-    }
-
-    fn binding(&self) -> wgpu::BufferBinding<'a> {
-        let offset = self.offset - self.offset % ALIGNMENT;
-        wgpu::BufferBinding { buffer: self.buffer, offset, size: wgpu::BufferSize::new(self.bound_bytes()) }
-    }
-
-    /// Whether it has bytes in common with another one.
-    pub(crate) fn overlaps(&self, other: &Self) -> bool {
-        let end = |slice: &Self| slice.offset + slice.len * slice.each;
-        // Browsers look at all that is bound.
-        let bound = |slice: &Self| if cfg!(target_arch = "wasm32") { slice.offset % ALIGNMENT } else { 0 };
-        let begin = |slice: &Self| slice.offset - bound(slice);
-        self.buffer == other.buffer && begin(self) < end(other) && begin(other) < end(self)
-    }
-}
 
 /// What is recorded.
 #[derive(Clone, Copy)]
@@ -99,6 +63,8 @@ pub(crate) struct Sort<'a> {
     pub(crate) numbers: bool,
     /// Whether keys stay as they are.
     pub(crate) keeps_keys: bool,
+    /// What tells segments from each other, if anything does.
+    pub(crate) offsets: Option<Slice<'a>>,
 }
 
 /// The passes for elements of one shape.
@@ -124,8 +90,10 @@ pub(crate) struct Recorder {
     identity: Arc<()>,
     pipelines: Pipelines,
     arguments: wgpu::BindGroupLayout,
+    uses: Uses,
     sort: Passes,
     argsort: Passes,
+    finder: Option<Finder>,
     prepare: wgpu::ComputePipeline,
     prepare_layout: wgpu::BindGroupLayout,
     /// The table of bytes, bound once for each byte that there is to tell.
@@ -141,135 +109,11 @@ pub(crate) struct Recorder {
     pub(crate) compiling: Duration,
 }
 
-/// Memory for sorts of up to so many elements.
-pub(crate) struct Room {
-    owner: Arc<()>,
-    pub(crate) capacity: u32,
-    keys: wgpu::Buffer,
-    /// Where the keys of an argsort are; none if there are to be none.
-    copies: Option<wgpu::Buffer>,
-    /// None where neither sort has positions.
-    positions: Option<wgpu::Buffer>,
-    /// A word, bound where there is nothing.
-    nothing: wgpu::Buffer,
-    extras: Vec<(&'static str, wgpu::Buffer)>,
-    parameters: wgpu::Buffer,
-    arguments: wgpu::BindGroup,
-    sort: Planned,
-    argsort: Option<Planned>,
-    pub(crate) bytes: u64,
-}
-
-impl Room {
-    /// The buffer that kernels have by this name, if the plans have one.
-    fn extra(&self, name: &str) -> wgpu::BufferBinding<'_> {
-        let found = self.extras.iter().find(|(known, _)| *known == name);
-        whole(found.map_or(&self.nothing, |(_, buffer)| buffer))
-    }
-}
-
-/// Bytes of the buffers in a room.
-struct Sizes {
-    keys: u64,
-    copies: Option<u64>,
-    positions: Option<u64>,
-    parameters: u64,
-    fixed: u64,
-    extras: Vec<(&'static str, u64)>,
-}
-
-impl Sizes {
-    fn sum(&self) -> u64 {
-        let extras = self.extras.iter().map(|(_, bytes)| bytes).sum::<u64>();
-        let elements = self.keys + self.copies.unwrap_or(0) + self.positions.unwrap_or(0);
-        elements + self.parameters + self.fixed + extras + NOTHING
-    }
-}
-
-/// A plan, with what does not change from one sort by it to the next.
-struct Planned {
-    plan: Plan,
-    /// As `Fixed` in `prepare.wgsl`.
-    fixed: wgpu::Buffer,
-}
-
 /// Which array holds the elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Callers,
     Ours,
-}
-
-fn storage(binding: u32, read_only: bool) -> wgpu::BindGroupLayoutEntry {
-    let ty = wgpu::BufferBindingType::Storage { read_only };
-    layout_entry(binding, wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None })
-}
-
-fn uniform(binding: u32, dynamic: bool) -> wgpu::BindGroupLayoutEntry {
-    let ty = wgpu::BufferBindingType::Uniform;
-    layout_entry(
-        binding,
-        wgpu::BindingType::Buffer { ty, has_dynamic_offset: dynamic, min_binding_size: None },
-    )
-}
-
-fn layout_entry(binding: u32, ty: wgpu::BindingType) -> wgpu::BindGroupLayoutEntry {
-    wgpu::BindGroupLayoutEntry { binding, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None }
-}
-
-fn layout(
-    device: &wgpu::Device,
-    label: &str,
-    entries: &[wgpu::BindGroupLayoutEntry],
-) -> wgpu::BindGroupLayout {
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries })
-}
-
-fn bind_group<'a>(
-    device: &wgpu::Device,
-    label: &str,
-    layout: &wgpu::BindGroupLayout,
-    buffers: impl IntoIterator<Item = (u32, wgpu::BufferBinding<'a>)>,
-) -> wgpu::BindGroup {
-    let entry =
-        |(binding, buffer)| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) };
-    let entries: Vec<_> = buffers.into_iter().map(entry).collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
-}
-
-/// A part of a buffer, from its beginning on.
-fn begin_of(buffer: &wgpu::Buffer, bytes: u64) -> wgpu::BufferBinding<'_> {
-    wgpu::BufferBinding { buffer, offset: 0, size: wgpu::BufferSize::new(bytes) }
-}
-
-fn whole(buffer: &wgpu::Buffer) -> wgpu::BufferBinding<'_> {
-    buffer.as_entire_buffer_binding()
-}
-
-/// A pipeline of a shader that is checked. Without a second group arguments are immediates.
-fn pipeline(
-    device: &wgpu::Device,
-    name: &str,
-    text: String,
-    layouts: &[Option<&wgpu::BindGroupLayout>],
-    cache: Option<&wgpu::PipelineCache>,
-) -> wgpu::ComputePipeline {
-    let label = Some(name);
-    let source = wgpu::ShaderSource::Wgsl(text.into());
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
-    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label,
-        bind_group_layouts: layouts,
-        immediate_size: if layouts.len() > 1 { 0 } else { Arguments::MOST_BYTES },
-    });
-    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label,
-        layout: Some(&layout),
-        module: &module,
-        entry_point: label,
-        compilation_options: wgpu::PipelineCompilationOptions::default(),
-        cache,
-    })
 }
 
 impl Recorder {
@@ -279,7 +123,8 @@ impl Recorder {
         queue: &wgpu::Queue,
         cache: Option<&wgpu::PipelineCache>,
         view: View,
-        (positions, has_argsort): (bool, bool),
+        positions: bool,
+        uses: Uses,
         variant: Option<Variant>,
     ) -> Result<Self, Error> {
         let start = Instant::now();
@@ -340,6 +185,9 @@ impl Recorder {
             let uniform_text = include_str!("../../shaders/arguments_uniform.wgsl");
             let copy = copy(uniform_text, &[Some(&copy_layout), Some(&arguments)]);
 
+            let finder = || Finder::new(device, &sort, limits, &bytes, cache);
+            let finder = uses.segments.then(finder);
+
             let mut table = vec![0_u8; (BYTES * ALIGNMENT) as usize];
             for (byte, entry) in table.chunks_mut(ALIGNMENT as usize).enumerate() {
                 entry[0] = byte as u8;
@@ -355,8 +203,10 @@ impl Recorder {
                 identity: Arc::default(),
                 pipelines,
                 arguments,
+                uses,
                 sort,
                 argsort,
+                finder,
                 prepare,
                 prepare_layout,
                 told,
@@ -370,7 +220,7 @@ impl Recorder {
             };
             // Of any size, as pipelines do not depend on it.
             recorder.compile(&recorder.sort.plan(2, &context.info)?)?;
-            if has_argsort {
+            if uses.argsort {
                 recorder.compile(&recorder.argsort.plan(2, &context.info)?)?;
             }
             Ok(Self { compiling: start.elapsed(), ..recorder })
@@ -382,92 +232,35 @@ impl Recorder {
         let all = || plan.distinct_dispatches().map(Dispatch::pipeline);
         let immediate = all().filter(|_| self.plain_copy.is_some());
         // The preparation clears, too.
-        let keys: HashSet<_> = immediate.chain(all().skip(1).map(PipelineKey::of_slices)).collect();
+        self.make(immediate.chain(all().skip(1).map(PipelineKey::of_slices)))
+    }
+
+    /// Makes those of these pipelines that are not made yet, on all cores.
+    fn make(&self, keys: impl Iterator<Item = PipelineKey>) -> Result<(), Error> {
+        let keys: HashSet<_> = keys.filter(|key| !self.pipelines.has(key)).collect();
+        if keys.is_empty() {
+            return Ok(());
+        }
         parallel::iter(keys).try_for_each(|key| self.pipelines.get(&self.context, key).map(drop))
+    }
+
+    /// A buffer of these words, to be read.
+    pub(crate) fn words(&self, words: &[u32]) -> Result<wgpu::Buffer, Error> {
+        let bytes: &[u8] = bytemuck::cast_slice(words);
+        self.context.scoped(|context| {
+            let usage = wgpu::BufferUsages::STORAGE;
+            let buffer = context.buffer("gpusort offsets", bytes.len() as u64, usage, true)?;
+            let mut mapped = buffer.slice(..).get_mapped_range_mut().map_err(Error::device)?;
+            mapped.copy_from_slice(bytes);
+            drop(mapped);
+            buffer.unmap();
+            Ok(buffer)
+        })
     }
 
     /// The most bytes of a slice that the device binds.
     pub(crate) fn binding_bytes(&self) -> u64 {
         self.context.info.limits.binding_bytes
-    }
-
-    /// Whether memory was made by this recorder.
-    pub(crate) fn owns(&self, room: &Room) -> bool {
-        Arc::ptr_eq(&room.owner, &self.identity)
-    }
-
-    /// Bytes of [`Self::room`].
-    pub(crate) fn room_bytes(&self, capacity: u32, argsort: bool) -> Result<u64, Error> {
-        let (sort, argsort) = self.plans(capacity, argsort)?;
-        Ok(self.sizes(&sort, argsort.as_ref()).sum())
-    }
-
-    fn plans(&self, capacity: u32, argsort: bool) -> Result<(Plan, Option<Plan>), Error> {
-        let plan = |passes: &Passes| passes.plan(capacity, &self.context.info);
-        Ok((plan(&self.sort)?, argsort.then(|| plan(&self.argsort)).transpose()?))
-    }
-
-    /// What these plans need.
-    fn sizes(&self, sort: &Plan, argsort: Option<&Plan>) -> Sizes {
-        let plans = || [Some(sort), argsort].into_iter().flatten();
-        let elements = u64::from(plans().map(Plan::other_room).max().unwrap_or(0));
-        let keys = elements * sort.shape().key_bytes();
-        let has_positions = plans().any(|plan| plan.shape().positions);
-        let mut extras: Vec<(&str, u64)> = Vec::new();
-        for (Extra { name, .. }, words) in plans().flat_map(Plan::extras) {
-            match extras.iter_mut().find(|(known, _)| known == name) {
-                Some((_, bytes)) => *bytes = (*bytes).max(words * 4),
-                None => extras.push((name, words * 4)),
-            }
-        }
-        Sizes {
-            keys,
-            copies: argsort.map(|_| keys),
-            positions: has_positions.then_some(elements * 4),
-            parameters: u64::from(self.sort.view.digits() + 3) * ALIGNMENT,
-            fixed: 16 * plans().count() as u64,
-            extras,
-        }
-    }
-
-    /// Memory for sorts of up to `capacity` elements.
-    pub(crate) fn room(&self, capacity: u32, argsort: bool) -> Result<Room, Error> {
-        self.context.scoped(|context| {
-            let (sort, argsort) = self.plans(capacity, argsort)?;
-            let sizes = self.sizes(&sort, argsort.as_ref());
-            let storage = wgpu::BufferUsages::STORAGE;
-            let buffer = |name, bytes| context.buffer(&format!("gpusort {name}"), bytes, storage, false);
-            let uniform = wgpu::BufferUsages::UNIFORM;
-            let parameters =
-                context.buffer("gpusort parameters", sizes.parameters, storage | uniform, false)?;
-            let planned = |passes: &Passes, plan: Plan| {
-                let chunk = passes.tuning.chunk(plan.n());
-                let fixed = [capacity, passes.tuning.tile.size(), chunk, passes.view.digits()];
-                let fixed = context.filled("gpusort fixed", bytemuck::cast_slice(&fixed), uniform)?;
-                Ok::<_, Error>(Planned { plan, fixed })
-            };
-            Ok(Room {
-                owner: Arc::clone(&self.identity),
-                capacity,
-                keys: buffer("keys", sizes.keys)?,
-                copies: sizes.copies.map(|bytes| buffer("copied keys", bytes)).transpose()?,
-                positions: sizes.positions.map(|bytes| buffer("positions", bytes)).transpose()?,
-                nothing: buffer("nothing", NOTHING)?,
-                extras: (sizes.extras.iter())
-                    .map(|&(name, bytes)| Ok((name, buffer(name, bytes)?)))
-                    .collect::<Result<_, Error>>()?,
-                arguments: bind_group(
-                    &context.device,
-                    "gpusort arguments",
-                    &self.arguments,
-                    [(0, begin_of(&parameters, ARGUMENTS)), (1, begin_of(&parameters, SLICES))],
-                ),
-                parameters,
-                sort: planned(&self.sort, sort)?,
-                argsort: argsort.map(|plan| planned(&self.argsort, plan)).transpose()?,
-                bytes: sizes.sum(),
-            })
-        })
     }
 
     /// Records a sort.
@@ -486,7 +279,7 @@ impl Recorder {
         let planned = planned.ok_or_else(|| Error::lacks("room for an argsort"))?;
         let first = sort.positions.as_ref().map_or(0, Slice::first) | sort.keys.first();
         let is_plain = self.plain_copy.is_some() && sort.count.is_none() && first == 0;
-        let (shape, digits) = (passes.shape, passes.view.digits());
+        let digits = passes.view.digits();
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("gpusort"),
             timestamp_writes: None,
@@ -500,6 +293,20 @@ impl Recorder {
         if sort.keeps_keys {
             self.record_copy(&mut pass, room, sort, is_plain, digits);
         }
+        self.record_passes(&mut pass, room, sort, passes, dispatches, is_plain)
+    }
+
+    /// Records passes that find the elements in the caller's slices, with arguments as immediates or in the room.
+    fn record_passes<'a>(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        room: &Room,
+        sort: &Sort,
+        &Passes { shape, view, .. }: &Passes,
+        dispatches: impl Iterator<Item = &'a Dispatch>,
+        is_plain: bool,
+    ) -> Result<(), Error> {
+        let digits = view.digits();
         let mut side = Side::Callers;
         let (mut piped, mut bound) = (None, None);
         for dispatch in dispatches {
@@ -524,7 +331,8 @@ impl Recorder {
                 pass.set_immediates(0, dispatch.arguments(0).bytes());
             } else {
                 let slices = digits + u32::from(side == Side::Ours);
-                let offsets = [dispatch.digit(), slices].map(|slot| slot * ALIGNMENT as u32);
+                let arguments = dispatch.class().map_or(dispatch.digit(), |class| digits + 3 + class.number);
+                let offsets = [arguments, slices].map(|slot| slot * ALIGNMENT as u32);
                 pass.set_bind_group(1, &room.arguments, &offsets);
             }
             pass.dispatch_workgroups(dispatch.grid().x, dispatch.grid().y, 1);
@@ -685,9 +493,9 @@ impl Recorder {
             (Side::Callers, _) => sort.keys.binding(),
         };
         let positions = |side| match (side, &sort.positions) {
-            _ if !shape.positions => whole(&room.nothing),
+            _ if !shape.positions => room.nothing(),
             (Side::Callers, Some(callers)) => callers.binding(),
-            _ => whole(room.positions.as_ref().unwrap_or(&room.nothing)),
+            _ => room.positions(),
         };
         let other = if side == Side::Callers { Side::Ours } else { Side::Callers };
         let buffer = |binding| match binding {
@@ -695,7 +503,14 @@ impl Recorder {
             POSITIONS => positions(side),
             OTHER_KEYS => keys(other),
             OTHER_POSITIONS => positions(other),
-            extra => room.extra(bindings.extras[(extra - ELEMENT_BINDINGS) as usize].name),
+            extra => match bindings.extras[(extra - ELEMENT_BINDINGS) as usize].name {
+                // Short segments are sorted before passes that need the other array.
+                name if name == SEGMENT_LIST.name => whole(&room.keys),
+                name if name == SEGMENT_OFFSETS.name => {
+                    sort.offsets.as_ref().map_or_else(|| room.nothing(), Slice::binding)
+                }
+                name => room.extra(name),
+            },
         };
         let layout = &self.pipelines.layouts(&self.context, bindings, key.has_group()).bindings;
         let buffers = pipelines::numbers(bindings).map(|binding| (binding, buffer(binding)));

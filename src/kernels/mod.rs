@@ -31,6 +31,7 @@ mod local;
 mod merge;
 mod module;
 mod radix;
+mod segments;
 mod select;
 mod shape;
 mod step;
@@ -41,7 +42,7 @@ mod unroll;
 #[cfg(feature = "gpu")]
 pub(crate) use last_swap::LAST_SWAP;
 
-pub use batch::Batch;
+pub use batch::{Batch, Class};
 pub use fused::{Fused, FusedTile, FusedWork, Layout};
 pub use iota::Iota;
 pub use keys::{Keys, View};
@@ -49,6 +50,7 @@ pub use local::Local;
 pub use merge::{Merge, MergeTile};
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
 pub use radix::{DIGIT_BITS, Matching, Radix, RadixTile, RadixWork, Silence};
+pub use segments::{SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES};
 pub use select::{Select, SelectWork};
 pub use shape::Shape;
 pub use top::{Top, TopTuning};
@@ -311,7 +313,7 @@ pub struct Grid {
 
 impl Grid {
     /// The flattest grid of at least `workgroups` workgroups.
-    fn new(workgroups: u64, limits: &Limits) -> Result<Self, Error> {
+    pub(crate) fn new(workgroups: u64, limits: &Limits) -> Result<Self, Error> {
         let most = u64::from(limits.workgroups_per_dimension);
         let rows = workgroups.div_ceil(most.max(1)).max(1);
         keep_to([("workgroups in one dispatch", workgroups, most * most)])?;
@@ -408,6 +410,11 @@ impl Dispatch {
         if let Kernel::Radix(radix) = self.kernel { radix.digit } else { 0 }
     }
 
+    /// The class of segments that it sorts, if it is one.
+    pub(crate) fn class(&self) -> Option<Class> {
+        if let Kernel::Batch(batch) = self.kernel { batch.class() } else { None }
+    }
+
     /// What is done, and how.
     #[must_use]
     pub fn kernel(&self) -> Kernel {
@@ -500,6 +507,9 @@ mod tests {
             Merge { tile: MergeTile::new(6, 5).unwrap(), middle: 30, stays: true }.into(),
             Iota { from: 3 }.into(),
             Batch::new(FusedTile::new(4, 5, 0).unwrap(), 64).unwrap().into(),
+            Batch::listed(FusedTile::new(4, 5, 0).unwrap(), Class { number: 1, beyond: 16, log2: 6 })
+                .unwrap()
+                .into(),
         ];
         let radix = RadixTile::new(32, 15, &Limits::WEBGPU).unwrap();
         all.extend(
@@ -522,9 +532,16 @@ mod tests {
                     chunk,
                     numbers: true,
                     drops_keys: false,
+                    beyond: None,
                 })
             }),
         );
+        let work = |work| {
+            let (digit, digits, chunk) = (0, 8, 0);
+            let (numbers, drops_keys) = (true, false);
+            Radix { tile: radix, work, digit, digits, chunk, numbers, drops_keys, beyond: Some(64) }
+        };
+        all.extend([RadixWork::Histogram, RadixWork::Sweep(None)].map(|of| Kernel::from(work(of))));
         let works = [SelectWork::Clear, SelectWork::Histogram, SelectWork::Choose, SelectWork::Count];
         let select = |work| Kernel::from(Select { work, k: 100, digit: 2, numbers: true });
         all.extend(works.into_iter().chain([SelectWork::Keep]).map(select));

@@ -15,6 +15,7 @@
 //! their number to the subgroup's own counter of it. No barrier of the workgroup is needed for a key, and
 //! nothing depends on how invocations are numbered: whose turn it is follows from subgroup and lane alone.
 
+use super::segments::{self, SEGMENT_TILES};
 use super::{
     Access, Arguments, Extra, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, View, keep_to,
 };
@@ -200,6 +201,8 @@ pub struct Radix {
     pub numbers: bool,
     /// Whether the last pass leaves keys where they are, and writes positions alone.
     pub drops_keys: bool,
+    /// Whether not all elements are sorted together, but those of each segment that is longer than this.
+    pub beyond: Option<u32>,
 }
 
 /// How often each value of each digit is in all keys.
@@ -248,8 +251,22 @@ const COUNTED_TOGETHER: u32 = 16;
 const COPIED_TOGETHER: u32 = 8;
 
 impl Radix {
+    fn takes_segments(&self) -> bool {
+        matches!(self.work, RadixWork::Histogram | RadixWork::Sweep(_))
+    }
+
     fn counts_chunks(&self) -> bool {
         matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter)
+    }
+
+    /// The most segments that there can be.
+    fn segments(&self, count: u32) -> u32 {
+        self.beyond.map_or(0, |length| count / length.saturating_add(1))
+    }
+
+    /// The most tiles that there can be: each segment may end within one.
+    fn tiles(&self, count: u32) -> u32 {
+        self.tile.tiles(count) + self.segments(count)
     }
 
     /// Chunks of this many elements.
@@ -268,13 +285,18 @@ impl Family for Radix {
             ("digits in a key, at the least", 1, self.digits.into()),
             ("tiles in a chunk, at the least", self.counts_chunks().into(), self.chunk.into()),
             ("digits before the last", self.digit.into(), self.digits.saturating_sub(1).into()),
+            (
+                "segments in passes for whole arrays",
+                self.beyond.is_some().into(),
+                self.takes_segments().into(),
+            ),
         ])
     }
 
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
         let n = u64::from(count);
         let keys = n * shape.key_bytes();
-        let tiles: u64 = self.tile.tiles(count).into();
+        let tiles: u64 = self.tiles(count).into();
         let of_tile = |workgroups, bytes_moved| Launch {
             workgroup_size: self.tile.invocations,
             workgroups,
@@ -289,6 +311,7 @@ impl Family for Radix {
             RadixWork::Histogram => {
                 let workgroup_size = limits.invocations.clamp(1, 256);
                 let blocks = n.div_ceil((workgroup_size * COUNTED_TOGETHER).into());
+                let blocks = if self.beyond.is_some() { tiles } else { blocks };
                 Launch {
                     workgroup_size,
                     workgroups: blocks.min(MOST_COUNTING),
@@ -310,7 +333,8 @@ impl Family for Radix {
     /// In bounds since elements are read below `n` only. Each is written to the place that as many elements have
     /// before it as there are with a lower digit, or with the same digit and a lower index: below `n`, and another
     /// for each, as long as nobody else writes to the arrays meanwhile. What is counted more than once,
-    /// because a tile was silent, is the same number each time. Where two passes are left out, elements are where the
+    /// because a tile was silent, is the same number each time. Segments are parts of the array that have no element in common, so
+    /// the same is true of each; their tiles are fewer than the most. Where two passes are left out, elements are where the
     /// plan has them after the two. Counters have room for the digits of each subgroup of the smallest size that there is; sums and offsets
     /// for each value of a digit. Rows of `status` and of the sums are those of tiles and chunks that there are.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
@@ -331,7 +355,11 @@ impl Family for Radix {
     fn extras(&self) -> &'static [Extra] {
         match self.work {
             RadixWork::Clear => const { &[written(HISTOGRAMS), written(VARYING)] },
+            RadixWork::Histogram if self.beyond.is_some() => {
+                const { &[added_to(HISTOGRAMS), added_to(VARYING), STATUS, SEGMENT_TILES] }
+            }
             RadixWork::Histogram => const { &[added_to(HISTOGRAMS), added_to(VARYING), STATUS] },
+            RadixWork::Sweep(_) if self.beyond.is_some() => &[HISTOGRAMS, VARYING, STATUS, SEGMENT_TILES],
             RadixWork::Sweep(_) => &[HISTOGRAMS, VARYING, STATUS],
             RadixWork::Count { first: true } => const { &[added_to(VARYING), TILE_SUMS, CHUNK_SUMS] },
             RadixWork::Count { first: false } => &[VARYING, TILE_SUMS, CHUNK_SUMS],
@@ -343,11 +371,10 @@ impl Family for Radix {
     fn extra_words(&self, extra: &Extra, count: u32) -> u64 {
         let row = u64::from(RADIX);
         match extra.name {
-            name if name == HISTOGRAMS.name => row * u64::from(self.digits),
+            name if name == HISTOGRAMS.name => row * u64::from(self.digits * self.segments(count).max(1)),
             name if name == VARYING.name => VARYING_WORDS,
-            name if name == STATUS.name => {
-                2 * row * u64::from(self.tile.tiles(count)) + u64::from(self.digits)
-            }
+            name if name == STATUS.name => 2 * row * u64::from(self.tiles(count)) + u64::from(self.digits),
+            name if name == SEGMENT_TILES.name => 4 * u64::from(self.tiles(count)),
             name if name == TILE_SUMS.name => row * u64::from(self.tile.tiles(count)),
             _ => row * u64::from(self.chunks(count)),
         }
@@ -372,7 +399,10 @@ impl Family for Radix {
         };
         let (entry_point, own) = match self.work {
             RadixWork::Clear => ("clear", wgsl!("clear")),
-            RadixWork::Histogram => ("histogram", vary() + &wgsl!("histogram")),
+            RadixWork::Histogram if self.beyond.is_some() => {
+                ("histogram", vary() + &wgsl!("digits" "part" "part_segments" "histogram_segments"))
+            }
+            RadixWork::Histogram => ("histogram", vary() + &wgsl!("digits" "histogram")),
             RadixWork::Sweep(_) => ("scatter", wgsl!("varying" "scatter" "lookback") + &sums()),
             RadixWork::Count { first: true } => ("count", wgsl!("vary_first" "count") + &vary()),
             RadixWork::Count { first: false } => ("count", wgsl!("varying" "vary_none" "count") + &lane()),
@@ -399,6 +429,8 @@ impl Family for Radix {
                 (true, false) => wgsl!("access_positions"),
                 (false, _) => String::new(),
             };
+            text += &wgsl!("part");
+            text += &if self.beyond.is_some() { wgsl!("part_segments") } else { wgsl!("part_whole") };
             text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
             text += &if shape.key_words() == 1 { wgsl!("word_1") } else { wgsl!("word_2") };
             text += &if shape.positions { wgsl!("position") } else { wgsl!("key") };
@@ -421,6 +453,7 @@ impl Family for Radix {
                 1 << self.tile.size().trailing_zeros().min(if self.tile.in_order { 2 } else { 5 }),
             ),
             ("ITEMS", self.tile.items),
+            ("TILE", self.tile.size()),
             ("DIGITS_EACH", (RADIX / self.tile.invocations).max(1)),
             (
                 "SHARED",
@@ -447,7 +480,7 @@ impl Family for Radix {
         let n = first + count;
         [
             ("n", n),
-            ("tiles", self.tile.tiles(n)),
+            ("tiles", self.tiles(n)),
             ("chunk", self.chunk),
             ("chunks", self.chunks(n)),
             ("digit", self.digit),
@@ -461,6 +494,15 @@ impl Family for Radix {
 impl Twin for Radix {
     fn perform<T: Item>(&self, elements: &mut [T], extras: &mut Extras, last: T) {
         match self.work {
+            // What they find out is what the device needs, not what a stable sort here does.
+            RadixWork::Histogram if self.beyond.is_some() => {}
+            RadixWork::Sweep(_) if self.beyond.is_some() => {
+                for range in segments::ranges(extras, elements.len()) {
+                    if self.beyond < Some(range.len() as u32) {
+                        elements[range].sort_by_key(|&element| digit_of(element, self.digit));
+                    }
+                }
+            }
             RadixWork::Clear => {
                 extras.insert(HISTOGRAMS.name, vec![0; (self.digits * RADIX) as usize]);
                 extras.insert(VARYING.name, vec![0; VARYING_WORDS as usize]);

@@ -33,6 +33,7 @@ mod fused;
 mod merge;
 mod odd_even;
 mod radix;
+mod segments;
 mod select;
 mod top;
 mod transpose;
@@ -41,8 +42,9 @@ mod tuning;
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::device::{Limits, Subgroups};
 pub use crate::kernels::{
-    Batch, Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Matching, Merge,
-    MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, Silence, Top, TopTuning, View,
+    Batch, Class, Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Matching,
+    Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, Silence, Top, TopTuning,
+    View,
 };
 pub use crate::network::{Pair, Step};
 pub use tuning::{RadixFrom, RadixTuning, Tuning};
@@ -171,10 +173,33 @@ impl Plan {
     /// The longest row that a tile holds.
     #[must_use]
     pub fn longest_row(limits: &Limits) -> u32 {
-        (1..=1 << 13)
-            .rev()
-            .find(|&length: &u32| length.is_power_of_two() && tuning::row_tile(length, limits).is_ok())
-            .unwrap_or(0)
+        tuning::longest_row(limits)
+    }
+
+    /// A plan that sorts segments in a caller's elements, each by itself, once the device knows them. With `numbers` it writes
+    /// the positions in them, else it moves the caller's words. If all of them `are_long`, it has no passes for those that fit
+    /// tiles.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::radix`].
+    pub fn of_callers_segments(
+        n: u32,
+        shape: Shape,
+        limits: &Limits,
+        tuning: &RadixTuning,
+        view: View,
+        (numbers, are_long): (bool, bool),
+    ) -> Result<Self, Error> {
+        let n = checked_size(n as usize, shape, limits)?;
+        let passes = segments::plan(n, shape, limits, tuning, view.digits(), (numbers, are_long))?;
+        Self::once(n, shape, limits, passes.into_iter().map(|dispatch| dispatch.seen_as(view)).collect())
+    }
+
+    /// The classes of lengths of segments that are sorted in tiles.
+    #[must_use]
+    pub fn classes(limits: &Limits) -> Vec<Class> {
+        segments::classes(limits)
     }
 
     /// A plan that merges sorted runs of these lengths, which lie one after another.
@@ -230,7 +255,6 @@ impl Plan {
         rounds.retain(|round| round.times > 0 && !round.dispatches.is_empty());
         // For the array that holds the elements, and for the other one.
         let (mut there, mut room) = ([u64::from(n), 0], [u64::from(n), 0]);
-        let mut extras: Vec<(Extra, u64)> = Vec::new();
         let mut side = 0;
         for round in &rounds {
             let began = side;
@@ -256,13 +280,9 @@ impl Plan {
                     room[written] = room[written].max(access.writes);
                 }
             }
-            for (extra, words) in round.dispatches.iter().flat_map(Dispatch::extras) {
-                match extras.iter_mut().find(|(known, _)| known.name == extra.name) {
-                    Some((_, most)) => *most = words.max(*most),
-                    None => extras.push((extra, words)),
-                }
-            }
         }
+        let dispatches = rounds.iter().flat_map(|round| &round.dispatches);
+        let extras = merged(dispatches.flat_map(Dispatch::extras));
         let [room, other_room] = room.map(|room| checked_size(room as usize, shape, limits));
         for (_, words) in &extras {
             check_bytes(words * 4, limits)?;
@@ -446,6 +466,18 @@ fn passes(
         }
         _ => Err(NoVariant { algorithm, variant }.into()),
     }
+}
+
+/// Of extra buffers of one name, the one with the most words.
+pub(crate) fn merged(extras: impl Iterator<Item = (Extra, u64)>) -> Vec<(Extra, u64)> {
+    let mut merged: Vec<(Extra, u64)> = Vec::new();
+    for (extra, words) in extras {
+        match merged.iter_mut().find(|(known, _)| known.name == extra.name) {
+            Some((_, most)) => *most = words.max(*most),
+            None => merged.push((extra, words)),
+        }
+    }
+    merged
 }
 
 /// The number of elements as a u32, for kernels.

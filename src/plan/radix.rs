@@ -110,7 +110,8 @@ pub(super) fn plan(
     }
     let chunk = if variant == Variant::ReduceScan { tuning.chunk(n) } else { 0 };
     let pass = |work, digit| {
-        let radix = Radix { tile: tuning.tile, work, digit, digits, chunk, numbers, drops_keys: false };
+        let (drops_keys, beyond) = (false, None);
+        let radix = Radix { tile: tuning.tile, work, digit, digits, chunk, numbers, drops_keys, beyond };
         Dispatch::new(radix, 0, n, shape, limits)
     };
     let mut dispatches = vec![pass(RadixWork::Clear, 0)?];

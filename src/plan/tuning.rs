@@ -104,6 +104,11 @@ pub(super) fn row_tile(length: u32, limits: &Limits) -> Result<FusedTile, Error>
     Ok(tile)
 }
 
+/// The longest row that a tile holds: a power of two.
+pub(super) fn longest_row(limits: &Limits) -> u32 {
+    (0..=13).rev().map(|log2| 1 << log2).find(|&length| row_tile(length, limits).is_ok()).unwrap_or(0)
+}
+
 /// The largest k for which elements are reduced. Beyond, selecting the ranks would dominate a pass.
 pub(super) const TOP_MOST: u32 = 1 << 10;
 

@@ -1,28 +1,64 @@
-//! Times sorts of rows, each by itself, recorded into a caller's encoder; beside CUB's where its lines are given:
+//! Times sorts of segments, each by itself, recorded into a caller's encoder; beside CUB's where its lines are given:
 //!
 //! ```text
-//! cub_sort 10000x1000 > cub.csv; rows [--beside cub.csv] 10000x1000 ROWSxLENGTH…
+//! cub_sort 10000x1000 100000~100 > cub.csv; rows [--beside cub.csv] 10000x1000 100000~100
 //! ```
 //!
-//! Every result is verified: rows in order, each with the keys that it had.
+//! `ROWSxLENGTH` are rows of one length; `SEGMENTS~MEAN` are segments of 0 to twice as many elements, told by offsets alone.
+//! Every result is verified: segments in order, each with the keys that it had.
 
 #[path = "../guest.rs"]
 mod guest;
 
-use std::time::Duration;
-
 use anyhow::{Context, ensure};
-use gpusort::ElementType;
-use gpusort::Select;
 use gpusort::buffers::{BufferSorter, Payload, Segments, Spec};
 use gpusort::unstable::bench::SpinUp;
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::words::Words;
+use gpusort::{ElementType, Select};
+use rayon::prelude::*;
 
 use self::guest::Guest;
 
-const RUNS: usize = 11;
+/// What is sorted.
+struct Asked {
+    /// The length of rows, if it is one.
+    length: Option<u32>,
+    ends: Vec<u32>,
+}
+
+impl Asked {
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        let two = |separator| {
+            let (count, length) = text.split_once(separator)?;
+            Some((count.parse::<u32>().ok()?, length.parse::<u32>().ok()?))
+        };
+        if let Some((rows, length)) = two('x') {
+            return Ok(Self { length: Some(length), ends: (0..=rows).map(|row| row * length).collect() });
+        }
+        let (segments, mean) = two('~').context("what is sorted is ROWSxLENGTH or SEGMENTS~MEAN")?;
+        let mut end = 0;
+        let ends = (0..=u64::from(segments)).map(|segment| {
+            let begin = end;
+            end += (mixed(segment) % (2 * u64::from(mean) + 1)) as u32;
+            begin
+        });
+        Ok(Self { length: None, ends: ends.collect() })
+    }
+
+    fn n(&self) -> usize {
+        *self.ends.last().unwrap_or(&0) as usize
+    }
+}
+
+/// SplitMix64, as `cub_sort.cu` has it.
+fn mixed(number: u64) -> u64 {
+    let z = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
 
 fn main() -> anyhow::Result<()> {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
@@ -42,70 +78,92 @@ fn main() -> anyhow::Result<()> {
     let guest = Guest::new(&gpu.info().name, true, true)?;
     println!("{}, driver {}: ms, medians; f32\n", gpu.info(), gpu.info().driver);
     println!(
-        "| rows | recorded | pairs | CUB segmented | CUB segmented radix | copy |\n|---|---:|---:|---:|---:|---:|"
+        "| segments | rows | rows, pairs | offsets | offsets, pairs | CUB segmented | CUB segmented radix | copy |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|"
     );
-    for rows in &args {
-        let (count, length) = rows.split_once('x').context("rows are ROWSxLENGTH")?;
-        let (count, length): (u32, u32) = (count.parse()?, length.parse()?);
-        let mut medians = Vec::new();
-        for payload in [Payload::None, Payload::U32] {
-            let mut times = (0..RUNS + 2)
-                .map(|run| {
-                    spin_up.again(&gpu)?;
-                    one(&guest, payload, count, length, run as u64)
-                })
-                .collect::<Result<Vec<Duration>, anyhow::Error>>()?;
-            times.drain(..2);
-            times.sort();
-            medians.push(times[RUNS / 2].as_secs_f64() * 1e3);
+    for name in &args {
+        let asked = Asked::parse(name)?;
+        let mut shown = Vec::new();
+        for by_rows in [true, false] {
+            for payload in [Payload::None, Payload::U32] {
+                let median = match asked.length {
+                    None if by_rows => None,
+                    _ => Some(median(&gpu, &spin_up, &guest, payload, &asked, by_rows)?),
+                };
+                shown.push(median);
+            }
         }
-        let others = ["cub-segmented", "cub-segmented-radix", "copy"].map(|name| cub(name, rows));
-        let shown: Vec<String> = medians
-            .into_iter()
-            .map(Some)
-            .chain(others)
-            .map(|ms| ms.map_or_else(String::new, |ms| format!("{ms:.4}")))
-            .collect();
-        println!("| {rows} | {} |", shown.join(" | "));
+        shown.extend(["cub-segmented", "cub-segmented-radix", "copy"].map(|column| cub(column, name)));
+        let shown = shown.into_iter().map(|ms| ms.map_or_else(String::new, |ms| format!("{ms:.4}")));
+        println!("| {name} | {} |", shown.collect::<Vec<_>>().join(" | "));
     }
     Ok(())
 }
 
-fn one(guest: &Guest, payload: Payload, rows: u32, length: u32, seed: u64) -> anyhow::Result<Duration> {
-    let n = u64::from(rows) * u64::from(length);
-    let (element, distribution) = (ElementType::U32, Distribution::Uniform);
-    let Words::Narrow(words) = (Sequence { element, distribution, count: n, seed }).keys(0, n as usize)
-    else {
-        unreachable!("keys here are u32")
-    };
-    // Numbers of either sign; no NaN, so that the standard library's order is ours.
-    let floats: Vec<f32> = words.concat().iter().map(|&word| word as i32 as f32 * 1e-3).collect();
+/// The median time in ms.
+fn median(
+    gpu: &Gpu,
+    spin_up: &SpinUp,
+    guest: &Guest,
+    payload: Payload,
+    asked: &Asked,
+    by_rows: bool,
+) -> anyhow::Result<f64> {
+    let n = asked.n() as u64;
     let spec = Spec::new(ElementType::F32).payload(payload).argsort(false);
     let sorter = BufferSorter::new(&guest.device, &guest.queue, spec)?;
-    let workspace = sorter.workspace(length)?;
+    let workspace = sorter.workspace(n as u32)?;
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-    let (keys, values) = (guest.buffer(4 * n, usage), guest.buffer(4 * n, usage));
-    guest.queue.write_buffer(&keys, 0, bytemuck::cast_slice(&floats));
-    let numbers: Vec<u32> = (0..n as u32).collect();
-    guest.queue.write_buffer(&values, 0, bytemuck::cast_slice(&numbers));
+    let [keys, values] = [(); 2].map(|()| guest.buffer(4 * n, usage));
+    let offsets = guest.buffer(4 * asked.ends.len() as u64, usage);
+    guest.queue.write_buffer(&offsets, 0, bytemuck::cast_slice(&asked.ends));
+    let segments = || match asked.length {
+        Some(length) if by_rows => Segments::Rows(length),
+        _ => Segments::Offsets(offsets.slice(..)),
+    };
     let record = |encoder: &mut wgpu::CommandEncoder| {
         let values = (payload == Payload::U32).then(|| values.slice(..));
-        sorter.record_segments(encoder, &workspace, keys.slice(..), values, Segments::Rows(length))?;
+        sorter.record_segments(encoder, &workspace, keys.slice(..), values, segments())?;
         Ok(())
     };
     // The first time compiles.
     record(&mut guest.device.create_command_encoder(&Default::default()))?;
-    let time = guest.timed(&[&keys, &values], record)?;
-    let sorted: Vec<f32> = bytemuck::pod_collect_to_vec(&guest.read(&keys)?);
-    for (row, sorted) in floats.chunks(length as usize).zip(sorted.chunks(length as usize)) {
-        let mut expected = row.to_vec();
-        expected.sort_by(f32::total_cmp);
-        ensure!(expected == sorted, "a row of {length} is wrong");
+    let runs = if n > 1 << 25 { 3 } else { 11 };
+    let numbers: Vec<u32> = (0..n as u32).collect();
+    let mut times = Vec::new();
+    for seed in 0..runs + 2 {
+        let (element, distribution) = (ElementType::U32, Distribution::Uniform);
+        let sequence = Sequence { element, distribution, count: n, seed };
+        let Words::Narrow(words) = sequence.keys(0, n as usize) else { unreachable!("keys here are u32") };
+        // Numbers of either sign; no NaN, so that the standard library's order is ours.
+        let floats: Vec<f32> = words.concat().iter().map(|&word| word as i32 as f32 * 1e-3).collect();
+        guest.queue.write_buffer(&keys, 0, bytemuck::cast_slice(&floats));
+        guest.queue.write_buffer(&values, 0, bytemuck::cast_slice(&numbers));
+        spin_up.again(gpu)?;
+        let time = guest.timed(&[&keys, &values], record)?;
+        if seed >= 2 {
+            times.push(time);
+        } else if seed > 0 {
+            continue;
+        }
+        // All of the small ones, and one of the large.
+        if n > 1 << 25 && seed != 2 {
+            continue;
+        }
+        let sorted: Vec<f32> = bytemuck::pod_collect_to_vec(&guest.read(&keys)?);
+        let is_right = |ends: &[u32]| {
+            let range = ends[0] as usize..ends[1] as usize;
+            let mut expected = floats[range.clone()].to_vec();
+            expected.sort_by(f32::total_cmp);
+            expected == sorted[range]
+        };
+        ensure!(asked.ends.par_windows(2).all(is_right), "a segment is wrong");
+        if payload == Payload::U32 {
+            let values: Vec<u32> = bytemuck::pod_collect_to_vec(&guest.read(&values)?);
+            let right = |(&value, &key): (&u32, &f32)| floats[value as usize] == key;
+            ensure!(values.iter().zip(&sorted).all(right), "values are not beside their keys");
+        }
     }
-    if payload == Payload::U32 {
-        let values: Vec<u32> = bytemuck::pod_collect_to_vec(&guest.read(&values)?);
-        let right = |(&value, &key): (&u32, &f32)| floats[value as usize] == key;
-        ensure!(values.iter().zip(&sorted).all(right), "values are not beside their keys");
-    }
-    Ok(time)
+    times.sort();
+    Ok(times[times.len() / 2].as_secs_f64() * 1e3)
 }

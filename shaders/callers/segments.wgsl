@@ -1,0 +1,212 @@
+// Plans sorts of segments: lists the short ones by classes of lengths, numbers the tiles of the long ones, and writes the
+// arguments of all passes.
+//
+// Before it there are the constants TILE (elements in a tile), DIGITS (of a key), LONGEST (the longest segment of any class), and
+// CLASSES with LENGTHS (of the longest segment of each class).
+
+// Words of the plan: whether offsets are wrong, long segments, tiles of those, and segments of each class; from BEGINS on where
+// each long segment begins and ends, and its first tile.
+const IS_WRONG: u32 = 0u;
+const LONG: u32 = 1u;
+const TILES: u32 = 2u;
+const LISTED: u32 = 3u;
+const BEGINS: u32 = 32u;
+
+@group(0) @binding(0) var<storage, read_write> plan: array<atomic<u32>>;
+@group(0) @binding(1) var<storage, read_write> segment_list: array<u32>;
+@group(0) @binding(2) var<storage, read> offsets: array<u32>;
+@group(0) @binding(3) var<storage, read_write> positions: array<u32>;
+@group(0) @binding(4) var<storage, read_write> segment_tiles: array<vec4<u32>>;
+@group(0) @binding(5) var<storage, read_write> histograms: array<u32>;
+@group(0) @binding(6) var<storage, read_write> varying_bits: array<u32>;
+@group(0) @binding(7) var<storage, read_write> parameters: array<u32>;
+
+// What the host tells, as in prepare.wgsl: all elements, the lowest byte first; and what the entry points say.
+@group(1) @binding(0) var<uniform> n_0: u32;
+@group(1) @binding(1) var<uniform> n_1: u32;
+@group(1) @binding(2) var<uniform> n_2: u32;
+@group(1) @binding(3) var<uniform> n_3: u32;
+@group(1) @binding(4) var<uniform> told_4: u32;
+@group(1) @binding(5) var<uniform> told_5: u32;
+@group(1) @binding(6) var<uniform> told_6: u32;
+@group(1) @binding(7) var<uniform> told_7: u32;
+
+const RADIX: u32 = 256u;
+
+// Words from one set of arguments to the next.
+const SLOT: u32 = 64u;
+
+const WORKGROUP: u32 = 256u;
+
+const NONE: u32 = 0xffffffffu;
+
+fn told_n() -> u32 {
+    return n_0 | (n_1 << 8u) | (n_2 << 16u) | (n_3 << 24u);
+}
+
+// The most segments of a class, and where their list begins.
+fn most_listed(class_number: u32) -> u32 {
+    var lengths = LENGTHS;
+    return told_n() / (select(1u, lengths[max(class_number, 1u) - 1u], class_number > 0u) + 1u);
+}
+
+fn list_begin(class_number: u32) -> u32 {
+    var begin = 0u;
+    for (var c = 0u; c < class_number; c++) {
+        begin += most_listed(c);
+    }
+    return begin;
+}
+
+fn tiles_of(length: u32) -> u32 {
+    return (length + TILE - 1u) / TILE;
+}
+
+// Notes a long segment, if there is room: there is, unless offsets are wrong.
+fn note_long(number: u32, begin: u32, end: u32, first_tile: u32) {
+    if number < told_n() / (LONGEST + 1u) {
+        atomicStore(&plan[BEGINS + 3u * number], begin);
+        atomicStore(&plan[BEGINS + 3u * number + 1u], end);
+        atomicStore(&plan[BEGINS + 3u * number + 2u], first_tile);
+    }
+}
+
+// Nothing is known.
+@compute @workgroup_size(32)
+fn begin(@builtin(local_invocation_index) local: u32) {
+    atomicStore(&plan[local], 0u);
+}
+
+var<workgroup> listed: array<atomic<u32>, CLASSES>;
+var<workgroup> first_listed: array<u32, CLASSES>;
+
+// An invocation for each segment. Told: where offsets begin, where positions begin, whether these are numbered.
+@compute @workgroup_size(WORKGROUP)
+fn classify(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    if local < CLASSES {
+        atomicStore(&listed[local], 0u);
+    }
+    workgroupBarrier();
+    let segment = (workgroup.y * grid.x + workgroup.x) * WORKGROUP + local;
+    var own_class = NONE;
+    var before = 0u;
+    if segment + 1u < arrayLength(&offsets) - told_4 {
+        let begin = offsets[told_4 + segment];
+        let end = offsets[told_4 + segment + 1u];
+        if begin > end || end > told_n() {
+            atomicStore(&plan[IS_WRONG], 1u);
+        } else if end - begin > LONGEST {
+            note_long(atomicAdd(&plan[LONG], 1u), begin, end, atomicAdd(&plan[TILES], tiles_of(end - begin)));
+        } else if end - begin > 1u {
+            var lengths = LENGTHS;
+            own_class = 0u;
+            while lengths[own_class] < end - begin {
+                own_class += 1u;
+            }
+            before = atomicAdd(&listed[own_class], 1u);
+        } else if end - begin == 1u && told_6 == 1u {
+            positions[told_5 + begin] = 0u;
+        }
+    }
+    workgroupBarrier();
+    if local < CLASSES {
+        first_listed[local] = atomicAdd(&plan[LISTED + local], atomicLoad(&listed[local]));
+    }
+    workgroupBarrier();
+    if own_class != NONE {
+        let number = first_listed[own_class] + before;
+        // There is room, unless offsets are wrong.
+        if number < most_listed(own_class) {
+            segment_list[list_begin(own_class) + number] = segment;
+        }
+    }
+}
+
+// An invocation for each of equal rows, all of them long. Told: their length, the lowest byte first.
+@compute @workgroup_size(WORKGROUP)
+fn number_rows(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let row = (workgroup.y * grid.x + workgroup.x) * WORKGROUP + local;
+    let length = max(told_4 | (told_5 << 8u) | (told_6 << 16u) | (told_7 << 24u), 1u);
+    let rows = told_n() / length;
+    if row < rows {
+        note_long(row, row * length, (row + 1u) * length, row * tiles_of(length));
+    }
+    if row == 0u {
+        atomicStore(&plan[IS_WRONG], 0u);
+        atomicStore(&plan[LONG], rows);
+        atomicStore(&plan[TILES], rows * tiles_of(length));
+        for (var c = 0u; c < CLASSES; c++) {
+            atomicStore(&plan[LISTED + c], 0u);
+        }
+    }
+}
+
+// A workgroup for each long segment that there may be, at least one. Told: where offsets, keys and positions begin, whether
+// positions are numbered.
+@compute @workgroup_size(WORKGROUP)
+fn fill(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let number = workgroup.y * grid.x + workgroup.x;
+    // Where offsets are wrong nothing is sorted.
+    let is_right = atomicLoad(&plan[IS_WRONG]) == 0u;
+    if is_right && number < atomicLoad(&plan[LONG]) {
+        let begin = atomicLoad(&plan[BEGINS + 3u * number]);
+        let end = atomicLoad(&plan[BEGINS + 3u * number + 1u]);
+        let first_tile = atomicLoad(&plan[BEGINS + 3u * number + 2u]);
+        for (var tile = local; tile < tiles_of(end - begin); tile += WORKGROUP) {
+            segment_tiles[first_tile + tile] = vec4(begin, end, first_tile, number);
+        }
+        for (var i = local; i < DIGITS * RADIX; i += WORKGROUP) {
+            histograms[number * DIGITS * RADIX + i] = 0u;
+        }
+    }
+    if number > 0u {
+        return;
+    }
+    if local < 4u {
+        varying_bits[local] = 0u;
+    }
+    if local < DIGITS {
+        // As struct Arguments of the radix sort has them.
+        let slot = local * SLOT;
+        parameters[slot] = told_n();
+        parameters[slot + 1u] = select(0u, atomicLoad(&plan[TILES]), is_right);
+        parameters[slot + 2u] = 0u;
+        parameters[slot + 3u] = 0u;
+        parameters[slot + 4u] = local;
+        parameters[slot + 5u] = told_7;
+        parameters[slot + 6u] = 0u;
+    }
+    if local < CLASSES {
+        // As struct Arguments of listed rows has them.
+        let slot = (DIGITS + 3u + local) * SLOT;
+        parameters[slot] = select(0u, atomicLoad(&plan[LISTED + local]), is_right);
+        parameters[slot + 1u] = list_begin(local);
+        parameters[slot + 2u] = told_4;
+        parameters[slot + 3u] = told_5;
+        parameters[slot + 4u] = told_6;
+    }
+    if local == 0u {
+        // As struct Slices has them: of passes that read a caller's slices, and of those that write them.
+        let slot = DIGITS * SLOT;
+        parameters[slot] = told_5;
+        parameters[slot + 1u] = told_6;
+        parameters[slot + 2u] = 0u;
+        parameters[slot + 3u] = 0u;
+        parameters[slot + SLOT] = 0u;
+        parameters[slot + SLOT + 1u] = 0u;
+        parameters[slot + SLOT + 2u] = told_5;
+        parameters[slot + SLOT + 3u] = told_6;
+    }
+}

@@ -1,0 +1,71 @@
+// What kernels have that count all digits in one reading.
+
+var<workgroup> counted: array<atomic<u32>, COUNTERS>;
+
+const BLOCK: u32 = WORKGROUP_SIZE * COUNTED_TOGETHER;
+
+// Bits that are set in some key, and those that are not set in some.
+struct Bits {
+    ones: Key,
+    zeros: Key,
+}
+
+fn count(element: Key, bits: ptr<function, Bits>) {
+    let key = key_of_element(element);
+    (*bits).ones |= key;
+    (*bits).zeros |= ~key;
+    // unroll
+    for (var d = 0u; d < DIGITS; d++) {
+        atomicAdd(&counted[d * RADIX + digit_of(key, d)], 1u);
+    }
+}
+
+// Counts the block that begins there, or what there is of it before an end.
+fn count_block(begin: u32, end: u32, local: u32, bits: ptr<function, Bits>) {
+    let first = begin + local;
+    if end - begin >= BLOCK {
+        var e: array<Key, COUNTED_TOGETHER>;
+        // unroll
+        for (var i = 0u; i < COUNTED_TOGETHER; i++) {
+            e[i] = read_key(first + i * WORKGROUP_SIZE);
+        }
+        // unroll
+        for (var i = 0u; i < COUNTED_TOGETHER; i++) {
+            count(e[i], bits);
+        }
+    } else {
+        for (var i = first; i < end; i += WORKGROUP_SIZE) {
+            count(read_key(i), bits);
+        }
+    }
+}
+
+fn begin_counting(place: Place, local: u32) -> Bits {
+    for (var i = local; i < COUNTERS; i += WORKGROUP_SIZE) {
+        atomicStore(&counted[i], 0u);
+    }
+    begin_varying(local);
+    prepare_status(place, local);
+    workgroupBarrier();
+    let none = key_flipped(LAST_KEY, 0xffffffffu);
+    return Bits(none, none);
+}
+
+fn end_counting(bits: Bits, local: u32, lane: Lane) {
+    note_varying(bits.ones, bits.zeros, lane);
+    workgroupBarrier();
+    end_varying(local);
+}
+
+// Makes ready what tiles tell each other.
+fn prepare_status(place: Place, local: u32) {
+    let invocations = place.grid.x * place.grid.y * WORKGROUP_SIZE;
+    // The status of the first pass that runs.
+    for (var i = invocation_number(place, local); i < arguments.tiles * RADIX; i += invocations) {
+        atomicStore(&status[i], 0u);
+    }
+    // The numbers that workgroups take.
+    if invocation_number(place, local) < DIGITS {
+        atomicStore(&status[2u * arguments.tiles * RADIX + invocation_number(place, local)], 0u);
+    }
+}

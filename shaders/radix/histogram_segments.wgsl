@@ -1,0 +1,33 @@
+// Counts all digits of the keys in segments, of each segment by itself, in one reading. Every workgroup takes tiles that follow
+// each other, and adds up what it has counted of a segment.
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn histogram(
+    place: Place,
+    @builtin(local_invocation_index) local: u32,
+    lane: Lane,
+) {
+    var bits = begin_counting(place, local);
+    let workgroups = place.grid.x * place.grid.y;
+    let each = (arguments.tiles + workgroups - 1u) / workgroups;
+    let end = min((workgroup_number(place) + 1u) * each, arguments.tiles);
+    var tile = workgroup_number(place) * each;
+    while tile < end {
+        let part = part_of(tile);
+        let next = min(end, part.first_tile + (part.end - part.begin + TILE - 1u) / TILE);
+        let stop = min(begin_of_tile(next, part), part.end);
+        for (var begin = begin_of_tile(tile, part); begin < stop; begin += BLOCK) {
+            count_block(begin, stop, local, &bits);
+        }
+        workgroupBarrier();
+        for (var i = local; i < COUNTERS; i += WORKGROUP_SIZE) {
+            let sum = atomicExchange(&counted[i], 0u);
+            if sum > 0u {
+                atomicAdd(&histograms[part.histogram + i], sum);
+            }
+        }
+        workgroupBarrier();
+        tile = next;
+    }
+    end_counting(bits, local, lane);
+}

@@ -1,0 +1,75 @@
+//! Layouts and groups of what is bound, in a line each; and the pipelines of what is not a kernel of a plan.
+
+use crate::kernels::Arguments;
+
+pub(super) fn storage(binding: u32, read_only: bool) -> wgpu::BindGroupLayoutEntry {
+    let ty = wgpu::BufferBindingType::Storage { read_only };
+    layout_entry(binding, wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None })
+}
+
+pub(super) fn uniform(binding: u32, dynamic: bool) -> wgpu::BindGroupLayoutEntry {
+    let ty = wgpu::BufferBindingType::Uniform;
+    layout_entry(
+        binding,
+        wgpu::BindingType::Buffer { ty, has_dynamic_offset: dynamic, min_binding_size: None },
+    )
+}
+
+fn layout_entry(binding: u32, ty: wgpu::BindingType) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry { binding, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None }
+}
+
+pub(super) fn layout(
+    device: &wgpu::Device,
+    label: &str,
+    entries: &[wgpu::BindGroupLayoutEntry],
+) -> wgpu::BindGroupLayout {
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries })
+}
+
+pub(super) fn bind_group<'a>(
+    device: &wgpu::Device,
+    label: &str,
+    layout: &wgpu::BindGroupLayout,
+    buffers: impl IntoIterator<Item = (u32, wgpu::BufferBinding<'a>)>,
+) -> wgpu::BindGroup {
+    let entry =
+        |(binding, buffer)| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) };
+    let entries: Vec<_> = buffers.into_iter().map(entry).collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
+}
+
+/// A part of a buffer, from its beginning on.
+pub(super) fn begin_of(buffer: &wgpu::Buffer, bytes: u64) -> wgpu::BufferBinding<'_> {
+    wgpu::BufferBinding { buffer, offset: 0, size: wgpu::BufferSize::new(bytes) }
+}
+
+pub(super) fn whole(buffer: &wgpu::Buffer) -> wgpu::BufferBinding<'_> {
+    buffer.as_entire_buffer_binding()
+}
+
+/// A pipeline of a shader that is checked. Without a second group arguments are immediates.
+pub(super) fn pipeline(
+    device: &wgpu::Device,
+    name: &str,
+    text: String,
+    layouts: &[Option<&wgpu::BindGroupLayout>],
+    cache: Option<&wgpu::PipelineCache>,
+) -> wgpu::ComputePipeline {
+    let label = Some(name);
+    let source = wgpu::ShaderSource::Wgsl(text.into());
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
+    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label,
+        bind_group_layouts: layouts,
+        immediate_size: if layouts.len() > 1 { 0 } else { Arguments::MOST_BYTES },
+    });
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label,
+        layout: Some(&layout),
+        module: &module,
+        entry_point: label,
+        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        cache,
+    })
+}

@@ -1,0 +1,182 @@
+//! The memory that recorded sorts take, made once and used by any number of them in turn.
+
+use std::sync::Arc;
+
+use super::bindings::{begin_of, bind_group, whole};
+use super::{ALIGNMENT, ARGUMENTS, Passes, Recorder, SLICES, segments_bytes};
+use crate::error::Error;
+use crate::kernels::{SEGMENT_LIST, SEGMENT_OFFSETS};
+use crate::plan::{Extra, Plan, merged};
+
+/// Bytes that are bound where there is nothing.
+const NOTHING: u64 = 4;
+
+/// What memory is for, beside sorts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Uses {
+    pub(crate) argsort: bool,
+    pub(crate) segments: bool,
+}
+
+/// Memory for sorts of up to so many elements.
+pub(crate) struct Room {
+    owner: Arc<()>,
+    pub(crate) capacity: u32,
+    pub(super) keys: wgpu::Buffer,
+    /// Where the keys of an argsort are; none if there are to be none.
+    pub(super) copies: Option<wgpu::Buffer>,
+    /// None where no sort has positions.
+    positions: Option<wgpu::Buffer>,
+    /// A word, bound where there is nothing.
+    nothing: wgpu::Buffer,
+    extras: Vec<(&'static str, wgpu::Buffer)>,
+    pub(super) parameters: wgpu::Buffer,
+    pub(super) arguments: wgpu::BindGroup,
+    pub(super) sort: Planned,
+    pub(super) argsort: Option<Planned>,
+    /// What is known of segments, as `segments.wgsl` has it; none if there are to be none.
+    pub(super) segments: Option<wgpu::Buffer>,
+    pub(crate) bytes: u64,
+}
+
+/// A plan, with what does not change from one sort by it to the next.
+pub(super) struct Planned {
+    pub(super) plan: Plan,
+    /// As `Fixed` in `prepare.wgsl`.
+    pub(super) fixed: wgpu::Buffer,
+}
+
+impl Room {
+    pub(super) fn nothing(&self) -> wgpu::BufferBinding<'_> {
+        whole(&self.nothing)
+    }
+
+    pub(super) fn positions(&self) -> wgpu::BufferBinding<'_> {
+        whole(self.positions.as_ref().unwrap_or(&self.nothing))
+    }
+
+    /// The buffer that kernels have by this name, if the plans have one.
+    pub(super) fn extra(&self, name: &str) -> wgpu::BufferBinding<'_> {
+        let found = self.extras.iter().find(|(known, _)| *known == name);
+        whole(found.map_or(&self.nothing, |(_, buffer)| buffer))
+    }
+}
+
+/// Bytes of the buffers in a room.
+struct Sizes {
+    keys: u64,
+    copies: Option<u64>,
+    positions: Option<u64>,
+    parameters: u64,
+    segments: Option<u64>,
+    fixed: u64,
+    extras: Vec<(&'static str, u64)>,
+}
+
+impl Sizes {
+    fn sum(&self) -> u64 {
+        let some = [self.copies, self.positions, self.segments];
+        let extras = self.extras.iter().map(|&(_, bytes)| bytes);
+        let all = some.into_iter().flatten().chain(extras);
+        self.keys + self.parameters + self.fixed + NOTHING + all.sum::<u64>()
+    }
+}
+
+/// The plans for the most elements.
+struct Plans {
+    sort: Plan,
+    argsort: Option<Plan>,
+    segments: Option<Plan>,
+}
+
+impl Plans {
+    fn all(&self) -> impl Iterator<Item = &Plan> {
+        [Some(&self.sort), self.argsort.as_ref(), self.segments.as_ref()].into_iter().flatten()
+    }
+}
+
+impl Recorder {
+    /// Whether memory was made by this recorder.
+    pub(crate) fn owns(&self, room: &Room) -> bool {
+        Arc::ptr_eq(&room.owner, &self.identity)
+    }
+
+    /// Bytes of [`Self::room`].
+    pub(crate) fn room_bytes(&self, capacity: u32) -> Result<u64, Error> {
+        Ok(self.sizes(&self.plans(capacity)?).sum())
+    }
+
+    fn plans(&self, capacity: u32) -> Result<Plans, Error> {
+        let plan = |passes: &Passes| passes.plan(capacity, &self.context.info);
+        let segments = || self.sort.segments_plan(capacity, &self.context.info, (false, false));
+        Ok(Plans {
+            sort: plan(&self.sort)?,
+            argsort: self.uses.argsort.then(|| plan(&self.argsort)).transpose()?,
+            segments: self.uses.segments.then(segments).transpose()?,
+        })
+    }
+
+    /// What these plans need.
+    fn sizes(&self, plans: &Plans) -> Sizes {
+        let shape = plans.sort.shape();
+        let elements = u64::from(plans.all().map(Plan::other_room).max().unwrap_or(0));
+        let keys = elements * shape.key_bytes();
+        let has_positions = plans.all().any(|plan| plan.shape().positions);
+        let extras = merged(plans.all().flat_map(Plan::extras).copied()).into_iter();
+        let extras = extras.map(|(Extra { name, .. }, words)| (name, 4 * words));
+        // These are bound from elsewhere.
+        let extras = extras.filter(|(name, _)| ![SEGMENT_LIST.name, SEGMENT_OFFSETS.name].contains(name));
+        let slots = self.sort.view.digits() + 3 + Plan::classes(&self.context.info.limits).len() as u32;
+        let segments = |plan: &Plan| segments_bytes(plan.n(), &self.context.info.limits);
+        Sizes {
+            keys,
+            copies: plans.argsort.as_ref().map(|_| keys),
+            positions: has_positions.then_some(elements * 4),
+            parameters: u64::from(slots) * ALIGNMENT,
+            segments: plans.segments.as_ref().map(segments),
+            fixed: 16 * (1 + u64::from(plans.argsort.is_some())),
+            extras: extras.collect(),
+        }
+    }
+
+    /// Memory for sorts of up to `capacity` elements.
+    pub(crate) fn room(&self, capacity: u32) -> Result<Room, Error> {
+        self.context.scoped(|context| {
+            let plans = self.plans(capacity)?;
+            let sizes = self.sizes(&plans);
+            let storage = wgpu::BufferUsages::STORAGE;
+            let buffer = |name, bytes| context.buffer(&format!("gpusort {name}"), bytes, storage, false);
+            let uniform = wgpu::BufferUsages::UNIFORM;
+            let parameters =
+                context.buffer("gpusort parameters", sizes.parameters, storage | uniform, false)?;
+            let planned = |passes: &Passes, plan: Plan| {
+                let chunk = passes.tuning.chunk(plan.n());
+                let fixed = [capacity, passes.tuning.tile.size(), chunk, passes.view.digits()];
+                let fixed = context.filled("gpusort fixed", bytemuck::cast_slice(&fixed), uniform)?;
+                Ok::<_, Error>(Planned { plan, fixed })
+            };
+            Ok(Room {
+                owner: Arc::clone(&self.identity),
+                capacity,
+                keys: buffer("keys", sizes.keys)?,
+                copies: sizes.copies.map(|bytes| buffer("copied keys", bytes)).transpose()?,
+                positions: sizes.positions.map(|bytes| buffer("positions", bytes)).transpose()?,
+                nothing: buffer("nothing", NOTHING)?,
+                extras: (sizes.extras.iter())
+                    .map(|&(name, bytes)| Ok((name, buffer(name, bytes)?)))
+                    .collect::<Result<_, Error>>()?,
+                arguments: bind_group(
+                    &context.device,
+                    "gpusort arguments",
+                    &self.arguments,
+                    [(0, begin_of(&parameters, ARGUMENTS)), (1, begin_of(&parameters, SLICES))],
+                ),
+                parameters,
+                sort: planned(&self.sort, plans.sort)?,
+                argsort: plans.argsort.map(|plan| planned(&self.argsort, plan)).transpose()?,
+                segments: sizes.segments.map(|bytes| buffer("segments", bytes)).transpose()?,
+                bytes: sizes.sum(),
+            })
+        })
+    }
+}

@@ -1,0 +1,186 @@
+//! What finds out on the device where segments are, before the passes that sort them.
+//!
+//! ```text
+//! offsets      [begin] [classify] ┐
+//!                                 ├ [fill]   lists of short segments, tiles of long ones, arguments of all passes
+//! equal rows   [number rows] ─────┘
+//! ```
+
+use super::bindings::{bind_group, layout, pipeline, storage, whole};
+use super::{Passes, Recorder, Room, Slice, Sort};
+use crate::device::{AdapterInfo, Limits};
+use crate::error::Error;
+use crate::kernels::Grid;
+use crate::plan::Plan;
+
+/// Words of the plan before its list of long segments, and of each of these: as `segments.wgsl` has them.
+const BEGINS: u64 = 32;
+const EACH: u64 = 3;
+
+/// Invocations in a workgroup.
+const WORKGROUP: u32 = 256;
+
+/// The most long segments in so many elements.
+fn most_long(n: u32, limits: &Limits) -> u32 {
+    n / (Plan::longest_row(limits) + 1)
+}
+
+/// Bytes of what is known of segments in so many elements.
+pub(crate) fn segments_bytes(n: u32, limits: &Limits) -> u64 {
+    4 * (BEGINS + EACH * u64::from(most_long(n, limits)))
+}
+
+/// Where segments are.
+#[derive(Clone, Copy)]
+pub(crate) enum Ranges<'a> {
+    /// Rows of this length, which no tile holds.
+    Long(u32),
+    /// Between these offsets, of which there are at least two.
+    Offsets(Slice<'a>),
+}
+
+/// The kernels that find out, and what they bind.
+pub(super) struct Finder {
+    found: wgpu::BindGroupLayout,
+    filled: wgpu::BindGroupLayout,
+    begin: wgpu::ComputePipeline,
+    classify: wgpu::ComputePipeline,
+    number_rows: wgpu::ComputePipeline,
+    fill: wgpu::ComputePipeline,
+}
+
+impl Finder {
+    pub(super) fn new(
+        device: &wgpu::Device,
+        passes: &Passes,
+        limits: &Limits,
+        bytes: &wgpu::BindGroupLayout,
+        cache: Option<&wgpu::PipelineCache>,
+    ) -> Self {
+        let classes = Plan::classes(limits);
+        let lengths: Vec<String> = classes.iter().map(|class| format!("{}u", 1 << class.log2)).collect();
+        let text = format!(
+            "const TILE = {}u;\nconst DIGITS = {}u;\nconst LONGEST = {}u;\nconst CLASSES = {}u;\n\
+             const LENGTHS = array<u32, {}>({});\n{}",
+            passes.tuning.tile.size(),
+            passes.view.digits(),
+            Plan::longest_row(limits),
+            classes.len(),
+            classes.len(),
+            lengths.join(", "),
+            include_str!("../../../shaders/callers/segments.wgsl"),
+        );
+        let of_all = [storage(0, false), storage(1, false), storage(2, true), storage(3, false)];
+        let found = layout(device, "gpusort segments found", &of_all);
+        let of_long = [0, 4, 5, 6, 7].map(|binding| storage(binding, false));
+        let filled = layout(device, "gpusort segments", &of_long);
+        let kernel = |name, layout| pipeline(device, name, text.clone(), &[Some(layout), Some(bytes)], cache);
+        Self {
+            begin: kernel("begin", &found),
+            classify: kernel("classify", &found),
+            number_rows: kernel("number_rows", &filled),
+            fill: kernel("fill", &filled),
+            found,
+            filled,
+        }
+    }
+}
+
+impl Passes {
+    /// The passes for segments in so many elements.
+    pub(super) fn segments_plan(
+        &self,
+        n: u32,
+        info: &AdapterInfo,
+        (numbers, are_long): (bool, bool),
+    ) -> Result<Plan, Error> {
+        let Self { shape, tuning, view, .. } = self;
+        Plan::of_callers_segments(n, *shape, &info.limits, tuning, *view, (numbers, are_long))
+    }
+}
+
+impl Recorder {
+    /// Records sorts of segments.
+    ///
+    /// # Errors
+    ///
+    /// Memory without room for them; more offsets than one dispatch is for; whatever the device reports of a pipeline that had to be
+    /// made.
+    pub(crate) fn record_segments(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        room: &Room,
+        sort: &Sort,
+        ranges: Ranges,
+    ) -> Result<(), Error> {
+        let lacks = || Error::lacks("room for segments");
+        let (finder, found) = self.finder.as_ref().zip(room.segments.as_ref()).ok_or_else(lacks)?;
+        let are_long = matches!(ranges, Ranges::Long(_));
+        let plan = self.sort.segments_plan(sort.most, &self.context.info, (sort.numbers, are_long))?;
+        self.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
+        let limits = &self.context.info.limits;
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some("gpusort segments"),
+            timestamp_writes: None,
+        });
+        let device = &self.context.device;
+        let [n_0, n_1, n_2, n_3] = sort.most.to_le_bytes().map(u32::from);
+        let with_n = |[a, b, c, d]: [u32; 4]| [n_0, n_1, n_2, n_3, a, b, c, d];
+        let filled = bind_group(
+            device,
+            "gpusort segments",
+            &finder.filled,
+            [
+                (0, whole(found)),
+                (4, room.extra("segment_tiles")),
+                (5, room.extra("histograms")),
+                (6, room.extra("varying_bits")),
+                (7, whole(&room.parameters)),
+            ],
+        );
+        let first_position = sort.positions.as_ref().map_or(0, Slice::first);
+        let numbers = u32::from(sort.numbers);
+        let first_offset = match ranges {
+            Ranges::Long(length) => {
+                let told = length.to_le_bytes().map(u32::from);
+                self.tell(&mut pass, &finder.number_rows, &filled, with_n(told));
+                let rows = sort.most / length.max(1);
+                self.dispatch(&mut pass, rows.div_ceil(WORKGROUP).max(1))?;
+                0
+            }
+            Ranges::Offsets(offsets) => {
+                let positions = sort.positions.as_ref().filter(|_| sort.numbers);
+                let group = bind_group(
+                    device,
+                    "gpusort segments found",
+                    &finder.found,
+                    [
+                        (0, whole(found)),
+                        (1, whole(&room.keys)),
+                        (2, offsets.binding()),
+                        (3, positions.map_or_else(|| room.nothing(), Slice::binding)),
+                    ],
+                );
+                self.tell(&mut pass, &finder.begin, &group, [0; 8]);
+                pass.dispatch_workgroups(1, 1, 1);
+                let told = [offsets.first(), first_position, numbers, 0];
+                self.tell(&mut pass, &finder.classify, &group, with_n(told));
+                let segments = u32::try_from(offsets.len - 1).unwrap_or(u32::MAX);
+                self.dispatch(&mut pass, segments.div_ceil(WORKGROUP).max(1))?;
+                offsets.first()
+            }
+        };
+        let told = [first_offset, sort.keys.first(), first_position, numbers];
+        self.tell(&mut pass, &finder.fill, &filled, with_n(told));
+        self.dispatch(&mut pass, most_long(sort.most, limits).max(1))?;
+        let offsets = if let Ranges::Offsets(offsets) = ranges { Some(offsets) } else { None };
+        self.record_passes(&mut pass, room, &Sort { offsets, ..*sort }, &self.sort, plan.dispatches(), false)
+    }
+
+    /// Dispatches at least so many workgroups.
+    fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, workgroups: u32) -> Result<(), Error> {
+        let grid = Grid::new(workgroups.into(), &self.context.info.limits)?;
+        pass.dispatch_workgroups(grid.x, grid.y, 1);
+        Ok(())
+    }
+}

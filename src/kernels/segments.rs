@@ -1,0 +1,30 @@
+//! Segments: ranges of the array, each of which is sorted by itself, that the device alone may know.
+//!
+//! They are told by offsets, the first of which is where the first segment begins; each segment ends where the next one begins.
+//! A plan's passes find them in what was made of the offsets before: short segments in lists, one for each class of lengths;
+//! of longer ones, each tile of the radix sort.
+
+use std::ops::Range;
+
+use super::{Extra, Extras};
+
+/// For each tile of segments that are sorted by radix: where its segment begins and ends, the segment's first tile, and the
+/// segment's number among those.
+pub const SEGMENT_TILES: Extra =
+    Extra { name: "segment_tiles", wgsl_type: "array<vec4<u32>>", read_only: true, zeroed: false };
+
+/// Numbers of short segments, by classes.
+pub const SEGMENT_LIST: Extra =
+    Extra { name: "segment_list", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+
+/// The offsets, as the caller has them.
+pub const SEGMENT_OFFSETS: Extra =
+    Extra { name: "segment_offsets", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+
+/// The segments that these offsets tell of so many elements; without offsets all are one.
+pub(super) fn ranges(extras: &Extras, count: usize) -> Vec<Range<usize>> {
+    match extras.get(SEGMENT_OFFSETS.name) {
+        Some(offsets) => offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize).collect(),
+        None => std::iter::once(0..count).collect(),
+    }
+}
