@@ -1,37 +1,42 @@
-// Sorts rows, each by itself; see fused.wgsl. A tile holds whole rows, each in a block of 2^ROW_LOG2 places, of which the last
-// are empty where rows are shorter. Only the stages of blocks up to a row's are done.
+// Sorts rows, each by itself; see fused.wgsl. A tile holds whole rows, each in a block of 2^row_log2 places, of which the last
+// are empty where rows are shorter. ROW_LOG2 is the least that there is. Only the stages of blocks up to a row's are done.
 
 const NOWHERE: u32 = 0xffffffffu;
 
-// Where that of a register is, when the registers are an index's highest bits.
-fn place_of_register(tile: u32, local: u32, r: u32) -> u32 {
-    return place_of(tile, first_index(local, LAST_LOW) | (r << LAST_LOW));
+// The index in the tile of what a register holds, when the registers are an index's highest bits.
+fn index_of_register(local: u32, r: u32) -> u32 {
+    return first_index(local, LAST_LOW) | (r << LAST_LOW);
 }
 
-fn read_rows(e: ptr<function, Registers>, tile: u32, local: u32) {
+// Where that is in the array.
+fn place_of_register(tile: u32, local: u32, r: u32, row_log2: u32) -> u32 {
+    return place_of(tile, index_of_register(local, r), row_log2);
+}
+
+fn read_rows(e: ptr<function, Registers>, tile: u32, local: u32, row_log2: u32) {
     // unroll
     for (var r = 0u; r < ELEMENTS; r++) {
-        let i = place_of_register(tile, local, r);
+        let i = place_of_register(tile, local, r, row_log2);
         let key = key_of_element(keys[arguments.first_key + select(i, any_place(tile), i == NOWHERE)]);
         // Places in the array are positions: in a row they break ties as those in the row would.
         (*e)[r] = element_or_last(element_of(key, i), i != NOWHERE);
     }
 }
 
-fn sort_tile(tile: u32, local: u32) {
+fn sort_tile(tile: u32, local: u32, row_log2: u32) {
     var e: Registers;
-    read_rows(&e, tile, local);
+    read_rows(&e, tile, local, row_log2);
     exchange(&e, local, LAST_LOW, 0u);
-    if ROW_LOG2 > ELEMENTS_LOG2 {
+    if row_log2 > ELEMENTS_LOG2 {
         reverse_part(&e, 0u, local & 1u);
     }
     sort_registers(&e);
-    for (var k = ELEMENTS_LOG2 + 1u; k <= ROW_LOG2; k++) {
+    for (var k = ELEMENTS_LOG2 + 1u; k <= row_log2; k++) {
         let now = local >> (k - 1u - ELEMENTS_LOG2);
-        let next = select(now >> 1u, 0u, k == ROW_LOG2);
+        let next = select(now >> 1u, 0u, k == row_log2);
         reverse_part(&e, 0u, (now ^ next) & 1u);
         merge_bits(&e, local, k);
     }
     exchange(&e, local, 0u, LAST_LOW);
-    write_rows(&e, tile, local);
+    write_rows(&e, tile, local, row_log2);
 }

@@ -10,7 +10,7 @@ struct Arguments {
 }
 
 // Where the element with this index in the tile is in the array.
-fn place_of(tile: u32, index: u32) -> u32 {
+fn place_of(tile: u32, index: u32, row_log2: u32) -> u32 {
     let row = (tile << (TILE_LOG2 - ROW_LOG2)) + (index >> ROW_LOG2);
     let column = index & ((1u << ROW_LOG2) - 1u);
     let is_there = row < arguments.rows && column < arguments.length;
@@ -18,7 +18,7 @@ fn place_of(tile: u32, index: u32) -> u32 {
 }
 
 // Where the row begins of an element that is there.
-fn row_begin(index: u32, place: u32) -> u32 {
+fn row_begin(index: u32, place: u32, row_log2: u32) -> u32 {
     return place / arguments.length * arguments.length;
 }
 
@@ -29,5 +29,5 @@ fn any_place(tile: u32) -> u32 {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn sort_rows(place: Place, @builtin(local_invocation_index) local: u32) {
-    sort_tile(workgroup_number(place), local);
+    sort_tile(workgroup_number(place), local, ROW_LOG2);
 }

@@ -1,45 +1,54 @@
-// Rows that are listed: segments whose lengths are of one class. How many there are the device alone knows, so a few workgroups
-// take one tile after another.
+// Rows that are listed: segments, by classes of their lengths. How many there are the device alone knows, so a few workgroups take
+// one tile after another. A tile is of one class, which decides how many places a row has in it.
 
 struct Arguments {
-    rows: u32,
-    // Where the list begins, and where the offsets do.
-    first_row: u32,
+    // Tiles of all classes.
+    tiles: u32,
+    // Where the offsets begin.
     first_offset: u32,
     // Where the array begins: keys, and what is beside them.
     first_key: u32,
     first_position: u32,
 }
 
+// Rows in a tile of the first class.
 const ROWS: u32 = 1u << (TILE_LOG2 - ROW_LOG2);
 
 // Where each row of the tile begins, and its length.
 var<workgroup> rows: array<vec2<u32>, ROWS>;
 
-fn find_rows(tile: u32, local: u32) {
-    for (var r = local; r < ROWS; r += WORKGROUP_SIZE) {
-        let row = tile * ROWS + r;
+// Finds the rows of a tile. Returns the class of the tile, counted from the first one of these.
+fn find_rows(tile: u32, local: u32) -> u32 {
+    var number = 0u;
+    for (var c = 1u; c < CLASSES; c++) {
+        number = select(number, c, tile >= segment_classes[FIRST_CLASS + c].x);
+    }
+    let own_class = segment_classes[FIRST_CLASS + number];
+    let each = ROWS >> number;
+    for (var r = local; r < each; r += WORKGROUP_SIZE) {
+        let row = (tile - own_class.x) * each + r;
         var found = vec2(0u);
-        if row < arguments.rows {
-            let offset = arguments.first_offset + segment_list[arguments.first_row + row];
+        if row < own_class.y {
+            let offset = arguments.first_offset + segment_list[own_class.z + row];
             let begin = segment_offsets[offset];
             found = vec2(begin, segment_offsets[offset + 1u] - begin);
         }
         rows[r] = found;
     }
     workgroupBarrier();
+    return number;
 }
 
 // Where the element with this index in the tile is in the array.
-fn place_of(tile: u32, index: u32) -> u32 {
-    let row = rows[index >> ROW_LOG2];
-    let column = index & ((1u << ROW_LOG2) - 1u);
+fn place_of(tile: u32, index: u32, row_log2: u32) -> u32 {
+    let row = rows[index >> row_log2];
+    let column = index & ((1u << row_log2) - 1u);
     return select(NOWHERE, row.x + column, column < row.y);
 }
 
 // Where the row begins of an element that is there.
-fn row_begin(index: u32, place: u32) -> u32 {
-    return rows[index >> ROW_LOG2].x;
+fn row_begin(index: u32, place: u32, row_log2: u32) -> u32 {
+    return rows[index >> row_log2].x;
 }
 
 // An element of a row of the tile, to be read where there is none: those of other tiles may be written meanwhile.
@@ -49,10 +58,9 @@ fn any_place(tile: u32) -> u32 {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn sort_rows(place: Place, @builtin(local_invocation_index) local: u32) {
-    let tiles = (arguments.rows + ROWS - 1u) / ROWS;
-    for (var tile = workgroup_number(place); tile < tiles; tile += place.grid.x * place.grid.y) {
-        find_rows(tile, local);
-        sort_tile(tile, local);
+    for (var tile = workgroup_number(place); tile < arguments.tiles; tile += place.grid.x * place.grid.y) {
+        let number = find_rows(tile, local);
+        sort_tile(tile, local, ROW_LOG2 + number);
         workgroupBarrier();
     }
 }

@@ -1,18 +1,18 @@
 // Rows of keys with a word beside each.
 
-fn write_rows(e: ptr<function, Registers>, tile: u32, local: u32) {
+fn write_rows(e: ptr<function, Registers>, tile: u32, local: u32, row_log2: u32) {
     var words: array<u32, ELEMENTS>;
     if NUMBERS == 1u {
         // unroll
         for (var r = 0u; r < ELEMENTS; r++) {
-            let i = place_of_register(tile, local, r);
-            words[r] = (*e)[r].position - row_begin(first_index(local, LAST_LOW) | (r << LAST_LOW), i);
+            let i = place_of_register(tile, local, r, row_log2);
+            words[r] = (*e)[r].position - row_begin(index_of_register(local, r), i, row_log2);
         }
     } else {
         // All of a row are read before any is written.
         // unroll
         for (var r = 0u; r < ELEMENTS; r++) {
-            let is_there = place_of_register(tile, local, r) != NOWHERE;
+            let is_there = place_of_register(tile, local, r, row_log2) != NOWHERE;
             let i = select(any_place(tile), (*e)[r].position, is_there);
             words[r] = positions[arguments.first_position + i];
         }
@@ -20,7 +20,7 @@ fn write_rows(e: ptr<function, Registers>, tile: u32, local: u32) {
     storageBarrier();
     // unroll
     for (var r = 0u; r < ELEMENTS; r++) {
-        let i = place_of_register(tile, local, r);
+        let i = place_of_register(tile, local, r, row_log2);
         if i != NOWHERE {
             keys[arguments.first_key + i] = element_of_key((*e)[r].key);
             positions[arguments.first_position + i] = words[r];

@@ -359,7 +359,7 @@ impl Spec {
     }
 
     /// The most bytes that a workspace for `capacity` elements takes on any device. On one with subgroups of 32, as most are, it
-    /// is less by some 15 %: [`BufferSorter::workspace_bytes`] says it.
+    /// is less by some 15 %, and by more than half where there is room for segments: [`BufferSorter::workspace_bytes`] says it.
     #[must_use]
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         /// Arguments, and what there is one of.

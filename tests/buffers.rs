@@ -857,7 +857,7 @@ fn a_workspace_takes_what_was_said() {
                     assert_eq!(sorter.workspace_bytes(capacity).unwrap(), bytes);
                     let most = spec.workspace_bytes(capacity);
                     assert!(bytes <= most, "{bytes} of {most} for {capacity} of {spec:?}");
-                    assert!(most < 2 * bytes + 10_000, "{bytes} of {most} for {capacity} of {spec:?}");
+                    assert!(most < 3 * bytes + 10_000, "{bytes} of {most} for {capacity} of {spec:?}");
                 }
             }
         }

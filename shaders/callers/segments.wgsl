@@ -1,8 +1,10 @@
 // Plans sorts of segments: lists the short ones by classes of lengths, numbers the tiles of the long ones, and writes the
 // arguments of all passes.
 //
-// Before it there are the constants TILE (elements in a tile), DIGITS (of a key), LONGEST (the longest segment of any class), and
-// CLASSES with LENGTHS (of the longest segment of each class).
+// Before it there are the constants TILE (elements in a tile of the radix sort), DIGITS (of a key), LONGEST (the longest segment of
+// any class), CLASSES, and FIRST_CLASS_LOG2 (of the longest segment in the first one, as a power of two); of each class
+// TILE_LOG2S (elements in a tile, as a power of two) and GROUPS (its group); GROUP_COUNT, and of each group GROUP_FIRSTS (its first
+// class).
 
 // Words of the plan: whether offsets are wrong, long segments, tiles of those, and segments of each class; from BEGINS on where
 // each long segment begins and ends, and its first tile.
@@ -20,6 +22,7 @@ const BEGINS: u32 = 32u;
 @group(0) @binding(5) var<storage, read_write> histograms: array<u32>;
 @group(0) @binding(6) var<storage, read_write> varying_bits: array<u32>;
 @group(0) @binding(7) var<storage, read_write> parameters: array<u32>;
+@group(0) @binding(8) var<storage, read_write> segment_classes: array<vec4<u32>>;
 
 // What the host tells, as in prepare.wgsl: all elements, the lowest byte first; and what the entry points say.
 @group(1) @binding(0) var<uniform> n_0: u32;
@@ -44,10 +47,14 @@ fn told_n() -> u32 {
     return n_0 | (n_1 << 8u) | (n_2 << 16u) | (n_3 << 24u);
 }
 
-// The most segments of a class, and where their list begins.
+fn class_of(length: u32) -> u32 {
+    return max(firstLeadingBit(length - 1u) + 1u, FIRST_CLASS_LOG2) - FIRST_CLASS_LOG2;
+}
+
+// The most segments of a class: those are longer than the ones of the class before.
 fn most_listed(class_number: u32) -> u32 {
-    var lengths = LENGTHS;
-    return told_n() / (select(1u, lengths[max(class_number, 1u) - 1u], class_number > 0u) + 1u);
+    let shorter = select(1u, 1u << (class_number + FIRST_CLASS_LOG2 - 1u), class_number > 0u);
+    return told_n() / (shorter + 1u);
 }
 
 fn list_begin(class_number: u32) -> u32 {
@@ -102,11 +109,7 @@ fn classify(
         } else if end - begin > LONGEST {
             note_long(atomicAdd(&plan[LONG], 1u), begin, end, atomicAdd(&plan[TILES], tiles_of(end - begin)));
         } else if end - begin > 1u {
-            var lengths = LENGTHS;
-            own_class = 0u;
-            while lengths[own_class] < end - begin {
-                own_class += 1u;
-            }
+            own_class = class_of(end - begin);
             before = atomicAdd(&listed[own_class], 1u);
         } else if end - begin == 1u && told_6 == 1u {
             positions[told_5 + begin] = 0u;
@@ -188,14 +191,23 @@ fn fill(
         parameters[slot + 5u] = told_7;
         parameters[slot + 6u] = 0u;
     }
-    if local < CLASSES {
+    if local < GROUP_COUNT {
+        var tile_log2s = TILE_LOG2S;
+        var group_firsts = GROUP_FIRSTS;
+        var groups = GROUPS;
+        var tiles = 0u;
+        for (var c = group_firsts[local]; c < CLASSES && groups[c] == local; c++) {
+            let listed_log2 = tile_log2s[c] - (c + FIRST_CLASS_LOG2);
+            let segments = select(0u, atomicLoad(&plan[LISTED + c]), is_right);
+            segment_classes[c] = vec4(tiles, segments, list_begin(c), 0u);
+            tiles += (segments + (1u << listed_log2) - 1u) >> listed_log2;
+        }
         // As struct Arguments of listed rows has them.
         let slot = (DIGITS + 3u + local) * SLOT;
-        parameters[slot] = select(0u, atomicLoad(&plan[LISTED + local]), is_right);
-        parameters[slot + 1u] = list_begin(local);
-        parameters[slot + 2u] = told_4;
-        parameters[slot + 3u] = told_5;
-        parameters[slot + 4u] = told_6;
+        parameters[slot] = tiles;
+        parameters[slot + 1u] = told_4;
+        parameters[slot + 2u] = told_5;
+        parameters[slot + 3u] = told_6;
     }
     if local == 0u {
         // As struct Slices has them: of passes that read a caller's slices, and of those that write them.

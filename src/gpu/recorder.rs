@@ -186,7 +186,7 @@ impl Recorder {
             let copy = copy(uniform_text, &[Some(&copy_layout), Some(&arguments)]);
 
             let finder = || Finder::new(device, &sort, limits, &bytes, cache);
-            let finder = uses.segments.then(finder);
+            let finder = uses.segments.then(finder).transpose()?;
 
             let mut table = vec![0_u8; (BYTES * ALIGNMENT) as usize];
             for (byte, entry) in table.chunks_mut(ALIGNMENT as usize).enumerate() {
@@ -331,7 +331,7 @@ impl Recorder {
                 pass.set_immediates(0, dispatch.arguments(0).bytes());
             } else {
                 let slices = digits + u32::from(side == Side::Ours);
-                let arguments = dispatch.class().map_or(dispatch.digit(), |class| digits + 3 + class.number);
+                let arguments = dispatch.group().map_or(dispatch.digit(), |group| digits + 3 + group.number);
                 let offsets = [arguments, slices].map(|slot| slot * ALIGNMENT as u32);
                 pass.set_bind_group(1, &room.arguments, &offsets);
             }

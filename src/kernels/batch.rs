@@ -7,9 +7,10 @@
 //! A tile is in registers, as those of [`super::Fused`] are, and goes through the stages of blocks up to a row's. Equal keys are
 //! ordered by position. What is beside keys is read at last, where the position says, and written in order.
 //!
-//! Rows are those of a matrix, one after another; or segments whose lengths are of one class, which the device has listed.
+//! Rows are those of a matrix, one after another; or segments that the device has listed by classes of their lengths. A tile is
+//! then of one class.
 
-use super::segments::{self, SEGMENT_LIST, SEGMENT_OFFSETS};
+use super::segments::{self, FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS};
 use super::{
     Access, Arguments, Extra, Extras, Family, FusedTile, Kernel, Keys, Launch, Module, Shape, Twin, keep_to,
     within,
@@ -21,22 +22,30 @@ use crate::error::Error;
 /// The most workgroups for rows that are listed: since the device alone knows how many there are, a few take them in turn.
 const MOST_LISTED: u64 = 2048;
 
-/// Segments whose lengths have as many bits.
+/// More classes than there are.
+const MOST_CLASSES: u32 = 16;
+
+/// Classes of lengths of segments that are sorted in tiles of one size, in one dispatch: those up to a power of two, and longer than
+/// the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Class {
-    /// Which of the classes it is, from the shortest.
+pub struct Group {
+    /// Which of the groups it is, from that of the shortest.
     pub number: u32,
-    /// Segments of this length, and shorter ones, are of other classes.
-    pub beyond: u32,
-    /// The length of the longest, as a power of two.
-    pub log2: u32,
+    /// The powers of two of its first class and of its last.
+    pub log2: (u32, u32),
 }
 
-impl Class {
-    /// The most segments that so many elements have.
+impl Group {
+    /// Its classes, by their powers of two.
     #[must_use]
-    pub fn most(&self, count: u32) -> u32 {
-        count / self.beyond.saturating_add(1)
+    pub fn classes(self) -> std::ops::RangeInclusive<u32> {
+        self.log2.0..=self.log2.1
+    }
+
+    /// The most segments of a class that so many elements have.
+    #[must_use]
+    pub fn most(log2: u32, count: u32) -> u32 {
+        count / (segments::beyond(log2) + 1)
     }
 }
 
@@ -46,14 +55,14 @@ enum Which {
     /// All, of this length.
     Equal(u32),
     /// Those that the device has listed.
-    Listed(Class),
+    Listed(Group),
 }
 
 /// Rows in tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Batch {
     tile: FusedTile,
-    /// Places of a row in a tile, as a power of two.
+    /// Places of the smallest row in a tile, as a power of two.
     row_log2: u32,
     which: Which,
     /// Whether positions are written, not words moved.
@@ -71,13 +80,16 @@ impl Batch {
         Self::of(tile, length.next_power_of_two().ilog2(), Which::Equal(length))
     }
 
-    /// Segments of this class. Positions are numbered from 0 in each.
+    /// Segments of these classes. Positions are numbered from 0 in each.
     ///
     /// # Errors
     ///
-    /// As for [`Self::new`].
-    pub fn listed(tile: FusedTile, class: Class) -> Result<Self, Error> {
-        Self::of(tile, class.log2, Which::Listed(class))
+    /// As for [`Self::new`]; rows that an invocation holds several of.
+    pub fn listed(tile: FusedTile, group: Group) -> Result<Self, Error> {
+        let (first, last) = group.log2;
+        within("elements in the longest row, as a power of two,", last, first..=tile.log2())?;
+        within("elements of an invocation, as a power of two,", tile.elements_log2(), 0..=first)?;
+        Self::of(tile, first, Which::Listed(group))
     }
 
     fn of(tile: FusedTile, row_log2: u32, which: Which) -> Result<Self, Error> {
@@ -92,41 +104,40 @@ impl Batch {
         Self { numbers: false, ..self }
     }
 
-    /// The class, where rows are listed.
-    pub(super) fn class(self) -> Option<Class> {
+    /// The group, where rows are listed.
+    pub(super) fn group(self) -> Option<Group> {
         match self.which {
             Which::Equal(_) => None,
-            Which::Listed(class) => Some(class),
+            Which::Listed(group) => Some(group),
         }
     }
 
-    /// Rows of so many elements, at most.
-    fn rows(self, count: u32) -> u32 {
+    /// Tiles of so many elements, at most.
+    fn tiles(self, count: u32) -> u64 {
+        let tiles = |rows: u32, log2: u32| u64::from(rows).div_ceil(1_u64 << (self.tile.log2() - log2));
         match self.which {
-            Which::Equal(length) => count / length.max(1),
-            Which::Listed(class) => class.most(count),
+            Which::Equal(length) => tiles(count / length.max(1), self.row_log2),
+            Which::Listed(group) => group
+                .classes()
+                .map(|log2| tiles(Group::most(log2, count), log2))
+                .sum::<u64>()
+                .min(MOST_LISTED),
         }
-    }
-
-    /// Rows in a tile, as a power of two.
-    fn rows_log2(self) -> u32 {
-        self.tile.log2() - self.row_log2
     }
 }
 
 impl Family for Batch {
     fn check(&self, _: Shape, limits: &Limits) -> Result<(), Error> {
         // Beside the tile there is where listed rows begin and end.
-        let rows = if self.class().is_some() { 8 << self.rows_log2() } else { 0 };
+        let rows = if self.group().is_some() { 8 << (self.tile.log2() - self.row_log2) } else { 0 };
         keep_to([("bytes of workgroup memory", self.tile.workgroup_bytes() + rows, limits.workgroup_bytes)])?;
         self.tile.keep_to(limits)
     }
 
     fn launch(&self, count: u32, shape: Shape, _: &Limits) -> Launch {
-        let tiles = u64::from(self.rows(count)).div_ceil(1 << self.rows_log2());
         Launch {
             workgroup_size: 1 << self.tile.invocations_log2(),
-            workgroups: if self.class().is_some() { tiles.min(MOST_LISTED) } else { tiles },
+            workgroups: self.tiles(count),
             bytes_moved: u64::from(count) * 2 * shape.bytes(),
         }
     }
@@ -142,13 +153,17 @@ impl Family for Batch {
     }
 
     fn extras(&self) -> &'static [Extra] {
-        if self.class().is_some() { &[SEGMENT_LIST, SEGMENT_OFFSETS] } else { &[] }
+        if self.group().is_some() { &[SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_CLASSES] } else { &[] }
+    }
+
+    fn extra_words(&self, extra: &Extra, _: u32) -> u64 {
+        if extra.name == SEGMENT_CLASSES.name { 4 * u64::from(MOST_CLASSES) } else { 1 }
     }
 
     fn without_arguments(&self) -> Kernel {
         let which = match self.which {
             Which::Equal(_) => Which::Equal(0),
-            Which::Listed(_) => Which::Listed(Class { number: 0, beyond: 0, log2: 0 }),
+            Which::Listed(group) => Which::Listed(Group { number: 0, ..group }),
         };
         Kernel::Batch(Self { which, ..*self })
     }
@@ -159,6 +174,8 @@ impl Family for Batch {
             self.tile.constants(shape),
             vec![
                 ("ROW_LOG2", self.row_log2),
+                ("FIRST_CLASS", self.row_log2.saturating_sub(FIRST_CLASS_LOG2)),
+                ("CLASSES", self.group().map_or(0, |group| group.classes().count() as u32)),
                 ("SORTED_LOG2", self.row_log2.min(elements_log2)),
                 ("NUMBERS", self.numbers.into()),
             ],
@@ -184,14 +201,13 @@ impl Family for Batch {
     }
 
     fn arguments(&self, _: u32, count: u32, _: u32) -> Arguments {
-        let rows = ("rows", self.rows(count));
+        let (key, position) = (("first_key", 0), ("first_position", 0));
         match self.which {
             Which::Equal(length) => {
-                [rows, ("length", length), ("first_key", 0), ("first_position", 0)].into()
+                [("rows", count / length.max(1)), ("length", length), key, position].into()
             }
             Which::Listed(_) => {
-                let (list, offsets) = (("first_row", 0), ("first_offset", 0));
-                [rows, list, offsets, ("first_key", 0), ("first_position", 0)].into()
+                [("tiles", self.tiles(count) as u32), ("first_offset", 0), key, position].into()
             }
         }
     }
@@ -201,9 +217,9 @@ impl Twin for Batch {
     fn perform<T: Item>(&self, elements: &mut [T], extras: &mut Extras, _: T) {
         match self.which {
             Which::Equal(length) => elements.chunks_mut(length as usize).for_each(<[T]>::sort),
-            Which::Listed(Class { beyond, log2, .. }) => {
+            Which::Listed(Group { log2: (first, last), .. }) => {
                 for range in segments::ranges(extras, elements.len()) {
-                    if (beyond as usize + 1..=1 << log2).contains(&range.len()) {
+                    if (segments::beyond(first) as usize + 1..=1 << last).contains(&range.len()) {
                         elements[range].sort();
                     }
                 }

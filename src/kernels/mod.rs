@@ -42,7 +42,7 @@ mod unroll;
 #[cfg(feature = "gpu")]
 pub(crate) use last_swap::LAST_SWAP;
 
-pub use batch::{Batch, Class};
+pub use batch::{Batch, Group};
 pub use fused::{Fused, FusedTile, FusedWork, Layout};
 pub use iota::Iota;
 pub use keys::{Keys, View};
@@ -50,7 +50,7 @@ pub use local::Local;
 pub use merge::{Merge, MergeTile};
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
 pub use radix::{DIGIT_BITS, Matching, Radix, RadixTile, RadixWork, Silence};
-pub use segments::{SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES};
+pub use segments::{FIRST_CLASS_LOG2, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES};
 pub use select::{Select, SelectWork};
 pub use shape::Shape;
 pub use top::{Top, TopTuning};
@@ -410,9 +410,9 @@ impl Dispatch {
         if let Kernel::Radix(radix) = self.kernel { radix.digit } else { 0 }
     }
 
-    /// The class of segments that it sorts, if it is one.
-    pub(crate) fn class(&self) -> Option<Class> {
-        if let Kernel::Batch(batch) = self.kernel { batch.class() } else { None }
+    /// The group of segments that it sorts, if it is one.
+    pub(crate) fn group(&self) -> Option<Group> {
+        if let Kernel::Batch(batch) = self.kernel { batch.group() } else { None }
     }
 
     /// What is done, and how.
@@ -507,7 +507,7 @@ mod tests {
             Merge { tile: MergeTile::new(6, 5).unwrap(), middle: 30, stays: true }.into(),
             Iota { from: 3 }.into(),
             Batch::new(FusedTile::new(4, 5, 0).unwrap(), 64).unwrap().into(),
-            Batch::listed(FusedTile::new(4, 5, 0).unwrap(), Class { number: 1, beyond: 16, log2: 6 })
+            Batch::listed(FusedTile::new(4, 5, 0).unwrap(), Group { number: 1, log2: (4, 6) })
                 .unwrap()
                 .into(),
         ];

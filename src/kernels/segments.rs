@@ -1,8 +1,8 @@
 //! Segments: ranges of the array, each of which is sorted by itself, that the device alone may know.
 //!
 //! They are told by offsets, the first of which is where the first segment begins; each segment ends where the next one begins.
-//! A plan's passes find them in what was made of the offsets before: short segments in lists, one for each class of lengths;
-//! of longer ones, each tile of the radix sort.
+//! A plan's passes find them in what was made of the offsets before: short segments in lists, one for each class of lengths
+//! up to the same power of two; of longer ones, each tile of the radix sort.
 
 use std::ops::Range;
 
@@ -17,9 +17,21 @@ pub const SEGMENT_TILES: Extra =
 pub const SEGMENT_LIST: Extra =
     Extra { name: "segment_list", wgsl_type: "array<u32>", read_only: true, zeroed: false };
 
+/// For each class of lengths: its first tile among those of its group, its segments, and where its list begins.
+pub const SEGMENT_CLASSES: Extra =
+    Extra { name: "segment_classes", wgsl_type: "array<vec4<u32>>", read_only: true, zeroed: false };
+
 /// The offsets, as the caller has them.
 pub const SEGMENT_OFFSETS: Extra =
     Extra { name: "segment_offsets", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+
+/// The length of the longest segments in the first class, as a power of two.
+pub const FIRST_CLASS_LOG2: u32 = 3;
+
+/// Segments of these lengths, or of fewer elements, are in no class before that with the longest of 2^`log2` elements.
+pub(super) fn beyond(log2: u32) -> u32 {
+    if log2 <= FIRST_CLASS_LOG2 { 1 } else { 1 << (log2 - 1) }
+}
 
 /// The segments that these offsets tell of so many elements; without offsets all are one.
 pub(super) fn ranges(extras: &Extras, count: usize) -> Vec<Range<usize>> {

@@ -42,7 +42,7 @@ mod tuning;
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::device::{Limits, Subgroups};
 pub use crate::kernels::{
-    Batch, Class, Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Kernel, Layout, Local, Matching,
+    Batch, Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Group, Kernel, Layout, Local, Matching,
     Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, Silence, Top, TopTuning,
     View,
 };
@@ -196,10 +196,13 @@ impl Plan {
         Self::once(n, shape, limits, passes.into_iter().map(|dispatch| dispatch.seen_as(view)).collect())
     }
 
-    /// The classes of lengths of segments that are sorted in tiles.
-    #[must_use]
-    pub fn classes(limits: &Limits) -> Vec<Class> {
-        segments::classes(limits)
+    /// The groups of segments that are sorted in tiles, each with its tile.
+    ///
+    /// # Errors
+    ///
+    /// Limits in which there are no tiles.
+    pub fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
+        segments::groups(limits)
     }
 
     /// A plan that merges sorted runs of these lengths, which lie one after another.

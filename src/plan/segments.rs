@@ -1,12 +1,12 @@
 //! Sorts of segments, each by itself, all in one go. Where they are the device alone may know: passes before these find out.
 //!
 //! ```text
-//! length      2 … 4    … 16    … 64    …  …    … 8,192    longer
-//!             [batch] [batch] [batch]         [batch]     [histogram] [sweep] [sweep] …
+//! length      … 8  … 16  … 32  …  … 2,048    … 4,096    … 8,192    longer
+//!             [batch                    ]    [batch]    [batch]    [histogram] [sweep] [sweep] …
 //! ```
 //!
-//! Short segments are sorted in tiles, those of one class of lengths in one dispatch, as many at a time as a tile holds. Longer ones
-//! go through the passes of `onesweep` together: a tile is of one segment, has that one's counts, and looks back no further than
+//! Short segments are sorted in tiles. Those up to the same power of two are a class, of which a tile holds as many as have room;
+//! classes whose tiles are of one size are a group, with a dispatch of their own. Longer segments go through the passes of `onesweep` together: a tile is of one segment, has that one's counts, and looks back no further than
 //! to its first tile. So a pass over all of them takes as long as one over an array of their size, however many they are.
 //!
 //! # Measured
@@ -16,21 +16,19 @@
 use super::{RadixTuning, tuning};
 use crate::device::Limits;
 use crate::error::Error;
-use crate::kernels::{Batch, Class, Dispatch, Radix, RadixWork, Shape};
+use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork, Shape};
 
-/// Lengths of the longest segments of each class but the last, as powers of two.
-const CLASSES: [u32; 7] = [2, 4, 6, 8, 10, 11, 12];
-
-/// The classes of lengths that are sorted in tiles, from the shortest. Segments of one element are of none.
-pub(super) fn classes(limits: &Limits) -> Vec<Class> {
-    let last = tuning::longest_row(limits);
-    let lengths = CLASSES.into_iter().filter(|&log2| 1 << log2 < last).chain(last.checked_ilog2());
-    let mut beyond = 1;
-    let class = |(number, log2): (u32, u32)| {
-        let shorter = std::mem::replace(&mut beyond, 1 << log2);
-        Class { number, beyond: shorter, log2 }
-    };
-    (0..).zip(lengths).map(class).collect()
+/// The groups of classes, from that of the shortest segments. Segments of one element are of none.
+pub(super) fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
+    let mut groups: Vec<(FusedTile, Group)> = Vec::new();
+    for log2 in FIRST_CLASS_LOG2..=tuning::longest_row(limits).max(1).ilog2() {
+        let tile = tuning::row_tile(1 << log2, limits)?;
+        match groups.last_mut() {
+            Some((last, group)) if *last == tile => group.log2.1 = log2,
+            _ => groups.push((tile, Group { number: groups.len() as u32, log2: (log2, log2) })),
+        }
+    }
+    Ok(groups)
 }
 
 /// The passes for segments in `n` elements; only those for long ones if that is what all are. Positions are numbered in each
@@ -44,8 +42,11 @@ pub(super) fn plan(
     (numbers, are_long): (bool, bool),
 ) -> Result<Vec<Dispatch>, Error> {
     let mut dispatches = Vec::new();
-    for class in classes(limits).into_iter().filter(|class| !are_long && class.most(n) > 0) {
-        let batch = Batch::listed(tuning::row_tile(1 << class.log2, limits)?, class)?;
+    for (tile, group) in groups(limits)? {
+        if are_long || Group::most(group.log2.0, n) == 0 {
+            continue;
+        }
+        let batch = Batch::listed(tile, group)?;
         let batch = if numbers { batch } else { batch.carrying() };
         dispatches.push(Dispatch::new(batch, 0, n, shape, limits)?);
     }
@@ -74,15 +75,13 @@ mod tests {
             let limits = Limits { workgroup_bytes, ..Limits::WEBGPU };
             let longest = tuning::longest_row(&limits);
             assert!(longest >= 1024);
-            let classes = classes(&limits);
-            for length in 2..=longest {
-                let is_of = |class: &&Class| class.beyond < length && length <= 1 << class.log2;
-                assert_eq!(classes.iter().filter(is_of).count(), 1, "{length}");
-            }
-            assert!(classes.iter().all(|class| 1 << class.log2 <= longest));
+            let classes: Vec<u32> =
+                groups(&limits).unwrap().iter().flat_map(|(_, group)| group.classes()).collect();
+            let all: Vec<u32> = (FIRST_CLASS_LOG2..=longest.ilog2()).collect();
+            assert_eq!(classes, all);
             // Lists have room in an array of as many words as there are elements.
             for n in [0, 1, 2, 3, 4, 5, 17, 1000, 1 << 20] {
-                assert!(classes.iter().map(|class| class.most(n)).sum::<u32>() <= n);
+                assert!(classes.iter().map(|&log2| Group::most(log2, n)).sum::<u32>() <= n);
             }
         }
     }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::bindings::{begin_of, bind_group, whole};
-use super::{ALIGNMENT, ARGUMENTS, Passes, Recorder, SLICES, segments_bytes};
+use super::segments::{self, segments_bytes};
+use super::{ALIGNMENT, ARGUMENTS, Passes, Recorder, SLICES};
 use crate::error::Error;
 use crate::kernels::{SEGMENT_LIST, SEGMENT_OFFSETS};
 use crate::plan::{Extra, Plan, merged};
@@ -126,14 +127,14 @@ impl Recorder {
         let extras = extras.map(|(Extra { name, .. }, words)| (name, 4 * words));
         // These are bound from elsewhere.
         let extras = extras.filter(|(name, _)| ![SEGMENT_LIST.name, SEGMENT_OFFSETS.name].contains(name));
-        let slots = self.sort.view.digits() + 3 + Plan::classes(&self.context.info.limits).len() as u32;
-        let segments = |plan: &Plan| segments_bytes(plan.n(), &self.context.info.limits);
+        let slots = self.sort.view.digits() + 3 + segments::MOST_GROUPS;
+        let bytes = |plan: &Plan| segments_bytes(plan.n(), &self.context.info.limits);
         Sizes {
             keys,
             copies: plans.argsort.as_ref().map(|_| keys),
             positions: has_positions.then_some(elements * 4),
             parameters: u64::from(slots) * ALIGNMENT,
-            segments: plans.segments.as_ref().map(segments),
+            segments: plans.segments.as_ref().map(bytes),
             fixed: 16 * (1 + u64::from(plans.argsort.is_some())),
             extras: extras.collect(),
         }

@@ -6,16 +6,21 @@
 //! equal rows   [number rows] ─────┘
 //! ```
 
+use std::fmt::Write;
+
 use super::bindings::{bind_group, layout, pipeline, storage, whole};
 use super::{Passes, Recorder, Room, Slice, Sort};
 use crate::device::{AdapterInfo, Limits};
 use crate::error::Error;
-use crate::kernels::Grid;
+use crate::kernels::{FIRST_CLASS_LOG2, Grid, keep_to};
 use crate::plan::Plan;
 
 /// Words of the plan before its list of long segments, and of each of these: as `segments.wgsl` has them.
 const BEGINS: u64 = 32;
 const EACH: u64 = 3;
+
+/// As many groups of classes as there are tiles of different sizes.
+pub(super) const MOST_GROUPS: u32 = 4;
 
 /// Invocations in a workgroup.
 const WORKGROUP: u32 = 256;
@@ -56,33 +61,42 @@ impl Finder {
         limits: &Limits,
         bytes: &wgpu::BindGroupLayout,
         cache: Option<&wgpu::PipelineCache>,
-    ) -> Self {
-        let classes = Plan::classes(limits);
-        let lengths: Vec<String> = classes.iter().map(|class| format!("{}u", 1 << class.log2)).collect();
-        let text = format!(
-            "const TILE = {}u;\nconst DIGITS = {}u;\nconst LONGEST = {}u;\nconst CLASSES = {}u;\n\
-             const LENGTHS = array<u32, {}>({});\n{}",
-            passes.tuning.tile.size(),
-            passes.view.digits(),
-            Plan::longest_row(limits),
-            classes.len(),
-            classes.len(),
-            lengths.join(", "),
-            include_str!("../../../shaders/callers/segments.wgsl"),
-        );
+    ) -> Result<Self, Error> {
+        let groups = Plan::groups(limits)?;
+        keep_to([("tiles of different sizes", groups.len() as u64, MOST_GROUPS.into())])?;
+        let classes = || groups.iter().flat_map(|(tile, group)| group.classes().map(move |_| (tile, group)));
+        let mut text = String::new();
+        let mut array = |name: &str, numbers: &mut dyn Iterator<Item = u32>| {
+            let numbers: Vec<String> = numbers.map(|number| format!("{number}u")).collect();
+            let _ = writeln!(text, "const {name} = array<u32, {}>({});", numbers.len(), numbers.join(", "));
+        };
+        array("TILE_LOG2S", &mut classes().map(|(tile, _)| tile.log2()));
+        array("GROUP_FIRSTS", &mut groups.iter().map(|(_, group)| group.log2.0 - FIRST_CLASS_LOG2));
+        array("GROUPS", &mut classes().map(|(_, group)| group.number));
+        for (name, number) in [
+            ("TILE", passes.tuning.tile.size()),
+            ("DIGITS", passes.view.digits()),
+            ("LONGEST", Plan::longest_row(limits)),
+            ("CLASSES", classes().count() as u32),
+            ("GROUP_COUNT", groups.len() as u32),
+            ("FIRST_CLASS_LOG2", FIRST_CLASS_LOG2),
+        ] {
+            let _ = writeln!(text, "const {name} = {number}u;");
+        }
+        text += include_str!("../../../shaders/callers/segments.wgsl");
         let of_all = [storage(0, false), storage(1, false), storage(2, true), storage(3, false)];
         let found = layout(device, "gpusort segments found", &of_all);
-        let of_long = [0, 4, 5, 6, 7].map(|binding| storage(binding, false));
+        let of_long = [0, 4, 5, 6, 7, 8].map(|binding| storage(binding, false));
         let filled = layout(device, "gpusort segments", &of_long);
         let kernel = |name, layout| pipeline(device, name, text.clone(), &[Some(layout), Some(bytes)], cache);
-        Self {
+        Ok(Self {
             begin: kernel("begin", &found),
             classify: kernel("classify", &found),
             number_rows: kernel("number_rows", &filled),
             fill: kernel("fill", &filled),
             found,
             filled,
-        }
+        })
     }
 }
 
@@ -136,6 +150,7 @@ impl Recorder {
                 (5, room.extra("histograms")),
                 (6, room.extra("varying_bits")),
                 (7, whole(&room.parameters)),
+                (8, room.extra("segment_classes")),
             ],
         );
         let first_position = sort.positions.as_ref().map_or(0, Slice::first);

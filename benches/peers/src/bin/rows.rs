@@ -128,7 +128,7 @@ fn median(
     };
     // The first time compiles.
     record(&mut guest.device.create_command_encoder(&Default::default()))?;
-    let runs = if n > 1 << 25 { 3 } else { 11 };
+    let runs = if n > 1 << 25 { 3 } else { 9 };
     let numbers: Vec<u32> = (0..n as u32).collect();
     let mut times = Vec::new();
     for seed in 0..runs + 2 {
@@ -143,11 +143,9 @@ fn median(
         let time = guest.timed(&[&keys, &values], record)?;
         if seed >= 2 {
             times.push(time);
-        } else if seed > 0 {
-            continue;
         }
         // All of the small ones, and one of the large.
-        if n > 1 << 25 && seed != 2 {
+        if n > 1 << 20 && seed != 2 {
             continue;
         }
         let sorted: Vec<f32> = bytemuck::pod_collect_to_vec(&guest.read(&keys)?);
