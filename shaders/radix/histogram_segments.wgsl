@@ -7,6 +7,9 @@ fn histogram(
     @builtin(local_invocation_index) local: u32,
     lane: Lane,
 ) {
+    if arguments.tiles == 0u {
+        return;
+    }
     var bits = begin_counting(place, local);
     let workgroups = place.grid.x * place.grid.y;
     let each = (arguments.tiles + workgroups - 1u) / workgroups;

@@ -67,14 +67,15 @@ fn store_keys(e: ptr<function, Keys>, places: ptr<function, Words>, current: Pas
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: Subgroup) {
+    // As many workgroups go on as there are tiles, whichever numbers they take.
+    if workgroup_number(place) >= arguments.tiles {
+        return;
+    }
     let current = this_pass();
     if !current.runs {
         return;
     }
     let tile = tile_number(place, local);
-    if tile >= arguments.tiles {
-        return;
-    }
     let size = subgroup_size(subgroup);
     let part = part_of(tile);
     let begin = begin_of_tile(tile, part);
