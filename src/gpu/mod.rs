@@ -9,10 +9,12 @@
 //!              ▴         ▴
 //!           buffers ◂─ execute, run               what others use: Gpu, Buffers, execute, Run
 //!
-//! context, pipelines ◂─ recorder                  sorts in a caller's encoder
+//! context, pipelines ◂─ recorder                  sorts in a caller's encoder, which crate::buffers has for others
+//! context, crate::buffers ◂─ awaited              sorts that are awaited
 //! ```
 
 mod arrays;
+mod awaited;
 mod bandwidth;
 mod buffers;
 mod context;
@@ -28,6 +30,7 @@ mod timestamps;
 
 pub(crate) use recorder::{ALIGNMENT, Ranges, Recorder, Room, Slice, Sort, Uses, segments_bytes};
 
+pub use awaited::AsyncSorter;
 pub use buffers::Buffers;
 pub use context::adapters;
 pub use device::Gpu;

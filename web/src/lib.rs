@@ -6,7 +6,7 @@
 
 use gpusort::buffers::{BufferSorter, Count, Payload, Segments, Spec};
 use gpusort::unstable::key::{KeyMap, KeyWords, Word};
-use gpusort::{ElementType, wgpu};
+use gpusort::{AsyncSorter, ElementType, wgpu};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Elements of each type.
@@ -197,5 +197,31 @@ async fn run() -> Result<()> {
         .collect();
     same(&browser.read(&keys).await?, &bytes_of(element, &sorted), "rows")?;
     say(&format!("bitonic sort of {} rows of {LENGTH} {element}: {milliseconds:.0} ms, right", N / LENGTH));
+    slices().await
+}
+
+/// Slices in memory, to the device and back.
+async fn slices() -> Result<()> {
+    let fail = |error: gpusort::Error| error.to_string();
+    let sorter = AsyncSorter::start(N as u32).await.map_err(fail)?;
+    for again in ["the first time", "again"] {
+        let mut numbers: Vec<f64> = elements(ElementType::F64, N).into_iter().map(f64::from_bits).collect();
+        let bits: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
+        let start = js_sys::Date::now();
+        sorter.sort_descending(&mut numbers).await.map_err(fail)?;
+        let milliseconds = js_sys::Date::now() - start;
+        let sorted = in_order(ElementType::F64, true, &bits).into_iter().map(|at| bits[at as usize]);
+        if !numbers.iter().map(|number| number.to_bits()).eq(sorted) {
+            return Err("the slice is not in order".to_owned());
+        }
+        say(&format!("a slice of {N} f64 sorted, {again}: {milliseconds:.0} ms, right"));
+    }
+    let bytes: Vec<u8> = elements(ElementType::U32, N).into_iter().map(|word| word as u8).collect();
+    let words: Vec<u64> = bytes.iter().map(|&byte| byte.into()).collect();
+    let positions = sorter.argsort(&bytes).await.map_err(fail)?;
+    if positions != in_order(ElementType::U8, false, &words) {
+        return Err("the positions are not in order".to_owned());
+    }
+    say(&format!("positions of a slice of {N} u8: right"));
     Ok(())
 }

@@ -1,0 +1,208 @@
+//! Sorts of slices on a GPU that are awaited, for programs in which nothing may block: in browsers above all.
+//!
+//! ```text
+//! slice ─▸ write ─▸ recorded sort ─▸ submit ─▸ map ┈┈ await ┈┈▸ slice
+//! ```
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_channel::oneshot;
+
+use super::context::Context;
+use crate::buffers::{BufferSorter, Count, MEMORY_HINTS, MOST, Spec};
+use crate::element::Element;
+use crate::error::Error;
+use crate::key::{ElementType, KeyMap, Word};
+
+/// Sorts slices on a GPU without blocking, in the order of the whole library. It needs no features of the device: see
+/// [`crate::buffers`].
+///
+/// In a browser what is awaited are promises of WebGPU. Natively the thread that polls the future waits for the device.
+///
+/// ```
+/// # async fn example() -> Result<(), gpusort::Error> {
+/// let sorter = gpusort::AsyncSorter::start(1_000_000).await?;
+/// let mut numbers = [2.5_f32, f32::NAN, -1.0];
+/// sorter.sort(&mut numbers).await?;
+/// assert_eq!(sorter.argsort(&[30_u8, 10, 20]).await?, [1, 2, 0]);
+/// # Ok(())
+/// # }
+/// # pollster::block_on(example()).unwrap();
+/// ```
+pub struct AsyncSorter {
+    context: Context,
+    /// What was compiled so far: a sorter of each type and direction, with an argsort or without.
+    sorters: Mutex<HashMap<(ElementType, bool, bool), Arc<BufferSorter>>>,
+}
+
+impl AsyncSorter {
+    /// On a device for slices of up to `most` elements, that of the browser or the first adapter there is.
+    ///
+    /// # Errors
+    ///
+    /// No device.
+    pub async fn start(most: u32) -> Result<Self, Error> {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::PRIMARY | wgpu::Backends::BROWSER_WEBGPU,
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        });
+        let power_preference = wgpu::PowerPreference::HighPerformance;
+        let options = wgpu::RequestAdapterOptions { power_preference, ..Default::default() };
+        let adapter = instance.request_adapter(&options).await.map_err(Error::device)?;
+        let (device, queue) = adapter
+            .request_device(&wgpu::DeviceDescriptor {
+                label: Some("gpusort"),
+                required_features: BufferSorter::required_features(&adapter),
+                required_limits: BufferSorter::required_limits(&adapter, most),
+                memory_hints: MEMORY_HINTS,
+                ..Default::default()
+            })
+            .await
+            .map_err(Error::device)?;
+        Ok(Self::on(device, queue))
+    }
+
+    /// On a device of the caller's.
+    #[must_use]
+    pub fn on(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        Self { context: Context::of_caller(device, queue), sorters: Mutex::default() }
+    }
+
+    /// Sorts: smallest first, −0 before +0, NaN last.
+    ///
+    /// # Errors
+    ///
+    /// More elements than the device takes; whatever it reports.
+    pub async fn sort<T: Element>(&self, elements: &mut [T]) -> Result<(), Error> {
+        self.in_place(elements, false).await
+    }
+
+    /// Sorts: largest first, +0 before −0, NaN last.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::sort`].
+    pub async fn sort_descending<T: Element>(&self, elements: &mut [T]) -> Result<(), Error> {
+        self.in_place(elements, true).await
+    }
+
+    /// The positions of the elements in the order of [`Self::sort`]; those of equal elements keep their order.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::sort`].
+    pub async fn argsort<T: Element>(&self, elements: &[T]) -> Result<Vec<u32>, Error> {
+        self.positions(elements, false).await
+    }
+
+    /// The positions of the elements in the order of [`Self::sort_descending`]; those of equal elements keep their order.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::sort`].
+    pub async fn argsort_descending<T: Element>(&self, elements: &[T]) -> Result<Vec<u32>, Error> {
+        self.positions(elements, true).await
+    }
+
+    async fn in_place<T: Element>(&self, elements: &mut [T], descending: bool) -> Result<(), Error> {
+        if elements.len() < 2 {
+            return Ok(());
+        }
+        let map = T::Word::map(KeyMap { descending, ..KeyMap::ascending(T::TYPE) });
+        let (keys, encoder) = self.record(elements, descending, false)?;
+        let sorted: Vec<T::Word> = self.read(encoder, &keys).await?;
+        for (element, word) in elements.iter_mut().zip(sorted) {
+            *element = T::from_word(if is_wide::<T>() { word } else { word.bits(map) });
+        }
+        Ok(())
+    }
+
+    async fn positions<T: Element>(&self, elements: &[T], descending: bool) -> Result<Vec<u32>, Error> {
+        if elements.len() < 2 {
+            return Ok((0..elements.len() as u32).collect());
+        }
+        let (positions, encoder) = self.record(elements, descending, true)?;
+        self.read(encoder, &positions).await
+    }
+
+    /// Brings elements to the device, and records their sort. Returns the buffer that has them in order, or their positions.
+    fn record<T: Element>(
+        &self,
+        elements: &[T],
+        descending: bool,
+        argsort: bool,
+    ) -> Result<(wgpu::Buffer, wgpu::CommandEncoder), Error> {
+        let too_many = || Error::limit("elements in one sort", elements.len() as u64, MOST.into());
+        let count = u32::try_from(elements.len()).ok().filter(|&count| count <= MOST).ok_or_else(too_many)?;
+        // Narrow elements go as their keys, which are in order as words.
+        let map = T::Word::map(KeyMap { descending, ..KeyMap::ascending(T::TYPE) });
+        let word = |element: &T| {
+            let word = element.to_word();
+            if is_wide::<T>() { word } else { word.key(map) }
+        };
+        let words: Vec<T::Word> = elements.iter().map(word).collect();
+        let (element, descending) =
+            if is_wide::<T>() { (T::TYPE, descending) } else { (ElementType::U32, false) };
+        let sorter = self.sorter(element, descending, argsort)?;
+        // Which refuses what the device has no room for.
+        let workspace = sorter.workspace(count)?;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let keys = self.context.filled("keys", bytemuck::cast_slice(&words), usage)?;
+        let mut encoder = self.context.encoder("sort");
+        let all = Count::Host(count);
+        if !argsort {
+            sorter.record(&mut encoder, &workspace, keys.slice(..), None, all)?;
+            return Ok((keys, encoder));
+        }
+        let positions = self.context.buffer("positions", 4 * u64::from(count), usage, false)?;
+        sorter.record_argsort(&mut encoder, &workspace, keys.slice(..), positions.slice(..), all)?;
+        Ok((positions, encoder))
+    }
+
+    fn sorter(
+        &self,
+        element: ElementType,
+        descending: bool,
+        argsort: bool,
+    ) -> Result<Arc<BufferSorter>, Error> {
+        let kind = (element, descending, argsort);
+        let mut sorters = self.sorters.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sorter) = sorters.get(&kind) {
+            return Ok(Arc::clone(sorter));
+        }
+        let spec = Spec::new(element).descending(descending).argsort(argsort).segments(false);
+        let sorter = Arc::new(BufferSorter::new(&self.context.device, &self.context.queue, spec)?);
+        sorters.insert(kind, Arc::clone(&sorter));
+        Ok(sorter)
+    }
+
+    /// Submits what is recorded, and awaits what a buffer holds then.
+    async fn read<T: bytemuck::Pod>(
+        &self,
+        mut encoder: wgpu::CommandEncoder,
+        buffer: &wgpu::Buffer,
+    ) -> Result<Vec<T>, Error> {
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let here = self.context.buffer("sorted", buffer.size(), usage, false)?;
+        encoder.copy_buffer_to_buffer(buffer, 0, &here, 0, buffer.size());
+        self.context.queue.submit([encoder.finish()]);
+        let (sender, mapped) = oneshot::channel();
+        // Nobody waits for it any more where the future was dropped.
+        here.map_async(wgpu::MapMode::Read, .., move |result| drop(sender.send(result)));
+        if !cfg!(target_arch = "wasm32") {
+            self.context.wait()?;
+        }
+        mapped.await.map_err(Error::device)?.map_err(Error::device)?;
+        let view = here.get_mapped_range(..).map_err(Error::device)?;
+        let words = bytemuck::pod_collect_to_vec(&view);
+        drop(view);
+        here.unmap();
+        Ok(words)
+    }
+}
+
+/// Whether the device sorts elements of this type as they are.
+fn is_wide<T: Element>() -> bool {
+    ElementType::WIDE.contains(&T::TYPE)
+}
