@@ -20,6 +20,8 @@
 //! Numeric and total: −inf … −0, +0 … +inf, then NaN, also where the largest come first. Equal elements keep their
 //! order. The result never depends on the device or the algorithm, and every bit of an element is kept.
 //!
+//! More of that, and how to sort buffers on the GPU in a program of your own, is in the [`guide`].
+//!
 //! # Features
 //!
 //! Both are on by default. `gpu` is sorting on GPUs, with wgpu. `cli` is the command; a program that only sorts
@@ -82,6 +84,8 @@ pub use element::{
     top_descending,
 };
 pub use error::{Error, ErrorKind, Hint};
+#[cfg(feature = "gpu")]
+pub use gpu::AsyncSorter;
 pub use gpu::{Gpu, adapters};
 pub use half;
 pub use io::Format;
@@ -91,6 +95,18 @@ pub use report::{Form, Ran, Report};
 pub use sorter::{Method, Sorter};
 #[cfg(feature = "gpu")]
 pub use wgpu;
+
+/// How to use the library: a page for each way in, and one for each question. There is nothing in it but text.
+#[cfg(feature = "gpu")]
+pub mod guide {
+    macro_rules! pages {
+        ($($name:ident)*) => {
+            $(#[doc = include_str!(concat!("../docs/library/", stringify!($name), ".md"))] pub mod $name {})*
+        };
+    }
+
+    pages! { slices devices encoders order memory versions others }
+}
 
 /// What the command is made of. All of it may change in any release.
 ///
