@@ -113,7 +113,7 @@ impl Batch {
     }
 
     /// Tiles of so many elements, at most.
-    fn tiles(self, count: u32) -> u64 {
+    fn most_tiles(self, count: u32) -> u64 {
         let tiles = |rows: u32, log2: u32| u64::from(rows).div_ceil(1_u64 << (self.tile.log2() - log2));
         match self.which {
             Which::Equal(length) => tiles(count / length.max(1), self.row_log2),
@@ -137,7 +137,7 @@ impl Family for Batch {
     fn launch(&self, count: u32, shape: Shape, _: &Limits) -> Launch {
         Launch {
             workgroup_size: 1 << self.tile.invocations_log2(),
-            workgroups: self.tiles(count),
+            workgroups: self.most_tiles(count),
             bytes_moved: u64::from(count) * 2 * shape.bytes(),
         }
     }
@@ -207,7 +207,7 @@ impl Family for Batch {
                 [("rows", count / length.max(1)), ("length", length), key, position].into()
             }
             Which::Listed(_) => {
-                [("tiles", self.tiles(count) as u32), ("first_offset", 0), key, position].into()
+                [("tiles", self.most_tiles(count) as u32), ("first_offset", 0), key, position].into()
             }
         }
     }

@@ -265,7 +265,7 @@ impl Radix {
     }
 
     /// The most tiles that there can be: each segment may end within one.
-    fn tiles(&self, count: u32) -> u32 {
+    fn most_tiles(&self, count: u32) -> u32 {
         self.tile.tiles(count) + self.segments(count)
     }
 
@@ -296,7 +296,7 @@ impl Family for Radix {
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
         let n = u64::from(count);
         let keys = n * shape.key_bytes();
-        let tiles: u64 = self.tiles(count).into();
+        let tiles: u64 = self.most_tiles(count).into();
         let of_tile = |workgroups, bytes_moved| Launch {
             workgroup_size: self.tile.invocations,
             workgroups,
@@ -373,8 +373,8 @@ impl Family for Radix {
         match extra.name {
             name if name == HISTOGRAMS.name => row * u64::from(self.digits * self.segments(count).max(1)),
             name if name == VARYING.name => VARYING_WORDS,
-            name if name == STATUS.name => 2 * row * u64::from(self.tiles(count)) + u64::from(self.digits),
-            name if name == SEGMENT_TILES.name => 4 * u64::from(self.tiles(count)),
+            name if name == STATUS.name => 2 * row * u64::from(self.most_tiles(count)) + u64::from(self.digits),
+            name if name == SEGMENT_TILES.name => 4 * u64::from(self.most_tiles(count)),
             name if name == TILE_SUMS.name => row * u64::from(self.tile.tiles(count)),
             _ => row * u64::from(self.chunks(count)),
         }
@@ -480,7 +480,7 @@ impl Family for Radix {
         let n = first + count;
         [
             ("n", n),
-            ("tiles", self.tiles(n)),
+            ("tiles", self.most_tiles(n)),
             ("chunk", self.chunk),
             ("chunks", self.chunks(n)),
             ("digit", self.digit),
