@@ -105,6 +105,17 @@ impl Limits {
         in_order: false,
     };
 
+    /// What NVIDIA's GPUs from Turing to Hopper have through Vulkan, to plan for where there is no device.
+    pub const TYPICAL: Self = Self {
+        workgroup_bytes: 48 << 10,
+        invocations: 1024,
+        workgroups_per_dimension: 65_535,
+        binding_bytes: (1 << 31) - 1,
+        buffer_bytes: 4 << 30,
+        subgroups: Some(Subgroups { smallest: 32, largest: 32, barrier: true }),
+        in_order: true,
+    };
+
     /// A CPU core as a workgroup: a tile fills a part of its second-level cache.
     pub const CPU: Self = Self {
         workgroup_bytes: 256 << 10,

@@ -74,6 +74,8 @@ mod size;
 mod sorter;
 #[cfg(feature = "cli")]
 mod timing;
+#[cfg(feature = "cli")]
+mod trace;
 mod words;
 
 pub use algorithm::{Algorithm, NoVariant, Variant};
@@ -143,6 +145,7 @@ pub mod unstable {
         #[cfg(feature = "cli")] size: "Sizes as people write them.";
         sorter: "One request, one result.";
         #[cfg(feature = "cli")] timing: "What a sort took.";
+        #[cfg(feature = "cli")] trace: "What the passes of a sort do, listed and drawn.";
         words: "The container of keys.";
     }
 }

@@ -216,6 +216,18 @@ impl<'a> Dataset<'a> {
         }
     }
 
+    /// The keys of numbers, all of them, and the map that they are by; `None` for rows.
+    ///
+    /// # Errors
+    ///
+    /// What goes wrong with reading the rest.
+    pub fn into_keys(self) -> Result<Option<(Words<'a>, KeyMap)>, Error> {
+        match self.content {
+            Content::Numbers { keys, map, .. } => Ok(Some((keys.collect()?, map))),
+            Content::Rows { .. } => Ok(None),
+        }
+    }
+
     /// Counts of nulls and of left-out records.
     #[must_use]
     pub fn counts(&self) -> Counts {

@@ -169,6 +169,12 @@ impl Words<'_> {
         by_width!(self, blocks => join(blocks).into())
     }
 
+    /// The first so many, or all if there are no more.
+    #[must_use]
+    pub fn first(self, count: usize) -> Words<'static> {
+        self.truncated(Some(count)).joined()
+    }
+
     /// Only this many, from the first.
     pub(crate) fn truncated(self, count: Option<usize>) -> Self {
         let Some(count) = count else { return self };

@@ -23,5 +23,6 @@ mod support;
 mod tables;
 mod text;
 mod top;
+mod trace;
 
 use support::{device, inputs, oracle};

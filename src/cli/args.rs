@@ -31,6 +31,7 @@ use gpusort::unstable::plan::{Algorithm, Variant};
   seq 100000 | shuf | gpusort sort -a bitonic  a pipeline, by the bitonic network
   gpusort devices                              what can sort here
   gpusort bench --sizes 256..1M                how fast the algorithms are here
+  gpusort trace --tile 4 --svg sort.svg        what a sort does, pass by pass
   gpusort gen --count 1M -o random.u32         something to sort
 
 'gpusort sort --help' has the order rules and all options.")]
@@ -40,7 +41,8 @@ pub(super) struct Cli {
 }
 
 /// The names of all commands.
-const COMMANDS: [&str; 8] = ["sort", "devices", "gen", "bench", "tune", "check", "completions", "man"];
+const COMMANDS: [&str; 9] =
+    ["sort", "devices", "gen", "bench", "trace", "tune", "check", "completions", "man"];
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -52,6 +54,8 @@ pub(super) enum Command {
     Gen(GenArgs),
     /// Time the algorithms on this machine's devices beside the fastest CPU sort
     Bench(BenchArgs),
+    /// Show what every pass of a GPU sort does, as a list or as a picture
+    Trace(TraceArgs),
     /// Measure this machine once, so that 'sort' chooses well between CPU and GPU
     Tune(TuneArgs),
     /// Check whether inputs are sorted, and show the first disorder
@@ -222,6 +226,107 @@ pub(super) struct BenchArgs {
     /// No progress, no notes
     #[arg(short, long)]
     pub(super) quiet: bool,
+}
+
+/// Show what every pass of a sort does: which steps it takes, on which tiles, and the bytes that it moves; of up to 64 elements
+/// every comparison.
+///
+/// No GPU is needed: passes are planned as for a large one, and the CPU does the same to the elements.
+#[derive(Args, Debug)]
+#[command(args_override_self = true)]
+#[command(after_help = "\
+Examples:
+  gpusort trace                                   the passes on 16 numbers, and the network
+  gpusort trace --tile 4 -t u8 --svg fused.svg    tiles of 4, so that 16 numbers take all kinds of passes
+  gpusort trace --compare naive,fused --tile 4 --svg both.svg
+  gpusort trace -n 64 --tile 8 --svg x.svg --animate
+  gpusort trace -a radix -n 1M --svg radix.svg    a heat map: position across, colour is rank
+  gpusort trace -n 64M --device 0                 the time of each pass, and how near to a copy's speed it is
+  gpusort trace --variant naive -n 1M --json | jq .dispatches
+
+Pictures are SVG without script, for light and dark pages; what moves stands still for readers who ask for that.")]
+pub(super) struct TraceArgs {
+    /// Numbers to be sorted: text, binary or .npy; - is standard input [default: made as by 'gpusort gen']
+    #[arg(value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+
+    /// How many elements: as many are made, or taken from the beginning of FILE [default: 16, or all of FILE]
+    #[arg(short = 'n', long, value_name = "SIZE", value_parser = gpusort::unstable::size::parse)]
+    pub(super) count: Option<u64>,
+
+    /// The algorithm [default: bitonic]
+    #[arg(short, long, value_name = "ALGO", value_parser = one_of(named(Algorithm::ALL, Algorithm::name)))]
+    pub(super) algo: Option<Algorithm>,
+
+    /// Which kernels of it [bitonic: fused, local-global, transpose, naive; odd-even: block, naive; radix: onesweep,
+    /// reduce-scan]
+    #[arg(
+        long,
+        value_name = "NAME",
+        hide_possible_values = true,
+        value_parser = one_of(named(Variant::ALL, Variant::name))
+    )]
+    pub(super) variant: Option<Variant>,
+
+    /// Several variants beside each other; those that --algo lacks are of the algorithm that has them
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        conflicts_with = "variant",
+        hide_possible_values = true,
+        value_parser = one_of(named(Variant::ALL, Variant::name))
+    )]
+    pub(super) compare: Vec<Variant>,
+
+    /// Only what brings the first K of the result to the front
+    #[arg(long, value_name = "K", value_parser = gpusort::unstable::size::parse)]
+    pub(super) top: Option<u64>,
+
+    /// Plan for tiles of so many elements, a power of two, not for as many as a workgroup holds
+    #[arg(long, value_name = "SIZE", value_parser = gpusort::unstable::size::parse)]
+    pub(super) tile: Option<u64>,
+
+    /// Element type [default: of FILE as for 'gpusort sort', else u32]
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = one_of(named(ElementType::ALL, ElementType::name)))]
+    pub(super) element: Option<ElementType>,
+
+    /// Carry positions, which make the sort stable
+    #[arg(long)]
+    pub(super) with_positions: bool,
+
+    /// Format of FILE; auto goes by the extension, else text
+    #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name))]
+    pub(super) from: OrAuto<Format>,
+
+    /// How the elements are distributed that are made [default: uniform]
+    #[arg(
+        long,
+        value_name = "DIST",
+        hide_possible_values = true,
+        value_parser = one_of(named(Distribution::ALL, Distribution::name))
+    )]
+    pub(super) dist: Option<Distribution>,
+
+    /// Seed of the elements that are made [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+
+    /// Draw a picture into this file; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(super) svg: Option<PathBuf>,
+
+    /// Have the picture play: elements on their ways, and rows as they come about
+    #[arg(long)]
+    pub(super) animate: bool,
+
+    /// The passes as a JSON object, one a line
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Plan for this GPU, and time every pass on it: gpu, a number from 'gpusort devices', or a part of a name
+    #[arg(short, long, value_name = "N|NAME")]
+    pub(super) device: Option<String>,
 }
 
 /// A time in seconds, above zero.
@@ -613,6 +718,34 @@ pub(super) struct OrderArgs {
     /// Ignored: records with equal keys always keep their order
     #[arg(short, long, help_heading = ORDER)]
     pub(super) stable: bool,
+}
+
+impl OrderArgs {
+    /// Numbers in these files, in rising order.
+    pub(super) fn of(files: Vec<PathBuf>, from: OrAuto<Format>, element: Option<ElementType>) -> Self {
+        Self {
+            files,
+            files0_from: None,
+            from,
+            element: element.map_or(TypeArg::Auto, TypeArg::Element),
+            header: false,
+            no_header: false,
+            delimiter: None,
+            zero_terminated: false,
+            leading: false,
+            key: Vec::new(),
+            reverse: false,
+            unique: false,
+            nan: Nulls::Last,
+            empty: None,
+            invalid: None,
+            sizes: false,
+            numeric_sort: false,
+            general_numeric_sort: false,
+            ignore_leading_blanks: false,
+            stable: false,
+        }
+    }
 }
 
 /// Formats that are written by their names; lines come out as lines in any case.

@@ -73,7 +73,7 @@ impl Export {
 }
 
 /// Whether to use colours on standard output. <https://no-color.org>
-fn has_colours() -> bool {
+pub(super) fn has_colours() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     io::stdout().is_terminal() && !set("NO_COLOR") && !dumb
@@ -130,7 +130,7 @@ impl Options {
 }
 
 /// Checks before the work that the file can be written.
-fn check_place(path: &Path) -> anyhow::Result<()> {
+pub(super) fn check_place(path: &Path) -> anyhow::Result<()> {
     // Opening a pipe, even to close it at once, would signal its end to the reader.
     if path.metadata().map_or(true, |metadata| metadata.is_file() || metadata.is_dir()) {
         drop(Output::file(path)?);

@@ -38,30 +38,41 @@ pub fn perform_with_padding<T: Item>(
     plan: &Plan,
     elements: &mut [T],
     last: T,
-    progress: impl FnMut(u64),
+    mut progress: impl FnMut(u64),
 ) -> Extras {
     assert_eq!(plan.n() as usize, elements.len(), "the plan is for another size");
     if plan.room() == plan.n() {
-        return perform_in_place(plan, elements, last, progress);
+        return perform_in_place(plan, elements, last, |done, _| progress(done));
     }
     let mut padded = elements.to_vec();
     padded.resize(plan.room() as usize, last);
-    let extras = perform_in_place(plan, &mut padded, last, progress);
+    let extras = perform_in_place(plan, &mut padded, last, |done, _| progress(done));
     elements.copy_from_slice(&padded[..elements.len()]);
     extras
+}
+
+/// The same on an array with room for all that the plan accesses, calling `watch` after each dispatch with the number done so
+/// far and the array as that dispatch leaves it.
+///
+/// # Panics
+///
+/// When the array has no room.
+pub fn watch<T: Item>(plan: &Plan, array: &mut [T], last: T, watch: impl FnMut(u64, &[T])) -> Extras {
+    assert!(array.len() >= plan.room().max(plan.other_room()) as usize, "the plan is for a larger array");
+    perform_in_place(plan, array, last, watch)
 }
 
 fn perform_in_place<T: Item>(
     plan: &Plan,
     elements: &mut [T],
     last: T,
-    mut progress: impl FnMut(u64),
+    mut watch: impl FnMut(u64, &[T]),
 ) -> Extras {
     let mut extras = Extras::new();
     for (done, dispatch) in (1..).zip(plan.dispatches()) {
         let part = &mut elements[dispatch.first() as usize..][..dispatch.count() as usize];
         dispatch.kernel().perform(part, &mut extras, last);
-        progress(done);
+        watch(done, elements);
         // Checked rarely, since a check costs as much as a phase.
         if plan.ends_early() && done % 64 == 0 && elements.is_sorted() {
             break;

@@ -29,8 +29,10 @@ fn enumerate() -> Vec<wgpu::Adapter> {
 const REQUIRED: wgpu::Features = wgpu::Features::IMMEDIATES;
 
 /// What is used where an adapter has it.
-const USED: wgpu::Features =
-    wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::SUBGROUP).union(wgpu::Features::SUBGROUP_BARRIER);
+const USED: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY
+    .union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES)
+    .union(wgpu::Features::SUBGROUP)
+    .union(wgpu::Features::SUBGROUP_BARRIER);
 
 /// The driver's memory in blocks as small as wgpu makes them, 4 MiB, so that no two large buffers share one. Where
 /// keys shared a block with other buffers, sorts of 4 to 64 MB took 2 to 4 % longer on an H100 (10,000,000 u32:

@@ -7,7 +7,7 @@
 //!    ▴
 //! device ◂─ arrays ◂─ encode                      all of these together; buffers bound; a plan recorded
 //!              ▴         ▴
-//!           buffers ◂─ execute, run               what others use: Gpu, Buffers, execute, Run
+//!           buffers ◂─ execute, passes, run       what others use: Gpu, Buffers, execute, Run
 //!
 //! context, pipelines ◂─ recorder                  sorts in a caller's encoder, which crate::buffers has for others
 //! context, crate::buffers ◂─ awaited              sorts that are awaited
@@ -21,6 +21,7 @@ mod context;
 mod device;
 mod encode;
 mod execute;
+mod passes;
 mod pipelines;
 mod readback;
 mod recorder;

@@ -18,7 +18,8 @@ use std::ops::Range;
 
 use super::last_swap::{self, LAST_SWAP};
 use super::{
-    Access, Arguments, Extra, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to, within,
+    Access, Arguments, Extra, Extras, Family, Held, Kernel, Keys, Launch, Module, Shape, Tiles, Twin,
+    keep_to, within,
 };
 use crate::cpu::{Item, step};
 use crate::device::Limits;
@@ -224,7 +225,7 @@ impl Fused {
     }
 
     /// Tiles of `count` elements in which there is something to compare.
-    pub(crate) fn tiles(self, count: u32) -> u64 {
+    pub(crate) fn tiles_of(self, count: u32) -> u64 {
         let n = u64::from(count);
         let FusedWork::Strides { tail, low, count: count @ 1.., mirrored } = self.work else {
             return n.div_ceil(1 << self.tile.log2());
@@ -302,7 +303,7 @@ impl Family for Fused {
     }
 
     fn launch(&self, count: u32, shape: Shape, _: &Limits) -> Launch {
-        let tiles = self.tiles(count);
+        let tiles = self.tiles_of(count);
         Launch {
             workgroup_size: 1 << self.tile.invocations_log2,
             workgroups: tiles,
@@ -335,6 +336,20 @@ impl Family for Fused {
                 }
             }
         }
+    }
+
+    fn tiles(&self) -> Option<Tiles> {
+        let tile_log2 = self.tile.log2();
+        Some(match self.work {
+            FusedWork::Strides { low, count: count @ 1.., mirrored, .. } => {
+                Tiles { run: 1 << (tile_log2 - count), low, count, mirrored, held: Held::Registers }
+            }
+            _ => Tiles::consecutive(1 << tile_log2, Held::Registers),
+        })
+    }
+
+    fn workgroup_bytes(&self, _: Shape) -> u64 {
+        self.tile.workgroup_bytes()
     }
 
     fn without_arguments(&self) -> Kernel {

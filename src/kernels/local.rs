@@ -6,7 +6,10 @@
 //! workgroup memory     └ all steps of it ┘   └ past the end: elements that sort last
 //! ```
 
-use super::{Access, Arguments, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to, within};
+use super::{
+    Access, Arguments, Extras, Family, Held, Kernel, Keys, Launch, Module, Shape, Tiles, Twin, keep_to,
+    within,
+};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -64,6 +67,14 @@ impl Family for Local {
             Self::Sort { tile_log2 } => (1..=tile_log2).flat_map(network::stage).collect(),
             Self::Merge { tile_log2 } => network::strides(0..tile_log2).collect(),
         }
+    }
+
+    fn tiles(&self) -> Option<Tiles> {
+        Some(Tiles::consecutive(1 << self.tile_log2(), Held::Workgroup))
+    }
+
+    fn workgroup_bytes(&self, shape: Shape) -> u64 {
+        shape.bytes() << self.tile_log2()
     }
 
     fn without_arguments(&self) -> Kernel {

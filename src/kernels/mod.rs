@@ -7,6 +7,7 @@
 //! access      what it reads and writes           the one constructor of plans
 //! extras      buffers beside keys, positions     plans, pipelines
 //! steps       the network steps it performs      tests, traces
+//! tiles       what a workgroup has to itself     traces
 //! perform     its CPU twin                       the interpreter
 //! module      WGSL, entry point, constants       pipelines
 //! arguments   what differs between dispatches    the recording of a plan
@@ -35,6 +36,7 @@ mod segments;
 mod select;
 mod shape;
 mod step;
+mod tiles;
 mod top;
 mod transpose;
 mod unroll;
@@ -53,6 +55,7 @@ pub use radix::{DIGIT_BITS, Matching, Radix, RadixTile, RadixWork, Silence};
 pub use segments::{FIRST_CLASS_LOG2, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES};
 pub use select::{Select, SelectWork};
 pub use shape::Shape;
+pub use tiles::{Held, Tiles};
 pub use top::{Top, TopTuning};
 pub use transpose::Rows;
 
@@ -113,6 +116,16 @@ trait Family {
         Vec::new()
     }
 
+    /// The tiles that its workgroups have to themselves; `None` where each invocation has what it compares or counts.
+    fn tiles(&self) -> Option<Tiles> {
+        None
+    }
+
+    /// Bytes of workgroup memory in which elements or counts are, as far as a kernel says.
+    fn workgroup_bytes(&self, _shape: Shape) -> u64 {
+        0
+    }
+
     /// The same kernel with all that is an argument of it set to a fixed value: kernels that are equal then
     /// share a pipeline.
     fn without_arguments(&self) -> Kernel;
@@ -136,7 +149,7 @@ trait Twin {
 
 /// Lists the kernels, and has each asked by what it is.
 macro_rules! kernels {
-    ($($(#[$doc:meta])* $name:ident($family:ty),)*) => {
+    ($($(#[$doc:meta])* $name:ident($family:ty) = $file:literal,)*) => {
         /// What one dispatch does to the elements, and how. The file of that name in `shaders/` is its WGSL.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Kernel { $($(#[$doc])* $name($family),)* }
@@ -144,6 +157,12 @@ macro_rules! kernels {
         impl Kernel {
             fn family(&self) -> &dyn Family {
                 match self { $(Self::$name(family) => family,)* }
+            }
+
+            /// Its name, which is that of its file.
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$name(_) => $file,)* }
             }
 
             /// Does to `elements` and `extras` what the kernel does to those of a dispatch. `last` sorts after all
@@ -167,25 +186,25 @@ macro_rules! kernels {
 
 kernels! {
     /// `local`: tiles in workgroup memory.
-    Local(Local),
+    Local(Local) = "local",
     /// `fused`: tiles in registers.
-    Fused(Fused),
+    Fused(Fused) = "fused",
     /// `step`: one step on the whole array, a comparison by each invocation.
-    Step(Step),
+    Step(Step) = "step",
     /// `transpose`: rows in workgroup memory, and transpositions.
-    Rows(Rows),
+    Rows(Rows) = "transpose",
     /// `top`: tiles in registers, reduced to their best elements.
-    Top(Top),
+    Top(Top) = "top",
     /// `radix`: digits counted, and elements distributed by one.
-    Radix(Radix),
+    Radix(Radix) = "radix",
     /// `select`: the first elements of the sorted order, as they came.
-    Select(Select),
+    Select(Select) = "select",
     /// `merge`: two sorted runs, merged.
-    Merge(Merge),
+    Merge(Merge) = "merge",
     /// `iota`: numbers the positions.
-    Iota(Iota),
+    Iota(Iota) = "iota",
     /// `batch`: rows in tiles in registers.
-    Batch(Batch),
+    Batch(Batch) = "batch",
 }
 
 impl Kernel {
@@ -206,6 +225,18 @@ impl Kernel {
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         self.family().steps()
+    }
+
+    /// The tiles that its workgroups have to themselves; `None` where each invocation has what it compares or counts.
+    #[must_use]
+    pub fn tiles(&self) -> Option<Tiles> {
+        self.family().tiles()
+    }
+
+    /// Bytes of workgroup memory in which elements of this shape or counts are.
+    #[must_use]
+    pub fn workgroup_bytes(&self, shape: Shape) -> u64 {
+        self.family().workgroup_bytes(shape)
     }
 }
 

@@ -17,7 +17,8 @@
 
 use super::segments::{self, SEGMENT_TILES};
 use super::{
-    Access, Arguments, Extra, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, View, keep_to,
+    Access, Arguments, Extra, Extras, Family, Held, Kernel, Keys, Launch, Module, Shape, Tiles, Twin, View,
+    keep_to,
 };
 use crate::cpu::Item;
 use crate::device::{Limits, Subgroups};
@@ -377,6 +378,23 @@ impl Family for Radix {
             name if name == SEGMENT_TILES.name => 4 * u64::from(self.most_tiles(count)),
             name if name == TILE_SUMS.name => row * u64::from(self.tile.tiles(count)),
             _ => row * u64::from(self.chunks(count)),
+        }
+    }
+
+    fn tiles(&self) -> Option<Tiles> {
+        let tile = u64::from(self.tile.size());
+        match self.work {
+            RadixWork::Sweep(_) | RadixWork::Scatter => Some(Tiles::consecutive(tile, Held::Registers)),
+            _ => None,
+        }
+    }
+
+    fn workgroup_bytes(&self, _: Shape) -> u64 {
+        match self.work {
+            RadixWork::Sweep(_) | RadixWork::Scatter => self.tile.workgroup_bytes(),
+            RadixWork::Histogram => u64::from(self.digits * RADIX) * 4,
+            RadixWork::Count { .. } => u64::from(RADIX) * 4,
+            RadixWork::Clear | RadixWork::Scan => 0,
         }
     }
 

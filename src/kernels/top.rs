@@ -11,7 +11,10 @@
 //! Where the count is larger than the run, the bound is found bit by bit instead: the k-th element itself,
 //! below which there are less than k.
 
-use super::{Access, Arguments, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to, within};
+use super::{
+    Access, Arguments, Extras, Family, Held, Kernel, Keys, Launch, Module, Shape, Tiles, Twin, keep_to,
+    within,
+};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -139,6 +142,14 @@ impl Family for Top {
 
     fn steps(&self) -> Vec<Step> {
         (1..=self.tuning.tile_log2()).flat_map(network::stage).collect()
+    }
+
+    fn tiles(&self) -> Option<Tiles> {
+        Some(Tiles::consecutive(1 << self.tuning.tile_log2(), Held::Registers))
+    }
+
+    fn workgroup_bytes(&self, shape: Shape) -> u64 {
+        self.tuning.workgroup_bytes(shape)
     }
 
     fn without_arguments(&self) -> Kernel {

@@ -8,7 +8,10 @@
 //!                                                 a3 b3
 //! ```
 
-use super::{Access, Arguments, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to, within};
+use super::{
+    Access, Arguments, Extras, Family, Held, Kernel, Keys, Launch, Module, Shape, Tiles, Twin, keep_to,
+    within,
+};
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
@@ -115,6 +118,23 @@ impl Family for Rows {
             }
             Self::Merge { steps, block_log2, .. } => network::alternating(steps, block_log2).collect(),
             Self::Pad { .. } | Self::Transpose { .. } => Vec::new(),
+        }
+    }
+
+    fn tiles(&self) -> Option<Tiles> {
+        match *self {
+            Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => {
+                Some(Tiles::consecutive(1 << row_log2, Held::Workgroup))
+            }
+            Self::Pad { .. } | Self::Transpose { .. } => None,
+        }
+    }
+
+    fn workgroup_bytes(&self, shape: Shape) -> u64 {
+        match *self {
+            Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => shape.bytes() << row_log2,
+            Self::Transpose { .. } => shape.bytes() * u64::from(SIDE * (SIDE + 1)),
+            Self::Pad { .. } => 0,
         }
     }
 

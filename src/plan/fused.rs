@@ -47,7 +47,7 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
         let tile = if work == FusedWork::Sort { tuning.sort_tile } else { tuning.tile };
         let kernel = Fused { tile, work };
         // Some passes have nothing to compare in a part of a block.
-        if kernel.tiles(count) > 0 {
+        if kernel.tiles_of(count) > 0 {
             dispatches.push(Dispatch::new(kernel, first, count, shape, limits)?);
         }
         Ok(())

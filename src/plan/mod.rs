@@ -42,9 +42,9 @@ mod tuning;
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::device::{Limits, Subgroups};
 pub use crate::kernels::{
-    Batch, Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Group, Kernel, Layout, Local, Matching,
-    Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, Silence, Top, TopTuning,
-    View,
+    Batch, Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Group, Held, Kernel, Layout, Local,
+    Matching, Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, Silence, Tiles,
+    Top, TopTuning, View,
 };
 pub use crate::network::{Pair, Step};
 pub use tuning::{RadixFrom, RadixTuning, Tuning};
@@ -91,9 +91,48 @@ impl Plan {
         let n = checked_size(n, shape, limits)?;
         let phases = |rounds| Self::from_rounds(n, shape, limits, rounds, true);
         match (algorithm, variant) {
-            (Algorithm::OddEven, Variant::Block) if n > 1 => phases(odd_even::block(n, shape, limits)?),
+            (Algorithm::OddEven, Variant::Block) if n > 1 => {
+                let tile = Tuning::measured(n, shape, limits).tile;
+                phases(odd_even::block(n, tile, shape, limits)?)
+            }
             (Algorithm::OddEven, Variant::Naive) if n > 1 => phases(odd_even::naive(n, shape, limits)?),
             _ => Self::once(n, shape, limits, passes(algorithm, variant, n, shape, limits, shape.positions)?),
+        }
+    }
+
+    /// The same sort in tiles of 2^`tile_log2` elements, however many a device could hold: with few elements to look at it
+    /// takes every kind of dispatch that many elements take.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`]; tiles that no kernel has.
+    pub fn in_tiles(
+        algorithm: Algorithm,
+        variant: Variant,
+        n: usize,
+        shape: Shape,
+        limits: &Limits,
+        tile_log2: u32,
+    ) -> Result<Self, Error> {
+        algorithm.variant(Some(variant))?;
+        let size = checked_size(n, shape, limits)?;
+        let small = Limits {
+            workgroup_bytes: limits.workgroup_bytes.min(shape.bytes() << tile_log2.min(31)),
+            ..*limits
+        };
+        match (algorithm, variant) {
+            (Algorithm::Bitonic, Variant::Fused) => {
+                Self::fused(n, shape, limits, &Tuning::of_tile(tuning::small_tile(tile_log2, limits)?))
+            }
+            (Algorithm::OddEven, Variant::Block) if size > 1 => {
+                let tile = tuning::small_tile(tile_log2, limits)?;
+                Self::from_rounds(size, shape, limits, odd_even::block(size, tile, shape, limits)?, true)
+            }
+            (Algorithm::Radix, _) => {
+                Self::radix(variant, n, shape, limits, &RadixTuning::of_small_tile(tile_log2, limits)?)
+            }
+            // The tiles of these are as large as workgroup memory.
+            _ => Self::new(algorithm, variant, n, shape, &small),
         }
     }
 
@@ -419,6 +458,11 @@ impl Plan {
     /// Every dispatch in order, with repetitions.
     pub fn dispatches(&self) -> impl Iterator<Item = &Dispatch> {
         self.rounds.iter().flat_map(|round| (0..round.times).flat_map(|_| &round.dispatches))
+    }
+
+    /// The dispatches that are repeated together, and how many times, in order.
+    pub fn rounds(&self) -> impl Iterator<Item = (&[Dispatch], u64)> {
+        self.rounds.iter().map(|round| (&round.dispatches[..], round.times))
     }
 
     /// Every dispatch, without repetitions.

@@ -6,10 +6,10 @@
 //! odd phase    0 1-2 3-4 5-6
 //! ```
 
-use super::{Round, Tuning};
+use super::Round;
 use crate::device::Limits;
 use crate::error::Error;
-use crate::kernels::{Dispatch, Fused, FusedWork, Shape};
+use crate::kernels::{Dispatch, Fused, FusedTile, FusedWork, Shape};
 use crate::network::Step;
 
 /// One dispatch per phase: a phase reads what neighbouring workgroups wrote in the phase before, and only the
@@ -27,8 +27,7 @@ pub(super) fn naive(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Round>,
 /// tile, and tiles start at 0 and at half a tile alternately; one workgroup processes a tile, so workgroups
 /// are independent within a phase. As many phases as blocks sort them (G. Baudet, D. Stevenson, "Optimal
 /// sorting algorithms for parallel computers", 1978).
-pub(super) fn block(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Round>, Error> {
-    let tile = Tuning::measured(n, shape, limits).tile;
+pub(super) fn block(n: u32, tile: FusedTile, shape: Shape, limits: &Limits) -> Result<Vec<Round>, Error> {
     let half = 1 << (tile.log2() - 1);
     let dispatch = |work, first| Dispatch::new(Fused { tile, work }, first, n - first, shape, limits);
     // The first phase sorts the blocks too.

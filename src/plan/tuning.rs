@@ -1,6 +1,6 @@
 //! The measured tables: the best tiles for the kernels by size, shape and device.
 
-use crate::device::{Kind, Limits};
+use crate::device::{Kind, Limits, Subgroups};
 use crate::error::Error;
 use crate::kernels::{FusedTile, Matching, MergeTile, RadixTile, Shape, Silence, TopTuning, keep_to};
 use crate::key::KeyWords;
@@ -53,6 +53,26 @@ impl Tuning {
         let region_log2 = (region_bytes / shape.bytes()).ilog2();
         Self { sort_tile, tile, run_log2, region_log2 }
     }
+}
+
+impl Tuning {
+    /// All passes in tiles of this size, in runs as short as suits them.
+    pub(super) fn of_tile(tile: FusedTile) -> Self {
+        Self { sort_tile: tile, tile, run_log2: tile.log2() / 3, region_log2: 32 }
+    }
+}
+
+/// A tile of 2^`log2` elements, half of whose bits are those of an invocation's registers.
+///
+/// # Errors
+///
+/// A tile that no kernel has.
+pub(super) fn small_tile(log2: u32, limits: &Limits) -> Result<FusedTile, Error> {
+    let elements_log2 = (log2 / 2).clamp(1, 5).max(log2.saturating_sub(limits.invocations.max(1).ilog2()));
+    let tile = FusedTile::new(elements_log2, log2.saturating_sub(elements_log2), 0)?;
+    keep_to([("elements in a tile, at the least", 1 << tile.log2(), 1_u64 << log2.min(63))])?;
+    tile.keep_to(limits)?;
+    Ok(tile)
 }
 
 /// A region of this size stays in the second-level cache of a large GPU (an H100's holds 50 MiB; passes over
@@ -224,6 +244,23 @@ impl RadixTuning {
                 _ => invocations /= 2,
             }
         }
+    }
+
+    /// Tiles of 2^`log2` elements, one in each of as few invocations as a kernel can have, up to a subgroup's.
+    ///
+    /// # Errors
+    ///
+    /// A device without subgroups; tiles that no kernel has.
+    pub(super) fn of_small_tile(log2: u32, limits: &Limits) -> Result<Self, Error> {
+        let subgroups = limits.subgroups.ok_or_else(|| Error::lacks("subgroups"))?;
+        // A text for smaller subgroups serves larger ones, too.
+        let invocations = 8;
+        let smallest = subgroups.smallest.min(invocations);
+        let of_any = Limits { subgroups: Some(Subgroups { smallest, ..subgroups }), ..*limits };
+        let items = (1_u32 << log2.min(31)) / invocations;
+        let tile = RadixTile::new(invocations, items, &of_any)?;
+        keep_to([("bytes of workgroup memory", tile.workgroup_bytes(), limits.workgroup_bytes)])?;
+        Ok(Self::of(tile))
     }
 
     /// The same for devices that need not have subgroups: without them groups of invocations stand in for those.

@@ -20,4 +20,5 @@ mod signals;
 mod tables;
 mod text;
 mod timing;
+mod trace;
 mod tune;

@@ -1,0 +1,322 @@
+//! `gpusort trace`: what every pass of a sort does, as a list, a picture or JSON.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use anyhow::{bail, ensure};
+use console::Term;
+use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort::unstable::gpu::Gpu;
+use gpusort::unstable::human::{self, grouped};
+use gpusort::unstable::io::records::write_text;
+use gpusort::unstable::io::{Output, Print};
+use gpusort::unstable::key::{ElementType, KeyMap};
+use gpusort::unstable::memory;
+use gpusort::unstable::pipeline::{Parts, Unwatched};
+use gpusort::unstable::plan::{Algorithm, Limits, Plan, Shape, Variant};
+use gpusort::unstable::runs::Budget;
+use gpusort::unstable::trace::{FEW, Look, MOST, Played, Trace, list, measure, network, svg, write_json};
+use gpusort::unstable::words::Words;
+
+use super::args::{OrderArgs, TraceArgs};
+use super::bench::{check_place, has_colours};
+use super::device::Device;
+use super::format::unless_stdout;
+use super::sort::options::{self, InputOptions};
+
+/// The number of elements where neither a file nor a number is given.
+const COUNT: u64 = 16;
+
+/// More passes than these are too long a list, one by one.
+const MOST_PASSES: u64 = 1 << 16;
+
+/// Characters of a line where there is no terminal.
+const PLAIN_WIDTH: usize = 80;
+
+/// The resolved options.
+struct Options {
+    methods: Vec<(Algorithm, Option<Variant>)>,
+    first: Option<usize>,
+    tile: Option<u64>,
+    device: Option<Device>,
+    /// Where the picture goes; `Some(None)` is standard output.
+    svg: Option<Option<PathBuf>>,
+    look: Look,
+    json: bool,
+}
+
+impl Options {
+    fn new(args: &TraceArgs) -> anyhow::Result<Self> {
+        let methods = if args.compare.is_empty() {
+            let algorithm =
+                args.algo.or_else(|| args.variant.and_then(algorithm_of)).unwrap_or(Algorithm::Bitonic);
+            algorithm.variant(args.variant)?;
+            vec![(algorithm, args.variant)]
+        } else {
+            let method = |&variant: &Variant| {
+                let own = args.algo.unwrap_or(Algorithm::Bitonic);
+                let has = own.variants().contains(&variant);
+                let algorithm = if has { Some(own) } else { algorithm_of(variant) };
+                (algorithm.unwrap_or(own), Some(variant))
+            };
+            args.compare.iter().map(method).collect()
+        };
+        let device = args.device.as_deref().map(Device::named).transpose()?;
+        match device {
+            Some(Device::Cpu) => bail!("--device cpu has no passes to be timed; without --device nothing is"),
+            Some(Device::Auto) => {
+                bail!("--device needs gpu, a number from 'gpusort devices' or a part of a name")
+            }
+            _ => {}
+        }
+        let svg = args.svg.clone().map(|path| unless_stdout(Some(path)));
+        if args.animate {
+            ensure!(svg.is_some(), "--animate is about a picture; --svg FILE says where it goes");
+        }
+        ensure!(
+            !(args.json && svg == Some(None)),
+            "--json and --svg - would both go to standard output; --svg FILE writes the picture elsewhere"
+        );
+        if let Some(Some(path)) = &svg {
+            check_place(path)?;
+        }
+        if let Some(tile) = args.tile {
+            ensure!(tile.is_power_of_two(), "--tile {tile} is not a power of two");
+            ensure!(tile > 1, "--tile {tile} leaves nothing to compare in a tile; 2 is the smallest");
+        }
+        Ok(Self {
+            methods,
+            first: args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX)),
+            tile: args.tile,
+            device,
+            svg,
+            look: Look { animated: args.animate },
+            json: args.json,
+        })
+    }
+
+    /// The plan of one of the methods.
+    fn trace(
+        &self,
+        (algorithm, variant): (Algorithm, Option<Variant>),
+        n: usize,
+        element: ElementType,
+        positions: bool,
+        limits: &Limits,
+    ) -> anyhow::Result<Trace> {
+        let variant = variant.unwrap_or_else(|| algorithm.default_variant(limits));
+        let shape = Shape::of(element, positions);
+        let plan = match (self.first, self.tile) {
+            (Some(_), Some(_)) => bail!("--top reduces tiles of its own sizes; leave --tile out"),
+            (Some(first), None) => Plan::first(first, n, algorithm, variant, shape, limits),
+            (None, Some(tile)) => {
+                if algorithm == Algorithm::Radix && tile < 8 {
+                    bail!("--tile {tile}: the radix sort has tiles of 8 elements or more");
+                }
+                Plan::in_tiles(algorithm, variant, n, shape, limits, tile.ilog2())
+            }
+            (None, None) => Plan::new(algorithm, variant, n, shape, limits),
+        }?;
+        Ok(Trace {
+            algorithm,
+            variant,
+            element,
+            first: self.first,
+            tile: self.tile,
+            limits: *limits,
+            plan,
+            measured: None,
+        })
+    }
+}
+
+/// The algorithm that has a variant of this name, the first of several.
+fn algorithm_of(variant: Variant) -> Option<Algorithm> {
+    Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant))
+}
+
+/// Elements to be sorted: read already, or to be made, since of many only the number may count.
+enum Elements {
+    Read(Words<'static>, KeyMap),
+    Made(Sequence),
+}
+
+impl Elements {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Read(keys, _) => keys.len() as u64,
+            Self::Made(sequence) => sequence.count,
+        }
+    }
+
+    fn order(&self) -> KeyMap {
+        match self {
+            Self::Read(_, order) => *order,
+            Self::Made(sequence) => KeyMap::ascending(sequence.element),
+        }
+    }
+
+    fn keys(self) -> anyhow::Result<Words<'static>> {
+        match self {
+            Self::Read(keys, _) => Ok(keys),
+            Self::Made(sequence) => {
+                memory::ensure("this input", sequence.count * sequence.element.bytes() as u64)?;
+                Ok(sequence.keys(0, usize::try_from(sequence.count)?))
+            }
+        }
+    }
+}
+
+pub(super) fn run(args: TraceArgs) -> anyhow::Result<()> {
+    let options = Options::new(&args)?;
+    let gpu = match &options.device {
+        Some(Device::Gpu(select)) => Some(Gpu::start(select)?),
+        _ => None,
+    };
+    let limits = gpu.as_ref().map_or(Limits::TYPICAL, |gpu| gpu.info().limits);
+    let positions = args.with_positions;
+    let elements = elements(args)?;
+    let (n, order) = (usize::try_from(elements.len())?, elements.order());
+    if options.svg.is_some() && n > MOST {
+        bail!(
+            "a picture has at most {} elements, and these are {}; without --svg the passes are listed",
+            grouped(MOST),
+            grouped(n)
+        );
+    }
+    let mut traces = Vec::new();
+    for &method in &options.methods {
+        let trace = options.trace(method, n, order.element, positions, &limits)?;
+        let passes = trace.plan.dispatch_count();
+        if passes > MOST_PASSES && (options.json || gpu.is_some()) {
+            let what = if options.json { "--json lists" } else { "--device times" };
+            bail!(
+                "{} of {} elements has {} passes, and {what} at most {}, one by one",
+                trace.variant,
+                grouped(n),
+                grouped(passes),
+                grouped(MOST_PASSES)
+            );
+        }
+        traces.push(trace);
+    }
+    let is_played = n <= FEW || options.svg.is_some();
+    let keys = (is_played || gpu.is_some()).then(|| elements.keys()).transpose()?;
+    let mut played: Option<Vec<Played>> = None;
+    let mut printed = Vec::new();
+    if let Some(keys) = &keys {
+        if is_played {
+            played =
+                Some(traces.iter().map(|trace| Played::new(&trace.plan, keys)).collect::<Result<_, _>>()?);
+        }
+        if n <= FEW {
+            printed = labels(keys, order)?;
+        }
+        if let Some(gpu) = &gpu {
+            for trace in &mut traces {
+                trace.measured = Some(measure(gpu, &trace.plan, keys)?);
+            }
+        }
+    }
+    let labels = printed;
+    if let (Some(path), Some(played)) = (&options.svg, &played) {
+        let panels: Vec<_> =
+            traces.iter().zip(played).map(|(trace, played)| (trace, played, &labels[..])).collect();
+        let mut output = path.as_deref().map_or_else(Output::stdout, Output::file)?;
+        let picture = svg(&panels, options.look);
+        output.write_all(picture.as_bytes()).map_err(|error| output.failed(error))?;
+        output.finish()?;
+        if path.is_none() {
+            return Ok(());
+        }
+    }
+    let mut text = Vec::new();
+    let width = width();
+    for (number, trace) in traces.iter().enumerate() {
+        let played = played.as_ref().map(|played| &played[number]);
+        if options.json {
+            write_json(trace, played.map(|played| (played, &labels[..])), &mut text)?;
+            continue;
+        }
+        if number > 0 {
+            text.push(b'\n');
+        }
+        text.extend(list(trace, played, width).into_bytes());
+        if let Some(played) = played.filter(|played| !played.moments.is_empty()) {
+            text.extend(network(played, &labels, width, has_colours()).into_bytes());
+        }
+    }
+    super::print(&String::from_utf8_lossy(&text))
+}
+
+/// Characters of a line.
+fn width() -> usize {
+    if !io::stdout().is_terminal() {
+        return PLAIN_WIDTH;
+    }
+    let (_, columns) = Term::stdout().size();
+    usize::from(columns).max(40)
+}
+
+/// The elements as they are printed, in order.
+fn labels(keys: &Words, order: KeyMap) -> anyhow::Result<Vec<String>> {
+    let keys = keys.borrowed().joined();
+    let sorted: Words = match keys {
+        Words::Narrow(_) => sorted_of::<u32>(keys).into(),
+        Words::Wide(_) => sorted_of::<u64>(keys).into(),
+    };
+    let mut text = Vec::new();
+    write_text(sorted, order, Print::Shortest, &mut text, |_| {})?;
+    Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
+}
+
+fn sorted_of<W: gpusort::unstable::words::Width>(keys: Words) -> Vec<W> {
+    let mut keys: Vec<W> = keys.into_vec().unwrap_or_default();
+    keys.sort_unstable();
+    keys
+}
+
+/// Reads the elements, or makes them.
+fn elements(args: TraceArgs) -> anyhow::Result<Elements> {
+    let count = args.count;
+    if args.files.is_empty() {
+        let element = args.element.unwrap_or(ElementType::U32);
+        let count = count.unwrap_or(COUNT);
+        return Ok(Elements::Made(Sequence {
+            element,
+            distribution: args.dist.unwrap_or(Distribution::Uniform),
+            count,
+            seed: args.seed.unwrap_or(1),
+        }));
+    }
+    for (is_given, option) in [(args.dist.is_some(), "--dist"), (args.seed.is_some(), "--seed")] {
+        ensure!(!is_given, "{option} is about elements that are made, and a file is given");
+    }
+    let name = human::path(&args.files[0]);
+    let mut order = OrderArgs::of(args.files, args.from, args.element);
+    options::expand(&mut order)?;
+    let input = InputOptions::new(order, None)?;
+    let how = input.how()?;
+    let budget = Budget::default();
+    let mut parts = Parts::new(&input.inputs, &how, &budget, &Unwatched);
+    let part = parts.next_part()?;
+    let too_much = || {
+        anyhow::anyhow!("{name}: more than the memory holds; -n takes the first elements of a smaller file")
+    };
+    ensure!(parts.is_over(), too_much());
+    let Some((keys, order)) = part.into_keys()? else {
+        bail!("{name}: a table; trace takes numbers alone, in text, binary or .npy");
+    };
+    let keys = match count {
+        None => keys,
+        Some(count) => {
+            ensure!(
+                keys.len() as u64 >= count,
+                "{name}: has {} elements, and -n {count} asks for more",
+                keys.len()
+            );
+            keys.first(usize::try_from(count)?)
+        }
+    };
+    Ok(Elements::Read(keys, order))
+}

@@ -1,0 +1,85 @@
+//! Which elements one workgroup of a kernel has to itself, and where it keeps them meanwhile.
+//!
+//! ```text
+//! one after another   [ tile 0 ······ │ tile 1 ······ │ tile 2 ······ ]       run = a tile, count = 0
+//! by bits             [ 0 ·│ 1 ·│ 2 ·│ 3 ·│ 0 ·│ 1 ·│ 2 ·│ 3 ·]               2^count runs, 2^low apart
+//! mirrored            [ 0 ·│ 1 ·│ 2 ·│ 3 ·│ 3 ·│ 2 ·│ 1 ·│ 0 ·]
+//! ```
+
+/// The tiles of a dispatch. Elements are counted from its first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiles {
+    /// Neighbours in a tile.
+    pub run: u64,
+    /// The distance between a tile's runs, as a power of two.
+    pub low: u32,
+    /// Runs in a tile, as a power of two.
+    pub count: u32,
+    /// Whether the upper half of these are where a mirror of the block between them has them.
+    pub mirrored: bool,
+    /// Where a tile is between its loads and its stores.
+    pub held: Held,
+}
+
+/// Where elements are while a workgroup works on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// In memory that the invocations of a workgroup share.
+    Workgroup,
+    /// In registers, exchanged through workgroup memory.
+    Registers,
+}
+
+impl Held {
+    /// The name used in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Workgroup => "workgroup memory",
+            Self::Registers => "registers",
+        }
+    }
+}
+
+impl Tiles {
+    /// Tiles of so many elements one after another.
+    pub(super) fn consecutive(run: u64, held: Held) -> Self {
+        Self { run, low: 0, count: 0, mirrored: false, held }
+    }
+
+    /// Elements in a tile.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.run << self.count
+    }
+
+    /// The number of the tile that has this element.
+    #[must_use]
+    pub fn of(&self, index: u64) -> u64 {
+        if self.count == 0 {
+            return index / self.run;
+        }
+        let is_upper = index >> (self.low + self.count - 1) & 1 == 1;
+        let below = if self.mirrored && is_upper { !index } else { index };
+        let between = (below & ((1 << self.low) - 1)) / self.run;
+        (index >> (self.low + self.count)) * ((1 << self.low) / self.run) + between
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_have_the_elements_that_their_bits_say() {
+        let tiles = Tiles { run: 2, low: 2, count: 1, mirrored: false, held: Held::Registers };
+        let of: Vec<u64> = (0..16).map(|index| tiles.of(index)).collect();
+        assert_eq!(of, [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]);
+        assert_eq!(tiles.size(), 4);
+        let tiles = Tiles { mirrored: true, ..tiles };
+        let of: Vec<u64> = (0..8).map(|index| tiles.of(index)).collect();
+        assert_eq!(of, [0, 0, 1, 1, 1, 1, 0, 0]);
+        let tiles = Tiles::consecutive(6, Held::Workgroup);
+        assert_eq!([0, 5, 6, 17].map(|index| tiles.of(index)), [0, 0, 1, 2]);
+    }
+}

@@ -1,0 +1,228 @@
+//! What is where after each dispatch, as colours: a row for every dispatch, or for every few of many, and a column for every
+//! position, or for a bin of many.
+//!
+//! A bin has the colour of its mean rank. One whose elements come from everywhere is mixed with grey, since its mean says
+//! little: so a part of the array that is in order at this scale is coloured, and one that is not is grey.
+
+use super::played::FILLER;
+use crate::plan::Plan;
+
+/// The most columns.
+const COLUMNS: usize = 128;
+
+/// The most rows beside the input's.
+const ROWS: u64 = 128;
+
+/// Colours from the lowest rank to the highest.
+pub(super) const LEVELS: usize = 24;
+
+/// Steps from a pure colour to grey.
+pub(super) const MIXED: usize = 4;
+
+/// Bars of a histogram.
+const BARS: usize = 64;
+
+/// The most lines from old places to new ones.
+const LINES: usize = 96;
+
+/// The rows of a plan on an input.
+#[derive(Clone, Debug)]
+pub struct Heat {
+    /// Elements, and places that the arrays have.
+    n: usize,
+    room: usize,
+    columns: usize,
+    /// A row is taken after every so many dispatches, and after the last one.
+    every: u64,
+    last: u64,
+    /// The input's first.
+    pub rows: Vec<Row>,
+}
+
+/// A row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The number of dispatches done.
+    pub after: u64,
+    /// What it shows.
+    pub strip: Strip,
+}
+
+/// What a row shows.
+#[derive(Clone, Debug)]
+pub enum Strip {
+    /// Elements, in bins.
+    Ranks {
+        /// The colour of each bin; `None` where nothing of the result is.
+        cells: Vec<Option<Shade>>,
+        /// Lines from where elements were to where they are, both from 0 to 1, in colours.
+        lines: Vec<(f64, f64, Shade)>,
+    },
+    /// Elements stay; how often a digit has each value is counted, and these are shares of the largest count. None where
+    /// counts are cleared.
+    Counts(Vec<f64>),
+}
+
+/// A colour: how high, and how grey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shade {
+    /// Below `LEVELS`.
+    pub level: usize,
+    /// Below `MIXED`; 0 is pure.
+    pub mixed: usize,
+}
+
+impl Heat {
+    /// The input's row.
+    pub(super) fn new(plan: &Plan, input: &[u32]) -> Self {
+        let (n, last) = (input.len(), plan.dispatch_count());
+        let room = n.max(plan.room() as usize);
+        let columns = room.min(COLUMNS);
+        let mut heat = Self { n, room, columns, every: last.div_ceil(ROWS).max(1), last, rows: Vec::new() };
+        heat.rows.push(Row { after: 0, strip: Strip::Ranks { cells: heat.cells(input), lines: Vec::new() } });
+        heat
+    }
+
+    /// Whether there is a row after so many dispatches.
+    pub(super) fn wants(&self, done: u64) -> bool {
+        done.is_multiple_of(self.every) || done == self.last
+    }
+
+    /// Whether every dispatch has a row.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.every == 1
+    }
+
+    /// How many dispatches lie between rows.
+    #[must_use]
+    pub fn every(&self) -> u64 {
+        self.every
+    }
+
+    /// Elements in a bin, about.
+    #[must_use]
+    pub fn bin(&self) -> usize {
+        self.room.div_ceil(self.columns.max(1))
+    }
+
+    /// Columns in each row.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Takes the row after so many dispatches.
+    pub(super) fn take(
+        &mut self,
+        done: u64,
+        after: &[u32],
+        sources: Option<&[Option<usize>]>,
+        counts: Option<Vec<u32>>,
+    ) {
+        if !self.wants(done) {
+            return;
+        }
+        let strip = match counts {
+            Some(counts) => Strip::Counts(bars(&counts)),
+            None => Strip::Ranks {
+                cells: self.cells(after),
+                lines: sources.map(|sources| self.lines(after, sources)).unwrap_or_default(),
+            },
+        };
+        self.rows.push(Row { after: done, strip });
+    }
+
+    /// The rows after phases that were left out, since all was in order: as the last one.
+    pub(super) fn end(&mut self, dispatches: u64) {
+        let done = self.rows.last().map_or(0, |row| row.after);
+        let left: Vec<u64> = (done + 1..=dispatches).filter(|&after| self.wants(after)).collect();
+        for after in left {
+            let strip = self.rows[self.rows.len() - 1].strip.clone();
+            self.rows.push(Row { after, strip });
+        }
+    }
+
+    fn cells(&self, ranks: &[u32]) -> Vec<Option<Shade>> {
+        let edge = |column: usize| column * self.room / self.columns.max(1);
+        (0..self.columns)
+            .map(|column| {
+                let (begin, end) = (edge(column).min(ranks.len()), edge(column + 1).min(ranks.len()));
+                self.shade(&ranks[begin..end])
+            })
+            .collect()
+    }
+
+    /// The colour of elements together.
+    fn shade(&self, ranks: &[u32]) -> Option<Shade> {
+        let there = || ranks.iter().filter(|&&rank| rank != FILLER).map(|&rank| f64::from(rank));
+        let count = there().count() as f64;
+        if count == 0.0 {
+            return None;
+        }
+        let mean = there().sum::<f64>() / count;
+        let variance = there().map(|rank| (rank - mean).powi(2)).sum::<f64>() / count;
+        // Relative to ranks that lie evenly everywhere.
+        let spread = (variance * 12.0).sqrt() / self.n.max(1) as f64;
+        let top = (self.n.max(2) - 1) as f64;
+        Some(Shade {
+            level: (mean / top * (LEVELS - 1) as f64).round() as usize,
+            mixed: [0.15, 0.5, 0.85].iter().filter(|&&bound| spread > bound).count(),
+        })
+    }
+
+    fn lines(&self, after: &[u32], sources: &[Option<usize>]) -> Vec<(f64, f64, Shade)> {
+        let count = sources.len();
+        // Not at equal distances, which might be those of a pattern.
+        let places: Vec<usize> = if count <= LINES {
+            (0..count).collect()
+        } else {
+            (0..LINES)
+                .map(|line| (2 * line + 1) * count / (2 * LINES) + line * 37 % (count / LINES))
+                .collect()
+        };
+        let middle = |place: usize| (place as f64 + 0.5) / self.room as f64;
+        let line = |place: usize| {
+            let from = *sources.get(place)?;
+            Some((middle(from?), middle(place), self.shade(&after[place..=place])?))
+        };
+        places.into_iter().filter_map(line).collect()
+    }
+}
+
+/// Counts of values in bars, as shares of the largest one.
+fn bars(counts: &[u32]) -> Vec<f64> {
+    let sums: Vec<f64> = counts
+        .chunks((counts.len() / BARS).max(1))
+        .map(|counts| counts.iter().map(|&count| f64::from(count)).sum())
+        .collect();
+    let most = sums.iter().copied().fold(1.0, f64::max);
+    sums.into_iter().map(|sum| sum / most).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::{Algorithm, Variant};
+    use crate::device::Limits;
+    use crate::key::KeyWords;
+    use crate::plan::Shape;
+
+    #[test]
+    fn a_bin_is_grey_where_its_elements_are_from_everywhere() {
+        let shape = Shape { key: KeyWords::One, positions: false };
+        let plan = Plan::new(Algorithm::Bitonic, Variant::Naive, 1024, shape, &Limits::TYPICAL).unwrap();
+        let sorted: Vec<u32> = (0..1024).collect();
+        let heat = Heat::new(&plan, &sorted);
+        let cells = heat.cells(&sorted);
+        assert_eq!(cells.len(), COLUMNS);
+        assert!(cells.iter().all(|cell| cell.unwrap().mixed == 0));
+        assert!(cells.is_sorted() && cells[0].unwrap().level == 0 && cells[127].unwrap().level == LEVELS - 1);
+        // Every bin has ranks from all parts.
+        let mixed: Vec<u32> = (0..1024).map(|at| (at % 8) * 128 + at / 8).collect();
+        let cells = heat.cells(&mixed);
+        assert!(cells.iter().all(|cell| cell.unwrap().mixed == MIXED - 1), "{cells:?}");
+        assert_eq!(heat.shade(&[FILLER, FILLER]), None);
+        assert_eq!(heat.shade(&[FILLER, 0]).unwrap(), Shade { level: 0, mixed: 0 });
+    }
+}

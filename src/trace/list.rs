@@ -1,0 +1,248 @@
+//! The passes as a table in characters, as wide as a terminal allows.
+
+use super::{Pass, Played, Trace, counted};
+use crate::human::{bytes, grouped, short, time};
+use crate::plan::Dispatch;
+
+/// More dispatches than these are listed by rounds.
+const LISTED: u64 = 48;
+
+/// A column: its heading, whether numbers are in it, and how soon it is left out where there is little room; 0 is never.
+struct Column {
+    heading: &'static str,
+    numbers: bool,
+    less: u8,
+    cell: fn(&Line) -> String,
+}
+
+/// A line: a dispatch, or one of a round and how often it is repeated.
+struct Line {
+    numbers: String,
+    times: u64,
+    pass: Pass,
+}
+
+const COLUMNS: [Column; 12] = [
+    Column { heading: "pass", numbers: true, less: 0, cell: |line| line.numbers.clone() },
+    Column { heading: "kernel", numbers: false, less: 7, cell: |line| line.pass.kernel.to_owned() },
+    Column { heading: "what it does", numbers: false, less: 0, cell: |line| line.pass.what.clone() },
+    Column { heading: "steps", numbers: true, less: 5, cell: |line| none_if_0(line.pass.steps as u64) },
+    Column {
+        heading: "tile",
+        numbers: true,
+        less: 4,
+        cell: |line| line.pass.tile.map(grouped).unwrap_or_default(),
+    },
+    Column {
+        heading: "held in",
+        numbers: false,
+        less: 2,
+        cell: |line| line.pass.held_in.unwrap_or_default().to_owned(),
+    },
+    Column {
+        heading: "workgroup memory",
+        numbers: true,
+        less: 1,
+        cell: |line| {
+            if line.pass.workgroup_bytes == 0 { String::new() } else { bytes(line.pass.workgroup_bytes) }
+        },
+    },
+    Column { heading: "workgroups", numbers: true, less: 8, cell: |line| grouped(line.pass.workgroups) },
+    Column { heading: "invocations", numbers: true, less: 3, cell: |line| grouped(line.pass.invocations) },
+    Column {
+        heading: "moved",
+        numbers: true,
+        less: 0,
+        cell: |line| bytes(line.pass.bytes_moved * line.times),
+    },
+    Column {
+        heading: "time",
+        numbers: true,
+        less: 0,
+        cell: |line| line.pass.ms.map(time).unwrap_or_default(),
+    },
+    Column {
+        heading: "of copy",
+        numbers: true,
+        less: 6,
+        cell: |line| line.pass.part_of_copy.map(percent).unwrap_or_default(),
+    },
+];
+
+fn none_if_0(number: u64) -> String {
+    if number == 0 { String::new() } else { grouped(number) }
+}
+
+/// A share of the speed of a copy.
+pub(super) fn percent(part: f64) -> String {
+    format!("{} %", short(100.0 * part))
+}
+
+/// The least width of a column of words.
+const LEAST: usize = 16;
+
+/// What the sort is, and its passes, in lines of at most `width` characters where that is possible.
+#[must_use]
+pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
+    let mut text = format!("{}\n", trace.title());
+    for line in summary(trace, played) {
+        text += &wrapped(&line, width);
+    }
+    let lines = lines(trace);
+    if lines.is_empty() {
+        return text;
+    }
+    text += &wrapped(&planned_for(trace), width);
+    text.push('\n');
+    let cells: Vec<Vec<String>> =
+        lines.iter().map(|line| COLUMNS.iter().map(|column| (column.cell)(line)).collect()).collect();
+    let wide = |column: usize| {
+        let widest = cells.iter().map(|cells| cells[column].chars().count()).max().unwrap_or(0);
+        (widest > 0).then(|| widest.max(COLUMNS[column].heading.chars().count()))
+    };
+    let mut widths: Vec<Option<usize>> = (0..COLUMNS.len()).map(wide).collect();
+    let total = |widths: &[Option<usize>]| widths.iter().flatten().map(|width| width + 2).sum::<usize>() - 2;
+    let what = COLUMNS.iter().position(|column| column.heading == "what it does").unwrap_or(0);
+    for less in 1..=8 {
+        // Words may be cut a little before a column that says much is left out.
+        let excess = total(&widths).saturating_sub(width);
+        let spare = if less > 3 { widths[what].unwrap_or(0).saturating_sub(2 * LEAST) } else { 0 };
+        if excess > spare
+            && let Some(column) = COLUMNS.iter().position(|column| column.less == less)
+        {
+            widths[column] = None;
+        }
+    }
+    let excess = total(&widths).saturating_sub(width);
+    widths[what] = widths[what].map(|width| width.saturating_sub(excess).max(LEAST));
+
+    let mut row = |cells: Vec<&str>| {
+        let shown = cells.iter().zip(&widths).zip(&COLUMNS).filter_map(|((cell, width), column)| {
+            let width = (*width)?;
+            let cell = cut(cell, width);
+            let gap = " ".repeat(width - cell.chars().count());
+            Some(if column.numbers { gap + &cell } else { cell + &gap })
+        });
+        text += shown.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    };
+    row(COLUMNS.iter().map(|column| column.heading).collect());
+    cells.iter().for_each(|cells| row(cells.iter().map(String::as_str).collect()));
+    text
+}
+
+/// The device that the passes are for.
+fn planned_for(trace: &Trace) -> String {
+    let limits = &trace.limits;
+    let subgroups =
+        limits.subgroups.map(|own| format!(", subgroups of {}", own.smallest)).unwrap_or_default();
+    let named = match &trace.measured {
+        Some(_) => "",
+        None => "as large GPUs have; --device plans for one here",
+    };
+    let tile = trace.tile.map(|tile| format!("tiles of {}, ", grouped(tile))).unwrap_or_default();
+    let memory = bytes(limits.workgroup_bytes);
+    let invocations = grouped(limits.invocations);
+    let text =
+        format!("Planned for {tile}{memory} of workgroup memory, {invocations} invocations{subgroups}");
+    if named.is_empty() { text } else { format!("{text}, {named}") }
+}
+
+/// What all passes do together, in sentences.
+pub(super) fn summary(trace: &Trace, played: Option<&Played>) -> Vec<String> {
+    let plan = &trace.plan;
+    let (steps, comparisons) = trace.work();
+    let mut all = vec![counted(plan.dispatch_count(), "pass", "passes")];
+    if steps > 0 {
+        all.push(counted(steps, "step", "steps"));
+        let swaps = played.filter(|played| !played.moments.is_empty()).map(Played::swaps);
+        let swaps = swaps.map(|swaps| format!(", of which {} swap", grouped(swaps))).unwrap_or_default();
+        all.push(counted(comparisons, "comparison", "comparisons") + &swaps);
+    }
+    all.push(format!("{} moved", bytes(plan.bytes_moved())));
+    let mut lines = vec![all.join(", ")];
+    if plan.n() < 2 {
+        lines.push("Fewer than two elements are in order.".to_owned());
+    }
+    if let Some(done) = played.and_then(|played| played.in_order_after)
+        && done < plan.dispatch_count()
+    {
+        let early = if plan.ends_early() { "; a GPU leaves out most passes after that" } else { "" };
+        lines.push(if done == 0 {
+            format!("All is in order from the beginning{early}.")
+        } else {
+            format!("All is in order after pass {}{early}.", grouped(done))
+        });
+    }
+    if let Some(measured) = &trace.measured {
+        let passes: f64 = measured.passes.iter().sum();
+        lines.push(format!(
+            "{}: {} for all passes, {} for the sort without timestamps between them, medians of {} runs; a copy moves {}B/s",
+            measured.device,
+            time(passes),
+            time(measured.sort),
+            measured.runs,
+            crate::human::count(measured.copy),
+        ));
+    }
+    lines
+}
+
+/// The dispatches, or those of rounds where there are many.
+fn lines(trace: &Trace) -> Vec<Line> {
+    let plan = &trace.plan;
+    if plan.dispatch_count() <= LISTED || plan.rounds().all(|(_, times)| times == 1) {
+        let line = |pass: Pass| Line { numbers: grouped(pass.number), times: 1, pass };
+        return trace.passes().map(line).collect();
+    }
+    let mut lines = Vec::new();
+    let mut before = 0;
+    for (dispatches, times) in plan.rounds() {
+        let each = dispatches.len() as u64;
+        let line = |(at, dispatch): (u64, &Dispatch)| {
+            let (first, last) = (before + at + 1, before + at + 1 + (times - 1) * each);
+            let mut pass = trace.pass(first, dispatch);
+            if let Some(measured) = &trace.measured {
+                let own = measured.passes.iter().skip(first as usize - 1).step_by(each as usize);
+                let ms: f64 = own.take(times as usize).sum();
+                pass.ms = Some(ms);
+                let bytes = (pass.bytes_moved * times) as f64;
+                pass.part_of_copy = (ms > 0.0).then(|| bytes / (ms / 1e3) / measured.copy);
+            }
+            let [from, to] = [first, last].map(grouped);
+            let numbers = match (times, each) {
+                (1, _) => from,
+                (2, _) => format!("{from}, {to}"),
+                (_, 1) => format!("{from} … {to}"),
+                _ => format!("{from}, {} … {to}", grouped(first + each)),
+            };
+            Line { numbers, times, pass }
+        };
+        lines.extend((0..).zip(dispatches).map(line));
+        before += each * times;
+    }
+    lines
+}
+
+/// The text, or as much of it as fits.
+pub(super) fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(std::iter::once('…')).collect()
+}
+
+/// A sentence in lines of at most this width.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("there is one from the beginning");
+        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            last.push_str(if last.is_empty() { "" } else { " " });
+            last.push_str(word);
+        }
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}

@@ -1,0 +1,210 @@
+//! What a sort does, pass by pass: from its plan to a list, a picture and JSON. No device is needed.
+//!
+//! ```text
+//! plan ──────────── Pass: what a dispatch is ───┬──> list      text for a terminal
+//!   │                                           ├──> json
+//!   └─ interpreter ─ Played: what it left ──────┴──> network   Knuth's diagram in characters
+//!                                                └─> picture   SVG: diagram and heat map
+//! ```
+//!
+//! Nothing is drawn that is not in these two: comparisons come from the steps that kernels say they perform, colours from
+//! the elements that the CPU interpreter leaves. [`Played`] checks neither against the other; tests do.
+
+mod heat;
+mod json;
+mod list;
+mod measured;
+mod network;
+mod picture;
+mod played;
+mod words;
+
+pub use heat::{Heat, Row, Strip};
+pub use json::write as write_json;
+pub use list::list;
+pub use measured::measure;
+pub use network::network;
+pub use picture::{Look, svg};
+pub use played::{Compared, Layer, Moment, Played};
+
+use serde::Serialize;
+
+use crate::algorithm::{Algorithm, Variant};
+use crate::device::{AdapterInfo, Limits};
+use crate::key::ElementType;
+use crate::network::{Step, stages};
+use crate::plan::{Dispatch, Fused, FusedWork, Kernel, Local, Plan};
+
+/// The most elements of which every comparison is drawn.
+pub const FEW: usize = 64;
+
+/// The most elements of which there is a picture.
+pub const MOST: usize = 1 << 20;
+
+/// A plan, and what it is for.
+pub struct Trace {
+    /// What sorts.
+    pub algorithm: Algorithm,
+    /// How it is cut into passes.
+    pub variant: Variant,
+    /// The type of the elements.
+    pub element: ElementType,
+    /// How many of the sorted elements are wanted, if not all.
+    pub first: Option<usize>,
+    /// Elements in a tile, if they were named.
+    pub tile: Option<u64>,
+    /// What it is planned for.
+    pub limits: Limits,
+    /// The passes.
+    pub plan: Plan,
+    /// How long a device took, if one was asked.
+    pub measured: Option<Measured>,
+}
+
+/// What a device took for a plan.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The device.
+    pub device: AdapterInfo,
+    /// The time of each dispatch, in milliseconds: medians of several runs.
+    pub passes: Vec<f64>,
+    /// The time of the whole sort without timestamps between dispatches, in milliseconds: a median, too.
+    pub sort: f64,
+    /// How many runs these are of.
+    pub runs: usize,
+    /// Bytes a second, read and written, of a copy within the device.
+    pub copy: f64,
+}
+
+/// What one dispatch is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Pass {
+    /// Its place among the dispatches, from 1.
+    pub number: u64,
+    /// The file that its kernel is in.
+    pub kernel: &'static str,
+    /// What it does, in words.
+    pub what: String,
+    /// The digit that it is about, from the lowest, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digit: Option<u32>,
+    /// The first of its elements, and how many there are.
+    pub first: u32,
+    /// See `first`.
+    pub count: u32,
+    /// Workgroups launched.
+    pub workgroups: u64,
+    /// Invocations in each.
+    pub invocations: u32,
+    /// Elements that a workgroup has to itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tile: Option<u64>,
+    /// Where these are meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_in: Option<&'static str>,
+    /// Bytes of workgroup memory.
+    pub workgroup_bytes: u64,
+    /// The network's steps that it performs.
+    pub steps: usize,
+    /// Comparisons of two elements in them.
+    pub comparisons: u64,
+    /// Bytes of device memory read and written.
+    pub bytes_moved: u64,
+    /// Milliseconds on the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ms: Option<f64>,
+    /// The bandwidth that this is, relative to a copy's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part_of_copy: Option<f64>,
+}
+
+/// The steps of a dispatch that are for its elements. A tile may be larger than the array: then pairs beyond its end are none,
+/// and a kernel that sorts tiles goes on with stages of larger blocks, which find everything in order. A tile that is reduced
+/// to its best elements goes through no network.
+fn steps(dispatch: &Dispatch) -> Vec<Step> {
+    let count = dispatch.count();
+    let mut steps = match dispatch.kernel() {
+        Kernel::Top(_) => Vec::new(),
+        kernel => kernel.steps(),
+    };
+    if let Kernel::Fused(Fused { work: FusedWork::Sort, .. }) | Kernel::Local(Local::Sort { .. }) =
+        dispatch.kernel()
+    {
+        let is_beyond =
+            |step: &Step| matches!(*step, Step::Mirror { block_log2 } if block_log2 > stages(count));
+        steps.truncate(steps.iter().position(is_beyond).unwrap_or(steps.len()));
+    }
+    steps.retain(|step| step.pairs(count.into()) > 0);
+    steps
+}
+
+/// The comparisons of pairs in a dispatch.
+fn comparisons(dispatch: &Dispatch) -> u64 {
+    steps(dispatch).iter().map(|step| step.pairs(dispatch.count().into())).sum()
+}
+
+impl Trace {
+    /// What each dispatch is, in order.
+    pub fn passes(&self) -> impl Iterator<Item = Pass> {
+        (1..).zip(self.plan.dispatches()).map(|(number, dispatch)| self.pass(number, dispatch))
+    }
+
+    fn pass(&self, number: u64, dispatch: &Dispatch) -> Pass {
+        let kernel = dispatch.kernel();
+        let tiles = kernel.tiles();
+        let measured = self.measured.as_ref();
+        let ms = measured.and_then(|measured| measured.passes.get(number as usize - 1)).copied();
+        let bytes_moved = dispatch.bytes_moved();
+        let part = |ms: f64| {
+            let copy = measured?.copy;
+            (ms > 0.0 && copy > 0.0).then(|| bytes_moved as f64 / (ms / 1e3) / copy)
+        };
+        Pass {
+            number,
+            kernel: kernel.name(),
+            what: words::of(dispatch),
+            digit: words::digit(kernel),
+            first: dispatch.first(),
+            count: dispatch.count(),
+            workgroups: dispatch.grid().workgroups(),
+            invocations: dispatch.pipeline().workgroup_size(),
+            tile: tiles.map(|tiles| tiles.size()),
+            held_in: tiles.map(|tiles| tiles.held.name()),
+            workgroup_bytes: kernel.workgroup_bytes(self.plan.shape()),
+            steps: steps(dispatch).len(),
+            comparisons: comparisons(dispatch),
+            bytes_moved,
+            ms,
+            part_of_copy: ms.and_then(part),
+        }
+    }
+
+    /// Steps of the network and comparisons in all passes. Repeated ones are looked at once, since there may be millions.
+    #[must_use]
+    pub fn work(&self) -> (u64, u64) {
+        let of_round = |(dispatches, times): (&[Dispatch], u64)| {
+            let (mut all_steps, mut all_comparisons) = (0, 0);
+            for dispatch in dispatches {
+                all_steps += steps(dispatch).len() as u64;
+                all_comparisons += comparisons(dispatch);
+            }
+            (all_steps * times, all_comparisons * times)
+        };
+        self.plan.rounds().map(of_round).fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
+    }
+
+    /// What it is about, in a few words: `bitonic fused, 16 u32`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let n = crate::human::grouped(self.plan.n());
+        let positions = if self.plan.shape().positions { " with positions" } else { "" };
+        let first = self.first.map(|first| format!(", the first {}", crate::human::grouped(first)));
+        let (algorithm, variant) = (self.algorithm, self.variant);
+        format!("{algorithm} {variant}, {n} {}{positions}{}", self.element, first.unwrap_or_default())
+    }
+}
+
+/// A number with a noun in the singular or in the plural.
+fn counted(number: u64, one: &str, more: &str) -> String {
+    format!("{} {}", crate::human::grouped(number), if number == 1 { one } else { more })
+}

@@ -1,0 +1,221 @@
+//! Knuth's diagram of the comparisons: a wire for each place, a bar for each comparison, in characters.
+//!
+//! ```text
+//! 7 ──●──┬───── 1     ● ends of a comparison that swaps
+//! 1 ──●──┼──○── 3     ○ ends of one that does not
+//! 3 ──○──┼──○── …
+//! 8 ──○──┴─────       columns of one step have nothing between them, passes are numbered above
+//! ```
+
+use super::{Compared, Layer, Moment, Played};
+
+/// Comparisons of a step in columns in which no two lie one over another.
+pub(super) fn columns(pairs: &[Compared]) -> Vec<Vec<Compared>> {
+    let ends = |pair: &Compared| (pair.low.min(pair.high), pair.low.max(pair.high));
+    let mut rising = pairs.to_vec();
+    rising.sort_by_key(ends);
+    let mut columns: Vec<Vec<Compared>> = Vec::new();
+    for pair in rising {
+        let is_free =
+            |column: &&mut Vec<Compared>| column.last().is_none_or(|last| ends(last).1 < ends(&pair).0);
+        match columns.iter_mut().find(is_free) {
+            Some(column) => column.push(pair),
+            None => columns.push(vec![pair]),
+        }
+    }
+    columns
+}
+
+/// A part of the diagram as wide as a character, or a few.
+enum Part {
+    /// The wires alone, with this above them.
+    Wires(&'static str),
+    Column(Vec<Compared>),
+    /// Elements that change places otherwise: for each wire the one that its element comes from.
+    Letters(Vec<String>),
+}
+
+/// The diagram, in pieces of at most `width` characters below each other, with the elements at both ends of each; `labels`
+/// are the elements in order, as they are printed. Swaps are bold where there are `colours`.
+#[must_use]
+pub fn network(played: &Played, labels: &[String], width: usize, colours: bool) -> String {
+    let wires = played.moments.iter().map(|moment| moment.before.len().max(moment.after.len())).max();
+    let wires = wires.unwrap_or(played.input.len());
+    let label = |rank: u32| labels.get(rank as usize).map_or("", String::as_str);
+    let widest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let room = width.saturating_sub(2 * widest + 4).max(8);
+
+    // Each piece begins with elements, has parts, and the number of the pass that each part begins, if any.
+    let mut text = String::new();
+    let mut piece = Piece::new(&played.input, wires);
+    for (number, moment) in (1..).zip(&played.moments) {
+        let mut ranks = moment.before.clone();
+        ranks.resize(wires, u32::MAX);
+        for (layer, parts) in parts(moment, wires) {
+            let mut parts: std::collections::VecDeque<Part> = parts.into();
+            if layer == 0 {
+                piece.begin(number);
+            }
+            parts.push_back(Part::Wires("─"));
+            let wide: usize = parts.iter().map(Part::width).sum();
+            if piece.width() + wide > room && piece.has_parts() {
+                text += &piece.draw(&ranks, &label, widest, colours);
+                piece = Piece::new(&ranks, wires);
+                piece.begin(number);
+            }
+            // A step that is wider than all there is goes over several pieces.
+            for part in parts {
+                if piece.width() + part.width() > room && piece.has_parts() {
+                    text += &piece.draw(&ranks, &label, widest, colours);
+                    piece = Piece::new(&ranks, wires);
+                    piece.begin(number);
+                }
+                part.perform(&mut ranks);
+                piece.parts.push(part);
+            }
+            if let Some(Layer::Move(sources)) = moment.layers.get(layer) {
+                let from = |source: &Option<usize>| source.map_or(u32::MAX, |from| moment.before[from]);
+                ranks = sources.iter().map(from).collect();
+                ranks.resize(wires, u32::MAX);
+            }
+        }
+    }
+    let last = played.moments.last().map_or(&played.input, |moment| &moment.after);
+    text + &piece.draw(last, &label, widest, colours)
+}
+
+/// The parts of each layer.
+fn parts(moment: &Moment, wires: usize) -> Vec<(usize, Vec<Part>)> {
+    let of_layer = |layer: &Layer| match layer {
+        Layer::Compare(_, pairs) => columns(pairs).into_iter().map(Part::Column).collect(),
+        Layer::Move(sources) => {
+            let from = |place| sources.get(place).copied().flatten();
+            let letters = (0..wires).map(|place| from(place).map(|from| format!(" ◂{from}")));
+            vec![Part::Letters(letters.map(Option::unwrap_or_default).collect())]
+        }
+        Layer::Count(_) => vec![Part::Wires("─#─")],
+    };
+    let layers: Vec<(usize, Vec<Part>)> = moment.layers.iter().map(of_layer).enumerate().collect();
+    // A pass that compares nothing has its number all the same.
+    if layers.is_empty() { vec![(0, vec![Part::Wires("───")])] } else { layers }
+}
+
+impl Part {
+    fn width(&self) -> usize {
+        match self {
+            Self::Wires(text) => text.chars().count(),
+            Self::Column(_) => 1,
+            Self::Letters(letters) => {
+                letters.iter().map(|letters| letters.chars().count()).max().unwrap_or(0) + 2
+            }
+        }
+    }
+
+    /// Does to the elements what is drawn.
+    fn perform(&self, ranks: &mut [u32]) {
+        if let Self::Column(pairs) = self {
+            pairs.iter().filter(|pair| pair.swapped).for_each(|pair| ranks.swap(pair.low, pair.high));
+        }
+    }
+
+    /// What it looks like at a wire.
+    fn at(&self, wire: usize, colours: bool) -> String {
+        match self {
+            Self::Wires(text) => (*text).to_owned(),
+            Self::Letters(letters) => {
+                let gap = self.width() - 2 - letters[wire].chars().count();
+                if letters[wire].is_empty() {
+                    "─".repeat(self.width())
+                } else {
+                    format!("{}{} ─", letters[wire], " ".repeat(gap))
+                }
+            }
+            Self::Column(pairs) => {
+                let touches =
+                    |pair: &&Compared| (pair.low.min(pair.high)..=pair.low.max(pair.high)).contains(&wire);
+                let Some(pair) = pairs.iter().find(touches) else { return "─".to_owned() };
+                let is_end = pair.low == wire || pair.high == wire;
+                let falls = pair.low > pair.high;
+                let mark = match (is_end, pair.swapped) {
+                    // Where the larger one goes up, an arrow says so.
+                    (true, _) if falls && pair.high == wire => "▲",
+                    (true, true) => "●",
+                    (true, false) => "○",
+                    (false, _) => "┼",
+                };
+                if colours && pair.swapped { format!("\x1b[1;36m{mark}\x1b[0m") } else { mark.to_owned() }
+            }
+        }
+    }
+}
+
+/// A part of the diagram between elements.
+struct Piece {
+    begin: Vec<u32>,
+    wires: usize,
+    parts: Vec<Part>,
+    /// Passes, and how many parts are before each.
+    passes: Vec<(u64, usize)>,
+}
+
+impl Piece {
+    fn new(ranks: &[u32], wires: usize) -> Self {
+        let mut begin = ranks.to_vec();
+        begin.resize(wires, u32::MAX);
+        Self { begin, wires, parts: vec![Part::Wires("─")], passes: Vec::new() }
+    }
+
+    fn begin(&mut self, pass: u64) {
+        if self.passes.last().is_none_or(|(last, _)| *last != pass) {
+            if self.has_parts() {
+                self.parts.push(Part::Wires("─"));
+            }
+            self.passes.push((pass, self.parts.len()));
+        }
+    }
+
+    fn has_parts(&self) -> bool {
+        self.parts.len() > 1
+    }
+
+    fn width(&self) -> usize {
+        self.parts.iter().map(Part::width).sum()
+    }
+
+    fn draw<'a>(&self, end: &[u32], label: &impl Fn(u32) -> &'a str, widest: usize, colours: bool) -> String {
+        let mut heading = String::new();
+        for &(pass, before) in &self.passes {
+            let place = widest + 1 + self.parts[..before].iter().map(Part::width).sum::<usize>();
+            let used = heading.chars().count();
+            if place >= used {
+                heading += &" ".repeat(place - used);
+                heading += &format!("{pass} ");
+            }
+        }
+        let mut text = format!("\n{}\n", heading.trim_end());
+        for wire in 0..self.wires {
+            let [begin, end] = [&self.begin[..], end]
+                .map(|ranks| label(ranks.get(wire).copied().unwrap_or(u32::MAX)).to_owned());
+            let gap = " ".repeat(widest - begin.chars().count());
+            let parts: String = self.parts.iter().map(|part| part.at(wire, colours)).collect();
+            text += format!("{gap}{begin} {parts} {end}").trim_end();
+            text.push('\n');
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_comparisons_of_a_column_lie_one_over_another() {
+        let pair = |low, high| Compared { low, high, swapped: false };
+        let mirrored = columns(&[pair(0, 3), pair(1, 2), pair(4, 7), pair(5, 6)]);
+        assert_eq!(mirrored, [[pair(0, 3), pair(4, 7)], [pair(1, 2), pair(5, 6)]]);
+        let strides = columns(&[pair(0, 2), pair(1, 3), pair(6, 4), pair(7, 5)]);
+        assert_eq!(strides, [[pair(0, 2), pair(6, 4)], [pair(1, 3), pair(7, 5)]]);
+        assert_eq!(columns(&[pair(0, 1), pair(2, 3), pair(4, 5)]).len(), 1);
+    }
+}

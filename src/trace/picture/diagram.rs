@@ -1,0 +1,373 @@
+//! Knuth's diagram: a wire for every place of the array, a bar for every comparison, a frame for every pass.
+//!
+//! Distances across are in units of the distance between bars of a step, which is as large as the width allows.
+
+use std::fmt::Write;
+
+use super::colours::{self, TINTS};
+use super::motion::{Motion, Path};
+use super::svg::{Px, Svg};
+use super::{FEW, Panel, wrapped};
+use crate::plan::{Dispatch, Held};
+use crate::trace::network::columns;
+use crate::trace::played::{FILLER, Layer, Moment};
+
+/// Units from a pass's frame to what is in it, between steps, between frames, and across what is no comparison.
+const PAD: f64 = 0.9;
+const STEP: f64 = 0.7;
+const BETWEEN: f64 = 0.45;
+const MOVE: f64 = 9.0;
+const COUNT: f64 = 5.0;
+const NOTHING: f64 = 1.0;
+
+/// Pixels of a unit, at least and at most.
+const LEAST_UNIT: f64 = 3.6;
+const MOST_UNIT: f64 = 17.0;
+
+/// The width of a character of an element.
+const DIGIT: f64 = 6.1;
+
+/// A diagram with its measures.
+pub(super) struct Diagram<'a> {
+    panel: Panel<'a>,
+    unit: f64,
+    /// Where wires begin and end.
+    from: f64,
+    to: f64,
+    /// The left end of each pass, and its width, in pixels.
+    passes: Vec<(f64, f64)>,
+    wires: usize,
+    height: f64,
+}
+
+fn units_of(layer: &Layer) -> f64 {
+    match layer {
+        Layer::Compare(_, pairs) => columns(pairs).len().saturating_sub(1) as f64,
+        Layer::Move(_) => MOVE,
+        Layer::Count(_) => COUNT,
+    }
+}
+
+fn units(moment: &Moment) -> f64 {
+    let layers: f64 = moment.layers.iter().map(units_of).sum();
+    let between =
+        STEP * moment.layers.len().saturating_sub(1) as f64 + moment.layers.len().saturating_sub(1) as f64;
+    2.0 * PAD + if moment.layers.is_empty() { NOTHING } else { layers + between }
+}
+
+fn all_units(panel: &Panel) -> f64 {
+    let moments = &panel.1.moments;
+    moments.iter().map(units).sum::<f64>() + BETWEEN * moments.len().saturating_sub(1) as f64
+}
+
+/// Whether every comparison is drawn.
+fn is_drawn((_, played, _): &Panel) -> bool {
+    played.input.len() <= FEW && !played.moments.is_empty()
+}
+
+/// Pixels for the elements at one end.
+fn label_width((_, _, labels): &Panel) -> f64 {
+    let widest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    widest.min(24) as f64 * DIGIT + 10.0
+}
+
+/// The least width of a panel's diagram; 0 without one.
+pub(super) fn least_width(panel: &Panel) -> f64 {
+    if is_drawn(panel) { 2.0 * label_width(panel) + all_units(panel) * LEAST_UNIT } else { 0.0 }
+}
+
+impl<'a> Diagram<'a> {
+    /// The measures of the diagram in this width; `None` where there are too many elements, or no passes.
+    pub(super) fn new(panel: &Panel<'a>, width: f64) -> Option<Self> {
+        if !is_drawn(panel) {
+            return None;
+        }
+        let moments = &panel.1.moments;
+        let from = label_width(panel);
+        let unit = ((width - 2.0 * from) / all_units(panel)).min(MOST_UNIT);
+        let mut x = from;
+        let mut passes = Vec::new();
+        for moment in moments {
+            let own = units(moment) * unit;
+            passes.push((x, own));
+            x += own + BETWEEN * unit;
+        }
+        let to = x - BETWEEN * unit;
+        let wires = moments.iter().map(|moment| moment.before.len().max(moment.after.len())).max()?;
+        let pitch = match wires {
+            0..=16 => 20.0,
+            17..=32 => 14.0,
+            _ => 10.6,
+        };
+        Some(Self { panel: *panel, unit, from, to, passes, wires, height: pitch })
+    }
+
+    /// When each pass ends, as a share of the way from left to right.
+    pub(super) fn ends(&self) -> Vec<f64> {
+        self.passes.iter().map(|(x, width)| (x + width - self.from) / (self.to - self.from)).collect()
+    }
+
+    /// Draws it from this height on; returns where it ends.
+    pub(super) fn draw(&self, top: f64, svg: &mut Svg, motion: Option<&mut Motion>) -> f64 {
+        let (trace, played, labels) = &self.panel;
+        let first = top + self.height;
+        let y = |wire: usize| first + wire as f64 * self.height;
+        let (above, below) = (top + 0.3 * self.height, y(self.wires - 1) + 0.7 * self.height);
+        self.frames(svg, top, above, below, &y);
+
+        let mut wires = String::new();
+        let mut at = self.from;
+        let mut paths = Path::of(&played.input, &y, self.from, self.to);
+        let mut drawn = Drawn::default();
+        for (moment, &(x, _)) in played.moments.iter().zip(&self.passes) {
+            let mut x = x + PAD * self.unit;
+            for layer in &moment.layers {
+                match layer {
+                    Layer::Compare(_, pairs) => {
+                        for (number, column) in columns(pairs).into_iter().enumerate() {
+                            let x = x + number as f64 * self.unit;
+                            drawn.column(x, &column, &y, self.unit);
+                            column.iter().filter(|it| it.swapped).for_each(|it| {
+                                paths.swap(it.low, it.high, x, &y);
+                            });
+                        }
+                    }
+                    Layer::Move(sources) => {
+                        let end = x + MOVE * self.unit;
+                        self.wires(&mut wires, at, x, &y);
+                        at = end;
+                        drawn.moves(sources, &moment.before, (x, end), &y, labels.len());
+                        paths.take(sources, (x, end), &y);
+                    }
+                    Layer::Count(counts) => drawn.counts(counts, (x, COUNT * self.unit), above, below),
+                }
+                x += (units_of(layer) + STEP + 1.0) * self.unit;
+            }
+        }
+        self.wires(&mut wires, at, self.to, &y);
+        svg.path("wire", &wires);
+        drawn.finish(svg, self.unit);
+        self.labels(svg, &played.input, "v r", self.from - 7.0, &y);
+        let last = played.moments.last().map_or(&played.input, |moment| &moment.after);
+        self.labels(svg, last, "v", self.to + 7.0, &y);
+        if let Some(motion) = motion {
+            motion.elements(svg, &paths, played.input.len(), (self.height / 2.6).min(6.0));
+        }
+        let width = self.to + self.from;
+        let mut end = below;
+        for line in wrapped(&self.words(trace), (width.max(300.0) / super::CHARACTER) as usize) {
+            end += 16.0;
+            svg.words("text", &[("class", &"q"), ("y", &Px(end))], &line);
+        }
+        end
+    }
+
+    /// What is to be seen.
+    fn words(&self, trace: &crate::trace::Trace) -> String {
+        let mut words =
+            "Wires are places of the array, the first on top; a frame is a pass over device memory."
+                .to_owned();
+        let layers = || self.panel.1.moments.iter().flat_map(|moment| &moment.layers);
+        if layers().any(|layer| matches!(layer, Layer::Compare(..))) {
+            words += " A bar compares two places and leaves the smaller element in the upper one; dark bars swapped.";
+        }
+        let falls = |layer: &Layer| match layer {
+            Layer::Compare(_, pairs) => pairs.iter().any(|pair| pair.low > pair.high),
+            _ => false,
+        };
+        if layers().any(falls) {
+            words += " Where an arrow points up, the larger one goes up.";
+        }
+        if layers().any(|layer| matches!(layer, Layer::Move(_))) {
+            words += " Curves are elements on their way to the other array, coloured by rank.";
+        }
+        if layers().any(|layer| matches!(layer, Layer::Count(_))) {
+            words += " Grey bars are counts of a digit's 256 values, the lowest on top.";
+        }
+        let tiles = || trace.plan.distinct_dispatches().filter_map(|it| it.kernel().tiles());
+        let held = |held| tiles().any(|tiles| tiles.held == held);
+        let place = match (held(Held::Registers), held(Held::Workgroup)) {
+            (true, _) => "registers",
+            (false, true) => "workgroup memory",
+            _ => return words,
+        };
+        words
+            + &format!(
+                " Tints are tiles: a workgroup has one to itself, in {place}, and all steps in the frame on it."
+            )
+    }
+
+    /// A frame for each pass, with its number, and the tiles in it.
+    fn frames(&self, svg: &mut Svg, top: f64, above: f64, below: f64, y: &impl Fn(usize) -> f64) {
+        let mut used = f64::NEG_INFINITY;
+        let dispatches = self.panel.0.plan.dispatches();
+        for (number, (&(x, width), dispatch)) in (1..).zip(self.passes.iter().zip(dispatches)) {
+            let rect: [(&str, &dyn std::fmt::Display); 6] = [
+                ("class", &"pass"),
+                ("x", &Px(x)),
+                ("y", &Px(above)),
+                ("width", &Px(width)),
+                ("height", &Px(below - above)),
+                ("rx", &3),
+            ];
+            svg.leaf("rect", &rect);
+            for (tint, path) in self.tiles(dispatch, (x, width), y).iter().enumerate() {
+                svg.path(&format!("t{tint}"), path);
+            }
+            let own = number.to_string().len() as f64 * 6.5;
+            let middle = x + width / 2.0;
+            if middle - own / 2.0 > used + 4.0 {
+                let place: [(&str, &dyn std::fmt::Display); 3] =
+                    [("class", &"q m n"), ("x", &Px(middle)), ("y", &Px(top))];
+                svg.words("text", &place, &number.to_string());
+                used = middle + own / 2.0;
+            }
+        }
+    }
+
+    /// The outlines of a pass's tiles, by tint.
+    fn tiles(&self, dispatch: &Dispatch, (x, width): (f64, f64), y: &impl Fn(usize) -> f64) -> Vec<String> {
+        let mut tints = vec![String::new(); TINTS as usize];
+        let Some(tiles) = dispatch.kernel().tiles() else { return tints };
+        let (first, count) = (dispatch.first() as usize, dispatch.count() as usize);
+        let mut begin = 0;
+        while begin < count {
+            let tile = tiles.of(begin as u64);
+            let end = (begin..count).find(|&at| tiles.of(at as u64) != tile).unwrap_or(count);
+            let [from, to] = [first + begin, first + end - 1].map(y);
+            let (inset, half) = (1.5, 0.5 * self.height - 0.8);
+            let _ = write!(
+                tints[(tile % TINTS) as usize],
+                "M{} {}h{}v{}h{}z",
+                Px(x + inset),
+                Px(from - half),
+                Px(width - 2.0 * inset),
+                Px(to - from + 2.0 * half),
+                Px(2.0 * inset - width),
+            );
+            begin = end;
+        }
+        tints
+    }
+
+    fn wires(&self, path: &mut String, from: f64, to: f64, y: &impl Fn(usize) -> f64) {
+        for wire in 0..self.wires {
+            let _ = write!(path, "M{} {}H{}", Px(from), Px(y(wire)), Px(to));
+        }
+    }
+
+    fn labels(&self, svg: &mut Svg, ranks: &[u32], class: &str, x: f64, y: &impl Fn(usize) -> f64) {
+        let (_, _, labels) = &self.panel;
+        let size = (self.height - 1.2).min(10.5);
+        svg.open("g", &[("class", &class)]);
+        for (wire, &rank) in ranks.iter().enumerate() {
+            let Some(label) = labels.get(rank as usize).filter(|_| rank != FILLER) else { continue };
+            let place: [(&str, &dyn std::fmt::Display); 4] = [
+                ("class", &class),
+                ("x", &Px(x)),
+                ("y", &Px(y(wire) + 0.36 * size)),
+                ("style", &format_args!("font-size:{}px", Px(size))),
+            ];
+            svg.words("text", &place, &super::cut(label, 24));
+        }
+        svg.close();
+    }
+}
+
+/// What is drawn over the wires, by kind.
+#[derive(Default)]
+struct Drawn {
+    kept: String,
+    kept_ends: String,
+    swapped: String,
+    swapped_ends: String,
+    arrows: String,
+    bars: String,
+    moves: Vec<(String, String)>,
+}
+
+impl Drawn {
+    fn column(&mut self, x: f64, column: &[crate::trace::Compared], y: &impl Fn(usize) -> f64, unit: f64) {
+        for pair in column {
+            let (bars, ends) = match pair.swapped {
+                true => (&mut self.swapped, &mut self.swapped_ends),
+                false => (&mut self.kept, &mut self.kept_ends),
+            };
+            let (low, high) = (y(pair.low), y(pair.high));
+            let _ = write!(bars, "M{} {}V{}", Px(x), Px(low), Px(high));
+            let _ = write!(ends, "M{} {}h0", Px(x), Px(low));
+            if pair.low > pair.high {
+                let half = (0.45 * unit).clamp(1.8, 4.0);
+                let _ = write!(
+                    self.arrows,
+                    "M{} {}l{} {}h{}z",
+                    Px(x),
+                    Px(high - half),
+                    Px(half),
+                    Px(1.8 * half),
+                    Px(-2.0 * half)
+                );
+            } else {
+                let _ = write!(ends, "M{} {}h0", Px(x), Px(high));
+            }
+        }
+    }
+
+    fn moves(
+        &mut self,
+        sources: &[Option<usize>],
+        before: &[u32],
+        (from, to): (f64, f64),
+        y: &impl Fn(usize) -> f64,
+        n: usize,
+    ) {
+        for (place, source) in sources.iter().enumerate() {
+            let Some(source) = *source else { continue };
+            let rank = before[source];
+            if rank == FILLER {
+                continue;
+            }
+            let middle = f64::midpoint(from, to);
+            let curve = format!(
+                "M{} {}C{} {} {} {} {} {}",
+                Px(from),
+                Px(y(source)),
+                Px(middle),
+                Px(y(source)),
+                Px(middle),
+                Px(y(place)),
+                Px(to),
+                Px(y(place))
+            );
+            self.moves.push((colours::of_rank(rank, n), curve));
+        }
+    }
+
+    fn counts(&mut self, counts: &[u32], (x, width): (f64, f64), above: f64, below: f64) {
+        let most = counts.iter().copied().max().unwrap_or(0).max(1);
+        let each = (below - above - 8.0) / counts.len().max(1) as f64;
+        for (value, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let length = width * f64::from(count) / f64::from(most);
+            let thick = each.max(1.6);
+            let y = above + 4.0 + value as f64 * each;
+            let _ = write!(self.bars, "M{} {}h{}v{}h{}z", Px(x), Px(y), Px(length), Px(thick), Px(-length));
+        }
+    }
+
+    fn finish(self, svg: &mut Svg, unit: f64) {
+        svg.path("bars", &self.bars);
+        for (colour, curve) in &self.moves {
+            svg.leaf("path", &[("class", &"move"), ("stroke", colour), ("d", curve)]);
+        }
+        let ends = Px((0.55 * unit).clamp(2.6, 6.5));
+        let wide = [("kept", &self.kept_ends, "kd"), ("swapped", &self.swapped_ends, "sd")];
+        svg.path("keep", &self.kept);
+        svg.path("swap", &self.swapped);
+        for (_, path, class) in wide {
+            if !path.is_empty() {
+                svg.leaf("path", &[("class", &class), ("stroke-width", &ends), ("d", path)]);
+            }
+        }
+        svg.path("up", &self.arrows);
+    }
+}

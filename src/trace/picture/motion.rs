@@ -1,0 +1,205 @@
+//! What moves, by CSS alone: elements go along their wires from left to right, and the rows of the heat map appear when the
+//! passes that leave them are done. Then all stands still for a while, and begins again.
+//!
+//! What stands still is the whole picture: elements are invisible and nothing is covered, unless the animation runs, which it
+//! does not for whoever prefers reduced motion.
+
+use std::fmt::{Display, Write};
+
+use super::colours;
+use super::svg::{Px, Svg};
+use crate::trace::Played;
+use crate::trace::heat::Row;
+
+/// The share of the time in which something moves.
+const MOVING: f64 = 0.88;
+
+/// Percent of the time that a swap takes.
+const SWAP: f64 = 0.5;
+
+/// The animations so far.
+#[derive(Default)]
+pub(super) struct Motion {
+    style: String,
+    panels: usize,
+    seconds: f64,
+    /// When each pass is done, as a share of what moves; none if all take as long.
+    ends: Vec<f64>,
+}
+
+impl Motion {
+    /// Begins a panel.
+    pub(super) fn begin(&mut self, played: &Played) {
+        self.panels += 1;
+        let layers: usize = played.moments.iter().map(|moment| moment.layers.len().max(1)).sum();
+        let shown = if layers > 0 { 0.8 * layers as f64 } else { 0.25 * played.heat.rows.len() as f64 };
+        self.seconds = shown.clamp(5.0, 24.0);
+        self.ends.clear();
+    }
+
+    /// When the passes of this panel are done.
+    pub(super) fn time(&mut self, ends: Vec<f64>) {
+        self.ends = ends;
+    }
+
+    /// The style sheet's part.
+    pub(super) fn style(&self) -> String {
+        format!(
+            ".e{{opacity:0;stroke:var(--page);stroke-width:1}}.cover{{fill:var(--page);visibility:hidden}}{}\
+             @media(prefers-reduced-motion:reduce){{.e,.cover,.e *{{animation:none!important}}}}",
+            self.style
+        )
+    }
+
+    /// Covers the rows that are not there yet; `ends` is where each row ends.
+    pub(super) fn rows(
+        &mut self,
+        svg: &mut Svg,
+        (x, y, width, height): (f64, f64, f64, f64),
+        ends: &[f64],
+        rows: &[Row],
+    ) {
+        let (panel, seconds) = (self.panels, self.seconds);
+        let passes = rows.last().map_or(0, |row| row.after).max(1);
+        let mut frames = String::new();
+        for (row, end) in rows.iter().zip(ends) {
+            let done = match row.after.checked_sub(1) {
+                None => 0.0,
+                Some(pass) => {
+                    let even = row.after as f64 / passes as f64;
+                    self.ends.get(pass as usize).copied().unwrap_or(even)
+                }
+            };
+            let _ =
+                write!(frames, "{:.2}%{{transform:translateY({}px)}}", 100.0 * MOVING * done, Px(end - y));
+        }
+        let _ = write!(
+            self.style,
+            "@keyframes c{panel}{{0%,100%{{visibility:visible}}{frames}}}\
+             .c{panel}{{animation:c{panel} {seconds:.1}s step-end infinite}}"
+        );
+        let id = format!("rows{panel}");
+        svg.open("clipPath", &[("id", &id)]);
+        let rect: [(&str, &dyn Display); 4] =
+            [("x", &Px(x)), ("y", &Px(y)), ("width", &Px(width)), ("height", &Px(height))];
+        svg.leaf("rect", &rect);
+        svg.close();
+        svg.open("g", &[("clip-path", &format_args!("url(#{id})"))]);
+        let class = format!("cover c{panel}");
+        let cover: Vec<(&str, &dyn Display)> =
+            std::iter::once(("class", &class as &dyn Display)).chain(rect).collect();
+        svg.leaf("rect", &cover);
+        svg.close();
+    }
+
+    /// The elements on their ways.
+    pub(super) fn elements(&mut self, svg: &mut Svg, paths: &Path, n: usize, radius: f64) {
+        let (panel, seconds) = (self.panels, self.seconds);
+        let (from, to) = paths.across;
+        let share = |x: f64| 100.0 * MOVING * (x - from) / (to - from);
+        let _ = write!(
+            self.style,
+            "@keyframes x{panel}{{0%{{transform:none;opacity:1}}{:.2}%,100%{{transform:translateX({}px);opacity:1}}}}\
+             .x{panel}{{animation:x{panel} {seconds:.1}s linear infinite}}.x{panel} circle{{animation:{seconds:.1}s linear infinite}}",
+            100.0 * MOVING,
+            Px(to - from),
+        );
+        svg.open("g", &[("class", &format_args!("e x{panel}"))]);
+        for (number, way) in paths.ways.iter().enumerate() {
+            let begin = way.begin;
+            let mut frames = String::new();
+            let mut y = begin;
+            for &(x, duration, to) in &way.turns {
+                let (leaves, arrives) = (share(x), share(x + duration));
+                let (leaves, arrives) = if duration > 0.0 {
+                    (leaves, arrives)
+                } else {
+                    (leaves - SWAP / 2.0, leaves + SWAP / 2.0)
+                };
+                let _ = write!(
+                    frames,
+                    "{:.2}%{{translate:0 {}px}}{:.2}%{{translate:0 {}px}}",
+                    leaves.max(0.0),
+                    Px(y - begin),
+                    arrives,
+                    Px(to - begin)
+                );
+                y = to;
+            }
+            let name = format!("e{panel}-{number}");
+            let _ =
+                write!(self.style, "@keyframes {name}{{{frames}100%{{translate:0 {}px}}}}", Px(y - begin));
+            let circle: [(&str, &dyn Display); 5] = [
+                ("cx", &Px(from)),
+                ("cy", &Px(begin)),
+                ("r", &Px(radius)),
+                ("fill", &colours::of_rank(way.rank, n)),
+                ("style", &format_args!("animation-name:{name}")),
+            ];
+            svg.leaf("circle", &circle);
+        }
+        svg.close();
+    }
+}
+
+/// The ways of all elements through a diagram.
+pub(super) struct Path {
+    across: (f64, f64),
+    ways: Vec<Way>,
+    /// The element at each place.
+    at: Vec<Option<usize>>,
+}
+
+/// The way of one element.
+struct Way {
+    rank: u32,
+    begin: f64,
+    /// From where on it goes to another wire, how far that takes, and where that is.
+    turns: Vec<(f64, f64, f64)>,
+}
+
+impl Path {
+    /// Elements of these ranks where they begin.
+    pub(super) fn of(ranks: &[u32], y: &impl Fn(usize) -> f64, from: f64, to: f64) -> Self {
+        let way = |(place, &rank)| Way { rank, begin: y(place), turns: Vec::new() };
+        Self {
+            across: (from, to),
+            ways: ranks.iter().enumerate().map(way).collect(),
+            at: (0..ranks.len()).map(Some).collect(),
+        }
+    }
+
+    fn go(&mut self, place: usize, x: f64, duration: f64, y: f64) {
+        if let Some(Some(element)) = self.at.get(place) {
+            self.ways[*element].turns.push((x, duration, y));
+        }
+    }
+
+    /// Two elements change places.
+    pub(super) fn swap(&mut self, low: usize, high: usize, x: f64, y: &impl Fn(usize) -> f64) {
+        let most = low.max(high) + 1;
+        if self.at.len() < most {
+            self.at.resize(most, None);
+        }
+        self.go(low, x, 0.0, y(high));
+        self.go(high, x, 0.0, y(low));
+        self.at.swap(low, high);
+    }
+
+    /// Elements go to other places.
+    pub(super) fn take(
+        &mut self,
+        sources: &[Option<usize>],
+        (from, to): (f64, f64),
+        y: &impl Fn(usize) -> f64,
+    ) {
+        let at = |source: &Option<usize>| source.and_then(|source| self.at.get(source).copied().flatten());
+        let after: Vec<Option<usize>> = sources.iter().map(at).collect();
+        for (place, element) in after.iter().enumerate() {
+            if let Some(element) = element {
+                self.ways[*element].turns.push((from, to - from, y(place)));
+            }
+        }
+        self.at = after;
+    }
+}

@@ -1,0 +1,274 @@
+//! What the passes of a plan leave, from the CPU interpreter, with each comparison where there are few elements.
+//!
+//! Elements are told apart by rank, their place in the sorted order; equal keys have the lowest of theirs unless positions
+//! decide. So one number gives an element's colour, its printed value and what a comparison does, and networks, which only
+//! compare, are interpreted on ranks alone. Digits are of keys, so that other plans carry both.
+
+use super::heat::Heat;
+use super::{FEW, MOST, steps};
+use crate::cpu::{Item, Pair, network};
+use crate::error::Error;
+use crate::kernels::DIGIT_BITS;
+use crate::network::Step;
+use crate::plan::{Dispatch, Kernel, Plan, RadixWork, Rows};
+use crate::words::{Words, by_width, in_one};
+
+/// The rank of what only fills a place.
+pub(super) const FILLER: u32 = u32::MAX;
+
+/// The most comparisons that are made for a picture: some tens of seconds.
+const MOST_COMPARISONS: u64 = 1 << 37;
+
+/// A plan performed on an input.
+pub struct Played {
+    /// The keys in order: a rank is a place here.
+    pub sorted: Vec<u64>,
+    /// The rank of each element as it came.
+    pub input: Vec<u32>,
+    /// Each dispatch, where there are at most [`FEW`] elements.
+    pub moments: Vec<Moment>,
+    /// What is left after dispatches, in colours.
+    pub heat: Heat,
+    /// The dispatch after which all is in order and stays so; 0 where it came so.
+    pub in_order_after: Option<u64>,
+}
+
+/// One dispatch on few elements.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// The elements that it finds, as ranks.
+    pub before: Vec<u32>,
+    /// What it does to them, one thing after another.
+    pub layers: Vec<Layer>,
+    /// The elements that it leaves.
+    pub after: Vec<u32>,
+}
+
+/// A comparison that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// Where the smaller element is then.
+    pub low: usize,
+    /// Where the larger one is.
+    pub high: usize,
+    /// Whether they changed places.
+    pub swapped: bool,
+}
+
+/// What is done at once.
+#[derive(Clone, Debug)]
+pub enum Layer {
+    /// The comparisons of a step.
+    Compare(Step, Vec<Compared>),
+    /// Elements go to other places: for each place the one that its element comes from, if any does.
+    Move(Vec<Option<usize>>),
+    /// How often a digit has each of its values.
+    Count(Vec<u32>),
+}
+
+impl Played {
+    /// Performs the plan on these keys.
+    ///
+    /// # Errors
+    ///
+    /// More elements than a picture has, or more comparisons than anybody waits for.
+    ///
+    /// # Panics
+    ///
+    /// When the plan is for another number of elements.
+    pub fn new(plan: &Plan, keys: &Words) -> Result<Self, Error> {
+        let n = keys.len();
+        assert_eq!(plan.n() as usize, n, "the plan is for another size");
+        let comparisons = plan
+            .rounds()
+            .map(|(dispatches, times)| dispatches.iter().map(super::comparisons).sum::<u64>() * times)
+            .sum();
+        crate::kernels::keep_to([
+            ("elements for a picture", n as u64, MOST as u64),
+            ("comparisons for a picture", comparisons, MOST_COMPARISONS),
+        ])?;
+        let keys: Vec<u64> =
+            by_width!(keys.borrowed(), blocks => in_one(blocks).iter().map(|&key| key.into()).collect());
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        order.sort_by_key(|&at| keys[at as usize]);
+        let sorted: Vec<u64> = order.iter().map(|&at| keys[at as usize]).collect();
+        let mut input = vec![0; n];
+        let mut rank = 0;
+        for (place, &at) in (0..).zip(&order) {
+            let is_same = place > 0 && sorted[place as usize - 1] == sorted[place as usize];
+            if !is_same || plan.shape().positions {
+                rank = place;
+            }
+            input[at as usize] = rank;
+        }
+        let has_digits =
+            plan.distinct_dispatches().any(|it| matches!(it.kernel(), Kernel::Radix(_) | Kernel::Select(_)));
+        let mut played = Self {
+            heat: Heat::new(plan, &input),
+            moments: Vec::new(),
+            in_order_after: input.is_sorted().then_some(0),
+            sorted,
+            input,
+        };
+        if has_digits {
+            let item = |&rank: &u32| Pair { key: played.sorted[rank as usize], position: rank };
+            let items: Vec<Pair<u64>> = played.input.iter().map(item).collect();
+            played.play(plan, items, Pair { key: u64::MAX, position: FILLER }, |item| item.position);
+        } else {
+            played.play(plan, played.input.clone(), FILLER, |rank| rank);
+        }
+        Ok(played)
+    }
+
+    fn play<T: Item>(&mut self, plan: &Plan, mut items: Vec<T>, last: T, rank: impl Fn(T) -> u32) {
+        let n = items.len();
+        items.resize(plan.room().max(plan.other_room()) as usize, last);
+        let dispatches: Vec<&Dispatch> = plan.distinct_dispatches().collect();
+        // Repetitions are those of a round; few plans have any.
+        let at = Places::new(plan);
+        let mut before: Vec<u32> = items.iter().map(|&item| rank(item)).collect();
+        before.truncate(n);
+        let mut live = n;
+        let sorted = std::mem::take(&mut self.sorted);
+        network::watch(plan, &mut items, last, |done, items| {
+            let dispatch = dispatches[at.of(done - 1)];
+            let access = dispatch.access();
+            let writes = access.writes as usize;
+            live = if access.changes_sides { writes } else { live.max(writes) };
+            let looks = n <= FEW || self.heat.wants(done);
+            let is_in_order = || items[..live].is_sorted_by_key(|&item| rank(item));
+            match self.in_order_after {
+                None if is_in_order() => self.in_order_after = Some(done),
+                Some(_) if !is_in_order() => self.in_order_after = None,
+                _ => {}
+            }
+            if !looks {
+                return;
+            }
+            let after: Vec<u32> = items[..live].iter().map(|&item| rank(item)).collect();
+            let whole = self.heat.is_whole();
+            let sources = whole.then(|| sources(dispatch, &before, &after, &sorted)).flatten();
+            let counts = whole.then(|| counts(dispatch, &before, &sorted)).flatten();
+            if n <= FEW {
+                let layers = match (&sources, &counts) {
+                    (Some(sources), _) => vec![Layer::Move(sources.clone())],
+                    (None, Some(counts)) => vec![Layer::Count(counts.clone())],
+                    _ => compared(dispatch, &before),
+                };
+                self.moments.push(Moment { before: before.clone(), layers, after: after.clone() });
+            }
+            self.heat.take(done, &after, sources.as_deref(), counts);
+            before = after;
+        });
+        self.heat.end(plan.dispatch_count());
+        self.sorted = sorted;
+    }
+
+    /// How many of the comparisons that were drawn changed places.
+    #[must_use]
+    pub fn swaps(&self) -> u64 {
+        let layers = self.moments.iter().flat_map(|moment| &moment.layers);
+        let swapped = |layer: &Layer| match layer {
+            Layer::Compare(_, pairs) => pairs.iter().filter(|pair| pair.swapped).count() as u64,
+            _ => 0,
+        };
+        layers.map(swapped).sum()
+    }
+}
+
+/// Which of the distinct dispatches is the one of a number.
+struct Places(Vec<(u64, u64, u64)>);
+
+impl Places {
+    fn new(plan: &Plan) -> Self {
+        let mut rounds = Vec::new();
+        let (mut distinct, mut all) = (0, 0);
+        for (dispatches, times) in plan.rounds() {
+            let each = dispatches.len() as u64;
+            rounds.push((all, distinct, each));
+            distinct += each;
+            all += each * times;
+        }
+        Self(rounds)
+    }
+
+    fn of(&self, number: u64) -> usize {
+        let round = self.0.partition_point(|(begin, ..)| *begin <= number) - 1;
+        let (begin, distinct, each) = self.0[round];
+        (distinct + (number - begin) % each) as usize
+    }
+}
+
+/// The comparisons of a dispatch, one step after another.
+fn compared(dispatch: &Dispatch, before: &[u32]) -> Vec<Layer> {
+    let mut ranks = before.to_vec();
+    // The elements that fill up are there only once they were written.
+    ranks.resize(ranks.len().max(dispatch.access().writes as usize), FILLER);
+    let (first, count) = (dispatch.first() as usize, u64::from(dispatch.count()));
+    let of_step = |step: Step| {
+        let inside = |pair: &crate::network::Pair| pair.low.max(pair.high) < count;
+        let pairs = (0..step.comparisons(count)).map(|number| step.pair(number)).filter(inside);
+        let pairs = pairs.map(|pair| {
+            let (low, high) = (first + pair.low as usize, first + pair.high as usize);
+            let swapped = ranks[high] < ranks[low];
+            if swapped {
+                ranks.swap(low, high);
+            }
+            Compared { low, high, swapped }
+        });
+        Layer::Compare(step, pairs.collect())
+    };
+    steps(dispatch).into_iter().map(of_step).collect()
+}
+
+/// For each place where an element of a dispatch goes, the place that it comes from; `None` where it works in place.
+fn sources(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -> Option<Vec<Option<usize>>> {
+    match dispatch.kernel() {
+        Kernel::Rows(Rows::Transpose { rows_log2, columns_log2 }) => {
+            let from = |place: usize| {
+                let (column, row) = (place >> rows_log2, place & ((1 << rows_log2) - 1));
+                Some((row << columns_log2) + column)
+            };
+            Some((0..after.len()).map(from).collect())
+        }
+        Kernel::Radix(radix) if matches!(radix.work, RadixWork::Sweep(_) | RadixWork::Scatter) => {
+            let mut places: Vec<usize> = (0..before.len()).collect();
+            places.sort_by_key(|&place| digit(sorted, before[place], radix.digit));
+            Some(places.into_iter().map(Some).collect())
+        }
+        // Those that are kept are in the order in which they came, or in the sorted one; equal ones are alike.
+        Kernel::Select(_) | Kernel::Top(_) if dispatch.access().changes_sides => {
+            let mut places: std::collections::HashMap<u32, std::collections::VecDeque<usize>> =
+                std::collections::HashMap::new();
+            for (place, &rank) in before.iter().enumerate() {
+                places.entry(rank).or_default().push_back(place);
+            }
+            let from = |rank: &u32| places.get_mut(rank).and_then(std::collections::VecDeque::pop_front);
+            Some(after.iter().map(from).collect())
+        }
+        _ => None,
+    }
+}
+
+/// How often each value of a digit is among the elements, where a dispatch counts it.
+fn counts(dispatch: &Dispatch, before: &[u32], sorted: &[u64]) -> Option<Vec<u32>> {
+    let Kernel::Radix(radix) = dispatch.kernel() else { return None };
+    let counted = match radix.work {
+        RadixWork::Clear => return Some(Vec::new()),
+        RadixWork::Histogram | RadixWork::Count { .. } | RadixWork::Scan => radix.digit,
+        RadixWork::Sweep(_) | RadixWork::Scatter => return None,
+    };
+    let mut counts = vec![0; 1 << DIGIT_BITS];
+    before.iter().for_each(|&rank| counts[digit(sorted, rank, counted)] += 1);
+    if radix.work == RadixWork::Scan {
+        // What it leaves: how many have a lower value.
+        let mut sum = 0;
+        counts.iter_mut().for_each(|count| sum += std::mem::replace(count, sum));
+    }
+    Some(counts)
+}
+
+fn digit(sorted: &[u64], rank: u32, digit: u32) -> usize {
+    let key = sorted.get(rank as usize).copied().unwrap_or(u64::MAX);
+    (key >> (digit * DIGIT_BITS)) as usize & ((1 << DIGIT_BITS) - 1)
+}

@@ -1,0 +1,136 @@
+//! What a dispatch does, in a few words.
+
+use std::fmt::Write;
+
+use crate::human::grouped;
+use crate::kernels::DIGIT_BITS;
+use crate::network::Step;
+use crate::plan::{Dispatch, FusedWork, Kernel, Local, RadixWork, Rows, SelectWork};
+
+/// The digit that a kernel is about, from the lowest; `None` where it is about none or all.
+pub(super) fn digit(kernel: Kernel) -> Option<u32> {
+    match kernel {
+        Kernel::Radix(radix) => match radix.work {
+            RadixWork::Clear | RadixWork::Histogram => None,
+            _ => Some(radix.digit),
+        },
+        Kernel::Select(select) => match select.work {
+            SelectWork::Histogram | SelectWork::Choose => Some(select.digit),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What this dispatch does.
+pub(super) fn of(dispatch: &Dispatch) -> String {
+    let kernel = dispatch.kernel();
+    let sorted = || {
+        let largest = super::steps(dispatch).iter().map(|step| block_log2(*step)).max().unwrap_or(1);
+        match largest {
+            0 | 1 => "pairs".to_owned(),
+            log2 => format!("stages 2 … {}", grouped(1_u64 << log2)),
+        }
+    };
+    match kernel {
+        Kernel::Step(_) => of_steps(&super::steps(dispatch)),
+        Kernel::Local(Local::Sort { tile_log2 }) => {
+            format!("sort tiles of {}: {}", grouped(1_u64 << tile_log2), sorted())
+        }
+        Kernel::Local(Local::Merge { .. }) => in_tiles(&of_steps(&super::steps(dispatch)), kernel),
+        Kernel::Fused(fused) => match fused.work {
+            FusedWork::Sort => format!("sort tiles of {}: {}", grouped(1_u64 << fused.tile.log2()), sorted()),
+            FusedWork::Halves => {
+                let shifted = if dispatch.first() == 0 { "" } else { ", shifted" };
+                format!("merge halves of tiles{shifted}")
+            }
+            FusedWork::Strides { .. } => of_steps(&super::steps(dispatch)),
+        },
+        Kernel::Rows(rows) => match rows {
+            Rows::Pad { from } if from == dispatch.count() => "pad: nothing to do".to_owned(),
+            Rows::Pad { .. } => format!("pad to {}", grouped(dispatch.count())),
+            Rows::Sort { row_log2 } => format!("sort rows of {}, up and down", grouped(1_u64 << row_log2)),
+            Rows::Merge { .. } => format!("{} in rows", of_steps(&super::steps(dispatch))),
+            Rows::Transpose { rows_log2, columns_log2 } => {
+                let [rows, columns] = [rows_log2, columns_log2].map(|log2| grouped(1_u64 << log2));
+                format!("transpose {rows} rows of {columns}")
+            }
+        },
+        Kernel::Top(top) => {
+            let tile = grouped(1_u64 << top.tuning.tile_log2());
+            format!("keep the first {} of each {tile}", grouped(top.k))
+        }
+        Kernel::Radix(radix) => {
+            let bit = radix.digit * DIGIT_BITS;
+            let digit = format!("bits {bit}–{}", bit + DIGIT_BITS - 1);
+            match radix.work {
+                RadixWork::Clear => "clear the counts".to_owned(),
+                RadixWork::Histogram => format!("count all {} digits", radix.digits),
+                RadixWork::Sweep(_) => format!("scatter by {digit} (look-back)"),
+                RadixWork::Count { .. } => format!("count {digit}"),
+                RadixWork::Scan => format!("add up counts of {digit}"),
+                RadixWork::Scatter => format!("scatter by {digit}"),
+            }
+        }
+        Kernel::Select(select) => match select.work {
+            SelectWork::Clear => "clear the counts".to_owned(),
+            SelectWork::Histogram => format!("count digit {} of candidates", select.digit),
+            SelectWork::Choose => format!("choose digit {} of the last key", select.digit),
+            SelectWork::Count => "count keys up to the last one".to_owned(),
+            SelectWork::Keep => format!("keep the first {}", grouped(select.k)),
+        },
+        Kernel::Merge(_) => "merge two sorted runs".to_owned(),
+        Kernel::Iota(_) => "number the positions".to_owned(),
+        Kernel::Batch(_) => "sort rows".to_owned(),
+    }
+}
+
+fn in_tiles(what: &str, kernel: Kernel) -> String {
+    match kernel.tiles() {
+        Some(tiles) => format!("{what} in tiles of {}", grouped(tiles.size())),
+        None => what.to_owned(),
+    }
+}
+
+/// The size of the blocks that no comparison of a step leaves, as a power of two.
+fn block_log2(step: Step) -> u32 {
+    match step {
+        Step::Mirror { block_log2 } | Step::Alternating { block_log2, .. } => block_log2,
+        Step::Stride { stride_log2 } => stride_log2 + 1,
+        Step::Phase { .. } => 1,
+    }
+}
+
+/// The name of a step.
+pub(super) fn of_step(step: Step) -> String {
+    match step {
+        Step::Mirror { block_log2 } => format!("mirror {}", grouped(1_u64 << block_log2)),
+        Step::Stride { stride_log2 } | Step::Alternating { stride_log2, .. } => {
+            format!("stride {}", grouped(1_u64 << stride_log2))
+        }
+        Step::Phase { odd: false } => "even phase".to_owned(),
+        Step::Phase { odd: true } => "odd phase".to_owned(),
+    }
+}
+
+/// Steps one after another: runs of falling strides are given by their ends.
+fn of_steps(steps: &[Step]) -> String {
+    let stride = |step: &Step| match *step {
+        Step::Stride { stride_log2 } | Step::Alternating { stride_log2, .. } => Some(stride_log2),
+        _ => None,
+    };
+    let falls = |a: &Step, b: &Step| stride(a).zip(stride(b)).is_some_and(|(a, b)| a == b + 1);
+    let mut text = String::new();
+    for run in steps.chunk_by(falls) {
+        let (first, last) = (run[0], run[run.len() - 1]);
+        let comma = if text.is_empty() { "" } else { ", " };
+        let _ = match (run.len(), stride(&first), stride(&last)) {
+            (2.., Some(first), Some(last)) => {
+                let [first, last] = [first, last].map(|log2| grouped(1_u64 << log2));
+                write!(text, "{comma}strides {first} … {last}")
+            }
+            _ => write!(text, "{comma}{}", of_step(first)),
+        };
+    }
+    if text.is_empty() { "nothing to compare".to_owned() } else { text }
+}

@@ -1,0 +1,1 @@
+//! `gpusort trace`.

@@ -1,0 +1,212 @@
+//! What `gpusort trace` draws is what is done.
+
+use gpusort::unstable::key::{ElementType, KeyWords};
+use gpusort::unstable::network::Step;
+use gpusort::unstable::plan::{Algorithm, Dispatch, Limits, Plan, Shape, Variant};
+use gpusort::unstable::trace::{Layer, Played, Trace};
+use gpusort::unstable::words::Words;
+
+use crate::inputs::random;
+
+const KEYS: Shape = Shape { key: KeyWords::One, positions: false };
+
+/// Every algorithm with each of its variants.
+fn all() -> impl Iterator<Item = (Algorithm, Variant)> {
+    let variants =
+        |algorithm: Algorithm| algorithm.variants().iter().map(move |&variant| (algorithm, variant));
+    Algorithm::ALL.into_iter().flat_map(variants)
+}
+
+/// Plans in large tiles and in small ones, and of the first few, for these elements.
+fn plans(n: usize, shape: Shape) -> Vec<(Algorithm, Variant, Plan)> {
+    let limits = &Limits::TYPICAL;
+    let mut plans = Vec::new();
+    for (algorithm, variant) in all() {
+        plans.push((algorithm, variant, Plan::new(algorithm, variant, n, shape, limits).unwrap()));
+        for log2 in 1..=5 {
+            if algorithm != Algorithm::Radix || log2 >= 3 {
+                let plan = Plan::in_tiles(algorithm, variant, n, shape, limits, log2).unwrap();
+                plans.push((algorithm, variant, plan));
+            }
+        }
+    }
+    plans
+}
+
+/// A few keys with repetitions among them.
+fn few(n: usize) -> Vec<u32> {
+    random(n as u64).take(n).map(|number| number as u32 >> 3 << 26 | number as u32 & 7).collect()
+}
+
+/// The pairs of a dispatch whose elements are in different tiles.
+fn strays(dispatch: &Dispatch) -> usize {
+    let Some(tiles) = dispatch.kernel().tiles() else { return 0 };
+    let count = u64::from(dispatch.count());
+    let pairs = |step: Step| (0..step.comparisons(count)).map(move |number| step.pair(number));
+    let inside = dispatch.kernel().steps().into_iter().flat_map(pairs);
+    inside
+        .filter(|pair| pair.low.max(pair.high) < count)
+        .filter(|pair| tiles.of(pair.low) != tiles.of(pair.high))
+        .count()
+}
+
+#[test]
+fn no_comparison_leaves_its_tile() {
+    for n in [2, 7, 16, 63, 64, 1000, 5000] {
+        for (algorithm, variant, plan) in plans(n, KEYS) {
+            for dispatch in plan.distinct_dispatches() {
+                assert_eq!(strays(dispatch), 0, "{algorithm} {variant} {n}: {dispatch:?}");
+            }
+        }
+    }
+    // The check must be able to fail: the steps of a whole stage leave the tiles that end it.
+    let plan = Plan::in_tiles(Algorithm::Bitonic, Variant::Fused, 64, KEYS, &Limits::TYPICAL, 2).unwrap();
+    let tiles = plan.dispatches().nth(1).unwrap().kernel().tiles().unwrap();
+    let pair = Step::Mirror { block_log2: 6 }.pair(0);
+    assert_ne!(tiles.of(pair.low), tiles.of(pair.high));
+}
+
+/// What the layers of all moments make of the input.
+fn redrawn(played: &Played) -> Vec<u32> {
+    let mut ranks = played.input.clone();
+    for moment in &played.moments {
+        assert_eq!(ranks, moment.before);
+        ranks.resize(ranks.len().max(moment.after.len()), u32::MAX);
+        for layer in &moment.layers {
+            match layer {
+                Layer::Compare(_, pairs) => {
+                    for pair in pairs {
+                        assert_eq!(pair.swapped, ranks[pair.high] < ranks[pair.low], "{pair:?}");
+                        if ranks[pair.high] < ranks[pair.low] {
+                            ranks.swap(pair.low, pair.high);
+                        }
+                    }
+                }
+                Layer::Move(sources) => {
+                    ranks = sources.iter().map(|from| from.map_or(u32::MAX, |from| ranks[from])).collect();
+                }
+                Layer::Count(_) => {}
+            }
+        }
+        assert_eq!(ranks, moment.after);
+    }
+    ranks
+}
+
+#[test]
+fn what_is_drawn_gives_what_the_interpreter_leaves() {
+    for n in [1, 2, 3, 8, 12, 16, 31, 63, 64] {
+        for shape in Shape::ALL {
+            let keys = few(n);
+            for (algorithm, variant, plan) in plans(n, shape) {
+                let words: Words = match shape.key {
+                    KeyWords::One => keys.clone().into(),
+                    KeyWords::Two => {
+                        keys.iter().map(|&key| u64::from(key) << 17).collect::<Vec<u64>>().into()
+                    }
+                };
+                let played = Played::new(&plan, &words).unwrap();
+                let case = format!("{algorithm} {variant} {n} {shape:?}");
+                assert_eq!(played.moments.len() as u64, plan.dispatch_count(), "{case}");
+                let drawn = redrawn(&played);
+                assert!(drawn.is_sorted(), "{case}");
+                let mut expected = played.input.clone();
+                expected.sort_unstable();
+                assert_eq!(drawn[..n], expected, "{case}");
+                assert!(played.in_order_after.is_some(), "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "assertion `left == right` failed")]
+fn a_comparison_that_is_not_drawn_is_noticed() {
+    let plan = Plan::in_tiles(Algorithm::Bitonic, Variant::Fused, 16, KEYS, &Limits::TYPICAL, 2).unwrap();
+    let mut played = Played::new(&plan, &few(16).into()).unwrap();
+    let swaps = |layer: &mut Layer| match layer {
+        Layer::Compare(_, pairs) => {
+            let before = pairs.len();
+            pairs.retain(|pair| !pair.swapped);
+            before > pairs.len()
+        }
+        _ => false,
+    };
+    assert!(played.moments[1].layers.iter_mut().any(swaps));
+    redrawn(&played);
+}
+
+#[test]
+fn the_first_few_are_drawn_as_they_are_kept() {
+    for n in [20, 64] {
+        for first in [1, 3, 10] {
+            for (algorithm, variant) in all() {
+                let limits = &Limits::TYPICAL;
+                let plan = Plan::first(first, n, algorithm, variant, KEYS, limits).unwrap();
+                let played = Played::new(&plan, &few(n).into()).unwrap();
+                assert!(redrawn(&played)[..first].is_sorted(), "{algorithm} {variant} {n} {first}");
+            }
+            let plan =
+                Plan::select(first, n, Algorithm::Bitonic, Variant::Fused, KEYS, &Limits::TYPICAL).unwrap();
+            let played = Played::new(&plan, &few(n).into()).unwrap();
+            let kept = redrawn(&played);
+            let mut expected = played.input.clone();
+            expected.sort_unstable();
+            assert_eq!(kept[..first], expected[..first], "{n} {first}");
+        }
+    }
+}
+
+fn trace(algorithm: Algorithm, variant: Variant, n: usize) -> Trace {
+    let limits = Limits::TYPICAL;
+    let plan = Plan::new(algorithm, variant, n, KEYS, &limits).unwrap();
+    Trace {
+        algorithm,
+        variant,
+        element: ElementType::U32,
+        first: None,
+        tile: None,
+        limits,
+        plan,
+        measured: None,
+    }
+}
+
+#[test]
+fn passes_add_up_to_their_plan() {
+    for (algorithm, variant) in all() {
+        for n in [0, 1, 2, 1000, 70_000] {
+            let trace = trace(algorithm, variant, n);
+            let passes: Vec<_> = trace.passes().collect();
+            assert_eq!(passes.len() as u64, trace.plan.dispatch_count());
+            let bytes: u64 = passes.iter().map(|pass| pass.bytes_moved).sum();
+            assert_eq!(bytes, trace.plan.bytes_moved(), "{algorithm} {variant} {n}");
+            let steps: usize = passes.iter().map(|pass| pass.steps).sum();
+            let comparisons: u64 = passes.iter().map(|pass| pass.comparisons).sum();
+            assert_eq!(trace.work(), (steps as u64, comparisons));
+        }
+    }
+    // The network has log2 n · (log2 n + 1) / 2 steps, however it is cut.
+    for &variant in Algorithm::Bitonic.variants() {
+        assert_eq!(trace(Algorithm::Bitonic, variant, 1 << 16).work(), (136, 136 << 15), "{variant}");
+    }
+}
+
+/// The first two articles' tables beside ours; `gpusort trace --json` says the same.
+#[test]
+fn the_passes_of_the_articles_tables() {
+    // WebGPU: log2²(n) passes, where the network has half as many and log2 n more.
+    for (log2, stated, ours) in [(8, 64, 36), (10, 100, 55), (16, 256, 136), (20, 400, 210)] {
+        assert_eq!(stated, log2 * log2);
+        let naive = trace(Algorithm::Bitonic, Variant::Naive, 1 << log2);
+        assert_eq!(naive.plan.dispatch_count(), ours);
+        // An element is read and written once in each.
+        assert_eq!(naive.plan.bytes_moved(), ours * (1 << log2) * 2 * 4);
+    }
+    // CUDA: 20 launches in place of 400 at a million.
+    let launches = |variant| trace(Algorithm::Bitonic, variant, 1 << 20).plan.dispatch_count();
+    assert_eq!(
+        (launches(Variant::Naive), launches(Variant::LocalGlobal), launches(Variant::Fused)),
+        (210, 45, 12)
+    );
+}
