@@ -85,7 +85,7 @@ fn redrawn(played: &Played) -> Vec<u32> {
                 Layer::Move(sources) => {
                     ranks = sources.iter().map(|from| from.map_or(u32::MAX, |from| ranks[from])).collect();
                 }
-                Layer::Count(_) => {}
+                Layer::Count(_) | Layer::Sum(_) => {}
             }
         }
         assert_eq!(ranks, moment.after);

@@ -3,8 +3,9 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use anyhow::{bail, ensure};
+use anyhow::{anyhow, bail, ensure};
 use console::Term;
+use gpusort::ErrorKind;
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human::{self, grouped};
@@ -116,7 +117,14 @@ impl Options {
                 Plan::in_tiles(algorithm, variant, n, shape, limits, tile.ilog2())
             }
             (None, None) => Plan::new(algorithm, variant, n, shape, limits),
-        }?;
+        }
+        .map_err(|error| match error.kind() {
+            ErrorKind::Limit { .. } if self.tile.is_some() => anyhow!("{error}; --tile names the tiles"),
+            ErrorKind::Limit { .. } => {
+                anyhow!("{error}; a sort of more goes in shares, of which -n shows one")
+            }
+            _ => error.into(),
+        })?;
         Ok(Trace {
             algorithm,
             variant,
@@ -206,8 +214,14 @@ pub(super) fn run(args: TraceArgs) -> anyhow::Result<()> {
     let mut printed = Vec::new();
     if let Some(keys) = &keys {
         if is_played {
-            played =
-                Some(traces.iter().map(|trace| Played::new(&trace.plan, keys)).collect::<Result<_, _>>()?);
+            let plays = traces.iter().map(|trace| Played::new(&trace.plan, keys)).collect();
+            let plays: Result<_, gpusort::Error> = plays;
+            played = Some(plays.map_err(|error| match error.kind() {
+                ErrorKind::Limit { .. } => {
+                    anyhow!("{error}; fewer elements have one, and without --svg the passes are listed")
+                }
+                _ => error.into(),
+            })?);
         }
         if n <= FEW {
             printed = labels(keys, order)?;
@@ -300,9 +314,8 @@ fn elements(args: TraceArgs) -> anyhow::Result<Elements> {
     let budget = Budget::default();
     let mut parts = Parts::new(&input.inputs, &how, &budget, &Unwatched);
     let part = parts.next_part()?;
-    let too_much = || {
-        anyhow::anyhow!("{name}: more than the memory holds; -n takes the first elements of a smaller file")
-    };
+    let too_much =
+        || anyhow!("{name}: more than the memory holds; -n takes the first elements of a smaller file");
     ensure!(parts.is_over(), too_much());
     let Some((keys, order)) = part.into_keys()? else {
         bail!("{name}: a table; trace takes numbers alone, in text, binary or .npy");

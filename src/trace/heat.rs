@@ -61,6 +61,8 @@ pub enum Strip {
     /// Elements stay; how often a digit has each value is counted, and these are shares of the largest count. None where
     /// counts are cleared.
     Counts(Vec<f64>),
+    /// Elements stay; counts are added up, and these are shares of all.
+    Sums(Vec<f64>),
 }
 
 /// A colour: how high, and how grey.
@@ -118,13 +120,14 @@ impl Heat {
         done: u64,
         after: &[u32],
         sources: Option<&[Option<usize>]>,
-        counts: Option<Vec<u32>>,
+        counts: Option<(Vec<u32>, bool)>,
     ) {
         if !self.wants(done) {
             return;
         }
         let strip = match counts {
-            Some(counts) => Strip::Counts(bars(&counts)),
+            Some((sums, true)) => Strip::Sums(curve(&sums, self.n)),
+            Some((counts, false)) => Strip::Counts(bars(&counts)),
             None => Strip::Ranks {
                 cells: self.cells(after),
                 lines: sources.map(|sources| self.lines(after, sources)).unwrap_or_default(),
@@ -198,6 +201,12 @@ fn bars(counts: &[u32]) -> Vec<f64> {
         .collect();
     let most = sums.iter().copied().fold(1.0, f64::max);
     sums.into_iter().map(|sum| sum / most).collect()
+}
+
+/// Sums at as many places as there would be bars, as shares of `n`.
+fn curve(sums: &[u32], n: usize) -> Vec<f64> {
+    let every = (sums.len() / BARS).max(1);
+    sums.iter().step_by(every).map(|&sum| f64::from(sum) / n.max(1) as f64).collect()
 }
 
 #[cfg(test)]

@@ -77,6 +77,8 @@ enum Does {
     /// For each place the one that its element comes from.
     Moves(Vec<Option<usize>>),
     Counts(Vec<u32>),
+    /// How often a digit is lower than each value.
+    Sums(Vec<u32>),
 }
 
 /// Writes one line. `labels` are the elements in order, as they are printed, where what each pass does is to be listed.
@@ -140,5 +142,6 @@ fn does(layer: &Layer) -> Does {
         },
         Layer::Move(sources) => Does::Moves(sources.clone()),
         Layer::Count(counts) => Does::Counts(counts.clone()),
+        Layer::Sum(sums) => Does::Sums(sums.clone()),
     }
 }

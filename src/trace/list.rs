@@ -64,7 +64,7 @@ const COLUMNS: [Column; 12] = [
     Column {
         heading: "of copy",
         numbers: true,
-        less: 6,
+        less: 0,
         cell: |line| line.pass.part_of_copy.map(percent).unwrap_or_default(),
     },
 ];
@@ -104,9 +104,10 @@ pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
     let total = |widths: &[Option<usize>]| widths.iter().flatten().map(|width| width + 2).sum::<usize>() - 2;
     let what = COLUMNS.iter().position(|column| column.heading == "what it does").unwrap_or(0);
     for less in 1..=8 {
-        // Words may be cut a little before a column that says much is left out.
+        // Words may be cut, more of them before a column that says more is left out.
+        let kept = [usize::MAX, 40, 32][usize::from(less > 3) + usize::from(less > 5)];
         let excess = total(&widths).saturating_sub(width);
-        let spare = if less > 3 { widths[what].unwrap_or(0).saturating_sub(2 * LEAST) } else { 0 };
+        let spare = widths[what].unwrap_or(0).saturating_sub(kept);
         if excess > spare
             && let Some(column) = COLUMNS.iter().position(|column| column.less == less)
         {
@@ -114,7 +115,7 @@ pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
         }
     }
     let excess = total(&widths).saturating_sub(width);
-    widths[what] = widths[what].map(|width| width.saturating_sub(excess).max(LEAST));
+    widths[what] = widths[what].map(|own| own.saturating_sub(excess).max(LEAST.min(own)));
 
     let mut row = |cells: Vec<&str>| {
         let shown = cells.iter().zip(&widths).zip(&COLUMNS).filter_map(|((cell, width), column)| {

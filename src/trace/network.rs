@@ -94,6 +94,7 @@ fn parts(moment: &Moment, wires: usize) -> Vec<(usize, Vec<Part>)> {
             vec![Part::Letters(letters.map(Option::unwrap_or_default).collect())]
         }
         Layer::Count(_) => vec![Part::Wires("─#─")],
+        Layer::Sum(_) => vec![Part::Wires("─Σ─")],
     };
     let layers: Vec<(usize, Vec<Part>)> = moment.layers.iter().map(of_layer).enumerate().collect();
     // A pass that compares nothing has its number all the same.

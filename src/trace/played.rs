@@ -64,6 +64,8 @@ pub enum Layer {
     Move(Vec<Option<usize>>),
     /// How often a digit has each of its values.
     Count(Vec<u32>),
+    /// How often it has lower ones.
+    Sum(Vec<u32>),
 }
 
 impl Played {
@@ -152,7 +154,8 @@ impl Played {
             if n <= FEW {
                 let layers = match (&sources, &counts) {
                     (Some(sources), _) => vec![Layer::Move(sources.clone())],
-                    (None, Some(counts)) => vec![Layer::Count(counts.clone())],
+                    (None, Some((counts, true))) => vec![Layer::Sum(counts.clone())],
+                    (None, Some((counts, false))) => vec![Layer::Count(counts.clone())],
                     _ => compared(dispatch, &before),
                 };
                 self.moments.push(Moment { before: before.clone(), layers, after: after.clone() });
@@ -250,22 +253,23 @@ fn sources(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
     }
 }
 
-/// How often each value of a digit is among the elements, where a dispatch counts it.
-fn counts(dispatch: &Dispatch, before: &[u32], sorted: &[u64]) -> Option<Vec<u32>> {
+/// How often each value of a digit is among the elements, where a dispatch counts it; or, which is said beside it, how often
+/// lower ones are.
+fn counts(dispatch: &Dispatch, before: &[u32], sorted: &[u64]) -> Option<(Vec<u32>, bool)> {
     let Kernel::Radix(radix) = dispatch.kernel() else { return None };
     let counted = match radix.work {
-        RadixWork::Clear => return Some(Vec::new()),
+        RadixWork::Clear => return Some((Vec::new(), false)),
         RadixWork::Histogram | RadixWork::Count { .. } | RadixWork::Scan => radix.digit,
         RadixWork::Sweep(_) | RadixWork::Scatter => return None,
     };
     let mut counts = vec![0; 1 << DIGIT_BITS];
     before.iter().for_each(|&rank| counts[digit(sorted, rank, counted)] += 1);
-    if radix.work == RadixWork::Scan {
-        // What it leaves: how many have a lower value.
+    let sums = radix.work == RadixWork::Scan;
+    if sums {
         let mut sum = 0;
         counts.iter_mut().for_each(|count| sum += std::mem::replace(count, sum));
     }
-    Some(counts)
+    Some((counts, sums))
 }
 
 fn digit(sorted: &[u64], rank: u32, digit: u32) -> usize {

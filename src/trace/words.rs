@@ -22,6 +22,17 @@ pub(super) fn digit(kernel: Kernel) -> Option<u32> {
     }
 }
 
+/// A power of two as in options: `64K`.
+fn power(log2: u32) -> String {
+    let (unit, name) = match log2 {
+        30.. => (30, "G"),
+        20..30 => (20, "M"),
+        10..20 => (10, "K"),
+        _ => (0, ""),
+    };
+    format!("{}{name}", 1_u64 << (log2 - unit))
+}
+
 /// What this dispatch does.
 pub(super) fn of(dispatch: &Dispatch) -> String {
     let kernel = dispatch.kernel();
@@ -29,17 +40,17 @@ pub(super) fn of(dispatch: &Dispatch) -> String {
         let largest = super::steps(dispatch).iter().map(|step| block_log2(*step)).max().unwrap_or(1);
         match largest {
             0 | 1 => "pairs".to_owned(),
-            log2 => format!("stages 2 … {}", grouped(1_u64 << log2)),
+            log2 => format!("stages 2 … {}", power(log2)),
         }
     };
     match kernel {
         Kernel::Step(_) => of_steps(&super::steps(dispatch)),
         Kernel::Local(Local::Sort { tile_log2 }) => {
-            format!("sort tiles of {}: {}", grouped(1_u64 << tile_log2), sorted())
+            format!("sort tiles of {}: {}", power(tile_log2), sorted())
         }
         Kernel::Local(Local::Merge { .. }) => in_tiles(&of_steps(&super::steps(dispatch)), kernel),
         Kernel::Fused(fused) => match fused.work {
-            FusedWork::Sort => format!("sort tiles of {}: {}", grouped(1_u64 << fused.tile.log2()), sorted()),
+            FusedWork::Sort => format!("sort tiles of {}: {}", power(fused.tile.log2()), sorted()),
             FusedWork::Halves => {
                 let shifted = if dispatch.first() == 0 { "" } else { ", shifted" };
                 format!("merge halves of tiles{shifted}")
@@ -49,15 +60,15 @@ pub(super) fn of(dispatch: &Dispatch) -> String {
         Kernel::Rows(rows) => match rows {
             Rows::Pad { from } if from == dispatch.count() => "pad: nothing to do".to_owned(),
             Rows::Pad { .. } => format!("pad to {}", grouped(dispatch.count())),
-            Rows::Sort { row_log2 } => format!("sort rows of {}, up and down", grouped(1_u64 << row_log2)),
+            Rows::Sort { row_log2 } => format!("sort rows of {}, up and down", power(row_log2)),
             Rows::Merge { .. } => format!("{} in rows", of_steps(&super::steps(dispatch))),
             Rows::Transpose { rows_log2, columns_log2 } => {
-                let [rows, columns] = [rows_log2, columns_log2].map(|log2| grouped(1_u64 << log2));
+                let [rows, columns] = [rows_log2, columns_log2].map(|log2| power(log2));
                 format!("transpose {rows} rows of {columns}")
             }
         },
         Kernel::Top(top) => {
-            let tile = grouped(1_u64 << top.tuning.tile_log2());
+            let tile = power(top.tuning.tile_log2());
             format!("keep the first {} of each {tile}", grouped(top.k))
         }
         Kernel::Radix(radix) => {
@@ -87,7 +98,7 @@ pub(super) fn of(dispatch: &Dispatch) -> String {
 
 fn in_tiles(what: &str, kernel: Kernel) -> String {
     match kernel.tiles() {
-        Some(tiles) => format!("{what} in tiles of {}", grouped(tiles.size())),
+        Some(tiles) => format!("{what} in tiles of {}", power(tiles.size().ilog2())),
         None => what.to_owned(),
     }
 }
@@ -104,9 +115,9 @@ fn block_log2(step: Step) -> u32 {
 /// The name of a step.
 pub(super) fn of_step(step: Step) -> String {
     match step {
-        Step::Mirror { block_log2 } => format!("mirror {}", grouped(1_u64 << block_log2)),
+        Step::Mirror { block_log2 } => format!("mirror {}", power(block_log2)),
         Step::Stride { stride_log2 } | Step::Alternating { stride_log2, .. } => {
-            format!("stride {}", grouped(1_u64 << stride_log2))
+            format!("stride {}", power(stride_log2))
         }
         Step::Phase { odd: false } => "even phase".to_owned(),
         Step::Phase { odd: true } => "odd phase".to_owned(),
@@ -126,7 +137,7 @@ fn of_steps(steps: &[Step]) -> String {
         let comma = if text.is_empty() { "" } else { ", " };
         let _ = match (run.len(), stride(&first), stride(&last)) {
             (2.., Some(first), Some(last)) => {
-                let [first, last] = [first, last].map(|log2| grouped(1_u64 << log2));
+                let [first, last] = [first, last].map(|log2| power(log2));
                 write!(text, "{comma}strides {first} … {last}")
             }
             _ => write!(text, "{comma}{}", of_step(first)),

@@ -1,1 +1,336 @@
-//! `gpusort trace`.
+//! `gpusort trace` as a person or a script runs it.
+
+use std::fs;
+
+use gpusort::unstable::plan::{Algorithm, Variant};
+use serde_json::Value;
+
+use crate::device;
+use crate::support::command::{BINARY, refused, run, sorted, stderr};
+use crate::support::files::{Folder, npy_of};
+use crate::support::xml;
+
+/// The passes as JSON.
+fn json(more: &[&str]) -> Value {
+    serde_json::from_str(&sorted(&[&["trace", "--json"], more].concat(), "")).unwrap()
+}
+
+/// A picture.
+fn svg(more: &[&str]) -> String {
+    let picture = sorted(&[&["trace", "--svg", "-"], more].concat(), "");
+    xml::check(&picture).unwrap_or_else(|error| panic!("{more:?}: {error}"));
+    picture
+}
+
+/// Every algorithm with each of its variants.
+fn all() -> impl Iterator<Item = (Algorithm, Variant)> {
+    let variants =
+        |algorithm: Algorithm| algorithm.variants().iter().map(move |&variant| (algorithm, variant));
+    Algorithm::ALL.into_iter().flat_map(variants)
+}
+
+#[test]
+fn passes_are_those_that_a_sort_on_the_device_makes() {
+    let folder = Folder::new();
+    for n in ["2", "16", "1000", "5000"] {
+        let file = folder.arg(&format!("{n}.u32"));
+        sorted(&["gen", "-c", n, "--seed", "9", "-o", &file], "");
+        for (algorithm, variant) in all() {
+            let method = ["-d", &device::name(), "-a", algorithm.name(), "--variant", variant.name()];
+            if (variant, n) == (Variant::Naive, "5000") {
+                continue;
+            }
+            let ran: Value = {
+                let output =
+                    run(&[&["sort", "-q", "--json", &file, "-o", "/dev/null"], &method[..]].concat(), "");
+                serde_json::from_slice(&output.stdout).unwrap()
+            };
+            let trace = json(&[&method[..], &[&file]].concat());
+            assert_eq!(trace["n"].to_string(), n);
+            for name in ["algo", "variant", "type", "dispatches", "bytes_moved"] {
+                assert_eq!(trace[name], ran[name], "{algorithm} {variant} {n}: {name}");
+            }
+            let passes = trace["passes"].as_array().unwrap();
+            assert_eq!(passes.len() as u64, trace["dispatches"].as_u64().unwrap());
+            assert_eq!(trace["device"], ran["device"]);
+            // Each pass is timed, and they are what the sort is.
+            let times: Vec<f64> = passes.iter().map(|pass| pass["ms"].as_f64().unwrap()).collect();
+            assert!(times.iter().all(|&ms| ms >= 0.0) && times.iter().sum::<f64>() > 0.0);
+            assert!((times.iter().sum::<f64>() - trace["ms"]["passes"].as_f64().unwrap()).abs() < 1e-6);
+            assert!(trace["ms"]["sort"].as_f64().unwrap() > 0.0);
+            let copy = trace["copy_bytes_per_s"].as_f64().unwrap();
+            for pass in passes.iter().filter(|pass| pass["ms"].as_f64().unwrap() > 0.0) {
+                let part = pass["bytes_moved"].as_f64().unwrap() / pass["ms"].as_f64().unwrap() * 1e3 / copy;
+                let told = pass["part_of_copy"].as_f64().unwrap();
+                assert!((told - part).abs() <= 1e-6 * part, "{told} {part}");
+            }
+        }
+    }
+}
+
+#[test]
+fn json_has_all_that_is_done_to_few_elements() {
+    let trace = json(&["-n", "8", "-t", "u8", "--variant", "naive"]);
+    let numbers = |value: &Value| -> Vec<u32> {
+        value.as_array().unwrap().iter().map(|text| text.as_str().unwrap().parse().unwrap()).collect()
+    };
+    let mut elements = numbers(&trace["input"]);
+    let mut swaps = 0;
+    for pass in trace["passes"].as_array().unwrap() {
+        for done in pass["does"].as_array().unwrap() {
+            let pairs = |name: &str| -> Vec<[usize; 2]> {
+                serde_json::from_value(done["compares"][name].clone()).unwrap()
+            };
+            let swapped = pairs("swapped");
+            for [low, high] in pairs("pairs") {
+                assert_eq!(elements[high] < elements[low], swapped.contains(&[low, high]));
+                if elements[high] < elements[low] {
+                    elements.swap(low, high);
+                    swaps += 1;
+                }
+            }
+        }
+        assert_eq!(numbers(&pass["after"]), elements);
+    }
+    assert!(elements.is_sorted());
+    assert_eq!(trace["swaps"], swaps);
+    assert_eq!((&trace["comparisons"], &trace["steps"]), (&Value::from(24), &Value::from(6)));
+    // Nothing of the elements where there are many.
+    let trace = json(&["-n", "65"]);
+    assert!(trace["input"].is_null() && trace["passes"][0]["does"].is_null());
+    // A line for each variant.
+    let lines = sorted(&["trace", "--json", "--compare", "naive,onesweep,block"], "");
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<_> = lines.iter().map(|line| (line["algo"].as_str(), line["variant"].as_str())).collect();
+    let named = [("bitonic", "naive"), ("radix", "onesweep"), ("odd-even", "block")];
+    assert_eq!(names, named.map(|(algorithm, variant)| (Some(algorithm), Some(variant))));
+}
+
+/// The numbers in the data of the paths of a class, by letter.
+fn bars(picture: &str, class: &str) -> Vec<[f64; 3]> {
+    let begins = format!("<path class=\"{class}\" d=\"");
+    let paths = picture.split(&begins).skip(1).map(|rest| rest.split('"').next().unwrap());
+    let bar = |text: &str| {
+        let numbers: Vec<f64> = text.split([' ', 'V']).map(|number| number.parse().unwrap()).collect();
+        [numbers[0], numbers[1], numbers[2]]
+    };
+    paths.flat_map(|path| path.split('M').skip(1)).map(bar).collect()
+}
+
+/// The numbers beside the wires, of one end, and where they are.
+fn ends(picture: &str, class: &str) -> Vec<(f64, u32)> {
+    let begins = format!("<text class=\"{class}\" x=\"");
+    let texts = picture.split(&begins).skip(1);
+    let text = |rest: &str| {
+        let y = rest.split("y=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+        (y, rest.split('>').nth(1).unwrap().split('<').next().unwrap().parse().unwrap())
+    };
+    texts.map(text).collect()
+}
+
+/// Applies the bars of a picture from left to right to the numbers on the left; whether that gives those on the right, and the
+/// dark bars are those that swap.
+fn is_redrawn(picture: &str) -> bool {
+    let (input, output) = (ends(picture, "v r"), ends(picture, "v"));
+    let wire = |y: f64| {
+        let distance = |(_, (place, _)): &(usize, &(f64, u32))| (place - y).abs();
+        input.iter().enumerate().min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap().0
+    };
+    let mut all: Vec<([f64; 3], bool)> = bars(picture, "keep").into_iter().map(|bar| (bar, false)).collect();
+    all.extend(bars(picture, "swap").into_iter().map(|bar| (bar, true)));
+    all.sort_by(|a, b| a.0[0].total_cmp(&b.0[0]));
+    let mut numbers: Vec<u32> = input.iter().map(|(_, number)| *number).collect();
+    for ([_, low, high], swapped) in all {
+        // Numbers are a little below their wires.
+        let (low, high) = (wire(low + 3.5), wire(high + 3.5));
+        if (numbers[high] < numbers[low]) != swapped {
+            return false;
+        }
+        if swapped {
+            numbers.swap(low, high);
+        }
+    }
+    numbers.is_sorted() && numbers == output.iter().map(|(_, number)| *number).collect::<Vec<_>>()
+}
+
+#[test]
+fn the_bars_of_a_picture_make_its_left_its_right() {
+    for n in ["2", "8", "15", "16", "64"] {
+        for variant in ["naive", "local-global", "fused"] {
+            for tile in ["4", "8"] {
+                let picture = svg(&["-n", n, "-t", "u8", "--variant", variant, "--tile", tile]);
+                assert!(is_redrawn(&picture), "{n} {variant} {tile}");
+            }
+        }
+        for variant in ["naive", "block"] {
+            assert!(is_redrawn(&svg(&[
+                "-n",
+                n,
+                "-t",
+                "u8",
+                "-a",
+                "odd-even",
+                "--variant",
+                variant,
+                "--tile",
+                "8"
+            ])));
+        }
+    }
+    // The check must be able to fail: a bar too few, and a wrong number.
+    let picture = svg(&["-n", "8", "-t", "u8", "--variant", "naive"]);
+    let (first, rest) = picture.split_once("class=\"swap\" d=\"").unwrap();
+    let (_, rest) = rest.split_once('M').unwrap();
+    let (_, rest) = rest.split_once('M').unwrap();
+    assert!(!is_redrawn(&format!("{first}class=\"swap\" d=\"M{rest}")));
+    assert!(!is_redrawn(&picture.replacen(">47<", ">48<", 1)));
+}
+
+#[test]
+fn pictures_are_well_formed_and_small() {
+    for (algorithm, variant) in all() {
+        for n in ["0", "1", "2", "3", "63", "64", "65", "4096"] {
+            for more in [&[][..], &["--tile", "8"], &["--animate"]] {
+                let method = ["-n", n, "-a", algorithm.name(), "--variant", variant.name()];
+                let picture = svg(&[&method[..], &["-t", "u8"], more].concat());
+                assert!(!picture.contains("<script") && !picture.contains("href"), "it needs nothing else");
+                assert!(picture.contains("prefers-color-scheme:dark"));
+                // Of nothing, nothing moves.
+                assert_eq!(picture.contains("@keyframes"), more == ["--animate"] && n != "0");
+                assert_eq!(picture.contains("prefers-reduced-motion:reduce"), more == ["--animate"]);
+                assert!(
+                    picture.len() < 200_000,
+                    "{algorithm} {variant} {n} {more:?}: {} bytes",
+                    picture.len()
+                );
+            }
+        }
+    }
+    // The check of the form must be able to fail.
+    for wrong in
+        ["<a><b></a></b>", "<a b=c/>", "<a>&</a>", "<a", "<a/><a/>", "<a b=\"1\" b=\"2\"/>", "<a></a"]
+    {
+        assert!(xml::check(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_picture_of_a_million_is_small_too() {
+    for args in [&["-a", "radix"][..], &["--variant", "fused"]] {
+        let picture = svg(&[&["-n", "1M"], args].concat());
+        assert!(picture.len() < 200_000 && picture.contains("1,048,576 u32"), "{} bytes", picture.len());
+    }
+    let message = refused(&["trace", "-n", "1048577", "--svg", "-"], "");
+    assert!(message.contains("at most 1,048,576") && message.contains("without --svg"), "{message}");
+}
+
+#[test]
+fn text_is_as_wide_as_it_may_be_and_plain_in_pipes() {
+    for (algorithm, variant) in all() {
+        for n in ["0", "1", "2", "16", "63", "64", "65", "1M", "256M"] {
+            if algorithm == Algorithm::OddEven && n == "256M" {
+                continue;
+            }
+            let text = sorted(&["trace", "-n", n, "-a", algorithm.name(), "--variant", variant.name()], "");
+            assert!(!text.contains('\x1b'), "{text}");
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= 80, "{algorithm} {variant} {n}: {widest}\n{text}");
+            assert!(text.lines().count() < 700, "{algorithm} {variant} {n}");
+            let title = format!("{algorithm} {variant}, ");
+            assert!(text.starts_with(&title), "{text}");
+        }
+    }
+    assert!(sorted(&["trace", "-n", "1"], "").contains("Fewer than two elements are in order."));
+    // Long lists of alike passes are short.
+    let text = sorted(&["trace", "-n", "1000", "-a", "odd-even", "--variant", "naive"], "");
+    assert!(text.contains("1, 3 … 999") && text.contains("2, 4 … 1,000"), "{text}");
+}
+
+#[test]
+fn elements_come_from_files_as_sort_reads_them() {
+    let folder = Folder::new();
+    let text = folder.write("x.txt", "# numbers\n30 -10\n 20.5\n");
+    let shown = |args: &[&str], stdin: &str| -> Vec<String> {
+        let trace = sorted(&[&["trace", "--json"], args].concat(), stdin);
+        let trace: Value = serde_json::from_str(&trace).unwrap();
+        serde_json::from_value(trace["input"].clone()).unwrap()
+    };
+    assert_eq!(shown(&[&text], ""), ["30", "-10", "20.5"]);
+    assert_eq!(shown(&[&text, "-n", "2"], ""), ["30", "-10"]);
+    assert_eq!(shown(&["-"], "3 1 2"), ["3", "1", "2"]);
+    let binary = folder.write("x.i64", [5_i64.to_le_bytes(), (-5_i64).to_le_bytes()].concat());
+    assert_eq!(shown(&[&binary], ""), ["5", "-5"]);
+    let words = [7_u32, 4].map(u32::to_le_bytes).concat();
+    assert_eq!(shown(&["-f", "bin", "-t", "u32", &folder.write("x", &words)], ""), ["7", "4"]);
+    assert_eq!(shown(&[&folder.write("x.npy", npy_of(b"<u4", "(2,)", &words))], ""), ["7", "4"]);
+    // Made as by gen.
+    let made = sorted(&["gen", "-c", "5", "-t", "i16", "--seed", "7", "--dist", "zipf"], "");
+    let asked = ["-n", "5", "-t", "i16", "--seed", "7", "--dist", "zipf"];
+    assert_eq!(shown(&asked, ""), made.lines().collect::<Vec<_>>());
+    assert_eq!(shown(&[], "").len(), 16);
+    let table = folder.write("x.csv", "a,b\n1,2\n");
+    for (args, said) in [
+        (&["trace", &text, "-n", "4"][..], "x.txt: has 3 elements, and -n 4 asks for more"),
+        (&["trace", &table], "x.csv: a table"),
+        (&["trace", &text, "--dist", "zipf"], "--dist is about elements that are made"),
+        (&["trace", &folder.arg("gone")], "gone: cannot open"),
+        (&["trace", &folder.write("bad.txt", "1 x\n")], "bad.txt:1:3: 'x' is not a number"),
+    ] {
+        let message = refused(args, "");
+        assert!(message.contains(said), "{args:?}: {message}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_the_reason() {
+    let folder = Folder::new();
+    let gone = folder.arg("no/x.svg");
+    for (args, said) in [
+        (&["-a", "radix", "--variant", "fused"][..], "radix has no variant 'fused'"),
+        (&["--animate"], "--svg FILE"),
+        (&["--json", "--svg", "-"], "both go to standard output"),
+        (&["--svg", &gone], "there is no folder"),
+        (&["--variant", "naive", "--compare", "fused"], "cannot be used with"),
+        (&["--tile", "6"], "--tile 6 is not a power of two"),
+        (&["--tile", "1"], "2 is the smallest"),
+        (&["--tile", "1M"], "--tile names the tiles"),
+        (&["-a", "radix", "--tile", "4"], "tiles of 8 elements or more"),
+        (&["--tile", "8", "--top", "3"], "leave --tile out"),
+        (&["-n", "2G"], "a sort of more goes in shares"),
+        (&["-n", "1.5M"], "'1.5M' is not a size"),
+        (&["-n", "1M", "-a", "odd-even", "--variant", "naive", "--json"], "1,048,576 passes"),
+        (&["-d", "cpu"], "no passes to be timed"),
+        (&["-d", "auto"], "--device needs gpu"),
+        (&["-d", "no such device"], "no GPU has 'no such device'"),
+        (&["--compare", "quick"], "possible values"),
+    ] {
+        let message = refused(&[&["trace"], args].concat(), "");
+        assert!(message.contains(said), "{args:?}: {message}");
+    }
+    assert!(folder.names().is_empty());
+    // An older picture is replaced.
+    let picture = folder.write("x.svg", "old");
+    sorted(&["trace", "--svg", &picture], "");
+    assert!(fs::read_to_string(&picture).unwrap().starts_with("<svg"));
+}
+
+/// The page's pictures and tables are what the command draws and lists now.
+#[test]
+#[cfg(unix)]
+fn the_page_about_the_sorts_is_up_to_date() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let draw = |more: &[&str]| {
+        std::process::Command::new("python3")
+            .args(["-B", "docs/sorts/draw.py"])
+            .args(more)
+            .current_dir(root)
+            .env("GPUSORT", BINARY)
+            .output()
+            .unwrap()
+    };
+    let done = draw(&["--check"]);
+    assert!(done.status.success(), "{}{}", String::from_utf8_lossy(&done.stdout), stderr(&done));
+    // The check must be able to fail.
+    let done = draw(&["--check", "--self-test"]);
+    assert!(done.status.success(), "{}{}", String::from_utf8_lossy(&done.stdout), stderr(&done));
+}

@@ -13,3 +13,4 @@ pub mod python;
 pub mod requirements;
 pub mod texts;
 pub mod tier;
+pub mod xml;

@@ -40,9 +40,25 @@ pub(super) fn hex(shade: Shade) -> String {
 }
 
 /// The pure colour of a rank among `n`.
-pub(super) fn of_rank(rank: u32, n: usize) -> String {
+fn shade_of(rank: u32, n: usize) -> Shade {
     let part = f64::from(rank) / (n.max(2) - 1) as f64;
-    hex(Shade { level: (part * (LEVELS - 1) as f64).round() as usize, mixed: 0 })
+    Shade { level: (part * (LEVELS - 1) as f64).round() as usize, mixed: 0 }
+}
+
+/// The colour of a dot for a rank among `n`.
+pub(super) fn of_rank(rank: u32, n: usize) -> String {
+    hex(shade_of(rank, n))
+}
+
+/// The colour of a line for a rank among `n`.
+pub(super) fn line_of_rank(rank: u32, n: usize) -> String {
+    of_line(shade_of(rank, n))
+}
+
+/// The colour of a thin line: of the middle of the ramp, since the ends are lost on dark and on light pages.
+pub(super) fn of_line(shade: Shade) -> String {
+    let most = (LEVELS - 1) as f64;
+    hex(Shade { level: (most * 0.28 + shade.level as f64 * 0.58).round() as usize, ..shade })
 }
 
 /// Names of colours, and what they are on light and on dark pages.
@@ -86,8 +102,8 @@ pub(super) fn style() -> String {
               .wire,.keep,.swap,.move{fill:none}.wire{stroke:var(--wire)}\
               .keep{stroke:var(--keep);stroke-width:1.1}.swap{stroke:var(--ink);stroke-width:1.7}\
               .kd,.sd{fill:none;stroke-linecap:round}.kd{stroke:var(--keep)}.sd{stroke:var(--ink)}\
-              .up{fill:var(--ink)}.move{stroke-width:1.5}.bars{fill:var(--bar)}\
-              .rule{stroke:var(--edge);fill:none}.cell{stroke-width:1;fill:none;shape-rendering:crispEdges}";
+              .up{fill:var(--ink)}.move{stroke-width:1.5}.bars{fill:var(--bar)}.sums{fill:none;stroke:var(--bar);stroke-width:1.6}\
+              ";
     for tint in 0..TINTS {
         let _ = write!(style, ".t{tint}{{fill:var(--t{tint})}}");
     }

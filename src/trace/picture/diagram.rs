@@ -44,7 +44,7 @@ fn units_of(layer: &Layer) -> f64 {
     match layer {
         Layer::Compare(_, pairs) => columns(pairs).len().saturating_sub(1) as f64,
         Layer::Move(_) => MOVE,
-        Layer::Count(_) => COUNT,
+        Layer::Count(_) | Layer::Sum(_) => COUNT,
     }
 }
 
@@ -68,7 +68,7 @@ fn is_drawn((_, played, _): &Panel) -> bool {
 /// Pixels for the elements at one end.
 fn label_width((_, _, labels): &Panel) -> f64 {
     let widest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-    widest.min(24) as f64 * DIGIT + 10.0
+    widest.min(24) as f64 * DIGIT + 12.0
 }
 
 /// The least width of a panel's diagram; 0 without one.
@@ -140,6 +140,9 @@ impl<'a> Diagram<'a> {
                         paths.take(sources, (x, end), &y);
                     }
                     Layer::Count(counts) => drawn.counts(counts, (x, COUNT * self.unit), above, below),
+                    Layer::Sum(sums) => {
+                        drawn.sums(sums, played.input.len(), (x, COUNT * self.unit), above, below);
+                    }
                 }
                 x += (units_of(layer) + STEP + 1.0) * self.unit;
             }
@@ -147,9 +150,9 @@ impl<'a> Diagram<'a> {
         self.wires(&mut wires, at, self.to, &y);
         svg.path("wire", &wires);
         drawn.finish(svg, self.unit);
-        self.labels(svg, &played.input, "v r", self.from - 7.0, &y);
+        self.labels(svg, &played.input, "v r", self.from - 9.0, &y);
         let last = played.moments.last().map_or(&played.input, |moment| &moment.after);
-        self.labels(svg, last, "v", self.to + 7.0, &y);
+        self.labels(svg, last, "v", self.to + 9.0, &y);
         if let Some(motion) = motion {
             motion.elements(svg, &paths, played.input.len(), (self.height / 2.6).min(6.0));
         }
@@ -184,6 +187,9 @@ impl<'a> Diagram<'a> {
         if layers().any(|layer| matches!(layer, Layer::Count(_))) {
             words += " Grey bars are counts of a digit's 256 values, the lowest on top.";
         }
+        if layers().any(|layer| matches!(layer, Layer::Sum(_))) {
+            words += " A grey line is how many elements have lower values.";
+        }
         let tiles = || trace.plan.distinct_dispatches().filter_map(|it| it.kernel().tiles());
         let held = |held| tiles().any(|tiles| tiles.held == held);
         let place = match (held(Held::Registers), held(Held::Workgroup)) {
@@ -191,10 +197,7 @@ impl<'a> Diagram<'a> {
             (false, true) => "workgroup memory",
             _ => return words,
         };
-        words
-            + &format!(
-                " Tints are tiles: a workgroup has one to itself, in {place}, and all steps in the frame on it."
-            )
+        words + &format!(" Tints are tiles: a workgroup has one to itself, in {place}, until the pass ends.")
     }
 
     /// A frame for each pass, with its number, and the tiles in it.
@@ -283,6 +286,7 @@ struct Drawn {
     swapped_ends: String,
     arrows: String,
     bars: String,
+    sums: String,
     moves: Vec<(String, String)>,
 }
 
@@ -339,7 +343,7 @@ impl Drawn {
                 Px(to),
                 Px(y(place))
             );
-            self.moves.push((colours::of_rank(rank, n), curve));
+            self.moves.push((colours::line_of_rank(rank, n), curve));
         }
     }
 
@@ -354,8 +358,24 @@ impl Drawn {
         }
     }
 
+    fn sums(&mut self, sums: &[u32], n: usize, (x, width): (f64, f64), above: f64, below: f64) {
+        let each = (below - above - 8.0) / sums.len().max(1) as f64;
+        for (value, run) in sums.chunk_by(|a, b| a == b).scan(0, |at, run| {
+            let value = *at;
+            *at += run.len();
+            Some((value, run))
+        }) {
+            let at = x + width * f64::from(run[0]) / n.max(1) as f64;
+            let (from, to) =
+                (above + 4.0 + value as f64 * each, above + 4.0 + (value + run.len()) as f64 * each);
+            let begin = if value == 0 { format!("M{} {}", Px(at), Px(from)) } else { format!("H{}", Px(at)) };
+            let _ = write!(self.sums, "{begin}V{}", Px(to));
+        }
+    }
+
     fn finish(self, svg: &mut Svg, unit: f64) {
         svg.path("bars", &self.bars);
+        svg.path("sums", &self.sums);
         for (colour, curve) in &self.moves {
             svg.leaf("path", &[("class", &"move"), ("stroke", colour), ("d", curve)]);
         }

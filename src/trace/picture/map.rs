@@ -44,7 +44,7 @@ pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: O
     let mut columns =
         vec![Column { heading: "pass", x: 26.0, ends: true, cell: |pass| grouped(pass.number) }];
     let words_at = 34.0;
-    let words_width = if is_wide { 206.0 } else { 0.0 };
+    let words_width = if is_wide { 250.0 } else { 0.0 };
     let left = words_at + words_width;
     let mut right = width;
     let mut last = |heading, wide: f64, cell| {
@@ -68,7 +68,8 @@ pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: O
     let rows = &heat.rows;
     let lines = rows.iter().map(|row| if has_lines(row) { WAY } else { 0.0 }).sum::<f64>();
     let each = if rows.len() as f64 * ROW <= MANY { ROW } else { (MANY - lines) / rows.len() as f64 };
-    let each = each.max(2.5);
+    // In whole pixels, so that rows are equal.
+    let each = each.floor().max(3.0);
     let heading = top + 9.0;
     let rank = "rank by position";
     let place = |x: f64, y: f64, class: &'static str| (class, x, y);
@@ -88,7 +89,7 @@ pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: O
     let mut passes = trace.passes();
     let mut ends = Vec::new();
     let mut cells: BTreeMap<Shade, String> = BTreeMap::new();
-    let mut curves = String::new();
+    let (mut curves, mut sums) = (String::new(), String::new());
     let mut moved: BTreeMap<Shade, String> = BTreeMap::new();
     let unit = (right - left) / heat.columns() as f64;
     for row in rows {
@@ -133,6 +134,16 @@ pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: O
                 }
                 add_runs(&mut cells, shades, y + way - begin, each);
             }
+            Strip::Sums(shares) => {
+                let wide = (right - left) / shares.len().max(1) as f64;
+                let tall = (each - 4.0).max(1.0);
+                for (place, share) in shares.iter().enumerate() {
+                    let y = y + each - 2.0 - tall * share;
+                    let begin = if place == 0 { format!("M{}", Px(left)) } else { "V".to_owned() };
+                    let gap = if place == 0 { " " } else { "" };
+                    let _ = write!(sums, "{begin}{gap}{}h{}", Px(y), Px(wide));
+                }
+            }
             Strip::Counts(shares) => {
                 let wide = (right - left) / shares.len().max(1) as f64;
                 let tall = (each - 3.0).max(1.0);
@@ -157,14 +168,15 @@ pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: O
     }
     // Cells are in units of a column, and as many pixels down: that keeps their paths short.
     let fine = format!("translate({} {}) scale({:.4} 1)", Px(left), Px(begin), unit);
-    svg.open("g", &[("transform", &fine)]);
+    svg.open("g", &[("transform", &fine), ("shape-rendering", &"crispEdges")]);
     for (shade, path) in &cells {
         svg.leaf("path", &[("fill", &colours::hex(*shade)), ("d", path)]);
     }
     svg.close();
     svg.path("bars", &curves);
+    svg.path("sums", &sums);
     for (shade, path) in &moved {
-        svg.leaf("path", &[("class", &"move"), ("stroke", &colours::hex(*shade)), ("d", path)]);
+        svg.leaf("path", &[("class", &"move"), ("stroke", &colours::of_line(*shade)), ("d", path)]);
     }
     if let Some(motion) = motion {
         motion.rows(svg, (left, begin, right - left, y - begin), &ends, rows);
@@ -178,11 +190,13 @@ fn has_lines(row: &Row) -> bool {
 
 /// Adds rectangles of neighbours in one colour.
 fn add_runs(paths: &mut BTreeMap<Shade, String>, cells: &[Option<Shade>], y: f64, height: f64) {
+    // Rows that are as thin as what would be between them lie close.
+    let gap = if height >= 12.0 { 1.0 } else { 0.0 };
     let mut column = 0;
     for run in cells.chunk_by(|a, b| a == b) {
         if let Some(shade) = run[0] {
             let path = paths.entry(shade).or_default();
-            let _ = write!(path, "M{column} {}h{}v{}h-{}z", Px(y), run.len(), Px(height - 0.8), run.len());
+            let _ = write!(path, "M{column} {}h{}v{}h-{}z", Px(y), run.len(), Px(height - gap), run.len());
         }
         column += run.len();
     }

@@ -14,6 +14,9 @@ use crate::trace::heat::Row;
 /// The share of the time in which something moves.
 const MOVING: f64 = 0.88;
 
+/// Swaps that are no farther apart than this, in pixels, may be one movement.
+const NEAR: f64 = 20.0;
+
 /// Percent of the time that a swap takes.
 const SWAP: f64 = 0.5;
 
@@ -45,7 +48,7 @@ impl Motion {
     /// The style sheet's part.
     pub(super) fn style(&self) -> String {
         format!(
-            ".e{{opacity:0;stroke:var(--page);stroke-width:1}}.cover{{fill:var(--page);visibility:hidden}}{}\
+            ".e{{opacity:0;stroke:var(--ink);stroke-width:1}}.cover{{fill:var(--page);visibility:hidden}}{}\
              @media(prefers-reduced-motion:reduce){{.e,.cover,.e *{{animation:none!important}}}}",
             self.style
         )
@@ -109,13 +112,7 @@ impl Motion {
             let begin = way.begin;
             let mut frames = String::new();
             let mut y = begin;
-            for &(x, duration, to) in &way.turns {
-                let (leaves, arrives) = (share(x), share(x + duration));
-                let (leaves, arrives) = if duration > 0.0 {
-                    (leaves, arrives)
-                } else {
-                    (leaves - SWAP / 2.0, leaves + SWAP / 2.0)
-                };
+            for Line { leaves, arrives, to, .. } in way.lines(share) {
                 let _ = write!(
                     frames,
                     "{:.2}%{{translate:0 {}px}}{:.2}%{{translate:0 {}px}}",
@@ -156,6 +153,45 @@ struct Way {
     begin: f64,
     /// From where on it goes to another wire, how far that takes, and where that is.
     turns: Vec<(f64, f64, f64)>,
+}
+
+/// A straight part of a way, in percent of the time and in pixels.
+struct Line {
+    leaves: f64,
+    arrives: f64,
+    to: f64,
+    /// How far down each of its swaps leads, where the last one is, and how far apart they are.
+    hop: f64,
+    last: f64,
+    gap: Option<f64>,
+}
+
+impl Way {
+    /// The parts of the way off its wires. Swaps at equal distances one after another, as in phases, are one line: that is
+    /// shorter, and calmer to look at.
+    fn lines(&self, share: impl Fn(f64) -> f64) -> Vec<Line> {
+        let mut lines: Vec<Line> = Vec::new();
+        let mut y = self.begin;
+        for &(x, duration, to) in &self.turns {
+            let hop = to - y;
+            y = to;
+            let half = if duration > 0.0 { 0.0 } else { SWAP / 2.0 };
+            let (leaves, arrives) = (share(x) - half, share(x + duration) + half);
+            let goes_on = |line: &&mut Line| {
+                let gap = x - line.last;
+                let is_even = line.gap.is_none_or(|known| (known - gap).abs() < 0.5);
+                half > 0.0 && gap < NEAR && is_even && (line.hop - hop).abs() < 0.5
+            };
+            match lines.last_mut().filter(goes_on) {
+                Some(line) => {
+                    (line.gap, line.last) = (Some(x - line.last), x);
+                    (line.arrives, line.to) = (arrives, to);
+                }
+                None => lines.push(Line { leaves, arrives, to, hop, last: x, gap: None }),
+            }
+        }
+        lines
+    }
 }
 
 impl Path {
