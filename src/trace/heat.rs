@@ -146,14 +146,15 @@ impl Heat {
         }
     }
 
+    /// The places at which bins begin, and the end of the last one.
+    pub(super) fn edges(&self) -> Vec<usize> {
+        (0..=self.columns).map(|column| column * self.room / self.columns.max(1)).collect()
+    }
+
     fn cells(&self, ranks: &[u32]) -> Vec<Option<Shade>> {
-        let edge = |column: usize| column * self.room / self.columns.max(1);
-        (0..self.columns)
-            .map(|column| {
-                let (begin, end) = (edge(column).min(ranks.len()), edge(column + 1).min(ranks.len()));
-                self.shade(&ranks[begin..end])
-            })
-            .collect()
+        let edges = self.edges();
+        let bin = |edges: &[usize]| &ranks[edges[0].min(ranks.len())..edges[1].min(ranks.len())];
+        edges.windows(2).map(|edges| self.shade(bin(edges))).collect()
     }
 
     /// The colour of elements together.
@@ -165,13 +166,18 @@ impl Heat {
         }
         let mean = there().sum::<f64>() / count;
         let variance = there().map(|rank| (rank - mean).powi(2)).sum::<f64>() / count;
+        Some(self.shade_of(mean, variance))
+    }
+
+    /// The colour of elements with this mean and this variance of ranks.
+    pub(super) fn shade_of(&self, mean: f64, variance: f64) -> Shade {
         // Relative to ranks that lie evenly everywhere.
         let spread = (variance * 12.0).sqrt() / self.n.max(1) as f64;
         let top = (self.n.max(2) - 1) as f64;
-        Some(Shade {
-            level: (mean / top * (LEVELS - 1) as f64).round() as usize,
+        Shade {
+            level: (mean / top * (LEVELS - 1) as f64).round().min((LEVELS - 1) as f64) as usize,
             mixed: [0.15, 0.5, 0.85].iter().filter(|&&bound| spread > bound).count(),
-        })
+        }
     }
 
     fn lines(&self, after: &[u32], sources: &[Option<usize>]) -> Vec<(f64, f64, Shade)> {

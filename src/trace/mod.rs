@@ -15,6 +15,7 @@ mod json;
 mod list;
 mod measured;
 mod network;
+mod phases;
 mod picture;
 mod played;
 mod words;
