@@ -3,7 +3,7 @@
 use gpusort::unstable::key::{ElementType, KeyWords};
 use gpusort::unstable::network::Step;
 use gpusort::unstable::plan::{Algorithm, Dispatch, Limits, Plan, Shape, Variant};
-use gpusort::unstable::trace::{Layer, Played, Trace};
+use gpusort::unstable::trace::{Layer, Played, Trace, list, network};
 use gpusort::unstable::words::Words;
 
 use crate::inputs::random;
@@ -190,6 +190,34 @@ fn passes_add_up_to_their_plan() {
     for &variant in Algorithm::Bitonic.variants() {
         assert_eq!(trace(Algorithm::Bitonic, variant, 1 << 16).work(), (136, 136 << 15), "{variant}");
     }
+}
+
+#[test]
+fn lists_and_networks_are_as_wide_as_they_may_be() {
+    for (algorithm, variant) in all() {
+        for n in [2, 16, 64] {
+            let trace = trace(algorithm, variant, n);
+            let played = Played::new(&trace.plan, &few(n).into()).unwrap();
+            let labels: Vec<String> = played.sorted.iter().map(ToString::to_string).collect();
+            let mut lines = Vec::new();
+            for width in [60, 80, 200] {
+                let text = list(&trace, Some(&played), width) + &network(&played, &labels, width, false);
+                let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+                assert!(widest <= width, "{algorithm} {variant} {n}, {width}: {widest}\n{text}");
+                assert!(!text.contains('\x1b'));
+                lines.push(text.lines().count());
+            }
+            // With more room nothing is longer.
+            assert!(lines.is_sorted_by(|a, b| a >= b), "{algorithm} {variant} {n}: {lines:?}");
+            let coloured = network(&played, &labels, 80, true);
+            assert_eq!(coloured.contains("\x1b[1;36m●\x1b[0m"), played.swaps() > 0);
+        }
+    }
+    let wide = list(&trace(Algorithm::Bitonic, Variant::Fused, 1 << 20), None, 200);
+    for heading in ["kernel", "steps", "tile", "held in", "workgroup memory", "invocations", "moved"] {
+        assert!(wide.contains(heading), "{heading}: {wide}");
+    }
+    assert!(wide.contains("mirror 128K, strides 32K … 512"), "{wide}");
 }
 
 /// The first two articles' tables beside ours; `gpusort trace --json` says the same.

@@ -16,7 +16,9 @@ use gpusort::unstable::memory;
 use gpusort::unstable::pipeline::{Parts, Unwatched};
 use gpusort::unstable::plan::{Algorithm, Limits, Plan, Shape, Variant};
 use gpusort::unstable::runs::Budget;
-use gpusort::unstable::trace::{FEW, Look, MOST, Played, Trace, list, measure, network, svg, write_json};
+use gpusort::unstable::trace::{
+    FEW, Look, MOST, Panel, Played, Trace, list, measure, network, svg, write_json,
+};
 use gpusort::unstable::words::Words;
 
 use super::args::{OrderArgs, TraceArgs};
@@ -40,10 +42,22 @@ struct Options {
     first: Option<usize>,
     tile: Option<u64>,
     device: Option<Device>,
-    /// Where the picture goes; `Some(None)` is standard output.
-    svg: Option<Option<PathBuf>>,
-    look: Look,
+    picture: Option<Picture>,
     json: bool,
+}
+
+/// A picture to be drawn; without a path it goes to standard output.
+struct Picture {
+    path: Option<PathBuf>,
+    look: Look,
+}
+
+impl Picture {
+    fn write(&self, panels: &[Panel]) -> anyhow::Result<()> {
+        let mut output = self.path.as_deref().map_or_else(Output::stdout, Output::file)?;
+        output.write_all(svg(panels, self.look).as_bytes()).map_err(|error| output.failed(error))?;
+        Ok(output.finish()?)
+    }
 }
 
 impl Options {
@@ -70,16 +84,15 @@ impl Options {
             }
             _ => {}
         }
-        let svg = args.svg.clone().map(|path| unless_stdout(Some(path)));
-        if args.animate {
-            ensure!(svg.is_some(), "--animate is about a picture; --svg FILE says where it goes");
-        }
-        ensure!(
-            !(args.json && svg == Some(None)),
-            "--json and --svg - would both go to standard output; --svg FILE writes the picture elsewhere"
-        );
-        if let Some(Some(path)) = &svg {
-            check_place(path)?;
+        let look = Look { animated: args.animate };
+        let picture = args.svg.clone().map(|path| Picture { path: unless_stdout(Some(path)), look });
+        match &picture {
+            None if args.animate => bail!("--animate is about a picture; --svg FILE says where it goes"),
+            Some(Picture { path: Some(path), .. }) => check_place(path)?,
+            Some(_) if args.json => bail!(
+                "--json and --svg - would both go to standard output; --svg FILE writes the picture elsewhere"
+            ),
+            _ => {}
         }
         if let Some(tile) = args.tile {
             ensure!(tile.is_power_of_two(), "--tile {tile} is not a power of two");
@@ -90,8 +103,7 @@ impl Options {
             first: args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX)),
             tile: args.tile,
             device,
-            svg,
-            look: Look { animated: args.animate },
+            picture,
             json: args.json,
         })
     }
@@ -125,6 +137,12 @@ impl Options {
             }
             _ => error.into(),
         })?;
+        let passes = plan.dispatch_count();
+        if passes > MOST_PASSES && (self.json || self.device.is_some()) {
+            let does = if self.json { "--json lists" } else { "--device times" };
+            let [n, passes, most] = [n as u64, passes, MOST_PASSES].map(grouped);
+            bail!("{variant} of {n} elements has {passes} passes, and {does} at most {most}, one by one");
+        }
         Ok(Trace {
             algorithm,
             variant,
@@ -185,82 +203,68 @@ pub(super) fn run(args: TraceArgs) -> anyhow::Result<()> {
     let positions = args.with_positions;
     let elements = elements(args)?;
     let (n, order) = (usize::try_from(elements.len())?, elements.order());
-    if options.svg.is_some() && n > MOST {
-        bail!(
-            "a picture has at most {} elements, and these are {}; without --svg the passes are listed",
-            grouped(MOST),
-            grouped(n)
-        );
-    }
-    let mut traces = Vec::new();
-    for &method in &options.methods {
-        let trace = options.trace(method, n, order.element, positions, &limits)?;
-        let passes = trace.plan.dispatch_count();
-        if passes > MOST_PASSES && (options.json || gpu.is_some()) {
-            let what = if options.json { "--json lists" } else { "--device times" };
-            bail!(
-                "{} of {} elements has {} passes, and {what} at most {}, one by one",
-                trace.variant,
-                grouped(n),
-                grouped(passes),
-                grouped(MOST_PASSES)
-            );
-        }
-        traces.push(trace);
-    }
-    let is_played = n <= FEW || options.svg.is_some();
-    let keys = (is_played || gpu.is_some()).then(|| elements.keys()).transpose()?;
-    let mut played: Option<Vec<Played>> = None;
-    let mut printed = Vec::new();
-    if let Some(keys) = &keys {
+    ensure!(
+        options.picture.is_none() || n <= MOST,
+        "a picture has at most {} elements, and these are {}; without --svg the passes are listed",
+        grouped(MOST),
+        grouped(n)
+    );
+    let trace = |&method| options.trace(method, n, order.element, positions, &limits);
+    let mut traces = options.methods.iter().map(trace).collect::<Result<Vec<_>, _>>()?;
+    let is_played = n <= FEW || options.picture.is_some();
+    let (mut played, mut printed) = (Vec::new(), Vec::new());
+    if is_played || gpu.is_some() {
+        let keys = elements.keys()?;
         if is_played {
-            let plays = traces.iter().map(|trace| Played::new(&trace.plan, keys)).collect();
-            let plays: Result<_, gpusort::Error> = plays;
-            played = Some(plays.map_err(|error| match error.kind() {
-                ErrorKind::Limit { .. } => {
-                    anyhow!("{error}; fewer elements have one, and without --svg the passes are listed")
-                }
-                _ => error.into(),
-            })?);
+            played = traces.iter().map(|trace| play(trace, &keys)).collect::<Result<_, _>>()?;
         }
         if n <= FEW {
-            printed = labels(keys, order)?;
+            printed = labels(&keys, order)?;
         }
         if let Some(gpu) = &gpu {
             for trace in &mut traces {
-                trace.measured = Some(measure(gpu, &trace.plan, keys)?);
+                trace.measured = Some(measure(gpu, &trace.plan, &keys)?);
             }
         }
     }
-    let labels = printed;
-    if let (Some(path), Some(played)) = (&options.svg, &played) {
-        let panels: Vec<_> =
-            traces.iter().zip(played).map(|(trace, played)| (trace, played, &labels[..])).collect();
-        let mut output = path.as_deref().map_or_else(Output::stdout, Output::file)?;
-        let picture = svg(&panels, options.look);
-        output.write_all(picture.as_bytes()).map_err(|error| output.failed(error))?;
-        output.finish()?;
-        if path.is_none() {
+    if let Some(picture) = &options.picture {
+        let panel = |(trace, played)| (trace, played, &printed[..]);
+        picture.write(&traces.iter().zip(&played).map(panel).collect::<Vec<Panel>>())?;
+        if picture.path.is_none() {
             return Ok(());
         }
     }
     let mut text = Vec::new();
-    let width = width();
     for (number, trace) in traces.iter().enumerate() {
-        let played = played.as_ref().map(|played| &played[number]);
+        let played = played.get(number);
         if options.json {
-            write_json(trace, played.map(|played| (played, &labels[..])), &mut text)?;
-            continue;
-        }
-        if number > 0 {
-            text.push(b'\n');
-        }
-        text.extend(list(trace, played, width).into_bytes());
-        if let Some(played) = played.filter(|played| !played.moments.is_empty()) {
-            text.extend(network(played, &labels, width, has_colours()).into_bytes());
+            write_json(trace, played.map(|played| (played, &printed[..])), &mut text)?;
+        } else {
+            text.extend_from_slice(if number > 0 { b"\n" } else { b"" });
+            text.extend(listed(trace, played, &printed).into_bytes());
         }
     }
     super::print(&String::from_utf8_lossy(&text))
+}
+
+/// Performs the passes on the CPU.
+fn play(trace: &Trace, keys: &Words) -> anyhow::Result<Played> {
+    Played::new(&trace.plan, keys).map_err(|error| match error.kind() {
+        ErrorKind::Limit { .. } => {
+            anyhow!("{error}; fewer elements have one, and without --svg the passes are listed")
+        }
+        _ => error.into(),
+    })
+}
+
+/// The list, and the network of few elements.
+fn listed(trace: &Trace, played: Option<&Played>, labels: &[String]) -> String {
+    let width = width();
+    let list = list(trace, played, width);
+    match played.filter(|played| !played.moments.is_empty()) {
+        Some(played) => list + &network(played, labels, width, has_colours()),
+        None => list,
+    }
 }
 
 /// Characters of a line.

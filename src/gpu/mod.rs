@@ -36,5 +36,6 @@ pub use buffers::Buffers;
 pub use context::adapters;
 pub use device::Gpu;
 pub use execute::execute;
+pub use passes::time_passes;
 pub use run::Run;
 pub use staging::Upload;

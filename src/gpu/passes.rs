@@ -24,78 +24,76 @@ fn most(kind: Kind) -> u32 {
     if kind == Kind::Software { 256 } else { wgpu::QUERY_SET_MAX_QUERIES }
 }
 
-impl Gpu {
-    /// Performs `plan` on the elements in `buffers` and waits for it. Returns how long each dispatch took; all are made, also
-    /// those after which nothing is left to do.
-    ///
-    /// # Errors
-    ///
-    /// A device without timestamps; whatever it or its driver reports.
-    ///
-    /// # Panics
-    ///
-    /// When the plan is for another size or shape than the buffers.
-    pub fn time_passes(&self, plan: &Plan, buffers: &Buffers) -> Result<Vec<Duration>, Error> {
-        assert!(buffers.fit(plan) && buffers.n() == plan.n(), "the plan is for other buffers");
-        let context = &self.context;
-        let features = context.device.features();
-        if !features.contains(wgpu::Features::TIMESTAMP_QUERY) {
-            return Err(Error::lacks("timestamps, by which passes are timed"));
-        }
-        let inside = features.contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
-        let total = plan.dispatch_count();
-        let count = (total + 1).min(most(self.info().kind).into()).max(2) as u32;
-        let queries = context.device.create_query_set(&wgpu::QuerySetDescriptor {
-            label: Some("passes"),
-            ty: wgpu::QueryType::Timestamp,
-            count,
-        });
-        let bytes = u64::from(count) * size_of::<u64>() as u64;
-        let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
-        let resolved = context.buffer("timestamps", bytes, usage, false)?;
-        let words = Words::new(context, bytes)?;
-        let period = f64::from(context.queue.get_timestamp_period());
-
-        let mut recording = None;
-        let mut times: Vec<Duration> = Vec::new();
-        while (times.len() as u64) < total {
-            let mut encoder = context.encoder("timed passes");
-            let recording =
-                recording.get_or_insert_with(|| Recording::begin(self, plan, &buffers.arrays, &mut encoder));
-            let timed = (total - times.len() as u64).min(u64::from(count) - 1) as u32;
-            if inside {
-                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-                pass.write_timestamp(&queries, 0);
-                for number in 1..=timed {
-                    let mut takes = true;
-                    recording.record(&mut pass, |_| std::mem::take(&mut takes))?;
-                    pass.write_timestamp(&queries, number);
-                }
-            } else {
-                for number in 1..=timed {
-                    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                        label: Some("timed pass"),
-                        timestamp_writes: Some(wgpu::ComputePassTimestampWrites {
-                            query_set: &queries,
-                            beginning_of_pass_write_index: (number == 1).then_some(0),
-                            end_of_pass_write_index: Some(number),
-                        }),
-                    });
-                    let mut takes = true;
-                    recording.record(&mut pass, |_| std::mem::take(&mut takes))?;
-                }
-            }
-            buffers.side.set(recording.side);
-            encoder.resolve_query_set(&queries, 0..timed + 1, &resolved, 0);
-            let ticks: Vec<u64> = words.read(context, encoder, &resolved)?;
-            let own = ticks[..=timed as usize].windows(2).map(|ticks| {
-                // A clock that was set back has no time between.
-                let ticks = ticks[1].saturating_sub(ticks[0]);
-                Duration::from_nanos((ticks as f64 * period) as u64)
-            });
-            times.extend(own);
-        }
-        context.check()?;
-        Ok(times)
+/// Performs `plan` on the elements in `buffers` and waits for it. Returns how long each dispatch took; all are made, also
+/// those after which nothing is left to do.
+///
+/// # Errors
+///
+/// A device without timestamps; whatever it or its driver reports.
+///
+/// # Panics
+///
+/// When the plan is for another size or shape than the buffers.
+pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers) -> Result<Vec<Duration>, Error> {
+    assert!(buffers.fit(plan) && buffers.n() == plan.n(), "the plan is for other buffers");
+    let context = &gpu.context;
+    let features = context.device.features();
+    if !features.contains(wgpu::Features::TIMESTAMP_QUERY) {
+        return Err(Error::lacks("timestamps, by which passes are timed"));
     }
+    let inside = features.contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
+    let total = plan.dispatch_count();
+    let count = (total + 1).min(most(gpu.info().kind).into()).max(2) as u32;
+    let queries = context.device.create_query_set(&wgpu::QuerySetDescriptor {
+        label: Some("passes"),
+        ty: wgpu::QueryType::Timestamp,
+        count,
+    });
+    let bytes = u64::from(count) * size_of::<u64>() as u64;
+    let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
+    let resolved = context.buffer("timestamps", bytes, usage, false)?;
+    let words = Words::new(context, bytes)?;
+    let period = f64::from(context.queue.get_timestamp_period());
+
+    let mut recording = None;
+    let mut times: Vec<Duration> = Vec::new();
+    while (times.len() as u64) < total {
+        let mut encoder = context.encoder("timed passes");
+        let recording =
+            recording.get_or_insert_with(|| Recording::begin(gpu, plan, &buffers.arrays, &mut encoder));
+        let fits = (total - times.len() as u64).min(u64::from(count) - 1) as u32;
+        if inside {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            pass.write_timestamp(&queries, 0);
+            for number in 1..=fits {
+                let mut takes = true;
+                recording.record(&mut pass, |_| std::mem::take(&mut takes))?;
+                pass.write_timestamp(&queries, number);
+            }
+        } else {
+            for number in 1..=fits {
+                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                    label: Some("timed pass"),
+                    timestamp_writes: Some(wgpu::ComputePassTimestampWrites {
+                        query_set: &queries,
+                        beginning_of_pass_write_index: (number == 1).then_some(0),
+                        end_of_pass_write_index: Some(number),
+                    }),
+                });
+                let mut takes = true;
+                recording.record(&mut pass, |_| std::mem::take(&mut takes))?;
+            }
+        }
+        buffers.side.set(recording.side);
+        encoder.resolve_query_set(&queries, 0..fits + 1, &resolved, 0);
+        let ticks: Vec<u64> = words.read(context, encoder, &resolved)?;
+        let own = ticks[..=fits as usize].windows(2).map(|ticks| {
+            // A clock that was set back has no time between.
+            let ticks = ticks[1].saturating_sub(ticks[0]);
+            Duration::from_nanos((ticks as f64 * period) as u64)
+        });
+        times.extend(own);
+    }
+    context.check()?;
+    Ok(times)
 }

@@ -85,14 +85,18 @@ const LEAST: usize = 16;
 #[must_use]
 pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
     let mut text = format!("{}\n", trace.title());
-    for line in summary(trace, played) {
-        text += &wrapped(&line, width);
-    }
+    let mut say = |sentence: &str| {
+        for line in wrapped(sentence, width) {
+            text += &line;
+            text.push('\n');
+        }
+    };
+    summary(trace, played).iter().for_each(|sentence| say(sentence));
     let lines = lines(trace);
     if lines.is_empty() {
         return text;
     }
-    text += &wrapped(&planned_for(trace), width);
+    say(&planned_for(trace));
     text.push('\n');
     let cells: Vec<Vec<String>> =
         lines.iter().map(|line| COLUMNS.iter().map(|column| (column.cell)(line)).collect()).collect();
@@ -233,17 +237,17 @@ pub(super) fn cut(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(std::iter::once('…')).collect()
 }
 
-/// A sentence in lines of at most this width.
-fn wrapped(text: &str, width: usize) -> String {
-    let mut lines = vec![String::new()];
+/// A sentence in lines of at most so many characters.
+pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
-        let last = lines.last_mut().expect("there is one from the beginning");
-        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > width {
-            lines.push(word.to_owned());
-        } else {
-            last.push_str(if last.is_empty() { "" } else { " " });
-            last.push_str(word);
+        match lines.last_mut() {
+            Some(last) if last.chars().count() + 1 + word.chars().count() <= most => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
         }
     }
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines
 }

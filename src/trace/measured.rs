@@ -5,7 +5,7 @@ use crate::bench::SpinUp;
 use crate::bench::statistics::median;
 use crate::device::Kind;
 use crate::error::Error;
-use crate::gpu::{Buffers, Gpu, execute};
+use crate::gpu::{Buffers, Gpu, execute, time_passes};
 use crate::plan::Plan;
 use crate::timing::milliseconds;
 use crate::words::Words;
@@ -41,7 +41,7 @@ pub fn measure(gpu: &Gpu, plan: &Plan, keys: &Words) -> Result<Measured, Error> 
         begin()?;
         let sort = execute(gpu, plan, &buffers, |_| {})?.0.time;
         begin()?;
-        let times = gpu.time_passes(plan, &buffers)?;
+        let times = time_passes(gpu, plan, &buffers)?;
         if run > 0 {
             sorts.push(milliseconds(sort));
             passes.iter_mut().zip(times).for_each(|(all, time)| all.push(milliseconds(time)));

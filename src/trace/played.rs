@@ -94,7 +94,7 @@ impl Played {
             crate::kernels::keep_to([("comparisons for a picture", comparisons, MOST_COMPARISONS)])?;
         }
         let keys: Vec<u64> =
-            by_width!(keys.borrowed(), blocks => in_one(blocks).iter().map(|&key| key.into()).collect());
+            by_width!(keys.borrowed(), blocks => in_one(blocks).iter().copied().map(Item::key).collect());
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.sort_by_key(|&at| keys[at as usize]);
         let sorted: Vec<u64> = order.iter().map(|&at| keys[at as usize]).collect();

@@ -63,7 +63,7 @@ pub(super) fn of(dispatch: &Dispatch) -> String {
             Rows::Sort { row_log2 } => format!("sort rows of {}, up and down", power(row_log2)),
             Rows::Merge { .. } => format!("{} in rows", of_steps(&super::steps(dispatch))),
             Rows::Transpose { rows_log2, columns_log2 } => {
-                let [rows, columns] = [rows_log2, columns_log2].map(|log2| power(log2));
+                let [rows, columns] = [rows_log2, columns_log2].map(power);
                 format!("transpose {rows} rows of {columns}")
             }
         },
@@ -137,7 +137,7 @@ fn of_steps(steps: &[Step]) -> String {
         let comma = if text.is_empty() { "" } else { ", " };
         let _ = match (run.len(), stride(&first), stride(&last)) {
             (2.., Some(first), Some(last)) => {
-                let [first, last] = [first, last].map(|log2| power(log2));
+                let [first, last] = [first, last].map(power);
                 write!(text, "{comma}strides {first} … {last}")
             }
             _ => write!(text, "{comma}{}", of_step(first)),

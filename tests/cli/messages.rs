@@ -28,7 +28,7 @@ fn completions_and_man_pages_list_all_options() {
     assert!(page.contains(".SH EXIT CODES\n.nf\n\\&0 done;"), "{page}");
     assert!(refused(&["man", "nothing"], "").contains("invalid value 'nothing'"));
     let all = sorted(&["--help"], "");
-    for command in ["sort", "devices", "gen", "bench", "tune", "check", "completions", "man"] {
+    for command in ["sort", "devices", "gen", "bench", "trace", "tune", "check", "completions", "man"] {
         assert!(
             all.contains(&format!("\n  {command} ")) && sorted(&["man", command], "").contains(".TH"),
             "{command}"

@@ -172,7 +172,7 @@ impl<'a> Diagram<'a> {
                 .to_owned();
         let layers = || self.panel.1.moments.iter().flat_map(|moment| &moment.layers);
         if layers().any(|layer| matches!(layer, Layer::Compare(..))) {
-            words += " A bar compares two places and leaves the smaller element in the upper one; dark bars swapped.";
+            words += " A bar compares two places and leaves the smaller element in the upper one; bold bars swapped.";
         }
         let falls = |layer: &Layer| match layer {
             Layer::Compare(_, pairs) => pairs.iter().any(|pair| pair.low > pair.high),

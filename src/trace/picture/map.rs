@@ -38,150 +38,181 @@ pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: O
     if heat.columns() == 0 {
         return top;
     }
-    let has_times = trace.measured.is_some();
-    let is_wide = width >= 640.0;
-    // From the left: the number, what is done, the map; from the right what it costs.
-    let mut columns =
-        vec![Column { heading: "pass", x: 26.0, ends: true, cell: |pass| grouped(pass.number) }];
-    let words_at = 34.0;
-    let words_width = if is_wide { 250.0 } else { 0.0 };
-    let left = words_at + words_width;
-    let mut right = width;
-    let mut last = |heading, wide: f64, cell| {
-        columns.push(Column { heading, x: right, ends: true, cell });
-        right -= wide;
-    };
-    if has_times {
-        if is_wide {
-            last("of copy", 56.0, |pass| pass.part_of_copy.map(percent).unwrap_or_default());
-        }
-        last("time", 58.0, |pass| pass.ms.map(time).unwrap_or_default());
-    }
-    last("moved", 66.0, |pass| bytes(pass.bytes_moved));
-    if is_wide {
-        last("workgroups", 66.0, |pass| grouped(pass.workgroups));
-        let cell = |pass: &Pass| pass.what.clone();
-        columns.push(Column { heading: "what it does", x: words_at, ends: false, cell });
-    }
-    let right = right - 4.0;
-
-    let rows = &heat.rows;
-    let lines = rows.iter().map(|row| if has_lines(row) { WAY } else { 0.0 }).sum::<f64>();
-    let each = if rows.len() as f64 * ROW <= MANY { ROW } else { (MANY - lines) / rows.len() as f64 };
-    // In whole pixels, so that rows are equal.
-    let each = each.floor().max(3.0);
-    let heading = top + 9.0;
-    let rank = "rank by position";
-    let place = |x: f64, y: f64, class: &'static str| (class, x, y);
-    let words = |svg: &mut Svg, (class, x, y): (&str, f64, f64), words: &str| {
-        let at: [(&str, &dyn Display); 3] = [("class", &class), ("x", &Px(x)), ("y", &Px(y))];
-        svg.words("text", &at, words);
-    };
-    for column in &columns {
-        words(svg, place(column.x, heading, if column.ends { "q r" } else { "q" }), column.heading);
-    }
-    words(svg, place(f64::midpoint(left, right), heading, "q m"), rank);
-
-    // Where each row is, and what it has in words.
-    let mut y = top + 15.0;
-    let begin = y;
+    let map = Map::new(panel, width, top + 15.0);
+    map.headings(svg, top + 9.0);
+    let mut drawn = Drawn::default();
+    let mut ends = Vec::new();
+    let mut y = map.top;
     let mut spoken = f64::NEG_INFINITY;
     let mut passes = trace.passes();
-    let mut ends = Vec::new();
-    let mut cells: BTreeMap<Shade, String> = BTreeMap::new();
-    let (mut curves, mut sums) = (String::new(), String::new());
-    let mut moved: BTreeMap<Shade, String> = BTreeMap::new();
-    let unit = (right - left) / heat.columns() as f64;
-    for row in rows {
+    for row in &heat.rows {
         let way = if has_lines(row) { WAY } else { 0.0 };
-        let middle = y + way + each / 2.0;
-        let pass = row.after.checked_sub(1).and_then(|_| passes.find(|pass| pass.number == row.after));
+        let middle = y + way + map.row / 2.0;
+        // The input is what no pass has left.
+        let pass = (row.after > 0).then(|| passes.find(|pass| pass.number == row.after)).flatten();
         if middle - spoken >= LINE {
-            let base = middle + 3.9;
-            match &pass {
-                None => {
-                    words(svg, place(if is_wide { words_at } else { 0.0 }, base, "q"), "input");
-                }
-                Some(pass) => {
-                    for column in &columns {
-                        let text = (column.cell)(pass);
-                        let most = if column.ends { 20 } else { (words_width / CHARACTER) as usize };
-                        let class = if column.ends { "r n" } else { "" };
-                        words(svg, place(column.x, base, class), &cut(&text, most));
-                    }
-                }
-            }
+            map.words_of(svg, middle + 3.9, pass.as_ref());
             spoken = middle;
         }
-        match &row.strip {
-            Strip::Ranks { cells: shades, lines } => {
-                for &(from, to, shade) in lines {
-                    let [from, to] = [from, to].map(|part| left + part * (right - left));
-                    let (above, below) = (y + 0.5, y + way - 0.5);
-                    let (mid, path) = (f64::midpoint(above, below), moved.entry(shade).or_default());
-                    let _ = write!(
-                        path,
-                        "M{} {}C{} {} {} {} {} {}",
-                        Px(from),
-                        Px(above),
-                        Px(from),
-                        Px(mid),
-                        Px(to),
-                        Px(mid),
-                        Px(to),
-                        Px(below)
-                    );
+        drawn.add(&map, &row.strip, y, way);
+        y += way + map.row;
+        ends.push(y);
+    }
+    drawn.finish(&map, svg);
+    if let Some(motion) = motion {
+        motion.rows(svg, (map.left, map.top, map.right - map.left, y - map.top), &ends, &heat.rows);
+    }
+    legend(panel, svg, map.left, map.right, y + 8.0)
+}
+
+/// Where everything is.
+struct Map {
+    columns: Vec<Column>,
+    /// Where the words beside the input's row begin.
+    input: f64,
+    /// Pixels for what a pass does.
+    words: f64,
+    left: f64,
+    right: f64,
+    top: f64,
+    row: f64,
+    /// Pixels of a cell across.
+    cell: f64,
+}
+
+impl Map {
+    /// From the left: numbers, words, the map; from the right what a pass costs.
+    fn new((trace, played, _): &Panel, width: f64, top: f64) -> Self {
+        let heat = &played.heat;
+        let is_wide = width >= 640.0;
+        let digits = grouped(trace.plan.dispatch_count()).len() as f64;
+        let numbers = (digits * CHARACTER * 1.08).max(26.0);
+        let words = if is_wide { 250.0 } else { 0.0 };
+        let mut columns =
+            vec![Column { heading: "pass", x: numbers, ends: true, cell: |pass| grouped(pass.number) }];
+        let mut right = width;
+        let mut last = |heading, wide: f64, cell| {
+            columns.push(Column { heading, x: right, ends: true, cell });
+            right -= wide;
+        };
+        if trace.measured.is_some() {
+            if is_wide {
+                last("of copy", 56.0, |pass| pass.part_of_copy.map(percent).unwrap_or_default());
+            }
+            last("time", 58.0, |pass| pass.ms.map(time).unwrap_or_default());
+        }
+        last("moved", 66.0, |pass| bytes(pass.bytes_moved));
+        if is_wide {
+            last("workgroups", 66.0, |pass| grouped(pass.workgroups));
+            let cell = |pass: &Pass| pass.what.clone();
+            columns.push(Column { heading: "what it does", x: numbers + 8.0, ends: false, cell });
+        }
+        let (left, right) = (numbers + 8.0 + words, right - 4.0);
+        let rows = heat.rows.len() as f64;
+        let ways = heat.rows.iter().filter(|row| has_lines(row)).count() as f64 * WAY;
+        let row = if rows * ROW <= MANY { ROW } else { (MANY - ways) / rows };
+        Self {
+            columns,
+            input: if is_wide { numbers + 8.0 } else { 0.0 },
+            words,
+            left,
+            right,
+            top,
+            // In whole pixels, so that rows are equal.
+            row: row.floor().max(3.0),
+            cell: (right - left) / heat.columns() as f64,
+        }
+    }
+
+    fn headings(&self, svg: &mut Svg, base: f64) {
+        for column in &self.columns {
+            write(svg, if column.ends { "q r" } else { "q" }, (column.x, base), column.heading);
+        }
+        write(svg, "q m", (f64::midpoint(self.left, self.right), base), "rank by position");
+    }
+
+    /// What is said beside a row: of a pass, or of the input.
+    fn words_of(&self, svg: &mut Svg, base: f64, pass: Option<&Pass>) {
+        let Some(pass) = pass else { return write(svg, "q", (self.input, base), "input") };
+        for column in &self.columns {
+            let most = if column.ends { 20 } else { (self.words / CHARACTER) as usize };
+            let class = if column.ends { "r n" } else { "" };
+            write(svg, class, (column.x, base), &cut(&(column.cell)(pass), most));
+        }
+    }
+}
+
+fn write(svg: &mut Svg, class: &str, (x, y): (f64, f64), words: &str) {
+    let at: [(&str, &dyn Display); 3] = [("class", &class), ("x", &Px(x)), ("y", &Px(y))];
+    svg.words("text", &at, words);
+}
+
+/// What is drawn, by colour.
+#[derive(Default)]
+struct Drawn {
+    cells: BTreeMap<Shade, String>,
+    lines: BTreeMap<Shade, String>,
+    bars: String,
+    sums: String,
+}
+
+impl Drawn {
+    /// Adds a row at this height, below a way of so many pixels.
+    fn add(&mut self, map: &Map, strip: &Strip, y: f64, way: f64) {
+        match strip {
+            Strip::Ranks { cells, lines } => {
+                for line in lines {
+                    self.line(map, *line, y + 0.5, y + way - 0.5);
                 }
-                add_runs(&mut cells, shades, y + way - begin, each);
+                add_runs(&mut self.cells, cells, y + way - map.top, map.row);
             }
             Strip::Sums(shares) => {
-                let wide = (right - left) / shares.len().max(1) as f64;
-                let tall = (each - 4.0).max(1.0);
-                for (place, share) in shares.iter().enumerate() {
-                    let y = y + each - 2.0 - tall * share;
-                    let begin = if place == 0 { format!("M{}", Px(left)) } else { "V".to_owned() };
-                    let gap = if place == 0 { " " } else { "" };
-                    let _ = write!(sums, "{begin}{gap}{}h{}", Px(y), Px(wide));
+                let wide = (map.right - map.left) / shares.len().max(1) as f64;
+                let _ = write!(self.sums, "M{} {}", Px(map.left), Px(y + map.row - 2.0));
+                for share in shares {
+                    let _ = write!(
+                        self.sums,
+                        "V{}h{}",
+                        Px(y + map.row - 2.0 - (map.row - 4.0) * share),
+                        Px(wide)
+                    );
                 }
             }
             Strip::Counts(shares) => {
-                let wide = (right - left) / shares.len().max(1) as f64;
-                let tall = (each - 3.0).max(1.0);
-                let is_counted = shares.iter().enumerate().filter(|(_, share)| **share > 0.0);
-                for (bar, share) in is_counted {
-                    let height = (tall * share).max(0.8);
-                    let x = left + bar as f64 * wide;
-                    let _ = write!(
-                        curves,
-                        "M{} {}v{}h{}v{}z",
-                        Px(x + 0.2 * wide),
-                        Px(y + each - 1.0),
-                        Px(-height),
-                        Px(0.6 * wide),
-                        Px(height)
-                    );
+                let wide = (map.right - map.left) / shares.len().max(1) as f64;
+                for (bar, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+                    let (x, tall) =
+                        (map.left + (bar as f64 + 0.2) * wide, ((map.row - 3.0) * share).max(0.8));
+                    let (y, wide) = (y + map.row - 1.0, 0.6 * wide);
+                    let _ =
+                        write!(self.bars, "M{} {}v{}h{}v{}z", Px(x), Px(y), Px(-tall), Px(wide), Px(tall));
                 }
             }
         }
-        y += way + each;
-        ends.push(y);
     }
-    // Cells are in units of a column, and as many pixels down: that keeps their paths short.
-    let fine = format!("translate({} {}) scale({:.4} 1)", Px(left), Px(begin), unit);
-    svg.open("g", &[("transform", &fine), ("shape-rendering", &"crispEdges")]);
-    for (shade, path) in &cells {
-        svg.leaf("path", &[("fill", &colours::hex(*shade)), ("d", path)]);
+
+    /// A curve from where an element was to where it is.
+    fn line(&mut self, map: &Map, (from, to, shade): (f64, f64, Shade), above: f64, below: f64) {
+        let [from, to] = [from, to].map(|part| Px(map.left + part * (map.right - map.left)));
+        let middle = Px(f64::midpoint(above, below));
+        let path = self.lines.entry(shade).or_default();
+        let _ = write!(path, "M{from} {}C{from} {middle} {to} {middle} {to} {}", Px(above), Px(below));
     }
-    svg.close();
-    svg.path("bars", &curves);
-    svg.path("sums", &sums);
-    for (shade, path) in &moved {
-        svg.leaf("path", &[("class", &"move"), ("stroke", &colours::of_line(*shade)), ("d", path)]);
+
+    fn finish(self, map: &Map, svg: &mut Svg) {
+        // Cells are in units of a column across, and of pixels down: that keeps their paths short.
+        let place = format!("translate({} {}) scale({:.4} 1)", Px(map.left), Px(map.top), map.cell);
+        svg.open("g", &[("transform", &place), ("shape-rendering", &"crispEdges")]);
+        for (shade, path) in &self.cells {
+            svg.leaf("path", &[("fill", &colours::hex(*shade)), ("d", path)]);
+        }
+        svg.close();
+        svg.path("bars", &self.bars);
+        svg.path("sums", &self.sums);
+        for (shade, path) in &self.lines {
+            svg.leaf("path", &[("class", &"move"), ("stroke", &colours::of_line(*shade)), ("d", path)]);
+        }
     }
-    if let Some(motion) = motion {
-        motion.rows(svg, (left, begin, right - left, y - begin), &ends, rows);
-    }
-    legend(panel, svg, left, right, y + 8.0)
 }
 
 fn has_lines(row: &Row) -> bool {

@@ -5,7 +5,7 @@
 //! ┌ heat map ─────────────────────────────────┐  a row for every pass: position across, colour is rank
 //! └───────────────────────────────────────────┘
 //! ┌ network ──┬───────────┬──────┬────────────┐  of few elements: a frame for every pass, tiles tinted,
-//! │ 1         │ 2         │ 3    │ 4          │  every comparison, dark where it swapped
+//! │ 1         │ 2         │ 3    │ 4          │  every comparison, bold where it swapped
 //! └───────────┴───────────┴──────┴────────────┘
 //! ```
 //!
@@ -20,7 +20,7 @@ mod svg;
 
 use self::motion::Motion;
 use self::svg::{Px, Svg};
-use super::list::{cut, summary};
+use super::list::{cut, summary, wrapped};
 use super::{FEW, Played, Trace};
 
 /// Pixels across: as wide as text in a README is.
@@ -83,7 +83,7 @@ pub fn svg(panels: &[Panel], look: Look) -> String {
     );
     let titles: Vec<String> = panels.iter().map(|(trace, ..)| trace.title()).collect();
     picture.words("title", &[("id", &"title")], &titles.join("; "));
-    let told: Vec<String> = panels.iter().map(|panel| told(panel)).collect();
+    let told: Vec<String> = panels.iter().map(told).collect();
     picture.words("desc", &[("id", &"desc")], &told.join(" "));
     let moving = motion.as_ref().map(Motion::style).unwrap_or_default();
     picture.words("style", &[], &(colours::style() + &moving));
@@ -131,19 +131,4 @@ fn draw(panel: &Panel, width: f64, svg: &mut Svg, mut motion: Option<&mut Motion
         y += 2.0;
     }
     y
-}
-
-/// Words in lines of at most so many characters.
-fn wrapped(text: &str, most: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(last) if last.chars().count() + 1 + word.chars().count() <= most => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
