@@ -314,6 +314,8 @@ fn elements(args: TraceArgs) -> anyhow::Result<Elements> {
     let mut order = OrderArgs::of(args.files, args.from, args.element);
     options::expand(&mut order)?;
     let input = InputOptions::new(order, None)?;
+    let is_table = || anyhow!("{name}: a table; trace takes numbers alone, in text, binary or .npy");
+    ensure!(!input.has_rows(), is_table());
     let how = input.how()?;
     let budget = Budget::default();
     let mut parts = Parts::new(&input.inputs, &how, &budget, &Unwatched);
@@ -321,9 +323,7 @@ fn elements(args: TraceArgs) -> anyhow::Result<Elements> {
     let too_much =
         || anyhow!("{name}: more than the memory holds; -n takes the first elements of a smaller file");
     ensure!(parts.is_over(), too_much());
-    let Some((keys, order)) = part.into_keys()? else {
-        bail!("{name}: a table; trace takes numbers alone, in text, binary or .npy");
-    };
+    let (keys, order) = part.into_keys()?.ok_or_else(is_table)?;
     let keys = match count {
         None => keys,
         Some(count) => {
