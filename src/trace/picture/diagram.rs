@@ -30,6 +30,8 @@ const DIGIT: f64 = 6.1;
 /// A diagram with its measures.
 pub(super) struct Diagram<'a> {
     panel: Panel<'a>,
+    /// Pixels that there are.
+    width: f64,
     unit: f64,
     /// Where wires begin and end.
     from: f64,
@@ -99,7 +101,7 @@ impl<'a> Diagram<'a> {
             17..=32 => 14.0,
             _ => 10.6,
         };
-        Some(Self { panel: *panel, unit, from, to, passes, wires, height: pitch })
+        Some(Self { panel: *panel, width, unit, from, to, passes, wires, height: pitch })
     }
 
     /// When each pass ends, as a share of the way from left to right.
@@ -156,9 +158,8 @@ impl<'a> Diagram<'a> {
         if let Some(motion) = motion {
             motion.elements(svg, &paths, played.input.len(), (self.height / 2.6).min(6.0));
         }
-        let width = self.to + self.from;
         let mut end = below;
-        for line in wrapped(&self.words(trace), (width.max(300.0) / super::CHARACTER) as usize) {
+        for line in wrapped(&self.words(trace), (self.width / super::CHARACTER) as usize) {
             end += 16.0;
             svg.words("text", &[("class", &"q"), ("y", &Px(end))], &line);
         }
