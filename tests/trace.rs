@@ -1,11 +1,13 @@
 //! What `gpusort trace` draws is what is done.
 
+use gpusort::unstable::gpu::{Buffers, execute, time_passes};
 use gpusort::unstable::key::{ElementType, KeyWords};
 use gpusort::unstable::network::Step;
 use gpusort::unstable::plan::{Algorithm, Dispatch, Limits, Plan, Shape, Variant};
 use gpusort::unstable::trace::{Layer, Played, Trace, list, network};
 use gpusort::unstable::words::Words;
 
+use crate::device;
 use crate::inputs::random;
 
 const KEYS: Shape = Shape { key: KeyWords::One, positions: false };
@@ -237,4 +239,30 @@ fn the_passes_of_the_articles_tables() {
         (launches(Variant::Naive), launches(Variant::LocalGlobal), launches(Variant::Fused)),
         (210, 45, 12)
     );
+}
+
+#[test]
+fn timed_passes_sort_in_tiles_of_any_size() {
+    let gpu = device::gpu();
+    let limits = &gpu.info().limits;
+    for (n, log2) in [(2, 4), (300, 3), (300, 5)] {
+        let keys: Vec<u32> = random(n).take(n as usize).map(|number| number as u32).collect();
+        let mut expected = keys.clone();
+        expected.sort_unstable();
+        for (algorithm, variant) in all() {
+            let plan = Plan::in_tiles(algorithm, variant, keys.len(), KEYS, limits, log2).unwrap();
+            let buffers = Buffers::new(gpu, &plan).unwrap();
+            let mut sorted = vec![0_u32; keys.len()];
+            let upload = || buffers.upload(gpu, bytemuck::cast_slice(&keys)).unwrap();
+            upload();
+            let times = time_passes(gpu, &plan, &buffers).unwrap();
+            assert_eq!(times.len() as u64, plan.dispatch_count());
+            buffers.download_keys(gpu, bytemuck::cast_slice_mut(&mut sorted)).unwrap();
+            assert!(sorted == expected, "{algorithm} {variant} {n} 2^{log2}, timed");
+            upload();
+            execute(gpu, &plan, &buffers, |_| {}).unwrap();
+            buffers.download_keys(gpu, bytemuck::cast_slice_mut(&mut sorted)).unwrap();
+            assert!(sorted == expected, "{algorithm} {variant} {n} 2^{log2}");
+        }
+    }
 }
