@@ -21,6 +21,7 @@
 //! Elements of one or two bytes have 32-bit keys and use the lowest bits.
 
 use std::fmt;
+use std::ops::BitXor;
 
 use crate::names::named;
 
@@ -139,7 +140,16 @@ impl KeyWords {
 
 /// The unsigned word of a key: `u32` for types of up to four bytes, `u64` for those of eight.
 pub trait Word:
-    Copy + Ord + Send + Sync + Default + From<u32> + Into<u64> + bytemuck::Pod + fmt::Debug
+    Copy
+    + Ord
+    + Send
+    + Sync
+    + Default
+    + From<u32>
+    + Into<u64>
+    + BitXor<Output = Self>
+    + bytemuck::Pod
+    + fmt::Debug
 {
     /// The map for words of this width.
     ///
@@ -154,6 +164,12 @@ pub trait Word:
     /// The bits of the element with this key: the inverse of [`Word::key`].
     #[must_use]
     fn bits(self, map: WordMap<Self>) -> Self;
+    /// The key of the float with these bits.
+    #[must_use]
+    fn key_of_float(self, float: Float<Self>) -> Self;
+    /// The bits of the float with this key: the inverse of [`Word::key_of_float`].
+    #[must_use]
+    fn bits_of_float(self, float: Float<Self>) -> Self;
     /// Whether the element with this key is NaN.
     #[must_use]
     fn is_nan(self, map: WordMap<Self>) -> bool;
@@ -204,13 +220,14 @@ impl KeyMap {
 #[derive(Clone, Copy, Debug)]
 pub struct WordMap<W> {
     /// The bits of an integer that differ in its key.
-    flip: W,
-    float: Option<Float<W>>,
+    pub(crate) flip: W,
+    /// Loops over many elements ask for it before they begin: compilers do not take the question out of them.
+    pub(crate) float: Option<Float<W>>,
 }
 
 /// The map of a float type.
 #[derive(Clone, Copy, Debug)]
-struct Float<W> {
+pub struct Float<W> {
     /// The sign bit.
     sign: W,
     /// The bits of an element.
@@ -250,12 +267,26 @@ macro_rules! word {
 
             #[inline]
             fn key(self, map: WordMap<Self>) -> Self {
-                map.float.map_or(self ^ map.flip, |float| float.key(self))
+                map.float.map_or(self ^ map.flip, |float| self.key_of_float(float))
             }
 
             #[inline]
             fn bits(self, map: WordMap<Self>) -> Self {
-                map.float.map_or(self ^ map.flip, |float| float.bits(self))
+                map.float.map_or(self ^ map.flip, |float| self.bits_of_float(float))
+            }
+
+            #[inline]
+            fn key_of_float(self, float: Float<Self>) -> Self {
+                let flip = if self & float.sign == 0 { float.sign } else { float.mask };
+                let key = (self ^ flip).wrapping_sub(float.nans) & float.mask;
+                float.directed(key).wrapping_add(float.before) & float.mask
+            }
+
+            #[inline]
+            fn bits_of_float(self, float: Float<Self>) -> Self {
+                let key = float.directed(self.wrapping_sub(float.before) & float.mask);
+                let total = key.wrapping_add(float.nans) & float.mask;
+                total ^ if total & float.sign == 0 { float.mask } else { float.sign }
             }
 
             #[inline]
@@ -288,20 +319,6 @@ macro_rules! word {
         }
 
         impl Float<$word> {
-            #[inline]
-            fn key(self, bits: $word) -> $word {
-                let flip = if bits & self.sign == 0 { self.sign } else { self.mask };
-                let key = (bits ^ flip).wrapping_sub(self.nans) & self.mask;
-                self.directed(key).wrapping_add(self.before) & self.mask
-            }
-
-            #[inline]
-            fn bits(self, key: $word) -> $word {
-                let key = self.directed(key.wrapping_sub(self.before) & self.mask);
-                let total = key.wrapping_add(self.nans) & self.mask;
-                total ^ if total & self.sign == 0 { self.mask } else { self.sign }
-            }
-
             /// Converts between the ascending key and that of the direction.
             #[inline]
             fn directed(self, key: $word) -> $word {

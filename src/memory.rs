@@ -54,6 +54,29 @@ pub(crate) fn prefetch<T>(items: &[T], place: usize) {
     let _ = place;
 }
 
+/// Room for `count` elements that are written all over it: in huge pages, where the system has them, since each small
+/// page would cost a page fault and a TLB entry.
+pub(crate) fn room<T>(count: usize) -> Vec<T> {
+    let mut room = Vec::with_capacity(count);
+    #[cfg(target_os = "linux")]
+    {
+        /// Less is not worth a system call.
+        const LARGE: usize = 4 << 20;
+        let block: &mut [std::mem::MaybeUninit<T>] = room.spare_capacity_mut();
+        let page = rustix::param::page_size();
+        let begin = block.as_mut_ptr().cast::<u8>();
+        let before = begin.align_offset(page);
+        let size = size_of_val(block);
+        if size >= LARGE {
+            // SAFETY: these pages lie within the block, and the advice does not change what they hold.
+            unsafe {
+                libc::madvise(begin.add(before).cast(), (size - before) / page * page, libc::MADV_HUGEPAGE)
+            };
+        }
+    }
+    room
+}
+
 /// `count` zeros, in pages that the system provides when they are first touched.
 pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
     bytemuck::allocation::try_zeroed_vec(count).unwrap_or_else(|()| {

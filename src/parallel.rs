@@ -102,12 +102,6 @@ pub(crate) fn windows<T: Sync>(items: &[T], size: usize) -> rayon::slice::Window
     items.par_windows(size)
 }
 
-/// Runs `work` once on each thread of the pool.
-pub(crate) fn each_core(work: impl Fn() + Sync) {
-    start();
-    rayon::broadcast(|_| work());
-}
-
 /// Maps each element, in parallel; the results are in order.
 pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
     if items.len() < FEW { items.iter().map(map).collect() } else { iter(items).map(map).collect() }

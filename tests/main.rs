@@ -17,6 +17,7 @@ mod networks;
 mod radix;
 mod select;
 mod shares;
+mod slices;
 mod sorting;
 mod streams;
 mod support;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use bytemuck::Zeroable;
+use bytemuck::{Pod, Zeroable};
 
 use crate::key::Word;
 use crate::memory;
@@ -13,12 +13,18 @@ use crate::parallel;
 const PART: usize = 1 << 14;
 
 /// A sortable element: something with a key, by which it is ordered first of all.
-pub trait Item: Copy + Ord + Send + Sync + Zeroable {
+pub trait Item: Ord + Send + Sync + Pod {
     /// Whether elements with equal keys are identical.
     const KEY_ONLY: bool;
     /// The key, in the widest word. The sorts, which are private to this crate, rely on the same answer every
     /// time.
     fn key(self) -> u64;
+
+    /// The least and the greatest key.
+    #[must_use]
+    fn extremes(items: impl Iterator<Item = Self>) -> (u64, u64) {
+        items.fold((u64::MAX, 0), |(least, greatest), item| (least.min(item.key()), greatest.max(item.key())))
+    }
 }
 
 impl<W: Word> Item for W {
@@ -27,6 +33,15 @@ impl<W: Word> Item for W {
     #[inline]
     fn key(self) -> u64 {
         self.into()
+    }
+
+    /// In their own width, in which more are compared at once.
+    #[inline]
+    fn extremes(mut items: impl Iterator<Item = Self>) -> (u64, u64) {
+        let Some(first) = items.next() else { return (u64::MAX, 0) };
+        let (least, greatest) =
+            items.fold((first, first), |(least, greatest), item| (least.min(item), greatest.max(item)));
+        (least.into(), greatest.into())
     }
 }
 
@@ -43,6 +58,10 @@ pub struct Pair<W: Copy, R: Copy = u32> {
 
 // SAFETY: both fields are words, which are zeroable, and a pair has nothing else.
 unsafe impl<W: Word, R: Word> Zeroable for Pair<W, R> {}
+
+// SAFETY: as above, and there is no gap between them or behind: words are of four or eight bytes, which is a
+// multiple of the alignment.
+unsafe impl<W: Word, R: Word> Pod for Pair<W, R> {}
 
 impl<W: Word, R: Word> Item for Pair<W, R> {
     const KEY_ONLY: bool = false;
@@ -70,6 +89,26 @@ impl<T: Item> Piece for Cow<'_, [T]> {
 
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = T> {
         self[range].iter().copied()
+    }
+}
+
+/// Elements of a slice, and their keys.
+pub(super) struct Keyed<'a, T, F> {
+    pub(super) elements: &'a [T],
+    pub(super) key: F,
+}
+
+impl<T: Copy + Sync, K: Item, F: Fn(T) -> K + Copy + Send + Sync> Piece for Keyed<'_, T, F> {
+    type Item = K;
+
+    fn count(&self) -> usize {
+        self.elements.len()
+    }
+
+    fn items(&self, range: Range<usize>) -> impl Iterator<Item = K> {
+        // A copy, which stays in registers.
+        let key = self.key;
+        self.elements[range].iter().map(move |&element| key(element))
     }
 }
 

@@ -1,0 +1,238 @@
+//! One core's stable sort of elements that fit its cache.
+//!
+//! A least-significant-digit sort by the highest bits in which keys differ, two digits of them, which tell most
+//! elements apart. Where the highest digit shows that many would still be equal, as with floats, whose highest
+//! bits are the exponent, there is a third one. Then neighbours out of order are looked for: they are equal so
+//! far, and their run is sorted by the bits below.
+
+use std::cell::Cell;
+
+use super::items::Item;
+use crate::key::Word;
+
+/// Up to this many elements are sorted by insertion.
+const INSERTION: usize = 24;
+
+/// Fewer than this are sorted by narrower digits than others.
+const FEW: usize = 1 << 11;
+
+/// The widest digit: with more bits, the scatter writes to more places at once than caches support.
+pub(super) const DIGIT_BITS: u32 = 11;
+
+/// More than this many words are not kept for the next sort.
+const KEPT: usize = 1 << 18;
+
+/// A digit: some of the highest bits in which keys between two extremes differ.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prefix {
+    pub(super) least: u64,
+    /// Number of bits below the digit.
+    pub(super) shift: u32,
+    /// Number of possible values.
+    pub(super) count: usize,
+}
+
+impl Prefix {
+    /// A digit of at most `most` bits; `None` if all keys are equal.
+    pub(super) fn new((least, greatest): (u64, u64), most: u32) -> Option<Self> {
+        let bits = u64::BITS - (greatest - least).leading_zeros();
+        let shift = bits.saturating_sub(most);
+        (bits > 0).then_some(Self { least, shift, count: ((greatest - least) >> shift) as usize + 1 })
+    }
+
+    #[inline]
+    pub(super) fn of(self, key: u64) -> usize {
+        ((key - self.least) >> self.shift) as usize
+    }
+
+    /// The number of keys of each value.
+    pub(super) fn histogram(self, keys: &[u64]) -> Vec<usize> {
+        let mut counts = vec![0; self.count];
+        keys.iter().for_each(|&key| counts[self.of(key)] += 1);
+        counts
+    }
+}
+
+/// At most so many digits are sorted by at once.
+const DIGITS: usize = 3;
+
+/// For each value of a digit the number of elements, and then the place of the next one.
+type Counts = [u32; 1 << DIGIT_BITS];
+
+/// What a sort needs beside its elements. A thread keeps it for the next sort: fresh memory costs as much time
+/// as a sort of what fits in it.
+pub(super) struct Room {
+    words: Vec<u64>,
+    counts: Vec<Counts>,
+}
+
+thread_local! {
+    static KEPT_ROOM: Cell<Option<Room>> = const { Cell::new(None) };
+}
+
+impl Room {
+    /// Does `work` with the room that this thread has.
+    pub(super) fn with<R>(work: impl FnOnce(&mut Self) -> R) -> R {
+        let kept = KEPT_ROOM.take();
+        let mut room = kept.unwrap_or_else(|| Self { words: Vec::new(), counts: vec![[0; _]; DIGITS] });
+        let result = work(&mut room);
+        room.words.truncate(KEPT);
+        room.words.shrink_to(KEPT);
+        KEPT_ROOM.set(Some(room));
+        result
+    }
+
+    /// So many elements, whatever they are, and the counts.
+    fn split<T: Item>(&mut self, count: usize) -> (&mut [T], &mut [Counts; DIGITS]) {
+        let bytes = count * size_of::<T>();
+        if self.words.len() * size_of::<u64>() < bytes {
+            // To the next power of two, so that it rarely grows.
+            self.words.resize(bytes.next_power_of_two().div_ceil(size_of::<u64>()), 0);
+        }
+        let all: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words);
+        let counts = self.counts.first_chunk_mut().expect("there are as many counts as digits");
+        (bytemuck::cast_slice_mut(&mut all[..bytes]), counts)
+    }
+
+    /// Sorts the elements.
+    pub(super) fn sort<T: Item>(&mut self, items: &mut [T]) {
+        let (scratch, counts) = self.split(items.len());
+        sort(items, scratch, counts);
+    }
+
+    /// Sorts elements whose keys have 16 bits, by two bytes.
+    pub(super) fn sort_shorts<T: Copy, K: Word>(
+        &mut self,
+        elements: &mut [T],
+        key: impl Fn(T) -> K + Copy,
+        element: impl Fn(K) -> T + Copy,
+    ) {
+        let (scratch, [lows, highs, _]) = self.split(elements.len());
+        lows[..256].fill(0);
+        highs[..256].fill(0);
+        let low = |key: K| key.as_usize() % 256;
+        let high = |key: K| key.as_usize() / 256 % 256;
+        for &element in &*elements {
+            lows[low(key(element))] += 1;
+            highs[high(key(element))] += 1;
+        }
+        to_places(&mut lows[..256]);
+        to_places(&mut highs[..256]);
+        for &element in &*elements {
+            let key = key(element);
+            scratch[next(lows, low(key))] = key;
+        }
+        for &mut key in scratch {
+            elements[next(highs, high(key))] = element(key);
+        }
+    }
+}
+
+/// Turns the number of elements of each value into the place of the first.
+#[inline]
+fn to_places(counts: &mut [u32]) {
+    let mut start = 0;
+    for count in counts {
+        (*count, start) = (start, start + *count);
+    }
+}
+
+/// The place of the next element of this value.
+#[inline]
+fn next(places: &mut Counts, value: usize) -> usize {
+    let place = places[value];
+    places[value] += 1;
+    place as usize
+}
+
+/// Sorts the elements, with as many for scratch.
+fn sort<T: Item>(items: &mut [T], scratch: &mut [T], counts: &mut [Counts; DIGITS]) {
+    let n = items.len();
+    if n <= INSERTION {
+        return insert(items);
+    }
+    let extremes = T::extremes(items.iter().copied());
+    let scratch = &mut scratch[..n];
+    match u64::BITS - (extremes.1 - extremes.0).leading_zeros() {
+        ..=8 | 12..=16 => by_digits::<T, 8>(items, scratch, counts, extremes),
+        17.. if n < FEW => by_digits::<T, 9>(items, scratch, counts, extremes),
+        _ => by_digits::<T, DIGIT_BITS>(items, scratch, counts, extremes),
+    }
+}
+
+/// The same, by digits of so many bits.
+fn by_digits<T: Item, const BITS: u32>(
+    items: &mut [T],
+    scratch: &mut [T],
+    counts: &mut [Counts; DIGITS],
+    extremes: (u64, u64),
+) {
+    let Some(prefix) = Prefix::new(extremes, 2 * BITS) else { return };
+    let Prefix { least, shift, .. } = prefix;
+    let digit = |shift| move |item: T| ((item.key() - least) >> shift) as usize % (1 << BITS);
+    let (low, high) = (digit(shift), digit((shift + BITS).min(u64::BITS - 1)));
+    let [lows, highs, belows] = counts;
+    lows[..1 << BITS].fill(0);
+    if prefix.count <= 1 << BITS {
+        items.iter().for_each(|&item| lows[low(item)] += 1);
+        scatter::<T, BITS>(items, scratch, lows, low);
+        return items.copy_from_slice(scratch);
+    }
+    highs[..1 << BITS].fill(0);
+    for &item in items.iter() {
+        lows[low(item)] += 1;
+        highs[high(item)] += 1;
+    }
+    // Of how many pairs the keys would be equal so far, if the lower digit is spread evenly.
+    let equal = highs[..1 << BITS].iter().map(|&count| u64::from(count).pow(2)).sum::<u64>() >> (BITS + 1);
+    if shift > 0 && equal > items.len() as u64 / 4 {
+        let below = digit(shift.saturating_sub(BITS));
+        belows[..1 << BITS].fill(0);
+        items.iter().for_each(|&item| belows[below(item)] += 1);
+        scatter::<T, BITS>(items, scratch, belows, below);
+        items.copy_from_slice(scratch);
+    }
+    scatter::<T, BITS>(items, scratch, lows, low);
+    scatter::<T, BITS>(scratch, items, highs, high);
+    if shift == 0 {
+        return;
+    }
+    let of = |item: T| prefix.of(item.key());
+    let mut begin = 0;
+    while let Some(descent) = items[begin..].windows(2).position(|pair| pair[0].key() > pair[1].key()) {
+        let descent = begin + descent;
+        let value = of(items[descent]);
+        let first = items[..descent].iter().rev().take_while(|&&item| of(item) == value).count();
+        let last = items[descent..].iter().take_while(|&&item| of(item) == value).count();
+        begin = descent + last;
+        sort(&mut items[descent - first..begin], scratch, counts);
+    }
+}
+
+/// Scatters the elements by a digit whose histogram is `counts`.
+#[inline]
+fn scatter<T: Item, const BITS: u32>(
+    from: &[T],
+    to: &mut [T],
+    counts: &mut Counts,
+    digit: impl Fn(T) -> usize,
+) {
+    to_places(&mut counts[..1 << BITS]);
+    for &item in from {
+        to[next(counts, digit(item))] = item;
+    }
+}
+
+/// Insertion sort.
+#[inline]
+fn insert<T: Item>(items: &mut [T]) {
+    for end in 1..items.len() {
+        let item = items[end];
+        let mut place = end;
+        while place > 0 && items[place - 1].key() > item.key() {
+            items[place] = items[place - 1];
+            place -= 1;
+        }
+        items[place] = item;
+    }
+}

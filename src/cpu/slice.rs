@@ -1,0 +1,98 @@
+//! The sort of a slice in place, by keys that are as good as the elements: equal ones are the same.
+//!
+//! One core sorts what fits its cache, before others would wake, in memory that it keeps. More is scattered to buckets
+//! in a second array, as [`radix`] does, and each bucket comes back sorted. Elements of which few differ are counted.
+
+use std::ops::Range;
+
+use super::counts;
+use super::items::Keyed;
+use super::local::Room;
+use super::radix;
+use crate::key::Word;
+use crate::parallel::{self, ParallelIterator};
+use crate::report::Form;
+
+/// Up to so many elements are sorted by one core: more do not fit its cache, and fewer are sorted sooner by many cores.
+const SERIAL: Range<usize> = 1 << 15..1 << 17;
+
+/// Fewer elements of two bytes are sorted sooner than looked at for how many differ.
+const FEW: usize = 1 << 12;
+
+/// From this many on, elements of two bytes are counted.
+const MANY: usize = 1 << 19;
+
+/// Sorts words by their keys, on all cores. `bits` is the inverse of `key`.
+pub(crate) fn sort_words<W: Word>(
+    words: &mut [W],
+    key: impl Fn(W) -> W + Copy + Send + Sync,
+    bits: impl Fn(W) -> W + Copy + Send + Sync,
+) -> Form {
+    let n = words.len();
+    if let Some(form) = put_in_order(words, key) {
+        return form;
+    }
+    if counts::sort_few(words, key, bits) {
+        // They are sorted.
+    } else if n <= SERIAL.start || n <= (2 * SERIAL.end / parallel::threads()).min(SERIAL.end) {
+        words.iter_mut().for_each(|word| *word = key(*word));
+        Room::with(|room| room.sort(words));
+        words.iter_mut().for_each(|key| *key = bits(*key));
+    } else if let Some((mut scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }]) {
+        radix::sort_buckets(&mut scattered, buckets, words, |&key| bits(key));
+    }
+    Form::Radix
+}
+
+/// Sorts elements of one or two bytes by their keys of so many bits. `element` is the inverse of `key`.
+pub(crate) fn sort_shorts<T: Copy + Send + Sync, K: Word>(
+    elements: &mut [T],
+    bits: u32,
+    key: impl Fn(T) -> K + Copy + Send + Sync,
+    element: impl Fn(K) -> T + Copy + Send + Sync,
+) -> Form {
+    let n = elements.len();
+    if let Some(form) = put_in_order(elements, key) {
+        return form;
+    }
+    if bits == 8 || n >= MANY {
+        counts::sort_bits(elements, bits, key, element);
+    } else if n < FEW || !counts::sort_few(elements, key, element) {
+        Room::with(|room| room.sort_shorts(elements, key, element));
+    }
+    Form::Radix
+}
+
+/// What has to be done, if the elements are in order or in reverse.
+fn put_in_order<T: Copy + Sync, K: Word>(
+    elements: &mut [T],
+    key: impl Fn(T) -> K + Copy + Send + Sync,
+) -> Option<Form> {
+    if is_in_order(elements, |a, b| key(a) <= key(b)) {
+        return Some(Form::InOrder);
+    }
+    is_in_order(elements, |a, b| key(a) >= key(b)).then(|| {
+        elements.reverse();
+        Form::Reversed
+    })
+}
+
+/// Whether `holds` is true for all neighbours.
+fn is_in_order<T: Copy + Sync>(elements: &[T], holds: impl Fn(T, T) -> bool + Copy + Send + Sync) -> bool {
+    const BLOCK: usize = 1 << 12;
+    let each = |first: &[T]| {
+        // All of a block: a loop that may end anywhere does not use vectors.
+        first.iter().zip(&first[1..]).fold(true, |all, (&a, &b)| all & holds(a, b))
+    };
+    let pairs = elements.len().saturating_sub(1);
+    let block = |at: usize| each(&elements[at * BLOCK..=pairs.min((at + 1) * BLOCK)]);
+    let blocks = pairs.div_ceil(BLOCK);
+    // The first few tell of most that they are in no order.
+    let begin = &elements[..elements.len().min(16)];
+    begin.windows(2).all(|pair| holds(pair[0], pair[1]))
+        && if elements.len() <= SERIAL.end {
+            (0..blocks).all(block)
+        } else {
+            block(0) && parallel::iter(1..blocks).all(block)
+        }
+}
