@@ -61,7 +61,7 @@ pub(crate) fn room<T>(count: usize) -> Vec<T> {
     #[cfg(target_os = "linux")]
     {
         /// Less is not worth a system call.
-        const LARGE: usize = 4 << 20;
+        const LARGE: usize = 2 << 20;
         let block: &mut [std::mem::MaybeUninit<T>] = room.spare_capacity_mut();
         let page = rustix::param::page_size();
         let begin = block.as_mut_ptr().cast::<u8>();
