@@ -5,11 +5,12 @@ use std::cmp::Ordering;
 use std::fmt::Debug;
 
 use gpusort::Kind;
+use gpusort::buffers::BufferSorter;
 use gpusort::unstable::key::{KeyMap, KeyWords};
 use gpusort::unstable::plan::{Dispatch, Kernel, Plan, RadixFrom, Shape};
 use gpusort::unstable::sorter::{Incoming, Request};
 use gpusort::unstable::words::Words;
-use gpusort::{Algorithm, Element, ElementType, Form, Method, Sorter};
+use gpusort::{Algorithm, AsyncSorter, Element, ElementType, Form, Method, Sorter};
 
 use half::f16;
 
@@ -247,6 +248,7 @@ fn an_input_of_another_length_than_announced_is_an_error() {
 /// A slice of elements sorted in each way on each device, beside the standard library's stable sort.
 fn check_slices<T: Element + Debug>(
     sorter: &Sorter,
+    awaited: &AsyncSorter,
     elements: &[T],
     is_nan: impl Fn(&T) -> bool,
     order: impl Fn(&T, &T) -> Ordering,
@@ -287,6 +289,18 @@ fn check_slices<T: Element + Debug>(
         };
         assert_eq!(bits(&by_gpu), bits(&sorted));
         assert_eq!(argsorted, positions);
+        let mut by_await = elements.to_vec();
+        let argsorted = pollster::block_on(async {
+            if descending {
+                awaited.sort_descending(&mut by_await).await.unwrap();
+                awaited.argsort_descending(elements).await.unwrap()
+            } else {
+                awaited.sort(&mut by_await).await.unwrap();
+                awaited.argsort(elements).await.unwrap()
+            }
+        });
+        assert_eq!(bits(&by_await), bits(&sorted));
+        assert_eq!(argsorted, positions);
         assert_eq!(bits(&first), bits(&sorted[..k.min(sorted.len())]));
     }
 }
@@ -294,11 +308,19 @@ fn check_slices<T: Element + Debug>(
 #[test]
 fn slices_of_all_eleven_types() {
     let sorter = Sorter::on(device::start());
+    let adapter = device::adapter();
+    let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+        required_features: BufferSorter::required_features(&adapter),
+        required_limits: BufferSorter::required_limits(&adapter, 20_011),
+        ..Default::default()
+    }))
+    .unwrap();
+    let awaited = AsyncSorter::on(device, queue);
     for n in [0, 1, 2, 1000, 20_011] {
         let bits: Vec<u64> = random(n as u64).take(n).collect();
         macro_rules! integers {
             ($($type:ty)*) => {
-                $(check_slices(&sorter, &bits.iter().map(|&bits| bits as $type).collect::<Vec<_>>(), |_| false, Ord::cmp);)*
+                $(check_slices(&sorter, &awaited, &bits.iter().map(|&bits| bits as $type).collect::<Vec<_>>(), |_| false, Ord::cmp);)*
             };
         }
         integers!(u8 i8 u16 i16 u32 i32 u64 i64);
@@ -307,6 +329,7 @@ fn slices_of_all_eleven_types() {
             ($($float:ty, $bits:ty;)*) => {
                 $(check_slices(
                     &sorter,
+                    &awaited,
                     &bits.iter().map(|&bits| <$float>::from_bits(bits as $bits)).collect::<Vec<_>>(),
                     |it| it.is_nan(),
                     |a, b| match (a.is_nan(), b.is_nan()) {

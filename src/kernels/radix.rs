@@ -374,7 +374,9 @@ impl Family for Radix {
         match extra.name {
             name if name == HISTOGRAMS.name => row * u64::from(self.digits * self.segments(count).max(1)),
             name if name == VARYING.name => VARYING_WORDS,
-            name if name == STATUS.name => 2 * row * u64::from(self.most_tiles(count)) + u64::from(self.digits),
+            name if name == STATUS.name => {
+                2 * row * u64::from(self.most_tiles(count)) + u64::from(self.digits)
+            }
             name if name == SEGMENT_TILES.name => 4 * u64::from(self.most_tiles(count)),
             name if name == TILE_SUMS.name => row * u64::from(self.tile.tiles(count)),
             _ => row * u64::from(self.chunks(count)),
