@@ -4,10 +4,13 @@ use std::ops::Range;
 
 use super::items::split;
 use crate::key::Word;
-use crate::parallel;
+use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
 /// Fewer elements than this are counted by one core.
 const SERIAL: usize = 1 << 17;
+
+/// Values whose counts are added up together.
+const BLOCK: usize = 1 << 12;
 
 /// Bits of the place of a key among those that are counted.
 const PLACE_BITS: u32 = 8;
@@ -113,9 +116,22 @@ fn by_counts<T: Copy + Send + Sync>(
 ) -> bool {
     let n = elements.len();
     let share = n.div_ceil(if n < SERIAL { 1 } else { parallel::threads() }).max(1);
-    let counts = parallel::map_parts(elements.chunks(share).collect(), histogram);
-    let Some(counts) = counts.into_iter().collect::<Option<Vec<_>>>() else { return false };
-    let count = |place: usize| counts.iter().map(|counts| counts[place]).sum::<usize>();
+    // Each has its own counts, which take time, too.
+    let counted = share.max(2 * values);
+    let counts = parallel::map_parts(elements.chunks(counted).collect(), histogram);
+    let Some(mut counts) = counts.into_iter().collect::<Option<Vec<_>>>() else { return false };
+    let Some((sums, others)) = counts.split_first_mut() else { return true };
+    let add = |block: usize, sums: &mut [usize]| {
+        for counts in &*others {
+            sums.iter_mut().zip(&counts[block * BLOCK..]).for_each(|(sum, count)| *sum += count);
+        }
+    };
+    if sums.len() <= BLOCK {
+        add(0, sums);
+    } else {
+        parallel::chunks_mut(sums, BLOCK).enumerate().for_each(|(block, sums)| add(block, sums));
+    }
+    let count = |place: usize| sums[place];
     // As many values for each core as make up its share.
     let (mut ranges, mut sizes, mut begin, mut size) = (Vec::new(), Vec::new(), 0, 0);
     for at in 0..values {

@@ -145,7 +145,8 @@ pub(super) fn scatter<P: Piece>(pieces: &[P]) -> Option<(Vec<P::Item>, Buckets)>
     let step = n / (SAMPLES << bits) + 1;
     let sample: Vec<u64> = parts.iter().flat_map(|part| part.sample(step)).collect();
     let largest = prefix.histogram(&sample).into_iter().max().unwrap_or(0) * step;
-    let (scattered, sizes) = if largest > LOCAL.start.max(4 * (n >> bits)) {
+    // More than its share of a core would keep the others waiting, also where it fits a cache.
+    let (scattered, sizes) = if largest > LOCAL.start.min(n / threads).max(4 * (n >> bits)) {
         let buckets = SampledBuckets::new(Prefix::new(extremes, DIGIT_BITS)?, &sample, 1 << bits);
         scatter_by(&parts, buckets.count, |key| buckets.of(key))
     } else {
