@@ -197,7 +197,46 @@ async fn run() -> Result<()> {
         .collect();
     same(&browser.read(&keys).await?, &bytes_of(element, &sorted), "rows")?;
     say(&format!("bitonic sort of {} rows of {LENGTH} {element}: {milliseconds:.0} ms, right", N / LENGTH));
+    segments(&browser, &elements).await?;
     slices().await
+}
+
+/// Segments of very different lengths, the longest of which no tile holds, in all elements but the last few.
+async fn segments(browser: &Browser, elements: &[u64]) -> Result<()> {
+    let fail = |error: gpusort::Error| error.to_string();
+    let element = ElementType::F32;
+    let sorter =
+        BufferSorter::new(&browser.device, &browser.queue, Spec::new(element).payload(Payload::Positions))
+            .map_err(fail)?;
+    let workspace = sorter.workspace(N as u32).map_err(fail)?;
+    let lengths = [0, 1, 2, 7, 20, 100, 500, 1, 3000, 9, 0, 20_000];
+    let mut ends = vec![0];
+    while let Some(end) = ends.last().map(|end| end + lengths[ends.len() % lengths.len()])
+        && end < N
+    {
+        ends.push(end);
+    }
+    let offsets =
+        browser.buffer(&ends.iter().flat_map(|&end| (end as u32).to_le_bytes()).collect::<Vec<_>>());
+    let keys = browser.buffer(&bytes_of(element, elements));
+    let values = browser.buffer(&vec![0; 4 * N]);
+    let told = || Segments::Offsets(offsets.slice(..));
+    let record = |encoder: &mut wgpu::CommandEncoder| {
+        sorter.record_segments(encoder, &workspace, keys.slice(..), Some(values.slice(..)), told())
+    };
+    let milliseconds = browser.run(record).await?;
+    let (mut sorted, mut positions) = (elements.to_vec(), vec![0; N]);
+    for ends in ends.windows(2) {
+        let segment = &elements[ends[0]..ends[1]];
+        for (to, at) in (ends[0]..).zip(in_order(element, false, segment)) {
+            (sorted[to], positions[to]) = (segment[at as usize], at);
+        }
+    }
+    same(&browser.read(&keys).await?, &bytes_of(element, &sorted), "segments")?;
+    let positions: Vec<u8> = positions.iter().flat_map(|at| at.to_le_bytes()).collect();
+    same(&browser.read(&values).await?, &positions, "positions in segments")?;
+    say(&format!("{} segments of 0 to 20000 {element}: {milliseconds:.0} ms, right", ends.len() - 1));
+    Ok(())
 }
 
 /// Slices in memory, to the device and back.
