@@ -374,7 +374,7 @@ impl Spec {
             let view = self.view()?;
             let plan = |variant| Plan::of_callers(variant, capacity as usize, shape, &limits, &tuning, view);
             let mut plans = vec![plan(Variant::Onesweep)?, plan(Variant::ReduceScan)?];
-            if self.segments && positions == has_payload {
+            if self.has_segments() && positions == has_payload {
                 let which = (false, false);
                 plans.push(Plan::of_callers_segments(capacity, shape, &limits, &tuning, view, which)?);
             }
@@ -386,10 +386,15 @@ impl Spec {
         }
         let extras = merged(all.iter().flat_map(Plan::extras).copied()).into_iter();
         let extras = extras.map(|(_, words)| 4 * words).sum::<u64>();
-        let segments = if self.segments { segments_bytes(capacity, &limits) } else { 0 };
+        let segments = if self.has_segments() { segments_bytes(capacity, &limits) } else { 0 };
         let keys = self.element.bytes() as u64 * if self.argsort { 2 } else { 1 };
         let positions = if has_payload || self.argsort { 4 } else { 0 };
         u64::from(capacity.max(2)) * (keys + positions) + extras + segments + FIXED
+    }
+
+    /// Segments are sorted by whole keys alone.
+    fn has_segments(&self) -> bool {
+        self.segments && self.bits.is_none()
     }
 
     fn view(&self) -> Result<View, Misuse> {
@@ -461,7 +466,7 @@ impl BufferSorter {
         if let Some(algorithm) = algorithm.filter(|&algorithm| algorithm != Algorithm::Radix) {
             return Err(Misuse::Method(algorithm).into());
         }
-        let uses = Uses { argsort: spec.argsort, segments: spec.segments };
+        let uses = Uses { argsort: spec.argsort, segments: spec.has_segments() };
         let has_payload = spec.payload != Payload::None;
         let recorder = Recorder::new(device, queue, cache, view, has_payload, uses, variant)?;
         Ok(Self { spec, recorder })
@@ -623,6 +628,20 @@ impl BufferSorter {
         if !self.spec.segments {
             return Err(Misuse::NoSegments.into());
         }
+        if let Segments::HostOffsets(offsets) = segments {
+            let is_wrong = |ends: &[u32]| ends[0] > ends[1] || u64::from(ends[1]) > elements;
+            if let Some(segment) = offsets.windows(2).position(is_wrong) {
+                let range = offsets[segment]..offsets[segment + 1];
+                return Err(Misuse::Offsets { segment, range, keys: elements }.into());
+            }
+            if offsets.len() < 2 {
+                return Ok(());
+            }
+            let (bytes, limit) = (size_of_val(offsets) as u64, self.recorder.binding_bytes());
+            if bytes > limit {
+                return Err(Misuse::Binding { slice: "offsets", bytes, limit }.into());
+            }
+        }
         let Some(all) = all(room.capacity)? else { return Ok(()) };
         let made;
         let offsets = match segments {
@@ -631,14 +650,6 @@ impl BufferSorter {
             }
             Segments::Offsets(offsets) => offsets,
             Segments::HostOffsets(offsets) => {
-                let is_wrong = |ends: &[u32]| ends[0] > ends[1] || u64::from(ends[1]) > elements;
-                if let Some(segment) = offsets.windows(2).position(is_wrong) {
-                    let range = offsets[segment]..offsets[segment + 1];
-                    return Err(Misuse::Offsets { segment, range, keys: elements }.into());
-                }
-                if offsets.len() < 2 {
-                    return Ok(());
-                }
                 made = self.recorder.words(offsets)?;
                 made.slice(..)
             }

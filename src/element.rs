@@ -89,8 +89,8 @@ fn done<T>(result: Result<T, Error>) -> T {
 
 /// Sorts on all cores: smallest first, −0 before +0, NaN last.
 ///
-/// Takes as much memory again as the elements, if these are of four or eight bytes; each thread keeps up to two megabytes of it for
-/// the next sort.
+/// Takes as much memory again as the elements, if these are of four or eight bytes, and more where most of them share their highest
+/// bits; each thread keeps up to two megabytes of it for the next sort.
 ///
 /// ```
 /// let mut numbers = [2.5, -1.0, f64::NAN, 0.0, -0.0];

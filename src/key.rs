@@ -138,9 +138,18 @@ impl KeyWords {
     }
 }
 
+mod sealed {
+    /// Nobody else makes words: pairs of them rely on their sizes.
+    pub trait Sealed {}
+
+    impl Sealed for u32 {}
+    impl Sealed for u64 {}
+}
+
 /// The unsigned word of a key: `u32` for types of up to four bytes, `u64` for those of eight.
 pub trait Word:
-    Copy
+    sealed::Sealed
+    + Copy
     + Ord
     + Send
     + Sync

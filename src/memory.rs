@@ -57,6 +57,7 @@ pub(crate) fn prefetch<T>(items: &[T], place: usize) {
 /// Room for `count` elements that are written all over it: in huge pages, where the system has them, since each small
 /// page would cost a page fault and a TLB entry.
 pub(crate) fn room<T>(count: usize) -> Vec<T> {
+    #[cfg_attr(not(target_os = "linux"), allow(unused_mut, reason = "only there its pages are advised on"))]
     let mut room = Vec::with_capacity(count);
     #[cfg(target_os = "linux")]
     {

@@ -676,6 +676,31 @@ fn segments_and_all_in_one_encoder() {
     whole.check(&guest, &asked, 30_000, NOWHERE, false).unwrap();
 }
 
+/// In workspaces for so few elements that none of their segments are long, and in larger ones.
+#[test]
+fn segments_in_workspaces_of_every_size() {
+    let guest = Guest::advised();
+    for (element, payload) in [(ElementType::U32, Payload::Positions), (ElementType::F64, Payload::None)] {
+        let asked = Asked { payload, ..Asked::of(element) };
+        let sorter = BufferSorter::new(&guest.device, &guest.queue, asked.spec()).unwrap();
+        for capacity in [1, 2, 3, 8, 9, 1000, 2048, 2049, 4096, 4097, 8192, 8193, 9001] {
+            let workspace = sorter.workspace(capacity).unwrap();
+            assert_eq!(workspace.bytes(), sorter.workspace_bytes(capacity).unwrap());
+            let elements = inputs::elements(element, capacity as usize, 0);
+            let half = capacity / 2;
+            for ends in [vec![0, capacity], vec![0, half, half, capacity], vec![half; 3]] {
+                let slices = Slices::new(&guest, &asked, &elements, Told::Host, NOWHERE);
+                let (keys, values) = slices.slices(&asked, NOWHERE);
+                let mut encoder = guest.encoder();
+                let segments = Segments::HostOffsets(&ends);
+                sorter.record_segments(&mut encoder, &workspace, keys, values, segments).unwrap();
+                guest.submit(encoder);
+                slices.check_segments(&guest, &asked, &ends, NOWHERE).unwrap();
+            }
+        }
+    }
+}
+
 /// Nothing is sorted by offsets that the device finds to be wrong, and nothing else is touched.
 #[test]
 fn wrong_offsets_sort_nothing() {
@@ -946,6 +971,14 @@ fn wrong_uses_are_errors() {
     };
     assert_eq!(rows(k, 0), Misuse::Rows { elements: 200, length: 0 });
     assert_eq!(rows(k, 7), Misuse::Rows { elements: 200, length: 7 });
+    let offsets = |workspace, offsets| {
+        let segments = Segments::HostOffsets(offsets);
+        misuse(sorter.record_segments(&mut guest.encoder(), workspace, k, v, segments))
+    };
+    let wrong = |segment, range| Misuse::Offsets { segment, range, keys: 200 };
+    assert_eq!(offsets(&workspace, &[0, 3, 2, 9]), wrong(1, Range { start: 3, end: 2 }));
+    assert_eq!(offsets(&workspace, &[0, 201]), wrong(0, 0..201));
+    assert_eq!(offsets(&workspace, &[0, 200]), Misuse::Capacity { count: 200, capacity: 100 });
     let long = guest.buffer(&vec![0; 8 * 20_000]);
     assert_eq!(rows(long.slice(..), 100), Misuse::Length { slice: "values", holds: 200, count: 20_000 });
     let some_bits = new(Spec::new(ElementType::U64).key_bits(0..8)).unwrap();

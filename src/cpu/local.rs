@@ -73,12 +73,13 @@ thread_local! {
 impl Room {
     /// Does `work` with the room that this thread has.
     pub(super) fn with<R>(work: impl FnOnce(&mut Self) -> R) -> R {
-        let kept = KEPT_ROOM.take();
+        // There is none where the thread is about to end.
+        let kept = KEPT_ROOM.try_with(Cell::take).ok().flatten();
         let mut room = kept.unwrap_or_else(|| Self { words: Vec::new(), counts: vec![[0; _]; DIGITS] });
         let result = work(&mut room);
         room.words.truncate(KEPT);
         room.words.shrink_to(KEPT);
-        KEPT_ROOM.set(Some(room));
+        let _ = KEPT_ROOM.try_with(|kept| kept.set(Some(room)));
         result
     }
 
@@ -155,6 +156,8 @@ fn sort<T: Item>(items: &mut [T], scratch: &mut [T], counts: &mut [Counts; DIGIT
     let scratch = &mut scratch[..n];
     match u64::BITS - (extremes.1 - extremes.0).leading_zeros() {
         ..=8 | 12..=16 => by_digits::<T, 8>(items, scratch, counts, extremes),
+        // Two digits of fewer bits, where the counts of one would take longer than the elements.
+        9..=11 if n < 1 << 8 => by_digits::<T, 8>(items, scratch, counts, extremes),
         17.. if n < FEW => by_digits::<T, 9>(items, scratch, counts, extremes),
         _ => by_digits::<T, DIGIT_BITS>(items, scratch, counts, extremes),
     }

@@ -136,7 +136,9 @@ pub(super) fn scatter<P: Piece>(pieces: &[P]) -> Option<(Vec<P::Item>, Buckets)>
     let extremes = parallel::iter(&parts)
         .map(|part| P::Item::extremes(part.items()))
         .reduce(|| (u64::MAX, 0), |(least, greatest), (a, b)| (least.min(a), greatest.max(b)));
-    if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(|digit| digit.shift == 0) {
+    // Where parts are short, their counts would be more work than their elements.
+    let is_last = |digit: &Prefix| digit.shift == 0 && digit.count * parts.len() <= n;
+    if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(is_last) {
         let (scattered, _) = scatter_by(&parts, all.count, move |key| all.of(key));
         return Some((scattered, Buckets::Sorted));
     }

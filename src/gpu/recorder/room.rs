@@ -6,7 +6,7 @@ use super::bindings::{begin_of, bind_group, whole};
 use super::segments::{self, segments_bytes};
 use super::{ALIGNMENT, ARGUMENTS, Passes, Recorder, SLICES};
 use crate::error::Error;
-use crate::kernels::{SEGMENT_LIST, SEGMENT_OFFSETS};
+use crate::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES};
 use crate::plan::{Extra, Plan, merged};
 
 /// Bytes that are bound where there is nothing.
@@ -127,6 +127,13 @@ impl Recorder {
         let extras = extras.map(|(Extra { name, .. }, words)| (name, 4 * words));
         // These are bound from elsewhere.
         let extras = extras.filter(|(name, _)| ![SEGMENT_LIST.name, SEGMENT_OFFSETS.name].contains(name));
+        let mut extras: Vec<_> = extras.collect();
+        // What finds segments binds these also where so few elements have none for them.
+        for (Extra { name, .. }, least) in [(SEGMENT_TILES, 16), (SEGMENT_CLASSES, 256)] {
+            if plans.segments.is_some() && !extras.iter().any(|(known, _)| *known == name) {
+                extras.push((name, least));
+            }
+        }
         let slots = self.sort.view.digits() + 3 + segments::MOST_GROUPS;
         let bytes = |plan: &Plan| segments_bytes(plan.n(), &self.context.info.limits);
         Sizes {
@@ -136,7 +143,7 @@ impl Recorder {
             parameters: u64::from(slots) * ALIGNMENT,
             segments: plans.segments.as_ref().map(bytes),
             fixed: 16 * (1 + u64::from(plans.argsort.is_some())),
-            extras: extras.collect(),
+            extras,
         }
     }
 
