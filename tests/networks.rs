@@ -207,17 +207,6 @@ fn bytes_moved_are_those_of_the_passes() {
     assert_eq!((plan.dispatch_count(), plan.bytes_moved()), (1, 4096 * 2 * 4));
 }
 
-/// The limits of a large GPU.
-pub const LARGE: Limits = Limits {
-    workgroup_bytes: 48 << 10,
-    invocations: 1024,
-    workgroups_per_dimension: 65_535,
-    binding_bytes: (1 << 31) - 1,
-    buffer_bytes: 4 << 30,
-    subgroups: Some(Subgroups { smallest: 32, largest: 32, barrier: true }),
-    in_order: true,
-};
-
 #[test]
 fn tiles_fit_what_the_device_has() {
     let tiles = |log2: u32, shape, limits: &Limits| {
@@ -229,23 +218,31 @@ fn tiles_fit_what_the_device_has() {
         let numbers = |tile: FusedTile| (tile.elements_log2(), tile.invocations_log2(), tile.parts_log2());
         (numbers(tuning.sort_tile), numbers(tuning.tile))
     };
-    assert_eq!(tiles(12, KEYS, &LARGE), ((4, 8, 0), (3, 9, 0)));
-    assert_eq!(tiles(20, KEYS, &LARGE), ((5, 8, 0), (3, 9, 0)), "few tiles are sorted larger");
-    assert_eq!(tiles(24, KEYS, &LARGE), ((5, 8, 1), (4, 8, 1)), "many workgroups share a core's memory");
-    assert_eq!(tiles(28, KEYS, &LARGE), ((5, 9, 2), (5, 9, 2)), "beyond the cache, passes count");
+    assert_eq!(tiles(12, KEYS, &Limits::TYPICAL), ((4, 8, 0), (3, 9, 0)));
+    assert_eq!(tiles(20, KEYS, &Limits::TYPICAL), ((5, 8, 0), (3, 9, 0)), "few tiles are sorted larger");
+    assert_eq!(
+        tiles(24, KEYS, &Limits::TYPICAL),
+        ((5, 8, 1), (4, 8, 1)),
+        "many workgroups share a core's memory"
+    );
+    assert_eq!(tiles(28, KEYS, &Limits::TYPICAL), ((5, 9, 2), (5, 9, 2)), "beyond the cache, passes count");
     assert_eq!(tiles(20, KEYS, &Limits::WEBGPU), ((5, 8, 2), (3, 8, 0)), "16 KiB hold 2^11 words, or parts");
-    assert_eq!(tiles(10, KEYS, &LARGE), ((3, 7, 0), (3, 7, 0)), "no larger than the input");
-    assert_eq!(tiles(1, KEYS, &LARGE), ((3, 5, 0), (3, 5, 0)), "no fewer invocations than a subgroup");
+    assert_eq!(tiles(10, KEYS, &Limits::TYPICAL), ((3, 7, 0), (3, 7, 0)), "no larger than the input");
+    assert_eq!(
+        tiles(1, KEYS, &Limits::TYPICAL),
+        ((3, 5, 0), (3, 5, 0)),
+        "no fewer invocations than a subgroup"
+    );
     for shape in &Shape::ALL[1..3] {
-        assert_eq!(tiles(16, *shape, &LARGE), ((3, 8, 0), (3, 8, 0)));
-        assert_eq!(tiles(20, *shape, &LARGE), ((4, 8, 0), (4, 8, 0)));
+        assert_eq!(tiles(16, *shape, &Limits::TYPICAL), ((3, 8, 0), (3, 8, 0)));
+        assert_eq!(tiles(20, *shape, &Limits::TYPICAL), ((4, 8, 0), (4, 8, 0)));
         assert_eq!(tiles(20, *shape, &Limits::WEBGPU), ((4, 8, 1), (4, 8, 1)));
-        assert_eq!(tiles(26, *shape, &LARGE), ((4, 9, 2), (4, 9, 2)));
+        assert_eq!(tiles(26, *shape, &Limits::TYPICAL), ((4, 9, 2), (4, 9, 2)));
     }
     // Any limits, however odd, get tiles that fit them, no larger in passes than those sorted.
     for workgroup_bytes in [16, 100, 1000, 5000, 16 << 10, 20_000, 32 << 10, 64 << 10] {
         for invocations in [1, 7, 64, 256, 1024] {
-            let limits = Limits { workgroup_bytes, invocations, ..LARGE };
+            let limits = Limits { workgroup_bytes, invocations, ..Limits::TYPICAL };
             for log2 in 1..=26 {
                 for shape in Shape::ALL {
                     let tuning = Tuning::measured(1 << log2, shape, &limits);
@@ -261,8 +258,9 @@ fn tiles_fit_what_the_device_has() {
 
 #[test]
 fn a_million_keys_take_few_dispatches() {
-    let count =
-        |variant| Plan::new(Algorithm::Bitonic, variant, 1_000_000, KEYS, &LARGE).unwrap().dispatch_count();
+    let count = |variant| {
+        Plan::new(Algorithm::Bitonic, variant, 1_000_000, KEYS, &Limits::TYPICAL).unwrap().dispatch_count()
+    };
     assert_eq!(count(Variant::Fused), 12);
     assert_eq!(count(Variant::LocalGlobal), 45);
     assert_eq!(count(Variant::Naive), 210);
@@ -273,7 +271,7 @@ fn regions_are_finished_one_after_another() {
     let tile = FusedTile::new(4, 5, 0).unwrap();
     let tuning = Tuning { sort_tile: tile, tile, run_log2: 4, region_log2: 11 };
     let n = (1 << 13) + 5;
-    let plan = Plan::fused(n, KEYS, &LARGE, &tuning).unwrap();
+    let plan = Plan::fused(n, KEYS, &Limits::TYPICAL, &tuning).unwrap();
     let firsts: Vec<u32> = plan.dispatches().map(Dispatch::first).collect();
     // The tiles' sort and three passes, on four whole regions; the fifth holds five.
     let expected: Vec<u32> = (0..4).flat_map(|region| [region << 11; 4]).collect();
@@ -350,9 +348,9 @@ fn tunings_that_no_kernel_has_are_refused() {
         assert!(FusedTile::new(elements, invocations, parts).is_err(), "{elements} {invocations} {parts}");
     }
     let tuning = Tuning { sort_tile: fine, tile: fine, run_log2: 4, region_log2: 23 };
-    assert!(Plan::fused(1 << 20, KEYS, &LARGE, &tuning).is_ok());
+    assert!(Plan::fused(1 << 20, KEYS, &Limits::TYPICAL, &tuning).is_ok());
     let smaller = Tuning { sort_tile: FusedTile::new(3, 8, 0).unwrap(), ..tuning };
-    let plan = Plan::fused(1 << 20, KEYS, &LARGE, &smaller);
+    let plan = Plan::fused(1 << 20, KEYS, &Limits::TYPICAL, &smaller);
     assert!(plan.is_err(), "passes on tiles larger than those sorted");
 }
 
@@ -360,7 +358,7 @@ fn tunings_that_no_kernel_has_are_refused() {
 fn a_tuning_that_does_not_fit_is_refused() {
     let tile = FusedTile::new(6, 8, 0).unwrap();
     let tuning = Tuning { sort_tile: tile, tile, run_log2: 4, region_log2: 23 };
-    let error = Plan::fused(1 << 20, KEYS, &LARGE, &tuning).unwrap_err();
+    let error = Plan::fused(1 << 20, KEYS, &Limits::TYPICAL, &tuning).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { needed: 67_584, limit: 49_152, .. }), "{error}");
 }
 
@@ -433,7 +431,7 @@ fn a_merge_of_runs_goes_over_all_elements_once_a_level() {
         let lengths: Vec<u32> = (0..count).map(|run| run * 37 % 50).collect();
         let runs = lengths.iter().filter(|&&length| length > 0).count();
         for shape in Shape::ALL {
-            let plan = Plan::merge(&lengths, shape, &LARGE).unwrap();
+            let plan = Plan::merge(&lengths, shape, &Limits::TYPICAL).unwrap();
             assert!(keeps_inside(&plan), "{lengths:?}");
             let (mut levels, mut end) = (0, 0);
             for dispatch in plan.dispatches() {
@@ -453,7 +451,9 @@ fn a_merge_of_runs_goes_over_all_elements_once_a_level() {
 fn kernels_that_leave_their_arrays_cannot_be_planned() {
     let huge = Limits { workgroup_bytes: u64::MAX, invocations: u32::MAX, ..Limits::CPU };
     let mut planned = 0;
-    for limits in [LARGE, Limits::WEBGPU, Limits::CPU, huge, Limits { invocations: 0, ..LARGE }] {
+    for limits in
+        [Limits::TYPICAL, Limits::WEBGPU, Limits::CPU, huge, Limits { invocations: 0, ..Limits::TYPICAL }]
+    {
         for shape in Shape::ALL {
             for kernel in kernels() {
                 for (n, first, count) in [
@@ -489,8 +489,9 @@ fn kernels_that_leave_their_arrays_cannot_be_planned() {
 
 #[test]
 fn dispatches_that_read_what_is_not_there_cannot_be_planned() {
-    let refused =
-        |kernels: &[(Kernel, u32, u32)]| Plan::of_kernels(64, KEYS, &LARGE, kernels.to_vec()).is_err();
+    let refused = |kernels: &[(Kernel, u32, u32)]| {
+        Plan::of_kernels(64, KEYS, &Limits::TYPICAL, kernels.to_vec()).is_err()
+    };
     let top = Top { tuning: TopTuning::new([2, 1, 1, 1, 1]).unwrap(), k: 2 };
     let all = |kernel: Kernel| (kernel, 0, 64);
     let transpose = all(Rows::Transpose { rows_log2: 3, columns_log2: 3 }.into());
@@ -505,7 +506,7 @@ fn dispatches_that_read_what_is_not_there_cannot_be_planned() {
     assert!(!refused(&[(pad, 0, 128), (sort, 0, 128)]));
     assert!(refused(&[(sort, 0, 128)]));
     assert!(refused(&[(Rows::Pad { from: 65 }.into(), 0, 128)]));
-    let plan = Plan::of_kernels(64, KEYS, &LARGE, [transpose]).unwrap();
+    let plan = Plan::of_kernels(64, KEYS, &Limits::TYPICAL, [transpose]).unwrap();
     assert!(plan.repeated(1).is_ok() && plan.repeated(2).is_err(), "each begins in the first array");
     assert!(plan.repeated(u32::MAX).is_err());
 }

@@ -12,7 +12,6 @@ use gpusort::{Form, Method, Ran, Sorter};
 
 use crate::device::{self, gpu};
 use crate::inputs::{PATTERNS, Pattern, elements, random};
-use crate::networks::LARGE;
 use crate::radix::{Elements, on_cpu, on_device, sorted, words_of};
 use crate::support::elements::orders;
 use crate::top::check as check_top;
@@ -39,7 +38,7 @@ fn plans_leave_the_first_of_every_short_sequence() {
                     let words: Vec<u64> =
                         (0..n).map(|place| values[number / 3_usize.pow(place) % 3]).collect();
                     for k in 1..=words.len() {
-                        let plan = plan(k, words.len(), shape, &LARGE);
+                        let plan = plan(k, words.len(), shape, &Limits::TYPICAL);
                         let (elements, _) = on_cpu(&plan, &words);
                         let what = format!("{shape:?} k {k}: {words:?}");
                         assert_eq!(first(k, elements), first(k, sorted(shape, &words)), "{what}");
@@ -54,14 +53,18 @@ fn plans_leave_the_first_of_every_short_sequence() {
 fn a_selection_of_one_too_few_is_noticed() {
     // The comparison must be able to fail.
     let words: Vec<u64> = random(1).take(1000).collect();
-    let of = |k| first(100, on_cpu(&plan(k, 1000, Shape::ALL[1], &LARGE), &words).0);
+    let of = |k| first(100, on_cpu(&plan(k, 1000, Shape::ALL[1], &Limits::TYPICAL), &words).0);
     assert_eq!(of(100), first(100, sorted(Shape::ALL[1], &words)));
     assert_ne!(of(99), of(100));
 }
 
 #[test]
 fn plans_leave_the_first_of_any_input() {
-    for limits in [LARGE, Limits::WEBGPU, Limits { workgroup_bytes: 8 << 10, invocations: 2, ..LARGE }] {
+    for limits in [
+        Limits::TYPICAL,
+        Limits::WEBGPU,
+        Limits { workgroup_bytes: 8 << 10, invocations: 2, ..Limits::TYPICAL },
+    ] {
         for shape in Shape::ALL {
             for (n, k) in [(1, 1), (257, 256), (5003, 1), (5003, 1025), (20_011, 20_011), (70_001, 4097)] {
                 for pattern in PATTERNS {

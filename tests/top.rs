@@ -11,7 +11,6 @@ use gpusort::{Error, Method, Sorter};
 
 use crate::device::{self, gpu};
 use crate::inputs::{PATTERNS, Pattern, elements, random};
-use crate::networks::LARGE;
 use crate::networks::all;
 use crate::oracle::{check_runs, check_top, compare};
 use crate::support::elements::{bits_of, keys_of, orders};
@@ -79,7 +78,11 @@ fn a_plan_that_keeps_one_too_few_is_noticed() {
 
 #[test]
 fn plans_leave_the_top_of_any_input() {
-    for limits in [LARGE, Limits::WEBGPU, Limits { workgroup_bytes: 2112, invocations: 128, ..LARGE }] {
+    for limits in [
+        Limits::TYPICAL,
+        Limits::WEBGPU,
+        Limits { workgroup_bytes: 2112, invocations: 128, ..Limits::TYPICAL },
+    ] {
         for (n, pattern) in [0, 1, 2, 4096, 4097, 8193, 65_537, 300_007].into_iter().zip(PATTERNS) {
             for k in [1, 2, 31, 32, 33, 100, 1000, n + 1] {
                 for positions in [false, true] {
@@ -102,7 +105,7 @@ fn plans_leave_the_top_of_any_input() {
 #[test]
 fn reductions_shrink_and_say_how_much_room_they_need() {
     for shape in Shape::ALL {
-        for limits in [LARGE, Limits::WEBGPU] {
+        for limits in [Limits::TYPICAL, Limits::WEBGPU] {
             for k in [1, 32, 100, 256, 257, 1000, 1024] {
                 for n in [5000, 1 << 20, 10_000_019] {
                     let plan = Plan::top(k, n, shape, &limits).unwrap();
@@ -124,13 +127,13 @@ fn reductions_shrink_and_say_how_much_room_they_need() {
             }
         }
     }
-    let count = |k, n| Plan::top(k, n, KEYS, &LARGE).unwrap().dispatch_count();
+    let count = |k, n| Plan::top(k, n, KEYS, &Limits::TYPICAL).unwrap().dispatch_count();
     assert_eq!(count(100, 1 << 26), 4, "three passes and a sort");
     for (k, n) in [(1025, 1 << 20), (1 << 20, 1 << 20), (5, 4096)] {
-        let plan = Plan::top(k, n, KEYS, &LARGE).unwrap();
+        let plan = Plan::top(k, n, KEYS, &Limits::TYPICAL).unwrap();
         assert_eq!(
             plan,
-            Plan::new(Algorithm::Bitonic, Variant::Fused, n, KEYS, &LARGE).unwrap(),
+            Plan::new(Algorithm::Bitonic, Variant::Fused, n, KEYS, &Limits::TYPICAL).unwrap(),
             "{k} of {n}"
         );
     }
@@ -140,7 +143,7 @@ fn reductions_shrink_and_say_how_much_room_they_need() {
 fn tunings_that_no_kernel_has_are_refused() {
     let fine = [5, 8, 0, 6, 8, 12];
     let refused = |k, numbers, limits: &Limits| tuned(k, 1 << 20, KEYS, limits, numbers).is_err();
-    assert!(!refused(100, fine, &LARGE));
+    assert!(!refused(100, fine, &Limits::TYPICAL));
     for wrong in [
         [5, 8, 6, 6, 8, 12],
         [5, 8, 0, 9, 8, 12],
@@ -148,20 +151,20 @@ fn tunings_that_no_kernel_has_are_refused() {
         [5, 8, 0, 6, 13, 12],
         [5, 11, 0, 6, 8, 12],
     ] {
-        assert!(refused(100, wrong, &LARGE), "{wrong:?}");
+        assert!(refused(100, wrong, &Limits::TYPICAL), "{wrong:?}");
     }
     for wrong in [[u32::MAX; 6], [16, 16, 0, 6, 8, 12], [5, 8, 0, 6, 8, 32]] {
-        assert!(refused(100, wrong, &LARGE), "{wrong:?}");
+        assert!(refused(100, wrong, &Limits::TYPICAL), "{wrong:?}");
     }
-    assert!(refused(257, [5, 8, 0, 6, 9, 12], &LARGE), "fewer groups than must be kept");
-    assert!(refused(100, fine, &Limits { workgroup_bytes: 1043, ..LARGE }));
-    assert!(!refused(100, fine, &Limits { workgroup_bytes: 1044, ..LARGE }));
+    assert!(refused(257, [5, 8, 0, 6, 9, 12], &Limits::TYPICAL), "fewer groups than must be kept");
+    assert!(refused(100, fine, &Limits { workgroup_bytes: 1043, ..Limits::TYPICAL }));
+    assert!(!refused(100, fine, &Limits { workgroup_bytes: 1044, ..Limits::TYPICAL }));
     // Any limits, however odd, get a plan.
     for workgroup_bytes in [16, 100, 1000, 5000, 16 << 10, 64 << 10] {
         for invocations in [1, 7, 64, 256, 1024] {
             for shape in Shape::ALL {
                 for k in [1, 3, 100, 1000] {
-                    let limits = Limits { workgroup_bytes, invocations, ..LARGE };
+                    let limits = Limits { workgroup_bytes, invocations, ..Limits::TYPICAL };
                     assert!(Plan::top(k, 1 << 20, shape, &limits).is_ok(), "{limits:?} {shape:?} {k}");
                 }
             }
