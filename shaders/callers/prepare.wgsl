@@ -1,8 +1,8 @@
 // Prepares a sort whose number of elements the device may have: what the passes count in becomes zero, and their arguments
 // become known.
 //
-// What the host knows of a sort it tells without writing to any buffer, since of two sorts in one command buffer the second
-// would overwrite what the first still has to read: a byte is which entry of a table is bound.
+// Told, as told.wgsl has it: the most elements that slices hold; where the slices of keys, of what is beside them and of the count
+// begin; and a bit each: whether positions are numbered, whether keys are left out at last, whether keys are copied before.
 
 struct Fixed {
     // The most elements there is room for.
@@ -20,22 +20,7 @@ struct Fixed {
 @group(0) @binding(3) var<uniform> fixed: Fixed;
 @group(0) @binding(4) var<storage, read> counts: array<u32>;
 
-// The most elements that slices hold, the lowest byte first.
-@group(1) @binding(0) var<uniform> most_0: u32;
-@group(1) @binding(1) var<uniform> most_1: u32;
-@group(1) @binding(2) var<uniform> most_2: u32;
-@group(1) @binding(3) var<uniform> most_3: u32;
-// Where slices begin.
-@group(1) @binding(4) var<uniform> first_key: u32;
-@group(1) @binding(5) var<uniform> first_position: u32;
-@group(1) @binding(6) var<uniform> first_count: u32;
-// A bit each: whether positions are numbered, whether keys are left out at last, whether keys are copied before.
-@group(1) @binding(7) var<uniform> flags: u32;
-
 const RADIX: u32 = 256u;
-
-// Words from one set of arguments to the next.
-const SLOT: u32 = 64u;
 
 // A workgroup for each digit.
 @compute @workgroup_size(256)
@@ -45,8 +30,8 @@ fn prepare(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocatio
     if local > 0u {
         return;
     }
-    let most = most_0 | (most_1 << 8u) | (most_2 << 16u) | (most_3 << 24u);
-    let n = min(min(counts[first_count], most), fixed.capacity);
+    let flags = told_3;
+    let n = min(min(counts[told_2], told_number()), fixed.capacity);
     let tiles = (n + fixed.tile - 1u) / fixed.tile;
     // As struct Arguments has them.
     let first = digit * SLOT;
@@ -61,19 +46,11 @@ fn prepare(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocatio
         for (var i = 0u; i < 4u; i++) {
             varying_bits[i] = 0u;
         }
-        // As struct Slices has them: of passes that read a caller's slices, and of those that write them.
-        let of_sort = select(first_key, 0u, (flags & 4u) != 0u);
+        // What was copied begins where its binding does.
         let slot = fixed.digits * SLOT;
-        parameters[slot] = of_sort;
-        parameters[slot + 1u] = first_position;
-        parameters[slot + 2u] = 0u;
-        parameters[slot + 3u] = 0u;
-        parameters[slot + SLOT] = 0u;
-        parameters[slot + SLOT + 1u] = 0u;
-        parameters[slot + SLOT + 2u] = of_sort;
-        parameters[slot + SLOT + 3u] = first_position;
+        put_slices(slot, select(told_0, 0u, (flags & 4u) != 0u), told_1);
         // As the copy's own struct Arguments has them.
         parameters[slot + 2u * SLOT] = n;
-        parameters[slot + 2u * SLOT + 1u] = first_key;
+        parameters[slot + 2u * SLOT + 1u] = told_0;
     }
 }

@@ -1,5 +1,5 @@
 // Plans sorts of segments: lists the short ones by classes of lengths, numbers the tiles of the long ones, and writes the
-// arguments of all passes.
+// arguments of all passes. What is told, as told.wgsl has it, begins with the number of all elements.
 //
 // Before it there are the constants TILE (elements in a tile of the radix sort), DIGITS (of a key), LONGEST (the longest segment of
 // any class), CLASSES, and FIRST_CLASS_LOG2 (of the longest segment in the first one, as a power of two); of each class
@@ -24,28 +24,11 @@ const BEGINS: u32 = 32u;
 @group(0) @binding(7) var<storage, read_write> parameters: array<u32>;
 @group(0) @binding(8) var<storage, read_write> segment_classes: array<vec4<u32>>;
 
-// What the host tells, as in prepare.wgsl: all elements, the lowest byte first; and what the entry points say.
-@group(1) @binding(0) var<uniform> n_0: u32;
-@group(1) @binding(1) var<uniform> n_1: u32;
-@group(1) @binding(2) var<uniform> n_2: u32;
-@group(1) @binding(3) var<uniform> n_3: u32;
-@group(1) @binding(4) var<uniform> told_4: u32;
-@group(1) @binding(5) var<uniform> told_5: u32;
-@group(1) @binding(6) var<uniform> told_6: u32;
-@group(1) @binding(7) var<uniform> told_7: u32;
-
 const RADIX: u32 = 256u;
-
-// Words from one set of arguments to the next.
-const SLOT: u32 = 64u;
 
 const WORKGROUP: u32 = 256u;
 
 const NONE: u32 = 0xffffffffu;
-
-fn told_n() -> u32 {
-    return n_0 | (n_1 << 8u) | (n_2 << 16u) | (n_3 << 24u);
-}
 
 fn class_of(length: u32) -> u32 {
     return max(firstLeadingBit(length - 1u) + 1u, FIRST_CLASS_LOG2) - FIRST_CLASS_LOG2;
@@ -54,7 +37,7 @@ fn class_of(length: u32) -> u32 {
 // The most segments of a class: those are longer than the ones of the class before.
 fn most_listed(class_number: u32) -> u32 {
     let shorter = select(1u, 1u << (class_number + FIRST_CLASS_LOG2 - 1u), class_number > 0u);
-    return told_n() / (shorter + 1u);
+    return told_number() / (shorter + 1u);
 }
 
 fn list_begin(class_number: u32) -> u32 {
@@ -71,7 +54,7 @@ fn tiles_of(length: u32) -> u32 {
 
 // Notes a long segment, if there is room: there is, unless offsets are wrong.
 fn note_long(number: u32, begin: u32, end: u32, first_tile: u32) {
-    if number < told_n() / (LONGEST + 1u) {
+    if number < told_number() / (LONGEST + 1u) {
         atomicStore(&plan[BEGINS + 3u * number], begin);
         atomicStore(&plan[BEGINS + 3u * number + 1u], end);
         atomicStore(&plan[BEGINS + 3u * number + 2u], first_tile);
@@ -101,18 +84,18 @@ fn classify(
     let segment = (workgroup.y * grid.x + workgroup.x) * WORKGROUP + local;
     var own_class = NONE;
     var before = 0u;
-    if segment + 1u < arrayLength(&offsets) - told_4 {
-        let begin = offsets[told_4 + segment];
-        let end = offsets[told_4 + segment + 1u];
-        if begin > end || end > told_n() {
+    if segment + 1u < arrayLength(&offsets) - told_0 {
+        let begin = offsets[told_0 + segment];
+        let end = offsets[told_0 + segment + 1u];
+        if begin > end || end > told_number() {
             atomicStore(&plan[IS_WRONG], 1u);
         } else if end - begin > LONGEST {
             note_long(atomicAdd(&plan[LONG], 1u), begin, end, atomicAdd(&plan[TILES], tiles_of(end - begin)));
         } else if end - begin > 1u {
             own_class = class_of(end - begin);
             before = atomicAdd(&listed[own_class], 1u);
-        } else if end - begin == 1u && told_6 == 1u {
-            positions[told_5 + begin] = 0u;
+        } else if end - begin == 1u && told_2 == 1u {
+            positions[told_1 + begin] = 0u;
         }
     }
     workgroupBarrier();
@@ -137,8 +120,8 @@ fn number_rows(
     @builtin(local_invocation_index) local: u32,
 ) {
     let row = (workgroup.y * grid.x + workgroup.x) * WORKGROUP + local;
-    let length = max(told_4 | (told_5 << 8u) | (told_6 << 16u) | (told_7 << 24u), 1u);
-    let rows = told_n() / length;
+    let length = max(told_0 | (told_1 << 8u) | (told_2 << 16u) | (told_3 << 24u), 1u);
+    let rows = told_number() / length;
     if row < rows {
         note_long(row, row * length, (row + 1u) * length, row * tiles_of(length));
     }
@@ -183,12 +166,12 @@ fn fill(
     if local < DIGITS {
         // As struct Arguments of the radix sort has them.
         let slot = local * SLOT;
-        parameters[slot] = told_n();
+        parameters[slot] = told_number();
         parameters[slot + 1u] = select(0u, atomicLoad(&plan[TILES]), is_right);
         parameters[slot + 2u] = 0u;
         parameters[slot + 3u] = 0u;
         parameters[slot + 4u] = local;
-        parameters[slot + 5u] = told_7;
+        parameters[slot + 5u] = told_3;
         parameters[slot + 6u] = 0u;
     }
     if local < GROUP_COUNT {
@@ -205,20 +188,11 @@ fn fill(
         // As struct Arguments of listed rows has them.
         let slot = (DIGITS + 3u + local) * SLOT;
         parameters[slot] = tiles;
-        parameters[slot + 1u] = told_4;
-        parameters[slot + 2u] = told_5;
-        parameters[slot + 3u] = told_6;
+        parameters[slot + 1u] = told_0;
+        parameters[slot + 2u] = told_1;
+        parameters[slot + 3u] = told_2;
     }
     if local == 0u {
-        // As struct Slices has them: of passes that read a caller's slices, and of those that write them.
-        let slot = DIGITS * SLOT;
-        parameters[slot] = told_5;
-        parameters[slot + 1u] = told_6;
-        parameters[slot + 2u] = 0u;
-        parameters[slot + 3u] = 0u;
-        parameters[slot + SLOT] = 0u;
-        parameters[slot + SLOT + 1u] = 0u;
-        parameters[slot + SLOT + 2u] = told_5;
-        parameters[slot + SLOT + 3u] = told_6;
+        put_slices(DIGITS * SLOT, told_1, told_2);
     }
 }

@@ -48,6 +48,9 @@ const BYTES: u64 = 256;
 const ARGUMENTS: u64 = 32;
 const SLICES: u64 = 16;
 
+/// What kernels have that are told what the host knows.
+const TOLD: &str = include_str!("../../shaders/callers/told.wgsl");
+
 /// What is recorded.
 #[derive(Clone, Copy)]
 pub(crate) struct Sort<'a> {
@@ -165,10 +168,10 @@ impl Recorder {
                     storage(4, true),
                 ],
             );
-            let text = include_str!("../../shaders/callers/prepare.wgsl").to_owned();
+            let text = TOLD.to_owned() + include_str!("../../shaders/callers/prepare.wgsl");
             let prepare = pipeline(device, "prepare", text, &[Some(&prepare_layout), Some(&bytes)], cache);
             let rows_layout = layout(device, "gpusort rows", &[storage(0, false)]);
-            let text = include_str!("../../shaders/callers/prepare_rows.wgsl").to_owned();
+            let text = TOLD.to_owned() + include_str!("../../shaders/callers/prepare_rows.wgsl");
             let layouts = [Some(&rows_layout), Some(&bytes)];
             let prepare_rows = pipeline(device, "prepare_rows", text, &layouts, cache);
             let copy_layout = layout(device, "gpusort copy", &[storage(0, true), storage(1, false)]);
@@ -373,19 +376,9 @@ impl Recorder {
         if !is_plain {
             let parameters = [(0, whole(&room.parameters))];
             let group = bind_group(&self.context.device, "gpusort rows", &self.rows_layout, parameters);
-            let [elements_0, elements_1, elements_2, elements_3] = sort.most.to_le_bytes().map(u32::from);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
-            let told = [
-                elements_0,
-                elements_1,
-                elements_2,
-                elements_3,
-                length_0,
-                length_1,
-                first_key,
-                first_position,
-            ];
-            self.tell(&mut pass, &self.prepare_rows, &group, told);
+            let told = [length_0, length_1, first_key, first_position];
+            self.tell(&mut pass, &self.prepare_rows, &group, sort.most, told);
             pass.dispatch_workgroups(1, 1, 1);
         }
         for dispatch in plan.dispatches() {
@@ -424,24 +417,27 @@ impl Recorder {
                 (4, count),
             ],
         );
-        let [most_0, most_1, most_2, most_3] = sort.most.to_le_bytes().map(u32::from);
         let first_position = sort.positions.as_ref().map_or(0, Slice::first);
         let first_count = sort.count.as_ref().map_or(0, Slice::first);
         let keeps = u32::from(sort.keeps_keys);
         let flags = u32::from(sort.numbers) | keeps << 1 | keeps << 2;
-        let told = [most_0, most_1, most_2, most_3, sort.keys.first(), first_position, first_count, flags];
-        self.tell(pass, &self.prepare, &group, told);
+        let told = [sort.keys.first(), first_position, first_count, flags];
+        self.tell(pass, &self.prepare, &group, sort.most, told);
         pass.dispatch_workgroups(digits, 1, 1);
     }
 
-    /// Sets a pipeline, its buffers, and the bytes that it is told.
+    /// Sets a pipeline, its buffers, and what it is told: a number, and four of a byte each.
     fn tell(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
         pipeline: &wgpu::ComputePipeline,
         group: &wgpu::BindGroup,
-        bytes: [u32; 8],
+        number: u32,
+        told: [u32; 4],
     ) {
+        let [number_0, number_1, number_2, number_3] = number.to_le_bytes().map(u32::from);
+        let [told_0, told_1, told_2, told_3] = told;
+        let bytes = [number_0, number_1, number_2, number_3, told_0, told_1, told_2, told_3];
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, group, &[]);
         pass.set_bind_group(1, &self.told, &bytes.map(|byte| byte * ALIGNMENT as u32));

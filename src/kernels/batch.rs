@@ -45,7 +45,7 @@ impl Group {
     /// The most segments of a class that so many elements have.
     #[must_use]
     pub fn most(log2: u32, count: u32) -> u32 {
-        count / (segments::beyond(log2) + 1)
+        segments::most_segments(count, segments::beyond(log2))
     }
 }
 

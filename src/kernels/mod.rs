@@ -52,6 +52,8 @@ pub use local::Local;
 pub use merge::{Merge, MergeTile};
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
 pub use radix::{DIGIT_BITS, Matching, Radix, RadixTile, RadixWork, Silence};
+#[cfg(feature = "gpu")]
+pub(crate) use segments::most_segments;
 pub use segments::{FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES};
 pub use select::{Select, SelectWork};
 pub use shape::Shape;

@@ -262,7 +262,7 @@ impl Radix {
 
     /// The most segments that there can be.
     fn segments(&self, count: u32) -> u32 {
-        self.beyond.map_or(0, |length| count / length.saturating_add(1))
+        self.beyond.map_or(0, |beyond| segments::most_segments(count, beyond))
     }
 
     /// The most tiles that there can be: each segment may end within one.

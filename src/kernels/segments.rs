@@ -28,6 +28,11 @@ pub const SEGMENT_OFFSETS: Extra =
 /// The length of the longest segments in the first class, as a power of two.
 pub const FIRST_CLASS_LOG2: u32 = 3;
 
+/// The most segments of more than `beyond` elements that `count` elements have.
+pub(crate) fn most_segments(count: u32, beyond: u32) -> u32 {
+    count / beyond.saturating_add(1)
+}
+
 /// Segments of these lengths, or of fewer elements, are in no class before that with the longest of 2^`log2` elements.
 pub(super) fn beyond(log2: u32) -> u32 {
     if log2 <= FIRST_CLASS_LOG2 { 1 } else { 1 << (log2 - 1) }

@@ -67,7 +67,11 @@ pub(super) fn plan(
 
 #[cfg(test)]
 mod tests {
+    use super::super::Plan;
     use super::*;
+    use crate::cpu::Pair;
+    use crate::kernels::{Extras, SEGMENT_OFFSETS, View};
+    use crate::key::ElementType;
 
     #[test]
     fn every_length_is_of_one_class_or_too_long() {
@@ -84,5 +88,35 @@ mod tests {
                 assert!(classes.iter().map(|&log2| Group::most(log2, n)).sum::<u32>() <= n);
             }
         }
+    }
+
+    #[test]
+    fn the_passes_sort_every_segment_stably_and_nothing_else() {
+        let limits = Limits::TYPICAL;
+        let shape = Shape::of(ElementType::U32, true);
+        let tuning = RadixTuning::of_any(shape, &limits).unwrap();
+        let view = View { element: ElementType::U32, descending: false, begin: 0, bits: 32 };
+        let ends = [3, 3, 4, 6, 14, 31, 300, 9000, 9001, 20_000];
+        let n = 20_005;
+        let plan = Plan::of_callers_segments(n, shape, &limits, &tuning, view, (true, false)).unwrap();
+        let item = |position: u32| {
+            let mixed = position.wrapping_mul(0x9E37_79B9) >> 12;
+            Pair { key: mixed * mixed, position }
+        };
+        let elements: Vec<Pair<u32>> = (0..n).map(item).collect();
+        let last = Pair { key: u32::MAX, position: u32::MAX };
+        let performed = |ends: &[u32]| {
+            let mut sorted = elements.clone();
+            let mut extras = Extras::from([(SEGMENT_OFFSETS.name, ends.to_vec())]);
+            plan.dispatches().for_each(|dispatch| dispatch.kernel().perform(&mut sorted, &mut extras, last));
+            sorted
+        };
+        let mut expected = elements.clone();
+        for ends in ends.windows(2) {
+            expected[ends[0] as usize..ends[1] as usize].sort_by_key(|item| item.key);
+        }
+        assert!(performed(&ends) == expected);
+        // The comparison must be able to fail.
+        assert!(performed(&ends[..9]) != expected);
     }
 }

@@ -9,10 +9,10 @@
 use std::fmt::Write;
 
 use super::bindings::{bind_group, layout, pipeline, storage, whole};
-use super::{Passes, Recorder, Room, Slice, Sort};
+use super::{Passes, Recorder, Room, Slice, Sort, TOLD};
 use crate::device::{AdapterInfo, Limits};
 use crate::error::Error;
-use crate::kernels::{FIRST_CLASS_LOG2, Grid, keep_to};
+use crate::kernels::{FIRST_CLASS_LOG2, Grid, keep_to, most_segments};
 use crate::plan::Plan;
 
 /// Words of the plan before its list of long segments, and of each of these: as `segments.wgsl` has them.
@@ -27,7 +27,7 @@ const WORKGROUP: u32 = 256;
 
 /// The most long segments in so many elements.
 fn most_long(n: u32, limits: &Limits) -> u32 {
-    n / (Plan::longest_row(limits) + 1)
+    most_segments(n, Plan::longest_row(limits))
 }
 
 /// Bytes of what is known of segments in so many elements.
@@ -83,6 +83,7 @@ impl Finder {
         ] {
             let _ = writeln!(text, "const {name} = {number}u;");
         }
+        text += TOLD;
         text += include_str!("../../../shaders/callers/segments.wgsl");
         let of_all = [storage(0, false), storage(1, false), storage(2, true), storage(3, false)];
         let found = layout(device, "gpusort segments found", &of_all);
@@ -138,8 +139,7 @@ impl Recorder {
             timestamp_writes: None,
         });
         let device = &self.context.device;
-        let [n_0, n_1, n_2, n_3] = sort.most.to_le_bytes().map(u32::from);
-        let with_n = |[a, b, c, d]: [u32; 4]| [n_0, n_1, n_2, n_3, a, b, c, d];
+        let n = sort.most;
         let filled = bind_group(
             device,
             "gpusort segments",
@@ -158,7 +158,7 @@ impl Recorder {
         let first_offset = match ranges {
             Ranges::Long(length) => {
                 let told = length.to_le_bytes().map(u32::from);
-                self.tell(&mut pass, &finder.number_rows, &filled, with_n(told));
+                self.tell(&mut pass, &finder.number_rows, &filled, n, told);
                 let rows = sort.most / length.max(1);
                 self.dispatch(&mut pass, rows.div_ceil(WORKGROUP).max(1))?;
                 0
@@ -176,17 +176,17 @@ impl Recorder {
                         (3, positions.map_or_else(|| room.nothing(), Slice::binding)),
                     ],
                 );
-                self.tell(&mut pass, &finder.begin, &group, [0; 8]);
+                self.tell(&mut pass, &finder.begin, &group, n, [0; 4]);
                 pass.dispatch_workgroups(1, 1, 1);
                 let told = [offsets.first(), first_position, numbers, 0];
-                self.tell(&mut pass, &finder.classify, &group, with_n(told));
+                self.tell(&mut pass, &finder.classify, &group, n, told);
                 let segments = u32::try_from(offsets.len - 1).unwrap_or(u32::MAX);
                 self.dispatch(&mut pass, segments.div_ceil(WORKGROUP).max(1))?;
                 offsets.first()
             }
         };
         let told = [first_offset, sort.keys.first(), first_position, numbers];
-        self.tell(&mut pass, &finder.fill, &filled, with_n(told));
+        self.tell(&mut pass, &finder.fill, &filled, n, told);
         self.dispatch(&mut pass, most_long(sort.most, limits).max(1))?;
         let offsets = if let Ranges::Offsets(offsets) = ranges { Some(offsets) } else { None };
         self.record_passes(&mut pass, room, &Sort { offsets, ..*sort }, &self.sort, plan.dispatches(), false)
