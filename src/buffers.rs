@@ -637,10 +637,7 @@ impl BufferSorter {
             if offsets.len() < 2 {
                 return Ok(());
             }
-            let (bytes, limit) = (size_of_val(offsets) as u64, self.recorder.binding_bytes());
-            if bytes > limit {
-                return Err(Misuse::Binding { slice: "offsets", bytes, limit }.into());
-            }
+            self.check_binding("offsets", size_of_val(offsets) as u64)?;
         }
         let Some(all) = all(room.capacity)? else { return Ok(()) };
         let made;
@@ -655,10 +652,7 @@ impl BufferSorter {
             }
         };
         let offsets = slice("offsets", offsets, 4)?;
-        let (bytes, limit) = (offsets.bound_bytes(), self.recorder.binding_bytes());
-        if bytes > limit {
-            return Err(Misuse::Binding { slice: "offsets", bytes, limit }.into());
-        }
+        self.check_binding("offsets", offsets.bound_bytes())?;
         for (name, other) in [("keys", Some(all.keys)), ("values", all.positions)] {
             if other.is_some_and(|other| other.buffer == offsets.buffer) {
                 return Err(Misuse::OneBuffer(name, "offsets").into());
@@ -677,6 +671,12 @@ impl BufferSorter {
             (Payload::U32 | Payload::Positions, None) => Err(Misuse::NoValues),
             (_, values) => Ok(values.map(|values| ("values", values))),
         }
+    }
+
+    /// Whether the device binds so many bytes of a slice.
+    fn check_binding(&self, slice: &'static str, bytes: u64) -> Result<(), Misuse> {
+        let limit = self.recorder.binding_bytes();
+        if bytes > limit { Err(Misuse::Binding { slice, bytes, limit }) } else { Ok(()) }
     }
 
     /// What is to be recorded, if it is anything, of no more elements than there is room for.
@@ -732,12 +732,8 @@ impl BufferSorter {
         values.iter_mut().for_each(|values| values.len = most.into());
         let named = [("keys", Some(keys)), (name, values), ("the number of elements", count)];
         let there = || named.iter().filter_map(|&(name, slice)| Some((name, slice?)));
-        let limit = self.recorder.binding_bytes();
         for (number, (name, slice)) in there().enumerate() {
-            let bytes = slice.bound_bytes();
-            if bytes > limit {
-                return Err(Misuse::Binding { slice: name, bytes, limit });
-            }
+            self.check_binding(name, slice.bound_bytes())?;
             if let Some((other, _)) = there().take(number).find(|(_, other)| other.overlaps(&slice)) {
                 return Err(Misuse::Overlap(other, name));
             }

@@ -186,17 +186,25 @@ impl Slices {
         Self { keys, values, count, elements: elements.to_vec(), words }
     }
 
+    fn keys_and_values(
+        &self,
+        asked: &Asked,
+        places: Places,
+    ) -> (wgpu::BufferSlice<'_>, wgpu::BufferSlice<'_>) {
+        let (each, n) = (asked.element.bytes() as u64, self.elements.len() as u64);
+        let begin = places.keys as u64 * each;
+        let keys = self.keys.slice(begin..begin + n * each);
+        let begin = places.values as u64 * 4;
+        (keys, self.values.slice(begin..begin + n * 4))
+    }
+
     /// The slices, with values where there is a payload.
     fn slices(
         &self,
         asked: &Asked,
         places: Places,
     ) -> (wgpu::BufferSlice<'_>, Option<wgpu::BufferSlice<'_>>) {
-        let (each, n) = (asked.element.bytes() as u64, self.elements.len() as u64);
-        let begin = places.keys as u64 * each;
-        let keys = self.keys.slice(begin..begin + n * each);
-        let begin = places.values as u64 * 4;
-        let values = self.values.slice(begin..begin + n * 4);
+        let (keys, values) = self.keys_and_values(asked, places);
         (keys, (asked.payload != Payload::None).then_some(values))
     }
 
@@ -243,19 +251,15 @@ impl Slices {
         places: Places,
         argsort: bool,
     ) {
-        let (each, n) = (asked.element.bytes() as u64, self.elements.len() as u64);
-        let begin = places.keys as u64 * each;
-        let keys = self.keys.slice(begin..begin + n * each);
-        let begin = places.values as u64 * 4;
-        let values = self.values.slice(begin..begin + n * 4);
+        let (keys, values) = self.keys_and_values(asked, places);
         let count = match told {
-            Told::Host => Count::Host(n as u32),
+            Told::Host => Count::Host(self.elements.len() as u32),
             Told::Device(_) => Count::Buffer { buffer: &self.count, offset: places.count as u64 * 4 },
         };
         if argsort {
             sorter.record_argsort(encoder, workspace, keys, values, count).unwrap();
         } else {
-            let values = (asked.payload != Payload::None).then_some(values);
+            let (keys, values) = self.slices(asked, places);
             sorter.record(encoder, workspace, keys, values, count).unwrap();
         }
     }
