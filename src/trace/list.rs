@@ -141,16 +141,12 @@ fn planned_for(trace: &Trace) -> String {
     let limits = &trace.limits;
     let subgroups =
         limits.subgroups.map(|own| format!(", subgroups of {}", own.smallest)).unwrap_or_default();
-    let named = match &trace.measured {
-        Some(_) => "",
-        None => "as large GPUs have; --device plans for one here",
-    };
+    let others =
+        if trace.measured.is_some() { "" } else { ", as large GPUs have; --device plans for one here" };
     let tile = trace.tile.map(|tile| format!("tiles of {}, ", grouped(tile))).unwrap_or_default();
     let memory = bytes(limits.workgroup_bytes);
     let invocations = grouped(limits.invocations);
-    let text =
-        format!("Planned for {tile}{memory} of workgroup memory, {invocations} invocations{subgroups}");
-    if named.is_empty() { text } else { format!("{text}, {named}") }
+    format!("Planned for {tile}{memory} of workgroup memory, {invocations} invocations{subgroups}{others}")
 }
 
 /// What all passes do together, in sentences.
@@ -211,8 +207,7 @@ fn lines(trace: &Trace) -> Vec<Line> {
                 let own = measured.passes.iter().skip(first as usize - 1).step_by(each as usize);
                 let ms: f64 = own.take(times as usize).sum();
                 pass.ms = Some(ms);
-                let bytes = (pass.bytes_moved * times) as f64;
-                pass.part_of_copy = (ms > 0.0).then(|| bytes / (ms / 1e3) / measured.copy);
+                pass.part_of_copy = measured.part_of_copy(pass.bytes_moved * times, ms);
             }
             let [from, to] = [first, last].map(grouped);
             let numbers = match (times, each) {

@@ -77,6 +77,13 @@ pub struct Measured {
     pub copy: f64,
 }
 
+impl Measured {
+    /// The bandwidth of so many bytes in so many milliseconds, relative to a copy's.
+    fn part_of_copy(&self, bytes: u64, ms: f64) -> Option<f64> {
+        (ms > 0.0 && self.copy > 0.0).then(|| bytes as f64 / (ms / 1e3) / self.copy)
+    }
+}
+
 /// What one dispatch is.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pass {
@@ -144,6 +151,19 @@ fn comparisons(dispatch: &Dispatch) -> u64 {
     steps(dispatch).iter().map(|step| step.pairs(dispatch.count().into())).sum()
 }
 
+/// Steps of the network and comparisons in all passes. Repeated ones are looked at once, since there may be millions.
+fn work(plan: &Plan) -> (u64, u64) {
+    let of_round = |(dispatches, times): (&[Dispatch], u64)| {
+        let (mut all_steps, mut all_comparisons) = (0, 0);
+        for dispatch in dispatches {
+            all_steps += steps(dispatch).len() as u64;
+            all_comparisons += comparisons(dispatch);
+        }
+        (all_steps * times, all_comparisons * times)
+    };
+    plan.rounds().map(of_round).fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
+}
+
 impl Trace {
     /// What each dispatch is, in order.
     pub fn passes(&self) -> impl Iterator<Item = Pass> {
@@ -156,10 +176,6 @@ impl Trace {
         let measured = self.measured.as_ref();
         let ms = measured.and_then(|measured| measured.passes.get(number as usize - 1)).copied();
         let bytes_moved = dispatch.bytes_moved();
-        let part = |ms: f64| {
-            let copy = measured?.copy;
-            (ms > 0.0 && copy > 0.0).then(|| bytes_moved as f64 / (ms / 1e3) / copy)
-        };
         Pass {
             number,
             kernel: kernel.name(),
@@ -176,22 +192,14 @@ impl Trace {
             comparisons: comparisons(dispatch),
             bytes_moved,
             ms,
-            part_of_copy: ms.and_then(part),
+            part_of_copy: measured.zip(ms).and_then(|(measured, ms)| measured.part_of_copy(bytes_moved, ms)),
         }
     }
 
-    /// Steps of the network and comparisons in all passes. Repeated ones are looked at once, since there may be millions.
+    /// Steps of the network and comparisons in all passes.
     #[must_use]
     pub fn work(&self) -> (u64, u64) {
-        let of_round = |(dispatches, times): (&[Dispatch], u64)| {
-            let (mut all_steps, mut all_comparisons) = (0, 0);
-            for dispatch in dispatches {
-                all_steps += steps(dispatch).len() as u64;
-                all_comparisons += comparisons(dispatch);
-            }
-            (all_steps * times, all_comparisons * times)
-        };
-        self.plan.rounds().map(of_round).fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
+        work(&self.plan)
     }
 
     /// What it is about, in a few words: `bitonic fused, 16 u32`.

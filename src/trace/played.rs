@@ -84,10 +84,7 @@ impl Played {
     pub fn new(plan: &Plan, keys: &Words) -> Result<Self, Error> {
         let n = keys.len();
         assert_eq!(plan.n() as usize, n, "the plan is for another size");
-        let comparisons = plan
-            .rounds()
-            .map(|(dispatches, times)| dispatches.iter().map(super::comparisons).sum::<u64>() * times)
-            .sum::<u64>();
+        let (_, comparisons) = super::work(plan);
         crate::kernels::keep_to([("elements for a picture", n as u64, MOST as u64)])?;
         let is_skipped = comparisons > MANY_COMPARISONS && n > FEW && phases::is_of_phases(plan);
         if !is_skipped {
