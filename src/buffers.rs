@@ -91,7 +91,7 @@ use crate::algorithm::{Algorithm, Variant};
 use crate::device::Limits;
 use crate::error::{Error, ErrorKind};
 use crate::gpu::{Ranges, Recorder, Room, Slice, Sort, Uses, segments_bytes};
-use crate::kernels::Arguments;
+use crate::kernels::{Arguments, Select};
 use crate::key::ElementType;
 use crate::plan::{Plan, RadixTuning, Shape, View, merged};
 use crate::sorter::Method;
@@ -364,6 +364,7 @@ impl Spec {
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         /// Arguments, and what there is one of.
         const FIXED: u64 = 8192;
+        let selection: u64 = Select::ROOM.iter().map(|(_, bytes)| bytes).sum();
         let has_payload = self.payload != Payload::None;
         // Tiles are smallest there, and what is kept of each is the same everywhere.
         let limits = Limits { binding_bytes: u64::MAX, buffer_bytes: u64::MAX, ..Limits::WEBGPU };
@@ -389,7 +390,7 @@ impl Spec {
         let segments = if self.has_segments() { segments_bytes(capacity, &limits) } else { 0 };
         let keys = self.element.bytes() as u64 * if self.argsort { 2 } else { 1 };
         let positions = if has_payload || self.argsort { 4 } else { 0 };
-        u64::from(capacity.max(2)) * (keys + positions) + extras + segments + FIXED
+        u64::from(capacity.max(2)) * (keys + positions) + extras + segments + selection + FIXED
     }
 
     /// Segments are sorted by whole keys alone.
@@ -572,7 +573,10 @@ impl BufferSorter {
     }
 
     /// Records what leaves the first `k` of `count` keys in order at the beginning, with the values beside them. What is after
-    /// those is unspecified. It takes as long as sorting all.
+    /// those is unspecified: some elements may be there twice, and others lack.
+    ///
+    /// Of many elements that are at most a quarter, the first are selected, which the first such call compiles pipelines for; else it
+    /// takes as long as sorting all.
     ///
     /// # Errors
     ///
@@ -586,10 +590,13 @@ impl BufferSorter {
         k: u32,
         count: Count<'_>,
     ) -> Result<(), Error> {
-        if k == 0 {
-            return Ok(());
+        let values = self.values(values)?;
+        if let Some(sort) = self.checked(workspace, keys, values, count, workspace.room.capacity)?
+            && k > 0
+        {
+            self.recorder.record_top(encoder, &workspace.room, &sort, k.min(sort.most))?;
         }
-        self.record(encoder, workspace, keys, values, count)
+        Ok(())
     }
 
     /// Records sorts of segments, each by itself; positions are those in their segment. Keys in no segment stay as they are.

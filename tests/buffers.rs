@@ -208,6 +208,57 @@ impl Slices {
         (keys, (asked.payload != Payload::None).then_some(values))
     }
 
+    fn count_told(&self, told: Told, places: Places) -> Count<'_> {
+        match told {
+            Told::Host => Count::Host(self.elements.len() as u32),
+            Told::Device(_) => Count::Buffer { buffer: &self.count, offset: places.count as u64 * 4 },
+        }
+    }
+
+    /// Whether the first `k` are there, and what is around the slices is as it was.
+    fn check_first(
+        &self,
+        guest: &Guest,
+        asked: &Asked,
+        told: Told,
+        places: Places,
+        k: u32,
+    ) -> Result<(), String> {
+        let all = self.elements.len();
+        let count = if let Told::Device(number) = told { all.min(number as usize) } else { all };
+        let first = asked.positions(&self.elements, count);
+        let first = &first[..count.min(k as usize)];
+        let keys = bytes_of(asked.element, first.iter().map(|&at| self.elements[at as usize]));
+        let words = first.iter().map(|&at| match asked.payload {
+            Payload::Positions => at,
+            _ => self.words[at as usize],
+        });
+        let words: Vec<u32> = words.take(if asked.payload == Payload::None { 0 } else { all }).collect();
+        for (name, buffer, expected, before, each) in [
+            ("keys", &self.keys, keys.as_slice(), places.keys, asked.element.bytes()),
+            ("values", &self.values, bytemuck::cast_slice(&words), places.values, 4),
+        ] {
+            let found = guest.read(buffer);
+            let (begin, end) = (before * each, (before + all) * each);
+            let is_around = |bytes: &[u8]| bytes.iter().all(|&byte| byte == AROUND);
+            if !is_around(&found[..begin]) || !is_around(&found[end..][..AFTER * each]) {
+                return Err(format!("around {name} something was written: {asked:?}"));
+            }
+            // What the device is not told of stays.
+            if count == 0
+                && name == "keys"
+                && found[begin..end] != bytes_of(asked.element, self.elements.iter().copied())
+            {
+                return Err(format!("{name} are others, though there are none: {asked:?}"));
+            }
+            if found[begin..][..expected.len()] != *expected {
+                let same = found[begin..].iter().zip(expected).take_while(|(a, b)| a == b).count();
+                return Err(format!("{name} differ at byte {same} of {}: {asked:?}", expected.len()));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether between each of these and the next elements are sorted as if they were all, and others are as they were.
     fn check_segments(
         &self,
@@ -252,10 +303,7 @@ impl Slices {
         argsort: bool,
     ) {
         let (keys, values) = self.keys_and_values(asked, places);
-        let count = match told {
-            Told::Host => Count::Host(self.elements.len() as u32),
-            Told::Device(_) => Count::Buffer { buffer: &self.count, offset: places.count as u64 * 4 },
-        };
+        let count = self.count_told(told, places);
         if argsort {
             sorter.record_argsort(encoder, workspace, keys, values, count).unwrap();
         } else {
@@ -333,6 +381,13 @@ const SIZES: [usize; 14] = [0, 1, 2, 3, 255, 256, 257, 735, 737, 2943, 2945, 588
 fn sorter_of(guest: &Guest, spec: Spec) -> (BufferSorter, Workspace) {
     let sorter = BufferSorter::new(&guest.device, &guest.queue, spec).unwrap();
     let workspace = sorter.workspace(20_011).unwrap();
+    (sorter, workspace)
+}
+
+/// With room for as many as a device selects from.
+fn sorter_of_the_first(guest: &Guest, asked: &Asked) -> (BufferSorter, Workspace) {
+    let (sorter, _) = sorter_of(guest, asked.spec().segments(false));
+    let workspace = sorter.workspace(enough_to_select(asked.element) as u32).unwrap();
     (sorter, workspace)
 }
 
@@ -739,30 +794,97 @@ fn wrong_offsets_sort_nothing() {
     }
 }
 
+/// Records what leaves the first `k` at the beginning, and says what is wrong.
+fn first(
+    guest: &Guest,
+    (sorter, workspace): &(BufferSorter, Workspace),
+    asked: &Asked,
+    k: u32,
+    (elements, told, places): (&[u64], Told, Places),
+) -> Result<(), String> {
+    let slices = Slices::new(guest, asked, elements, told, places);
+    let mut encoder = guest.encoder();
+    let (keys, values) = slices.slices(asked, places);
+    sorter.record_top(&mut encoder, workspace, keys, values, k, slices.count_told(told, places)).unwrap();
+    guest.submit(encoder);
+    slices.check_first(guest, asked, told, places, k)
+}
+
+/// Where a device selects the first of so many elements, and does not sort all.
+fn enough_to_select(element: ElementType) -> usize {
+    let in_software = device::adapter().get_info().device_type == wgpu::DeviceType::Cpu;
+    if in_software { 20_011 } else { (1 << 24) / element.bytes() }
+}
+
 #[test]
-fn the_first_few() {
-    let guest = Guest::advised();
-    let asked = Asked { payload: Payload::U32, descending: true, ..Asked::of(ElementType::F32) };
-    let (sorter, workspace) = sorter_of(&guest, asked.spec());
-    let elements = inputs::elements(asked.element, 20_000, 3);
-    for (k, told) in [(0, Told::Host), (1, Told::Host), (300, Told::Device(11_000)), (5000, Told::Device(40))]
-    {
-        let slices = Slices::new(&guest, &asked, &elements, told, NOWHERE);
-        let count = match told {
-            Told::Host => Count::Host(20_000),
-            Told::Device(_) => Count::Buffer { buffer: &slices.count, offset: 0 },
-        };
-        let mut encoder = guest.encoder();
-        let (keys, values) = (slices.keys.slice(..80_000), Some(slices.values.slice(..80_000)));
-        sorter.record_top(&mut encoder, &workspace, keys, values, k, count).unwrap();
-        guest.submit(encoder);
-        let count = if let Told::Device(count) = told { count as usize } else { elements.len() };
-        let first = &asked.positions(&elements, count)[..count.min(k as usize)];
-        let keys = bytes_of(asked.element, first.iter().map(|&at| elements[at as usize]));
-        assert!(guest.read(&slices.keys)[..keys.len()] == keys);
-        let words: Vec<u32> = first.iter().map(|&at| slices.words[at as usize]).collect();
-        assert!(guest.read(&slices.values)[..4 * words.len()] == *bytemuck::cast_slice::<_, u8>(&words));
+fn the_first_of_every_type_and_payload() {
+    for (guest, name) in [(Guest::advised(), "advised"), (Guest::plain(), "plain")] {
+        for (number, element) in ElementType::WIDE.into_iter().enumerate() {
+            for payload in [Payload::None, Payload::U32, Payload::Positions] {
+                let asked = Asked { descending: number % 2 == 1, payload, ..Asked::of(element) };
+                let sorter = sorter_of_the_first(&guest, &asked);
+                let elements = inputs::elements(element, enough_to_select(element), 8);
+                for k in [1, 300, elements.len() / 4] {
+                    first(&guest, &sorter, &asked, k as u32, (&elements, Told::Host, NOWHERE))
+                        .unwrap_or_else(|wrong| panic!("{name}, {k}: {wrong}"));
+                }
+            }
+        }
     }
+}
+
+#[test]
+fn the_first_of_slices_and_of_as_many_as_the_device_says() {
+    let of_bits = |bits| Asked { bits, ..Asked::of(ElementType::U64) };
+    let asked = [
+        Asked { payload: Payload::U32, descending: true, ..Asked::of(ElementType::F32) },
+        Asked { payload: Payload::Positions, ..of_bits(5..51) },
+        Asked { payload: Payload::U32, ..of_bits(30..37) },
+        Asked { payload: Payload::Positions, bits: 0..10, ..Asked::of(ElementType::U32) },
+    ];
+    for guest in [Guest::advised(), Guest::plain()] {
+        for asked in &asked {
+            let sorter = sorter_of_the_first(&guest, asked);
+            let elements = inputs::elements(asked.element, enough_to_select(asked.element), 16);
+            let most = elements.len() as u32;
+            let places = Places { keys: 3, values: 7, count: 5 };
+            for (k, told) in [
+                (0, Told::Host),
+                (1, Told::Host),
+                (5000, Told::Host),
+                (300, Told::Device(11_000)),
+                (300, Told::Device(300)),
+                (300, Told::Device(299)),
+                (300, Told::Device(1)),
+                (300, Told::Device(0)),
+                (4097, Told::Device(u32::MAX)),
+                (most - 1, Told::Device(4097)),
+                (u32::MAX, Told::Host),
+            ] {
+                first(&guest, &sorter, asked, k, (&elements, told, places))
+                    .unwrap_or_else(|wrong| panic!("{k}, {told:?}: {wrong}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_where_keys_are_equal() {
+    let guest = Guest::advised();
+    let asked = Asked { payload: Payload::Positions, ..Asked::of(ElementType::I32) };
+    let sorter = sorter_of_the_first(&guest, &asked);
+    let n = enough_to_select(asked.element);
+    for pattern in 0..inputs::PATTERNS.len() as u64 {
+        let elements = inputs::elements(asked.element, n, pattern);
+        for k in [1, 777, n as u32 / 4] {
+            first(&guest, &sorter, &asked, k, (&elements, Told::Host, NOWHERE))
+                .unwrap_or_else(|wrong| panic!("{pattern}, {k}: {wrong}"));
+        }
+    }
+    // The comparison must be able to fail.
+    let elements = inputs::elements(asked.element, n, 8);
+    let slices = Slices::new(&guest, &asked, &elements, Told::Host, NOWHERE);
+    slices.check_first(&guest, &asked, Told::Host, NOWHERE, 777).unwrap_err();
 }
 
 /// Passes of the caller's own before and after the sort, in one submit: numbers are made, those below a bound are kept and

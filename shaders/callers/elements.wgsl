@@ -7,3 +7,8 @@ fn key_of_element(element: Key) -> Key {
 fn element_of_key(key: Key) -> Key {
     return unordered(rotated(key, (32u * KEY_WORDS - KEY_BEGIN) % (32u * KEY_WORDS)));
 }
+
+// The bits of an element's key that count; the others are zeros.
+fn counting_key(element: Key) -> Key {
+    return key_of_element(element) & COUNTING;
+}

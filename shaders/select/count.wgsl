@@ -24,16 +24,17 @@ fn count(place: Place, @builtin(local_invocation_index) local: u32) {
             var e: array<Key, ITEMS>;
             // unroll
             for (var i = 0u; i < ITEMS; i++) {
-                e[i] = keys[first + block + i * WORKGROUP_SIZE + local];
+                e[i] = read_key(first + block + i * WORKGROUP_SIZE + local);
             }
             // unroll
             for (var i = 0u; i < ITEMS; i++) {
-                less_than_last += u32(key_less(e[i], last));
-                equal_to_last += u32(all(e[i] == last));
+                let key = counting_key(e[i]);
+                less_than_last += u32(key_less(key, last));
+                equal_to_last += u32(all(key == last));
             }
         } else {
             for (var i = block + local; i < size; i += WORKGROUP_SIZE) {
-                let key = keys[first + i];
+                let key = counting_key(read_key(first + i));
                 less_than_last += u32(key_less(key, last));
                 equal_to_last += u32(all(key == last));
             }

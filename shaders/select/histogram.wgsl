@@ -25,22 +25,22 @@ fn histogram(place: Place, @builtin(local_invocation_index) local: u32) {
         atomicStore(&counted[i], 0u);
     }
     workgroupBarrier();
-    let blocks = (arguments.n - 1u) / BLOCK + 1u;
+    let blocks = (arguments.n + BLOCK - 1u) / BLOCK;
     for (var block = workgroup_number(place); block < blocks; block += place.grid.x * place.grid.y) {
         let first = block * BLOCK + local;
         if arguments.n - block * BLOCK >= BLOCK {
             var e: array<Key, ITEMS>;
             // unroll
             for (var i = 0u; i < ITEMS; i++) {
-                e[i] = keys[first + i * WORKGROUP_SIZE];
+                e[i] = read_key(first + i * WORKGROUP_SIZE);
             }
             // unroll
             for (var i = 0u; i < ITEMS; i++) {
-                count(e[i], last);
+                count(counting_key(e[i]), last);
             }
         } else {
             for (var i = first; i < arguments.n; i += WORKGROUP_SIZE) {
-                count(keys[i], last);
+                count(counting_key(read_key(i)), last);
             }
         }
     }

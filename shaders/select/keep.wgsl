@@ -45,17 +45,18 @@ fn keep(place: Place, @builtin(local_invocation_index) local: u32) {
         var e: array<Key, ITEMS>;
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
-            e[i] = keys[first + min(block + i * WORKGROUP_SIZE + local, size - 1u)];
+            e[i] = read_key(first + min(block + i * WORKGROUP_SIZE + local, size - 1u));
         }
         workgroupBarrier();
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
             let at = i * WORKGROUP_SIZE + local;
             if block + at < size {
-                if key_less(e[i], last) {
+                let key = counting_key(e[i]);
+                if key_less(key, last) {
                     atomicOr(&masks[at >> 5u], 1u << (at & 31u));
                 }
-                if all(e[i] == last) {
+                if all(key == last) {
                     atomicOr(&masks[MASKS + (at >> 5u)], 1u << (at & 31u));
                 }
             }
@@ -99,12 +100,9 @@ fn keep(place: Place, @builtin(local_invocation_index) local: u32) {
                 let equal_here = countOneBits(atomicLoad(&masks[MASKS + mask]) & lower) + (before_masks[mask] >> 16u);
                 let equal_in_all = equal_earlier + equal_here;
                 if is_less || equal_in_all < wanted {
-                    // What is loaded here is waited for element by element, so mostly nothing is.
-                    var element = element_of(e[i], first + block + at);
-                    if POSITIONS == 1u && arguments.numbers == 0u {
-                        element = load(first + block + at);
-                    }
-                    store_scratch(less_earlier + less_here + min(equal_in_all, wanted), element);
+                    let to = less_earlier + less_here + min(equal_in_all, wanted);
+                    write_key(to, e[i]);
+                    move_position(first + block + at, to, arguments.numbers == 1u);
                 }
             }
         }

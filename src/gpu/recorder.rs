@@ -17,6 +17,7 @@ mod bindings;
 mod room;
 mod segments;
 mod slice;
+mod top;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ pub(crate) use self::room::{Room, Uses};
 use self::segments::Finder;
 pub(crate) use self::segments::{Ranges, segments_bytes};
 pub(crate) use self::slice::Slice;
+use self::top::Selector;
 use super::context::Context;
 use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_POSITIONS, POSITIONS, Pipelines};
 use crate::algorithm::{Algorithm, Variant};
@@ -97,6 +99,7 @@ pub(crate) struct Recorder {
     sort: Passes,
     argsort: Passes,
     finder: Option<Finder>,
+    selector: Selector,
     prepare: wgpu::ComputePipeline,
     prepare_layout: wgpu::BindGroupLayout,
     /// The table of bytes, bound once for each byte that there is to tell.
@@ -190,6 +193,7 @@ impl Recorder {
 
             let finder = || Finder::new(device, &sort, limits, &bytes, cache);
             let finder = uses.segments.then(finder).transpose()?;
+            let selector = Selector::new(device, &sort, &bytes, cache);
 
             let mut table = vec![0_u8; (BYTES * ALIGNMENT) as usize];
             for (byte, entry) in table.chunks_mut(ALIGNMENT as usize).enumerate() {
@@ -210,6 +214,7 @@ impl Recorder {
                 sort,
                 argsort,
                 finder,
+                selector,
                 prepare,
                 prepare_layout,
                 told,
@@ -280,8 +285,7 @@ impl Recorder {
         let passes = if sort.keeps_keys { &self.argsort } else { &self.sort };
         let planned = if sort.keeps_keys { room.argsort.as_ref() } else { Some(&room.sort) };
         let planned = planned.ok_or_else(|| Error::lacks("room for an argsort"))?;
-        let first = sort.positions.as_ref().map_or(0, Slice::first) | sort.keys.first();
-        let is_plain = self.plain_copy.is_some() && sort.count.is_none() && first == 0;
+        let is_plain = self.is_plain(sort);
         let digits = passes.view.digits();
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("gpusort"),
@@ -297,6 +301,17 @@ impl Recorder {
             self.record_copy(&mut pass, room, sort, is_plain, digits);
         }
         self.record_passes(&mut pass, room, sort, passes, dispatches, is_plain)
+    }
+
+    /// Whether the host knows all that passes are told, and the device takes it from there.
+    fn is_plain(&self, sort: &Sort) -> bool {
+        let first = sort.positions.as_ref().map_or(0, Slice::first) | sort.keys.first();
+        self.plain_copy.is_some() && sort.count.is_none() && first == 0
+    }
+
+    /// Where the number of elements is; any, if the host knows it.
+    fn count<'a>(&'a self, sort: &Sort<'a>) -> wgpu::BufferBinding<'a> {
+        sort.count.as_ref().map_or_else(|| whole(&self.any), Slice::binding)
     }
 
     /// Records passes that find the elements in the caller's slices, with arguments as immediates or in the room.
@@ -404,7 +419,6 @@ impl Recorder {
         sort: &Sort,
         digits: u32,
     ) {
-        let count = sort.count.as_ref().map_or_else(|| whole(&self.any), Slice::binding);
         let group = bind_group(
             &self.context.device,
             "gpusort prepare",
@@ -414,7 +428,7 @@ impl Recorder {
                 (1, room.extra("histograms")),
                 (2, room.extra("varying_bits")),
                 (3, whole(&planned.fixed)),
-                (4, count),
+                (4, self.count(sort)),
             ],
         );
         let first_position = sort.positions.as_ref().map_or(0, Slice::first);

@@ -65,6 +65,24 @@ impl Keys {
         matches!(self, Self::Slices(_))
     }
 
+    /// How a module reads keys and writes them to the other array.
+    pub(super) fn access(self) -> &'static str {
+        if self.are_slices() {
+            include_str!("../../shaders/callers/access_slices.wgsl")
+        } else {
+            include_str!("../../shaders/callers/access.wgsl")
+        }
+    }
+
+    /// The same for what is beside keys.
+    pub(super) fn access_positions(self) -> &'static str {
+        if self.are_slices() {
+            include_str!("../../shaders/callers/access_positions_slices.wgsl")
+        } else {
+            include_str!("../../shaders/callers/access_positions.wgsl")
+        }
+    }
+
     /// What a module says of its arguments, and of the maps.
     pub(super) fn text(self) -> String {
         let mut text = if self.are_slices() {
@@ -87,6 +105,13 @@ impl Keys {
         ] {
             let _ = writeln!(text, "const {name}: u32 = {value}u;");
         }
+        // A key, as WGSL has it.
+        let constant = |low: u32, high: u32| match view.words() {
+            KeyWords::One => format!("{low}u"),
+            KeyWords::Two => format!("vec2({low}u, {high}u)"),
+        };
+        let counting = constant(low_bits(view.bits), low_bits(view.bits.saturating_sub(32)));
+        let _ = writeln!(text, "const COUNTING: Key = {counting};");
         let map = match form {
             Form::Float { .. } => match view.words() {
                 KeyWords::One => include_str!("../../shaders/callers/floats_1.wgsl"),
@@ -95,11 +120,8 @@ impl Keys {
             Form::Unsigned | Form::Signed => {
                 let sign = if matches!(form, Form::Signed) { 1_u64 << (width - 1) } else { 0 };
                 let flipped = if view.descending { !sign } else { sign };
-                let (low, high) = (flipped as u32, (flipped >> 32) as u32);
-                let _ = match view.words() {
-                    KeyWords::One => writeln!(text, "const FLIPPED: Key = {low}u;"),
-                    KeyWords::Two => writeln!(text, "const FLIPPED: Key = vec2({low}u, {high}u);"),
-                };
+                let flipped = constant(flipped as u32, (flipped >> 32) as u32);
+                let _ = writeln!(text, "const FLIPPED: Key = {flipped};");
                 include_str!("../../shaders/callers/integers.wgsl")
             }
         };

@@ -440,7 +440,11 @@ impl Dispatch {
 
     /// The digit that it is about; 0 if none.
     pub(crate) fn digit(&self) -> u32 {
-        if let Kernel::Radix(radix) = self.kernel { radix.digit } else { 0 }
+        match self.kernel {
+            Kernel::Radix(radix) => radix.digit,
+            Kernel::Select(select) => select.digit,
+            _ => 0,
+        }
     }
 
     /// The group of segments that it sorts, if it is one.

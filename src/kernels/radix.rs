@@ -431,7 +431,7 @@ impl Family for Radix {
         };
         let mut text = wgsl!("pass") + &own;
         text += &if keys.view().is_some() { wgsl!("elements") } else { wgsl!("keys") };
-        text += &if keys.are_slices() { wgsl!("access_slices") } else { wgsl!("access") };
+        text += keys.access();
         if entry_point == "scatter" {
             text += &match self.tile.matching {
                 Matching::Groups => wgsl!("rank_groups"),
@@ -444,11 +444,7 @@ impl Family for Radix {
                 Matching::Ballots => wgsl!("rank_shuffle"),
                 Matching::Groups => String::new(),
             };
-            text += &match (shape.positions, keys.are_slices()) {
-                (true, true) => wgsl!("access_positions_slices"),
-                (true, false) => wgsl!("access_positions"),
-                (false, _) => String::new(),
-            };
+            text += if shape.positions { keys.access_positions() } else { "" };
             text += &wgsl!("part");
             text += &if self.beyond.is_some() { wgsl!("part_segments") } else { wgsl!("part_whole") };
             text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };

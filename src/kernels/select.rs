@@ -7,7 +7,11 @@
 //! Choose      that digit of the last selected key, and how many with it are selected
 //! Count       keys less than it in each chunk, and those that equal it
 //! Keep        the selected elements of each chunk to their places
+//! Return      the selected elements back to the array in which they were
 //! ```
+
+#[cfg(feature = "gpu")]
+use std::fmt::Write;
 
 use super::{Access, Arguments, Extra, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to};
 use crate::cpu::Item;
@@ -31,6 +35,9 @@ const CHUNK_UNIT: u32 = MOST_INVOCATIONS * ITEMS;
 
 const MOST_INVOCATIONS: u32 = 256;
 
+/// Workgroups that keep any device busy with copying.
+const MOST_RETURNING: u32 = 1 << 14;
+
 /// The most workgroups: eight for each core of a large GPU. More only make more counts to add up.
 const MOST_WORKGROUPS: u32 = 1056;
 
@@ -47,6 +54,8 @@ pub enum SelectWork {
     Count,
     /// Brings the selected elements together.
     Keep,
+    /// Brings them back.
+    Return,
 }
 
 /// A pass of the selection.
@@ -77,10 +86,36 @@ const WANTED: usize = 2;
 const IS_WHOLE: usize = 3;
 
 impl Select {
-    /// Digits in a key of this shape.
+    /// Digits in so many bits, of one word or two.
     #[must_use]
-    pub fn digits(shape: Shape) -> u32 {
-        shape.key_words() * DIGITS.len() as u32
+    pub fn digits(bits: u32) -> u32 {
+        let in_word = |bits: u32| DIGITS.iter().filter(|(shift, _)| *shift < bits).count() as u32;
+        in_word(bits) + in_word(bits.saturating_sub(32))
+    }
+
+    fn most_digits(shape: Shape) -> u32 {
+        Self::digits(32 * shape.key_words())
+    }
+
+    /// Bytes of each extra buffer in which there is room for any selection.
+    #[cfg(feature = "gpu")]
+    pub(crate) const ROOM: [(&'static str, u64); 3] = [
+        (DIGIT_COUNTS.name, 4 * RADIX as u64),
+        (CHOSEN.name, 16),
+        (CHUNK_COUNTS.name, 8 * MOST_WORKGROUPS as u64),
+    ];
+
+    /// What a kernel must know that writes the arguments of these where the device alone knows how many elements there are.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn constants() -> String {
+        let mut text = String::new();
+        for (name, number) in [("CHUNK_UNIT", CHUNK_UNIT), ("MOST_WORKGROUPS", MOST_WORKGROUPS)] {
+            let _ = writeln!(text, "const {name} = {number}u;");
+        }
+        let [(a, wide_a), (b, wide_b), (c, wide_c)] = DIGITS;
+        let _ = writeln!(text, "const SHIFTS = array<u32, 3>({a}u, {b}u, {c}u);");
+        let _ = writeln!(text, "const WIDTHS = array<u32, 3>({wide_a}u, {wide_b}u, {wide_c}u);");
+        text
     }
 
     /// The word of the key that the digit is in, its lowest bit there, and how many bits it has.
@@ -109,7 +144,7 @@ impl Family for Select {
             ("invocations in a workgroup, at the least", 2, limits.invocations.into()),
             ("bytes of workgroup memory", u64::from(RADIX) * 4, limits.workgroup_bytes),
             ("elements to be selected, at the least", 1, self.k.into()),
-            ("digits before the last", self.digit.into(), (Self::digits(shape) - 1).into()),
+            ("digits before the last", self.digit.into(), (Self::most_digits(shape) - 1).into()),
         ])
     }
 
@@ -126,6 +161,9 @@ impl Family for Select {
             SelectWork::Keep => {
                 let words_read = if shape.positions && !self.numbers { 4 } else { 0 };
                 (chunks, read + u64::from(self.k) * (shape.bytes() + words_read))
+            }
+            SelectWork::Return => {
+                (self.k.div_ceil(workgroup_size).min(MOST_RETURNING), 2 * u64::from(self.k) * shape.bytes())
             }
         };
         Launch { workgroup_size, workgroups: workgroups.into(), bytes_moved }
@@ -146,6 +184,7 @@ impl Family for Select {
             SelectWork::Clear | SelectWork::Choose => Access { reads: 0, writes: 0, ..whole },
             SelectWork::Histogram | SelectWork::Count => Access { writes: 0, ..whole },
             SelectWork::Keep => Access { writes: self.k.into(), ..whole.to_other() },
+            SelectWork::Return => Access { reads: self.k.into(), writes: self.k.into(), ..whole.to_other() },
         })
     }
 
@@ -158,6 +197,7 @@ impl Family for Select {
             SelectWork::Histogram => const { &[ADDED, CHOSEN] },
             SelectWork::Count => const { &[CHOSEN, CHUNK_COUNTS] },
             SelectWork::Keep => const { &[CHOSEN, READ] },
+            SelectWork::Return => &[],
         }
     }
 
@@ -173,7 +213,7 @@ impl Family for Select {
         Kernel::Select(Self { work: self.work, k: 1, digit: 0, numbers: false })
     }
 
-    fn module(&self, shape: Shape, _: Keys) -> Module {
+    fn module(&self, shape: Shape, keys: Keys) -> Module {
         macro_rules! wgsl {
             ($($name:literal)*) => {
                 [$(include_str!(concat!("../../shaders/select/", $name, ".wgsl"))),*].concat()
@@ -185,8 +225,18 @@ impl Family for Select {
             SelectWork::Choose => ("choose", wgsl!("select" "choose")),
             SelectWork::Count => ("count", wgsl!("select" "chosen" "count")),
             SelectWork::Keep => ("keep", wgsl!("select" "chosen" "keep")),
+            SelectWork::Return => ("bring_back", wgsl!("select" "return")),
         };
-        let constants = vec![("TILE_SIZE", 1), ("ITEMS", ITEMS), ("POSITIONS", shape.positions.into())];
+        let mut text = text + keys.access();
+        if let SelectWork::Keep | SelectWork::Return = self.work {
+            if shape.positions {
+                text += keys.access_positions();
+                text += &wgsl!("position");
+            } else {
+                text += &wgsl!("key");
+            }
+        }
+        let constants = vec![("TILE_SIZE", 1), ("ITEMS", ITEMS)];
         Module { entry_point, constants, text }
     }
 
@@ -245,7 +295,7 @@ impl Twin for Select {
                 }
                 (chosen[0], chosen[1], chosen[WANTED]) = (last as u32, (last >> 32) as u32, left);
             }
-            SelectWork::Histogram | SelectWork::Choose => {}
+            SelectWork::Histogram | SelectWork::Choose | SelectWork::Return => {}
             SelectWork::Count => {
                 let last = known(&extras[CHOSEN.name]);
                 let (chunk, _) = Self::chunks(elements.len() as u32);

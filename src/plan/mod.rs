@@ -235,6 +235,28 @@ impl Plan {
         Self::once(n, shape, limits, passes.into_iter().map(|dispatch| dispatch.seen_as(view)).collect())
     }
 
+    /// A plan that leaves the first `k` of a caller's elements at the beginning, in the order in which they came, once the
+    /// device knows how many there are: no more than `n`. `None` where sorting all is faster.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`].
+    pub fn of_callers_top(
+        k: u32,
+        n: u32,
+        shape: Shape,
+        limits: &Limits,
+        view: View,
+    ) -> Result<Option<Self>, Error> {
+        if !tuning::selects(k as usize, n as usize, shape, limits) {
+            return Ok(None);
+        }
+        let mut passes = select::plan(k, n, shape, limits, view.bits)?;
+        passes.push(select::bring_back(k, n, shape, limits)?);
+        let passes = passes.into_iter().map(|dispatch| dispatch.seen_as(view)).collect();
+        Self::once(n, shape, limits, passes).map(Some)
+    }
+
     /// The groups of segments that are sorted in tiles, each with its tile.
     ///
     /// # Errors

@@ -92,7 +92,7 @@ impl Plan {
         if n == 0 {
             return Self::once(n, shape, limits, Vec::new());
         }
-        let mut dispatches = select::plan(k, n, shape, limits)?;
+        let mut dispatches = select::plan(k, n, shape, limits, 32 * shape.key_words())?;
         dispatches.extend(super::passes(algorithm, variant, k, shape, limits, false)?);
         Self::once(n, shape, limits, dispatches)
     }

@@ -89,6 +89,7 @@ pub(super) fn of(dispatch: &Dispatch) -> String {
             SelectWork::Choose => format!("choose digit {} of the last key", select.digit),
             SelectWork::Count => "count keys up to the last one".to_owned(),
             SelectWork::Keep => format!("keep the first {}", grouped(select.k)),
+            SelectWork::Return => format!("bring {} back", grouped(select.k)),
         },
         Kernel::Merge(_) => "merge two sorted runs".to_owned(),
         Kernel::Iota(_) => "number the positions".to_owned(),

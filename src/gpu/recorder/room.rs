@@ -6,7 +6,7 @@ use super::bindings::{begin_of, bind_group, whole};
 use super::segments::{self, segments_bytes};
 use super::{ALIGNMENT, ARGUMENTS, Passes, Recorder, SLICES};
 use crate::error::Error;
-use crate::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES};
+use crate::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
 use crate::plan::{Extra, Plan, merged};
 
 /// Bytes that are bound where there is nothing.
@@ -133,6 +133,11 @@ impl Recorder {
             if plans.segments.is_some() && !extras.iter().any(|(known, _)| *known == name) {
                 extras.push((name, least));
             }
+        }
+        if Plan::of_callers_top(1, plans.sort.n(), shape, &self.context.info.limits, self.sort.view)
+            .is_ok_and(|plan| plan.is_some())
+        {
+            extras.extend(Select::ROOM);
         }
         let slots = self.sort.view.digits() + 3 + segments::MOST_GROUPS;
         let bytes = |plan: &Plan| segments_bytes(plan.n(), &self.context.info.limits);

@@ -25,6 +25,11 @@ impl<'a> Slice<'a> {
         self.offset % ALIGNMENT + self.len * self.each
     }
 
+    /// Its first elements.
+    pub(super) fn first_of(self, len: u32) -> Self {
+        Self { len: len.into(), ..self }
+    }
+
     pub(super) fn binding(&self) -> wgpu::BufferBinding<'a> {
         let offset = self.offset - self.offset % ALIGNMENT;
         wgpu::BufferBinding { buffer: self.buffer, offset, size: wgpu::BufferSize::new(self.bound_bytes()) }

@@ -1,0 +1,9 @@
+// Brings what was selected back to the front of the array in which it was.
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn bring_back(place: Place, @builtin(local_invocation_index) local: u32) {
+    for (var i = invocation_number(place, local); i < arguments.k; i += place.grid.x * place.grid.y * WORKGROUP_SIZE) {
+        write_key(i, read_key(i));
+        move_position(i, i, false);
+    }
+}

@@ -1,0 +1,94 @@
+//! Records a selection of the first elements of the sorted order, and their sort.
+//!
+//! ```text
+//! prepare      number of elements, arguments of all passes                   where the host does not know them
+//! selection    the first k of the caller's elements, in the order in which they came, at the beginning of the slices
+//! sort         of these k, as of any others
+//! ```
+
+use std::fmt::Write;
+
+use super::bindings::{bind_group, layout, pipeline, storage, whole};
+use super::{Passes, Recorder, Room, Slice, Sort, TOLD};
+use crate::error::Error;
+use crate::kernels::{PipelineKey, Select};
+use crate::plan::{Dispatch, Plan};
+
+/// What writes the arguments of a selection.
+pub(super) struct Selector {
+    prepare: wgpu::ComputePipeline,
+    want: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+}
+
+impl Selector {
+    /// For elements such as those of these passes.
+    pub(super) fn new(
+        device: &wgpu::Device,
+        passes: &Passes,
+        bytes: &wgpu::BindGroupLayout,
+        cache: Option<&wgpu::PipelineCache>,
+    ) -> Self {
+        let layout = layout(device, "gpusort top", &[storage(0, false), storage(1, true)]);
+        let mut text = Select::constants();
+        for (name, number) in [("DIGITS", Select::digits(passes.view.bits)), ("SLICES", passes.view.digits())]
+        {
+            let _ = writeln!(text, "const {name} = {number}u;");
+        }
+        text += TOLD;
+        text += include_str!("../../../shaders/callers/prepare_top.wgsl");
+        let kernel = |name| pipeline(device, name, text.clone(), &[Some(&layout), Some(bytes)], cache);
+        Self { prepare: kernel("prepare_top"), want: kernel("want"), layout }
+    }
+}
+
+impl Recorder {
+    /// Records what leaves the first `k` elements in order at the beginning, and others after them.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device reports of a pipeline that had to be made.
+    pub(crate) fn record_top(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        room: &Room,
+        sort: &Sort,
+        k: u32,
+    ) -> Result<(), Error> {
+        let Passes { shape, view, .. } = self.sort;
+        let limits = &self.context.info.limits;
+        let Some(plan) = Plan::of_callers_top(k, sort.most, shape, limits, view)? else {
+            return self.record(encoder, room, sort);
+        };
+        let is_plain = self.is_plain(sort);
+        let as_recorded = |key: PipelineKey| if is_plain { key } else { key.of_slices() };
+        self.make(plan.distinct_dispatches().map(Dispatch::pipeline).map(as_recorded))?;
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some("gpusort top"),
+            timestamp_writes: None,
+        });
+        if !is_plain {
+            let Selector { prepare, want, layout } = &self.selector;
+            let buffers = [(0, whole(&room.parameters)), (1, self.count(sort))];
+            let group = bind_group(&self.context.device, "gpusort top", layout, buffers);
+            let first_position = sort.positions.as_ref().map_or(0, Slice::first);
+            let first_count = sort.count.as_ref().map_or(0, Slice::first);
+            let told = [sort.keys.first(), first_position, first_count, sort.numbers.into()];
+            self.tell(&mut pass, prepare, &group, sort.most, told);
+            pass.dispatch_workgroups(1, 1, 1);
+            self.tell(&mut pass, want, &group, k, [0; 4]);
+            pass.dispatch_workgroups(1, 1, 1);
+        }
+        self.record_passes(&mut pass, room, sort, &self.sort, plan.dispatches(), is_plain)?;
+        drop(pass);
+        // Positions are there.
+        let sort = Sort {
+            keys: sort.keys.first_of(k),
+            positions: sort.positions.map(|positions| positions.first_of(k)),
+            most: k,
+            numbers: false,
+            ..*sort
+        };
+        self.record(encoder, room, &sort)
+    }
+}
