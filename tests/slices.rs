@@ -13,7 +13,7 @@ use crate::support::tier;
 const SIZES: [usize; 5] = [24, 1 << 11, 1 << 15, 1 << 17, 1 << 19];
 
 /// The shapes of input, by their names.
-const SHAPES: [&str; 12] = [
+const SHAPES: [&str; 15] = [
     "random",
     "equal",
     "sorted",
@@ -26,6 +26,9 @@ const SHAPES: [&str; 12] = [
     "one far away",
     "skewed",
     "runs",
+    "lowest bits alike",
+    "highest byte alike",
+    "zeros of both signs in the middle",
 ];
 
 /// The bits of `n` elements of this shape.
@@ -62,11 +65,20 @@ fn bits(element: ElementType, shape: &str, n: usize) -> Vec<u64> {
         "runs" => {
             random.enumerate().map(|(i, word)| ((i as u64 / 100 % 50) << (width / 2)) | (word % 3)).collect()
         }
+        "lowest bits alike" => random.map(|word| word << (width / 2) | 5).collect(),
+        "highest byte alike" => random.map(|word| (word & (mask >> 8)) | 0x40 << (width - 8)).collect(),
+        // No float is infinite or NaN without the highest bit of the exponent.
+        "zeros of both signs in the middle" => random.map(|word| word & !(sign >> 1)).collect(),
         _ => random.collect(),
     };
     bits.iter_mut().for_each(|bits| *bits &= mask);
     if ["sorted", "reversed", "sorted but one"].contains(&shape) {
         bits = in_order(element, shape == "reversed", &bits);
+    }
+    if shape == "zeros of both signs in the middle" {
+        bits = in_order(element, n % 2 == 1, &bits);
+        let middle = bits[n / 3..n - n / 3].iter_mut().enumerate();
+        middle.for_each(|(i, bits)| *bits = if i % 3 == 1 { sign } else { 0 });
     }
     if shape == "sorted but one" && n > 2 {
         bits.swap(n / 2, n - 1);

@@ -12,6 +12,6 @@ mod top;
 
 pub use items::{Item, Pair};
 pub(crate) use items::{Piece, join, records};
-pub(crate) use slice::{sort_shorts, sort_words};
+pub(crate) use slice::{is_in_order, sort_shorts, sort_words};
 pub(crate) use sort::{InOrder, sort};
 pub(crate) use top::top;

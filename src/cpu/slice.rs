@@ -78,7 +78,10 @@ fn put_in_order<T: Copy + Sync, K: Word>(
 }
 
 /// Whether `holds` is true for all neighbours.
-fn is_in_order<T: Copy + Sync>(elements: &[T], holds: impl Fn(T, T) -> bool + Copy + Send + Sync) -> bool {
+pub(crate) fn is_in_order<T: Copy + Sync>(
+    elements: &[T],
+    holds: impl Fn(T, T) -> bool + Copy + Send + Sync,
+) -> bool {
     const BLOCK: usize = 1 << 12;
     let each = |first: &[T]| {
         // All of a block: a loop that may end anywhere does not use vectors.
