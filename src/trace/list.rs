@@ -176,11 +176,15 @@ pub(super) fn summary(trace: &Trace, played: Option<&Played>) -> Vec<String> {
         });
     }
     if let Some(measured) = &trace.measured {
-        let passes: f64 = measured.passes.iter().sum();
+        let less = if measured.timestamp > 0.0 {
+            format!(" ({} for a timestamp subtracted from each)", time(measured.timestamp))
+        } else {
+            String::new()
+        };
         lines.push(format!(
-            "{}: {} for all passes, {} for the sort without timestamps between them, medians of {} runs; a copy moves {}B/s",
+            "{}: {} for all passes{less}, {} for the sort without timestamps between them, medians of {} runs; a copy moves {}B/s",
             measured.device,
-            time(passes),
+            time(measured.all_passes()),
             time(measured.sort),
             measured.runs,
             crate::human::count(measured.copy),
