@@ -233,7 +233,9 @@ pub(super) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
-    text.chars().take(width.saturating_sub(1)).chain(std::iter::once('…')).collect()
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    // What is left out follows at once, also where the text itself has such a mark.
+    kept.trim_end_matches([' ', ',', '…']).to_owned() + "…"
 }
 
 /// A sentence in lines of at most so many characters.
