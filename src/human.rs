@@ -11,10 +11,11 @@ pub fn grouped(number: impl std::fmt::Display) -> String {
     groups.join(",")
 }
 
-/// Three significant digits, or all before the point; at most three after it.
+/// Three significant digits, or all before the point; at most three after it, and none of zero.
 #[must_use]
 pub fn short(number: f64) -> String {
     let decimals = match number {
+        0.0 => 0,
         number if number >= 99.95 => 0,
         number if number >= 9.995 => 1,
         number if number >= 0.9995 => 2,
@@ -155,7 +156,7 @@ mod tests {
         assert_eq!([0.9999, 9.999, 99.99].map(short), ["1.00", "10.0", "100"]);
         assert_eq!(
             [0.0, 0.000_5, 0.0375, 23.3, 999.9].map(time),
-            ["0.000 ns", "500 ns", "37.5 µs", "23.3 ms", "1.00 s"]
+            ["0 ns", "500 ns", "37.5 µs", "23.3 ms", "1.00 s"]
         );
         assert_eq!([5.0, 1_500.0, 25e6, 11.5e9].map(count), ["5.00", "1.50 K", "25.0 M", "11.5 G"]);
         assert_eq!(

@@ -1,6 +1,6 @@
 //! What `gpusort trace` draws is what is done.
 
-use gpusort::unstable::gpu::{Buffers, execute, time_passes};
+use gpusort::unstable::gpu::{Buffers, execute, time_passes, time_submits};
 use gpusort::unstable::key::{ElementType, KeyWords};
 use gpusort::unstable::network::Step;
 use gpusort::unstable::plan::{Algorithm, Dispatch, Limits, Plan, Shape, Variant};
@@ -259,6 +259,12 @@ fn timed_passes_sort_in_tiles_of_any_size() {
             assert_eq!(times.len() as u64, plan.dispatch_count());
             buffers.download_keys(gpu, bytemuck::cast_slice_mut(&mut sorted)).unwrap();
             assert!(sorted == expected, "{algorithm} {variant} {n} 2^{log2}, timed");
+            upload();
+            let together = time_submits(gpu, &plan, &buffers).unwrap();
+            // A submit has as many passes as there may be timestamps, and at least 255.
+            assert!(!together.is_empty() && together.len() as u64 <= plan.dispatch_count().div_ceil(255));
+            buffers.download_keys(gpu, bytemuck::cast_slice_mut(&mut sorted)).unwrap();
+            assert!(sorted == expected, "{algorithm} {variant} {n} 2^{log2}, timed together");
             upload();
             execute(gpu, &plan, &buffers, |_| {}).unwrap();
             buffers.download_keys(gpu, bytemuck::cast_slice_mut(&mut sorted)).unwrap();

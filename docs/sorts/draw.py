@@ -85,10 +85,10 @@ def measure(device):
         for algorithm, variant in SORTS
         if not is_too_long(algorithm, variant, n)
     ]
-    # Of the passes only the times of all together are in the tables.
+    # Only the passes of the fused sort are in a table, one by one.
     whole = [json.loads(line) for line in lines]
     for line in whole:
-        if line["dispatches"] > 1024:
+        if line["variant"] != "fused":
             line["passes"] = []
     TIMES.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in whole))
 
@@ -153,6 +153,9 @@ def passes():
             cells += [time(row["ms"]), f"{100 * row.get('part_of_copy', 0):.0f} %"]
         rows.append(cells)
     text = table(rows).replace("| ---: | ---: | ---: |", "| --- | ---: | ---: |", 1)
+    timestamp = own.get("ms", {}).get("timestamp", 0)
+    if timestamp > 0:
+        text += f"\n\nFrom each time {time(timestamp)} are subtracted, which a timestamp after each pass took."
     return text
 
 

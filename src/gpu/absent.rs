@@ -133,6 +133,10 @@ pub fn time_passes(gpu: &Gpu, _: &Plan, _: &Buffers) -> Result<Vec<Duration>, Er
     match *gpu {}
 }
 
+pub fn time_submits(gpu: &Gpu, _: &Plan, _: &Buffers) -> Result<Vec<Duration>, Error> {
+    match *gpu {}
+}
+
 pub fn execute(gpu: &Gpu, _: &Plan, _: &Buffers, _: impl FnMut(u64)) -> Result<(Elapsed, u64), Error> {
     match *gpu {}
 }

@@ -36,6 +36,6 @@ pub use buffers::Buffers;
 pub use context::adapters;
 pub use device::Gpu;
 pub use execute::execute;
-pub use passes::time_passes;
+pub use passes::{time_passes, time_submits};
 pub use run::Run;
 pub use staging::Upload;

@@ -7,6 +7,9 @@
 //!
 //! Where the device can write timestamps inside a pass, all dispatches of a submit are one pass, as when nobody asks for
 //! times. Elsewhere each is a pass of its own, and a timestamp is written where it ends.
+//!
+//! Timestamps take time, too: on some devices each as much as a short dispatch. So the same submits can be timed without those
+//! between, which tells how much.
 
 use std::time::Duration;
 
@@ -35,6 +38,25 @@ fn most(kind: Kind) -> u32 {
 ///
 /// When the plan is for another size or shape than the buffers.
 pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers) -> Result<Vec<Duration>, Error> {
+    time(gpu, plan, buffers, true)
+}
+
+/// Performs `plan` in the same submits as [`time_passes`], but with timestamps only where a submit begins and ends. Returns
+/// how long each submit took.
+///
+/// # Errors
+///
+/// As for [`time_passes`].
+///
+/// # Panics
+///
+/// As for [`time_passes`].
+pub fn time_submits(gpu: &Gpu, plan: &Plan, buffers: &Buffers) -> Result<Vec<Duration>, Error> {
+    time(gpu, plan, buffers, false)
+}
+
+/// The times between timestamps, which are after each dispatch or only after the last one of a submit.
+fn time(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Result<Vec<Duration>, Error> {
     assert!(buffers.fit(plan) && buffers.n() == plan.n(), "the plan is for other buffers");
     let context = &gpu.context;
     let features = context.device.features();
@@ -57,27 +79,35 @@ pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers) -> Result<Vec<Dura
 
     let mut recording = None;
     let mut times: Vec<Duration> = Vec::new();
-    while (times.len() as u64) < total {
+    let mut done = 0;
+    while done < total {
         let mut encoder = context.encoder("timed passes");
         let recording =
             recording.get_or_insert_with(|| Recording::begin(gpu, plan, &buffers.arrays, &mut encoder));
-        let fits = (total - times.len() as u64).min(u64::from(count) - 1) as u32;
+        let fits = (total - done).min(u64::from(count) - 1) as u32;
+        done += u64::from(fits);
+        let last = if each { fits } else { 1 };
+        // The timestamp after a dispatch.
+        let after = |number| if each { Some(number) } else { (number == fits).then_some(last) };
         if inside {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             pass.write_timestamp(&queries, 0);
             for number in 1..=fits {
                 let mut takes = true;
                 recording.record(&mut pass, |_| std::mem::take(&mut takes))?;
-                pass.write_timestamp(&queries, number);
+                if let Some(after) = after(number) {
+                    pass.write_timestamp(&queries, after);
+                }
             }
         } else {
             for number in 1..=fits {
+                let (before, after) = ((number == 1).then_some(0), after(number));
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                     label: Some("timed pass"),
-                    timestamp_writes: Some(wgpu::ComputePassTimestampWrites {
+                    timestamp_writes: before.or(after).map(|_| wgpu::ComputePassTimestampWrites {
                         query_set: &queries,
-                        beginning_of_pass_write_index: (number == 1).then_some(0),
-                        end_of_pass_write_index: Some(number),
+                        beginning_of_pass_write_index: before,
+                        end_of_pass_write_index: after,
                     }),
                 });
                 let mut takes = true;
@@ -85,9 +115,9 @@ pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers) -> Result<Vec<Dura
             }
         }
         buffers.side.set(recording.side);
-        encoder.resolve_query_set(&queries, 0..fits + 1, &resolved, 0);
+        encoder.resolve_query_set(&queries, 0..last + 1, &resolved, 0);
         let ticks: Vec<u64> = words.read(context, encoder, &resolved)?;
-        let own = ticks[..=fits as usize].windows(2).map(|ticks| {
+        let own = ticks[..=last as usize].windows(2).map(|ticks| {
             // A clock that was set back has no time between.
             let ticks = ticks[1].saturating_sub(ticks[0]);
             Duration::from_nanos((ticks as f64 * period) as u64)

@@ -47,11 +47,12 @@ struct For {
     subgroup: Option<u32>,
 }
 
-/// Milliseconds of the whole sort, and of its passes together when there is a timestamp after each.
+/// Milliseconds of the whole sort, of its passes together, and those that were subtracted from each pass for its timestamp.
 #[derive(Serialize)]
 struct Times {
     sort: f64,
     passes: f64,
+    timestamp: f64,
 }
 
 /// A pass, with all that it does where there are few elements.
@@ -123,7 +124,11 @@ pub fn write(trace: &Trace, played: Option<(&Played, &[String])>, out: &mut impl
             backend: measured.device.backend,
             kind: measured.device.kind.name(),
         }),
-        ms: measured.map(|measured| Times { sort: measured.sort, passes: measured.passes.iter().sum() }),
+        ms: measured.map(|measured| Times {
+            sort: measured.sort,
+            passes: measured.all_passes(),
+            timestamp: measured.timestamp,
+        }),
         copy_bytes_per_s: measured.map(|measured| measured.copy.round()),
         runs: measured.map(|measured| measured.runs),
         input: played.map(|(played, _)| printed(&played.input)),

@@ -176,11 +176,15 @@ pub(super) fn summary(trace: &Trace, played: Option<&Played>) -> Vec<String> {
         });
     }
     if let Some(measured) = &trace.measured {
-        let passes: f64 = measured.passes.iter().sum();
+        let less = if measured.timestamp > 0.0 {
+            format!(" ({} for a timestamp subtracted from each)", time(measured.timestamp))
+        } else {
+            String::new()
+        };
         lines.push(format!(
-            "{}: {} for all passes, {} for the sort without timestamps between them, medians of {} runs; a copy moves {}B/s",
+            "{}: {} for all passes{less}, {} for the sort without timestamps between them, medians of {} runs; a copy moves {}B/s",
             measured.device,
-            time(passes),
+            time(measured.all_passes()),
             time(measured.sort),
             measured.runs,
             crate::human::count(measured.copy),
@@ -229,7 +233,9 @@ pub(super) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
-    text.chars().take(width.saturating_sub(1)).chain(std::iter::once('…')).collect()
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    // What is left out follows at once, also where the text itself has such a mark.
+    kept.trim_end_matches([' ', ',', '…']).to_owned() + "…"
 }
 
 /// A sentence in lines of at most so many characters.

@@ -5,12 +5,12 @@ use crate::bench::SpinUp;
 use crate::bench::statistics::median;
 use crate::device::Kind;
 use crate::error::Error;
-use crate::gpu::{Buffers, Gpu, execute, time_passes};
+use crate::gpu::{Buffers, Gpu, execute, time_passes, time_submits};
 use crate::plan::Plan;
 use crate::timing::milliseconds;
 use crate::words::Words;
 
-/// Runs of the plan with timestamps, and as many without; medians count.
+/// Runs of each kind: as the plan is sorted, with a timestamp after each pass, and with fewer. Medians count.
 const RUNS: usize = 11;
 
 /// The same on the processor, which is slow and has no frequency of its own.
@@ -35,23 +35,95 @@ pub fn measure(gpu: &Gpu, plan: &Plan, keys: &Words) -> Result<Measured, Error> 
         upload.finish()?;
         spin_up.as_ref().map_or(Ok(()), |spin_up| spin_up.again(gpu))
     };
-    let (mut sorts, mut passes) = (Vec::new(), vec![Vec::new(); plan.dispatch_count() as usize]);
+    let (mut sorts, mut passes, mut submits) = (Vec::new(), Vec::new(), Vec::new());
     // The first of each is left out: a driver may do something once.
     for run in 0..=runs {
         begin()?;
         let sort = execute(gpu, plan, &buffers, |_| {})?.0.time;
         begin()?;
-        let times = time_passes(gpu, plan, &buffers)?;
+        let own = time_passes(gpu, plan, &buffers)?;
+        // On the processor, times differ by more than a timestamp takes.
+        let together = if is_software {
+            Vec::new()
+        } else {
+            begin()?;
+            time_submits(gpu, plan, &buffers)?
+        };
         if run > 0 {
             sorts.push(milliseconds(sort));
-            passes.iter_mut().zip(times).for_each(|(all, time)| all.push(milliseconds(time)));
+            passes.push(own.into_iter().map(milliseconds).collect());
+            submits.push(together.into_iter().map(milliseconds).collect());
         }
     }
+    let timestamp = if is_software { 0.0 } else { timestamp(&passes, &submits) };
     Ok(Measured {
         device: gpu.info().clone(),
-        passes: passes.iter().map(|all| median(all)).collect(),
+        passes: without(timestamp, &passes),
+        timestamp,
         sort: median(&sorts),
         runs,
         copy,
     })
+}
+
+/// What timestamps between passes take, shared among the passes, so that all together take as long as without. `passes` are the
+/// times in runs with a timestamp after each pass, `submits` those of the same passes with one after each submit.
+fn timestamp(passes: &[Vec<f64>], submits: &[Vec<f64>]) -> f64 {
+    let each = |runs: &[Vec<f64>]| runs.first().map_or(0, Vec::len);
+    let count = each(passes);
+    if count <= each(submits) {
+        return 0.0;
+    }
+    let sums = |runs: &[Vec<f64>]| runs.iter().map(|run| run.iter().sum()).collect::<Vec<f64>>();
+    let (many, few) = (sums(passes), median(&sums(submits)));
+    // Unless all runs are slower with more timestamps, the difference is noise.
+    if many.iter().any(|&ms| ms <= few) { 0.0 } else { (median(&many) - few) / count as f64 }
+}
+
+/// The median time of each pass over the runs, without a timestamp.
+fn without(timestamp: f64, runs: &[Vec<f64>]) -> Vec<f64> {
+    let passes = runs.first().map_or(0, Vec::len);
+    let of = |pass: usize| median(&runs.iter().map(|run| run[pass]).collect::<Vec<_>>());
+    (0..passes).map(|pass| (of(pass) - timestamp).max(0.0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_timestamps_take_is_known_by_runs_with_fewer() {
+        type Runs<'a> = &'a [&'a [f64]];
+        let cases: [(f64, Runs, Runs); 9] = [
+            // Three passes take 18 milliseconds one by one, and 12 together.
+            (2.0, &[&[3.0, 6.0, 9.0]], &[&[12.0]]),
+            // The same in two submits, of two passes and of one.
+            (2.0, &[&[3.0, 6.0, 9.0]], &[&[5.0, 7.0]]),
+            // Medians of several runs.
+            (1.0, &[&[3.0, 7.0], &[4.0, 7.0], &[90.0, 1.0]], &[&[8.0], &[9.0], &[99.0]]),
+            // A run that is no slower says that the others are by chance.
+            (0.0, &[&[3.0, 6.0], &[4.0, 7.0], &[90.0, 1.0]], &[&[8.0], &[9.0], &[99.0]]),
+            // Timestamps that take less than nothing.
+            (0.0, &[&[3.0, 6.0]], &[&[9.5]]),
+            // One pass, one in each submit, or none: there is nothing to tell it by.
+            (0.0, &[&[3.0]], &[&[2.0]]),
+            (0.0, &[&[3.0, 6.0]], &[&[2.0, 5.0]]),
+            (0.0, &[&[]], &[&[]]),
+            (0.0, &[], &[]),
+        ];
+        for (expected, passes, submits) in cases {
+            let [many, few] =
+                [passes, submits].map(|runs| runs.iter().map(|run| run.to_vec()).collect::<Vec<_>>());
+            assert!((timestamp(&many, &few) - expected).abs() < 1e-12, "{passes:?} {submits:?}");
+        }
+    }
+
+    #[test]
+    fn it_is_subtracted_from_each_pass() {
+        let runs = [vec![5.0, 100.0, 2.0], vec![1.0, 300.0, 2.0], vec![3.0, 200.0, 1.0]];
+        assert_eq!(without(0.0, &runs), [3.0, 200.0, 2.0]);
+        // One that is shorter than a timestamp takes no time, rather than less.
+        assert_eq!(without(2.5, &runs), [0.5, 197.5, 0.0]);
+        assert_eq!(without(2.5, &[vec![], vec![]]), [0.0; 0]);
+    }
 }

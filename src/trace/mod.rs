@@ -67,8 +67,10 @@ pub struct Trace {
 pub struct Measured {
     /// The device.
     pub device: AdapterInfo,
-    /// The time of each dispatch, in milliseconds: medians of several runs.
+    /// The time of each dispatch, in milliseconds: medians of several runs, less `timestamp`.
     pub passes: Vec<f64>,
+    /// A dispatch's share of what the timestamps between dispatches take, in milliseconds; 0 where that is lost in noise.
+    pub timestamp: f64,
     /// The time of the whole sort without timestamps between dispatches, in milliseconds: a median, too.
     pub sort: f64,
     /// How many runs these are of.
@@ -78,6 +80,12 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// The time of all dispatches together, in milliseconds.
+    fn all_passes(&self) -> f64 {
+        // The sum of nothing would be the negative zero.
+        self.passes.iter().fold(0.0, |sum, ms| sum + ms)
+    }
+
     /// The bandwidth of so many bytes in so many milliseconds, relative to a copy's.
     fn part_of_copy(&self, bytes: u64, ms: f64) -> Option<f64> {
         (ms > 0.0 && self.copy > 0.0).then(|| bytes as f64 / (ms / 1e3) / self.copy)

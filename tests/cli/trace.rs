@@ -55,7 +55,9 @@ fn passes_are_those_that_a_sort_on_the_device_makes() {
             assert_eq!(trace["device"], ran["device"]);
             // Each pass is timed, and they are what the sort is.
             let times: Vec<f64> = passes.iter().map(|pass| pass["ms"].as_f64().unwrap()).collect();
-            assert!(times.iter().all(|&ms| ms >= 0.0) && times.iter().sum::<f64>() > 0.0);
+            let timestamp = trace["ms"]["timestamp"].as_f64().unwrap();
+            assert!(times.iter().all(|&ms| ms >= 0.0) && timestamp >= 0.0);
+            assert!(times.iter().sum::<f64>() + timestamp > 0.0);
             assert!((times.iter().sum::<f64>() - trace["ms"]["passes"].as_f64().unwrap()).abs() < 1e-6);
             assert!(trace["ms"]["sort"].as_f64().unwrap() > 0.0);
             let copy = trace["copy_bytes_per_s"].as_f64().unwrap();
@@ -106,24 +108,59 @@ fn json_has_all_that_is_done_to_few_elements() {
     assert_eq!(names, named.map(|(algorithm, variant)| (Some(algorithm), Some(variant))));
 }
 
-/// The numbers in the data of the paths of a class, by letter.
-fn bars(picture: &str, class: &str) -> Vec<[f64; 3]> {
+/// The data of the paths of a class.
+fn paths<'a>(picture: &'a str, class: &str) -> Vec<&'a str> {
     let begins = format!("<path class=\"{class}\" d=\"");
-    let paths = picture.split(&begins).skip(1).map(|rest| rest.split('"').next().unwrap());
-    let bar = |text: &str| {
-        let numbers: Vec<f64> = text.split([' ', 'V']).map(|number| number.parse().unwrap()).collect();
-        [numbers[0], numbers[1], numbers[2]]
-    };
-    paths.flat_map(|path| path.split('M').skip(1)).map(bar).collect()
+    picture.split(&begins).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
+}
+
+/// The bars of a class: how far to the right each is, and the heights of its ends.
+fn bars(picture: &str, class: &str) -> Vec<[f64; 3]> {
+    let mut bars = Vec::new();
+    for path in paths(picture, class) {
+        let (mut x, mut y) = (0.0, 0.0);
+        for (command, places) in commands(path) {
+            match (command, &places[..]) {
+                ('M', [to_x, to_y]) => (x, y) = (*to_x, *to_y),
+                ('m', [by_x, by_y]) => (x, y) = (x + by_x, y + by_y),
+                ('V', [to]) => {
+                    bars.push([x, y, *to]);
+                    y = *to;
+                }
+                ('v', [by]) => {
+                    bars.push([x, y, y + by]);
+                    y += by;
+                }
+                other => panic!("{other:?} in a path of bars"),
+            }
+        }
+    }
+    bars
+}
+
+/// The commands of a path, each with its numbers, which spaces or signs part.
+fn commands(path: &str) -> Vec<(char, Vec<f64>)> {
+    let mut commands: Vec<(char, String)> = Vec::new();
+    for c in path.replace('-', " -").chars() {
+        match commands.last_mut() {
+            Some((_, places)) if !c.is_ascii_alphabetic() => places.push(c),
+            _ => commands.push((c, String::new())),
+        }
+    }
+    let numbers = |places: String| places.split_whitespace().map(|place| place.parse().unwrap()).collect();
+    commands.into_iter().map(|(command, places)| (command, numbers(places))).collect()
 }
 
 /// The numbers beside the wires, of one end, and where they are.
 fn ends(picture: &str, class: &str) -> Vec<(f64, u32)> {
-    let begins = format!("<text class=\"{class}\" x=\"");
-    let texts = picture.split(&begins).skip(1);
+    let begins = format!("<g class=\"{class}\" transform=");
+    let texts = picture
+        .split(&begins)
+        .skip(1)
+        .flat_map(|group| group.split("</g>").next().unwrap().split("<text y=\"").skip(1));
     let text = |rest: &str| {
-        let y = rest.split("y=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
-        (y, rest.split('>').nth(1).unwrap().split('<').next().unwrap().parse().unwrap())
+        let (y, rest) = rest.split_once("\">").unwrap();
+        (y.parse().unwrap(), rest.split('<').next().unwrap().parse().unwrap())
     };
     texts.map(text).collect()
 }
@@ -141,8 +178,7 @@ fn is_redrawn(picture: &str) -> bool {
     all.sort_by(|a, b| a.0[0].total_cmp(&b.0[0]));
     let mut numbers: Vec<u32> = input.iter().map(|(_, number)| *number).collect();
     for ([_, low, high], swapped) in all {
-        // Numbers are a little below their wires.
-        let (low, high) = (wire(low + 3.5), wire(high + 3.5));
+        let (low, high) = (wire(low), wire(high));
         if (numbers[high] < numbers[low]) != swapped {
             return false;
         }
@@ -179,10 +215,9 @@ fn the_bars_of_a_picture_make_its_left_its_right() {
     }
     // The check must be able to fail: a bar too few, and a wrong number.
     let picture = svg(&["-n", "8", "-t", "u8", "--variant", "naive"]);
-    let (first, rest) = picture.split_once("class=\"swap\" d=\"").unwrap();
-    let (_, rest) = rest.split_once('M').unwrap();
-    let (_, rest) = rest.split_once('M').unwrap();
-    assert!(!is_redrawn(&format!("{first}class=\"swap\" d=\"M{rest}")));
+    let swaps = paths(&picture, "swap")[0];
+    let last = swaps.rfind(['M', 'm']).unwrap();
+    assert!(!is_redrawn(&picture.replace(swaps, &swaps[..last])));
     assert!(!is_redrawn(&picture.replacen(">47<", ">48<", 1)));
 }
 
@@ -204,6 +239,15 @@ fn pictures_are_well_formed_and_small() {
                     picture.len()
                 );
             }
+        }
+    }
+    // Several beside each other are as small together.
+    for more in [&[][..], &["--tile", "4"], &["--tile", "8"]] {
+        for animated in [&[][..], &["--animate"]] {
+            let method = ["-n", "64", "--compare", "naive,local-global,fused"];
+            let picture = svg(&[&method[..], more, animated].concat());
+            assert_eq!(picture.matches("64 u32</text>").count(), 3);
+            assert!(picture.len() < 200_000, "{more:?} {animated:?}: {} bytes", picture.len());
         }
     }
     // The check of the form must be able to fail.

@@ -94,15 +94,15 @@ pub(super) fn style() -> String {
         set(false),
         set(true)
     );
-    style += "text{font:11px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:var(--ink)}\
+    style += "svg{font:11px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}text{fill:var(--ink)}\
               .h{font-size:16px;font-weight:600}.q{fill:var(--soft)}.n{font-variant-numeric:tabular-nums}\
               .r{text-anchor:end}.m{text-anchor:middle}\
               .v{font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}\
               .page{fill:var(--page)}.pass{fill:var(--pass);stroke:var(--edge)}\
-              .wire,.keep,.swap,.move{fill:none}.wire{stroke:var(--wire)}\
+              .wire,.keep,.swap,.move,.cells{fill:none}.wire{stroke:var(--wire)}\
               .keep{stroke:var(--keep);stroke-width:1.1}.swap{stroke:var(--ink);stroke-width:1.7}\
-              .kd,.sd{fill:none;stroke-linecap:round}.kd{stroke:var(--keep)}.sd{stroke:var(--ink)}\
-              .up{fill:var(--ink)}.move{stroke-width:1.5}.bars{fill:var(--bar)}.sums{fill:none;stroke:var(--bar);stroke-width:1.6}\
+              .keep-dot{fill:var(--keep)}.swap-dot,.up{fill:var(--ink)}\
+              .move{stroke-width:1.5}.bars{fill:var(--bar)}.sums{fill:none;stroke:var(--bar);stroke-width:1.6}\
               ";
     for tint in 0..TINTS {
         let _ = write!(style, ".t{tint}{{fill:var(--t{tint})}}");

@@ -2,11 +2,11 @@
 //!
 //! Distances across are in units of the distance between bars of a step, which is as large as the width allows.
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
 
 use super::colours::{self, TINTS};
 use super::motion::{Motion, Path};
-use super::svg::{Px, Svg};
+use super::svg::{Data, Px, Svg};
 use super::{FEW, Panel, wrapped};
 use crate::plan::{Dispatch, Held};
 use crate::trace::network::columns;
@@ -99,7 +99,7 @@ impl<'a> Diagram<'a> {
         let pitch = match wires {
             0..=16 => 20.0,
             17..=32 => 14.0,
-            _ => 10.6,
+            _ => 11.0,
         };
         Some(Self { panel: *panel, width, unit, from, to, passes, wires, height: pitch })
     }
@@ -111,16 +111,16 @@ impl<'a> Diagram<'a> {
 
     /// Draws it from this height on; returns where it ends.
     pub(super) fn draw(&self, top: f64, svg: &mut Svg, motion: Option<&mut Motion>) -> f64 {
-        let (trace, played, labels) = &self.panel;
+        let (trace, played, _) = &self.panel;
         let first = top + self.height;
         let y = |wire: usize| first + wire as f64 * self.height;
         let (above, below) = (top + 0.3 * self.height, y(self.wires - 1) + 0.7 * self.height);
         self.frames(svg, top, above, below, &y);
 
-        let mut wires = String::new();
+        let mut wires = Data::default();
         let mut at = self.from;
         let mut paths = Path::of(&played.input, &y, self.from, self.to);
-        let mut drawn = Drawn::default();
+        let mut drawn = Drawn { n: played.input.len(), ..Drawn::default() };
         for (moment, &(x, _)) in played.moments.iter().zip(&self.passes) {
             let mut x = x + PAD * self.unit;
             for layer in &moment.layers {
@@ -138,12 +138,12 @@ impl<'a> Diagram<'a> {
                         let end = x + MOVE * self.unit;
                         self.wires(&mut wires, at, x, &y);
                         at = end;
-                        drawn.moves(sources, &moment.before, (x, end), &y, labels.len());
+                        drawn.moves(sources, &moment.before, (x, end), &y);
                         paths.take(sources, (x, end), &y);
                     }
                     Layer::Count(counts) => drawn.counts(counts, (x, COUNT * self.unit), above, below),
                     Layer::Sum(sums) => {
-                        drawn.sums(sums, played.input.len(), (x, COUNT * self.unit), above, below);
+                        drawn.sums(sums, (x, COUNT * self.unit), above, below);
                     }
                 }
                 x += (units_of(layer) + STEP + 1.0) * self.unit;
@@ -230,8 +230,8 @@ impl<'a> Diagram<'a> {
     }
 
     /// The outlines of a pass's tiles, by tint.
-    fn tiles(&self, dispatch: &Dispatch, (x, width): (f64, f64), y: &impl Fn(usize) -> f64) -> Vec<String> {
-        let mut tints = vec![String::new(); TINTS as usize];
+    fn tiles(&self, dispatch: &Dispatch, (x, width): (f64, f64), y: &impl Fn(usize) -> f64) -> Vec<Data> {
+        let mut tints = vec![Data::default(); TINTS as usize];
         let Some(tiles) = dispatch.kernel().tiles() else { return tints };
         let (first, count) = (dispatch.first() as usize, dispatch.count() as usize);
         let mut begin = 0;
@@ -240,39 +240,29 @@ impl<'a> Diagram<'a> {
             let end = (begin..count).find(|&at| tiles.of(at as u64) != tile).unwrap_or(count);
             let [from, to] = [first + begin, first + end - 1].map(y);
             let (inset, half) = (1.5, 0.5 * self.height - 0.8);
-            let _ = write!(
-                tints[(tile % TINTS) as usize],
-                "M{} {}h{}v{}h{}z",
-                Px(x + inset),
-                Px(from - half),
-                Px(width - 2.0 * inset),
-                Px(to - from + 2.0 * half),
-                Px(2.0 * inset - width),
-            );
+            tints[(tile % TINTS) as usize]
+                .rectangle((x + inset, from - half), (x + width - inset, to + half));
             begin = end;
         }
         tints
     }
 
-    fn wires(&self, path: &mut String, from: f64, to: f64, y: &impl Fn(usize) -> f64) {
+    fn wires(&self, path: &mut Data, from: f64, to: f64, y: &impl Fn(usize) -> f64) {
         for wire in 0..self.wires {
-            let _ = write!(path, "M{} {}H{}", Px(from), Px(y(wire)), Px(to));
+            path.go(from, y(wire));
+            path.across(to);
         }
     }
 
     fn labels(&self, svg: &mut Svg, ranks: &[u32], class: &str, x: f64, y: &impl Fn(usize) -> f64) {
         let (_, _, labels) = &self.panel;
         let size = (self.height - 1.2).min(10.5);
-        svg.open("g", &[("class", &class)]);
+        let place = format!("translate({} {})", Px(x), Px(0.36 * size));
+        let style = format!("font-size:{}px", Px(size));
+        svg.open("g", &[("class", &class), ("transform", &place), ("style", &style)]);
         for (wire, &rank) in ranks.iter().enumerate() {
             let Some(label) = labels.get(rank as usize).filter(|_| rank != FILLER) else { continue };
-            let place: [(&str, &dyn std::fmt::Display); 4] = [
-                ("class", &class),
-                ("x", &Px(x)),
-                ("y", &Px(y(wire) + 0.36 * size)),
-                ("style", &format_args!("font-size:{}px", Px(size))),
-            ];
-            svg.words("text", &place, &super::cut(label, 24));
+            svg.words("text", &[("y", &Px(y(wire)))], &super::cut(label, 24));
         }
         svg.close();
     }
@@ -281,39 +271,33 @@ impl<'a> Diagram<'a> {
 /// What is drawn over the wires, by kind.
 #[derive(Default)]
 struct Drawn {
-    kept: String,
-    kept_ends: String,
-    swapped: String,
-    swapped_ends: String,
-    arrows: String,
-    bars: String,
-    sums: String,
-    moves: Vec<(String, String)>,
+    kept: Data,
+    swapped: Data,
+    arrows: Data,
+    bars: Data,
+    sums: Data,
+    /// By rank, so that curves of one colour are one path.
+    moves: BTreeMap<u32, Data>,
+    /// How many elements there are.
+    n: usize,
 }
 
 impl Drawn {
     fn column(&mut self, x: f64, column: &[crate::trace::Compared], y: &impl Fn(usize) -> f64, unit: f64) {
         for pair in column {
-            let (bars, ends) = match pair.swapped {
-                true => (&mut self.swapped, &mut self.swapped_ends),
-                false => (&mut self.kept, &mut self.kept_ends),
-            };
+            let bars = if pair.swapped { &mut self.swapped } else { &mut self.kept };
             let (low, high) = (y(pair.low), y(pair.high));
-            let _ = write!(bars, "M{} {}V{}", Px(x), Px(low), Px(high));
-            let _ = write!(ends, "M{} {}h0", Px(x), Px(low));
-            if pair.low > pair.high {
-                let half = (0.45 * unit).clamp(1.8, 4.0);
-                let _ = write!(
-                    self.arrows,
-                    "M{} {}l{} {}h{}z",
-                    Px(x),
-                    Px(high - half),
-                    Px(half),
-                    Px(1.8 * half),
-                    Px(-2.0 * half)
-                );
+            bars.go(x, low);
+            if pair.low < pair.high {
+                bars.down(high);
             } else {
-                let _ = write!(ends, "M{} {}h0", Px(x), Px(high));
+                // An arrow, which hides the dot at the end.
+                let half = (0.47 * unit).clamp(1.8, 5.6);
+                bars.down(high + 0.2 * half);
+                self.arrows.go(x, high - half);
+                self.arrows.line(x + half, high + 0.8 * half);
+                self.arrows.across(x - half);
+                self.arrows.close();
             }
         }
     }
@@ -324,27 +308,17 @@ impl Drawn {
         before: &[u32],
         (from, to): (f64, f64),
         y: &impl Fn(usize) -> f64,
-        n: usize,
     ) {
+        let middle = f64::midpoint(from, to);
         for (place, source) in sources.iter().enumerate() {
             let Some(source) = *source else { continue };
             let rank = before[source];
             if rank == FILLER {
                 continue;
             }
-            let middle = f64::midpoint(from, to);
-            let curve = format!(
-                "M{} {}C{} {} {} {} {} {}",
-                Px(from),
-                Px(y(source)),
-                Px(middle),
-                Px(y(source)),
-                Px(middle),
-                Px(y(place)),
-                Px(to),
-                Px(y(place))
-            );
-            self.moves.push((colours::line_of_rank(rank, n), curve));
+            let path = self.moves.entry(rank).or_default();
+            path.go(from, y(source));
+            path.curve([(middle, y(source)), (middle, y(place)), (to, y(place))]);
         }
     }
 
@@ -353,41 +327,49 @@ impl Drawn {
         let each = (below - above - 8.0) / counts.len().max(1) as f64;
         for (value, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let length = width * f64::from(count) / f64::from(most);
-            let thick = each.max(1.6);
             let y = above + 4.0 + value as f64 * each;
-            let _ = write!(self.bars, "M{} {}h{}v{}h{}z", Px(x), Px(y), Px(length), Px(thick), Px(-length));
+            self.bars.rectangle((x, y), (x + length, y + each.max(1.6)));
         }
     }
 
-    fn sums(&mut self, sums: &[u32], n: usize, (x, width): (f64, f64), above: f64, below: f64) {
+    fn sums(&mut self, sums: &[u32], (x, width): (f64, f64), above: f64, below: f64) {
         let each = (below - above - 8.0) / sums.len().max(1) as f64;
-        for (value, run) in sums.chunk_by(|a, b| a == b).scan(0, |at, run| {
-            let value = *at;
-            *at += run.len();
-            Some((value, run))
-        }) {
-            let at = x + width * f64::from(run[0]) / n.max(1) as f64;
-            let (from, to) =
-                (above + 4.0 + value as f64 * each, above + 4.0 + (value + run.len()) as f64 * each);
-            let begin = if value == 0 { format!("M{} {}", Px(at), Px(from)) } else { format!("H{}", Px(at)) };
-            let _ = write!(self.sums, "{begin}V{}", Px(to));
+        let mut value = 0;
+        for run in sums.chunk_by(|a, b| a == b) {
+            let at = x + width * f64::from(run[0]) / self.n.max(1) as f64;
+            if value == 0 {
+                self.sums.go(at, above + 4.0);
+            } else {
+                self.sums.across(at);
+            }
+            value += run.len();
+            self.sums.down(above + 4.0 + value as f64 * each);
         }
     }
 
     fn finish(self, svg: &mut Svg, unit: f64) {
         svg.path("bars", &self.bars);
         svg.path("sums", &self.sums);
-        for (colour, curve) in &self.moves {
-            svg.leaf("path", &[("class", &"move"), ("stroke", colour), ("d", curve)]);
-        }
-        let ends = Px((0.55 * unit).clamp(2.6, 6.5));
-        let wide = [("kept", &self.kept_ends, "kd"), ("swapped", &self.swapped_ends, "sd")];
-        svg.path("keep", &self.kept);
-        svg.path("swap", &self.swapped);
-        for (_, path, class) in wide {
-            if !path.is_empty() {
-                svg.leaf("path", &[("class", &class), ("stroke-width", &ends), ("d", path)]);
+        if !self.moves.is_empty() {
+            svg.open("g", &[("class", &"move")]);
+            for (&rank, path) in &self.moves {
+                svg.leaf("path", &[("stroke", &colours::line_of_rank(rank, self.n)), ("d", path)]);
             }
+            svg.close();
+        }
+        // The ends of bars are dots.
+        let radius = Px((0.28 * unit).clamp(1.3, 3.3));
+        for (class, bars) in [("keep", &self.kept), ("swap", &self.swapped)] {
+            if bars.is_empty() {
+                continue;
+            }
+            let id = svg.id("dot");
+            let overflow = ("overflow", &"visible" as &dyn std::fmt::Display);
+            svg.open("marker", &[("id", &id), ("markerUnits", &"userSpaceOnUse"), overflow]);
+            svg.leaf("circle", &[("class", &format_args!("{class}-dot")), ("r", &radius)]);
+            svg.close();
+            let dots = format!("marker:url(#{id})");
+            svg.leaf("path", &[("class", &class), ("d", bars), ("style", &dots)]);
         }
         svg.path("up", &self.arrows);
     }

@@ -1,23 +1,29 @@
 //! The heat map: a row for every pass, with what it does on the left and what it costs on the right.
 
 use std::collections::BTreeMap;
-use std::fmt::{Display, Write};
+use std::fmt::Display;
 
 use super::colours;
 use super::motion::Motion;
-use super::svg::{Px, Svg};
+use super::svg::{Data, Px, Svg};
 use super::{CHARACTER, Panel, cut};
 use crate::human::{bytes, grouped, time};
 use crate::trace::heat::{LEVELS, Row, Shade, Strip};
 use crate::trace::list::percent;
-use crate::trace::{FEW, Pass};
+use crate::trace::{FEW, Pass, words};
 
-/// Pixels of a row, where there is room for words beside each, and of what elements pass on their way.
-const ROW: f64 = 17.0;
-const WAY: f64 = 22.0;
+/// Pixels of a row where there is room for words beside each: of few, and of more.
+const ROWS: [f64; 2] = [17.0, 13.0];
 
-/// Pixels of all rows, where there are many.
-const MANY: f64 = 560.0;
+/// Pixels between rows that have room: enough for one of a screen, also where a picture is shown a little smaller.
+const GAP: f64 = 1.4;
+
+/// Pixels of all rows, at most about.
+const MANY: f64 = 640.0;
+
+/// Pixels of what elements pass on their way, to those of a row, and at least.
+const WAY: f64 = 1.3;
+const LEAST_WAY: f64 = 10.0;
 
 /// The least distance between lines of text.
 const LINE: f64 = 12.5;
@@ -38,7 +44,7 @@ pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: O
     if heat.columns() == 0 {
         return top;
     }
-    let map = Map::new(panel, width, top + 15.0);
+    let map = Map::new(panel, width, top);
     map.headings(svg, top + 9.0);
     let mut drawn = Drawn::default();
     let mut ends = Vec::new();
@@ -46,7 +52,7 @@ pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: O
     let mut spoken = f64::NEG_INFINITY;
     let mut passes = trace.passes();
     for row in &heat.rows {
-        let way = if has_lines(row) { WAY } else { 0.0 };
+        let way = if has_lines(row) { map.way } else { 0.0 };
         let middle = y + way + map.row / 2.0;
         // The input is what no pass has left.
         let pass = (row.after > 0).then(|| passes.find(|pass| pass.number == row.after)).flatten();
@@ -60,7 +66,13 @@ pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: O
     }
     drawn.finish(&map, svg);
     if let Some(motion) = motion {
-        motion.rows(svg, (map.left, map.top, map.right - map.left, y - map.top), &ends, &heat.rows);
+        // Cells are drawn in whole pixels of a screen, which may be a little wider.
+        motion.rows(
+            svg,
+            (map.left - 2.0, map.top, map.right - map.left + 4.0, y - map.top),
+            &ends,
+            &heat.rows,
+        );
     }
     legend(panel, svg, map.left, map.right, y + 8.0)
 }
@@ -76,6 +88,7 @@ struct Map {
     right: f64,
     top: f64,
     row: f64,
+    way: f64,
     /// Pixels of a cell across.
     cell: f64,
 }
@@ -87,7 +100,9 @@ impl Map {
         let is_wide = width >= 640.0;
         let digits = grouped(trace.plan.dispatch_count()).len() as f64;
         let numbers = (digits * CHARACTER * 1.08).max(26.0);
-        let words = if is_wide { 250.0 } else { 0.0 };
+        let longest = trace.plan.distinct_dispatches().map(|it| words::of(it).chars().count()).max();
+        let words = longest.unwrap_or(0) as f64 * CHARACTER + 12.0;
+        let words = if is_wide { words.clamp(90.0, 290.0) } else { 0.0 };
         let mut columns =
             vec![Column { heading: "pass", x: numbers, ends: true, cell: |pass| grouped(pass.number) }];
         let mut right = width;
@@ -108,19 +123,24 @@ impl Map {
             columns.push(Column { heading: "what it does", x: numbers + 8.0, ends: false, cell });
         }
         let (left, right) = (numbers + 8.0 + words, right - 4.0);
+        // As precise as numbers are written, so that cells are equal.
+        let across = heat.columns() as f64;
+        let cell = ((right - left) / across * 10.0).floor() / 10.0;
         let rows = heat.rows.len() as f64;
-        let ways = heat.rows.iter().filter(|row| has_lines(row)).count() as f64 * WAY;
-        let row = if rows * ROW <= MANY { ROW } else { (MANY - ways) / rows };
+        // In whole pixels, so that rows are equal.
+        let thin = || (MANY / rows).floor().max(3.0);
+        let row = ROWS.into_iter().find(|row| rows * row <= MANY).unwrap_or_else(thin);
         Self {
             columns,
             input: if is_wide { numbers + 8.0 } else { 0.0 },
             words,
             left,
-            right,
-            top,
-            // In whole pixels, so that rows are equal.
-            row: row.floor().max(3.0),
-            cell: (right - left) / heat.columns() as f64,
+            right: left + across * cell,
+            // The first row's words are as far below the headings, however thin it is.
+            top: top + 15.0 + ((ROWS[1] - row) / 2.0).max(0.0).ceil(),
+            row,
+            way: (WAY * row).round().max(LEAST_WAY),
+            cell,
         }
     }
 
@@ -150,10 +170,10 @@ fn write(svg: &mut Svg, class: &str, (x, y): (f64, f64), words: &str) {
 /// What is drawn, by colour.
 #[derive(Default)]
 struct Drawn {
-    cells: BTreeMap<Shade, String>,
-    lines: BTreeMap<Shade, String>,
-    bars: String,
-    sums: String,
+    cells: BTreeMap<Shade, Data>,
+    lines: BTreeMap<Shade, Data>,
+    bars: Data,
+    sums: Data,
 }
 
 impl Drawn {
@@ -164,73 +184,81 @@ impl Drawn {
                 for line in lines {
                     self.line(map, *line, y + 0.5, y + way - 0.5);
                 }
-                add_runs(&mut self.cells, cells, y + way - map.top, map.row);
+                self.runs(map.cell, cells, y + way - map.top);
             }
             Strip::Sums(shares) => {
                 let wide = (map.right - map.left) / shares.len().max(1) as f64;
-                let _ = write!(self.sums, "M{} {}", Px(map.left), Px(y + map.row - 2.0));
-                for share in shares {
-                    let _ = write!(
-                        self.sums,
-                        "V{}h{}",
-                        Px(y + map.row - 2.0 - (map.row - 4.0) * share),
-                        Px(wide)
-                    );
+                let base = y + map.row - 2.0;
+                self.sums.go(map.left, base);
+                for (bar, share) in (1..).zip(shares) {
+                    self.sums.down(base - (map.row - 4.0) * share);
+                    self.sums.across(map.left + f64::from(bar) * wide);
                 }
             }
             Strip::Counts(shares) => {
                 let wide = (map.right - map.left) / shares.len().max(1) as f64;
                 for (bar, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
-                    let (x, tall) =
-                        (map.left + (bar as f64 + 0.2) * wide, ((map.row - 3.0) * share).max(0.8));
-                    let (y, wide) = (y + map.row - 1.0, 0.6 * wide);
-                    let _ =
-                        write!(self.bars, "M{} {}v{}h{}v{}z", Px(x), Px(y), Px(-tall), Px(wide), Px(tall));
+                    let (x, base) = (map.left + (bar as f64 + 0.2) * wide, y + map.row - 1.0);
+                    let tall = ((map.row - 3.0) * share).max(0.8);
+                    self.bars.rectangle((x, base), (x + 0.6 * wide, base - tall));
                 }
+            }
+        }
+    }
+
+    /// Lines along neighbours in one colour, as thick as a row.
+    fn runs(&mut self, wide: f64, cells: &[Option<Shade>], y: f64) {
+        let mut column = 0;
+        for run in cells.chunk_by(|a, b| a == b) {
+            let begin = column;
+            column += run.len();
+            if let Some(shade) = run[0] {
+                let path = self.cells.entry(shade).or_default();
+                path.go(begin as f64 * wide, y);
+                path.across(column as f64 * wide);
             }
         }
     }
 
     /// A curve from where an element was to where it is.
     fn line(&mut self, map: &Map, (from, to, shade): (f64, f64, Shade), above: f64, below: f64) {
-        let [from, to] = [from, to].map(|part| Px(map.left + part * (map.right - map.left)));
-        let middle = Px(f64::midpoint(above, below));
+        let [from, to] = [from, to].map(|part| map.left + part * (map.right - map.left));
+        let middle = f64::midpoint(above, below);
         let path = self.lines.entry(shade).or_default();
-        let _ = write!(path, "M{from} {}C{from} {middle} {to} {middle} {to} {}", Px(above), Px(below));
+        path.go(from, above);
+        path.curve([(from, middle), (to, middle), (to, below)]);
     }
 
     fn finish(self, map: &Map, svg: &mut Svg) {
-        // Cells are in units of a column across, and of pixels down: that keeps their paths short.
-        let place = format!("translate({} {}) scale({:.4} 1)", Px(map.left), Px(map.top), map.cell);
-        svg.open("g", &[("transform", &place), ("shape-rendering", &"crispEdges")]);
+        // Rows that are as thin as what would be between them lie close.
+        let thick = if map.row > LINE { map.row - GAP } else { map.row };
+        // Seen from their middle, heights are whole numbers, and paths short.
+        let place = format!("translate({} {})", Px(map.left), Px(map.top + thick / 2.0));
+        let group: [(&str, &dyn Display); 4] = [
+            ("class", &"cells"),
+            ("transform", &place),
+            ("stroke-width", &Px(thick)),
+            ("shape-rendering", &"crispEdges"),
+        ];
+        svg.open("g", &group);
         for (shade, path) in &self.cells {
-            svg.leaf("path", &[("fill", &colours::hex(*shade)), ("d", path)]);
+            svg.leaf("path", &[("stroke", &colours::hex(*shade)), ("d", path)]);
         }
         svg.close();
         svg.path("bars", &self.bars);
         svg.path("sums", &self.sums);
-        for (shade, path) in &self.lines {
-            svg.leaf("path", &[("class", &"move"), ("stroke", &colours::of_line(*shade)), ("d", path)]);
+        if !self.lines.is_empty() {
+            svg.open("g", &[("class", &"move")]);
+            for (shade, path) in &self.lines {
+                svg.leaf("path", &[("stroke", &colours::of_line(*shade)), ("d", path)]);
+            }
+            svg.close();
         }
     }
 }
 
 fn has_lines(row: &Row) -> bool {
     matches!(&row.strip, Strip::Ranks { lines, .. } if !lines.is_empty())
-}
-
-/// Adds rectangles of neighbours in one colour.
-fn add_runs(paths: &mut BTreeMap<Shade, String>, cells: &[Option<Shade>], y: f64, height: f64) {
-    // Rows that are as thin as what would be between them lie close.
-    let gap = if height >= 12.0 { 1.0 } else { 0.0 };
-    let mut column = 0;
-    for run in cells.chunk_by(|a, b| a == b) {
-        if let Some(shade) = run[0] {
-            let path = paths.entry(shade).or_default();
-            let _ = write!(path, "M{column} {}h{}v{}h-{}z", Px(y), run.len(), Px(height - gap), run.len());
-        }
-        column += run.len();
-    }
 }
 
 /// What the colours mean; returns where it ends.

@@ -111,21 +111,21 @@ impl Motion {
         for (number, way) in paths.ways.iter().enumerate() {
             let begin = way.begin;
             let mut frames = String::new();
+            // An element stays where it is until it leaves, for which one place has several times.
+            let mut times = String::new();
             let mut y = begin;
             for Line { leaves, arrives, to, .. } in way.lines(share) {
-                let _ = write!(
-                    frames,
-                    "{:.2}%{{translate:0 {}px}}{:.2}%{{translate:0 {}px}}",
-                    leaves.max(0.0),
-                    Px(y - begin),
-                    arrives,
-                    Px(to - begin)
-                );
+                let _ = write!(times, "{}%", Px(leaves.max(0.0)));
+                let _ = write!(frames, "{times}{{translate:0 {}px}}", Px(y - begin));
+                times = format!("{}%,", Px(arrives));
                 y = to;
             }
             let name = format!("e{panel}-{number}");
-            let _ =
-                write!(self.style, "@keyframes {name}{{{frames}100%{{translate:0 {}px}}}}", Px(y - begin));
+            let _ = write!(
+                self.style,
+                "@keyframes {name}{{{frames}{times}to{{translate:0 {}px}}}}",
+                Px(y - begin)
+            );
             let circle: [(&str, &dyn Display); 5] = [
                 ("cx", &Px(from)),
                 ("cy", &Px(begin)),

@@ -7,6 +7,7 @@ use std::fmt::{Display, Write};
 pub(super) struct Svg {
     text: String,
     open: Vec<&'static str>,
+    ids: usize,
 }
 
 /// Attributes: names and values.
@@ -41,10 +42,16 @@ impl Svg {
     }
 
     /// A path, unless nothing is drawn.
-    pub(super) fn path(&mut self, class: &str, d: &str) {
-        if !d.is_empty() {
-            self.leaf("path", &[("class", &class), ("d", &d)]);
+    pub(super) fn path(&mut self, class: &str, data: &Data) {
+        if !data.is_empty() {
+            self.leaf("path", &[("class", &class), ("d", data)]);
         }
+    }
+
+    /// A name that no other element has.
+    pub(super) fn id(&mut self, what: &str) -> String {
+        self.ids += 1;
+        format!("{what}{}", self.ids)
     }
 
     /// The whole text, with another picture at its end.
@@ -92,7 +99,7 @@ pub(super) struct Px(pub(super) f64);
 
 impl Display for Px {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let tenths = (self.0 * 10.0).round() as i64;
+        let tenths = self.tenths();
         if tenths % 10 == 0 {
             write!(f, "{}", tenths / 10)
         } else {
@@ -102,9 +109,140 @@ impl Display for Px {
     }
 }
 
+impl Px {
+    /// The same place, as it is written.
+    fn tenths(self) -> i64 {
+        (self.0 * 10.0).round() as i64
+    }
+
+    fn of_tenths(tenths: i64) -> Self {
+        Self(tenths as f64 / 10.0)
+    }
+}
+
+/// The data of a path. Each place is written as seen from the origin or from the place before, whichever is shorter. Places are
+/// rounded before distances are taken, so that nothing adds up over a path.
+#[derive(Clone, Default)]
+pub(super) struct Data {
+    text: String,
+    /// Where it is, and where this part of it began, in tenths.
+    at: [i64; 2],
+    begin: [i64; 2],
+}
+
+impl Data {
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Goes to a place without a line.
+    pub(super) fn go(&mut self, x: f64, y: f64) {
+        let to = [x, y].map(|place| Px(place).tenths());
+        let by = [to[0] - self.at[0], to[1] - self.at[1]];
+        self.write('M', &to, &by);
+        (self.at, self.begin) = (to, to);
+    }
+
+    /// A line to the left or to the right.
+    pub(super) fn across(&mut self, x: f64) {
+        let to = Px(x).tenths();
+        self.write('H', &[to], &[to - self.at[0]]);
+        self.at[0] = to;
+    }
+
+    /// A line up or down.
+    pub(super) fn down(&mut self, y: f64) {
+        let to = Px(y).tenths();
+        self.write('V', &[to], &[to - self.at[1]]);
+        self.at[1] = to;
+    }
+
+    /// A straight line.
+    pub(super) fn line(&mut self, x: f64, y: f64) {
+        let to = [x, y].map(|place| Px(place).tenths());
+        self.write('L', &to, &[to[0] - self.at[0], to[1] - self.at[1]]);
+        self.at = to;
+    }
+
+    /// A line that leaves towards the first place, and arrives from the second one.
+    pub(super) fn curve(&mut self, places: [(f64, f64); 3]) {
+        let to = places.map(|(x, y)| [x, y].map(|place| Px(place).tenths()));
+        let by = to.map(|[x, y]| [x - self.at[0], y - self.at[1]]);
+        self.write('C', to.as_flattened(), by.as_flattened());
+        self.at = to[2];
+    }
+
+    /// A line to where it began.
+    pub(super) fn close(&mut self) {
+        self.text.push('z');
+        self.at = self.begin;
+    }
+
+    /// A rectangle between opposite corners.
+    pub(super) fn rectangle(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64)) {
+        self.go(left, top);
+        self.across(right);
+        self.down(bottom);
+        self.across(left);
+        self.close();
+    }
+
+    fn write(&mut self, command: char, to: &[i64], by: &[i64]) {
+        let short = |places: &[i64]| {
+            let mut text = String::new();
+            for place in places {
+                let place = Px::of_tenths(*place).to_string();
+                // A sign parts numbers, too.
+                if !text.is_empty() && !place.starts_with('-') {
+                    text.push(' ');
+                }
+                text += &place;
+            }
+            text
+        };
+        let (to, by) = (short(to), short(by));
+        // What a path begins with is from the origin in any case.
+        let (command, places) = if by.len() < to.len() && !self.is_empty() {
+            (command.to_ascii_lowercase(), by)
+        } else {
+            (command, to)
+        };
+        self.text.push(command);
+        self.text += &places;
+    }
+}
+
+impl Display for Data {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_are_as_short_as_they_can_be() {
+        let mut data = Data::default();
+        assert!(data.is_empty());
+        data.go(100.0, 200.04);
+        data.down(211.0);
+        data.go(100.0, 222.0);
+        data.down(9.0);
+        data.rectangle((0.0, 1.0), (20.5, 3.0));
+        data.go(3.0, 0.0);
+        data.curve([(100.0, 0.0), (100.0, 50.0), (200.0, 50.0)]);
+        data.line(201.0, 40.0);
+        assert_eq!(data.to_string(), "M100 200v11m0 11V9M0 1H20.5V3H0zM3 0c97 0 97 50 197 50l1-10");
+        // Steps of a third do not add up to another place.
+        let mut data = Data::default();
+        (0..=300).for_each(|step| data.go(1000.0 + f64::from(step) / 3.0, 0.0));
+        let steps = data.to_string();
+        let sum: f64 =
+            steps.split(['M', 'm']).skip(1).map(|step| step[..step.len() - 2].parse::<f64>().unwrap()).sum();
+        assert!((sum - 1100.0).abs() < 1e-6, "{steps}");
+    }
 
     #[test]
     fn numbers_are_short_and_text_is_escaped() {
