@@ -31,11 +31,6 @@
 //! gpusort = { version = "0.1", default-features = false, features = ["gpu"] }
 //! ```
 
-#![cfg_attr(
-    not(all(feature = "cli", feature = "gpu")),
-    allow(dead_code, reason = "what only the command or only a GPU needs lies beside what all need")
-)]
-
 mod algorithm;
 #[cfg(feature = "cli")]
 mod bench;
@@ -48,15 +43,18 @@ mod cpu;
 mod device;
 mod element;
 mod error;
+#[cfg(feature = "cli")]
 mod file;
+mod format;
 #[cfg(feature = "cli")]
 mod generate;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(not(feature = "gpu"))]
-#[path = "gpu/absent.rs"]
+#[path = "gpu/absent/mod.rs"]
 mod gpu;
 mod human;
+#[cfg(feature = "cli")]
 mod io;
 mod kernels;
 mod key;
@@ -65,9 +63,11 @@ mod names;
 mod network;
 mod order;
 mod parallel;
+#[cfg(feature = "cli")]
 mod pipeline;
 mod plan;
 mod report;
+#[cfg(any(feature = "cli", feature = "gpu"))]
 mod runs;
 #[cfg(feature = "cli")]
 mod size;
@@ -86,11 +86,11 @@ pub use element::{
     top_descending,
 };
 pub use error::{Error, ErrorKind, Hint};
+pub use format::Format;
 #[cfg(feature = "gpu")]
 pub use gpu::AsyncSorter;
 pub use gpu::{Gpu, adapters};
 pub use half;
-pub use io::Format;
 pub use key::ElementType;
 pub use names::UnknownName;
 pub use report::{Form, Ran, Report};
@@ -132,16 +132,16 @@ pub mod unstable {
         #[cfg(feature = "cli")] generate: "Test data.";
         gpu: "Sorting on a GPU.";
         human: "Text that is safe to show to a person.";
-        io: "Inputs, formats and outputs.";
+        #[cfg(feature = "cli")] io: "Inputs, formats and outputs.";
         kernels: "What a dispatch does.";
         key: "The bijections between elements and keys.";
         memory: "How much memory there is.";
         network: "The steps of sorting networks.";
         order: "What is asked of a sort.";
         parallel: "Work on all cores.";
-        pipeline: "From inputs to an output.";
+        #[cfg(feature = "cli")] pipeline: "From inputs to an output.";
         plan: "What a sort does, decided before anything runs.";
-        runs: "Sorted runs.";
+        #[cfg(feature = "cli")] runs: "Sorted runs.";
         #[cfg(feature = "cli")] size: "Sizes as people write them.";
         sorter: "One request, one result.";
         #[cfg(feature = "cli")] timing: "What a sort took.";

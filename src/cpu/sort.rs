@@ -4,42 +4,14 @@ use std::borrow::Cow;
 
 use super::items::{Item, Piece, count, join, parts};
 use super::radix;
-use crate::key::Word;
 use crate::parallel::{self, ParallelIterator};
 use crate::report::Form;
-use crate::words::{Words, by_width};
 
 /// Below this many elements a comparison sort on one core is faster.
 const SMALL: usize = 1 << 14;
 
 /// More pieces than this are joined first, since each part of a piece has its own histogram.
 const MANY: usize = 1 << 10;
-
-/// Whether keys that come piece by piece are in order.
-#[derive(Debug, Default)]
-pub(crate) struct InOrder {
-    is_lost: bool,
-    last: u64,
-}
-
-impl InOrder {
-    /// Checks the next piece.
-    pub(crate) fn goes_on_with(&mut self, words: &Words) {
-        by_width!(words, blocks => blocks.iter().for_each(|block| self.look(block)));
-    }
-
-    fn look<W: Word>(&mut self, keys: &[W]) {
-        let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else { return };
-        self.is_lost =
-            self.is_lost || self.last > first.into() || !all(&[Cow::Borrowed(keys)], |a, b| a <= b);
-        self.last = last.into();
-    }
-
-    /// Whether all pieces so far were in order.
-    pub(crate) fn holds(&self) -> bool {
-        !self.is_lost
-    }
-}
 
 /// All elements of the pieces, stably sorted by key, ascending.
 ///
@@ -64,7 +36,7 @@ pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
 }
 
 /// Whether `holds` is true for the keys of all neighbours.
-fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
+pub(super) fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
     let parts = parts(pieces, SMALL);
     // Each part is checked with the last key before it, so that every pair of neighbours is covered.
     let one = |place: usize| {
