@@ -1,5 +1,9 @@
 //! Work on all cores, where there is enough of it: few elements are done before other threads wake.
 //!
+//! All loops over parts are one function, [`each`], which knows their work by reference: what is generic is compiled for
+//! every type and every work anew, and rayon's parallel iterators were half of this crate's compile time. A part is
+//! large enough that the call costs nothing; loops over its elements are of its work's own.
+//!
 //! Only this module starts threads or names rayon, whose global pool does the work. A system may refuse
 //! threads (`ulimit -u`, a limit on address space); the pool then has as many as it could get, down to the
 //! calling thread alone. The pool must not start lazily, since rayon gives up for good when one thread is
@@ -8,21 +12,22 @@
 #[cfg(feature = "cli")]
 mod write_behind;
 
+use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::{io, panic, thread};
 
-use rayon::ThreadPoolBuilder;
-use rayon::iter::IntoParallelIterator;
-use rayon::slice::{ParallelSlice, ParallelSliceMut};
-
-pub(crate) use rayon::iter::{IndexedParallelIterator, ParallelIterator};
+use rayon_core::{ThreadBuilder, ThreadPoolBuilder};
 
 #[cfg(feature = "cli")]
 pub(crate) use self::write_behind::WriteBehind;
 
 /// Fewer elements than this are processed by one core.
 const FEW: usize = 1 << 14;
+
+/// Elements processed by one core at a time.
+const BLOCK: usize = 1 << 12;
 
 /// Address space for the stack and the allocations of each thread, where that is limited.
 const SPACE: u64 = 24 << 20;
@@ -47,10 +52,10 @@ fn start() {
         let cores = || thread::available_parallelism().map_or(1, usize::from);
         let cores = wanted.unwrap_or_else(cores);
         let room = crate::memory::address_space_left().map_or(usize::MAX, |left| (left / SPACE) as usize);
-        let mut started: Vec<mpsc::Sender<rayon::ThreadBuilder>> = Vec::new();
+        let mut started: Vec<mpsc::Sender<ThreadBuilder>> = Vec::new();
         for _ in 0..cores.min(room) {
-            let (sender, receiver) = mpsc::channel::<rayon::ThreadBuilder>();
-            let wait = move || receiver.recv().into_iter().for_each(rayon::ThreadBuilder::run);
+            let (sender, receiver) = mpsc::channel::<ThreadBuilder>();
+            let wait = move || receiver.recv().into_iter().for_each(ThreadBuilder::run);
             match thread::Builder::new().spawn(wait) {
                 Ok(_) => started.push(sender),
                 Err(_) => break,
@@ -75,47 +80,113 @@ fn start() {
 /// Number of threads in the pool.
 pub(crate) fn threads() -> usize {
     start();
-    rayon::current_num_threads()
+    rayon_core::current_num_threads()
 }
 
-/// Parallel iteration over `items`: a slice's, shared or mutable, a vector's or the numbers of a range.
-pub(crate) fn iter<I: IntoParallelIterator>(items: I) -> I::Iter {
-    start();
-    items.into_par_iter()
+/// Does this work for each number of the range, in parallel. Each is worth a thread's while.
+pub(crate) fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
+    /// A thread takes the first half, and others may take the second.
+    fn halves(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
+        let Range { start, end } = range;
+        match end.saturating_sub(start) {
+            0 => {}
+            1 => work(start),
+            count => {
+                let middle = start + count / 2;
+                rayon_core::join(|| halves(start..middle, work), || halves(middle..end, work));
+            }
+        }
+    }
+    if range.len() > 1 {
+        start();
+    }
+    halves(range, work);
 }
 
-/// Parallel iteration over chunks of `size` items.
-pub(crate) fn chunks<T: Sync>(items: &[T], size: usize) -> rayon::slice::Chunks<'_, T> {
-    start();
-    items.par_chunks(size)
+/// Whether this holds for all numbers of the range, in parallel. Ends early where it does not.
+pub(crate) fn all(range: Range<usize>, holds: &(dyn Fn(usize) -> bool + Sync)) -> bool {
+    let is_lost = AtomicBool::new(false);
+    each(range, &|number| {
+        if !is_lost.load(Ordering::Relaxed) && !holds(number) {
+            is_lost.store(true, Ordering::Relaxed);
+        }
+    });
+    !is_lost.into_inner()
 }
 
-/// Parallel iteration over mutable chunks of `size` items.
-pub(crate) fn chunks_mut<T: Send>(items: &mut [T], size: usize) -> rayon::slice::ChunksMut<'_, T> {
-    start();
-    items.par_chunks_mut(size)
-}
-
-/// As [`chunks_mut`], with chunks counted from the end.
-pub(crate) fn rchunks_mut<T: Send>(items: &mut [T], size: usize) -> rayon::slice::RChunksMut<'_, T> {
-    start();
-    items.par_rchunks_mut(size)
-}
-
-/// Parallel iteration over all windows of `size` items.
-pub(crate) fn windows<T: Sync>(items: &[T], size: usize) -> rayon::slice::Windows<'_, T> {
-    start();
-    items.par_windows(size)
+/// The least place that is found, in parallel: those of a number are less than those of the next.
+#[cfg(feature = "cli")]
+pub(crate) fn first(range: Range<usize>, find: &(dyn Fn(usize) -> Option<usize> + Sync)) -> Option<usize> {
+    // Of the number, and of what was found there.
+    let found = Mutex::new((usize::MAX, None));
+    let lock = || found.lock().unwrap_or_else(PoisonError::into_inner);
+    each(range, &|number| {
+        if number < lock().0
+            && let Some(place) = find(number)
+        {
+            let mut found = lock();
+            if number < found.0 {
+                *found = (number, Some(place));
+            }
+        }
+    });
+    lock().1
 }
 
 /// Maps each element, in parallel; the results are in order.
-pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
-    if items.len() < FEW { items.iter().map(map).collect() } else { iter(items).map(map).collect() }
+pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
+        for (place, item) in places.iter_mut().zip(&items[begin..]) {
+            place.write(map(item));
+        }
+    };
+    // SAFETY: for each place there is an item.
+    unsafe { written(items.len(), write) }
+}
+
+/// What `of` makes of each number below `count`, in parallel and in order.
+#[cfg(feature = "cli")]
+pub(crate) fn numbered<R: Send>(count: usize, of: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
+        for (place, number) in places.iter_mut().zip(begin..) {
+            place.write(of(number));
+        }
+    };
+    // SAFETY: numbers do not end.
+    unsafe { written(count, write) }
+}
+
+/// As many elements as this, written to their places by blocks, in parallel where they are many.
+///
+/// # Safety
+///
+/// `write`, which gets the number of the first and the places, writes to all of them.
+unsafe fn written<R: Send>(count: usize, write: impl Fn(usize, &mut [MaybeUninit<R>]) + Sync) -> Vec<R> {
+    let mut written = Vec::with_capacity(count);
+    let places = &mut written.spare_capacity_mut()[..count];
+    if count < FEW {
+        write(0, places);
+    } else {
+        map_parts(places.chunks_mut(BLOCK).enumerate(), |(number, places)| write(number * BLOCK, places));
+    }
+    // SAFETY: all have been written to, as the caller guarantees.
+    unsafe { written.set_len(count) };
+    written
 }
 
 /// Maps each of a few large parts, in parallel; the results are in order.
-pub(crate) fn map_parts<T: Send, R: Send>(parts: Vec<T>, map: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
-    if parts.len() < 2 { parts.into_iter().map(map).collect() } else { iter(parts).map(map).collect() }
+pub(crate) fn map_parts<T: Send, R: Send>(
+    parts: impl IntoIterator<Item = T>,
+    map: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    // Each is accessed once, so nobody waits.
+    let places: Vec<_> = parts.into_iter().map(|part| Mutex::new((Some(part), None))).collect();
+    each(0..places.len(), &|number| {
+        let mut place = places[number].lock().unwrap_or_else(PoisonError::into_inner);
+        place.1 = place.0.take().map(&map);
+    });
+    let mapped = |place: Mutex<(_, Option<R>)>| place.into_inner().unwrap_or_else(PoisonError::into_inner).1;
+    places.into_iter().filter_map(mapped).collect()
 }
 
 /// Work that runs on another thread.
@@ -188,4 +259,34 @@ fn spawn_or_run<'a, T, H>(
         }
     }
     Err(take(&place).expect("no thread has taken it")())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_worked_on_once_and_results_are_in_order() {
+        for count in [0, 1, 2, 3, 100, 1001] {
+            let sum = AtomicUsize::new(0);
+            each(7..7 + count, &|number| drop(sum.fetch_add(number, Ordering::Relaxed)));
+            assert_eq!(sum.into_inner(), (7..7 + count).sum());
+            let parts: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+            assert_eq!(map_parts(parts.clone(), |part| part), parts);
+        }
+        for count in [0, 1, FEW - 1, FEW, FEW + 1, 5 * FEW + BLOCK - 1] {
+            let items: Vec<u32> = (0..count as u32).collect();
+            let texts = map(&items, ToString::to_string);
+            assert!(texts.iter().zip(&items).all(|(text, item)| *text == item.to_string()));
+            assert_eq!(texts.len(), count);
+        }
+    }
+
+    #[test]
+    fn what_does_not_hold_once_does_not_hold() {
+        for lost in 0..100 {
+            assert!(!all(0..100, &|number| number != lost), "{lost}");
+        }
+        assert!(all(0..100, &|_| true) && all(0..0, &|_| false));
+    }
 }

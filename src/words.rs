@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::cpu;
 use crate::key::{KeyWords, Word};
-use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::parallel;
 
 /// Some words, one after another.
 pub type Block<'a, W> = Cow<'a, [W]>;
@@ -236,6 +236,6 @@ pub(crate) fn map_into<T: Sync, R: Send>(from: &[T], to: &mut [R], map: impl Fn(
     if from.len() <= SERIAL {
         each((to, from));
     } else {
-        parallel::chunks_mut(to, SERIAL).zip(parallel::chunks(from, SERIAL)).for_each(each);
+        parallel::map_parts(to.chunks_mut(SERIAL).zip(from.chunks(SERIAL)), each);
     }
 }

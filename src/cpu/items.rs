@@ -168,7 +168,7 @@ pub(crate) fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
     let mut all = memory::zeroed(count(pieces));
     let parts = parts(pieces, PART);
     let places = split(&mut all, parts.iter().map(|part| part.range.len()));
-    parallel::map_parts(parts.iter().zip(places).collect(), |(part, place)| {
+    parallel::map_parts(parts.iter().zip(places), |(part, place)| {
         place.iter_mut().zip(part.items()).for_each(|(place, item)| *place = item);
     });
     all

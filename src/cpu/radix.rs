@@ -21,7 +21,7 @@ use std::ops::Range;
 use super::items::{Item, Part, Piece, count, join, parts, split};
 use super::local::{DIGIT_BITS, Prefix, Room};
 use crate::memory;
-use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::parallel;
 use crate::words::map_into;
 
 /// Bounds of the largest bucket that one core sorts in its cache: smaller buckets always go to one core,
@@ -114,7 +114,7 @@ pub(super) fn sort_buckets<T: Item, R: Send>(
         }
         map_into(bucket, to, give);
     }
-    parallel::iter(small).for_each(|(bucket, to)| {
+    parallel::map_parts(small, |(bucket, to)| {
         Room::with(|room| room.sort(bucket));
         to.iter_mut().zip(&*bucket).for_each(|(to, item)| *to = give(item));
     });
@@ -133,9 +133,9 @@ pub(super) fn scatter<P: Piece>(pieces: &[P]) -> Option<(Vec<P::Item>, Buckets)>
     let (n, threads) = (count(pieces), parallel::threads());
     // Several per core.
     let parts = parts(pieces, (n / threads / 4).max(PART));
-    let extremes = parallel::iter(&parts)
-        .map(|part| P::Item::extremes(part.items()))
-        .reduce(|| (u64::MAX, 0), |(least, greatest), (a, b)| (least.min(a), greatest.max(b)));
+    let extremes = parallel::map_parts(&parts, |part| P::Item::extremes(part.items()))
+        .into_iter()
+        .fold((u64::MAX, 0), |(least, greatest), (a, b)| (least.min(a), greatest.max(b)));
     // Where parts are short, their counts would be more work than their elements.
     let is_last = |digit: &Prefix| digit.shift == 0 && digit.count * parts.len() <= n;
     if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(is_last) {
@@ -170,7 +170,7 @@ fn scatter_by<P: Piece>(
         part.items().for_each(|item| counts[bucket(item.key())] += 1);
         counts
     };
-    let mut places: Vec<Vec<usize>> = parallel::iter(parts).map(histogram).collect();
+    let mut places: Vec<Vec<usize>> = parallel::map_parts(parts, histogram);
     // Turn counts into offsets, ordered by bucket and then by part.
     let mut place = 0;
     let size_of = |bucket| {
@@ -184,7 +184,7 @@ fn scatter_by<P: Piece>(
     // Not zeroed, which takes a good part of the time of a sort where the memory was used before.
     let mut scattered = memory::room(place);
     let to = Places(scattered.as_mut_ptr());
-    parallel::iter(parts).zip(parallel::iter(places)).for_each(|(part, mut places)| {
+    parallel::map_parts(parts.iter().zip(places), |(part, mut places)| {
         let bucket = bucket_of;
         for item in part.items() {
             let place = &mut places[bucket(item.key())];

@@ -10,7 +10,7 @@ use super::items::Keyed;
 use super::local::Room;
 use super::radix;
 use crate::key::Word;
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel;
 use crate::report::Form;
 
 /// Up to so many elements are sorted by one core: more do not fit its cache, and fewer are sorted sooner by many cores.
@@ -93,6 +93,6 @@ fn is_in_order<T: Copy + Sync>(elements: &[T], holds: impl Fn(T, T) -> bool + Co
         && if elements.len() <= SERIAL.end {
             (0..blocks).all(block)
         } else {
-            block(0) && parallel::iter(1..blocks).all(block)
+            block(0) && parallel::all(1..blocks, &block)
         }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::items::{Item, Piece, count, join, parts};
 use super::radix;
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel;
 use crate::report::Form;
 
 /// Below this many elements a comparison sort on one core is faster.
@@ -47,7 +47,7 @@ pub(super) fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Syn
     match parts.len() {
         0 => true,
         1 => one(0),
-        n => one(0) && parallel::iter(1..n).all(one),
+        n => one(0) && parallel::all(1..n, &one),
     }
 }
 
