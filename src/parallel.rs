@@ -179,14 +179,52 @@ pub(crate) fn map_parts<T: Send, R: Send>(
     parts: impl IntoIterator<Item = T>,
     map: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
-    // Each is accessed once, so nobody waits.
-    let places: Vec<_> = parts.into_iter().map(|part| Mutex::new((Some(part), None))).collect();
-    each(0..places.len(), &|number| {
-        let mut place = places[number].lock().unwrap_or_else(PoisonError::into_inner);
-        place.1 = place.0.take().map(&map);
-    });
-    let mapped = |place: Mutex<(_, Option<R>)>| place.into_inner().unwrap_or_else(PoisonError::into_inner).1;
-    places.into_iter().filter_map(mapped).collect()
+    /// Compiled once for all maps of such parts.
+    fn mapped<T: Send, R: Send>(mut parts: Vec<T>, map: &(dyn Fn(T) -> R + Sync)) -> Vec<R> {
+        let count = parts.len();
+        let mut mapped = Vec::with_capacity(count);
+        let (from, to) = (Places(parts.as_mut_ptr()), Places(mapped.as_mut_ptr()));
+        // SAFETY: none is fewer. From here on the parts belong to the loop, which takes each of them.
+        unsafe { parts.set_len(0) };
+        each(0..count, &|number| {
+            // SAFETY: there are so many parts, and room for as many results; the loop does this once for each number.
+            unsafe { to.write(number, map(from.read(number))) };
+        });
+        // SAFETY: a result was written for each part.
+        unsafe { mapped.set_len(count) };
+        mapped
+    }
+    mapped(parts.into_iter().collect(), &map)
+}
+
+/// An array that several threads access at disjoint places.
+pub(crate) struct Places<T>(*mut T);
+
+// SAFETY: what is in the array goes from thread to thread, one at a time, as callers of `read` and `write` guarantee.
+unsafe impl<T: Send> Sync for Places<T> {}
+
+impl<T> Places<T> {
+    /// The places of this room for elements.
+    pub(crate) fn of(room: &mut [MaybeUninit<T>]) -> Self {
+        Self(room.as_mut_ptr().cast())
+    }
+
+    /// # Safety
+    ///
+    /// There is an element at this place, which no other access takes or replaces.
+    unsafe fn read(&self, place: usize) -> T {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.0.add(place).read() }
+    }
+
+    /// # Safety
+    ///
+    /// The place is within the array, and no other thread accesses it.
+    #[inline]
+    pub(crate) unsafe fn write(&self, place: usize, item: T) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.0.add(place).write(item) };
+    }
 }
 
 /// Work that runs on another thread.

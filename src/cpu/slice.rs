@@ -39,7 +39,10 @@ pub(crate) fn sort_words<W: Word>(
         Room::with(|room| room.sort(words));
         words.iter_mut().for_each(|key| *key = bits(*key));
     } else if let Some((mut scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }]) {
-        radix::sort_buckets(&mut scattered, buckets, words, |&key| bits(key));
+        let give = |keys: &[W], words: &mut [W]| {
+            words.iter_mut().zip(keys).for_each(|(word, &key)| *word = bits(key));
+        };
+        radix::sort_buckets(&mut scattered, buckets, words, &give);
     }
     Form::Radix
 }

@@ -40,7 +40,7 @@ pub(super) fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Syn
     let parts = parts(pieces, SMALL);
     // Each part is checked with the last key before it, so that every pair of neighbours is covered.
     let one = |place: usize| {
-        let before = place.checked_sub(1).and_then(|before| parts[before].last_key());
+        let before = place.checked_sub(1).map(|before| parts[before].last_key());
         let keys = parts[place].items().map(Item::key);
         before.into_iter().chain(keys).is_sorted_by(|&a, &b| holds(a, b))
     };
