@@ -135,6 +135,10 @@ pub(crate) fn first(range: Range<usize>, find: &(dyn Fn(usize) -> Option<usize> 
 
 /// Maps each element, in parallel; the results are in order.
 pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    if items.len() < FEW {
+        // What the map knows stays in registers, since nobody else has it.
+        return items.iter().map(map).collect();
+    }
     let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
         for (place, item) in places.iter_mut().zip(&items[begin..]) {
             place.write(map(item));

@@ -39,7 +39,9 @@ pub(crate) fn sort_words<W: Word>(
         Room::with(|room| room.sort(words));
         words.iter_mut().for_each(|key| *key = bits(*key));
     } else if let Some((mut scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }]) {
-        let give = |keys: &[W], words: &mut [W]| {
+        let give = move |keys: &[W], words: &mut [W]| {
+            // A copy, which stays in registers.
+            let bits = bits;
             words.iter_mut().zip(keys).for_each(|(word, &key)| *word = bits(key));
         };
         radix::sort_buckets(&mut scattered, buckets, words, &give);
