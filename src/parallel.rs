@@ -178,7 +178,7 @@ unsafe fn written<R: Send>(count: usize, write: impl Fn(usize, &mut [MaybeUninit
     written
 }
 
-/// Maps each of a few large parts, in parallel; the results are in order.
+/// Maps each of a few large parts, in parallel; the results are in order. Where one panics, others leak.
 pub(crate) fn map_parts<T: Send, R: Send>(
     parts: impl IntoIterator<Item = T>,
     map: impl Fn(T) -> R + Sync,
@@ -310,9 +310,11 @@ mod tests {
     #[test]
     fn every_number_is_worked_on_once_and_results_are_in_order() {
         for count in [0, 1, 2, 3, 100, 1001] {
-            let sum = AtomicUsize::new(0);
-            each(7..7 + count, &|number| drop(sum.fetch_add(number, Ordering::Relaxed)));
-            assert_eq!(sum.into_inner(), (7..7 + count).sum());
+            let done = Mutex::new(Vec::new());
+            each(7..7 + count, &|number| done.lock().unwrap().push(number));
+            let mut done = done.into_inner().unwrap();
+            done.sort_unstable();
+            assert!(done.into_iter().eq(7..7 + count));
             let parts: Vec<String> = (0..count).map(|number| number.to_string()).collect();
             assert_eq!(map_parts(parts.clone(), |part| part), parts);
         }
@@ -330,5 +332,22 @@ mod tests {
             assert!(!all(0..100, &|number| number != lost), "{lost}");
         }
         assert!(all(0..100, &|_| true) && all(0..0, &|_| false));
+    }
+
+    #[test]
+    #[cfg(feature = "cli")]
+    fn the_first_is_found_whoever_is_sooner() {
+        for least in 0..100 {
+            assert_eq!(first(0..100, &|number| (number >= least).then_some(10 * number)), Some(10 * least));
+        }
+        assert_eq!(first(0..100, &|_| None), None);
+    }
+
+    #[test]
+    fn a_part_that_panics_ends_the_map() {
+        let parts = (0..100).map(|number| number.to_string());
+        let ended =
+            panic::catch_unwind(|| map_parts(parts, |part| if part == "57" { panic!("57") } else { part }));
+        assert_eq!(ended.unwrap_err().downcast_ref(), Some(&"57"));
     }
 }
