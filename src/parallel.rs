@@ -1,8 +1,8 @@
 //! Work on all cores, where there is enough of it: few elements are done before other threads wake.
 //!
-//! All loops over parts are one function, [`each`], which knows their work by reference: what is generic is compiled for
-//! every type and every work anew, and rayon's parallel iterators were half of this crate's compile time. A part is
-//! large enough that the call costs nothing; loops over its elements are of its work's own.
+//! All loops over parts are one function, [`each`], which knows their work by reference: rayon's parallel iterators would
+//! be compiled anew for every type and every work, which takes longer than all else. A part is large enough that a call
+//! by reference costs nothing, and the loop over its elements is the work's own.
 //!
 //! Only this module starts threads or names rayon, whose global pool does the work. A system may refuse
 //! threads (`ulimit -u`, a limit on address space); the pool then has as many as it could get, down to the
