@@ -20,7 +20,10 @@
 //! Numeric and total: −inf … −0, +0 … +inf, then NaN, also where the largest come first. Equal elements keep their
 //! order. The result never depends on the device or the algorithm, and every bit of an element is kept.
 //!
-//! More of that, and how to sort buffers on the GPU in a program of your own, is in the [`guide`].
+#![cfg_attr(
+    feature = "gpu",
+    doc = "More of that, and how to sort buffers on the GPU in a program of your own, is in the [`guide`].\n"
+)]
 //!
 //! # Features
 //!
@@ -114,7 +117,7 @@ pub mod guide {
 
 /// What the command is made of. All of it may change in any release.
 ///
-/// The way of the data: [`pipeline`](unstable::pipeline) reads inputs into keys and what they stand for, has a
+/// The way of the data: `pipeline`, which only the command has, reads inputs into keys and what they stand for, has a
 /// [`Sorter`] order them, and writes the records. The sorter asks [`plan`](unstable::plan) for the dispatches that do
 /// it on a device with such limits, and [`gpu`](unstable::gpu) or [`cpu`](unstable::cpu) performs them.
 pub mod unstable {
