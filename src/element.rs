@@ -40,7 +40,18 @@ mod sealed {
 }
 
 macro_rules! element {
-    ($type:ty, $name:ident, $word:ty, $element:ident => $to:expr, $bits:ident => $from:expr) => {
+    // As wide as its word.
+    ($type:ident is $word:ident, $($rest:tt)*) => {
+        element!($type, $word, $($rest)*, |elements| Some(bytemuck::cast_slice_mut(elements)));
+    };
+    // Narrower.
+    ($type:ident in $word:ident, $($rest:tt)*) => {
+        element!($type, $word, $($rest)*, |_elements| None);
+    };
+    (
+        $type:ident, $word:ident, $name:ident,
+        $element:ident => $to:expr, $bits:ident => $from:expr, |$elements:ident| $words:expr
+    ) => {
         impl sealed::Sealed for $type {}
 
         impl Element for $type {
@@ -58,24 +69,24 @@ macro_rules! element {
                 $from
             }
 
-            fn as_words(elements: &mut [Self]) -> Option<&mut [$word]> {
-                (size_of::<Self>() == size_of::<$word>()).then(|| bytemuck::cast_slice_mut(elements))
+            fn as_words($elements: &mut [Self]) -> Option<&mut [$word]> {
+                $words
             }
         }
     };
 }
 
-element!(u8, U8, u32, element => element.into(), bits => bits as u8);
-element!(i8, I8, u32, element => element.cast_unsigned().into(), bits => bits as i8);
-element!(u16, U16, u32, element => element.into(), bits => bits as u16);
-element!(i16, I16, u32, element => element.cast_unsigned().into(), bits => bits as i16);
-element!(f16, F16, u32, element => element.to_bits().into(), bits => f16::from_bits(bits as u16));
-element!(u32, U32, u32, element => element, bits => bits);
-element!(i32, I32, u32, element => element.cast_unsigned(), bits => bits.cast_signed());
-element!(f32, F32, u32, element => element.to_bits(), bits => f32::from_bits(bits));
-element!(u64, U64, u64, element => element, bits => bits);
-element!(i64, I64, u64, element => element.cast_unsigned(), bits => bits.cast_signed());
-element!(f64, F64, u64, element => element.to_bits(), bits => f64::from_bits(bits));
+element!(u8 in u32, U8, element => element.into(), bits => bits as u8);
+element!(i8 in u32, I8, element => element.cast_unsigned().into(), bits => bits as i8);
+element!(u16 in u32, U16, element => element.into(), bits => bits as u16);
+element!(i16 in u32, I16, element => element.cast_unsigned().into(), bits => bits as i16);
+element!(f16 in u32, F16, element => element.to_bits().into(), bits => f16::from_bits(bits as u16));
+element!(u32 is u32, U32, element => element, bits => bits);
+element!(i32 is u32, I32, element => element.cast_unsigned(), bits => bits.cast_signed());
+element!(f32 is u32, F32, element => element.to_bits(), bits => f32::from_bits(bits));
+element!(u64 is u64, U64, element => element, bits => bits);
+element!(i64 is u64, I64, element => element.cast_unsigned(), bits => bits.cast_signed());
+element!(f64 is u64, F64, element => element.to_bits(), bits => f64::from_bits(bits));
 
 /// Smallest first, NaN last.
 const ASCENDING: KeyOrder = KeyOrder::ASCENDING;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use crate::algorithm::NoVariant;
 use crate::device::{AdapterInfo, Select};
+use crate::format::Format;
 use crate::human;
-use crate::io::format::Format;
 
 /// An error of this library.
 #[derive(Debug)]
@@ -145,30 +145,36 @@ impl Error {
     }
 
     /// The same error, preceded by its subject.
+    #[cfg(feature = "cli")]
     pub(crate) fn about(self, what: String) -> Self {
         Self { about: Some(what), ..self }
     }
 
     /// The same error, with a remedy.
+    #[cfg(feature = "cli")]
     pub(crate) fn hinting(self, hint: Hint) -> Self {
         Self { hint: Some(hint), ..self }
     }
 
+    #[cfg(feature = "cli")]
     pub(crate) fn io(name: impl Into<String>, action: &'static str, source: io::Error) -> Self {
         Self::new(ErrorKind::Io { name: name.into(), action, source })
     }
 
     /// Whether it is that the work needs more than a device has, which is no failure.
+    #[cfg(any(feature = "cli", feature = "gpu"))]
     pub(crate) fn is_too_much(&self) -> bool {
         self.is_of_size() || matches!(self.kind, ErrorKind::Lacks { .. })
     }
 
     /// Whether a device has too little memory.
+    #[cfg(feature = "gpu")]
     pub(crate) fn is_no_memory(&self) -> bool {
         matches!(self.kind, ErrorKind::NoMemory { .. })
     }
 
     /// Whether less work may be done where this is too much.
+    #[cfg(any(feature = "cli", feature = "gpu"))]
     pub(crate) fn is_of_size(&self) -> bool {
         matches!(self.kind, ErrorKind::Limit { .. } | ErrorKind::NoMemory { .. })
     }
@@ -181,6 +187,7 @@ impl Error {
         Self::new(ErrorKind::Limit { what, needed, limit })
     }
 
+    #[cfg(any(feature = "cli", feature = "gpu"))]
     pub(crate) fn input(name: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::new(ErrorKind::Input { name: name.into(), problem: problem.into() })
     }

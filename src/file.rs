@@ -3,8 +3,6 @@
 use std::fs::File;
 use std::io;
 
-#[cfg(not(any(unix, windows)))]
-pub(crate) use self::none::{read_at, write_at};
 #[cfg(unix)]
 pub(crate) use self::unix::{read_at, write_at};
 #[cfg(windows)]
@@ -39,22 +37,6 @@ mod windows {
     /// Writes some of the bytes from `place` on, and moves the file's own place.
     pub(crate) fn write_at(file: &File, bytes: &[u8], place: u64) -> io::Result<usize> {
         file.seek_write(bytes, place)
-    }
-}
-
-/// Where there are no files, as in a browser.
-#[cfg(not(any(unix, windows)))]
-mod none {
-    use super::{File, io};
-
-    /// Refuses.
-    pub(crate) fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<usize> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    /// Refuses.
-    pub(crate) fn write_at(_: &File, _: &[u8], _: u64) -> io::Result<usize> {
-        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

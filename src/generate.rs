@@ -8,7 +8,7 @@ use half::f16;
 
 use crate::key::{ElementType, KeyMap, KeyWords, Word};
 use crate::names::named;
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel;
 use crate::words::Words;
 
 /// How the elements of a sequence are distributed.
@@ -73,15 +73,15 @@ impl Sequence {
     #[must_use]
     pub fn keys(&self, first: u64, count: usize) -> Words<'static> {
         let order = KeyMap::ascending(self.element);
-        let numbers = parallel::iter(0..count).map(|i| first + i as u64);
+        let bits = |place: usize| self.bits(first + place as u64);
         match self.element.key_words() {
             KeyWords::One => {
                 let map = u32::map(order);
-                numbers.map(|i| (self.bits(i) as u32).key(map)).collect::<Vec<_>>().into()
+                parallel::numbered(count, |place| (bits(place) as u32).key(map)).into()
             }
             KeyWords::Two => {
                 let map = u64::map(order);
-                numbers.map(|i| self.bits(i).key(map)).collect::<Vec<_>>().into()
+                parallel::numbered(count, |place| bits(place).key(map)).into()
             }
         }
     }

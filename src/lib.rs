@@ -20,21 +20,21 @@
 //! Numeric and total: −inf … −0, +0 … +inf, then NaN, also where the largest come first. Equal elements keep their
 //! order. The result never depends on the device or the algorithm, and every bit of an element is kept.
 //!
-//! More of that, and how to sort buffers on the GPU in a program of your own, is in the [`guide`].
+#![cfg_attr(
+    feature = "gpu",
+    doc = "More of that, and how to sort buffers on the GPU in a program of your own, is in the [`guide`].\n"
+)]
 //!
 //! # Features
 //!
 //! Both are on by default. `gpu` is sorting on GPUs, with wgpu. `cli` is the command; a program that only sorts
-//! turns it off, and needs none of what only the command needs:
+//! turns it off, and compiles nothing of what only the command needs, formats and files among it:
 //!
 //! ```toml
 //! gpusort = { version = "0.1", default-features = false, features = ["gpu"] }
 //! ```
-
-#![cfg_attr(
-    not(all(feature = "cli", feature = "gpu")),
-    allow(dead_code, reason = "what only the command or only a GPU needs lies beside what all need")
-)]
+//!
+//! Without any, it is the sort on the CPU, which needs few other crates and compiles in seconds.
 
 mod algorithm;
 #[cfg(feature = "cli")]
@@ -48,15 +48,18 @@ mod cpu;
 mod device;
 mod element;
 mod error;
+#[cfg(feature = "cli")]
 mod file;
+mod format;
 #[cfg(feature = "cli")]
 mod generate;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(not(feature = "gpu"))]
-#[path = "gpu/absent.rs"]
+#[path = "gpu/absent/mod.rs"]
 mod gpu;
 mod human;
+#[cfg(feature = "cli")]
 mod io;
 mod kernels;
 mod key;
@@ -65,9 +68,11 @@ mod names;
 mod network;
 mod order;
 mod parallel;
+#[cfg(feature = "cli")]
 mod pipeline;
 mod plan;
 mod report;
+#[cfg(any(feature = "cli", feature = "gpu"))]
 mod runs;
 #[cfg(feature = "cli")]
 mod size;
@@ -86,11 +91,11 @@ pub use element::{
     top_descending,
 };
 pub use error::{Error, ErrorKind, Hint};
+pub use format::Format;
 #[cfg(feature = "gpu")]
 pub use gpu::AsyncSorter;
 pub use gpu::{Gpu, adapters};
 pub use half;
-pub use io::Format;
 pub use key::ElementType;
 pub use names::UnknownName;
 pub use report::{Form, Ran, Report};
@@ -112,7 +117,7 @@ pub mod guide {
 
 /// What the command is made of. All of it may change in any release.
 ///
-/// The way of the data: [`pipeline`](unstable::pipeline) reads inputs into keys and what they stand for, has a
+/// The way of the data: `pipeline`, which only the command has, reads inputs into keys and what they stand for, has a
 /// [`Sorter`] order them, and writes the records. The sorter asks [`plan`](unstable::plan) for the dispatches that do
 /// it on a device with such limits, and [`gpu`](unstable::gpu) or [`cpu`](unstable::cpu) performs them.
 pub mod unstable {
@@ -132,16 +137,16 @@ pub mod unstable {
         #[cfg(feature = "cli")] generate: "Test data.";
         gpu: "Sorting on a GPU.";
         human: "Text that is safe to show to a person.";
-        io: "Inputs, formats and outputs.";
+        #[cfg(feature = "cli")] io: "Inputs, formats and outputs.";
         kernels: "What a dispatch does.";
         key: "The bijections between elements and keys.";
         memory: "How much memory there is.";
         network: "The steps of sorting networks.";
         order: "What is asked of a sort.";
         parallel: "Work on all cores.";
-        pipeline: "From inputs to an output.";
+        #[cfg(feature = "cli")] pipeline: "From inputs to an output.";
         plan: "What a sort does, decided before anything runs.";
-        runs: "Sorted runs.";
+        #[cfg(feature = "cli")] runs: "Sorted runs.";
         #[cfg(feature = "cli")] size: "Sizes as people write them.";
         sorter: "One request, one result.";
         #[cfg(feature = "cli")] timing: "What a sort took.";

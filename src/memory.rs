@@ -1,41 +1,17 @@
-//! Memory available to this process: what the machine, cgroups and limits of the process leave.
+//! Memory: room for elements, and how much there is.
+
+#[cfg(feature = "cli")]
+mod available;
 
 use std::alloc::Layout;
 
 use bytemuck::Zeroable;
 
-use crate::error::{Error, ErrorKind};
-
-/// Bytes that this process can still use, where the system reports it: the minimum over the machine (with
-/// swap space), the process's cgroup and those above it, and the limits of the process.
-#[must_use]
-pub fn available() -> Option<u64> {
-    [untouched(), address_space_left()].into_iter().flatten().min()
-}
-
-/// Bytes of unused memory, where the system reports it: the minimum over the machine and the cgroups.
-#[must_use]
-pub fn untouched() -> Option<u64> {
-    [machine(), cgroup::left()].into_iter().flatten().min()
-}
-
-/// Checks that enough memory is available for `what`.
-///
-/// # Errors
-///
-/// Fewer than `bytes` bytes are available.
-pub fn ensure(what: &str, bytes: u64) -> Result<(), Error> {
-    // Not worth a system call.
-    const FEW: u64 = 32 << 20;
-    if bytes >= FEW
-        && let Some(available) = available().filter(|&available| available < bytes)
-    {
-        return Err(Error::new(ErrorKind::Memory { what: what.to_owned(), needed: bytes, available }));
-    }
-    Ok(())
-}
+#[cfg(feature = "cli")]
+pub use self::available::{available, ensure, installed, untouched};
 
 /// Asks for what is at this place, which is read soon. It may lie beyond the items.
+#[cfg(feature = "cli")]
 #[inline]
 pub(crate) fn prefetch<T>(items: &[T], place: usize) {
     let place = items.as_ptr().wrapping_add(place);
@@ -61,18 +37,15 @@ pub(crate) fn room<T>(count: usize) -> Vec<T> {
     let mut room = Vec::with_capacity(count);
     #[cfg(target_os = "linux")]
     {
-        /// Less is not worth a system call.
-        const LARGE: usize = 2 << 20;
+        /// A huge page on most systems; less than one is not worth a system call. It is a multiple of every small page.
+        const HUGE: usize = 2 << 20;
         let block: &mut [std::mem::MaybeUninit<T>] = room.spare_capacity_mut();
-        let page = rustix::param::page_size();
         let begin = block.as_mut_ptr().cast::<u8>();
-        let before = begin.align_offset(page);
-        let size = size_of_val(block);
-        if size >= LARGE {
+        let before = begin.align_offset(HUGE);
+        let pages = size_of_val(block).saturating_sub(before) / HUGE;
+        if pages > 0 {
             // SAFETY: these pages lie within the block, and the advice does not change what they hold.
-            unsafe {
-                libc::madvise(begin.add(before).cast(), (size - before) / page * page, libc::MADV_HUGEPAGE)
-            };
+            unsafe { libc::madvise(begin.add(before).cast(), pages * HUGE, libc::MADV_HUGEPAGE) };
         }
     }
     room
@@ -86,42 +59,25 @@ pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
     })
 }
 
-/// Bytes of memory that the machine has.
-#[must_use]
-pub fn installed() -> Option<u64> {
-    told(sysinfo::System::total_memory)
-}
-
-/// Bytes of memory and of swap space that are left on the machine.
-fn machine() -> Option<u64> {
-    told(|system| system.available_memory() + system.free_swap())
-}
-
-/// What the system tells of its memory; nothing where it tells 0.
-fn told(of: impl Fn(&sysinfo::System) -> u64) -> Option<u64> {
-    let mut system = sysinfo::System::new();
-    system.refresh_memory();
-    Some(of(&system)).filter(|&bytes| bytes > 0)
-}
-
 /// Bytes of address space that the limits of this process leave, if there are any.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn address_space_left() -> Option<u64> {
-    use rustix::process::{Resource, getrlimit};
+    /// The number in the line that begins with this name.
+    fn number(lines: &str, name: &str) -> Option<u64> {
+        let line = lines.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_ascii_whitespace().next()?.parse().ok()
+    }
 
-    // Pages: all that is mapped, …, data and stack.
-    let used = || {
-        let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-        let mut pages = statm.split_ascii_whitespace().map(str::parse::<u64>);
-        let page = rustix::param::page_size() as u64;
-        Some([pages.next()?.ok()? * page, pages.nth(4)?.ok()? * page])
-    };
-    let limits = [Resource::As, Resource::Data].map(|resource| getrlimit(resource).current);
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    // Where there is no limit, it is `unlimited`.
+    let limits = ["Max address space", "Max data size"].map(|name| number(&limits, name));
     if limits == [None, None] {
         return None;
     }
-    let left = limits.into_iter().zip(used()?).filter_map(|(limit, used)| Some(limit?.saturating_sub(used)));
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let used = ["VmSize:", "VmData:"].map(|name| number(&status, name).map(|kilobytes| kilobytes << 10));
+    let left = limits.into_iter().zip(used).filter_map(|(limit, used)| Some(limit?.saturating_sub(used?)));
     left.min()
 }
 
@@ -132,93 +88,9 @@ pub fn address_space_left() -> Option<u64> {
     None
 }
 
-/// Limits of control groups, which kill a process without notice when it exceeds them.
-mod cgroup {
-    use std::fs;
-    use std::path::Path;
-
-    /// The location and the file names of a cgroup version.
-    struct Hierarchy {
-        /// The text before the group's path in `/proc/self/cgroup`.
-        controller: &'static str,
-        mount: &'static str,
-        limit: &'static str,
-        usage: &'static str,
-        /// Page cache, which the system reclaims when needed.
-        cached: [&'static str; 2],
-    }
-
-    const HIERARCHIES: [Hierarchy; 2] = [
-        Hierarchy {
-            controller: "",
-            mount: "/sys/fs/cgroup",
-            limit: "memory.max",
-            usage: "memory.current",
-            cached: ["inactive_file", "active_file"],
-        },
-        Hierarchy {
-            controller: "memory",
-            mount: "/sys/fs/cgroup/memory",
-            limit: "memory.limit_in_bytes",
-            usage: "memory.usage_in_bytes",
-            cached: ["total_inactive_file", "total_active_file"],
-        },
-    ];
-
-    /// The memory left in the process's group and in those above it.
-    pub(super) fn left() -> Option<u64> {
-        if !cfg!(target_os = "linux") {
-            return None;
-        }
-        let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-        // Lines of `number:controllers:path`.
-        let group_of = |line: &str| {
-            let (_, line) = line.split_once(':')?;
-            let (controllers, path) = line.split_once(':')?;
-            let is_of =
-                |hierarchy: &&Hierarchy| controllers.split(',').any(|name| name == hierarchy.controller);
-            let hierarchy = HIERARCHIES.iter().find(is_of)?;
-            let mount = Path::new(hierarchy.mount);
-            let group = mount.join(path.trim_start_matches('/'));
-            group
-                .ancestors()
-                .take_while(|group| group.starts_with(mount))
-                .filter_map(|group| hierarchy.left(group))
-                .min()
-        };
-        groups.lines().filter_map(group_of).min()
-    }
-
-    impl Hierarchy {
-        fn left(&self, group: &Path) -> Option<u64> {
-            let number = |file| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
-            // Without a limit, the file is missing, is no number, or has one beyond any machine.
-            let limit = number(self.limit).filter(|&limit| limit < 1 << 60)?;
-            let usage = number(self.usage)?;
-            let statistics = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
-            let cached: u64 = statistics
-                .lines()
-                .filter_map(|line| line.split_once(' '))
-                .filter(|(name, _)| self.cached.contains(name))
-                .filter_map(|(_, bytes)| bytes.parse::<u64>().ok())
-                .sum();
-            Some(limit.saturating_sub(usage.saturating_sub(cached)))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_no_machine_has_is_refused_with_the_numbers() {
-        assert!(ensure("a little", 1 << 20).is_ok());
-        let available = available().expect("this system tells");
-        assert!(ensure("half of what is there", available / 2).is_ok());
-        let refused = ensure("sorting x", 1 << 60).unwrap_err().to_string();
-        assert!(refused.starts_with("not enough memory: sorting x takes 1048576 TiB"), "{refused}");
-    }
 
     #[test]
     fn zeros_are_zeros() {

@@ -1,6 +1,12 @@
 //! What is asked of a sort: the order of keys, and which records of the result.
 
+#[cfg(feature = "cli")]
+mod classes;
+
 use crate::key::{ElementType, KeyMap};
+
+#[cfg(feature = "cli")]
+pub(crate) use self::classes::Class;
 
 /// The order of one key, in which no state is wrong: the direction of numbers, and the place of each class of nulls, which
 /// does not depend on the direction.
@@ -80,53 +86,6 @@ impl KeyOrder {
     pub fn map(self, element: ElementType) -> KeyMap {
         KeyMap { element, descending: self.descending, nan_first: self.nan == Nulls::First }
     }
-
-    /// Where a class of nulls goes.
-    pub(crate) fn place(self, class: Class) -> Nulls {
-        match class {
-            Class::Nan => self.nan,
-            Class::Empty => self.empty,
-            Class::Invalid => match self.invalid {
-                Invalid::First => Nulls::First,
-                Invalid::Last => Nulls::Last,
-                // Those skipped are gone before anybody asks.
-                Invalid::Error | Invalid::Skip => Nulls::Error,
-            },
-        }
-    }
-
-    /// Whether records with an invalid field are left out.
-    pub(crate) fn skips_invalid(self) -> bool {
-        self.invalid == Invalid::Skip
-    }
-
-    /// How many classes are before the numbers, and how many after them.
-    pub(crate) fn beside_numbers(self) -> (u64, u64) {
-        let at = |end| Class::ALL.into_iter().filter(|&class| self.place(class) == end).count() as u64;
-        (at(Nulls::First), at(Nulls::Last))
-    }
-
-    /// The rank of a class among those at the same end, from the least.
-    pub(crate) fn rank(self, class: Class) -> u64 {
-        let end = self.place(class);
-        let inner = Class::ALL.into_iter().take_while(|&other| other != class);
-        let inner = inner.filter(|&other| self.place(other) == end).count() as u64;
-        let (first, _) = self.beside_numbers();
-        if end == Nulls::First { first - 1 - inner } else { inner }
-    }
-}
-
-/// A class of nulls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    Nan,
-    Empty,
-    Invalid,
-}
-
-impl Class {
-    /// Every class, outwards from the numbers.
-    pub(crate) const ALL: [Self; 3] = [Self::Nan, Self::Empty, Self::Invalid];
 }
 
 /// Which of the records, once they are in order.
@@ -158,20 +117,6 @@ pub(crate) fn is_few(k: usize, n: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn classes_are_ranked_outwards_from_the_numbers() {
-        let ranks = |order: KeyOrder| Class::ALL.map(|class| order.rank(class));
-        let ascending = KeyOrder::ASCENDING;
-        let last = KeyOrder { invalid: Invalid::Last, ..ascending };
-        assert_eq!(ranks(last), [0, 1, 2]);
-        let first = KeyOrder { nan: Nulls::First, empty: Nulls::First, invalid: Invalid::First, ..ascending };
-        assert_eq!(ranks(first), [2, 1, 0]);
-        let mixed = KeyOrder { nan: Nulls::First, invalid: Invalid::First, ..ascending };
-        assert_eq!(ranks(mixed), [1, 0, 0]);
-        assert_eq!(mixed.beside_numbers(), (2, 1));
-        assert_eq!(KeyOrder::default(), ascending);
-    }
 
     #[test]
     fn what_is_few_is_a_part_of_all() {

@@ -1,22 +1,33 @@
 //! Work on all cores, where there is enough of it: few elements are done before other threads wake.
 //!
+//! All loops over parts are one function, [`each`], which knows their work by reference: rayon's parallel iterators would
+//! be compiled anew for every type and every work, which takes longer than all else. A part is large enough that a call
+//! by reference costs nothing, and the loop over its elements is the work's own.
+//!
 //! Only this module starts threads or names rayon, whose global pool does the work. A system may refuse
 //! threads (`ulimit -u`, a limit on address space); the pool then has as many as it could get, down to the
 //! calling thread alone. The pool must not start lazily, since rayon gives up for good when one thread is
 //! refused: threads are started first, and those that did start become the pool.
 
+#[cfg(feature = "cli")]
+mod write_behind;
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::{io, panic, thread};
 
-use rayon::ThreadPoolBuilder;
-use rayon::iter::IntoParallelIterator;
-use rayon::slice::{ParallelSlice, ParallelSliceMut};
+use rayon_core::{ThreadBuilder, ThreadPoolBuilder};
 
-pub(crate) use rayon::iter::{IndexedParallelIterator, ParallelIterator};
+#[cfg(feature = "cli")]
+pub(crate) use self::write_behind::WriteBehind;
 
 /// Fewer elements than this are processed by one core.
 const FEW: usize = 1 << 14;
+
+/// Elements processed by one core at a time.
+const BLOCK: usize = 1 << 12;
 
 /// Address space for the stack and the allocations of each thread, where that is limited.
 const SPACE: u64 = 24 << 20;
@@ -41,10 +52,10 @@ fn start() {
         let cores = || thread::available_parallelism().map_or(1, usize::from);
         let cores = wanted.unwrap_or_else(cores);
         let room = crate::memory::address_space_left().map_or(usize::MAX, |left| (left / SPACE) as usize);
-        let mut started: Vec<mpsc::Sender<rayon::ThreadBuilder>> = Vec::new();
+        let mut started: Vec<mpsc::Sender<ThreadBuilder>> = Vec::new();
         for _ in 0..cores.min(room) {
-            let (sender, receiver) = mpsc::channel::<rayon::ThreadBuilder>();
-            let wait = move || receiver.recv().into_iter().for_each(rayon::ThreadBuilder::run);
+            let (sender, receiver) = mpsc::channel::<ThreadBuilder>();
+            let wait = move || receiver.recv().into_iter().for_each(ThreadBuilder::run);
             match thread::Builder::new().spawn(wait) {
                 Ok(_) => started.push(sender),
                 Err(_) => break,
@@ -69,47 +80,155 @@ fn start() {
 /// Number of threads in the pool.
 pub(crate) fn threads() -> usize {
     start();
-    rayon::current_num_threads()
+    rayon_core::current_num_threads()
 }
 
-/// Parallel iteration over `items`: a slice's, shared or mutable, a vector's or the numbers of a range.
-pub(crate) fn iter<I: IntoParallelIterator>(items: I) -> I::Iter {
-    start();
-    items.into_par_iter()
+/// Does this work for each number of the range, in parallel. Each is worth a thread's while.
+pub(crate) fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
+    /// A thread takes the first half, and others may take the second.
+    fn halves(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
+        let Range { start, end } = range;
+        match end.saturating_sub(start) {
+            0 => {}
+            1 => work(start),
+            count => {
+                let middle = start + count / 2;
+                rayon_core::join(|| halves(start..middle, work), || halves(middle..end, work));
+            }
+        }
+    }
+    if range.len() > 1 {
+        start();
+    }
+    halves(range, work);
 }
 
-/// Parallel iteration over chunks of `size` items.
-pub(crate) fn chunks<T: Sync>(items: &[T], size: usize) -> rayon::slice::Chunks<'_, T> {
-    start();
-    items.par_chunks(size)
+/// Whether this holds for all numbers of the range, in parallel. Ends early where it does not.
+pub(crate) fn all(range: Range<usize>, holds: &(dyn Fn(usize) -> bool + Sync)) -> bool {
+    let is_lost = AtomicBool::new(false);
+    each(range, &|number| {
+        if !is_lost.load(Ordering::Relaxed) && !holds(number) {
+            is_lost.store(true, Ordering::Relaxed);
+        }
+    });
+    !is_lost.into_inner()
 }
 
-/// Parallel iteration over mutable chunks of `size` items.
-pub(crate) fn chunks_mut<T: Send>(items: &mut [T], size: usize) -> rayon::slice::ChunksMut<'_, T> {
-    start();
-    items.par_chunks_mut(size)
-}
-
-/// As [`chunks_mut`], with chunks counted from the end.
-pub(crate) fn rchunks_mut<T: Send>(items: &mut [T], size: usize) -> rayon::slice::RChunksMut<'_, T> {
-    start();
-    items.par_rchunks_mut(size)
-}
-
-/// Parallel iteration over all windows of `size` items.
-pub(crate) fn windows<T: Sync>(items: &[T], size: usize) -> rayon::slice::Windows<'_, T> {
-    start();
-    items.par_windows(size)
+/// The least place that is found, in parallel: those of a number are less than those of the next.
+#[cfg(feature = "cli")]
+pub(crate) fn first(range: Range<usize>, find: &(dyn Fn(usize) -> Option<usize> + Sync)) -> Option<usize> {
+    // Of the number, and of what was found there.
+    let found = Mutex::new((usize::MAX, None));
+    let lock = || found.lock().unwrap_or_else(PoisonError::into_inner);
+    each(range, &|number| {
+        if number < lock().0
+            && let Some(place) = find(number)
+        {
+            let mut found = lock();
+            if number < found.0 {
+                *found = (number, Some(place));
+            }
+        }
+    });
+    lock().1
 }
 
 /// Maps each element, in parallel; the results are in order.
-pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
-    if items.len() < FEW { items.iter().map(map).collect() } else { iter(items).map(map).collect() }
+pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    if items.len() < FEW {
+        // What the map knows stays in registers, since nobody else has it.
+        return items.iter().map(map).collect();
+    }
+    let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
+        for (place, item) in places.iter_mut().zip(&items[begin..]) {
+            place.write(map(item));
+        }
+    };
+    // SAFETY: for each place there is an item.
+    unsafe { written(items.len(), write) }
 }
 
-/// Maps each of a few large parts, in parallel; the results are in order.
-pub(crate) fn map_parts<T: Send, R: Send>(parts: Vec<T>, map: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
-    if parts.len() < 2 { parts.into_iter().map(map).collect() } else { iter(parts).map(map).collect() }
+/// What `of` makes of each number below `count`, in parallel and in order.
+#[cfg(feature = "cli")]
+pub(crate) fn numbered<R: Send>(count: usize, of: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
+        for (place, number) in places.iter_mut().zip(begin..) {
+            place.write(of(number));
+        }
+    };
+    // SAFETY: numbers do not end.
+    unsafe { written(count, write) }
+}
+
+/// As many elements as this, written to their places by blocks, in parallel where they are many.
+///
+/// # Safety
+///
+/// `write`, which gets the number of the first and the places, writes to all of them.
+unsafe fn written<R: Send>(count: usize, write: impl Fn(usize, &mut [MaybeUninit<R>]) + Sync) -> Vec<R> {
+    let mut written = Vec::with_capacity(count);
+    let places = &mut written.spare_capacity_mut()[..count];
+    if count < FEW {
+        write(0, places);
+    } else {
+        map_parts(places.chunks_mut(BLOCK).enumerate(), |(number, places)| write(number * BLOCK, places));
+    }
+    // SAFETY: all have been written to, as the caller guarantees.
+    unsafe { written.set_len(count) };
+    written
+}
+
+/// Maps each of a few large parts, in parallel; the results are in order. Where one panics, others leak.
+pub(crate) fn map_parts<T: Send, R: Send>(
+    parts: impl IntoIterator<Item = T>,
+    map: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    /// Compiled once for all maps of such parts.
+    fn mapped<T: Send, R: Send>(mut parts: Vec<T>, map: &(dyn Fn(T) -> R + Sync)) -> Vec<R> {
+        let count = parts.len();
+        let mut mapped = Vec::with_capacity(count);
+        let (from, to) = (Places(parts.as_mut_ptr()), Places(mapped.as_mut_ptr()));
+        // SAFETY: none is fewer. From here on the parts belong to the loop, which takes each of them.
+        unsafe { parts.set_len(0) };
+        each(0..count, &|number| {
+            // SAFETY: there are so many parts, and room for as many results; the loop does this once for each number.
+            unsafe { to.write(number, map(from.read(number))) };
+        });
+        // SAFETY: a result was written for each part.
+        unsafe { mapped.set_len(count) };
+        mapped
+    }
+    mapped(parts.into_iter().collect(), &map)
+}
+
+/// An array that several threads access at disjoint places.
+pub(crate) struct Places<T>(*mut T);
+
+// SAFETY: what is in the array goes from thread to thread, one at a time, as callers of `read` and `write` guarantee.
+unsafe impl<T: Send> Sync for Places<T> {}
+
+impl<T> Places<T> {
+    /// The places of this room for elements.
+    pub(crate) fn of(room: &mut [MaybeUninit<T>]) -> Self {
+        Self(room.as_mut_ptr().cast())
+    }
+
+    /// # Safety
+    ///
+    /// There is an element at this place, which no other access takes or replaces.
+    unsafe fn read(&self, place: usize) -> T {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.0.add(place).read() }
+    }
+
+    /// # Safety
+    ///
+    /// The place is within the array, and no other thread accesses it.
+    #[inline]
+    pub(crate) unsafe fn write(&self, place: usize, item: T) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.0.add(place).write(item) };
+    }
 }
 
 /// Work that runs on another thread.
@@ -131,67 +250,6 @@ pub fn meanwhile<'scope, T: Send + 'scope>(
     Meanwhile(spawn_or_run(work, |work| thread::Builder::new().spawn_scoped(scope, work)))
 }
 
-/// Write-behind: what is written with, on another thread while more is made, one piece of work after the other.
-pub(crate) struct WriteBehind<'scope, 'env, W, E> {
-    scope: &'scope thread::Scope<'scope, 'env>,
-    state: State<'scope, W, E>,
-}
-
-/// Who has what is written with.
-enum State<'scope, W, E> {
-    /// This thread.
-    Here(W),
-    /// The other one.
-    There(Meanwhile<'scope, Result<W, E>>),
-    /// Nobody any more: the work failed, and that was told.
-    Failed,
-}
-
-impl<'scope, 'env, W: Send + 'scope, E: Send + 'scope> WriteBehind<'scope, 'env, W, E> {
-    pub(crate) fn new(scope: &'scope thread::Scope<'scope, 'env>, with: W) -> Self {
-        Self { scope, state: State::Here(with) }
-    }
-
-    /// Once the work before it is done, does this: at once, if it is little, or else on another thread.
-    ///
-    /// # Errors
-    ///
-    /// The failure of the work before it, or of this work if it is done.
-    pub(crate) fn then(
-        &mut self,
-        is_little: bool,
-        work: impl FnOnce(&mut W) -> Result<(), E> + Send + 'scope,
-    ) -> Result<(), E> {
-        self.wait()?;
-        self.state = match std::mem::replace(&mut self.state, State::Failed) {
-            State::Here(mut with) if is_little => {
-                work(&mut with)?;
-                State::Here(with)
-            }
-            State::Here(mut with) => {
-                State::There(meanwhile(self.scope, move || work(&mut with).map(|()| with)))
-            }
-            State::There(_) | State::Failed => {
-                unreachable!("the work is done, and no more comes after a failure")
-            }
-        };
-        Ok(())
-    }
-
-    /// Waits until the work is done.
-    ///
-    /// # Errors
-    ///
-    /// Its failure.
-    pub(crate) fn wait(&mut self) -> Result<(), E> {
-        self.state = match std::mem::replace(&mut self.state, State::Failed) {
-            State::There(work) => State::Here(work.wait()?),
-            state => state,
-        };
-        Ok(())
-    }
-}
-
 /// Runs `work` on a thread of its own. If the system refuses a thread, it runs at once on this one.
 ///
 /// # Errors
@@ -208,6 +266,7 @@ pub fn background<T: Send + 'static>(
 /// # Errors
 ///
 /// What was to be given, if the system refuses a thread.
+#[cfg(feature = "cli")]
 pub(crate) fn on_a_thread<A: Send + 'static>(
     given: A,
     work: impl FnOnce(A) + Send + 'static,
@@ -249,25 +308,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_behind_is_written_in_order_and_its_failure_is_told_once() {
-        for is_little in [false, true] {
-            let mut written = Vec::new();
-            let to = &mut written;
-            thread::scope(|scope| {
-                let write = move |number: u32| {
-                    to.push(number);
-                    if number == 7 { Err("full") } else { Ok(()) }
-                };
-                let mut writing = WriteBehind::new(scope, write);
-                for number in 0..7 {
-                    writing.then(is_little, move |write| write(number)).unwrap();
-                }
-                writing.wait().unwrap();
-                let told = writing.then(is_little, |write| write(7)).and_then(|()| writing.wait());
-                assert_eq!(told, Err("full"));
-                assert_eq!(writing.wait(), Ok(()));
-            });
-            assert_eq!(written, [0, 1, 2, 3, 4, 5, 6, 7]);
+    fn every_number_is_worked_on_once_and_results_are_in_order() {
+        for count in [0, 1, 2, 3, 100, 1001] {
+            let done = Mutex::new(Vec::new());
+            each(7..7 + count, &|number| done.lock().unwrap().push(number));
+            let mut done = done.into_inner().unwrap();
+            done.sort_unstable();
+            assert!(done.into_iter().eq(7..7 + count));
+            let parts: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+            assert_eq!(map_parts(parts.clone(), |part| part), parts);
         }
+        for count in [0, 1, FEW - 1, FEW, FEW + 1, 5 * FEW + BLOCK - 1] {
+            let items: Vec<u32> = (0..count as u32).collect();
+            let texts = map(&items, ToString::to_string);
+            assert!(texts.iter().zip(&items).all(|(text, item)| *text == item.to_string()));
+            assert_eq!(texts.len(), count);
+        }
+    }
+
+    #[test]
+    fn what_does_not_hold_once_does_not_hold() {
+        for lost in 0..100 {
+            assert!(!all(0..100, &|number| number != lost), "{lost}");
+        }
+        assert!(all(0..100, &|_| true) && all(0..0, &|_| false));
+    }
+
+    #[test]
+    #[cfg(feature = "cli")]
+    fn the_first_is_found_whoever_is_sooner() {
+        for least in 0..100 {
+            assert_eq!(first(0..100, &|number| (number >= least).then_some(10 * number)), Some(10 * least));
+        }
+        assert_eq!(first(0..100, &|_| None), None);
+    }
+
+    #[test]
+    fn a_part_that_panics_ends_the_map() {
+        let parts = (0..100).map(|number| number.to_string());
+        let ended =
+            panic::catch_unwind(|| map_parts(parts, |part| if part == "57" { panic!("57") } else { part }));
+        assert_eq!(ended.unwrap_err().downcast_ref(), Some(&"57"));
     }
 }

@@ -19,9 +19,9 @@ use std::time::Duration;
 
 use crate::clock::Instant;
 use crate::error::Error;
+use crate::format::Format;
 use crate::io::binary::{self, Source};
 use crate::io::csv::Table;
-use crate::io::format::Format;
 use crate::io::records::{Print, Spelling, write_records, write_text};
 use crate::io::stream::{How, Kind};
 use crate::io::{Counts, Output, Text, npy};

@@ -9,16 +9,27 @@
 //! * Of records with equal keys all but the first are left out once they are in order.
 //! * Of the first K of several words only those can be whose first word is among the first K.
 
+#[cfg(feature = "gpu")]
 mod kept;
 mod method;
 mod on_cpu;
+#[cfg(feature = "gpu")]
 mod on_gpu;
+#[cfg(not(feature = "gpu"))]
+#[path = "sorter/absent.rs"]
+mod on_gpu;
+#[cfg(feature = "gpu")]
+mod planned;
+#[cfg(feature = "gpu")]
 mod shares;
 
 use std::time::Duration;
 
+#[cfg(feature = "gpu")]
 use self::kept::Merging;
-pub use self::method::{Method, Planned};
+pub use self::method::Method;
+#[cfg(not(feature = "gpu"))]
+use self::on_gpu::Merging;
 use self::on_gpu::{OnDevice, OnGpu};
 use crate::clock::Instant;
 use crate::device::{AdapterInfo, Select};
@@ -166,6 +177,7 @@ pub struct Ordered<'s> {
 }
 
 /// Where a result is.
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "without GPUs it is in memory"))]
 enum Place<'s> {
     Memory(Words<'static>),
     Gpu(Box<OnDevice<'s>>),
@@ -242,6 +254,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    #[cfg(feature = "gpu")]
     fn shape(&self) -> Shape {
         Shape { key: self.keys.width, positions: !matches!(self.give, Give::Keys) }
     }
@@ -252,9 +265,6 @@ pub struct Sorter {
     /// None is the CPU.
     gpus: Vec<OnGpu>,
 }
-
-/// Fewer keys are sorted by the first of several GPUs alone.
-const FEW: usize = 1 << 20;
 
 impl Sorter {
     /// Sorts on the CPU.
@@ -377,12 +387,7 @@ impl Sorter {
     fn perform(&self, job: Job, progress: Progress) -> Result<Ordered<'_>, Error> {
         match &self.gpus[..] {
             [] => on_cpu::sort(job, progress),
-            [gpu, others @ ..] if others.is_empty() || job.keys.n < FEW => match gpu.place(&job) {
-                Ok(placed) => gpu.sort(job, placed, progress),
-                Err(error) if error.is_of_size() => shares::sort(&self.gpus, job, progress),
-                Err(error) => Err(error),
-            },
-            gpus => shares::sort(gpus, job, progress),
+            all @ [first, ..] => first.perform(all, job, progress),
         }
     }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::cpu;
 use crate::key::{KeyWords, Word};
-use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::parallel;
 
 /// Some words, one after another.
 pub type Block<'a, W> = Cow<'a, [W]>;
@@ -194,6 +194,7 @@ impl Words<'_> {
     }
 
     /// Those of a range, borrowed.
+    #[cfg(feature = "gpu")]
     pub(crate) fn range(&self, range: std::ops::Range<usize>) -> Words<'_> {
         by_width!(self, blocks => {
             let mut before = 0;
@@ -231,10 +232,14 @@ const SERIAL: usize = 1 << 16;
 
 /// What `map` makes of each of `from`, in `to`, which has as many, on all cores.
 pub(crate) fn map_into<T: Sync, R: Send>(from: &[T], to: &mut [R], map: impl Fn(&T) -> R + Sync) {
-    let each = |(to, from): (&mut [R], &[T])| to.iter_mut().zip(from).for_each(|(to, from)| *to = map(from));
+    by_blocks(from, to, &|from, to| to.iter_mut().zip(from).for_each(|(to, from)| *to = map(from)));
+}
+
+/// Has `write` write to `to`, which has as many as `from`, block by block on all cores.
+pub(crate) fn by_blocks<T: Sync, R: Send>(from: &[T], to: &mut [R], write: &(dyn Fn(&[T], &mut [R]) + Sync)) {
     if from.len() <= SERIAL {
-        each((to, from));
+        write(from, to);
     } else {
-        parallel::chunks_mut(to, SERIAL).zip(parallel::chunks(from, SERIAL)).for_each(each);
+        parallel::map_parts(from.chunks(SERIAL).zip(to.chunks_mut(SERIAL)), |(from, to)| write(from, to));
     }
 }

@@ -3,7 +3,7 @@
 use super::contender::Sorted;
 use crate::generate::{GAMMA, mix};
 use crate::key::Word;
-use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::parallel;
 use crate::words::{Block, Width, Words, by_width, in_one};
 
 /// Verifies that `sorted` is the result of sorting `input`.
@@ -30,7 +30,7 @@ pub fn verify(input: &Words, sorted: Sorted) -> Result<(), String> {
 
 fn verify_keys<W: Word + Into<u64>>(input: &[W], sorted: &[W]) -> Result<(), String> {
     same_count(input.len(), sorted.len())?;
-    let disorder = parallel::windows(sorted, 2).position_first(|pair| pair[0] > pair[1]);
+    let disorder = first_pair(sorted, |a, b| a > b);
     if let Some(place) = disorder {
         return Err(format!("the keys at {place} and {} are not in order", place + 1));
     }
@@ -43,15 +43,12 @@ fn verify_keys<W: Word + Into<u64>>(input: &[W], sorted: &[W]) -> Result<(), Str
 
 fn verify_positions<W: Word>(input: &[W], positions: &[u32]) -> Result<(), String> {
     same_count(input.len(), positions.len())?;
-    if let Some(place) =
-        parallel::iter(positions).position_first(|&position| position as usize >= input.len())
-    {
+    if let Some(place) = first(positions.len(), |place| positions[place] as usize >= input.len()) {
         return Err(format!("at {place} is a position that the input lacks"));
     }
     // Strictly ascending by (key, position) implies that no position is repeated, so each occurs once.
     let element = |position: u32| (input[position as usize], position);
-    let disorder =
-        parallel::windows(positions, 2).position_first(|pair| element(pair[0]) >= element(pair[1]));
+    let disorder = first_pair(positions, |a, b| element(a) >= element(b));
     match disorder {
         Some(place) => Err(format!("the records at {place} and {} are not in order", place + 1)),
         None => Ok(()),
@@ -62,11 +59,26 @@ fn same_count(input: usize, sorted: usize) -> Result<(), String> {
     if input == sorted { Ok(()) } else { Err(format!("{input} went in and {sorted} came out")) }
 }
 
+/// Keys that one core looks at in one go.
+const BLOCK: usize = 1 << 14;
+
 /// Equal for all permutations, and different for other keys except with probability 2^−64: the sum of the
 /// keys' `SplitMix64` finaliser values.
 fn fingerprint<W: Word + Into<u64>>(keys: &[W]) -> u64 {
     let mixed = |&key: &W| mix(key.into().wrapping_add(1).wrapping_mul(GAMMA));
-    parallel::iter(keys).map(mixed).reduce(|| 0, u64::wrapping_add)
+    let sum = |keys: &[W]| keys.iter().map(mixed).fold(0, u64::wrapping_add);
+    parallel::map_parts(keys.chunks(BLOCK), sum).into_iter().fold(0, u64::wrapping_add)
+}
+
+/// The first place among `count` of which this is true.
+fn first(count: usize, is_it: impl Fn(usize) -> bool + Sync) -> Option<usize> {
+    let in_block = |block: usize| (block * BLOCK..count.min((block + 1) * BLOCK)).find(|&place| is_it(place));
+    parallel::first(0..count.div_ceil(BLOCK), &in_block)
+}
+
+/// The first neighbours of whom this is true.
+fn first_pair<T: Copy + Sync>(items: &[T], is_it: impl Fn(T, T) -> bool + Sync) -> Option<usize> {
+    first(items.len().saturating_sub(1), |place| is_it(items[place], items[place + 1]))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::items::split;
 use crate::key::Word;
-use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::parallel;
 
 /// Fewer elements than this are counted by one core.
 const SERIAL: usize = 1 << 17;
@@ -118,7 +118,7 @@ fn by_counts<T: Copy + Send + Sync>(
     let share = n.div_ceil(if n < SERIAL { 1 } else { parallel::threads() }).max(1);
     // Each has its own counts, which take time, too.
     let counted = share.max(2 * values);
-    let counts = parallel::map_parts(elements.chunks(counted).collect(), histogram);
+    let counts = parallel::map_parts(elements.chunks(counted), histogram);
     let Some(mut counts) = counts.into_iter().collect::<Option<Vec<_>>>() else { return false };
     let Some((sums, others)) = counts.split_first_mut() else { return true };
     let add = |block: usize, sums: &mut [usize]| {
@@ -129,7 +129,7 @@ fn by_counts<T: Copy + Send + Sync>(
     if sums.len() <= BLOCK {
         add(0, sums);
     } else {
-        parallel::chunks_mut(sums, BLOCK).enumerate().for_each(|(block, sums)| add(block, sums));
+        parallel::map_parts(sums.chunks_mut(BLOCK).enumerate(), |(block, sums)| add(block, sums));
     }
     let count = |place: usize| sums[place];
     // As many values for each core as make up its share.
@@ -142,7 +142,7 @@ fn by_counts<T: Copy + Send + Sync>(
             (begin, size) = (at + 1, 0);
         }
     }
-    let parts = ranges.into_iter().zip(split(elements, sizes.into_iter())).collect();
+    let parts = ranges.into_iter().zip(split(elements, sizes.into_iter()));
     parallel::map_parts(parts, |(range, mut rest): (Range<usize>, &mut [T])| {
         for (place, element) in range.map(&value) {
             let (same, after) = rest.split_at_mut(count(place));

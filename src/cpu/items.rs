@@ -76,6 +76,8 @@ impl<W: Word, R: Word> Item for Pair<W, R> {
 pub(crate) trait Piece: Send + Sync {
     type Item: Item;
     fn count(&self) -> usize;
+    /// The element at this place.
+    fn item(&self, place: usize) -> Self::Item;
     /// The elements in a range.
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item>;
 }
@@ -85,6 +87,10 @@ impl<T: Item> Piece for Cow<'_, [T]> {
 
     fn count(&self) -> usize {
         self.len()
+    }
+
+    fn item(&self, place: usize) -> T {
+        self[place]
     }
 
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = T> {
@@ -105,6 +111,10 @@ impl<T: Copy + Sync, K: Item, F: Fn(T) -> K + Copy + Send + Sync> Piece for Keye
         self.elements.len()
     }
 
+    fn item(&self, place: usize) -> K {
+        (self.key)(self.elements[place])
+    }
+
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = K> {
         // A copy, which stays in registers.
         let key = self.key;
@@ -118,6 +128,10 @@ impl<W: Word, R: Word> Piece for (Cow<'_, [W]>, Cow<'_, [R]>) {
 
     fn count(&self) -> usize {
         self.0.len()
+    }
+
+    fn item(&self, place: usize) -> Self::Item {
+        Pair { key: self.0[place], position: self.1[place] }
     }
 
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item> {
@@ -139,23 +153,23 @@ impl<P: Piece> Part<'_, P> {
 
     /// Every `step`-th key.
     pub(super) fn sample(&self, step: usize) -> impl Iterator<Item = u64> {
-        let places = self.range.clone().step_by(step);
-        places.flat_map(|place| self.piece.items(place..place + 1)).map(Item::key)
+        self.range.clone().step_by(step).map(|place| self.piece.item(place).key())
     }
 
     /// The key of the last element.
-    pub(super) fn last_key(&self) -> Option<u64> {
-        self.piece.items(self.range.end - 1..self.range.end).next().map(Item::key)
+    pub(super) fn last_key(&self) -> u64 {
+        self.piece.item(self.range.end - 1).key()
     }
 }
 
 /// Divides the pieces into parts of at most `size` elements, none of them empty.
 pub(super) fn parts<P: Piece>(pieces: &[P], size: usize) -> Vec<Part<'_, P>> {
-    let parts_of = |piece| {
-        let n = P::count(piece);
-        (0..n).step_by(size).map(move |start| Part { piece, range: start..n.min(start + size) })
-    };
-    pieces.iter().flat_map(parts_of).collect()
+    let mut parts = Vec::new();
+    for piece in pieces {
+        let n = piece.count();
+        parts.extend((0..n).step_by(size).map(|start| Part { piece, range: start..n.min(start + size) }));
+    }
+    parts
 }
 
 /// The number of elements in all pieces.
@@ -168,7 +182,7 @@ pub(crate) fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
     let mut all = memory::zeroed(count(pieces));
     let parts = parts(pieces, PART);
     let places = split(&mut all, parts.iter().map(|part| part.range.len()));
-    parallel::map_parts(parts.iter().zip(places).collect(), |(part, place)| {
+    parallel::map_parts(parts.iter().zip(places), |(part, place)| {
         place.iter_mut().zip(part.items()).for_each(|(place, item)| *place = item);
     });
     all

@@ -1,16 +1,36 @@
 //! Performs a plan's network on the CPU.
 //!
 //! This interpreter defines what every plan means: a kernel is right when it leaves the data as its CPU
-//! twin does. It is also how `--device cpu` runs a named network, so the twins work on all cores and stay
-//! within a tile where the plan does.
+//! twin does. It is also how `--device cpu` runs a named network, so network steps are performed on all cores and
+//! within a tile where the plan does so.
 //!
 //! ```text
 //! plan ── dispatch ── kernel ── CPU twin on the dispatch's part of the array
 //!              └───── next …
 //! ```
 
-use super::Item;
-use crate::plan::{Extras, Plan};
+use super::{Item, step};
+use crate::plan::{Extras, Kernel, Plan};
+
+/// Performs a plan for [`Limits::CPU`](crate::Limits::CPU), whose kernels perform steps on the whole array or in tiles, calling
+/// `progress` after each dispatch with the number done so far. As [`perform`] does, but without the twins of all kernels,
+/// which are long to compile for every type of elements.
+///
+/// # Panics
+///
+/// When the plan is not for this many elements, or not of such kernels.
+pub(crate) fn perform_steps<T: Item>(plan: &Plan, elements: &mut [T], mut progress: impl FnMut(u64)) {
+    assert_eq!(plan.room() as usize, elements.len(), "the plan is for another size");
+    let steps = |kernel: Kernel, part: &mut [T]| {
+        let steps = kernel.steps();
+        assert!(!steps.is_empty(), "the kernel does what is not a step");
+        match kernel.tiles() {
+            Some(tiles) => step::perform_in_tiles(&steps, tiles.size() as usize, part),
+            None => step::perform(&steps, part),
+        }
+    };
+    each_dispatch(plan, elements, steps, |done, _| progress(done));
+}
 
 /// Performs `plan` on `elements`, calling `progress` after each dispatch with the number done so far.
 ///
@@ -66,17 +86,27 @@ fn perform_in_place<T: Item>(
     plan: &Plan,
     elements: &mut [T],
     last: T,
-    mut watch: impl FnMut(u64, &[T]),
+    watch: impl FnMut(u64, &[T]),
 ) -> Extras {
     let mut extras = Extras::new();
+    each_dispatch(plan, elements, |kernel, part| kernel.perform(part, &mut extras, last), watch);
+    extras
+}
+
+/// Performs the kernel of each dispatch on its part of the array.
+fn each_dispatch<T: Item>(
+    plan: &Plan,
+    elements: &mut [T],
+    mut perform: impl FnMut(Kernel, &mut [T]),
+    mut watch: impl FnMut(u64, &[T]),
+) {
     for (done, dispatch) in (1..).zip(plan.dispatches()) {
         let part = &mut elements[dispatch.first() as usize..][..dispatch.count() as usize];
-        dispatch.kernel().perform(part, &mut extras, last);
+        perform(dispatch.kernel(), part);
         watch(done, elements);
         // Checked rarely, since a check costs as much as a phase.
         if plan.ends_early() && done % 64 == 0 && elements.is_sorted() {
             break;
         }
     }
-    extras
 }

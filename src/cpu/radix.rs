@@ -21,8 +21,8 @@ use std::ops::Range;
 use super::items::{Item, Part, Piece, count, join, parts, split};
 use super::local::{DIGIT_BITS, Prefix, Room};
 use crate::memory;
-use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
-use crate::words::map_into;
+use crate::parallel::{self, Places};
+use crate::words::by_blocks;
 
 /// Bounds of the largest bucket that one core sorts in its cache: smaller buckets always go to one core,
 /// larger ones never do, and in between it depends on whether there is as much work for the others.
@@ -91,18 +91,18 @@ pub(super) fn sort<P: Piece>(pieces: Vec<P>) -> Vec<P::Item> {
     drop(pieces);
     // They are where they belong, so nothing is given.
     let mut nothing = vec![(); sorted.len()];
-    sort_buckets(&mut sorted, buckets, &mut nothing, |_| ());
+    sort_buckets(&mut sorted, buckets, &mut nothing, &|_, _| {});
     sorted
 }
 
-/// Sorts every bucket, on all cores, and gives the sorted elements to `to`.
+/// Sorts every bucket, on all cores, and has `give` write what becomes of the sorted elements to their places in `to`.
 pub(super) fn sort_buckets<T: Item, R: Send>(
     items: &mut [T],
     buckets: Buckets,
     to: &mut [R],
-    give: impl Fn(&T) -> R + Copy + Sync,
+    give: &(dyn Fn(&[T], &mut [R]) + Sync),
 ) {
-    let Buckets::Unsorted(sizes) = buckets else { return map_into(items, to, give) };
+    let Buckets::Unsorted(sizes) = buckets else { return by_blocks(items, to, give) };
     let most = (items.len() / parallel::threads() / 2).clamp(LOCAL.start, LOCAL.end);
     let places = split(to, sizes.iter().copied());
     let (large, small): (Vec<_>, Vec<_>) =
@@ -110,13 +110,13 @@ pub(super) fn sort_buckets<T: Item, R: Send>(
     // Large buckets by all cores together, then the small ones by one core each.
     for (bucket, to) in large {
         if let Some((mut scattered, buckets)) = scatter(&[Cow::Borrowed(&*bucket)]) {
-            sort_buckets(&mut scattered, buckets, bucket, T::clone);
+            sort_buckets(&mut scattered, buckets, bucket, &|sorted, bucket| bucket.copy_from_slice(sorted));
         }
-        map_into(bucket, to, give);
+        by_blocks(bucket, to, give);
     }
-    parallel::iter(small).for_each(|(bucket, to)| {
+    parallel::map_parts(small, |(bucket, to)| {
         Room::with(|room| room.sort(bucket));
-        to.iter_mut().zip(&*bucket).for_each(|(to, item)| *to = give(item));
+        give(bucket, to);
     });
 }
 
@@ -133,13 +133,14 @@ pub(super) fn scatter<P: Piece>(pieces: &[P]) -> Option<(Vec<P::Item>, Buckets)>
     let (n, threads) = (count(pieces), parallel::threads());
     // Several per core.
     let parts = parts(pieces, (n / threads / 4).max(PART));
-    let extremes = parallel::iter(&parts)
-        .map(|part| P::Item::extremes(part.items()))
-        .reduce(|| (u64::MAX, 0), |(least, greatest), (a, b)| (least.min(a), greatest.max(b)));
+    let extremes = parallel::map_parts(&parts, |part| P::Item::extremes(part.items()))
+        .into_iter()
+        .fold((u64::MAX, 0), |(least, greatest), (a, b)| (least.min(a), greatest.max(b)));
     // Where parts are short, their counts would be more work than their elements.
     let is_last = |digit: &Prefix| digit.shift == 0 && digit.count * parts.len() <= n;
+    let by_digit = |digit: Prefix| scatter_by(&parts, digit.count, move |key| digit.of(key));
     if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(is_last) {
-        let (scattered, _) = scatter_by(&parts, all.count, move |key| all.of(key));
+        let (scattered, _) = by_digit(all);
         return Some((scattered, Buckets::Sorted));
     }
     let bits = (n / BUCKET).max(4 * threads).ilog2().min(DIGIT_BITS);
@@ -152,7 +153,7 @@ pub(super) fn scatter<P: Piece>(pieces: &[P]) -> Option<(Vec<P::Item>, Buckets)>
         let buckets = SampledBuckets::new(Prefix::new(extremes, DIGIT_BITS)?, &sample, 1 << bits);
         scatter_by(&parts, buckets.count, |key| buckets.of(key))
     } else {
-        scatter_by(&parts, prefix.count, move |key| prefix.of(key))
+        by_digit(prefix)
     };
     Some((scattered, Buckets::Unsorted(sizes)))
 }
@@ -170,7 +171,7 @@ fn scatter_by<P: Piece>(
         part.items().for_each(|item| counts[bucket(item.key())] += 1);
         counts
     };
-    let mut places: Vec<Vec<usize>> = parallel::iter(parts).map(histogram).collect();
+    let mut places: Vec<Vec<usize>> = parallel::map_parts(parts, histogram);
     // Turn counts into offsets, ordered by bucket and then by part.
     let mut place = 0;
     let size_of = |bucket| {
@@ -183,8 +184,8 @@ fn scatter_by<P: Piece>(
     let sizes = (0..count).map(size_of).collect();
     // Not zeroed, which takes a good part of the time of a sort where the memory was used before.
     let mut scattered = memory::room(place);
-    let to = Places(scattered.as_mut_ptr());
-    parallel::iter(parts).zip(parallel::iter(places)).for_each(|(part, mut places)| {
+    let to = Places::of(&mut scattered.spare_capacity_mut()[..place]);
+    parallel::map_parts(parts.iter().zip(places), |(part, mut places)| {
         let bucket = bucket_of;
         for item in part.items() {
             let place = &mut places[bucket(item.key())];
@@ -198,21 +199,4 @@ fn scatter_by<P: Piece>(
     // SAFETY: there is room for so many, and each was written, since as many as were counted were scattered.
     unsafe { scattered.set_len(place) };
     (scattered, sizes)
-}
-
-/// An array that several cores write to at disjoint places.
-struct Places<T>(*mut T);
-
-// SAFETY: it is only written to, through `write`, whose caller guarantees disjoint places.
-unsafe impl<T: Send> Sync for Places<T> {}
-
-impl<T> Places<T> {
-    /// # Safety
-    ///
-    /// The place is within the array, and no other thread accesses it.
-    #[inline]
-    unsafe fn write(&self, place: usize, item: T) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.0.add(place).write(item) };
-    }
 }

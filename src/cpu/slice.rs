@@ -10,7 +10,7 @@ use super::items::Keyed;
 use super::local::Room;
 use super::radix;
 use crate::key::Word;
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel;
 use crate::report::Form;
 
 /// Up to so many elements are sorted by one core: more do not fit its cache, and fewer are sorted sooner by many cores.
@@ -39,7 +39,12 @@ pub(crate) fn sort_words<W: Word>(
         Room::with(|room| room.sort(words));
         words.iter_mut().for_each(|key| *key = bits(*key));
     } else if let Some((mut scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }]) {
-        radix::sort_buckets(&mut scattered, buckets, words, |&key| bits(key));
+        let give = move |keys: &[W], words: &mut [W]| {
+            // A copy, which stays in registers.
+            let bits = bits;
+            words.iter_mut().zip(keys).for_each(|(word, &key)| *word = bits(key));
+        };
+        radix::sort_buckets(&mut scattered, buckets, words, &give);
     }
     Form::Radix
 }
@@ -96,6 +101,6 @@ pub(crate) fn is_in_order<T: Copy + Sync>(
         && if elements.len() <= SERIAL.end {
             (0..blocks).all(block)
         } else {
-            block(0) && parallel::iter(1..blocks).all(block)
+            block(0) && parallel::all(1..blocks, &block)
         }
 }

@@ -1,45 +1,21 @@
-//! The fast CPU sort: a parallel radix sort, or a comparison sort for few elements.
+//! The fast CPU sort: a parallel radix sort, one on one core for fewer elements, or a comparison sort for few.
 
 use std::borrow::Cow;
 
 use super::items::{Item, Piece, count, join, parts};
+use super::local::Room;
 use super::radix;
-use crate::key::Word;
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel;
 use crate::report::Form;
-use crate::words::{Words, by_width};
 
-/// Below this many elements a comparison sort on one core is faster.
+/// Below this many elements a comparison sort is faster.
+const FEW: usize = 1 << 8;
+
+/// Fewer elements than this are sorted by one core before others wake.
 const SMALL: usize = 1 << 14;
 
 /// More pieces than this are joined first, since each part of a piece has its own histogram.
 const MANY: usize = 1 << 10;
-
-/// Whether keys that come piece by piece are in order.
-#[derive(Debug, Default)]
-pub(crate) struct InOrder {
-    is_lost: bool,
-    last: u64,
-}
-
-impl InOrder {
-    /// Checks the next piece.
-    pub(crate) fn goes_on_with(&mut self, words: &Words) {
-        by_width!(words, blocks => blocks.iter().for_each(|block| self.look(block)));
-    }
-
-    fn look<W: Word>(&mut self, keys: &[W]) {
-        let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else { return };
-        self.is_lost =
-            self.is_lost || self.last > first.into() || !all(&[Cow::Borrowed(keys)], |a, b| a <= b);
-        self.last = last.into();
-    }
-
-    /// Whether all pieces so far were in order.
-    pub(crate) fn holds(&self) -> bool {
-        !self.is_lost
-    }
-}
 
 /// All elements of the pieces, stably sorted by key, ascending.
 ///
@@ -54,8 +30,12 @@ pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
         (items, Form::Reversed)
     } else if count(&pieces) < SMALL {
         let mut items = join(&pieces);
-        items.sort_by_key(|item| item.key());
-        (items, Form::Comparison)
+        if items.len() < FEW {
+            items.sort_by_key(|item| item.key());
+            return (items, Form::Comparison);
+        }
+        Room::with(|room| room.sort(&mut items));
+        (items, Form::Radix)
     } else if pieces.len() > MANY {
         (radix::sort(vec![Cow::Owned(join(&pieces))]), Form::Radix)
     } else {
@@ -64,18 +44,18 @@ pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
 }
 
 /// Whether `holds` is true for the keys of all neighbours.
-fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
+pub(super) fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
     let parts = parts(pieces, SMALL);
     // Each part is checked with the last key before it, so that every pair of neighbours is covered.
     let one = |place: usize| {
-        let before = place.checked_sub(1).and_then(|before| parts[before].last_key());
+        let before = place.checked_sub(1).map(|before| parts[before].last_key());
         let keys = parts[place].items().map(Item::key);
         before.into_iter().chain(keys).is_sorted_by(|&a, &b| holds(a, b))
     };
     match parts.len() {
         0 => true,
         1 => one(0),
-        n => one(0) && parallel::iter(1..n).all(one),
+        n => one(0) && parallel::all(1..n, &one),
     }
 }
 
@@ -85,7 +65,7 @@ mod tests {
     use super::*;
 
     /// Sizes around the thresholds.
-    const SIZES: [usize; 8] = [0, 1, 2, 3, SMALL - 1, SMALL, SMALL + 1, 3 * SMALL + 1];
+    const SIZES: [usize; 10] = [0, 1, 2, 3, FEW - 1, FEW, SMALL - 1, SMALL, SMALL + 1, 3 * SMALL + 1];
 
     /// The elements in pieces of uneven sizes, some of them empty.
     fn in_pieces<T: Copy>(elements: &[T]) -> Vec<Cow<'static, [T]>> {
@@ -122,7 +102,7 @@ mod tests {
                 for mut keys in [strict.clone(), strict.iter().rev().copied().collect()] {
                     if place + 1 < n && n > 2 {
                         keys.swap(place, place + 1);
-                        let expected = if n < SMALL { Form::Comparison } else { Form::Radix };
+                        let expected = if n < FEW { Form::Comparison } else { Form::Radix };
                         assert_eq!(sort(in_pieces(&keys)), (strict.clone(), expected), "{n} {place}");
                     }
                 }
@@ -146,7 +126,7 @@ mod tests {
         for n in [5, 3 * SMALL] {
             let keys: Vec<u64> = (0..n as u64).rev().map(|i| i / 2).collect();
             let (sorted, done) = sort(records_in_pieces(&keys));
-            assert_eq!(done, if n < SMALL { Form::Comparison } else { Form::Radix });
+            assert_eq!(done, if n < FEW { Form::Comparison } else { Form::Radix });
             let mut expected: Vec<u32> = (0..n as u32).collect();
             expected.sort_by_key(|&position| keys[position as usize]);
             assert_eq!(records(&sorted), expected);

@@ -10,7 +10,7 @@
 
 use super::Item;
 use crate::network::Step;
-use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::parallel;
 
 /// Below this many elements, one core finishes a step before others wake.
 const SERIAL: usize = 1 << 15;
@@ -27,7 +27,8 @@ pub(crate) fn perform_in_tiles<T: Item>(steps: &[Step], tile: usize, elements: &
     if elements.len() <= SERIAL {
         elements.chunks_mut(tile).for_each(each);
     } else {
-        parallel::chunks_mut(elements, tile).for_each(each);
+        let part = SERIAL.next_multiple_of(tile);
+        parallel::map_parts(elements.chunks_mut(part), |part| part.chunks_mut(tile).for_each(each));
     }
 }
 
@@ -56,12 +57,13 @@ fn perform_step_in_parallel<T: Item>(step: Step, elements: &mut [T]) {
         Step::Stride { stride_log2 } => (1 << stride_log2, false),
         Step::Alternating { .. } => return perform_alternating(step, elements),
         Step::Phase { odd } => {
-            return parallel::chunks_mut(&mut elements[usize::from(odd)..], SERIAL)
-                .for_each(compare_neighbours);
+            parallel::map_parts(elements[usize::from(odd)..].chunks_mut(SERIAL), compare_neighbours);
+            return;
         }
     };
     if 2 * half <= SERIAL {
-        return parallel::chunks_mut(elements, SERIAL).for_each(|part| perform_step(step, part));
+        parallel::map_parts(elements.chunks_mut(SERIAL), |part| perform_step(step, part));
+        return;
     }
     // There may be fewer blocks of this size than cores, so each is divided.
     for (low, high) in halves(elements, half) {
@@ -69,13 +71,11 @@ fn perform_step_in_parallel<T: Item>(step: Step, elements: &mut [T]) {
             // The last of `low` meets the first of `high`.
             let low = &mut low[half - high.len()..];
             let part = SERIAL / 2;
-            parallel::rchunks_mut(low, part)
-                .zip(parallel::chunks_mut(high, part))
-                .for_each(|(low, high)| compare_mirrored(low, high));
+            let parts = low.rchunks_mut(part).zip(high.chunks_mut(part));
+            parallel::map_parts(parts, |(low, high)| compare_mirrored(low, high));
         } else {
-            parallel::chunks_mut(low, SERIAL / 2)
-                .zip(parallel::chunks_mut(high, SERIAL / 2))
-                .for_each(|(low, high)| compare(low, high));
+            let parts = low.chunks_mut(SERIAL / 2).zip(high.chunks_mut(SERIAL / 2));
+            parallel::map_parts(parts, |(low, high)| compare(low, high));
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use super::items::Pair;
 use crate::key::Word;
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel;
 
 /// Keys examined together, by vector instructions.
 const BLOCK: usize = 64;
@@ -61,7 +61,7 @@ pub(crate) fn top<W: Word, T: Candidate<W>>(pieces: &[impl AsRef<[W]>], k: usize
     let mut best: Vec<T> = match segments.chunks(size).collect::<Vec<_>>()[..] {
         [] => Vec::new(),
         [part] => best_of(part, k),
-        ref parts => parallel::iter(parts).flat_map_iter(|part| best_of(part, k)).collect(),
+        ref parts => parallel::map_parts(parts, |part| best_of(part, k)).concat(),
     };
     cut(&mut best, k);
     best.sort_unstable();

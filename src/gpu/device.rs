@@ -7,7 +7,7 @@ use super::pipelines::Pipelines;
 use super::staging::{self, Staging};
 use crate::device::{AdapterInfo, Select};
 use crate::error::Error;
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel;
 use crate::plan::{Dispatch, Plan};
 
 /// A device that was started, its pipelines and its staging memory.
@@ -70,6 +70,6 @@ impl Gpu {
     pub fn prepare(&self, plan: &Plan) -> Result<(), Error> {
         let keys: HashSet<_> = plan.distinct_dispatches().map(Dispatch::pipeline).collect();
         let make = |key| self.pipelines.get(&self.context, key).map(drop);
-        parallel::iter(keys).try_for_each(make)
+        parallel::map_parts(keys, make).into_iter().collect()
     }
 }

@@ -37,7 +37,7 @@ use crate::clock::Instant;
 use crate::device::AdapterInfo;
 use crate::error::Error;
 use crate::kernels::{Arguments, ELEMENT_BINDINGS, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS, keep_to};
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel;
 use crate::plan::{Dispatch, Plan, RadixTuning, Shape, View};
 
 /// What offsets of bindings are multiples of, on every device.
@@ -249,7 +249,9 @@ impl Recorder {
         if keys.is_empty() {
             return Ok(());
         }
-        parallel::iter(keys).try_for_each(|key| self.pipelines.get(&self.context, key).map(drop))
+        parallel::map_parts(keys, |key| self.pipelines.get(&self.context, key).map(drop))
+            .into_iter()
+            .collect()
     }
 
     /// A buffer of these words, to be read.

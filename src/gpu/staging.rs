@@ -193,7 +193,7 @@ pub(super) fn download_to(
     let mut rest = to;
     download(context, staging, from, bytes, |block| {
         let (place, after) = std::mem::take(&mut rest).split_at_mut(block.len());
-        let parts = place.chunks_mut(COPY_PART).zip(block.chunks(COPY_PART)).collect();
+        let parts = place.chunks_mut(COPY_PART).zip(block.chunks(COPY_PART));
         parallel::map_parts(parts, |(place, part): (&mut [u8], &[u8])| place.copy_from_slice(part));
         rest = after;
         Ok(())
@@ -250,6 +250,6 @@ fn copy_to_mapped(from: &[u8], to: &wgpu::Buffer, offset: usize) -> Result<(), E
     let copy = |(from, skipped, mut to): (&[u8], usize, wgpu::BufferViewMut)| {
         to.slice(skipped..).copy_from_slice(from);
     };
-    parallel::map_parts(parts.collect::<Result<_, Error>>()?, copy);
+    parallel::map_parts(parts.collect::<Result<Vec<_>, Error>>()?, copy);
     Ok(())
 }

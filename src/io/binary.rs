@@ -9,7 +9,7 @@ use super::source::{BLOCK, Input, Opened, RegularFile};
 use crate::error::{Error, Hint};
 use crate::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
 use crate::order::{KeyOrder, Nulls};
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel;
 use crate::words::{Block, Width, Words, by_width, map_into};
 
 /// Bytes of a file that one core reads at a time: enough to use huge pages.
@@ -256,8 +256,8 @@ impl Open {
                     let (keys, bytes) = read_keys::<W>(room, source, order, read)?;
                     if bytes < room { Err(file.has_changed()) } else { Ok((keys, bytes)) }
                 };
-                let pieces: Vec<(Vec<W>, usize)> =
-                    parallel::iter(&starts).map(read).collect::<Result<_, _>>()?;
+                let pieces = parallel::map_parts(&starts, read);
+                let pieces: Vec<(Vec<W>, usize)> = pieces.into_iter().collect::<Result<_, _>>()?;
                 if pieces.is_empty() && file.size_now()? != file.size {
                     return Err(file.has_changed());
                 }
@@ -351,7 +351,7 @@ pub(super) fn first_broken<W: Word>(
     let piece = |number: usize| &keys[number * PIECE..keys.len().min((number + 1) * PIECE + 1)];
     let in_piece = |number| piece(number).windows(2).position(is_broken).map(|at| number * PIECE + at);
     let pieces = keys.len().saturating_sub(1).div_ceil(PIECE);
-    let at = if pieces < 2 { in_piece(0) } else { parallel::iter(0..pieces).find_map_first(in_piece) };
+    let at = if pieces < 2 { in_piece(0) } else { parallel::first(0..pieces, &in_piece) };
     at.map(|at| (at + 1, [keys[at].into(), keys[at + 1].into()]))
 }
 

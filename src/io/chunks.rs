@@ -72,7 +72,7 @@ fn sum(bytes: &[u8], count: impl Fn(&[u8]) -> u64 + Sync + Send) -> u64 {
     if bytes.len() <= MANY {
         return count(bytes);
     }
-    parallel::map_parts(bytes.chunks(MANY).collect(), count).into_iter().sum()
+    parallel::map_parts(bytes.chunks(MANY), count).into_iter().sum()
 }
 
 /// Reads inputs in chunks.

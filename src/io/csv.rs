@@ -467,7 +467,7 @@ fn starts<S: Width>(parts: &[Part]) -> Words<'static> {
     let of_part = |part: &Part| -> Vec<S> {
         part.starts.iter().map(|&start| S::of_usize(part.start + start as usize)).collect()
     };
-    Words::from(map_parts(parts.iter().collect(), of_part)).joined()
+    Words::from(map_parts(parts.iter(), of_part)).joined()
 }
 
 impl Table {

@@ -15,11 +15,11 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::format::Format;
 use super::number::{Integer, Spelled, float, has_fraction, integer, is_exactly, leading, spelled};
 use super::size::{self, Size};
 use super::time::{self, Time};
 use crate::error::{Error, ErrorKind, Hint};
+use crate::format::Format;
 use crate::human::quoted;
 use crate::key::ElementType;
 use crate::order::{Class, KeyOrder, Nulls, Reading};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel;
 
 /// The most records per piece.
 const PIECE: usize = 1 << 17;
@@ -32,7 +32,7 @@ pub(super) fn write<T: Sync>(
         return Ok(());
     }
     let group = piece * parallel::threads();
-    let print_group = |group: &[T]| parallel::chunks(group, piece).map(print_piece).collect::<Vec<_>>();
+    let print_group = |group: &[T]| parallel::map_parts(group.chunks(piece), print_piece);
     std::thread::scope(|scope| {
         let mut groups = records.chunks(group);
         let mut next = groups.next().map(print_group);

@@ -11,7 +11,7 @@ use super::compression::{self, Compression};
 use crate::error::Error;
 use crate::file::{fill, fill_at, read_at};
 use crate::human;
-use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::parallel;
 
 /// An input source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -451,7 +451,7 @@ impl RegularFile {
 /// Fills `room` from `place` on, in pieces of this size, as far as the file goes.
 fn fill_by_all_cores(file: &File, room: &mut [u8], place: u64, piece: usize) -> io::Result<usize> {
     let read = |(number, room): (usize, &mut [u8])| fill_at(file, room, place + (number * piece) as u64);
-    let counts: Vec<io::Result<usize>> = parallel::chunks_mut(room, piece).enumerate().map(read).collect();
+    let counts: Vec<io::Result<usize>> = parallel::map_parts(room.chunks_mut(piece).enumerate(), read);
     let mut total = 0;
     for count in counts {
         match count {

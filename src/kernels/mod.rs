@@ -421,6 +421,7 @@ impl Dispatch {
     /// # Errors
     ///
     /// More elements than it is for.
+    #[cfg(feature = "gpu")]
     pub(crate) fn for_fewer(&self, count: u32, shape: Shape, limits: &Limits) -> Result<Self, Error> {
         keep_to([("elements of a dispatch", count.into(), self.count.into())])?;
         let Launch { workgroups, .. } = self.kernel.family().launch(count, shape, limits);
@@ -439,6 +440,7 @@ impl Dispatch {
     }
 
     /// The digit that it is about; 0 if none.
+    #[cfg(feature = "gpu")]
     pub(crate) fn digit(&self) -> u32 {
         match self.kernel {
             Kernel::Radix(radix) => radix.digit,
@@ -448,6 +450,7 @@ impl Dispatch {
     }
 
     /// The group of segments that it sorts, if it is one.
+    #[cfg(feature = "gpu")]
     pub(crate) fn group(&self) -> Option<Group> {
         if let Kernel::Batch(batch) = self.kernel { batch.group() } else { None }
     }

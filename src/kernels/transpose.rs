@@ -16,7 +16,6 @@ use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::{self, Step};
-use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
 
 /// What is done to an array whose size is a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -190,7 +189,7 @@ impl Twin for Rows {
                     let (column, row) = (i >> rows_log2, i & ((1 << rows_log2) - 1));
                     *element = before[(row << columns_log2) + column];
                 };
-                parallel::iter(elements).enumerate().for_each(place);
+                elements.iter_mut().enumerate().for_each(place);
             }
         }
     }

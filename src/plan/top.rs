@@ -55,6 +55,7 @@ impl Plan {
     }
 
     /// How many elements a sort that leaves the first `k` of `n` has to do with as a whole.
+    #[cfg(feature = "gpu")]
     pub(crate) fn left_to_sort(k: usize, n: usize, shape: Shape, limits: &Limits) -> usize {
         match k {
             _ if k <= tuning::TOP_MOST as usize => 1,

@@ -13,7 +13,7 @@
 //! are less. Equal keys are of the earlier runs first.
 
 use crate::cpu::Item;
-use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::parallel;
 
 /// Elements of the result that are worth another core's while.
 const PART: usize = 1 << 16;
@@ -32,8 +32,8 @@ pub(crate) fn merge<T: Item>(runs: &[&[T]], to: &mut [T]) {
     let size = to.len().div_ceil(4 * parallel::threads()).clamp(least, least.max(MOST));
     let ends: Vec<usize> = (1..=to.len().div_ceil(size)).map(|part| (part * size).min(to.len())).collect();
     let mut cuts = vec![vec![0; runs.len()]];
-    cuts.extend(parallel::iter(&ends).map(|&end| cut(&runs, end)).collect::<Vec<_>>());
-    parallel::chunks_mut(to, size).zip(parallel::windows(&cuts, 2)).for_each(|(to, cuts)| {
+    cuts.extend(parallel::map_parts(&ends, |&end| cut(&runs, end)));
+    parallel::map_parts(to.chunks_mut(size).zip(cuts.windows(2)), |(to, cuts)| {
         let parts = runs.iter().zip(&cuts[0]).zip(&cuts[1]);
         let parts: Vec<&[T]> = parts.map(|((run, &begin), &end)| &run[begin..end]).collect();
         merge_on_one_core(&parts, to);

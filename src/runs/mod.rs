@@ -1,13 +1,23 @@
 //! Sorted runs: sequences of records that are each in order, in memory or in temporary files, and their merge into one.
 
+#[cfg(feature = "cli")]
 mod budget;
 mod merge;
+#[cfg(feature = "cli")]
 mod spill;
+#[cfg(feature = "gpu")]
 mod windows;
 
+#[cfg(feature = "cli")]
 pub use self::budget::Budget;
+#[cfg(feature = "cli")]
 pub(crate) use self::budget::RECORDS;
-pub(crate) use self::merge::{merge, merge_by};
+pub(crate) use self::merge::merge;
+#[cfg(feature = "cli")]
+pub(crate) use self::merge::merge_by;
+#[cfg(feature = "cli")]
 pub use self::spill::Folders;
+#[cfg(feature = "cli")]
 pub(crate) use self::spill::{Spill, Spilled};
+#[cfg(feature = "gpu")]
 pub(crate) use self::windows::windows;

@@ -19,7 +19,7 @@ use super::Budget;
 use crate::error::Error;
 use crate::file::{fill_at, is_in_memory, write_all_at};
 use crate::human;
-use crate::parallel::{self, IndexedParallelIterator, ParallelIterator};
+use crate::parallel;
 
 /// Folders for temporary files, used in turn.
 #[derive(Debug)]
@@ -296,7 +296,9 @@ impl SpillReader {
         let whole = room.len().min(left) / size;
         let room = &mut room[..whole * size];
         let blocks = &blocks[self.next..self.next + whole];
-        parallel::chunks_mut(room, size).zip(blocks).try_for_each(|(room, block)| store.read(block, room))?;
+        parallel::map_parts(room.chunks_mut(size).zip(blocks), |(room, block)| store.read(block, room))
+            .into_iter()
+            .collect::<io::Result<()>>()?;
         store.free(blocks);
         self.next += whole;
         Ok(room.len())

@@ -107,7 +107,7 @@ fn sort_pieces<P: Piece>(
     let dispatches = plan.dispatch_count();
     let mut elements = cpu::join(&pieces);
     drop(pieces);
-    network::perform(&plan, &mut elements, |done| progress(done, dispatches));
+    network::perform_steps(&plan, &mut elements, |done| progress(done, dispatches));
     let report = Report {
         ran: Ran { algorithm: Some(algorithm), form: Form::Network },
         dispatches,

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::method::{Planned, Task, first_that_fits};
-use super::{Give, Incoming, Job, Method, Ordered, Place, Progress};
+use super::planned::{Planned, Task, first_that_fits};
+use super::{Give, Incoming, Job, Method, Ordered, Place, Progress, shares};
 use crate::clock::{Clock, Elapsed, Instant};
 use crate::cpu;
 use crate::error::Error;
@@ -23,6 +23,9 @@ pub(super) struct OnGpu {
     radix_from: RadixFrom,
     buffers: Mutex<Vec<Buffers>>,
 }
+
+/// Fewer keys are sorted by the first of several GPUs alone.
+const FEW: usize = 1 << 20;
 
 impl OnGpu {
     pub(super) fn new(gpu: Gpu) -> Self {
@@ -114,6 +117,23 @@ impl OnGpu {
         let plans = job.method.plans(task, &self.gpu.info().limits, &self.radix_from);
         let (planned, buffers, lacked) = first_that_fits(plans, |plan| self.buffers(plan))?;
         Ok(Placed { task, planned, buffers, lacked, allocating: start.elapsed() })
+    }
+
+    /// Does a job on `all` GPUs, of which this is the first, or on this one alone.
+    pub(super) fn perform<'s>(
+        &'s self,
+        all: &'s [Self],
+        job: Job,
+        progress: Progress,
+    ) -> Result<Ordered<'s>, Error> {
+        if all.len() > 1 && job.keys.n >= FEW {
+            return shares::sort(all, job, progress);
+        }
+        match self.place(&job) {
+            Ok(placed) => self.sort(job, placed, progress),
+            Err(error) if error.is_of_size() => shares::sort(all, job, progress),
+            Err(error) => Err(error),
+        }
     }
 
     /// Does a job where it was placed, and leaves the result on the device.

@@ -18,7 +18,7 @@ use crate::io::number::{ends_line, is_space, token_at};
 use crate::io::source::{LineEnd, MARK};
 use crate::key::ElementType;
 use crate::order::KeyOrder;
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel;
 
 pub(super) const QUOTE: u8 = b'"';
 
@@ -356,9 +356,9 @@ fn cuts(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) -> Vec<u
         cuts.dedup();
         return cuts;
     }
-    let quotes: Vec<usize> = parallel::iter(&starts)
-        .map(|&start| memchr::memchr_iter(QUOTE, &bytes[start..range.end.min(start + size)]).count())
-        .collect();
+    let quotes = parallel::map_parts(&starts, |&start| {
+        memchr::memchr_iter(QUOTE, &bytes[start..range.end.min(start + size)]).count()
+    });
     let mut inside = false;
     let mut cuts = vec![range.start];
     for (&start, quotes) in starts[1..].iter().zip(quotes) {

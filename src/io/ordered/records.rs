@@ -19,7 +19,7 @@ use crate::io::output::Output;
 use crate::io::stream::cell::Cell;
 use crate::io::stream::{Batch, Expected, Stream, Stretches};
 use crate::order::Selection;
-use crate::parallel::{self, ParallelIterator, WriteBehind};
+use crate::parallel::{self, WriteBehind};
 use crate::runs;
 
 /// Records read by themselves at once.
@@ -244,7 +244,7 @@ fn merge_to(
                 }),
             }
         };
-        let mut parts: Vec<Part> = parallel::windows(&cuts, 2).map(part).collect();
+        let mut parts: Vec<Part> = parallel::map_parts(cuts.windows(2), part);
         let lasts = pieces.iter().zip(&ends).filter(|(piece, end)| piece.at < **end);
         last = lasts.map(|(piece, end)| piece.key(end - 1, keys)).max().map(<[u128]>::to_vec);
         for part in &mut parts {

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::integers::Integers;
@@ -17,7 +18,7 @@ use crate::io::records::{Print, Records, Spelling};
 use crate::io::source::{Before, Input, MARK, Opened, RegularFile, Text};
 use crate::key::ElementType;
 use crate::order::KeyOrder;
-use crate::parallel::{self, ParallelIterator};
+use crate::parallel;
 use crate::runs::Budget;
 
 /// Bytes per read: fits a core's cache.
@@ -236,17 +237,20 @@ impl IntegerFiles {
             progress(read.fetch_add(count as u64, Ordering::Relaxed) + count as u64);
             Ok(count)
         };
-        let pieces: Result<Vec<Option<(Integers, u64)>>, Error> = parallel::iter(group)
-            .map_init(Vec::new, |buffer, (number, stretch)| {
-                let integers = Integers::new(self.element, guess((stretch.end - stretch.start) as usize));
-                let read = |block: &mut [u8], place| read_block(&self.files[*number], block, place);
-                let piece = read_stretch(integers, stretch.clone(), buffer, &stop, read);
-                if !matches!(piece, Ok(Some(_))) {
-                    stop.store(true, Ordering::Relaxed);
-                }
-                piece
-            })
-            .collect();
+        let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
+        let buffers = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let pieces = parallel::map_parts(group, |(number, stretch)| {
+            let mut buffer = buffers().pop().unwrap_or_default();
+            let integers = Integers::new(self.element, guess((stretch.end - stretch.start) as usize));
+            let read = |block: &mut [u8], place| read_block(&self.files[*number], block, place);
+            let piece = read_stretch(integers, stretch.clone(), &mut buffer, &stop, read);
+            if !matches!(piece, Ok(Some(_))) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            buffers().push(buffer);
+            piece
+        });
+        let pieces: Result<Vec<Option<(Integers, u64)>>, Error> = pieces.into_iter().collect();
         let Some(pieces) = pieces?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let (pieces, ends): (Vec<Integers>, Vec<u64>) = pieces.into_iter().unzip();
         // A line may be longer than a stretch.

@@ -1,0 +1,32 @@
+//! In place of the GPU, in builds without it: the same names, of which no value exists. So nothing else has to ask
+//! whether there may be one.
+
+#![allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
+
+#[cfg(feature = "cli")]
+mod timed;
+
+use crate::device::{AdapterInfo, Select};
+use crate::error::{Error, ErrorKind};
+
+#[cfg(feature = "cli")]
+pub use self::timed::{Buffers, Upload, execute, time_passes, time_submits};
+
+/// No adapters.
+#[must_use]
+pub fn adapters() -> Vec<AdapterInfo> {
+    Vec::new()
+}
+
+/// A GPU that was started: none can be.
+pub enum Gpu {}
+
+impl Gpu {
+    pub fn start(select: &Select) -> Result<Self, Error> {
+        Err(Error::new(ErrorKind::NoDevice { wanted: select.clone(), adapters: None }))
+    }
+
+    pub fn info(&self) -> &AdapterInfo {
+        match *self {}
+    }
+}

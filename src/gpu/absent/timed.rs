@@ -1,0 +1,64 @@
+//! What benchmarks and traces time.
+
+use std::time::Duration;
+
+use super::Gpu;
+use crate::clock::Elapsed;
+use crate::error::Error;
+use crate::plan::Plan;
+
+impl Gpu {
+    pub fn prepare(&self, _: &Plan) -> Result<(), Error> {
+        match *self {}
+    }
+
+    pub fn copy_bandwidth(&self) -> Result<f64, Error> {
+        match *self {}
+    }
+}
+
+/// Elements on a GPU.
+pub enum Buffers {}
+
+/// Keys on their way to a GPU.
+pub enum Upload {}
+
+impl Buffers {
+    pub fn new(gpu: &Gpu, _: &Plan) -> Result<Self, Error> {
+        match *gpu {}
+    }
+
+    pub fn begin_upload(&self, _: &Gpu) -> Result<Upload, Error> {
+        match *self {}
+    }
+
+    pub fn download_keys(&self, _: &Gpu, _: &mut [u8]) -> Result<(), Error> {
+        match *self {}
+    }
+
+    pub fn download_positions(&self, _: &Gpu, _: &mut [u32]) -> Result<(), Error> {
+        match *self {}
+    }
+}
+
+impl Upload {
+    pub fn push(&mut self, _: &[u8]) -> Result<(), Error> {
+        match *self {}
+    }
+
+    pub fn finish(self) -> Result<(), Error> {
+        match self {}
+    }
+}
+
+pub fn time_passes(gpu: &Gpu, _: &Plan, _: &Buffers) -> Result<Vec<Duration>, Error> {
+    match *gpu {}
+}
+
+pub fn time_submits(gpu: &Gpu, _: &Plan, _: &Buffers) -> Result<Vec<Duration>, Error> {
+    match *gpu {}
+}
+
+pub fn execute(gpu: &Gpu, _: &Plan, _: &Buffers, _: impl FnMut(u64)) -> Result<(Elapsed, u64), Error> {
+    match *gpu {}
+}

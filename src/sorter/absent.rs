@@ -1,0 +1,49 @@
+//! In place of the sorter's GPUs, in builds without them: the same names, of which no value exists.
+
+#![allow(clippy::needless_pass_by_value)]
+
+use super::{Job, Method, Ordered, Progress};
+use crate::error::Error;
+use crate::gpu::Gpu;
+use crate::plan::{RadixFrom, Shape};
+use crate::words::Words;
+
+pub(super) enum OnGpu {}
+
+impl OnGpu {
+    pub(super) fn new(gpu: Gpu) -> Self {
+        match gpu {}
+    }
+
+    pub(super) fn with_radix_from(self, _: RadixFrom) -> Self {
+        match self {}
+    }
+
+    pub(super) fn gpu(&self) -> &Gpu {
+        match *self {}
+    }
+
+    pub(super) fn takes(&self, _: usize, _: Shape, _: Method) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn perform<'s>(&'s self, _: &'s [Self], _: Job, _: Progress) -> Result<Ordered<'s>, Error> {
+        match *self {}
+    }
+}
+
+/// A result on a GPU.
+pub(super) struct OnDevice<'s>(&'s OnGpu);
+
+/// Results on a GPU, which it merges.
+pub(super) use self::OnDevice as Merging;
+
+impl OnDevice<'_> {
+    pub(super) fn bring(self) -> Result<Words<'static>, Error> {
+        match *self.0 {}
+    }
+
+    pub(super) fn take(self, _: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<(), Error> {
+        match *self.0 {}
+    }
+}

@@ -1,0 +1,207 @@
+//! What a sort is done with on a GPU: by name, or the faster algorithm for the size, the shape and the device.
+
+use super::Method;
+use crate::algorithm::{Algorithm, Variant};
+use crate::device::Limits;
+use crate::error::Error;
+use crate::human::grouped;
+use crate::plan::{Plan, RadixFrom, Shape};
+
+/// A sort as it is planned for a GPU.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    /// Its passes.
+    pub(super) plan: Plan,
+    /// The algorithm.
+    pub(super) algorithm: Algorithm,
+    /// Its variant.
+    pub(super) variant: Variant,
+}
+
+/// What is planned: a sort of `n` elements, or what brings the `first` of them to the front.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pub(super) n: usize,
+    pub(super) first: Option<usize>,
+    pub(super) shape: Shape,
+}
+
+impl Method {
+    /// The algorithms to be tried in turn: what follows is for a device that lacks what the one before needs.
+    fn algorithms(self, task: Task, limits: &Limits, radix_from: &RadixFrom) -> &'static [Algorithm] {
+        use Algorithm::{Bitonic, OddEven, Radix};
+        let has =
+            |variant| Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant));
+        match self.algorithm.or_else(|| self.variant.and_then(has)) {
+            Some(OddEven) => &[OddEven],
+            Some(Radix) => &[Radix],
+            None if task.left_to_sort(limits) >= radix_from.of(task.shape) => &[Radix, Bitonic],
+            Some(Bitonic) | None => &[Bitonic],
+        }
+    }
+
+    /// Its plans for a device with these limits, in the order of [`Method::algorithms`]. What brings the first to the front
+    /// may need what a whole sort does without, a second array mostly: that comes last.
+    pub(super) fn plans(
+        self,
+        task: Task,
+        limits: &Limits,
+        radix_from: &RadixFrom,
+    ) -> impl Iterator<Item = Result<Planned, Error>> {
+        let Task { n, first, shape } = task;
+        let algorithms = self.algorithms(task, limits, radix_from);
+        let planned = algorithms.iter().map(move |&algorithm| (algorithm, first));
+        let whole = algorithms.last().filter(|_| first.is_some()).map(|&last| (last, None));
+        planned.chain(whole).map(move |(algorithm, first)| {
+            let variant = self.variant.unwrap_or_else(|| algorithm.default_variant(limits));
+            let plan = match first {
+                Some(first) => Plan::first(first, n, algorithm, variant, shape, limits)?,
+                None => Plan::new(algorithm, variant, n, shape, limits)?,
+            };
+            Ok(Planned { plan, algorithm, variant })
+        })
+    }
+
+    /// Why a sort ran by this algorithm, unless it was named; or what the device lacked for a faster one.
+    pub(super) fn why(
+        self,
+        ran: Algorithm,
+        task: Task,
+        radix_from: &RadixFrom,
+        lacked: Option<&Error>,
+    ) -> Option<String> {
+        let from = grouped(radix_from.of(task.shape));
+        let is_open = self.algorithm.is_none() && self.variant.is_none();
+        match (ran, lacked) {
+            (_, Some(error)) => Some(format!("the GPU has too little for what is faster: {error}")),
+            (Algorithm::Radix, None) if is_open => {
+                Some(format!("radix sort is the faster one from {from} elements on"))
+            }
+            (_, None) if is_open && task.first.is_none() => {
+                Some(format!("bitonic sort is the faster one below {from} elements"))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Task {
+    /// How many elements a whole sort has to do with.
+    fn left_to_sort(self, limits: &Limits) -> usize {
+        self.first.map_or(self.n, |first| Plan::left_to_sort(first, self.n, self.shape, limits))
+    }
+}
+
+/// The first of these plans that has room, with that room, and what the one before it lacked.
+///
+/// # Errors
+///
+/// What the last one lacks; whatever else goes wrong.
+pub(super) fn first_that_fits<R>(
+    plans: impl IntoIterator<Item = Result<Planned, Error>>,
+    mut room: impl FnMut(&Plan) -> Result<R, Error>,
+) -> Result<(Planned, R, Option<Error>), Error> {
+    let mut plans = plans.into_iter().peekable();
+    let mut lacked = None;
+    loop {
+        let planned = plans.next().expect("there is an algorithm for everything");
+        let fitted = planned.and_then(|planned| room(&planned.plan).map(|room| (planned, room)));
+        match fitted {
+            Ok((planned, room)) => return Ok((planned, room, lacked)),
+            Err(error) if error.is_too_much() && plans.peek().is_some() => lacked = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Kind;
+
+    const FREE: Method = Method { algorithm: None, variant: None };
+
+    fn task(n: usize, first: Option<usize>) -> Task {
+        Task { n, first, shape: Shape::ALL[1] }
+    }
+
+    fn names(method: Method, task: Task) -> Vec<&'static str> {
+        let radix_from = RadixFrom::of_kind(Kind::Software).with(Shape::ALL[1], 100_000);
+        method
+            .algorithms(task, &Limits::WEBGPU, &radix_from)
+            .iter()
+            .map(|algorithm| algorithm.name())
+            .collect()
+    }
+
+    #[test]
+    fn the_faster_algorithm_is_planned_first() {
+        assert_eq!(names(FREE, task(99_999, None)), ["bitonic"]);
+        assert_eq!(names(FREE, task(100_000, None)), ["radix", "bitonic"]);
+        assert_eq!(names(FREE, Task { shape: Shape::ALL[0], ..task(70_000, None) }), ["radix", "bitonic"]);
+        // By what is left to be sorted.
+        assert_eq!(names(FREE, task(1 << 26, Some(1024))), ["bitonic"]);
+        assert_eq!(names(FREE, task(1 << 26, Some(50_000))), ["bitonic"]);
+        assert_eq!(names(FREE, task(1 << 26, Some(1 << 20))), ["radix", "bitonic"]);
+        assert_eq!(names(FREE, task(1 << 26, Some(1 << 26))), ["radix", "bitonic"]);
+        // What is named is done, and nothing else.
+        for algorithm in Algorithm::ALL {
+            for &variant in algorithm.variants() {
+                let named = Method { algorithm: Some(algorithm), variant: Some(variant) };
+                assert_eq!(names(named, task(1 << 26, None)), [algorithm.name()]);
+                let by_variant = Method { algorithm: None, variant: Some(variant) };
+                let [only] = by_variant.algorithms(
+                    task(1 << 26, None),
+                    &Limits::WEBGPU,
+                    &RadixFrom::of_kind(Kind::Discrete),
+                ) else {
+                    panic!("a variant is of one algorithm");
+                };
+                assert!(only.variants().contains(&variant));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_device_lacks_leaves_the_next_plan() {
+        let radix_from = RadixFrom::of_kind(Kind::Discrete);
+        let fitted = |limits: Limits, room: fn(&Plan) -> Result<u32, Error>| {
+            let plans = FREE.plans(task(100_000, None), &limits, &radix_from);
+            first_that_fits(plans, room).map(|(planned, _, lacked)| (planned.algorithm, lacked))
+        };
+        let why = |ran, lacked| FREE.why(ran, task(100_000, None), &radix_from, lacked).unwrap();
+        // A second array is there, or is not, or not even a first.
+        let has_room = |plan: &Plan| Ok(plan.other_room());
+        let has_little = |plan: &Plan| match plan.other_room() {
+            0 => Ok(0),
+            more => Err(Error::limit("elements", more.into(), 0)),
+        };
+        let (ran, lacked) = fitted(Limits::WEBGPU, has_room).unwrap();
+        assert_eq!((ran, lacked.is_none()), (Algorithm::Radix, true));
+        assert_eq!(why(ran, None), "radix sort is the faster one from 32,769 elements on");
+        let (ran, lacked) = fitted(Limits::WEBGPU, has_little).unwrap();
+        assert_eq!(ran, Algorithm::Bitonic);
+        let said = why(ran, lacked.as_ref());
+        assert!(said.starts_with("the GPU has too little for what is faster: "), "{said}");
+        assert!(said.contains("elements"), "{said}");
+        // So it is with a selection; the sort is in place then.
+        for algorithm in [None, Some(Algorithm::Bitonic)] {
+            let some = Task { n: 1 << 22, first: Some(100_000), shape: Shape::ALL[1] };
+            let method = Method { algorithm, variant: None };
+            let plans = || method.plans(some, &Limits::WEBGPU, &radix_from);
+            assert!(first_that_fits(plans(), has_room).unwrap().0.plan.reduces());
+            let (planned, _, lacked) = first_that_fits(plans(), has_little).unwrap();
+            assert_eq!((planned.algorithm, planned.plan.other_room()), (Algorithm::Bitonic, 0));
+            assert!(method.why(planned.algorithm, some, &radix_from, lacked.as_ref()).is_some());
+        }
+        let (ran, _) = fitted(Limits { subgroups: None, ..Limits::WEBGPU }, has_room).unwrap();
+        assert_eq!(ran, Algorithm::Bitonic);
+        assert!(fitted(Limits::WEBGPU, |_| Err(Error::limit("elements", 1, 0))).is_err());
+        // A failure is none that another plan could mend.
+        let fails = |_: &Plan| Err(Error::device("gone"));
+        assert!(matches!(
+            fitted(Limits::WEBGPU, fails).unwrap_err().kind(),
+            crate::error::ErrorKind::Device(_)
+        ));
+    }
+}
