@@ -178,7 +178,7 @@ fn wide_positions<T: Element>(elements: &[T], order: KeyOrder) -> Vec<u64> {
 fn sort_on_cpu<T: Element>(elements: &mut [T], order: KeyOrder) -> Report {
     let start = Instant::now();
     let map = T::Word::map(order.map(T::TYPE));
-    if map.float.is_some() && are_surely_in_order(elements, order) {
+    if are_surely_in_order(elements, order) {
         return Report::on_cpu(Form::InOrder, start.elapsed());
     }
     let form = match (T::as_words(elements), map.float) {
@@ -196,7 +196,7 @@ fn sort_on_cpu<T: Element>(elements: &mut [T], order: KeyOrder) -> Report {
     Report::on_cpu(form, start.elapsed())
 }
 
-/// Whether floats are in order, as far as comparing them tells, which is faster than comparing their keys: not if there are NaN, or
+/// Whether elements are in order, as far as comparing them tells, which is faster than comparing their keys: not if there are NaN, or
 /// zeros of both signs side by side.
 fn are_surely_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
     let same = |a: T, b: T| a.to_word() == b.to_word();

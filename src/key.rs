@@ -21,7 +21,7 @@
 //! Elements of one or two bytes have 32-bit keys and use the lowest bits.
 
 use std::fmt;
-use std::ops::BitXor;
+use std::ops::{BitXor, Shl};
 
 use crate::names::named;
 
@@ -157,6 +157,7 @@ pub trait Word:
     + From<u32>
     + Into<u64>
     + BitXor<Output = Self>
+    + Shl<u32, Output = Self>
     + bytemuck::Pod
     + fmt::Debug
 {

@@ -13,13 +13,15 @@ use crate::support::tier;
 const SIZES: [usize; 5] = [24, 1 << 11, 1 << 15, 1 << 17, 1 << 19];
 
 /// The shapes of input, by their names.
-const SHAPES: [&str; 15] = [
+const SHAPES: [&str; 17] = [
     "random",
     "equal",
     "sorted",
     "reversed",
     "sorted but one",
     "few distinct",
+    "few distinct in some bits",
+    "few distinct in some bits but one",
     "near zero",
     "extremes",
     "equal above, random below",
@@ -40,6 +42,12 @@ fn bits(element: ElementType, shape: &str, n: usize) -> Vec<u64> {
     let mut bits: Vec<u64> = match shape {
         "equal" => vec![0x4045_2E81_1F0A_9C37; n],
         "few distinct" => random.map(|word| (word % 7).wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect(),
+        // The one is where no sample looks.
+        "few distinct in some bits" => random.map(|word| (word % 5) << (width / 2 - 2)).collect(),
+        "few distinct in some bits but one" => random
+            .enumerate()
+            .map(|(i, word)| if i + 2 == n { 3 } else { (word % 5) << (width / 2 - 2) })
+            .collect(),
         // Of both signs, where there are signs: zeros, the least of all, −1 and those beside it.
         "near zero" => random.map(|word| (word & sign) | ((word >> 32) % 5)).collect(),
         "extremes" => {

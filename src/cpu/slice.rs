@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::counts;
+use super::counts::{self, PLACES, TABLES};
 use super::items::Keyed;
 use super::local::Room;
 use super::radix;
@@ -60,9 +60,12 @@ pub(crate) fn sort_shorts<T: Copy + Send + Sync, K: Word>(
     if let Some(form) = put_in_order(elements, key) {
         return form;
     }
-    if bits == 8 || n >= MANY {
-        counts::sort_bits(elements, bits, key, element);
-    } else if n < FEW || !counts::sort_few(elements, key, element) {
+    let is_sorted = match bits {
+        8 => counts::sort_bits::<PLACES, TABLES, _, _>(elements, 0, key, element),
+        _ if n >= MANY => counts::sort_bits::<{ 1 << 16 }, 1, _, _>(elements, 0, key, element),
+        _ => n >= FEW && counts::sort_few(elements, key, element),
+    };
+    if !is_sorted {
         Room::with(|room| room.sort_shorts(elements, key, element));
     }
     Form::Radix
@@ -90,7 +93,7 @@ pub(crate) fn is_in_order<T: Copy + Sync>(
     const BLOCK: usize = 1 << 12;
     let each = |first: &[T]| {
         // All of a block: a loop that may end anywhere does not use vectors.
-        first.iter().zip(&first[1..]).fold(true, |all, (&a, &b)| all & holds(a, b))
+        !first.iter().zip(&first[1..]).fold(false, |lost, (&a, &b)| lost | !holds(a, b))
     };
     let pairs = elements.len().saturating_sub(1);
     let block = |at: usize| each(&elements[at * BLOCK..=pairs.min((at + 1) * BLOCK)]);
