@@ -7,6 +7,8 @@
 
 use std::cell::Cell;
 
+use bytemuck::Pod;
+
 use super::items::Item;
 use crate::key::Word;
 
@@ -90,7 +92,7 @@ impl Room {
     }
 
     /// So many elements, whatever they are, and the counts.
-    fn split<T: Item>(&mut self, count: usize) -> (&mut [T], &mut [Counts; DIGITS]) {
+    fn split<T: Pod>(&mut self, count: usize) -> (&mut [T], &mut [Counts; DIGITS]) {
         let bytes = count * size_of::<T>();
         if self.words.len() * size_of::<u64>() < bytes {
             // To the next power of two, so that it rarely grows.
@@ -114,25 +116,27 @@ impl Room {
         key: impl Fn(T) -> K + Copy,
         element: impl Fn(K) -> T + Copy,
     ) {
-        let (scratch, [lows, highs, _]) = self.split(elements.len());
+        let short = |element| key(element).as_usize() as u16;
+        let element = |key: u16| element(K::of_usize(key.into()));
+        let (scratch, [lows, highs, _]) = self.split::<u16>(elements.len());
         let Some(&first) = elements.first() else { return };
         lows[..256].fill(0);
         highs[..256].fill(0);
-        let low = |key: K| key.as_usize() % 256;
-        let high = |key: K| key.as_usize() / 256 % 256;
+        let low = |key: u16| usize::from(key) % 256;
+        let high = |key: u16| usize::from(key) / 256;
         for &element in &*elements {
-            lows[low(key(element))] += 1;
-            highs[high(key(element))] += 1;
+            lows[low(short(element))] += 1;
+            highs[high(short(element))] += 1;
         }
         // A byte that is the same in all moves none.
         let n = elements.len();
-        if lows[low(key(first))] as usize == n {
-            scratch.iter_mut().zip(&*elements).for_each(|(to, &element)| *to = key(element));
+        if lows[low(short(first))] as usize == n {
+            scratch.iter_mut().zip(&*elements).for_each(|(to, &element)| *to = short(element));
         } else {
             // SAFETY: these are the elements that were counted.
-            unsafe { scatter(elements, scratch, lows, 256, |element| low(key(element)), key) };
+            unsafe { scatter(elements, scratch, lows, 256, |element| low(short(element)), short) };
         }
-        if highs[high(key(first))] as usize == n {
+        if highs[high(short(first))] as usize == n {
             elements.iter_mut().zip(&*scratch).for_each(|(to, &key)| *to = element(key));
         } else {
             // SAFETY: these are the keys of those that were counted.
