@@ -102,7 +102,9 @@ impl Browser {
         self.queue.submit([encoder.finish()]);
         let (sender, done) = futures_channel::oneshot::channel();
         // Nobody waits for it any more where the page is gone.
-        self.queue.on_submitted_work_done(move || drop(sender.send(())));
+        self.queue.on_submitted_work_done(move || {
+            let _ = sender.send(());
+        });
         done.await.map_err(|_| "the device is gone".to_owned())?;
         Ok(js_sys::Date::now() - start)
     }
