@@ -74,6 +74,7 @@ fn best_of<W: Word, T: Candidate<W>>(part: &[(usize, &[W])], k: usize) -> Vec<T>
     let all: usize = part.iter().map(|(_, keys)| keys.len()).sum();
     let mut best: Vec<T> = Vec::with_capacity(all.min(room + BLOCK));
     let mut limit: Option<W> = None;
+    let mut better = [T::new(W::default(), 0); BLOCK];
     for &(first, keys) in part {
         for (block, keys) in keys.chunks(BLOCK).enumerate() {
             if let Some(limit) = limit
@@ -82,11 +83,13 @@ fn best_of<W: Word, T: Candidate<W>>(part: &[(usize, &[W])], k: usize) -> Vec<T>
             {
                 continue;
             }
-            for (key, position) in keys.iter().copied().zip(first + block * BLOCK..) {
-                if limit.is_none_or(|limit| key < limit) {
-                    best.push(T::new(key, position as u32));
-                }
+            // Without a jump for each, which could not be foretold.
+            let mut count = 0;
+            for (&key, position) in keys.iter().zip(first + block * BLOCK..) {
+                better[count] = T::new(key, position as u32);
+                count += usize::from(limit.is_none_or(|limit| key < limit));
             }
+            best.extend_from_slice(&better[..count]);
             if best.len() >= room {
                 cut(&mut best, k);
                 limit = best.last().map(|last| last.key());
