@@ -34,6 +34,8 @@ pub enum Hint {
     Empty,
     /// A place for invalid fields, or leaving them out: the order makes them an error.
     Invalid,
+    /// Keeping comments on top, or a place for them as for other invalid fields.
+    Comments,
     /// Specifying a column.
     Column,
     /// Specifying a column by its number.
@@ -44,6 +46,8 @@ pub enum Hint {
     Header,
     /// Reading lines, and ordering them by one of their fields.
     Lines,
+    /// Saying whether these are lines, or text with any numbers on a line.
+    Several,
     /// Sorting the input instead of merging it.
     Sort,
 }

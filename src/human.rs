@@ -75,6 +75,13 @@ pub fn path(path: &Path) -> String {
     shown(path.as_os_str().as_encoded_bytes(), NAME)
 }
 
+/// A name in at most so many characters, of which the middle may be omitted.
+#[must_use]
+pub fn cut(name: &str, most: usize) -> String {
+    let whole = shown(name.as_bytes(), most);
+    if whole.chars().count() <= most { whole } else { shown(name.as_bytes(), most.saturating_sub(1)) }
+}
+
 /// Several lines of another program's output, as a message can show them on one line.
 #[must_use]
 pub fn said(text: impl AsRef<[u8]>) -> String {
@@ -145,6 +152,10 @@ mod tests {
             assert!(quoted(vec![0x1b; long]).chars().count() <= 49);
             assert!(quoted(vec![0xff; long]).chars().count() <= 49);
         }
+        assert_eq!(
+            (cut("NVIDIA H200", 11), cut("NVIDIA H200", 8)),
+            ("NVIDIA H200".into(), "NV… H200".into())
+        );
         let name = Path::new("/a/folder\x1b]0;title\x07/with a name.txt");
         assert_eq!(path(name), "/a/folder\\u{1b}]0;title\\u{7}/with a name.txt");
     }

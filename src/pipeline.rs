@@ -94,9 +94,17 @@ pub struct Dataset<'a> {
 /// Keys and what they stand for.
 enum Content<'a> {
     /// Numbers; as read, tokens of a text.
-    Numbers { keys: Incoming<'a>, map: KeyMap, spelling: Spelling },
+    Numbers { keys: Incoming<'a>, map: KeyMap, spelling: Spelling, counts: Counts },
     /// Rows of a table, by words of which the next decides where those before it are equal.
     Rows { words: Vec<Words<'a>>, table: Box<Table> },
+}
+
+impl<'a> Content<'a> {
+    /// Elements of binary files.
+    fn of_elements(keys: Incoming<'a>, map: KeyMap) -> Self {
+        let spelling = Spelling::Printed(Print::Shortest);
+        Self::Numbers { keys, map, spelling, counts: Counts::default() }
+    }
 }
 
 /// The time of reading, or the thread that still reads and returns it.
@@ -148,7 +156,7 @@ pub fn read_meanwhile<'a>(
     });
     let keys = Incoming::new(usize::try_from(n).ok()?, map.element.key_words(), receiver.into_iter());
     Some(Dataset {
-        content: Content::Numbers { keys, map, spelling: Spelling::Printed(Print::Shortest) },
+        content: Content::of_elements(keys, map),
         bytes,
         reading: Reading::UnderWay(reader),
         parsing: Duration::ZERO,
@@ -187,7 +195,7 @@ impl<'a> Dataset<'a> {
     pub fn shape(&self, ask: &Ask) -> Shape {
         let (key, has_payload) = match &self.content {
             Content::Numbers { keys, spelling, .. } => {
-                (keys.width, matches!(spelling, Spelling::AsRead { .. }) && ask.format == Format::Text)
+                (keys.width, matches!(spelling, Spelling::AsRead { .. }) && !ask.format.is_bits())
             }
             Content::Rows { words, .. } => {
                 (words.iter().map(Words::width).max().unwrap_or(KeyWords::One), true)
@@ -231,7 +239,10 @@ impl<'a> Dataset<'a> {
     /// Counts of nulls and of left-out records.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        if let Content::Rows { table, .. } = &self.content { table.counts } else { Counts::default() }
+        match &self.content {
+            Content::Numbers { counts, .. } => *counts,
+            Content::Rows { table, .. } => table.counts,
+        }
     }
 
     /// A column name of a table's header that is a number, so that it may be data.
@@ -264,12 +275,12 @@ impl<'a> Dataset<'a> {
             Content::Numbers { keys, .. } if ask.positions => {
                 (POSITIONS, Request::positions(keys), Written::Numbers(Print::Shortest))
             }
-            Content::Numbers { keys, map, spelling: Spelling::AsRead { text, starts } }
-                if ask.format == Format::Text =>
+            Content::Numbers { keys, map, spelling: Spelling::AsRead { text, starts }, .. }
+                if !ask.format.is_bits() =>
             {
                 (map, Request::records(keys, starts), Written::Tokens(text))
             }
-            Content::Numbers { keys, map, spelling: Spelling::Printed(print) } => {
+            Content::Numbers { keys, map, spelling: Spelling::Printed(print), .. } => {
                 (map, Request::keys(keys), Written::Numbers(print))
             }
             Content::Numbers { keys, map, .. } => {
@@ -299,12 +310,12 @@ impl Dataset<'_> {
         let nothing = |_| {};
         let start;
         let (positions, repeated, report, result): (Vec<u32>, _, _, _) = match content {
-            Content::Numbers { keys, map, spelling } => {
+            Content::Numbers { keys, map, spelling, .. } => {
                 let keys = keys.collect()?.joined();
                 let (positions, repeated, report) = sort(Request::positions(keys.borrowed()))?;
                 start = Instant::now();
                 let result = match spelling {
-                    Spelling::AsRead { text, starts } if ask.format == Format::Text => {
+                    Spelling::AsRead { text, starts } if !ask.format.is_bits() => {
                         write_records(&text, &starts.joined().gathered(&positions), output, nothing)
                     }
                     _ => binary::write(&keys.gathered(&positions), map, output, nothing),

@@ -1,4 +1,4 @@
-//! The timing of a sort, as a line of text, or serialised as a JSON object.
+//! The timing of a sort: in brief, in full, or serialised as a JSON object.
 
 use std::fmt;
 use std::path::Path;
@@ -78,7 +78,7 @@ pub(crate) fn is_none(count: &u64) -> bool {
 impl LeftOut {
     /// The nonzero counts with their descriptions.
     fn told(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        let Counts { nan, empty, invalid, skipped, blank } = self.counts;
+        let Counts { nan, empty, invalid, skipped, blank, comments, rounded } = self.counts;
         let plural = |count, one, more| (if count == 1 { one } else { more }, count);
         let all = [
             ("NaN", nan),
@@ -86,6 +86,8 @@ impl LeftOut {
             ("invalid", invalid),
             plural(skipped, "row skipped", "rows skipped"),
             plural(blank, "blank line skipped", "blank lines skipped"),
+            plural(rounded, "integer rounded", "integers rounded"),
+            plural(comments, "comment left out", "comments left out"),
             plural(self.repeated, "repeated key left out", "repeated keys left out"),
             ("after the top left out", self.cut),
         ];
@@ -180,6 +182,47 @@ impl Timing {
     }
 }
 
+/// The columns of a terminal, without those of the sign of a comment.
+const COLUMNS: usize = 80 - "# ".len();
+
+impl Timing {
+    /// What was sorted, where, how long that took, and what needs attention, in one line of at most 80 columns with the sign
+    /// of a comment.
+    #[must_use]
+    pub fn brief(&self) -> String {
+        /// The most columns of a device's name, and those that the name of a file leaves to others.
+        const NAME: usize = 24;
+        const REST: usize = 56;
+        const MORE: &str = "; -v tells more";
+        let device = match &self.devices[..] {
+            [device] => human::cut(&device.name, NAME),
+            devices => format!("{} GPUs", devices.len()),
+        };
+        let file = self.file.as_ref().map(|file| format!("{}: ", human::cut(file, COLUMNS - REST)));
+        let time = human::time(self.ms.total);
+        let mut line = file.unwrap_or_default();
+        line.push_str(&format!("{} {} in {time} on {device}", self.did(), grouped(self.n)));
+        let assumed = self.type_assumed.then(|| format!("{} is assumed", self.element));
+        let counts = self.left_out.told().map(|(what, count)| format!("{} {what}", grouped(count)));
+        let mut told = assumed.into_iter().chain(counts).peekable();
+        while let Some(item) = told.next() {
+            let after = if told.peek().is_some() { MORE.len() } else { 0 };
+            if line.chars().count() + "; ".len() + item.len() + after > COLUMNS {
+                return line + MORE;
+            }
+            line.push_str("; ");
+            line.push_str(&item);
+        }
+        line
+    }
+
+    /// What was done.
+    fn did(&self) -> &'static str {
+        if self.variant == "merge" { "merged" } else { "sorted" }
+    }
+}
+
+/// In full, on one line.
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ms = &self.ms;
@@ -187,7 +230,7 @@ impl fmt::Display for Timing {
         if let Some(file) = &self.file {
             write!(f, "{}: ", human::path(Path::new(file)))?;
         }
-        let did = if self.variant == "merge" { "merged" } else { "sorted" };
+        let did = self.did();
         write!(f, "{did} {} {}{assumed} in {} ms: ", grouped(self.n), self.element, short(ms.total))?;
         let phases = [
             ("read", ms.read),

@@ -3,7 +3,7 @@
 use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::stream::{How, Kind};
-use gpusort::unstable::io::{Format, Input, Memory};
+use gpusort::unstable::io::{Format, Input, Memory, PerLine};
 use gpusort::unstable::order::{KeyOrder, Selection};
 use gpusort::unstable::runs::Budget;
 use gpusort::{ElementType, Sorter};
@@ -66,8 +66,10 @@ proptest! {
 fn little_memory_makes_runs_and_more_makes_none() {
     let text: String = (0..5000_u64).map(|i| format!("{}\n", i * 7919 % 5003)).collect();
     let inputs = [Input::Memory(Memory::new("input", text.as_bytes(), &[]))];
-    let how =
-        How { kind: Kind::Text, by: By { columns: Vec::new(), element: None, order: KeyOrder::ASCENDING } };
+    let how = How {
+        kind: Kind::Text(PerLine::Any),
+        by: By { columns: Vec::new(), element: None, order: KeyOrder::ASCENDING },
+    };
     let runs = |positions, budget| {
         let ask = ask(Selection::ALL, positions, Format::Text);
         sort_in_parts(&inputs, &how, ask, &budget).unwrap().1
@@ -92,12 +94,13 @@ fn what_is_read_ahead_comes_out_as_well() {
         element: None,
         order: KeyOrder::ASCENDING,
     };
-    let table_of = Kind::Table(Dialect { fields: Fields::Quoted(b','), header: false });
+    let table_of = Kind::Table(Dialect { fields: Fields::Quoted(b','), header: false, comments: false });
     let budget = || Budget::of(1 << 20);
     let same = |text: &str, how: &How| {
         let inputs = [Input::Memory(Memory::new("input", text.as_bytes(), &[]))];
         for positions in [false, true] {
-            let format = if matches!(how.kind, Kind::Text) || positions { Format::Text } else { Format::Csv };
+            let format =
+                if matches!(how.kind, Kind::Text(_)) || positions { Format::Text } else { Format::Csv };
             let whole = sort(&Sorter::cpu(), &inputs, how, Selection::ALL, positions, format);
             let whole = whole.map_err(|error| error.to_string());
             let whole = whole.as_ref().map_err(String::as_str);
@@ -108,7 +111,7 @@ fn what_is_read_ahead_comes_out_as_well() {
             }
         }
     };
-    let how = How { kind: Kind::Text, by: by("") };
+    let how = How { kind: Kind::Text(PerLine::Any), by: by("") };
     same(&text, &how);
     same(&table, &How { kind: table_of, by: by("2") });
     text += "x\n";

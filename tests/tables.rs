@@ -7,7 +7,7 @@ use std::path::Path;
 use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::stream::{How, Kind};
-use gpusort::unstable::io::{Format, Input, LineEnd};
+use gpusort::unstable::io::{Format, Input, LineEnd, PerLine};
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 use gpusort::{ElementType, Sorter};
 
@@ -109,14 +109,17 @@ fn order_on(sorter: &Sorter, folder: &Path, what: &serde_json::Value) -> Vec<u8>
             (true, byte) => Fields::Split(byte, line_end),
             (false, byte) => Fields::Quoted(byte),
         };
-        let dialect = Dialect { fields, header: flag("header") };
+        let dialect = Dialect { fields, header: flag("header"), comments: flag("comments") };
         let mut keys = strings("keys");
         if fields.are_of_lines() && keys.is_empty() {
             keys.push("1".to_owned());
         }
         let by = by(keys, what["type"].as_str().unwrap().parse().ok());
-        let kind =
-            if flag("text") && order.reading == Reading::Numbers { Kind::Text } else { Kind::Table(dialect) };
+        let kind = if flag("text") && order.reading == Reading::Numbers {
+            Kind::Text(PerLine::Any)
+        } else {
+            Kind::Table(dialect)
+        };
         let format = if flag("argsort") || flag("text") { Format::Text } else { Format::Csv };
         (kind, by, format)
     } else {

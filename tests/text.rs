@@ -4,7 +4,7 @@ use gpusort::Sorter;
 use gpusort::unstable::io::csv::By;
 use gpusort::unstable::io::records::write_text;
 use gpusort::unstable::io::stream::{How, Kind};
-use gpusort::unstable::io::{Format, Input, Memory, Print, Records, Spelling, Text, text};
+use gpusort::unstable::io::{Format, Input, Memory, PerLine, Print, Records, Spelling, Text, text};
 use gpusort::unstable::key::{ElementType, KeyMap};
 use gpusort::unstable::order::{KeyOrder, Selection};
 use gpusort::unstable::words::Words;
@@ -30,7 +30,7 @@ fn write(keys: Words, order: KeyMap) -> Vec<u8> {
 /// What `gpusort sort` prints for this input.
 fn sorted(input: &str, element: Option<ElementType>, descending: bool) -> String {
     let order = KeyOrder { descending, ..KeyOrder::ASCENDING };
-    let how = How { kind: Kind::Text, by: By { columns: Vec::new(), element, order } };
+    let how = How { kind: Kind::Text(PerLine::Any), by: By { columns: Vec::new(), element, order } };
     let input = Input::Memory(Memory::new("in", input.as_bytes(), &[]));
     let sorted = sort(&Sorter::cpu(), &[input], &how, Selection::ALL, false, Format::Text).unwrap();
     String::from_utf8(sorted.bytes).unwrap()

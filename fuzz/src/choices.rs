@@ -2,8 +2,8 @@
 //!
 //! How many bytes are options does not depend on what they say, so inserting data does not change the options.
 
-use gpusort::unstable::io::LineEnd;
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
+use gpusort::unstable::io::{LineEnd, PerLine};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 
@@ -52,13 +52,14 @@ impl<'a> Choices<'a> {
         KeyOrder { nan: self.nulls(), descending: self.below(2) == 1, ..KeyOrder::default() }
     }
 
-    /// The type and the order of text, whose tokens may be times or sizes.
-    pub fn text(&mut self) -> (Option<ElementType>, KeyOrder) {
+    /// The type and the order of text, whose tokens may be times or sizes, and how many a line may have.
+    pub fn text(&mut self) -> (Option<ElementType>, KeyOrder, PerLine) {
         let (element, nan, more) = (self.text_type(), self.nulls(), self.byte());
         let readings = [Reading::Numbers, Reading::Numbers, Reading::Times, Reading::Sizes];
         // A type is one of numbers.
         let reading = element.map_or(readings[usize::from(more / 2) % 4], |_| Reading::Numbers);
-        (element, KeyOrder { nan, descending: more % 2 == 1, reading, ..KeyOrder::default() })
+        let per_line = if more / 8 % 4 == 1 { PerLine::One } else { PerLine::Any };
+        (element, KeyOrder { nan, descending: more % 2 == 1, reading, ..KeyOrder::default() }, per_line)
     }
 
     pub fn selection(&mut self) -> Selection {
@@ -71,7 +72,9 @@ impl<'a> Choices<'a> {
         let end = self.of(&[LineEnd::Lf, LineEnd::Lf, LineEnd::Nul]);
         let lines = [Fields::Blanks(end); 8].into_iter().chain(b":, \"".map(|byte| Fields::Split(byte, end)));
         let fields: Vec<Fields> = quoted.into_iter().chain(lines).collect();
-        Dialect { fields: self.of(&fields), header: self.below(2) == 0 }
+        let fields = self.of(&fields);
+        let more = self.byte();
+        Dialect { fields, header: more % 2 == 0, comments: more / 2 % 4 == 1 }
     }
 
     /// The order of a table: up to three keys.

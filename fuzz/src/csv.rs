@@ -48,8 +48,8 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
 
 /// The library's counts as the twin's.
 pub fn counts(counts: io::Counts) -> Counts {
-    let io::Counts { nan, empty, invalid, skipped, blank } = counts;
-    Counts { nan, empty, invalid, skipped, blank }
+    let io::Counts { nan, empty, invalid, skipped, blank, comments, rounded: _ } = counts;
+    Counts { nan, empty, invalid, skipped, blank, comments }
 }
 
 /// What must come out.

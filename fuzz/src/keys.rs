@@ -32,7 +32,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let header = parts.next().unwrap_or_default();
     let keys: Vec<String> = parts.map(|key| String::from_utf8_lossy(key).into_owned()).collect();
 
-    let dialect = Dialect { fields: Fields::Quoted(delimiter), header: has_header };
+    let dialect = Dialect { fields: Fields::Quoted(delimiter), header: has_header, comments: false };
     let mut table = Vec::new();
     let names = if has_header {
         table = [header, b"\n"].concat();

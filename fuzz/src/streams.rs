@@ -9,7 +9,7 @@ use gpusort::unstable::io::csv::{By, Dialect};
 use gpusort::unstable::io::npy::Header;
 use gpusort::unstable::io::ordered::{self, Written};
 use gpusort::unstable::io::stream::{How, Kind, Stretches};
-use gpusort::unstable::io::{Format, Input, Output, Print};
+use gpusort::unstable::io::{Format, Input, Output, PerLine, Print};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 
@@ -18,6 +18,7 @@ use crate::library::{self, Refusal, Said, files, memory, name};
 use crate::twin::kinds::are_long;
 use crate::twin::number::{self, Asked, Key, Wrong};
 use crate::twin::table::{self, Counts, Keyed, NoTable, Refused};
+use crate::twin::text::{comments, tokens};
 use crate::twin::{MARK, bits, first_disorder, sorted};
 use crate::{Shown, Spoil, differ, same, shown, text};
 
@@ -47,6 +48,8 @@ struct Case {
     element: ElementType,
     selection: Selection,
     to_text: bool,
+    /// How many numbers a line of text may have.
+    per_line: PerLine,
 }
 
 impl Case {
@@ -56,7 +59,7 @@ impl Case {
 
     fn how(&self, inputs: &[Input]) -> Result<How, Refusal> {
         let kind = match self.form {
-            Form::Text => return Ok(text::how(self.by.clone())),
+            Form::Text => return Ok(text::how(self.by.clone(), self.per_line)),
             Form::Table => Kind::Table(self.dialect),
             Form::Raw | Form::Npy => Kind::Bits(self.sources(inputs)?),
         };
@@ -122,6 +125,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         element: choices.of(&ElementType::ALL),
         selection,
         to_text: choices.below(4) == 1,
+        per_line: if flags / 128 == 1 { PerLine::One } else { PerLine::Any },
     };
     let mut inputs: Vec<Vec<u8>> = inputs(data, MOST).into_iter().map(<[u8]>::to_vec).collect();
     // Hardly any are in order by chance.
@@ -302,6 +306,10 @@ fn of_text(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
     let (asked, unique) = (case.asked(), case.selection.unique);
     let compare = |a: &(_, Key), b: &(_, Key)| number::order(&a.1, &b.1, &asked);
     let place = |token: &crate::twin::text::Token| format!("{}:{}", name(token.input), token.line);
+    let is_one = matches!(text::how(case.by.clone(), case.per_line).kind, Kind::Text(PerLine::One));
+    if is_one && text::has_several(&tokens(inputs)) {
+        return Err(Refusing { why: "several on a line".to_owned(), always: false, check: None });
+    }
     let records = text::keys(inputs, &asked).map_err(|(tokens, wrong)| {
         let before = &tokens[..wrong.record.unwrap_or(0)];
         let fields: Vec<&[u8]> = before.iter().map(|token| token.bytes).collect();
@@ -323,7 +331,7 @@ fn of_text(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
         elements: Vec::new(),
         records: records.len() as u64,
         repeated: (records.len() - sorted(&records, UNIQUE, compare).len()) as u64,
-        counts: Counts { nan, ..Counts::default() },
+        counts: Counts { nan, comments: comments(inputs), ..Counts::default() },
         each_in_order: (0..inputs.len()).all(is_in_order),
         disorder: first_disorder(&records, unique, compare).map(|at| place(&records[at].0)),
     })

@@ -595,6 +595,10 @@ pub(super) struct SortArgs {
     )]
     pub(super) timing: TimingArg,
 
+    /// The timing in full
+    #[arg(short, long, help_heading = TOLD)]
+    pub(super) verbose: bool,
+
     /// The timing as a JSON object
     #[arg(long, help_heading = TOLD)]
     pub(super) json: bool,
@@ -646,7 +650,7 @@ pub(super) struct OrderArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "files", help_heading = INPUT)]
     pub(super) files0_from: Option<PathBuf>,
 
-    /// Input format; auto goes by the extension, else text, or lines where --key, --header, --leading or -z is given
+    /// Input format; auto goes by the extension, else by the first line: one number is text, several fields are lines
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
     pub(super) from: OrAuto<Format>,
 
@@ -658,6 +662,10 @@ pub(super) struct OrderArgs {
     /// The first line is a header, which stays on top and names columns; tables have one in any case
     #[arg(long, overrides_with = "no_header", help_heading = INPUT)]
     pub(super) header: bool,
+
+    /// Lines that begin with # before the first record stay on top
+    #[arg(long, help_heading = INPUT)]
+    pub(super) comments: bool,
 
     /// The first row of a table is data, not a header
     #[arg(long, overrides_with = "header", help_heading = INPUT)]
@@ -703,11 +711,11 @@ pub(super) struct OrderArgs {
     #[arg(skip)]
     pub(super) sizes: bool,
 
-    /// Ignored: sorting is numeric here
+    /// Whole lines by the number in their first field, as `sort -n`
     #[arg(short, long, help_heading = ORDER)]
     pub(super) numeric_sort: bool,
 
-    /// Ignored: floats and exponents are understood here
+    /// The same, as `sort -g`
     #[arg(short, long, help_heading = ORDER)]
     pub(super) general_numeric_sort: bool,
 
@@ -729,6 +737,7 @@ impl OrderArgs {
             from,
             element: element.map_or(TypeArg::Auto, TypeArg::Element),
             header: false,
+            comments: false,
             no_header: false,
             delimiter: None,
             zero_terminated: false,

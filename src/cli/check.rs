@@ -9,7 +9,7 @@ use gpusort::unstable::io::stream::Stretches;
 
 use super::args::{CheckArgs, Progress as When};
 use super::progress::{Progress, Unit};
-use super::sort::options::{self, InputOptions};
+use super::sort::options::{self, InputOptions, Surroundings};
 
 /// The exit code for disorder.
 const DISORDER: u8 = 1;
@@ -17,9 +17,10 @@ const DISORDER: u8 = 1;
 pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
     let quiet = args.quiet;
     options::expand(&mut args.order)?;
-    let options = InputOptions::new(args.order, None)?;
+    let options = InputOptions::new(args.order, Surroundings::default())?;
     let how = options.how()?;
     let progress = Progress::new(if quiet { When::Never } else { args.progress.progress });
+    options.note.filter(|_| !quiet).into_iter().for_each(|note| progress.note(note));
     progress.phase("check", Unit::Bytes, options.inputs.iter().map(Input::size).sum());
     let read = |done| progress.set(done);
     let found = ordered::check(&options.inputs, &how, options.unique, &Stretches::default(), read)?;

@@ -35,11 +35,16 @@ fn hint(error: &Error) -> Option<String> {
         Hint::Nan => ", and --nan is error".to_owned(),
         Hint::Empty => ", and --empty is error".to_owned(),
         Hint::Invalid => "; --invalid puts such rows last or first, or skips them".to_owned(),
+        Hint::Comments => {
+            "; --comments keeps such lines on top, and --invalid first puts them before the numbers"
+                .to_owned()
+        }
         Hint::Column => "; --key says by which column to sort".to_owned(),
         Hint::ColumnNumber => "; --key takes a number".to_owned(),
         Hint::Delimiter('\t') => "; --delimiter 'tab' if that separates them".to_owned(),
         Hint::Delimiter(separator) => format!("; --delimiter '{separator}' if that separates them"),
         Hint::Header => "; --header takes names from the first line, and --from csv reads tables".to_owned(),
+        Hint::Several => "; --from lines sorts the lines, --from text all numbers in them".to_owned(),
         Hint::Lines => "; -k 1 sorts lines by their first field".to_owned(),
         Hint::Sort => "; without --merge it will be".to_owned(),
         _ => return None,

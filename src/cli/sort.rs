@@ -3,6 +3,7 @@
 mod each;
 mod merge;
 pub(super) mod options;
+mod plain;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -19,7 +20,7 @@ use gpusort::unstable::plan::Shape;
 use gpusort::unstable::timing::{LeftOut, Timing, milliseconds};
 use gpusort::unstable::{human, memory, parallel};
 
-use self::options::{Options, TimingTo};
+use self::options::{Options, TimingForm, TimingTo};
 use super::args::{CheckArgs, SortArgs};
 use super::device::{Devices, Expected};
 use super::progress::{Progress, Unit};
@@ -90,6 +91,14 @@ impl Options {
         if self.each { output.finish() } else { output.finish_last() }
     }
 
+    /// Why it was sorted so, with what the input was taken for.
+    fn why(&self, why: String) -> String {
+        match &self.input.why {
+            Some(taken) => format!("{why}; {taken}"),
+            None => why,
+        }
+    }
+
     /// A note where a table's header may be data.
     fn doubt(&self, input: &Dataset, progress: &Progress) {
         if let Some(header) = input.doubtful_header().filter(|_| !self.quiet) {
@@ -142,6 +151,7 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
 fn sort(options: &Options) -> anyhow::Result<()> {
     let begin = Instant::now();
     let progress = Progress::new(options.progress);
+    options.note().into_iter().for_each(|note| progress.note(note));
     let mut devices = options.devices();
     let how = options.input.how()?;
     let mut expected = options.expected();
@@ -220,10 +230,11 @@ fn sort_one(
     let done = input.order(&chosen.sorter, *ask, &watched)?.write(&mut output, &watched)?;
     let start = Instant::now();
     options.finish(output)?;
+    options.lost(counts.comments).into_iter().for_each(|note| progress.note(&note));
     if options.timing.is_none() {
         return Ok(None);
     }
-    let mut timing = Timing::new(n, types, &chosen.sorter, &done.report, chosen.why);
+    let mut timing = Timing::new(n, types, &chosen.sorter, &done.report, options.why(chosen.why));
     timing.bytes = bytes;
     timing.left_out = LeftOut { repeated: done.repeated as u64, cut: done.cut as u64, counts };
     timing.type_assumed = options.input.type_assumed;
@@ -262,10 +273,12 @@ fn sort_parts(
     let (done, report) = runs.merge(&parts, &chosen.sorter, &mut output, &watched)?;
     let start = Instant::now();
     options.finish(output)?;
+    options.lost(done.counts.comments).into_iter().for_each(|note| progress.note(&note));
     if options.timing.is_none() {
         return Ok(None);
     }
     let why = format!("{}; more than {} of memory", chosen.why, human::bytes(parts.budget().total()));
+    let why = options.why(why);
     let mut timing = Timing::new(done.n as usize, done.types, &chosen.sorter, &report, why);
     timing.bytes = done.bytes;
     let cut = done.n - done.repeated - done.written;
@@ -282,7 +295,11 @@ fn sort_parts(
 }
 
 fn tell(timing: &Timing, options: &Options) -> anyhow::Result<()> {
-    let line = if options.json { serde_json::to_string(timing)? } else { timing.to_string() };
+    let line = match options.form {
+        TimingForm::Brief => timing.brief(),
+        TimingForm::Full => timing.to_string(),
+        TimingForm::Json => serde_json::to_string(timing)?,
+    };
     match options.timing {
         None => {}
         Some(TimingTo::Stdout) => super::print(&format!("{line}\n"))?,

@@ -25,7 +25,7 @@ use super::args::{OrderArgs, TraceArgs};
 use super::bench::{check_place, has_colours};
 use super::device::Device;
 use super::format::unless_stdout;
-use super::sort::options::{self, InputOptions};
+use super::sort::options::{self, InputOptions, Surroundings};
 
 /// The number of elements where neither a file nor a number is given.
 const COUNT: u64 = 16;
@@ -313,7 +313,7 @@ fn elements(args: TraceArgs) -> anyhow::Result<Elements> {
     let name = human::path(&args.files[0]);
     let mut order = OrderArgs::of(args.files, args.from, args.element);
     options::expand(&mut order)?;
-    let input = InputOptions::new(order, None)?;
+    let input = InputOptions::new(order, Surroundings { of_numbers: true, ..Surroundings::default() })?;
     let is_table = || anyhow!("{name}: a table; trace takes numbers alone, in text, binary or .npy");
     ensure!(!input.has_rows(), is_table());
     let how = input.how()?;

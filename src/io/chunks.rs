@@ -8,7 +8,7 @@
 //! A chunk is parts of inputs, and ends where a record ends. How much is read depends on how many records there are in
 //! it, since each takes memory of its own, and short ones more than their text.
 
-use super::csv::{self, Fields};
+use super::csv::{self, Dialect};
 use super::number::{ends_line, is_space};
 use super::source::{BLOCK, Before, Input, LineEnd, MARK, Opened, Text};
 use crate::error::Error;
@@ -20,8 +20,8 @@ use crate::runs::{Budget, RECORDS};
 pub(crate) enum Form {
     /// Numbers.
     Tokens,
-    /// Rows with such fields, or tokens that are no numbers.
-    Rows(Fields),
+    /// Rows of this form, or tokens that are no numbers.
+    Rows(Dialect),
 }
 
 impl Form {
@@ -37,21 +37,28 @@ impl Form {
     fn count(self, bytes: &[u8]) -> u64 {
         match self {
             // Blanks, and some more; sums of few bytes fit one byte each, so that many are added at once.
-            Self::Tokens | Self::Rows(Fields::Tokens) => {
+            form if form.are_tokens() => {
                 let few = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(byte <= b' ')).sum::<u8>();
                 sum(bytes, |bytes| bytes.chunks(255).map(|bytes| u64::from(few(bytes))).sum())
             }
-            Self::Rows(fields) => {
-                let end = fields.line_end().byte();
+            form => {
+                let end = form.line_end().byte();
                 sum(bytes, |bytes| memchr::memchr_iter(end, bytes).count() as u64)
             }
+        }
+    }
+
+    fn are_tokens(self) -> bool {
+        match self {
+            Self::Tokens => true,
+            Self::Rows(dialect) => dialect.fields.are_tokens(),
         }
     }
 
     fn line_end(self) -> LineEnd {
         match self {
             Self::Tokens => LineEnd::Lf,
-            Self::Rows(fields) => fields.line_end(),
+            Self::Rows(dialect) => dialect.fields.line_end(),
         }
     }
 
@@ -60,8 +67,8 @@ impl Form {
 
     fn before(self, bytes: &[u8]) -> Before {
         match self {
-            Self::Tokens | Self::Rows(Fields::Tokens) => Before::of_text(bytes),
-            Self::Rows(fields) => Before::of_rows(bytes, fields.line_end()),
+            form if form.are_tokens() => Before::of_text(bytes),
+            form => Before::of_rows(bytes, form.line_end()),
         }
     }
 }
@@ -270,11 +277,12 @@ impl<'a> Chunks<'a> {
         let before = self.before.map(|before| Before { columns: before.columns.saturating_sub(1), ..before });
         let part = &text.bytes[begin..];
         let part = if before.is_none() { part.strip_prefix(MARK).unwrap_or(part) } else { part };
-        let Before { lines, columns } = self.form.before(part);
+        let Before { lines, columns, begun } = self.form.before(part);
         text.end_part(name, begin, before);
         let before = before.unwrap_or_default();
-        let line = if lines == 0 { before.columns } else { 0 };
-        self.before = Some(Before { lines: before.lines + lines, columns: line + columns });
+        let line = if lines == 0 { before } else { Before::default() };
+        let columns = line.columns + columns;
+        self.before = Some(Before { lines: before.lines + lines, columns, begun: line.begun || begun });
     }
 
     /// Where to cut the part of the text that begins at `begin`, so that only whole records are before it; at `begin` if
@@ -282,12 +290,15 @@ impl<'a> Chunks<'a> {
     fn cut(&self, text: &Text, begin: usize) -> Option<usize> {
         let part = &text.bytes[begin..];
         let cut = match self.form {
-            Form::Tokens | Form::Rows(Fields::Tokens) => cut_of_text(part),
-            Form::Rows(fields) if self.before.is_none() => {
-                let first = csv::end_of_first_row(part, fields);
-                first.and_then(|first| csv::end_of_rows(part, fields, true).filter(|&end| end >= first))
+            form if form.are_tokens() => cut_of_text(part),
+            Form::Rows(dialect) if self.before.is_none() => {
+                let first = csv::end_of_first_row(part, dialect);
+                first.and_then(|first| {
+                    csv::end_of_rows(part, dialect.fields, true).filter(|&end| end >= first)
+                })
             }
-            Form::Rows(fields) => csv::end_of_rows(part, fields, false),
+            Form::Rows(dialect) => csv::end_of_rows(part, dialect.fields, false),
+            Form::Tokens => None,
         };
         cut.map(|cut| begin + cut).or_else(|| (begin > 0 && self.may_end(text)).then_some(begin))
     }
@@ -295,8 +306,7 @@ impl<'a> Chunks<'a> {
     /// Whether a chunk may end after these parts: the first row of all says what blank lines are.
     fn may_end(&self, text: &Text) -> bool {
         let mut bytes = text.parts.iter().flat_map(|part| &text.bytes[part.range.clone()]);
-        let has_rows = !matches!(self.form, Form::Tokens | Form::Rows(Fields::Tokens));
-        self.is_begun || !has_rows || bytes.any(|&byte| !ends_line(byte))
+        self.is_begun || self.form.are_tokens() || bytes.any(|&byte| !ends_line(byte))
     }
 }
 

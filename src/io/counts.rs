@@ -21,6 +21,12 @@ pub struct Counts {
     /// Blank lines that are not rows.
     #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub blank: u64,
+    /// Comments that are no records, and are not written.
+    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
+    pub comments: u64,
+    /// Integers that the requested type of floats does not hold exactly.
+    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
+    pub rounded: u64,
 }
 
 impl Counts {
@@ -32,6 +38,8 @@ impl Counts {
             invalid: self.invalid + other.invalid,
             skipped: self.skipped + other.skipped,
             blank: self.blank + other.blank,
+            comments: self.comments + other.comments,
+            rounded: self.rounded + other.rounded,
         }
     }
 

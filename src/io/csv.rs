@@ -127,6 +127,16 @@ pub(crate) struct Known {
 }
 
 impl Known {
+    /// That of lines of which the first are numbers and nothing else, with this much known of these; `name` is that of the
+    /// first input.
+    pub(crate) fn after_numbers(numbers: &Inference<(u64, Spot)>, passed: u64, name: String) -> Self {
+        if passed == 0 {
+            return Self::default();
+        }
+        let first = Some((Header::of_lines(), name));
+        Self { first, line_end: LineEnd::Lf.bytes(), columns: vec![numbers.clone()], passed }
+    }
+
     /// Any error about the types, after all of the table.
     pub(crate) fn end(&self) -> Result<(), Error> {
         self.columns.iter().try_for_each(|column| column.finish().map(|_| ()).map_err(conflicting))
@@ -176,7 +186,7 @@ pub(crate) fn read_part(
     known: &mut Known,
 ) -> Result<(Table, Vec<Words<'static>>), Error> {
     let mut counts = Counts::default();
-    let (place, bodies) = bodies(&text, dialect, &mut counts, known)?;
+    let (tops, bodies) = bodies(&text, dialect, &mut counts, known)?;
     let is_empty = known.first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
     let one = Header::of_columns(1);
     let header = known.first.as_ref().map_or(&one, |(header, _)| header);
@@ -190,6 +200,7 @@ pub(crate) fn read_part(
     let ends = bodies.into_iter().map(|(body, line_end)| (body.end, line_end)).collect();
     for part in &parts {
         counts = counts.and(part.counts);
+        counts.rounded += part.columns.iter().map(|column| column.inference.rounded).sum::<u64>();
         part.columns.iter().flat_map(|column| &column.classes).for_each(|&(_, class)| counts.add(class));
     }
     let minus_zeros = parts.iter().flat_map(|part| &part.columns).any(Column::has_minus_zeros);
@@ -200,9 +211,9 @@ pub(crate) fn read_part(
     let has_mark = known.passed == 0 && dialect.fields != Fields::Tokens;
     let mut head = if has_mark { text.mark().to_vec() } else { Vec::new() };
     known.passed += text.bytes.len() as u64;
-    if let Some(header) = place.filter(|_| dialect.header) {
-        head.extend_from_slice(&text.bytes[header]);
-        // A header without line end is the whole input, so any line end is right.
+    for top in tops.into_iter().filter(|top| !top.is_empty()) {
+        head.extend_from_slice(&text.bytes[top]);
+        // What has no line end is the end of its input, so any line end is right.
         let end = text.line_end.byte();
         if !head.ends_with(&[end]) {
             head.push(end);
@@ -233,19 +244,18 @@ pub(crate) fn read_part(
 /// The range of an input's rows, and the line end of its first row.
 type Body = (Range<usize>, &'static [u8]);
 
-/// The range of the first row of all, header or not, if it is here, and the rows of each input.
+/// The ranges of what stays on top, as far as it is here: comments, and the header; and the rows of each input.
 fn bodies(
     text: &Text,
     dialect: Dialect,
     counts: &mut Counts,
     known: &mut Known,
-) -> Result<(Option<Range<usize>>, Vec<Body>), Error> {
-    let mut first = None;
-    let mut bodies = Vec::new();
-    for part in &text.parts {
+) -> Result<(Vec<Range<usize>>, Vec<Body>), Error> {
+    let (mut tops, mut bodies) = (Vec::new(), Vec::new());
+    for (number, part) in text.parts.iter().enumerate() {
         let range = part.range.clone();
         if dialect.fields.are_tokens() {
-            known.first.get_or_insert_with(|| (Header::of_tokens(), part.name.clone()));
+            known.first.get_or_insert_with(|| (Header::of_lines(), part.name.clone()));
             known.line_end = text.line_end.bytes();
         }
         if part.before.is_some() || dialect.fields.are_tokens() {
@@ -254,7 +264,13 @@ fn bodies(
         }
         // With the line end after the input.
         let bytes = &text.bytes[..=range.end];
-        let (mut start, mut blank) = (range.start, 0);
+        let (mut start, comments) = dialect.after_comments(bytes, range.start).unwrap_or((range.end, 0));
+        let (body, mut blank) = (start.min(range.end)..range.end, 0);
+        if number == 0 && known.passed == 0 {
+            tops.push(range.start..body.start);
+        } else {
+            counts.comments += comments;
+        }
         while dialect.fields.are_quoted() && start < range.end && line_end(&bytes[start..]) > 0 {
             start += line_end(&bytes[start..]);
             blank += 1;
@@ -268,7 +284,7 @@ fn bodies(
             let place = start..next.min(range.end);
             // Where there is one column and no header, a blank line is a row.
             let is_blank_first = blank > 0 && !dialect.header && here.columns == 1;
-            let row = if is_blank_first { range.start..start } else { place.clone() };
+            let row = if is_blank_first { body.start..start } else { place.clone() };
             let is_crlf = bytes[row.start..].starts_with(b"\r\n")
                 || text.bytes[row].ends_with(b"\r\n") && !is_blank_first;
             if is_crlf && text.line_end == LineEnd::Lf {
@@ -283,7 +299,9 @@ fn bodies(
                 Some(_) => {}
                 None => {
                     known.first = Some((here, text.line(start)));
-                    first = Some(place);
+                    if dialect.header {
+                        tops.push(place);
+                    }
                 }
             }
         }
@@ -292,9 +310,9 @@ fn bodies(
         if dialect.header {
             counts.blank += blank;
         }
-        bodies.push((if dialect.header { head..range.end } else { range }, end));
+        bodies.push((if dialect.header { head..range.end } else { body }, end));
     }
-    Ok((first, bodies))
+    Ok((tops, bodies))
 }
 
 /// The layout common to all rows.
@@ -415,9 +433,11 @@ impl<'a> Layout<'a> {
 
     /// The field of a key in the row at this offset, for a message.
     fn spot(&self, row: usize, key: usize) -> Spot {
-        let mut token = Vec::new();
+        let bytes = &self.text.bytes;
+        let comment = self.rows.fields.comment(bytes, row);
+        let mut token = comment.map_or_else(Vec::new, |line| trimmed(&bytes[line]).to_vec());
         for_each_field(&self.text.bytes, row, self.rows.fields, |column, field| {
-            if column == self.keys[key].index {
+            if column == self.keys[key].index && token.is_empty() {
                 token = self.rows.fields.value(&self.text.bytes[field]).into_owned();
             }
         });
@@ -511,6 +531,9 @@ impl Table {
                             fields[key] = field;
                         }
                     });
+                    if let Some(comment) = self.fields.comment(bytes, start) {
+                        fields.fill(comment);
+                    }
                     for field in &fields {
                         let begin = lines.len();
                         lines.extend_from_slice(&bytes[field.clone()]);

@@ -148,6 +148,8 @@ pub(crate) struct Inference<P> {
     large: Option<P>,
     inexact: Option<P>,
     too_large: Option<P>,
+    /// How many integers the requested type of floats does not hold exactly.
+    pub(super) rounded: u64,
     /// The first number, where there may be times, too.
     number: Option<P>,
     times: Option<Box<Times<P>>>,
@@ -206,7 +208,8 @@ impl<P> Inference<P> {
         let floats = asked.is_some_and(ElementType::is_float);
         let span = Span::default();
         let (negative, large, inexact, too_large) = (None, None, None, None);
-        Self { asked, rules, floats, span, negative, large, inexact, too_large, number: None, times: None }
+        let (number, times) = (None, None);
+        Self { asked, rules, floats, span, negative, large, inexact, too_large, rounded: 0, number, times }
     }
 
     /// The requested type.
@@ -408,7 +411,11 @@ impl<P> Inference<P> {
         }
         let value = float().filter(|value| value.is_finite() || spelled == Spelled::Infinity);
         let value = value.ok_or(Refused::Type(element))?;
-        if spelled == Spelled::Integer && self.asked.is_none() {
+        // Few integers are so large that they may not be exact.
+        if spelled == Spelled::Integer && self.asked.is_some() {
+            let is_large = value.abs() >= (1_u64 << if element == ElementType::F32 { 24 } else { 53 }) as f64;
+            self.rounded += u64::from(is_large && !is_exactly(token, value));
+        } else if spelled == Spelled::Integer {
             self.too_large.get_or_insert_with(&place);
             if self.inexact.is_none() && !is_exactly(token, value) {
                 self.inexact = Some(place());
@@ -429,11 +436,12 @@ impl<P> Inference<P> {
 
     /// The same with other places in the same order.
     pub(super) fn at<Q>(self, place: impl Fn(P) -> Q) -> Inference<Q> {
-        let Self { asked, rules, floats, span, negative, large, inexact, too_large, number, times } = self;
+        let Self { asked, rules, floats, span, negative, large, inexact, too_large, rounded, number, times } =
+            self;
         let [negative, large, inexact, too_large, number] =
             [negative, large, inexact, too_large, number].map(|found| found.map(&place));
         let times = times.map(|times| Box::new(times.at(place)));
-        Inference { asked, rules, floats, span, negative, large, inexact, too_large, number, times }
+        Inference { asked, rules, floats, span, negative, large, inexact, too_large, rounded, number, times }
     }
 
     /// Whether further tokens, whose integers are of this range, change what is known but for the range.
@@ -464,6 +472,7 @@ impl<P: Ord + Clone> Inference<P> {
             large: first(self.large, other.large),
             inexact: first(self.inexact, other.inexact),
             too_large: first(self.too_large, other.too_large),
+            rounded: self.rounded + other.rounded,
             number: first(self.number, other.number),
             times: match (self.times, other.times) {
                 (Some(times), Some(others)) => Some(Box::new(times.merge(*others))),
@@ -572,23 +581,24 @@ impl Refused {
 
     /// The error about the token.
     pub(super) fn into_error(self, spot: Spot) -> Error {
+        let elsewhere = if spot.token.starts_with(b"#") { Hint::Comments } else { Hint::Invalid };
         match self {
             Self::Class(Class::Empty) => Error::input(spot.place(), "nothing is there").hinting(Hint::Empty),
             Self::Class(Class::Nan) => spot.unlike("allowed").hinting(Hint::Nan),
             Self::Class(Class::Invalid) if spot.column.is_some() => {
-                spot.unlike("a number").hinting(Hint::Invalid)
+                spot.unlike("a number").hinting(elsewhere)
             }
             // A token of text, which has no such rules.
             Self::NoSuch(reading) if spot.column.is_none() => {
                 spot.unlike(if reading == Reading::Sizes { "a size" } else { "a time" })
             }
-            Self::NoSuch(Reading::Sizes) => spot.unlike("a size").hinting(Hint::Invalid),
-            Self::NoSuch(Reading::Times) => spot.unlike("a time").hinting(Hint::Invalid),
+            Self::NoSuch(Reading::Sizes) => spot.unlike("a size").hinting(elsewhere),
+            Self::NoSuch(Reading::Times) => spot.unlike("a time").hinting(elsewhere),
             // One that there is not, such as 30 February.
             Self::NoSuch(_) if spot.token.get(..time::DATE).is_some_and(time::is_date) => {
-                spot.unlike("a time").hinting(Hint::Invalid)
+                spot.unlike("a time").hinting(elsewhere)
             }
-            Self::NoSuch(_) => spot.unlike("a number").hinting(Hint::Invalid),
+            Self::NoSuch(_) => spot.unlike("a number").hinting(elsewhere),
             Self::Class(Class::Invalid) => {
                 let hint = other_format(&spot.token).map_or(Hint::Lines, Hint::Format);
                 spot.unlike("a number").hinting(hint)

@@ -24,31 +24,76 @@ pub(super) fn token_at(bytes: &[u8], start: usize) -> &[u8] {
     &rest[..length]
 }
 
+/// How many numbers a line of text may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PerLine {
+    /// Any number of them.
+    #[default]
+    Any,
+    /// One at most.
+    One,
+    /// One and nothing else, so that the line is the number's spelling and LF.
+    Whole,
+}
+
 /// The tokens of a piece of text that starts with a line, and their offsets. `#` lines are comments.
 pub(super) struct Tokens<'a> {
     bytes: &'a [u8],
     next: usize,
+    per_line: PerLine,
+    /// Whether the piece starts within a line, after a token.
+    begun: bool,
+    /// The offset of what a line may not have, where they end.
+    pub(super) excess: Option<usize>,
+    /// Comments passed.
+    pub(super) comments: u64,
 }
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, next: 0 }
+        Self::per_line(bytes, PerLine::Any, false)
     }
 
-    /// The offset of the next token, without consuming it.
+    /// Tokens of which a line has no more than this many. With `begun`, a token of the first line comes before the piece.
+    pub(super) fn per_line(bytes: &'a [u8], per_line: PerLine, begun: bool) -> Self {
+        Self { bytes, next: 0, per_line, begun, excess: None, comments: 0 }
+    }
+
+    /// The offset of the next token, without consuming it. `None` at the end, or where there is an `excess`.
     #[inline]
     pub(super) fn find(&mut self) -> Option<usize> {
+        let from = self.next;
         loop {
             let start = self.next;
-            match *self.bytes.get(start)? {
-                b'#' if start == 0 || ends_line(self.bytes[start - 1]) => {
+            match self.bytes.get(start) {
+                Some(b'#') if start == 0 || ends_line(self.bytes[start - 1]) => {
                     let rest = &self.bytes[start..];
                     self.next += memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+                    self.comments += 1;
                 }
-                byte if is_space(byte) => self.next += 1,
-                _ => return Some(start),
+                Some(&byte) if is_space(byte) => self.next += 1,
+                found => {
+                    if self.per_line != PerLine::Any && !self.allows(from, start) {
+                        self.excess = Some(start);
+                        return None;
+                    }
+                    return found.map(|_| start);
+                }
             }
         }
+    }
+
+    /// Whether a line may have what is between `from`, where the last token ends, and `start`, and a token there.
+    #[inline]
+    fn allows(&self, from: usize, start: usize) -> bool {
+        if self.per_line == PerLine::Whole {
+            return start == from || start == from + 1 && from > 0 && self.bytes[from] == b'\n';
+        }
+        if start > 0 && ends_line(self.bytes[start - 1]) || start == self.bytes.len() {
+            return true;
+        }
+        let line_end = self.bytes[..start].iter().rev().find(|&&byte| ends_line(byte) || !is_space(byte));
+        line_end.map_or(!self.begun, |&byte| ends_line(byte))
     }
 
     /// Advances past the current token if it has this length.

@@ -11,6 +11,7 @@ pub(crate) use self::positions::{PositionReader, Positions, type_among, write as
 use super::binary::{self, Source};
 use super::counts::Counts;
 use super::csv::Dialect;
+use super::number::PerLine;
 use super::output::Output;
 use super::records::Print;
 use super::source::{Input, MARK, Opened, may_be_open};
@@ -74,7 +75,8 @@ impl<'a> Inputs<'a> {
         let opened = self.opened(number)?;
         // Elements of binary inputs are read in blocks, not here.
         let Kind::Table(dialect) = &self.how.kind else {
-            let stream = Stream::text(opened, self.block)?;
+            let per_line = if let Kind::Text(per_line) = self.how.kind { per_line } else { PerLine::Any };
+            let stream = Stream::text(opened, self.block, per_line)?;
             self.expect(&stream);
             return Ok(stream);
         };
@@ -286,8 +288,11 @@ pub fn merge(
     let mut streams = Vec::with_capacity(inputs.all.len());
     let mut first = None;
     for number in 0..inputs.all.len() {
-        let stream = inputs.open(number)?;
+        let mut stream = inputs.open(number)?;
         same_columns(first.map(|first: usize| &streams[first]), &stream)?;
+        if number > 0 {
+            stream.left_out.comments += stream.passed_comments();
+        }
         first = first.or(stream.columns().map(|_| number));
         streams.push(stream);
     }
@@ -295,6 +300,9 @@ pub fn merge(
     let mut head = Vec::new();
     if streams.first().is_some_and(|first| first.mark && first.has_rows()) {
         head.extend_from_slice(MARK);
+    }
+    if let Some(first) = streams.first_mut() {
+        head.append(&mut first.comments);
     }
     if let Some(columns) = streams.iter().find_map(Stream::columns) {
         head.extend_from_slice(&columns.header);
@@ -373,10 +381,10 @@ pub(crate) fn merge_records(
     for opened in runs {
         streams.push(match &how.kind {
             Kind::Table(dialect) => {
-                let dialect = Dialect { header: false, ..*dialect };
+                let dialect = Dialect { header: false, comments: false, ..*dialect };
                 Stream::table(opened, block, dialect, &how.by, model.as_ref())?
             }
-            _ => Stream::text(opened, block)?,
+            _ => Stream::text(opened, block, PerLine::Any)?,
         });
     }
     let mut typings = Vec::with_capacity(are_floats.len());

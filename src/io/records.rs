@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use half::f16;
 
+use super::counts::Counts;
 use super::number::{POWERS, token_at};
 use super::print;
 use super::source::Text;
@@ -20,6 +21,8 @@ pub struct Records {
     pub keys: Words<'static>,
     /// How their bytes come about.
     pub spelling: Spelling,
+    /// Nulls, and what was left out.
+    pub counts: Counts,
 }
 
 /// How the bytes of records come about.

@@ -1,13 +1,15 @@
 //! Input sources, and positions in them for messages.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-#[cfg(feature = "cli")]
 use super::compression::{self, Compression};
+use super::first_line::Begun;
+use super::number::is_space;
 use crate::error::Error;
 use crate::file::{fill, fill_at, read_at};
 use crate::human;
@@ -23,12 +25,12 @@ pub enum Input {
     /// Bytes in memory.
     Memory(Memory),
     /// What may be compressed.
-    #[cfg(feature = "cli")]
     Compressed(Box<Compressed>),
+    /// What was begun.
+    Begun(Box<Begun>),
 }
 
 /// An input that may be compressed.
-#[cfg(feature = "cli")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compressed {
     input: Input,
@@ -77,7 +79,6 @@ impl Read for MemoryReader {
 impl Input {
     /// The content of this input where it is compressed: so, or as its first bytes tell. Decompressing takes a small part of
     /// this memory.
-    #[cfg(feature = "cli")]
     #[must_use]
     pub fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
         Self::Compressed(Box::new(Compressed { input: self, compression, memory }))
@@ -86,8 +87,8 @@ impl Input {
     /// The input itself, whether it is compressed or not.
     fn as_it_is(&self) -> &Self {
         match self {
-            #[cfg(feature = "cli")]
             Self::Compressed(compressed) => compressed.input.as_it_is(),
+            Self::Begun(begun) => begun.input.as_it_is(),
             input => input,
         }
     }
@@ -99,7 +100,8 @@ impl Input {
     }
 
     /// Whether it can be read from the beginning more than once.
-    pub(super) fn can_be_read_again(&self) -> bool {
+    #[must_use]
+    pub fn can_be_read_again(&self) -> bool {
         self.as_it_is().size().is_some()
     }
 
@@ -110,8 +112,7 @@ impl Input {
             Self::Stdin => "standard input".to_owned(),
             Self::File(path) => human::path(path),
             Self::Memory(memory) => memory.name.clone(),
-            #[cfg(feature = "cli")]
-            Self::Compressed(_) => String::new(),
+            Self::Compressed(_) | Self::Begun(_) => String::new(),
         }
     }
 
@@ -124,7 +125,6 @@ impl Input {
     /// The size in bytes, if it is known in advance.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
-        #[cfg(feature = "cli")]
         if let Self::Compressed(compressed) = self
             && compressed.is_compressed()
         {
@@ -154,8 +154,7 @@ impl Input {
                 Self::Stdin => stdin().and_then(|file| file.metadata()),
                 Self::File(path) => std::fs::metadata(path),
                 Self::Memory(_) => return false,
-                #[cfg(feature = "cli")]
-                Self::Compressed(_) => return false,
+                Self::Compressed(_) | Self::Begun(_) => return false,
             };
             metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == (other.dev(), other.ino()))
         }
@@ -180,7 +179,6 @@ impl Input {
             return Ok(None);
         }
         let file = RegularFile { name: self.name(), file, size: metadata.len() };
-        #[cfg(feature = "cli")]
         if let Self::Compressed(compressed) = self
             && (compressed.compression.is_some() || file.is_compressed())
         {
@@ -191,7 +189,6 @@ impl Input {
 
     /// Opens it so that a regular file is open only during reads.
     pub(super) fn open_to_read(&self) -> Result<Opened, Error> {
-        #[cfg(feature = "cli")]
         if let Self::Compressed(compressed) = self {
             return Ok(compressed.opened(compressed.input.open_to_read()?));
         }
@@ -208,8 +205,8 @@ impl Input {
     /// I/O errors; a directory is rejected here, not when it is read.
     pub fn open(&self) -> Result<Opened, Error> {
         let reader: Box<dyn Read + Send + Sync> = match self {
-            #[cfg(feature = "cli")]
             Self::Compressed(compressed) => return Ok(compressed.opened(compressed.input.open()?)),
+            Self::Begun(begun) => return begun.open(),
             Self::Stdin => {
                 let stdin = stdin().map_err(|error| Error::io(self.name(), "read", error))?;
                 widen(&stdin);
@@ -236,7 +233,6 @@ impl Input {
     }
 }
 
-#[cfg(feature = "cli")]
 impl Compressed {
     /// Whether it is compressed, as far as that is known before it is read.
     fn is_compressed(&self) -> bool {
@@ -375,7 +371,6 @@ pub(super) struct RegularFile {
 
 impl RegularFile {
     /// Whether its first bytes are those of compressed data.
-    #[cfg(feature = "cli")]
     fn is_compressed(&self) -> bool {
         compression::is_compressed(|room| self.read_at(room, 0).unwrap_or(0))
     }
@@ -400,7 +395,7 @@ impl RegularFile {
             lines += Before::of_text(&block[..end]).lines;
             at += end as u64;
         }
-        Ok(Before { lines, columns: 0 })
+        Ok(Before { lines, ..Before::default() })
     }
 
     /// It as an input that begins at this place.
@@ -482,6 +477,12 @@ pub struct Opened {
     is_ready: bool,
 }
 
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened").field("name", &self.name).field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
 impl Opened {
     fn new(name: String, reader: Box<dyn Read + Send + Sync>, size: Option<u64>) -> Self {
         // Special files seem to be empty.
@@ -492,6 +493,11 @@ impl Opened {
     pub(crate) fn of(name: &str, reader: impl Read + Send + Sync + 'static) -> Self {
         let (name, reader) = (name.to_owned(), Box::new(reader));
         Self { name, reader, size: None, is_run: true, is_ready: true }
+    }
+
+    /// The same with these bytes before those that are left.
+    pub(super) fn after(self, bytes: Vec<u8>) -> Self {
+        Self { reader: Box::new(io::Cursor::new(bytes).chain(self.reader)), ..self }
     }
 
     /// Reserves room for `more` bytes.
@@ -538,12 +544,13 @@ impl Before {
         let lines = memchr::memchr_iter(b'\n', bytes).count()
             + memchr::memchr_iter(b'\r', bytes).filter(is_alone).count();
         let line = memchr::memrchr2(b'\n', b'\r', bytes).map_or(0, |end| end + 1);
-        Self { lines: lines as u64, columns: bytes.len() - line }
+        let begun = bytes[line..].iter().any(|&byte| !is_space(byte));
+        Self { lines: lines as u64, columns: bytes.len() - line, begun }
     }
 
     /// That of rows after these bytes.
     pub(super) fn of_rows(bytes: &[u8], end: LineEnd) -> Self {
-        Self { lines: memchr::memchr_iter(end.byte(), bytes).count() as u64, columns: 0 }
+        Self { lines: memchr::memchr_iter(end.byte(), bytes).count() as u64, ..Self::default() }
     }
 }
 
@@ -596,6 +603,8 @@ pub(crate) struct Before {
     pub(super) lines: u64,
     /// Bytes after the last of them.
     pub(super) columns: usize,
+    /// Whether there is a token among these.
+    pub(super) begun: bool,
 }
 
 impl Text {
@@ -652,7 +661,7 @@ impl Text {
     /// `file:line:column` of a byte of tokens; line and column from 1, the column in bytes.
     pub(super) fn place(&self, byte: usize) -> String {
         let (name, earlier, here) = self.before(byte);
-        let Before { lines, columns } = Before::of_text(here);
+        let Before { lines, columns, .. } = Before::of_text(here);
         let columns = if lines == 0 { earlier.columns + columns } else { columns };
         format!("{name}:{}:{}", earlier.lines + lines + 1, columns + 1)
     }

@@ -14,8 +14,9 @@ pub use self::stretch::Stretches;
 pub(super) use self::stretch::{Batch, Expected};
 use super::counts::Counts;
 use super::csv::{self, By, Dialect, Fields, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end};
-use super::number::{ends_line, is_space};
+use super::number::{PerLine, ends_line, is_space};
 use super::source::{LineEnd, Opened};
+use super::text::several;
 use crate::error::Error;
 use crate::io::binary::Source;
 use crate::order::KeyOrder;
@@ -24,7 +25,7 @@ use crate::order::KeyOrder;
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// Numbers separated by white space.
-    Text,
+    Text(PerLine),
     /// Rows of a table.
     Table(Dialect),
     /// Binary elements, with the source for each input.
@@ -46,6 +47,8 @@ pub(super) struct Stream {
     form: Form,
     /// Whether the input begins with a byte order mark.
     pub(super) mark: bool,
+    /// The lines that stay on top.
+    pub(super) comments: Vec<u8>,
     /// Length of the current record in bytes, including the line end of a row.
     length: usize,
     /// Ranges of its key fields within it.
@@ -59,7 +62,8 @@ pub(super) struct Stream {
 }
 
 enum Form {
-    Text,
+    /// Numbers, so many on a line, and whether one of the current line was read.
+    Text { per_line: PerLine, begun: bool },
     /// Rows; `None` while the input has only blank lines.
     Table(Option<Columns>),
 }
@@ -114,10 +118,10 @@ impl Model {
 }
 
 impl Stream {
-    pub(super) fn text(opened: Opened, block: usize) -> Result<Self, Error> {
+    pub(super) fn text(opened: Opened, block: usize, per_line: PerLine) -> Result<Self, Error> {
         let mut buffer = Buffer::new(opened, block, LineEnd::Lf, true);
         let mark = buffer.pass_mark()?;
-        Ok(Self::new(buffer, Form::Text, mark))
+        Ok(Self::new(buffer, Form::Text { per_line, begun: false }, mark))
     }
 
     /// Also reads the header. Without one, the columns are those of the model, if there is one.
@@ -132,9 +136,19 @@ impl Stream {
         let mut buffer = Buffer::new(opened, block, dialect.fields.line_end(), are_tokens);
         let mark = buffer.pass_mark()?;
         if are_tokens {
-            let names = Header::of_tokens();
+            let names = Header::of_lines();
             let model = Model { keys: names.find(by, buffer.name())?, names };
             return Ok(Self::new(buffer, Form::Table(Some(Columns::new(model, dialect, by))), false));
+        }
+        let mut comments = Vec::new();
+        while dialect.comments && buffer.at_least(1)?.first() == Some(&b'#') {
+            match dialect.after_comments(buffer.bytes(), 0) {
+                Some((end, _)) => {
+                    comments.extend_from_slice(&buffer.bytes()[..end]);
+                    buffer.pass(end);
+                }
+                None => drop(buffer.refill_rows()?),
+            }
         }
         // The first row after blank lines determines the number of columns.
         let (reader, mut blank) = (RowReader::of_first_row(dialect.fields), Counts::default());
@@ -178,7 +192,7 @@ impl Stream {
         if dialect.header {
             buffer.pass(head);
         }
-        let mut stream = Self::new(buffer, Form::Table(columns), mark);
+        let mut stream = Self { comments, ..Self::new(buffer, Form::Table(columns), mark) };
         if dialect.header {
             stream.left_out = blank;
         }
@@ -186,6 +200,11 @@ impl Stream {
             stream.settle(model, dialect, by);
         }
         Ok(stream)
+    }
+
+    /// How many lines stay on top.
+    pub(super) fn passed_comments(&self) -> u64 {
+        memchr::memchr_iter(self.buffer.line_end(), &self.comments).count() as u64
     }
 
     /// Whether there are only blank lines, so that other inputs determine whether these are rows.
@@ -210,6 +229,7 @@ impl Stream {
             buffer,
             form,
             mark,
+            comments: Vec::new(),
             length: 0,
             fields: Vec::new(),
             cells: Vec::new(),
@@ -235,14 +255,16 @@ impl Stream {
     pub(super) fn find(&mut self) -> Result<bool, Error> {
         self.buffer.pass(std::mem::take(&mut self.length));
         match &self.form {
-            Form::Text => self.find_token(),
+            Form::Text { .. } => self.find_token(),
             Form::Table(None) => Ok(false),
             Form::Table(Some(_)) => self.find_row(),
         }
     }
 
     fn find_token(&mut self) -> Result<bool, Error> {
-        let mut comment = false;
+        let (mut comment, starts_line) = (false, self.buffer.at_line_start());
+        let Form::Text { per_line, begun } = &mut self.form else { return Ok(false) };
+        *begun &= !starts_line;
         // Bytes known to belong to the token.
         let mut looked = 0;
         loop {
@@ -250,7 +272,9 @@ impl Stream {
                 let bytes = self.buffer.bytes();
                 let other =
                     bytes.iter().position(|&byte| if comment { ends_line(byte) } else { !is_space(byte) });
-                self.buffer.pass(other.unwrap_or(bytes.len()));
+                let passed = other.unwrap_or(bytes.len());
+                *begun &= !bytes[..passed].iter().any(|&byte| ends_line(byte));
+                self.buffer.pass(passed);
                 comment &= other.is_none();
             }
             let bytes = self.buffer.bytes();
@@ -259,12 +283,17 @@ impl Stream {
                 Some(&byte) if is_space(byte) => continue,
                 Some(b'#') if looked == 0 && self.buffer.at_line_start() => {
                     comment = true;
+                    self.left_out.comments += 1;
                     continue;
+                }
+                Some(_) if *begun && *per_line != PerLine::Any => {
+                    return Err(several(self.buffer.place()));
                 }
                 _ => {}
             }
             if let Some(length) = bytes[looked..].iter().position(|&byte| is_space(byte)) {
                 self.length = looked + length;
+                *begun = true;
                 return Ok(true);
             }
             // The token may continue.
@@ -306,7 +335,7 @@ impl Stream {
         let bytes = &buffer.bytes()[..*length];
         cells.clear();
         match form {
-            Form::Text => {
+            Form::Text { .. } => {
                 cells.extend(typings[0].cell(bytes, || (buffer.place(), None))?);
                 Ok(!cells.is_empty())
             }
@@ -358,7 +387,7 @@ impl Stream {
     pub(super) fn keys(&self) -> usize {
         match &self.form {
             Form::Table(_) => self.columns().map_or(0, |columns| columns.model.keys.len()),
-            Form::Text => 1,
+            Form::Text { .. } => 1,
         }
     }
 

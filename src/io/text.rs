@@ -13,11 +13,12 @@ pub(super) mod integers;
 use std::ops::Range;
 
 use self::integers::{Integers, NotInteger};
+use super::counts::Counts;
 use super::infer::{Conflict, Inference, Refused, Span, Spot};
-use super::number::{Tokens, token_at};
+use super::number::{PerLine, Tokens, ends_line, token_at};
 use super::records::{Print, Records, Spelling};
-use super::source::Text;
-use crate::error::Error;
+use super::source::{Part, Text};
+use crate::error::{Error, Hint};
 use crate::key::ElementType;
 use crate::order::KeyOrder;
 use crate::parallel::{self, map_parts};
@@ -35,7 +36,8 @@ const PIECE: Range<usize> = 1 << 18..8 << 20;
 /// A token that is no number or that the type does not hold; integers and decimals without a common type that
 /// preserves their order.
 pub fn parse(text: Text, element: Option<ElementType>, direction: KeyOrder) -> Result<Records, Error> {
-    let (records, inference) = parse_part(text, element, direction, None)?;
+    let (mut text, per_line) = (text, PerLine::Any);
+    let (records, inference) = parse_part(&mut text, element, direction, per_line, None)?;
     inference.finish().map_err(conflicting)?;
     Ok(records)
 }
@@ -49,45 +51,47 @@ pub(crate) fn conflicting(conflict: Conflict<(u64, Spot)>) -> Error {
 
 /// Reads a part of a text, of which `before` is known; the records have a type of their own, which is f64 where the rest
 /// may make it so. Also returns what is known after it. Without `before` the part is all, and of integers that have a
-/// type no more is said.
+/// type no more is said. The text is taken where it is needed, and left where there is an error.
 ///
 /// # Errors
 ///
-/// As for [`parse`], but for integers without a common type.
+/// As for [`parse`], but for integers without a common type; a line with more numbers than it may have.
 pub(crate) fn parse_part(
-    text: Text,
+    text: &mut Text,
     element: Option<ElementType>,
     direction: KeyOrder,
+    per_line: PerLine,
     before: Option<(&Known, u64)>,
 ) -> Result<(Records, Known), Error> {
     let known = before.map_or_else(|| inference(element, direction), |(known, _)| known.clone());
     let passed = before.map_or(0, |(_, passed)| passed);
     if element.is_some_and(ElementType::is_float) || known.is_float() {
-        return floats::parse(text, element, direction, known, passed);
+        return floats::parse(text, element, direction, per_line, known, passed);
     }
-    let read = |piece: Range<usize>| {
-        let mut integers = Integers::new(element, guess(piece.len()));
-        integers.read(&text.bytes[piece.clone()], piece.start).map(|()| integers)
+    let read = |(piece, begun): (Range<usize>, bool)| {
+        let mut integers = Integers::new(element, per_line, guess(piece.len()));
+        integers.read(&text.bytes[piece.clone()], piece.start, begun).map(|()| integers)
     };
-    match map_parts(pieces_of(&text), read).into_iter().collect::<Result<Vec<_>, _>>() {
+    match map_parts(pieces_of(text), read).into_iter().collect::<Result<Vec<_>, _>>() {
         Ok(pieces) => {
             let span = Integers::span(&pieces);
             let Some(held) = element.or_else(|| span.element()) else {
-                return floats::parse(text, None, direction, known, passed);
+                return floats::parse(text, None, direction, per_line, known, passed);
             };
             let order = direction.map(held);
             let canonical = pieces.iter().all(|piece| piece.canonical);
+            let comments = pieces.iter().map(|piece| piece.comments).sum();
             let keys = Integers::keys(pieces, order);
-            let known = if before.is_some() { known_of(&text, span, known, passed) } else { known };
+            let known = if before.is_some() { known_of(text, span, known, passed) } else { known };
             let spelling = if canonical { Spelling::Printed(Print::Shortest) } else { as_read(text) };
-            Ok((Records { order, keys, spelling }, known))
+            let counts = Counts { comments, ..Counts::default() };
+            Ok((Records { order, keys, spelling, counts }, known))
         }
         Err(NotInteger(place)) => match element {
             Some(element) => {
-                let spot = spot(&text, place);
-                Err(Refused::by_integers(&spot.token, element).into_error(spot))
+                Err(refused(text, place, per_line, |token| Refused::by_integers(token, element)))
             }
-            None => floats::parse(text, None, direction, known, passed),
+            None => floats::parse(text, None, direction, per_line, known, passed),
         },
     }
 }
@@ -118,6 +122,23 @@ fn spot(text: &Text, place: usize) -> Spot {
     Spot { place: text.place(place), column: None, token: token_at(&text.bytes, place).to_vec() }
 }
 
+/// The error that the token at this offset is refused, or that its line has several.
+fn refused(text: &Text, place: usize, per_line: PerLine, why: impl FnOnce(&[u8]) -> Refused) -> Error {
+    let begin = text.bytes[..place].iter().rposition(|&byte| ends_line(byte)).map_or(0, |end| end + 1);
+    let line = text.bytes[begin..].split(|&byte| ends_line(byte)).next().unwrap_or_default();
+    if per_line != PerLine::Any && Tokens::new(line).nth(1).is_some() {
+        return several(text.place(place));
+    }
+    let spot = spot(text, place);
+    why(&spot.token).into_error(spot)
+}
+
+/// The error that a line has several tokens, and may have one.
+pub(super) fn several(place: String) -> Error {
+    Error::input(place, "this line has several fields, and the first one is one number")
+        .hinting(Hint::Several)
+}
+
 /// Expected number of integers in this many bytes: with seven digits, most pieces grow at most once.
 fn guess(bytes: usize) -> usize {
     bytes / 8
@@ -146,22 +167,27 @@ pub(super) fn pieces(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<Rang
     pieces
 }
 
-/// The text of all inputs in pieces for all cores.
-fn pieces_of(text: &Text) -> Vec<Range<usize>> {
+/// The text of all inputs in pieces for all cores, and whether a piece begins in a line after a token.
+fn pieces_of(text: &Text) -> Vec<(Range<usize>, bool)> {
     let size = piece_size(text.bytes.len());
-    text.parts.iter().flat_map(|part| pieces(&text.bytes, part.range.clone(), size)).collect()
+    let of_part = |part: &Part| {
+        let (begin, begun) = (part.range.start, part.before.is_some_and(|before| before.begun));
+        let pieces = pieces(&text.bytes, part.range.clone(), size).into_iter();
+        pieces.map(move |piece| (piece.clone(), begun && piece.start == begin))
+    };
+    text.parts.iter().flat_map(of_part).collect()
 }
 
 /// The text with the offset of every token.
-fn as_read(text: Text) -> Spelling {
+fn as_read(text: &mut Text) -> Spelling {
     fn starts<S: Width>(text: &Text) -> Words<'static> {
-        let in_piece = |piece: Range<usize>| {
+        let in_piece = |(piece, _): (Range<usize>, bool)| {
             let tokens = Tokens::new(&text.bytes[piece.clone()]);
             tokens.map(|(start, _)| S::of_usize(piece.start + start)).collect::<Vec<S>>()
         };
         map_parts(pieces_of(text), in_piece).into()
     }
     let starts =
-        if u32::try_from(text.bytes.len()).is_ok() { starts::<u32>(&text) } else { starts::<u64>(&text) };
-    Spelling::AsRead { text, starts }
+        if u32::try_from(text.bytes.len()).is_ok() { starts::<u32>(text) } else { starts::<u64>(text) };
+    Spelling::AsRead { text: std::mem::take(text), starts }
 }

@@ -7,10 +7,11 @@ use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::chunks::{Chunks, Form};
 use crate::io::ordered::type_among;
-use crate::io::records::{Print, Records, Spelling};
+use crate::io::records::Records;
 use crate::io::stream::{How, Kind, Model};
-use crate::io::{Input, LineEnd, Text, binary, csv, text};
+use crate::io::{Input, LineEnd, PerLine, Text, binary, csv, text};
 use crate::key::ElementType;
+use crate::order::KeyOrder;
 use crate::runs::Budget;
 use crate::words::Words;
 
@@ -29,9 +30,23 @@ pub struct Parts<'a> {
 
 /// How they are read, and what is known of the types so far.
 enum Source<'a> {
-    Bits { reader: binary::Reader<'a>, is_over: bool },
-    Text { straight: Option<text::IntegerFiles>, chunks: Chunks<'a>, known: Box<text::Known>, passed: u64 },
-    Table { chunks: Chunks<'a>, dialect: csv::Dialect, known: csv::Known },
+    Bits {
+        reader: binary::Reader<'a>,
+        is_over: bool,
+    },
+    Text {
+        straight: Option<text::IntegerFiles>,
+        chunks: Chunks<'a>,
+        known: Box<text::Known>,
+        passed: u64,
+        per_line: PerLine,
+        direction: KeyOrder,
+    },
+    Table {
+        chunks: Chunks<'a>,
+        dialect: csv::Dialect,
+        known: csv::Known,
+    },
 }
 
 impl<'a> Parts<'a> {
@@ -45,17 +60,30 @@ impl<'a> Parts<'a> {
                     binary::Reader::new(sources, by.order).in_pieces_of(budget.piece(element_of(sources)));
                 Source::Bits { reader, is_over: false }
             }
-            Kind::Text => {
+            &Kind::Text(per_line) => {
                 let chunks = Chunks::new(inputs, Form::Tokens, 1, budget);
-                let known = Box::new(text::inference(by.element, by.order));
-                Source::Text { straight: None, chunks, known, passed: 0 }
+                Self::text(chunks, per_line, by.element, by.order)
             }
             &Kind::Table(dialect) => {
-                let chunks = Chunks::new(inputs, Form::Rows(dialect.fields), by.columns.len(), budget);
-                Source::Table { chunks, dialect, known: csv::Known::default() }
+                let chunks = Chunks::new(inputs, Form::Rows(dialect), by.columns.len(), budget);
+                // Lines that are numbers and nothing else are sorted as these, as long as there are no others.
+                match dialect.first_number(by) {
+                    Some(direction) => Self::text(chunks, PerLine::Whole, by.element, direction),
+                    None => Source::Table { chunks, dialect, known: csv::Known::default() },
+                }
             }
         };
         Self { inputs, how, budget, watch, source, read: 0, ahead: None }
+    }
+
+    fn text(
+        chunks: Chunks<'a>,
+        per_line: PerLine,
+        element: Option<ElementType>,
+        direction: KeyOrder,
+    ) -> Source<'a> {
+        let known = Box::new(text::inference(element, direction));
+        Source::Text { straight: None, chunks, known, passed: 0, per_line, direction }
     }
 
     /// Whether all was given.
@@ -133,13 +161,13 @@ impl<'a> Parts<'a> {
                     progress(reader.bytes);
                     keys.append(more);
                 }
-                let spelling = Spelling::Printed(Print::Shortest);
-                let content = Content::Numbers { keys: keys.into(), map, spelling };
-                (content, reader.bytes - before, start.elapsed())
+                (Content::of_elements(keys.into(), map), reader.bytes - before, start.elapsed())
             }
-            (Source::Text { straight, chunks, known, passed }, _) => {
+            (Source::Text { straight, chunks, known, passed, per_line, direction }, kind) => {
+                let (per_line, direction) = (*per_line, *direction);
                 if is_first {
-                    *straight = text::IntegerFiles::open(self.inputs, element, order, self.budget)?;
+                    *straight =
+                        text::IntegerFiles::open(self.inputs, element, direction, per_line, self.budget)?;
                 }
                 let integers = match straight {
                     Some(files) => files.next(self.budget, known, *passed, progress)?,
@@ -157,14 +185,30 @@ impl<'a> Parts<'a> {
                         let (inputs, open) = files.rest()?;
                         chunks.begin_with(inputs, open, *passed);
                     }
-                    let (text, bytes, reading) = read_text(chunks, watch, start)?;
+                    let (mut text, bytes, reading) = read_text(chunks, watch, start)?;
                     let begin = Instant::now();
                     let is_all = is_first && chunks.is_over();
                     let before = if is_all { None } else { Some((&**known, *passed)) };
-                    let (records, after) = text::parse_part(text, element, order, before)?;
-                    (**known, *passed) = (after, *passed + bytes);
+                    let content =
+                        match (text::parse_part(&mut text, element, direction, per_line, before), kind) {
+                            (Ok((records, after)), _) => {
+                                (**known, *passed) = (after, *passed + bytes);
+                                of_records(records)
+                            }
+                            // These are lines that are not only numbers.
+                            (Err(_), &Kind::Table(dialect)) => {
+                                let mut known =
+                                    csv::Known::after_numbers(known, *passed, self.inputs[0].name());
+                                let (table, words) = csv::read_part(text, dialect, &self.how.by, &mut known)?;
+                                let nothing = Chunks::new(&[], Form::Tokens, 0, self.budget);
+                                let chunks = std::mem::replace(chunks, nothing);
+                                self.source = Source::Table { chunks, dialect, known };
+                                Content::Rows { words, table: Box::new(table) }
+                            }
+                            (Err(error), _) => return Err(error),
+                        };
                     parsing = begin.elapsed();
-                    (of_records(records), bytes, reading)
+                    (content, bytes, reading)
                 }
             }
             (Source::Table { chunks, dialect, known }, _) => {
@@ -184,7 +228,7 @@ impl<'a> Parts<'a> {
             Source::Table { dialect, .. } => dialect.fields.line_end(),
             _ => LineEnd::Lf,
         };
-        let text = Text::of_run(run, bytes, line_end);
+        let mut text = Text::of_run(run, bytes, line_end);
         let content = match &self.source {
             Source::Table { dialect, known, .. } => {
                 let (mut known, by) = self.keys_of(known, positions)?;
@@ -192,9 +236,9 @@ impl<'a> Parts<'a> {
                 let (table, words) = csv::read_part(text, dialect, &by, &mut known)?;
                 Content::Rows { words, table: Box::new(table) }
             }
-            Source::Text { known, .. } => {
-                let (element, order) = (self.how.by.element, self.how.by.order);
-                of_records(text::parse_part(text, element, order, Some((known, 0)))?.0)
+            Source::Text { known, direction, .. } => {
+                let (element, known) = (self.how.by.element, Some((&**known, 0)));
+                of_records(text::parse_part(&mut text, element, *direction, PerLine::Any, known)?.0)
             }
             Source::Bits { .. } => return Err(Error::input(run, "is not read again")),
         };
@@ -216,8 +260,12 @@ impl<'a> Parts<'a> {
     /// How records in runs are read.
     pub(super) fn how_of_runs(&self, positions: bool) -> How {
         let mut how = self.how.clone();
-        if let (Kind::Table(dialect), true) = (&mut how.kind, positions) {
-            *dialect = dialect.of_keys();
+        match (&self.source, &mut how.kind) {
+            (Source::Text { direction, .. }, kind) => {
+                (*kind, how.by.order) = (Kind::Text(PerLine::Any), *direction);
+            }
+            (_, Kind::Table(dialect)) if positions => *dialect = dialect.of_keys(),
+            _ => {}
         }
         how
     }
@@ -272,8 +320,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn of_records<'a>(Records { order: map, keys, spelling }: Records) -> Content<'a> {
-    Content::Numbers { keys: keys.into(), map, spelling }
+fn of_records<'a>(Records { order: map, keys, spelling, counts }: Records) -> Content<'a> {
+    Content::Numbers { keys: keys.into(), map, spelling, counts }
 }
 
 /// The next text, its bytes, and the time since `start`.

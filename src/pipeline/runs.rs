@@ -246,7 +246,8 @@ impl<'a> Runs<'a> {
             && self.done.iter().all(|run| printed(run) == print);
         let print = print.map_or(Print::Shortest, |(_, print)| print);
         let form = match self.done.first() {
-            Some(Run { form: Form::Rows, .. }) => Form::Rows,
+            // Where lines are numbers alone up to here, these are rows, too.
+            Some(_) if self.done.iter().any(|run| run.form == Form::Rows) => Form::Rows,
             Some(_) if !(self.ask.positions || self.ask.format.is_bits() || are_alike) => Form::Tokens,
             _ => Form::Elements(element, print),
         };
@@ -277,7 +278,9 @@ impl<'a> Runs<'a> {
         }
         let progress = |merged| watch.set(merged);
         let written = match (self.ask.format, form) {
-            (Format::Text, Form::Elements(_, print)) if positions.is_none() => Written::InText(print),
+            (format, Form::Elements(_, print)) if !format.is_bits() && positions.is_none() => {
+                Written::InText(print)
+            }
             (Format::Text, _) => Written::InText(Print::Shortest),
             _ => Written::AsRead,
         };

@@ -15,6 +15,7 @@ mod merge;
 mod messages;
 mod options;
 mod output;
+mod plain;
 #[cfg(unix)]
 mod signals;
 mod tables;

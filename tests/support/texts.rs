@@ -4,7 +4,7 @@ use gpusort::ElementType;
 use gpusort::unstable::io::LineEnd::{Lf, Nul};
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::stream::{How, Kind};
-use gpusort::unstable::io::{Input, Memory};
+use gpusort::unstable::io::{Input, Memory, PerLine};
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading};
 use proptest::prelude::*;
 
@@ -35,7 +35,9 @@ pub fn cases(keys: &'static [&'static [&'static str]]) -> impl Strategy<Value = 
     let by = (prop::sample::select(keys), prop::sample::select(types.to_vec()), order());
     (inputs, by, any::<bool>()).prop_map(|((inputs, rows, header, separators, reads), by, unique)| {
         let inputs = texts(&inputs, rows, header, &separators, &reads);
-        let kind = rows.map_or(Kind::Text, |fields| Kind::Table(Dialect { fields, header }));
+        let kind = rows.map_or(Kind::Text(PerLine::Any), |fields| {
+            Kind::Table(Dialect { fields, header, comments: false })
+        });
         let rows = rows.is_some();
         let (keys, element, order) = by;
         // Text has no other nulls.

@@ -23,6 +23,8 @@ pub struct Row {
     pub input: usize,
     /// Where it begins, from 1.
     pub line: usize,
+    /// Whether it is a line with `#` at its beginning, which has no number.
+    pub is_comment: bool,
 }
 
 /// A table of several inputs.
@@ -30,6 +32,8 @@ pub struct Row {
 pub struct Table {
     /// Whether the first input begins with a byte order mark.
     pub mark: bool,
+    /// Comments that stay on top.
+    pub top: Vec<u8>,
     pub header: Option<Row>,
     /// Columns; none if there is nothing at all, and of lines as many as can be.
     pub width: usize,
@@ -37,6 +41,8 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Lines with nothing on them that are no rows.
     pub blank: u64,
+    /// Comments of other inputs than the first one.
+    pub comments: u64,
 }
 
 /// Why a table cannot be read.
@@ -54,15 +60,30 @@ pub enum NoTable {
 pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
     let mark = inputs.first().is_some_and(|bytes| bytes.starts_with(MARK));
     let usual: &[u8] = if has_nul(dialect.fields) { b"\0" } else { b"\n" };
-    let mut table = Table { mark, header: None, width: 0, rows: Vec::new(), blank: 0 };
+    let mut table =
+        Table { mark, top: Vec::new(), header: None, width: 0, rows: Vec::new(), blank: 0, comments: 0 };
     // Rows of each input below its header, and whether a row with an unclosed quote follows them.
     let mut all: Vec<(Vec<Row>, bool)> = Vec::new();
     for (number, bytes) in inputs.iter().enumerate() {
-        let bytes = bytes.strip_prefix(MARK).unwrap_or(bytes);
+        let mut bytes = bytes.strip_prefix(MARK).unwrap_or(bytes);
+        let mut comments = 0;
+        while dialect.comments && bytes.starts_with(b"#") {
+            let end = bytes.iter().position(|byte| [*byte] == usual).map_or(bytes.len(), |end| end + 1);
+            if number == 0 {
+                table.top.extend_from_slice(&bytes[..end]);
+            }
+            bytes = &bytes[end..];
+            comments += 1;
+        }
+        if !table.top.is_empty() && !table.top.ends_with(usual) {
+            table.top.extend_from_slice(usual);
+        }
+        table.comments += if number == 0 { 0 } else { comments as u64 };
         let (mut rows, unclosed) = match dialect.fields {
             Fields::Quoted(delimiter) => rows(bytes, number, delimiter),
             fields => (lines(bytes, number, fields), false),
         };
+        rows.iter_mut().for_each(|row| row.line += comments);
         let are_lines = dialect.fields.are_of_lines();
         if dialect.header {
             complete(&mut rows, are_lines, usual);
@@ -78,6 +99,10 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
                 && (dialect.header || !rows[first].is_ended)
             {
                 return Err(NoTable::Beginning("CR alone in a first row"));
+            }
+            let raw = rows[first].raw.trim_ascii_end();
+            if are_lines && !has_nul(dialect.fields) && !rows[first].is_ended && raw.contains(&b'\r') {
+                return Err(NoTable::Beginning("CR alone in lines"));
             }
             let width = if are_lines { usize::MAX } else { rows[first].fields.len() };
             if dialect.header {
@@ -183,7 +208,7 @@ fn rows(bytes: &[u8], input: usize, delimiter: u8) -> (Vec<Row>, bool) {
             end = b"\r\n";
         }
         let line = bytes[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        rows.push(Row { raw, end, is_ended, fields, input, line });
+        rows.push(Row { raw, end, is_ended, fields, input, line, is_comment: false });
         at += 1;
     }
     (rows, false)
@@ -206,7 +231,8 @@ fn lines(bytes: &[u8], input: usize, fields: Fields) -> Vec<Row> {
                 Fields::Split(byte, _) => raw.split(|&at| at == byte).map(<[u8]>::to_vec).collect(),
                 _ => words(&raw, b" \t\n"),
             };
-            rows.push(Row { raw, end, is_ended, fields, input, line: number + 1 });
+            let is_comment = raw.starts_with(b"#");
+            rows.push(Row { raw, end, is_ended, fields, input, line: number + 1, is_comment });
         }
         return rows;
     }
@@ -224,7 +250,8 @@ fn lines(bytes: &[u8], input: usize, fields: Fields) -> Vec<Row> {
             }
             _ => words(&raw, b" \t"),
         };
-        rows.push(Row { raw, end, is_ended, fields, input, line: number + 1 });
+        let is_comment = raw.starts_with(b"#");
+        rows.push(Row { raw, end, is_ended, fields, input, line: number + 1, is_comment });
     }
     rows
 }
@@ -325,6 +352,7 @@ pub struct Counts {
     pub invalid: u64,
     pub skipped: u64,
     pub blank: u64,
+    pub comments: u64,
 }
 
 /// A table with the keys of its rows.
@@ -356,6 +384,7 @@ fn trimmed(field: &[u8]) -> &[u8] {
 /// What counts of a field, which a line may lack.
 fn field(row: &Row, column: usize, order: KeyOrder) -> &[u8] {
     let field = row.fields.get(column).map_or(&b""[..], Vec::as_slice);
+    let field = if row.is_comment { &row.raw } else { field };
     let field = if row.end == b"\0" { field.trim_ascii() } else { trimmed(field) };
     // What sizes begin with is found with their units.
     if !order.leading || field.is_empty() || order.reading == Reading::Sizes {
@@ -371,7 +400,7 @@ fn field(row: &Row, column: usize, order: KeyOrder) -> &[u8] {
 
 /// The keys of all rows.
 pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
-    let mut counts = Counts { blank: table.blank, ..Counts::default() };
+    let mut counts = Counts { blank: table.blank, comments: table.comments, ..Counts::default() };
     let names = table.header.as_ref().map(|header| &header.fields[..]);
     let columns = match table.width {
         // There are no columns to look for.
@@ -430,6 +459,7 @@ impl Keyed {
     pub fn sorted(&self, selection: Selection) -> (Vec<u8>, usize) {
         let order = |a: &(Row, Vec<Key>), b: &(Row, Vec<Key>)| self.order(&a.1, &b.1);
         let mut out = if self.table.mark { MARK.to_vec() } else { Vec::new() };
+        out.extend_from_slice(&self.table.top);
         if let Some(header) = &self.table.header {
             out.extend([&header.raw[..], header.end].concat());
         }

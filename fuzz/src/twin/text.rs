@@ -41,6 +41,15 @@ pub fn tokens<'a>(inputs: &[&'a [u8]]) -> Vec<Token<'a>> {
     tokens
 }
 
+/// The comments of all inputs.
+pub fn comments(inputs: &[&[u8]]) -> u64 {
+    let of_input = |bytes: &&[u8]| {
+        let lines = lines(bytes.strip_prefix(MARK).unwrap_or(bytes));
+        lines.iter().filter(|line| line.starts_with(b"#")).count() as u64
+    };
+    inputs.iter().map(of_input).sum()
+}
+
 /// Lines without their ends: LF, CR LF, or CR alone.
 fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();

@@ -26,6 +26,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
         input.format.name()
     );
     let progress = Progress::new(options.progress);
+    options.note().into_iter().for_each(|note| progress.note(note));
     let mut output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
     if let Some(input) = input.inputs.iter().find(|input| output.feeds(input)) {
         bail!(
@@ -53,6 +54,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
     let Merged { read, written, repeated, types, counts } =
         ordered::merge(&input.inputs, &how, ask.selection, written, &mut output, |read| progress.set(read))?;
     output.finish_last()?;
+    options.lost(counts.comments).into_iter().for_each(|note| progress.note(&note));
     drop(progress);
     if options.timing.is_none() {
         return Ok(());
@@ -60,7 +62,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
     let report = Report::on_cpu(Form::Merge, begin.elapsed());
     // With --top the rest of the input is not read.
     let n = if ask.selection.first.is_some() { written + repeated } else { read };
-    let why = "--merge takes inputs as they come".to_owned();
+    let why = options.why("--merge takes inputs as they come".to_owned());
     let mut timing = Timing::new(n as usize, types, &Sorter::cpu(), &report, why);
     timing.bytes = input.inputs.iter().filter_map(Input::size).sum();
     timing.left_out = LeftOut { repeated, counts, ..LeftOut::default() };

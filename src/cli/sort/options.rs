@@ -1,7 +1,7 @@
 //! Resolves the options against each other; nothing is opened here.
 
 use std::io::{self, IsTerminal, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
 use gpusort::Method;
@@ -10,7 +10,7 @@ use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::{By, Dialect, Fields, SortKey};
 use gpusort::unstable::io::output::stdout_is_open;
 use gpusort::unstable::io::stream::{How, Kind};
-use gpusort::unstable::io::{Compression, Extension, Format, Input, LineEnd};
+use gpusort::unstable::io::{Compression, Extension, Format, Input, LineEnd, PerLine};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{KeyOrder, Reading, Selection};
 use gpusort::unstable::pipeline::Ask;
@@ -20,10 +20,17 @@ use crate::cli::args::{self, OrderArgs, SortArgs, TimingArg, TypeArg};
 use crate::cli::device::{Devices, Wanted};
 use crate::cli::format;
 
+use super::plain;
+
 /// The inputs to be sorted, merged or checked, and their order.
 pub(in crate::cli) struct InputOptions {
     pub(in crate::cli) inputs: Vec<Input>,
     pub(in crate::cli) format: Format,
+    /// How many numbers a line of text may have.
+    per_line: PerLine,
+    /// What decided between text and lines, if nobody said which it is; and what to note about that.
+    pub(super) why: Option<String>,
+    pub(in crate::cli) note: Option<&'static str>,
     /// Whether the type is the one assumed for `.bin`.
     pub(in crate::cli) type_assumed: bool,
     /// The form of a table.
@@ -47,12 +54,21 @@ pub(super) struct Options {
     pub(super) folders: Vec<PathBuf>,
     /// `None` is standard output.
     pub(super) output: Option<PathBuf>,
+    /// Whether that is an input, too.
+    replaces_input: bool,
     /// The type implied by the output's extension.
     pub(super) output_element: Option<ElementType>,
     pub(super) timing: Option<TimingTo>,
-    pub(super) json: bool,
+    pub(super) form: TimingForm,
     pub(super) quiet: bool,
     pub(super) progress: args::Progress,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TimingForm {
+    Brief,
+    Full,
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,16 +79,39 @@ pub(super) enum TimingTo {
     Stderr,
 }
 
+/// What bears on the inputs beside their own options.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::cli) struct Surroundings {
+    /// The most memory to take, if that was said.
+    pub(in crate::cli) memory: Option<u64>,
+    /// Whether what is neither a table nor binary is numbers, as many as there are.
+    pub(in crate::cli) of_numbers: bool,
+    /// Whether it is one of many files, of which each is sorted on its own; and whether in place.
+    pub(in crate::cli) each: bool,
+    pub(in crate::cli) in_place: bool,
+}
+
 impl InputOptions {
-    /// `memory` is the most to take, if that was said.
-    pub(in crate::cli) fn new(args: OrderArgs, memory: Option<u64>) -> anyhow::Result<Self> {
+    pub(in crate::cli) fn new(args: OrderArgs, around: Surroundings) -> anyhow::Result<Self> {
         let input =
             |file: &PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file.clone()) };
         let mut inputs: Vec<Input> = args.files.iter().map(input).collect();
         if inputs.is_empty() {
             inputs.push(Input::Stdin);
         }
-        let format = input_format(&args, &inputs)?;
+        let known = args.from.map_or_else(|| format_by_names(&inputs), |format| Ok(Some(format)))?;
+        let memory = around.memory;
+        let mut inputs: Vec<Input> = inputs
+            .into_iter()
+            .map(|input| decompressed(input, known.unwrap_or(Format::Text), memory))
+            .collect();
+        let plain = match known {
+            Some(_) => None,
+            None => Some(plain::decide(&args, &mut inputs, around)?),
+        };
+        let format = known.or(plain.as_ref().map(|plain| plain.format)).unwrap_or(Format::Text);
+        let per_line = plain.as_ref().map_or(PerLine::Any, |plain| plain.per_line);
+        let note = plain.as_ref().and_then(|plain| plain.note);
         let (mut asked, mut separator) = (None, None);
         // In tables and lines, times are found by themselves.
         let finds_times = format.is_table() && !args.leading;
@@ -109,6 +148,7 @@ impl InputOptions {
             let of_tables = [
                 (!args.key.is_empty(), "--key"),
                 (args.header, "--header"),
+                (args.comments, "--comments"),
                 (args.no_header, "--no-header"),
                 (args.delimiter.is_some(), "--delimiter"),
                 (separator.is_some(), "-t with a character, which separates fields,"),
@@ -150,7 +190,6 @@ impl InputOptions {
             (_, Some(byte)) => Fields::Quoted(byte),
         };
         check_keys(&args)?;
-        let inputs = inputs.into_iter().map(|input| decompressed(input, format, memory)).collect();
         let mut columns = args.key;
         let header = if fields.are_of_lines() { args.header } else { !args.no_header };
         if fields.are_of_lines() && columns.is_empty() {
@@ -159,8 +198,11 @@ impl InputOptions {
         Ok(Self {
             inputs,
             format,
+            per_line,
+            why: plain.map(|plain| plain.why),
+            note,
             type_assumed,
-            dialect: Dialect { fields, header },
+            dialect: Dialect { fields, header, comments: args.comments },
             by: By { columns, element, order },
             unique: args.unique,
         })
@@ -194,7 +236,7 @@ impl InputOptions {
     pub(in crate::cli) fn how(&self) -> anyhow::Result<How> {
         let kind = match self.format {
             _ if self.has_rows() => Kind::Table(self.dialect),
-            Format::Text => Kind::Text,
+            Format::Text => Kind::Text(self.per_line),
             _ => Kind::Bits(self.sources()?),
         };
         Ok(How { kind, by: self.by.clone() })
@@ -203,8 +245,15 @@ impl InputOptions {
 
 impl Options {
     pub(super) fn new(args: SortArgs) -> anyhow::Result<Self> {
-        let input = InputOptions::new(args.order, args.buffer_size.or(args.memory))?;
+        let output = format::unless_stdout(args.output);
+        let asked = format::of_output(args.to, output.as_deref());
+        let to_bits = !args.argsort && asked.is_some_and(|(format, _)| format.is_bits());
+        let memory = args.buffer_size.or(args.memory);
+        let around = Surroundings { memory, of_numbers: to_bits, each: args.each, in_place: args.in_place };
+        let input = InputOptions::new(args.order, around)?;
         let format = input.format;
+        let input_paths: Vec<Option<PathBuf>> =
+            input.inputs.iter().filter_map(Input::path).map(canonical).filter(Option::is_some).collect();
         let method = Method { algorithm: args.algo, variant: args.variant };
         match (method.algorithm, method.variant) {
             (Some(algorithm), variant) => drop(algorithm.variant(variant)?),
@@ -213,32 +262,35 @@ impl Options {
         }
         let first = args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX));
 
-        let output = format::unless_stdout(args.output);
         let to_stdout = output.is_none();
-        // Lines come out as lines, whatever a file is called.
-        let named = output.as_deref().filter(|_| format != Format::Lines || args.argsort);
+        // Lines come out as lines, whatever a file is called, but never into one of binary.
+        let is_named = args.to.is_some() || format != Format::Lines || args.argsort || to_bits;
         let (mut output_format, output_element) =
-            output_format(format, input.has_rows(), args.argsort, format::of_output(args.to, named))?;
+            output_format(format, input.has_rows(), args.argsort, asked.filter(|_| is_named))?;
         if to_stdout && io::stdout().is_terminal() && output_format.is_bits() {
             output_format = Format::Text;
         }
 
+        // Where nobody asks for it, it goes where somebody looks.
+        let is_asked = args.json || args.verbose;
+        let stdout_is_seen = io::stdout().is_terminal();
         let timing = match args.timing {
             TimingArg::Off => None,
-            _ if args.quiet && !args.json && !args.timing_typed => None,
+            _ if args.quiet && !is_asked && !args.timing_typed => None,
             // Nobody would read it.
             TimingArg::Auto if !to_stdout && !stdout_is_open() => None,
             // A default from the environment must not cause an error.
             TimingArg::Stdout if !args.timing_typed && to_stdout && output_format != Format::Text => {
                 Some(TimingTo::Stderr)
             }
-            TimingArg::Auto if to_stdout && !io::stdout().is_terminal() => Some(TimingTo::Stderr),
             TimingArg::Auto | TimingArg::Stdout if !to_stdout => Some(TimingTo::Stdout),
-            TimingArg::Auto | TimingArg::Stdout if output_format == Format::Text => {
+            TimingArg::Auto if stdout_is_seen && output_format == Format::Text && !args.json => {
                 Some(TimingTo::StdoutComment)
             }
-            // Including a table on a terminal, since tables have no comments.
-            TimingArg::Stderr | TimingArg::Auto => Some(TimingTo::Stderr),
+            // Tables and lines have no comments.
+            TimingArg::Auto => (is_asked || io::stderr().is_terminal()).then_some(TimingTo::Stderr),
+            TimingArg::Stdout if output_format == Format::Text => Some(TimingTo::StdoutComment),
+            TimingArg::Stderr => Some(TimingTo::Stderr),
             TimingArg::Stdout => bail!(
                 "--timing stdout would mix with the {} data there; write that to a file with -o",
                 output_format.name()
@@ -254,12 +306,17 @@ impl Options {
             input,
             each: args.each,
             device: Wanted::named(&args.device)?,
-            memory: args.buffer_size.or(args.memory),
+            memory,
             folders: args.temp_dir,
+            replaces_input: output.as_ref().is_some_and(|output| input_paths.contains(&canonical(output))),
             output,
             output_element,
             timing,
-            json: args.json,
+            form: match (args.json, args.verbose) {
+                (true, _) => TimingForm::Json,
+                (_, true) => TimingForm::Full,
+                _ => TimingForm::Brief,
+            },
             quiet: args.quiet,
             progress: if args.quiet && !args.progress_typed {
                 args::Progress::Never
@@ -280,6 +337,22 @@ impl Options {
         // The other half is for what lies in folders in memory.
         let budget = if self.folders().are_in_memory() { budget.shared_by(2) } else { budget };
         if self.ask.positions { budget.with_positions() } else { budget }
+    }
+
+    /// What is to be told of the inputs before they are sorted.
+    pub(super) fn note(&self) -> Option<&'static str> {
+        self.input.note.filter(|_| !self.quiet)
+    }
+
+    /// What is to be told of comments that are in no output, where an input was replaced.
+    pub(super) fn lost(&self, comments: u64) -> Option<String> {
+        let are_lost = comments > 0 && self.replaces_input && !self.quiet;
+        let comments = if comments == 1 {
+            "1 comment was".to_owned()
+        } else {
+            format!("{} comments were", human::grouped(comments))
+        };
+        are_lost.then(|| format!("{comments} left out; --comments keeps those at the top of a file"))
     }
 
     pub(super) fn devices(&self) -> Devices {
@@ -322,14 +395,14 @@ fn of_bytes(name: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(name).ok().map(PathBuf::from)
 }
 
-/// Checks that keys of `sort` mean the same here: without a letter, one beside others with `n` is about text there.
+/// Checks that keys of `sort` mean the same here: one that is not numeric beside others that are is about text there.
 fn check_keys(args: &OrderArgs) -> anyhow::Result<()> {
     let keys = || args.key.iter().filter_map(|key| Some((key, SortKey::parse(key)?.ok()?)));
-    let is_numeric = args.numeric_sort || args.general_numeric_sort || args.sizes;
-    let is_of_text = |key: &SortKey| !key.has_own || !(key.numeric || key.sizes);
-    if !is_numeric
-        && keys().any(|(_, key)| key.numeric || key.sizes)
-        && let Some((key, _)) = keys().find(|(_, key)| is_of_text(key))
+    let are_numeric = args.numeric_sort || args.general_numeric_sort || args.sizes;
+    // Global letters do not count for a key that has its own.
+    let is_numeric = |key: &SortKey| key.numeric || key.sizes || are_numeric && !key.has_own;
+    if (are_numeric || keys().any(|(_, key)| is_numeric(&key)))
+        && let Some((key, _)) = keys().find(|(_, key)| !is_numeric(key))
     {
         bail!(
             "--key {key}: beside a key with n, `sort` orders by its text; {key}n orders by its number, as here"
@@ -357,6 +430,10 @@ fn output_format(
     if argsort {
         ensure!(!format.is_table(), "positions are no table; --to text, bin or npy writes them");
     } else if has_rows {
+        ensure!(
+            input != Format::Lines || !format.is_bits(),
+            "lines are not written as {to}; --from text sorts all numbers in them"
+        );
         let rows = if input.is_table() { "rows" } else { "times and sizes" };
         ensure!(
             format == input,
@@ -381,22 +458,16 @@ fn decompressed(input: Input, format: Format, memory: Option<u64>) -> Input {
     }
 }
 
-fn input_format(args: &OrderArgs, inputs: &[Input]) -> anyhow::Result<Format> {
-    if let Some(format) = args.from {
-        return Ok(format);
-    }
-    // These speak of fields, which text has not.
-    let has_fields = args.header || args.zero_terminated || args.leading || !args.key.is_empty();
-    let is_of_fields = has_fields || args.sizes || matches!(args.element, TypeArg::Reading(_));
-    let plain = if is_of_fields { Format::Lines } else { Format::Text };
+/// The format of all inputs by their extensions; none for what is text or lines.
+fn format_by_names(inputs: &[Input]) -> anyhow::Result<Option<Format>> {
     let format = |input: &Input| {
         let format = extension(input).and_then(|extension| extension.format);
-        format.filter(|&format| format != Format::Text).unwrap_or(plain)
+        format.filter(|&format| format != Format::Text)
     };
     let first = format(&inputs[0]);
     if let Some(other) = inputs.iter().find(|&input| format(input) != first) {
-        let [one, two] =
-            [&inputs[0], other].map(|input| format!("{} is {}", input.name(), format(input).name()));
+        let name = |input: &Input| format(input).map_or("text or lines", Format::name);
+        let [one, two] = [&inputs[0], other].map(|input| format!("{} is {}", input.name(), name(input)));
         bail!("{one} and {two}; --from says which they all are");
     }
     Ok(first)
@@ -411,6 +482,11 @@ fn binary_element(inputs: &[Input]) -> anyhow::Result<(Option<ElementType>, bool
         bail!("{one} and {two} may be of different types; --type says which they all are");
     }
     Ok((first.or(Some(ElementType::U32)), first.is_none()))
+}
+
+/// The path without links, if it exists.
+fn canonical(path: impl AsRef<Path>) -> Option<PathBuf> {
+    path.as_ref().canonicalize().ok()
 }
 
 fn extension(input: &Input) -> Option<Extension> {

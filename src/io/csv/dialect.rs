@@ -15,9 +15,12 @@ use std::ops::Range;
 
 use memchr::memchr;
 
+use super::By;
+use super::header::Header;
 use super::rows::{QUOTE, unquoted};
 use crate::io::source::LineEnd;
 use crate::io::time;
+use crate::order::{KeyOrder, Reading};
 
 /// The form of a table, or of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub struct Dialect {
     pub fields: Fields,
     /// Whether the first row names the columns.
     pub header: bool,
+    /// Whether lines that begin with `#` before the first row stay on top of an input, as a header does.
+    pub comments: bool,
 }
 
 /// What separates fields.
@@ -41,15 +46,40 @@ pub enum Fields {
     Blanks(LineEnd),
     /// In text, which has a record for each token, and comments.
     Tokens,
+    /// In lines that have only the key fields of others, this byte.
+    Keys(u8, LineEnd),
 }
 
 impl Dialect {
+    /// The order of the number that is the only field of a line, where lines may be sorted by that.
+    pub(crate) fn first_number(self, by: &By) -> Option<KeyOrder> {
+        let is_number =
+            matches!(by.order.reading, Reading::Numbers | Reading::NumbersOrTimes) && !by.order.leading;
+        if !is_number || self.header || self.comments || self.fields != Fields::Blanks(LineEnd::Lf) {
+            return None;
+        }
+        match &Header::of_lines().find(by, "").ok()?[..] {
+            [key] if key.index == 0 => Some(KeyOrder { descending: key.descending, ..by.order }),
+            _ => None,
+        }
+    }
+
+    /// Where the lines end that stay on top, from `start` on, and how many there are; `None` where the last has no end here.
+    pub(in crate::io) fn after_comments(self, bytes: &[u8], start: usize) -> Option<(usize, u64)> {
+        let (mut at, mut count) = (start, 0);
+        while self.comments && bytes.get(at) == Some(&b'#') {
+            at += memchr(self.fields.line_end().byte(), &bytes[at..])? + 1;
+            count += 1;
+        }
+        Some((at, count))
+    }
+
     /// That of rows that have only the key fields of such rows, as [`super::Table::write_keys`] writes them.
     pub(crate) fn of_keys(self) -> Self {
         match self.fields {
             // Between these, a field may be empty, and none is written with a tab in it.
-            Fields::Blanks(_) | Fields::Tokens => {
-                Self { fields: Fields::Split(b'\t', self.fields.line_end()), ..self }
+            Fields::Blanks(_) | Fields::Tokens | Fields::Split(..) => {
+                Self { fields: Fields::Keys(self.fields.separator(), self.fields.line_end()), ..self }
             }
             _ => self,
         }
@@ -78,16 +108,28 @@ impl Fields {
     pub(crate) fn line_end(self) -> LineEnd {
         match self {
             Self::Quoted(_) | Self::Tokens => LineEnd::Lf,
-            Self::Split(_, end) | Self::Blanks(end) => end,
+            Self::Split(_, end) | Self::Keys(_, end) | Self::Blanks(end) => end,
         }
     }
 
     /// The byte to write between key fields, as [`Dialect::of_keys`] has it.
     pub(super) fn separator(self) -> u8 {
         match self {
-            Self::Quoted(byte) | Self::Split(byte, _) => byte,
+            Self::Quoted(byte) | Self::Split(byte, _) | Self::Keys(byte, _) => byte,
             Self::Blanks(_) | Self::Tokens => b'\t',
         }
+    }
+
+    /// The whole line that begins at `start`, where it is one that begins with `#`: under a key of a number it is no number,
+    /// whatever its fields are.
+    #[inline]
+    pub(in crate::io) fn comment(self, bytes: &[u8], start: usize) -> Option<Range<usize>> {
+        if bytes.get(start) != Some(&b'#') || !matches!(self, Self::Blanks(_) | Self::Split(..)) {
+            return None;
+        }
+        let line = &bytes[start..start + memchr(self.line_end().byte(), &bytes[start..])?];
+        let is_crlf = self.line_end() == LineEnd::Lf && line.ends_with(b"\r");
+        Some(start..start + line.len() - usize::from(is_crlf))
     }
 
     /// The content of a field, without its quotes and the blanks around it.
@@ -149,7 +191,7 @@ impl Fields {
                 }
                 Self::Tokens if number > 0 => return number,
                 Self::Tokens => (at, bytes.len()),
-                Self::Split(byte, _) | Self::Quoted(byte) => {
+                Self::Split(byte, _) | Self::Keys(byte, _) | Self::Quoted(byte) => {
                     if at > bytes.len() {
                         return number;
                     }

@@ -4,6 +4,7 @@ use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr, unquoted};
 use super::{By, Dialect, SortKey};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
+use crate::io::source::LineEnd;
 
 /// A column found by name or number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +63,9 @@ impl Header {
         });
         let (next, columns) = read.ok_or(UNCLOSED)?;
         let columns = if are_lines { ANY } else { columns };
+        // An input without LF is one line.
+        let is_one_line = are_lines && next > end && dialect.fields.line_end() == LineEnd::Lf;
+        cr |= is_one_line && memchr::memchr(b'\r', bytes[start..end].trim_ascii_end()).is_some();
         if cr && (dialect.header || next > end) {
             return Err(LONE_CR);
         }
@@ -73,8 +77,8 @@ impl Header {
         Self { columns, names: None }
     }
 
-    /// Tokens of text: as lines, which have any fields.
-    pub(in crate::io) fn of_tokens() -> Self {
+    /// Lines, which have any fields, and tokens of text as such.
+    pub(in crate::io) fn of_lines() -> Self {
         Self::of_columns(ANY)
     }
 
@@ -191,7 +195,7 @@ mod tests {
     use crate::order::KeyOrder;
 
     fn found(header: &str, key: &str) -> Result<(usize, bool), Error> {
-        let dialect = Dialect { fields: Fields::Quoted(b','), header: true };
+        let dialect = Dialect { fields: Fields::Quoted(b','), header: true, comments: false };
         let (_, header) = Header::read(header.as_bytes(), 0, header.len(), dialect).unwrap();
         let columns = vec![key.to_owned(), key.to_owned()];
         let by = By { columns, element: None, order: KeyOrder::ASCENDING };

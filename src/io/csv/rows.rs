@@ -11,7 +11,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr2, memrchr};
 
 use super::By;
-use super::dialect::Fields;
+use super::dialect::{Dialect, Fields};
 use crate::io::counts::Counts;
 use crate::io::infer::is_valid;
 use crate::io::number::{ends_line, is_space, token_at};
@@ -199,6 +199,9 @@ impl RowReader {
         let are_lines = self.fields.are_of_lines();
         if self.fields.are_tokens() {
             let found = row.token(bytes);
+            if matches!(found, Some((_, Line::Blank))) && bytes[row.begin] == b'#' {
+                counts.comments += 1;
+            }
             fields.fill(row.begin..row.at);
             return Ok(found);
         }
@@ -217,6 +220,9 @@ impl RowReader {
             }
         });
         let Some((next, count)) = read else { return Ok(None) };
+        if let Some(comment) = self.fields.comment(bytes, row.begin) {
+            fields.fill(comment);
+        }
         if let Some(columns) = self.columns.filter(|&columns| columns != count && !are_lines) {
             let fields = if count == 1 { "field" } else { "fields" };
             return Err(format!("{count} {fields} where the first row has {columns}"));
@@ -251,7 +257,7 @@ pub(super) fn has_lone_cr(field: &[u8]) -> bool {
 
 /// The error for an input whose header, or only row, has a lone CR.
 pub(super) const LONE_CR: &str =
-    "lines seem to end in CR alone, which is no line end of a table; tr '\\r' '\\n' makes it one";
+    "lines seem to end in CR alone, which ends no row; tr '\\r' '\\n' makes it LF";
 
 /// The end of the row at `start`, including its line end, which tokens have none of.
 #[inline]
@@ -332,8 +338,10 @@ pub(in crate::io) fn end_of_rows(bytes: &[u8], fields: Fields, is_beginning: boo
 
 /// The end of the first row of an input that is no blank line, with those before it; `None` if it goes on. Only then it is
 /// known what blank lines are, and the header, if there is one, is not parted from its rows.
-pub(in crate::io) fn end_of_first_row(bytes: &[u8], fields: Fields) -> Option<usize> {
+pub(in crate::io) fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<usize> {
+    let fields = dialect.fields;
     let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
+    start = dialect.after_comments(bytes, start)?.0;
     while fields.are_quoted() && line_end(&bytes[start..]) > 0 {
         start += line_end(&bytes[start..]);
     }

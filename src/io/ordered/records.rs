@@ -158,7 +158,7 @@ pub(super) fn merge(
     }
     merged.types = inputs.types();
     let left_out = runs.iter().map(|run| run.stream.left_out);
-    let nulls = inputs.typings.iter().map(|typing| typing.counts);
+    let nulls = inputs.typings.iter().map(|typing| typing.counts());
     merged.counts = nulls.chain(left_out).fold(Counts::default(), Counts::and);
     Ok(merged)
 }

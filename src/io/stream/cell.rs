@@ -130,7 +130,7 @@ pub(in crate::io) struct Typing {
     seen: u64,
     /// Whether a look-ahead has found no decimals, so that −0 is 0.
     integers: bool,
-    pub(in crate::io) counts: Counts,
+    counts: Counts,
 }
 
 fn conflicting(conflict: Conflict<(u64, Spot)>) -> Error {
@@ -163,7 +163,8 @@ impl Typing {
 
     /// The state for tokens before which `before` others come, to be joined with the state after those.
     pub(in crate::io) fn fork(&self, before: u64) -> Self {
-        let (inference, seen) = (self.inference.clone(), self.seen + before);
+        let (mut inference, seen) = (self.inference.clone(), self.seen + before);
+        inference.rounded = 0;
         Self { rules: self.rules, inference, seen, integers: self.integers, counts: Counts::default() }
     }
 
@@ -235,6 +236,11 @@ impl Typing {
                 Cell::of_class(class, self.rules)
             }
         }))
+    }
+
+    /// Nulls, and integers that were rounded.
+    pub(in crate::io) fn counts(&self) -> Counts {
+        Counts { rounded: self.inference.rounded, ..self.counts }
     }
 
     /// Uncounts a cell that will be made again.

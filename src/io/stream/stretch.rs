@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::io::counts::Counts;
 use crate::io::csv::{self, Row};
 use crate::io::infer::{Spot, integer_of, limits};
-use crate::io::number::{Tokens, ends_line, float, has_fraction, is_space};
+use crate::io::number::{PerLine, Tokens, ends_line, float, has_fraction, is_space};
 use crate::io::text;
 use crate::key::ElementType;
 use crate::order::KeyOrder;
@@ -262,7 +262,7 @@ impl Stream {
         // Some for each core, so that those that are done early find more.
         let size = (end / parallel::threads() / 4).max(stretches.piece);
         let pieces = match &self.form {
-            Form::Text => text::pieces(bytes, 0..end, size),
+            Form::Text { .. } => text::pieces(bytes, 0..end, size),
             Form::Table(Some(columns)) => csv::pieces(bytes, 0..end, columns.rows.fields, size),
             Form::Table(None) => return vec![(0..end, None)],
         };
@@ -290,6 +290,25 @@ impl Stream {
         Seen { ends, typings, left_out, length: piece.len(), lines, kept }
     }
 
+    /// The tokens of whole lines of text.
+    fn tokens<'a>(&self, bytes: &'a [u8]) -> Tokens<'a> {
+        let per_line = if let Form::Text { per_line, .. } = self.form { per_line } else { PerLine::Any };
+        Tokens::per_line(bytes, per_line, false)
+    }
+
+    /// A piece of text of which these are all tokens; `None` where a line has more than it may have.
+    fn seen_in_text<K>(
+        &self,
+        piece: Range<usize>,
+        ends: Option<[Vec<Cell>; 2]>,
+        typings: Vec<Typing>,
+        tokens: &Tokens,
+        kept: K,
+    ) -> Option<Seen<K>> {
+        let left_out = Counts { comments: tokens.comments, ..Counts::default() };
+        tokens.excess.is_none().then(|| self.seen(piece, ends, typings, left_out, kept))
+    }
+
     /// A piece of text that has integers alone, which need no decision between integers and floats.
     fn integers_of<K: Keep>(
         &self,
@@ -304,7 +323,7 @@ impl Stream {
         }
         let bytes = &self.buffer.bytes()[piece.clone()];
         let descending = expected.order.descending;
-        let (mut tokens, mut kept) = (Tokens::new(bytes), K::default());
+        let (mut tokens, mut kept) = (self.tokens(bytes), K::default());
         let mut ends: Option<[i128; 2]> = None;
         loop {
             if let Some([_, end]) = &mut ends {
@@ -331,7 +350,7 @@ impl Stream {
             }
         }
         let ends = ends.map(|ends| ends.map(|value| vec![Cell::of_integer(value)]));
-        Some(self.seen(piece, ends, typings, Counts::default(), kept))
+        self.seen_in_text(piece, ends, typings, &tokens, kept)
     }
 
     /// A piece of text.
@@ -345,7 +364,7 @@ impl Stream {
         let element = typing.asked().unwrap_or(ElementType::F64);
         let bytes = &self.buffer.bytes()[piece.clone()];
         let descending = expected.order.descending;
-        let (mut tokens, mut kept) = (Tokens::new(bytes), K::default());
+        let (mut tokens, mut kept) = (self.tokens(bytes), K::default());
         let mut ends: Option<[Cell; 2]> = None;
         while let Some(start) = tokens.find() {
             let read = if typing.is_float() { float(&bytes[start..], element) } else { None };
@@ -373,7 +392,7 @@ impl Stream {
             }
         }
         let ends = ends.map(|ends| ends.map(|cell| vec![cell]));
-        Some(self.seen(piece, ends, typings, Counts::default(), kept))
+        self.seen_in_text(piece, ends, typings, &tokens, kept)
     }
 
     /// The token at this byte, for a message.

@@ -13,7 +13,9 @@ use super::integers::Integers;
 use super::{Known, PIECE, guess, known_of, piece_size};
 use crate::clock::Instant;
 use crate::error::Error;
+use crate::io::Counts;
 use crate::io::infer::Span;
+use crate::io::number::PerLine;
 use crate::io::records::{Print, Records, Spelling};
 use crate::io::source::{Before, Input, MARK, Opened, RegularFile, Text};
 use crate::key::ElementType;
@@ -38,6 +40,7 @@ pub struct IntegerFiles {
     files: Vec<RegularFile>,
     element: Option<ElementType>,
     direction: KeyOrder,
+    per_line: PerLine,
     /// The file that is read next, and the place of a line in it.
     file: usize,
     place: u64,
@@ -71,6 +74,7 @@ impl IntegerFiles {
         inputs: &[Input],
         element: Option<ElementType>,
         direction: KeyOrder,
+        per_line: PerLine,
         budget: &Budget,
     ) -> Result<Option<Self>, Error> {
         if element.is_some_and(ElementType::is_float) || inputs.len() > OPEN {
@@ -86,7 +90,7 @@ impl IntegerFiles {
                 Err(error) => return Err(error),
             }
         }
-        let files = Self { files, element, direction, file: 0, place: 0, is_odd: false };
+        let files = Self { files, element, direction, per_line, file: 0, place: 0, is_odd: false };
         let total = files.total();
         Ok((total > PIECE.start as u64 || !files.fit(budget)).then_some(files))
     }
@@ -174,10 +178,12 @@ impl IntegerFiles {
             return Ok(None);
         };
         let order = self.direction.map(element);
+        let comments = pieces.iter().map(|piece| piece.comments).sum();
+        let counts = Counts { comments, ..Counts::default() };
         let keys = Integers::keys(pieces, order);
         let cores = parallel::threads() as u64;
         Ok(Some(FromFiles {
-            records: Records { order, keys, spelling: Spelling::Printed(Print::Shortest) },
+            records: Records { order, keys, spelling: Spelling::Printed(Print::Shortest), counts },
             bytes,
             reading: Duration::from_nanos(reading.into_inner() / cores),
         }))
@@ -241,7 +247,8 @@ impl IntegerFiles {
         let buffers = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
         let pieces = parallel::map_parts(group, |(number, stretch)| {
             let mut buffer = buffers().pop().unwrap_or_default();
-            let integers = Integers::new(self.element, guess((stretch.end - stretch.start) as usize));
+            let integers =
+                Integers::new(self.element, self.per_line, guess((stretch.end - stretch.start) as usize));
             let read = |block: &mut [u8], place| read_block(&self.files[*number], block, place);
             let piece = read_stretch(integers, stretch.clone(), &mut buffer, &stop, read);
             if !matches!(piece, Ok(Some(_))) {
@@ -310,6 +317,9 @@ fn read_stretch(
             };
             (at_line, begin) = (true, newline + 1);
         } else if first == 0 && buffer[..filled].starts_with(MARK) {
+            if integers.per_line == PerLine::Whole {
+                return Ok(None);
+            }
             begin = MARK.len();
         }
         // The line end at the last byte of the stretch or after it, unless the first one is after it.
@@ -327,7 +337,7 @@ fn read_stretch(
             return Ok(None);
         }
         // The place is only for messages, which are not shown from here.
-        if integers.read(&buffer[begin..end], 0).is_err() || !integers.canonical {
+        if integers.read(&buffer[begin..end], 0, false).is_err() || !integers.canonical {
             return Ok(None);
         }
         if done {
@@ -366,7 +376,7 @@ mod tests {
         let inputs = files(&folder, contents);
         let budget = Budget::unlimited();
         let mut known = inference(element, DESCENDING);
-        let files = IntegerFiles::open(&inputs, element, DESCENDING, &budget).unwrap();
+        let files = IntegerFiles::open(&inputs, element, DESCENDING, PerLine::Any, &budget).unwrap();
         let Some(straight) = files.and_then(|mut files| {
             let all = files.next(&budget, &mut known, 0, |_| {}).unwrap()?;
             assert!(files.is_over());
@@ -428,7 +438,8 @@ mod tests {
         let inputs = files(&folder, contents);
         let budget = Budget::of(bytes);
         let mut known = inference(None, KeyOrder::ASCENDING);
-        let mut files = IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, &budget).unwrap().unwrap();
+        let mut files =
+            IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, PerLine::Any, &budget).unwrap().unwrap();
         let (mut all, mut passed, mut parts) = (Vec::new(), 0, 0);
         while !files.is_over() {
             let Some(part) = files.next(&budget, &mut known, passed, |_| {}).unwrap() else {
@@ -477,7 +488,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inputs = files(&folder, &[&"12345\n".repeat(1 << 20)]);
         let (budget, mut known) = (Budget::of(4096), inference(None, KeyOrder::ASCENDING));
-        let mut files = IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, &budget).unwrap().unwrap();
+        let mut files =
+            IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, PerLine::Any, &budget).unwrap().unwrap();
         let mut opened = inputs[0].open().unwrap();
         assert_eq!(opened.fill(&mut [0; 600]).unwrap(), 600);
         assert!(files.next(&budget, &mut known, 0, |_| {}).unwrap().is_some());

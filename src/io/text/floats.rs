@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Known, inference, pieces_of, spot};
+use super::{Known, inference, pieces_of, refused, several, spot};
 use crate::error::Error;
+use crate::io::Counts;
 use crate::io::infer::Inference;
-use crate::io::number::{Tokens, fixed, float, has_fraction};
+use crate::io::number::{PerLine, Tokens, fixed, float, has_fraction};
 use crate::io::records::{Print, Records, Spelling};
 use crate::io::source::Text;
 use crate::key::{ElementType, KeyMap, Word};
@@ -43,19 +44,21 @@ impl Float for u64 {
 /// Reads a text or a part of one as numbers of this float type, or as f64, which the caller has to find out whether it
 /// loses nothing. Also returns what is known of the type with what was known before.
 pub(super) fn parse(
-    text: Text,
+    text: &mut Text,
     asked: Option<ElementType>,
     direction: KeyOrder,
+    per_line: PerLine,
     known: Known,
     passed: u64,
 ) -> Result<(Records, Known), Error> {
     let element = asked.unwrap_or(ElementType::F64);
     let order = direction.map(element);
-    if let Some((keys, digits)) = decimals(&text, order) {
+    if let Some((keys, digits, comments)) = decimals(text, per_line, order) {
         let mut inference = inference(asked, direction);
         inference.push_decimal();
         let spelling = Spelling::Printed(Print::Fixed(digits));
-        return Ok((Records { order, keys, spelling }, known.merge(inference)));
+        let counts = Counts { comments, ..Counts::default() };
+        return Ok((Records { order, keys, spelling, counts }, known.merge(inference)));
     }
     let read = match (element, u32::try_from(text.bytes.len()).is_ok()) {
         (ElementType::F32, true) => floats_of::<u32, u32>,
@@ -63,24 +66,25 @@ pub(super) fn parse(
         (_, true) => floats_of::<u64, u32>,
         (_, false) => floats_of::<u64, u64>,
     };
-    let (keys, starts, inference) = read(&text, order, asked, direction)?;
-    let known = known.merge(inference.at(|place| (passed + place as u64, spot(&text, place))));
-    Ok((Records { order, keys, spelling: Spelling::AsRead { text, starts } }, known))
+    let (keys, starts, inference, counts) = read(text, order, per_line, asked, direction)?;
+    let known = known.merge(inference.at(|place| (passed + place as u64, spot(text, place))));
+    let spelling = Spelling::AsRead { text: std::mem::take(text), starts };
+    Ok((Records { order, keys, spelling, counts }, known))
 }
 
-/// The keys of decimals that all have as many digits after the point, few enough to be printed again, and how many these
-/// are; `None` for other text, and for a type that holds fewer digits.
-fn decimals(text: &Text, order: KeyMap) -> Option<(Words<'static>, u8)> {
+/// The keys of decimals that all have as many digits after the point, few enough to be printed again, how many these are,
+/// and the number of comments; `None` for other text, and for a type that holds fewer digits.
+fn decimals(text: &Text, per_line: PerLine, order: KeyMap) -> Option<(Words<'static>, u8, u64)> {
     if order.element != ElementType::F64 {
         return None;
     }
     let map = u64::map(order);
     let is_other = AtomicBool::new(false);
-    let read_piece = |piece: Range<usize>| {
+    let read_piece = |(piece, begun): (Range<usize>, bool)| {
         let mut keys = Vec::with_capacity(piece.len() / 8);
         let mut digits = None;
         let bytes = &text.bytes[piece];
-        let mut tokens = Tokens::new(bytes);
+        let mut tokens = Tokens::per_line(bytes, per_line, begun);
         while let Some(start) = tokens.find() {
             let read = fixed(&bytes[start..]).filter(|&(_, of_this, length)| {
                 *digits.get_or_insert(of_this) == of_this && tokens.pass(length)
@@ -94,15 +98,17 @@ fn decimals(text: &Text, order: KeyMap) -> Option<(Words<'static>, u8)> {
                 break;
             }
         }
-        (keys, digits)
+        is_other.fetch_or(tokens.excess.is_some(), Ordering::Relaxed);
+        (keys, digits, tokens.comments)
     };
     let pieces = map_parts(pieces_of(text), read_piece);
-    let mut digits = pieces.iter().filter_map(|(_, digits)| *digits);
+    let mut digits = pieces.iter().filter_map(|(_, digits, _)| *digits);
     let first = digits
         .next()
         .filter(|first| !is_other.load(Ordering::Relaxed) && digits.all(|other| other == *first))?;
-    let keys: Vec<Vec<u64>> = pieces.into_iter().map(|(keys, _)| keys).collect();
-    Some((keys.into(), first))
+    let comments = pieces.iter().map(|(.., comments)| comments).sum();
+    let keys: Vec<Vec<u64>> = pieces.into_iter().map(|(keys, ..)| keys).collect();
+    Some((keys.into(), first, comments))
 }
 
 /// After this many decimals a core looks whether others have found other numbers.
@@ -111,17 +117,18 @@ const FEW: usize = 1 << 10;
 fn floats_of<W: Float, S: Width>(
     text: &Text,
     order: KeyMap,
+    per_line: PerLine,
     asked: Option<ElementType>,
     direction: KeyOrder,
-) -> Result<(Words<'static>, Words<'static>, Inference<usize>), Error> {
+) -> Result<(Words<'static>, Words<'static>, Inference<usize>, Counts), Error> {
     let (none, map) = (inference(asked, direction), W::map(order));
-    // The keys of a piece's tokens, their offsets, and the inference of their type.
-    let read_piece = |piece: Range<usize>| {
-        let mut inference = none.clone();
+    // The keys of a piece's tokens, their offsets, the inference of their type, and what is counted.
+    let read_piece = |(piece, begun): (Range<usize>, bool)| {
+        let (mut inference, mut counts) = (none.clone(), Counts::default());
         let guess = piece.len() / 16;
         let (mut keys, mut starts) = (Vec::with_capacity(guess), Vec::with_capacity(guess));
         let bytes = &text.bytes[piece.clone()];
-        let mut tokens = Tokens::new(bytes);
+        let mut tokens = Tokens::per_line(bytes, per_line, begun);
         while let Some(start) = tokens.find() {
             let place = piece.start + start;
             // Without looking for the end of the token, which is usually the end of the number.
@@ -131,22 +138,32 @@ fn floats_of<W: Float, S: Width>(
                     inference.push_decimal();
                     value
                 }
-                _ => inference
-                    .read_closely(tokens.take_token(), || read.map(|(value, _)| value), || place)
-                    .map_err(|refused| refused.into_error(spot(text, place)))?
-                    .to_float(),
+                _ => {
+                    let value = inference
+                        .read_closely(tokens.take_token(), || read.map(|(value, _)| value), || place)
+                        .map_err(|why| refused(text, place, per_line, |_| why))?
+                        .to_float();
+                    counts.nan += u64::from(value.is_nan());
+                    value
+                }
             };
             keys.push(W::of(value).key(map));
             starts.push(S::of_usize(place));
         }
-        Ok::<_, Error>((keys, starts, inference))
+        if let Some(excess) = tokens.excess {
+            return Err(several(text.place(piece.start + excess)));
+        }
+        (counts.comments, counts.rounded) = (tokens.comments, inference.rounded);
+        Ok::<_, Error>((keys, starts, inference, counts))
     };
     let (mut keys, mut starts, mut inference) = (Vec::new(), Vec::new(), none.clone());
+    let mut counts = Counts::default();
     for piece in map_parts(pieces_of(text), read_piece) {
-        let (piece_keys, piece_starts, piece_inference) = piece?;
+        let (piece_keys, piece_starts, piece_inference, piece_counts) = piece?;
         keys.push(piece_keys);
         starts.push(piece_starts);
         inference = inference.merge(piece_inference);
+        counts = counts.and(piece_counts);
     }
-    Ok((keys.into(), starts.into(), inference))
+    Ok((keys.into(), starts.into(), inference, counts))
 }

@@ -1,7 +1,7 @@
 //! Tokens as integers: 32 bits each, or 64 where needed; their span determines the type.
 
 use crate::io::infer::{Span, integer_of, limits};
-use crate::io::number::Tokens;
+use crate::io::number::{PerLine, Tokens};
 use crate::key::{ElementType, KeyMap, KeyWords, Word};
 use crate::parallel::map_parts;
 use crate::words::Words;
@@ -16,6 +16,9 @@ pub(super) struct Integers {
     span: Span,
     /// Whether every token is in canonical form, as its value would be printed.
     pub(super) canonical: bool,
+    pub(super) per_line: PerLine,
+    /// Comments among them.
+    pub(super) comments: u64,
 }
 
 /// Integers in two's complement.
@@ -26,22 +29,23 @@ enum Values {
     Wide(Vec<u64>),
 }
 
-/// The token at this byte is no integer of the requested type, or of any 64-bit type.
+/// The token at this byte is no integer of the requested type, or of any 64-bit type; or its line may not have it.
 #[derive(Debug)]
 pub(super) struct NotInteger(pub(super) usize);
 
 impl Integers {
     /// Empty, with capacity for about `count` integers.
-    pub(super) fn new(asked: Option<ElementType>, count: usize) -> Self {
+    pub(super) fn new(asked: Option<ElementType>, per_line: PerLine, count: usize) -> Self {
         let values = Values::Narrow(Vec::with_capacity(count));
         let (least, greatest) = asked.map_or((i64::MIN.into(), i64::MAX.into()), limits);
         let limits = (in_i64(least), in_i64(greatest));
-        Self { values, asked, limits, span: Span::default(), canonical: true }
+        Self { values, asked, limits, span: Span::default(), canonical: true, per_line, comments: 0 }
     }
 
-    /// Reads the tokens of whole lines, whose first byte is at `place` in the text.
-    pub(super) fn read(&mut self, bytes: &[u8], place: usize) -> Result<(), NotInteger> {
-        let mut tokens = Tokens::new(bytes);
+    /// Reads the tokens of whole lines, whose first byte is at `place` in the text. With `begun`, the first line has a token
+    /// before them.
+    pub(super) fn read(&mut self, bytes: &[u8], place: usize, begun: bool) -> Result<(), NotInteger> {
+        let mut tokens = Tokens::per_line(bytes, self.per_line, begun);
         loop {
             // Most are short and fit 32 bits; others take the slow path.
             let next = match &mut self.values {
@@ -61,9 +65,11 @@ impl Integers {
             };
             match next {
                 Some(start) => self.read_one(&mut tokens, place + start)?,
-                None => return Ok(()),
+                None => break,
             }
         }
+        self.comments += tokens.comments;
+        tokens.excess.map_or(Ok(()), |excess| Err(NotInteger(place + excess)))
     }
 
     /// Reads short tokens while `accept` admits their range; returns the offset of the first other token.

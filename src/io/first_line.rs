@@ -1,0 +1,278 @@
+//! What text is by its first record line, which is neither blank nor a comment: one number a line, or lines with fields.
+//!
+//! ```text
+//! "# sizes\n\n12\n"        one token: text, one number a line
+//! "12 README.md\n"         several: lines
+//! "3 1 2\n", and no more   one line of numbers
+//! ```
+//!
+//! What was read of a pipe for that is given again when it is opened.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::number::{ends_line, is_space, spelled};
+use super::source::{Input, MARK, Opened};
+use crate::error::{Error, Hint};
+use crate::human;
+
+/// The first record line of inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstLine {
+    /// There is none.
+    Missing,
+    /// It has one token.
+    One,
+    /// It has several.
+    Several,
+    /// It has several numbers and nothing else, and is the only one.
+    Numbers,
+}
+
+/// An input of which some was read, and that cannot be opened again.
+#[derive(Clone, Debug)]
+pub struct Begun {
+    pub(super) input: Input,
+    opened: Arc<Mutex<Option<Opened>>>,
+}
+
+impl PartialEq for Begun {
+    fn eq(&self, other: &Self) -> bool {
+        self.input == other.input
+    }
+}
+
+impl Eq for Begun {}
+
+impl Begun {
+    /// The input from its beginning; what is left of it the second time.
+    pub(super) fn open(&self) -> Result<Opened, Error> {
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner).take();
+        opened.map_or_else(|| self.input.open(), Ok)
+    }
+}
+
+/// Looks for the first record line of these inputs. With `may_be_numbers`, a line of numbers is looked at to its end, and
+/// for another one after it; `most` tells how many bytes may be kept for that.
+///
+/// # Errors
+///
+/// I/O errors; a line that goes on for more than these bytes.
+pub fn first_line(
+    inputs: &mut [Input],
+    may_be_numbers: bool,
+    most: &dyn Fn() -> u64,
+) -> Result<FirstLine, Error> {
+    for input in inputs {
+        let mut opened = input.open()?;
+        let mut bytes = Vec::new();
+        let found = find(&mut opened, &mut bytes, may_be_numbers, input.can_be_read_again(), most)?;
+        if !input.can_be_read_again() {
+            let opened = Arc::new(Mutex::new(Some(opened.after(bytes))));
+            *input = Input::Begun(Box::new(Begun { input: input.clone(), opened }));
+        }
+        if found != FirstLine::Missing {
+            return Ok(found);
+        }
+    }
+    Ok(FirstLine::Missing)
+}
+
+/// The first record line of this input, of which `bytes` are what was read; only the last of them where it can be read again.
+fn find(
+    opened: &mut Opened,
+    bytes: &mut Vec<u8>,
+    may_be_numbers: bool,
+    is_read_again: bool,
+    most: &dyn Fn() -> u64,
+) -> Result<FirstLine, Error> {
+    /// Fewer bytes are kept in any case.
+    const FEW: usize = 16 << 20;
+    let (mut scan, mut block) = (Scan::new(may_be_numbers), 1 << 16);
+    loop {
+        let begin = bytes.len();
+        bytes.resize(begin + block, 0);
+        let count = opened.read_some(&mut bytes[begin..])?;
+        bytes.truncate(begin + count);
+        if let Some(found) = scan.next(bytes, count == 0) {
+            return Ok(found);
+        }
+        if is_read_again {
+            bytes.drain(..scan.pass());
+        }
+        if bytes.len() > FEW && bytes.len() as u64 > most() {
+            let problem = format!("the first line has no end in {}", human::bytes(bytes.len() as u64));
+            return Err(Error::input(&opened.name, problem).hinting(Hint::Several));
+        }
+        // In proportion to what there is, so that each byte is copied a few times at most.
+        block = block.max(bytes.len() / 4);
+    }
+}
+
+/// How far bytes were looked at, of which more come.
+struct Scan {
+    may_be_numbers: bool,
+    /// Where the next token is looked for, and up to where its end was.
+    at: usize,
+    looked: usize,
+    is_begun: bool,
+    /// Whether a line begins at `at`.
+    begins_line: bool,
+    /// The tokens of the record line, and whether all are numbers.
+    tokens: usize,
+    are_numbers: bool,
+    /// Whether that line has ended.
+    is_over: bool,
+}
+
+impl Scan {
+    fn new(may_be_numbers: bool) -> Self {
+        Self {
+            may_be_numbers,
+            at: 0,
+            looked: 0,
+            is_begun: false,
+            begins_line: true,
+            tokens: 0,
+            are_numbers: true,
+            is_over: false,
+        }
+    }
+
+    /// Forgets the bytes that are not looked at again, and returns how many these are.
+    fn pass(&mut self) -> usize {
+        self.looked = self.looked.saturating_sub(self.at);
+        std::mem::take(&mut self.at)
+    }
+
+    /// What the record line is, as soon as these bytes tell.
+    fn next(&mut self, bytes: &[u8], is_end: bool) -> Option<FirstLine> {
+        if !self.is_begun {
+            if bytes.len() < MARK.len() && MARK.starts_with(bytes) && !is_end {
+                return None;
+            }
+            self.is_begun = true;
+            self.at = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
+        }
+        loop {
+            while let Some(&byte) = bytes.get(self.at).filter(|&&byte| is_space(byte)) {
+                self.begins_line = ends_line(byte);
+                self.is_over |= self.begins_line && self.tokens > 0;
+                if self.is_over && self.tokens == 1 {
+                    return Some(FirstLine::One);
+                }
+                self.at += 1;
+            }
+            let is_comment = match bytes.get(self.at) {
+                Some(&first) => first == b'#' && self.begins_line,
+                None => return is_end.then(|| self.at_end()),
+            };
+            if !is_comment && (self.is_over || self.tokens > 0 && !self.may_be_numbers) {
+                return Some(FirstLine::Several);
+            }
+            let ends = |&byte: &u8| if is_comment { ends_line(byte) } else { is_space(byte) };
+            let begin = self.looked.max(self.at);
+            let length = bytes[begin..].iter().position(ends);
+            self.looked = length.map_or(bytes.len(), |length| begin + length);
+            if length.is_none() && !is_end {
+                return None;
+            }
+            if !is_comment {
+                self.tokens += 1;
+                self.are_numbers &= spelled(&bytes[self.at..self.looked]).is_some();
+                if self.tokens > 1 && !self.are_numbers {
+                    return Some(FirstLine::Several);
+                }
+            }
+            (self.at, self.begins_line) = (self.looked, false);
+        }
+    }
+
+    /// What the record line is where nothing follows.
+    fn at_end(&self) -> FirstLine {
+        match self.tokens {
+            0 => FirstLine::Missing,
+            1 => FirstLine::One,
+            _ => FirstLine::Numbers,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::Memory;
+
+    /// What is found in these inputs, which come in pieces of so many bytes; of 0 they are files.
+    fn found(contents: &[&str], may_be_numbers: bool, piece: usize) -> FirstLine {
+        let pieces = if piece == 0 { vec![] } else { vec![piece] };
+        let input = |content: &&str| Input::Memory(Memory::new("in", content.as_bytes(), &pieces));
+        let mut inputs: Vec<Input> = contents.iter().map(input).collect();
+        let found = first_line(&mut inputs, may_be_numbers, &|| u64::MAX).unwrap();
+        for (input, content) in inputs.iter().zip(contents) {
+            let mut room = vec![0; content.len() + 1];
+            let count = input.open().unwrap().fill(&mut room).unwrap();
+            assert_eq!(&room[..count], content.as_bytes(), "what was read is given again");
+        }
+        found
+    }
+
+    #[test]
+    fn the_first_record_line_of_all_inputs_decides() {
+        use FirstLine::{Missing, Numbers, One, Several};
+        for (contents, expected, of_numbers) in [
+            (&[""][..], Missing, Missing),
+            (&["\n \r\n# 1 2\n\t\n"], Missing, Missing),
+            (&["5"], One, One),
+            (&["\u{feff}5\n1 2\n"], One, One),
+            (&["  5 \t\r3 4"], One, One),
+            (&["# 1 2\r\n\nfive\n1 2\n"], One, One),
+            (&["", "#\n", "\n5\n", "1 2"], One, One),
+            (&["12 README.md"], Several, Several),
+            (&["README.md 12"], Several, Several),
+            (&["3 1 2"], Several, Numbers),
+            (&["\u{feff}\n# x\n 3\t1e5 -inf \r\n\n# 4 5\n"], Several, Numbers),
+            (&["3 1 2\n4"], Several, Several),
+            (&["3 1 2\n # 4"], Several, Several),
+            (&["3 #1\n"], Several, Several),
+            (&["\u{feff}# 1 2\n5\n"], One, One),
+            (&["\u{feff}"], Missing, Missing),
+        ] {
+            for piece in [0, 1, 2, 3, 7, 1 << 20] {
+                assert_eq!(found(contents, false, piece), expected, "{contents:?} in {piece}");
+                assert_eq!(found(contents, true, piece), of_numbers, "{contents:?} in {piece}");
+            }
+        }
+        // Larger than a block, with what decides at its end.
+        let many = "7 ".repeat(1 << 20);
+        for piece in [0, 1 << 10] {
+            assert_eq!(found(&[&many], true, piece), Numbers);
+            assert_eq!(found(&[&format!("{many}x")], true, piece), Several);
+            assert_eq!(found(&[&format!("#{many}\n{many}\n{many}")], true, piece), Several);
+        }
+    }
+
+    #[test]
+    fn what_comes_later_is_not_waited_for() {
+        /// Fails when it is read once more.
+        struct Last(bool);
+        impl std::io::Read for Last {
+            fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+                assert!(!std::mem::replace(&mut self.0, true), "the first line was enough");
+                room[..4].copy_from_slice(b"1 x ");
+                Ok(4)
+            }
+        }
+        let mut opened = Opened::of("in", Last(false));
+        let found = find(&mut opened, &mut Vec::new(), true, false, &|| u64::MAX).unwrap();
+        assert_eq!(found, FirstLine::Several);
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused() {
+        let line = "7 ".repeat(10 << 20);
+        let mut inputs = [Input::Memory(Memory::new("in", line.as_bytes(), &[1 << 16]))];
+        let error = first_line(&mut inputs, true, &|| 17 << 20).unwrap_err();
+        assert!(error.to_string().starts_with("in: the first line has no end in 17"), "{error}");
+        assert_eq!(error.hint(), Some(&Hint::Several));
+    }
+}
