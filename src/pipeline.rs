@@ -437,7 +437,9 @@ impl Outcome<'_, '_> {
                     };
                     let progress = |done| progress(before + done);
                     timed(output, &mut |output| match format {
-                        Format::Text => write_text(block.borrowed(), map, print, output, progress),
+                        format if !format.is_bits() => {
+                            write_text(block.borrowed(), map, print, output, progress)
+                        }
                         _ => binary::write(&block, map, output, progress),
                     })?;
                     before += block.len() as u64;

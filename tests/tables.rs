@@ -109,7 +109,7 @@ fn order_on(sorter: &Sorter, folder: &Path, what: &serde_json::Value) -> Vec<u8>
             (true, byte) => Fields::Split(byte, line_end),
             (false, byte) => Fields::Quoted(byte),
         };
-        let dialect = Dialect { fields, header: flag("header"), comments: flag("comments") };
+        let dialect = Dialect { fields, header: flag("header"), comments: false };
         let mut keys = strings("keys");
         if fields.are_of_lines() && keys.is_empty() {
             keys.push("1".to_owned());

@@ -65,6 +65,10 @@ pub(crate) fn parse_part(
 ) -> Result<(Records, Known), Error> {
     let known = before.map_or_else(|| inference(element, direction), |(known, _)| known.clone());
     let passed = before.map_or(0, |(_, passed)| passed);
+    if per_line == PerLine::Whole && !text.mark().is_empty() {
+        // It stays first, whichever line does.
+        return Err(several(text.place(0)));
+    }
     if element.is_some_and(ElementType::is_float) || known.is_float() {
         return floats::parse(text, element, direction, per_line, known, passed);
     }

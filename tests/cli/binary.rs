@@ -20,7 +20,7 @@ fn binary_of_every_type_both_ways_and_in_place() {
             let bits = elements(element, 5000, 0);
             let name = format!("a.{element}");
             let file = folder.write(&name, raw(element, &bits));
-            let mut args = vec!["sort", &file, "-o", &file];
+            let mut args = vec!["sort", "-v", &file, "-o", &file];
             if descending {
                 args.push("-r");
             }
@@ -42,7 +42,11 @@ fn types_of_binary_files() {
     assert_eq!(sorted(&["sort", "--to", "text", &bin], ""), "7\n");
     assert_eq!(sorted(&["sort", "--to", "text", "-t", "f32", &floats], ""), "7\n");
     assert_eq!(sorted(&["sort", "--to", "text", &doubles], ""), "7\n");
-    let output = run(&["sort", &bin], "");
+    assert_eq!(
+        sorted(&["sort", &bin, "-o", &folder.arg("o")], "").split("; ").nth(1),
+        Some("u32 is assumed\n")
+    );
+    let output = run(&["sort", "-v", &bin], "");
     assert!(stderr(&output).contains("u32 (assumed)"), "{}", stderr(&output));
     assert!(refused(&["sort", &floats, &doubles], "").contains("--type"));
     assert!(refused(&["sort", &floats, "-"], "").contains("--from"));

@@ -53,7 +53,10 @@ fn check_names_the_first_disorder() {
     let ok = (Some(0), String::new());
     let broken = |message: &str| (Some(1), format!("gpusort: {message}\n"));
     assert_eq!(check(&[], "1\n2\n2\n10\n"), ok);
-    assert_eq!(check(&[], "# 9\n1 2 3\n\n5\n4\n"), broken("standard input:5: disorder: 4 after 5"));
+    assert_eq!(
+        check(&["-f", "text"], "# 9\n1 2 3\n\n5\n4\n"),
+        broken("standard input:5: disorder: 4 after 5")
+    );
     assert_eq!(check(&["-u"], "1\n2\n2\n"), broken("standard input:3: disorder: 2 after 2"));
     assert_eq!(check(&["-r"], "3\n2\nnan\n"), ok);
     assert_eq!(check(&["--nan", "first"], "3\nnan\n"), broken("standard input:2: disorder: NaN after 3"));
@@ -87,8 +90,7 @@ fn check_names_the_first_disorder() {
     assert!(refused(&["check", "-", "-"], "1\n").contains("named twice"));
     // Disorder is reported as soon as it is read, though more may come.
     let many = lines_to(20_000) + "5\n";
-    for parts in [&["2\n1\n"][..], &["2\n", "1\n"], &["2 1 3 "], &["2\r1\r3\r"], &["1\n2\n", &many], &[&many]]
-    {
+    for parts in [&["2\n1\n"][..], &["2\n", "1\n"], &["2\r1\r3\r"], &["1\n2\n", &many], &[&many]] {
         let mut child = gpusort(&["check"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         // It may have ended before it is given everything.
@@ -96,6 +98,13 @@ fn check_names_the_first_disorder() {
         assert_eq!(end(&mut child).code(), Some(1), "{:.9?}", parts[0]);
         drop(pipe);
     }
+    // Of one line it is only waited for what it is, unless that is said.
+    let mut child =
+        gpusort(&["check", "-f", "text"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(b"2 1 3 ").unwrap();
+    assert_eq!(end(&mut child).code(), Some(1));
+    drop(pipe);
 
     // What would be an error in a sort is one here.
     assert!(refused(&["check"], "1\nx\n").contains("standard input:2: 'x' is not a number"));

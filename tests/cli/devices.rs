@@ -17,7 +17,7 @@ fn a_machine_without_a_gpu() {
         (&["sort", "-a", "odd-even"], Some("the odd-even network runs on the CPU")),
         (&["sort", "-a", "bitonic", "--variant", "local-global"], Some("the bitonic network")),
     ] {
-        let output = without(args);
+        let output = without(&[args, &["-v"]].concat());
         assert_eq!(output.stdout, b"1\n2\n", "{args:?}: {}", stderr(&output));
         match note {
             Some(note) => assert!(

@@ -27,7 +27,8 @@ fn each_file_is_sorted_on_its_own() {
     let before = fs::read(&text).unwrap();
     for device in ["cpu", &device::name()] {
         let out = folder.arg(&format!("out-{device}"));
-        let args = ["sort", "--each", "-a", "bitonic", "-d", device, &text, &other, &binary, "-o", &out];
+        let args =
+            ["sort", "-v", "--each", "-a", "bitonic", "-d", device, &text, &other, &binary, "-o", &out];
         let told = sorted(&args, "");
         let lines: Vec<&str> = told.lines().collect();
         assert_eq!(lines.len(), 3, "{told}");

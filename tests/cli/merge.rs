@@ -35,13 +35,13 @@ fn neighbours_that_floats_do_not_tell_apart_are_kept_by_unique() {
 fn merging_gives_what_sorting_gives() {
     let folder = Folder::new();
     let (a, b) = (folder.write("a.txt", "1 03\n5.0\n"), folder.write("b.txt", "# b\n2\n3\n5\n1e3"));
-    assert_eq!(sorted(&["sort", "-q", "-m", &a, &b], ""), "1\n2\n03\n3\n5.0\n5\n1e3\n");
-    assert_eq!(sorted(&["sort", "-q", "-m", "-u", &a, &b], ""), "1\n2\n03\n5.0\n1e3\n");
-    assert_eq!(sorted(&["sort", "-q", "-m", "--top", "2", &a, "-"], "2\n"), "1\n2\n");
-    let told = stderr(&run(&["sort", "-m", &a, &b], ""));
+    assert_eq!(sorted(&["sort", "-q", "-m", "-f", "text", &a, &b], ""), "1\n2\n03\n3\n5.0\n5\n1e3\n");
+    assert_eq!(sorted(&["sort", "-q", "-m", "-f", "text", "-u", &a, &b], ""), "1\n2\n03\n5.0\n1e3\n");
+    assert_eq!(sorted(&["sort", "-q", "-m", "--top", "2", "-f", "text", &a, "-"], "2\n"), "1\n2\n");
+    let told = stderr(&run(&["sort", "-vm", "-f", "text", &a, &b], ""));
     assert!(told.contains("merged 7 f64") && told.contains("cpu merge"), "{told}");
     let unsorted = folder.write("c.txt", "4\n2\n");
-    let message = run(&["sort", "-q", "-m", &a, &unsorted], "");
+    let message = run(&["sort", "-q", "-m", "-f", "text", &a, &unsorted], "");
     assert_eq!(message.status.code(), Some(2));
     assert!(
         stderr(&message).contains("c.txt:2: 2 after 4, so this input is not sorted"),

@@ -102,7 +102,7 @@ fn descriptors_are_written_through() {
     }
     assert_eq!(fs::read(&log).unwrap(), b"keep\n1\n2\n1\n2\n1\n2\n");
     // The timing keeps out of the data there as it does for standard output.
-    let output = run(&["sort", &input, "-o", "/dev/stdout"], "");
+    let output = run(&["sort", "-v", &input, "-o", "/dev/stdout"], "");
     assert_eq!((&output.stdout[..], stderr(&output).starts_with("sorted")), (&b"1\n2\n"[..], true));
     // One that cannot be written to is an error, not silence.
     let readable = fs::File::open("/dev/null").unwrap();

@@ -124,7 +124,9 @@ fn a_line_with_more_than_one_number_is_refused_after_one_with_one() {
     for lines in ["5\n5\n5 5\n", "5.0\n\n5 \t5\n", "5\r5 x\n"] {
         let file = folder.write("x.txt", lines);
         for command in [&["sort", "-m"][..], &["check"], &["sort", "-c", "-t", "f64"]] {
-            let error = refused(&[command, &[&file]].concat(), "");
+            let done = run(&[command, &[&file]].concat(), "");
+            let error = stderr(&done);
+            assert_eq!(done.status.code(), Some(2), "{command:?} {lines:?}");
             assert!(error.contains(": this line has several fields"), "{command:?} {lines:?}: {error}");
         }
     }
@@ -135,11 +137,16 @@ fn a_line_with_more_than_one_number_is_refused_after_one_with_one() {
 #[test]
 fn the_first_record_of_all_inputs_decides() {
     let folder = Folder::new();
-    let (none, one, two) =
-        (folder.write("none", "# 1 2\n\n"), folder.write("one", "5\n"), folder.write("two", "3 4\n"));
-    assert_eq!(sorted(&["sort", &none, &two, &one], "").lines().collect::<Vec<_>>(), ["", "3 4", "5"]);
+    let none = folder.write("none", "\n \n");
+    let (one, two) = (folder.write("one", "5\n"), folder.write("two", "3 4\n"));
+    assert_eq!(sorted(&["sort", &none, &two, &one], ""), "3 4\n5\n\n \n");
+    let comment = folder.write("comment", "# 1 2\n");
+    assert!(
+        refused(&["sort", &comment, &two], "").contains("comment:1, column '1': '# 1 2' is not a number")
+    );
+    assert_eq!(sorted(&["sort", &comment, &one], ""), "5\n");
     assert!(refused(&["sort", &none, &one, &two], "").contains("two:1:3: this line has several fields"));
-    assert_eq!(sorted(&["sort", &none, "-", &one], "7 8\n6 9\n"), "5\n6 9\n7 8\n\n");
+    assert_eq!(sorted(&["sort", &none, "-", &one], "7 8\n6 9\n"), "5\n6 9\n7 8\n\n \n");
     // Each for itself.
     let out = folder.arg("out");
     sorted(&["sort", "--each", &none, &one, &two, "-o", &out], "");
@@ -290,7 +297,7 @@ fn lines_of_numbers_are_the_same_lines_whichever_way_they_take() {
         ("zeros", many(&|n| format!("{:04}", n % 2000))),
         ("prices", many(&|n| format!("{}.{:02}", n / 100, n % 100))),
         ("decimals", many(&|n| format!("{}", n as f64 / 7.0))),
-        ("one word at the end", format!("{integers}7 x\n")),
+        ("another field at the end", format!("{integers}7\tx\n")),
         ("a decimal at the end", format!("{integers}7.5\n-0\n")),
         ("blank line", format!("{integers}\n{integers}")),
         ("leading blank", format!("{integers} 7\n{integers}")),
@@ -317,7 +324,7 @@ fn lines_of_numbers_are_the_same_lines_whichever_way_they_take() {
         }
     }
     // The second input is other lines.
-    let (one, two) = (folder.write("one", &integers), folder.write("two", "7 x\n3"));
+    let (one, two) = (folder.write("one", &integers), folder.write("two", "7\tx\n3"));
     let both = sorted(&["sort", "-qn", &one, &two], "");
     assert_eq!(both, sorted(&["sort", "-q", "-f", "lines", "-t\t", &one, &two], ""));
     assert_eq!(both, sorted(&["sort", "-qn", "--memory", "40K", &one, &two], ""));

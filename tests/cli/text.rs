@@ -76,7 +76,7 @@ fn unique_and_top_leave_records_out_and_count_them() {
     assert_eq!(sorted(&["sort", "-q", "--argsort"], input), "1\n4\n3\n0\n2\n5\n");
     assert_eq!(sorted(&["sort", "-q", "--argsort", "-u"], "3\n1\n3\n2\n1\n"), "1\n3\n0\n");
     assert_eq!(sorted(&["sort", "-q", "--top", "0"], input), "");
-    let told = stderr(&run(&["sort", "-u", "--top", "2"], input));
+    let told = stderr(&run(&["sort", "-v", "-u", "--top", "2"], input));
     assert!(told.contains("; 3 repeated keys left out; 1 after the top left out;"), "{told}");
     let told = run(&["sort", "-u", "--json", "--timing", "stderr"], input);
     let json: serde_json::Value = serde_json::from_slice(&told.stderr).unwrap();

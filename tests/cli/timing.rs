@@ -51,14 +51,35 @@ fn json_has_every_field() {
 fn the_timing_goes_to_stdout_or_stderr() {
     let folder = Folder::new();
     let out = folder.arg("out");
-    // Data piped: the timing is on stderr, and the pipe is clean.
+    // Data piped, and nobody looks at stderr.
     let output = run(&["sort"], "1\n");
-    assert_eq!((&output.stdout[..], stderr(&output).starts_with("sorted 1 u32")), (&b"1\n"[..], true));
+    assert_eq!((&output.stdout[..], &stderr(&output)[..]), (&b"1\n"[..], ""));
+    // Where it is asked for, it is on stderr, and the pipe is clean.
+    for (args, begin) in [
+        (&["-v"][..], "sorted 1 u32 in "),
+        (&["--timing", "stderr"], "sorted 1 in "),
+        (&["--json"], "{"),
+        (&["-v", "-f", "csv", "--no-header"], "sorted 1 u32 in"),
+    ] {
+        let output = run(&[&["sort"], args].concat(), "1\n");
+        assert_eq!((&output.stdout[..], stderr(&output).starts_with(begin)), (&b"1\n"[..], true), "{args:?}");
+    }
     // Data in a file: it is on standard output.
-    let output = run(&["sort", "-o", &out], "1\n");
-    assert!(output.stdout.starts_with(b"sorted 1 u32") && stderr(&output).is_empty());
+    for (args, begin) in [
+        (&["-o", &out][..], "sorted 1 in "),
+        (&["-v", "-o", &out], "sorted 1 u32 in "),
+        (&["--json", "-o", &out], "{"),
+    ] {
+        let output = run(&[&["sort"], args].concat(), "1\n");
+        assert!(
+            String::from_utf8_lossy(&output.stdout).starts_with(begin) && stderr(&output).is_empty(),
+            "{args:?}"
+        );
+    }
     let output = run(&["sort", "--timing", "stdout"], "1\n");
-    assert!(output.stdout.starts_with(b"1\n# sorted 1 u32") && stderr(&output).is_empty());
+    assert!(output.stdout.starts_with(b"1\n# sorted 1 in ") && stderr(&output).is_empty());
+    let output = run(&["sort", "-v", "--timing", "stdout"], "1\n");
+    assert!(output.stdout.starts_with(b"1\n# sorted 1 u32 in ") && stderr(&output).is_empty());
     for args in [
         &["sort", "--timing", "off"][..],
         &["sort", "-q"],
@@ -69,6 +90,7 @@ fn the_timing_goes_to_stdout_or_stderr() {
     }
     assert!(stderr(&run(&["sort", "-q", "--timing", "stderr"], "1\n")).starts_with("sorted"));
     assert!(stderr(&run(&["sort", "-q", "--json"], "1\n")).starts_with('{'));
+    assert!(stderr(&run(&["sort", "-qv"], "1\n")).starts_with("sorted 1 u32"));
     assert_eq!(stderr(&run_in_environment(&[("GPUSORT_TIMING", "off")], &["sort"], "1\n")), "");
 }
 
@@ -81,7 +103,45 @@ fn on_a_terminal_binary_is_text_and_the_timing_is_a_comment() {
     let output = Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()).output();
     let output = output.expect("`script` of util-linux, which gives it a terminal, is needed");
     let shown = String::from_utf8_lossy(&output.stdout).replace('\r', "");
-    assert!(output.status.success() && shown.starts_with("5\n7\n# sorted 2 u32"), "{shown}");
+    assert!(output.status.success() && shown.starts_with("5\n7\n# sorted 2 in "), "{shown}");
+}
+
+/// On a terminal, what somebody looks at: each kind of data, and what is written below or beside it.
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_terminal_the_timing_is_below_text_and_beside_other_data() {
+    let folder = Folder::new();
+    folder.write("long-name.txt", "3\nnan\n# x\n1\n");
+    folder.write("lines", "2 b\n1 a\n");
+    let shown = |script: &str| {
+        let command = format!("{BINARY} {script}");
+        let output = Command::new("script")
+            .args(["-qec", &command, "/dev/null"])
+            .current_dir(folder.root())
+            .stdin(Stdio::null())
+            .output();
+        String::from_utf8_lossy(&output.unwrap().stdout).replace('\r', "")
+    };
+    for (script, begin, end) in [
+        ("sort long-name.txt", "1\n3\nnan\n# sorted 3 in ", " on CPU; 1 NaN; 1 comment left out\n"),
+        ("sort lines", "1 a\n2 b\nsorted 2 in ", " on CPU\n"),
+        ("sort lines 2>/dev/null", "1 a\n2 b\n", "2 b\n"),
+        ("sort lines -o out", "sorted 2 in ", " on CPU\n"),
+        ("sort -t f32 long-name.txt -o out", "sorted 3 in ", "; 1 NaN; 1 comment left out\n"),
+    ] {
+        let said = shown(script);
+        assert!(said.starts_with(begin) && said.ends_with(end), "{script}: {said}");
+    }
+    // Into a pipe: beside the data, on the terminal that stderr is.
+    let piped = shown("sort lines | tail -1");
+    assert!(piped.contains("2 b\n") && piped.contains("sorted 2 in ") && !piped.contains('#'), "{piped}");
+    let many = "n".repeat(150);
+    folder.write(&many, "16777217\nnan\n# x\n2\n2\n1\n");
+    let options = "-u --top 1 -t f32 --each --in-place";
+    let said = shown(&format!("sort {options} {many}"));
+    let line = said.lines().last().unwrap();
+    assert!(line.chars().count() <= 80 && line.contains("…nnn") && line.contains("sorted 5 in "), "{said}");
+    assert!(line.ends_with("; -v tells more") || line.contains("left out"), "{said}");
 }
 
 #[test]

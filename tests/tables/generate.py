@@ -440,7 +440,9 @@ def make_text(rng: random.Random, number: int) -> Case:
     cuts = sorted(rng.randint(0, len(tokens)) for _ in range(parts - 1))
     ends = rng.choice([[b"\n"], [b"\r\n"], [b"\n", b"\r\n", b"\r", b"\n\n"]])
     comments = rng.choice([0, 0, 0.1])
-    blanks = rng.choice([[], [], [b" "], [b" ", b"\t", b"  ", b"\v", b"\f", b" \t"]])
+    blanks = rng.choice([[], [], [], [b" "], [b" ", b"\t", b"  ", b"\v", b"\f", b" \t"]])
+    # One a line, mostly.
+    after = rng.choice([ends, [blank + end for blank in [b"", *blanks] for end in ends], blanks + ends])
     files = []
     for part, (begin, end) in enumerate(zip([0] + cuts, cuts + [len(tokens)])):
         data = bytearray(BOM if rng.random() < 0.1 else b"")
@@ -452,12 +454,13 @@ def make_text(rng: random.Random, number: int) -> Case:
                 data += b"#" + rng.choice([b"", b" 5K 1", b"x"]) + rng.choice(ends)
             if data.endswith((b"\n", b"\r")) and rng.random() < 0.1 and blanks:
                 data += rng.choice(blanks)
-            data += token + rng.choice(blanks + ends)
+            data += token + rng.choice(after)
         if rng.random() < 0.3:
             data = bytearray(data.rstrip()) + rng.choice([b"", b"", b" ", b"\n#", b"\r# 1"])
         files.append((f"t{part}.txt", bytes(data)))
     stdin = parts == 1 and rng.random() < 0.2
     extra = [["-f", "text"]] if o.type in ("time", "size") or rng.random() < 0.3 else []
+    o.plain = not extra
     names_given = [] if stdin else [name for name, _ in files]
     return Case(files, spell(rng, o, extra, table=False) + names_given, o, b" ", stdin=stdin)
 

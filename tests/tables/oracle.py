@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -46,6 +46,8 @@ class Options:
     leading: bool = False
     zero: bool = False  # NUL ends lines
     text: bool = False  # tokens, each a record
+    plain: bool = False  # text or lines, as the first line decides
+    single: bool = False  # text of one token a line
 
 
 @dataclass
@@ -156,13 +158,33 @@ def split_lines(data: bytes, delimiter: bytes, file: int = 0, zero: bool = False
     return rows
 
 
+def lines_of_text(data: bytes) -> list[bytes]:
+    """Lines of a file without BOM: CR alone ends one, too; comments, which begin with #, are blank."""
+    return [b"" if raw.startswith(b"#") else raw for raw in re.split(rb"\r\n|\r|\n", data)]
+
+
 def split_text(data: bytes, file: int = 0) -> list[Row]:
-    """Tokens of a file without BOM: lines that begin with # are comments, and CR alone ends a line, too."""
+    """Tokens of a file without BOM."""
     rows = []
-    for line, raw in enumerate(re.split(rb"\r\n|\r|\n", data), 1):
-        words = [] if raw.startswith(b"#") else raw.split()
-        rows += [Row(word, b"\n", [word], file, line) for word in words]
+    for line, raw in enumerate(lines_of_text(data), 1):
+        rows += [Row(word, b"\n", [word], file, line) for word in raw.split()]
     return rows
+
+
+def decided(case: Case) -> Case:
+    """The same with what the first record line says of what is text or lines."""
+    o = case.options
+    if not o.plain:
+        return case
+    records = [raw.split() for _, data in case.files for raw in lines_of_text(data.removeprefix(BOM))]
+    records = [words for words in records if words]
+    if not records:
+        return case
+    if len(records[0]) == 1:
+        return replace(case, options=replace(o, single=True))
+    if case.stdin and len(records) == 1 and all(NUMBER.fullmatch(word) for word in records[0]):
+        return case
+    return replace(case, options=replace(o, text=False, lines=True), delimiter=b"")
 
 
 def cross_check_split(data: bytes, delimiter: bytes, rows: list[Row]) -> None:
@@ -420,6 +442,7 @@ class Failures:
 
 def expect_table(case: Case, use_pandas: bool = True) -> Expected:
     """What must come out for a table."""
+    case = decided(case)
     result = _expect_table(case, use_pandas, skipped_count=False)
     # Whether a row left out may still raise an error or change its columns' type is not said.
     if case.options.invalid == "skip" and result != _expect_table(case, False, skipped_count=True):
@@ -441,7 +464,14 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
         if o.text:
             rows += split_text(data, at)
             width = 1
+            if o.single:
+                for row, after in zip(rows, rows[1:]):
+                    if (row.file, row.line) == (after.file, after.line) and row.file == at:
+                        failures.at("several on a line", after)
             continue
+        if o.lines and not o.zero and b"\n" not in data and b"\r" in data.rstrip():
+            failures.add("CR alone", at)
+            return failures.expected()
         if not o.lines and b"\n" not in data and b"\r" in data.rstrip(b"\r"):
             raise Undecided("lines that may end in CR alone")
         if o.lines:
@@ -497,6 +527,9 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
         columns.append((column, {"": o.reverse, "r": True, "a": False}[ending]))
 
     def cell(row: Row, column: int) -> bytes:
+        if o.lines and row.raw.startswith(b"#"):
+            # It has no number, whatever its fields are.
+            return row.raw.strip(b" \t")
         text = row.fields[column] if column < len(row.fields) else b""
         return text.strip(b" \t\n\r\f") if o.zero else text
 

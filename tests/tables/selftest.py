@@ -95,7 +95,9 @@ LINES: list[tuple[dict, bytes, list[bytes], bytes]] = [
 ]
 
 # Of text: options, files, what comes out.
-TEXTS: list[tuple[dict, list[bytes], bytes]] = [
+TEXTS: list[
+    ({"plain": True}, [b"# 1 2\n\n5\r4\n"], b"4\n5\n"),
+    ({"plain": True}, [b"3 1\n2 9\n"], b"2 9\n3 1\n"),tuple[dict, list[bytes], bytes]] = [
     ({}, [BOM + b"# 9\n 3 +2\r-1\r\n#\r"], b"-1\n+2\n3\n"),
     ({"type": "size"}, [b"1M 2 3k\n#5\n\n", b"2B 7"], b"2\n2B\n7\n3k\n1M\n"),
     ({"type": "time", "reverse": True, "unique": True}, [b"1999-01-01\t2000-01-01 1999-01-01T00:00"], b"2000-01-01\n1999-01-01\n"),
@@ -172,6 +174,8 @@ class Known(unittest.TestCase):
         expected = expect(case)
         self.assertEqual(compare(case, expected, 2, b"", "gpusort: t0.csv:3:3: no size"), "")
         self.assertIn("stderr has none", compare(case, expected, 2, b"", "gpusort: t0.csv:2: no size"))
+        case = table(b"5\n4 3\n", delimiter=b" ", text=True, plain=True, header=False)
+        self.assertEqual(compare(case, expect(case), 2, b"", "gpusort: t0.csv:2:3: several"), "")
 
     def test_times_and_sizes(self) -> None:
         for text, wanted in TIMES.items():
