@@ -254,6 +254,21 @@ impl<P> Inference<P> {
         self.floats = true;
     }
 
+    /// Records that there is a number other than NaN, which counts where there may be times, too.
+    #[inline]
+    pub(super) fn push_number(&mut self, place: impl FnOnce() -> P) {
+        if self.number.is_none() && self.rules.reading == Reading::NumbersOrTimes {
+            self.number = Some(place());
+        }
+    }
+
+    /// The same where times are not looked for here, but may be later.
+    pub(crate) fn note_number(&mut self, place: impl FnOnce() -> Option<P>) {
+        if self.number.is_none() {
+            self.number = place();
+        }
+    }
+
     /// Records integers between these two, which are exact in f64, and of which none is the first negative one.
     pub(super) fn push_exact(&mut self, span: [i64; 2]) {
         span.into_iter().for_each(|value| self.span.push(value.into()));
@@ -291,7 +306,7 @@ impl<P> Inference<P> {
                     return Ok(self.push_time(time, place));
                 }
                 if self.number.is_none() && spelled(token).is_some_and(|spelled| spelled != Spelled::Nan) {
-                    self.number = Some(place());
+                    self.push_number(&place);
                 }
             }
             _ => return self.read_other(token, place),

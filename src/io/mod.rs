@@ -8,7 +8,7 @@ mod counts;
 pub mod csv;
 pub mod extension;
 pub mod first_line;
-mod infer;
+pub(crate) mod infer;
 pub mod npy;
 mod number;
 pub mod ordered;

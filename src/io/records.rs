@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use half::f16;
 
 use super::counts::Counts;
-use super::number::{POWERS, token_at};
+use super::infer::Spot;
+use super::number::{POWERS, Spelled, spelled, token_at};
 use super::print;
 use super::source::Text;
 use crate::key::{ElementType, KeyMap, Word};
@@ -23,6 +24,27 @@ pub struct Records {
     pub spelling: Spelling,
     /// Nulls, and what was left out.
     pub counts: Counts,
+}
+
+impl Records {
+    /// The first of them that is no NaN, as a token of this input or another one.
+    pub(crate) fn first_number(&self, input: &str) -> Option<Spot> {
+        let (place, token) = match &self.spelling {
+            Spelling::Printed(print) => {
+                let mut line = Vec::new();
+                // Writing into memory does not fail.
+                let first = self.keys.range(0..self.keys.len().min(1));
+                write_text(first, self.order, *print, &mut line, |_| {}).ok()?;
+                (format!("{input}:1"), line.strip_suffix(b"\n")?.to_vec())
+            }
+            Spelling::AsRead { text, starts } => by_width!(starts, blocks => {
+                let mut starts = blocks.iter().flat_map(|block| block.iter()).map(|start| start.as_usize());
+                let start = starts.find(|&start| spelled(token_at(&text.bytes, start)) != Some(Spelled::Nan))?;
+                (text.place(start), token_at(&text.bytes, start).to_vec())
+            }),
+        };
+        Some(Spot { place, column: Some("1".to_owned()), token })
+    }
 }
 
 /// How the bytes of records come about.

@@ -76,13 +76,16 @@ pub(super) struct Columns {
     pub(super) header: Vec<u8>,
     /// The line end of the first row.
     line_end: &'static [u8],
+    /// The order of lines that are numbers and nothing else, if they are sorted by these.
+    numbers: Option<KeyOrder>,
 }
 
 impl Columns {
     /// The columns of the model, without a header.
     fn new(model: Model, dialect: Dialect, by: &By) -> Self {
         let rows = RowReader::new(dialect.fields, model.names.columns, Found::by_column(&model.keys), by);
-        Self { model, rows, header: Vec::new(), line_end: dialect.fields.line_end().bytes() }
+        let numbers = dialect.first_number(by);
+        Self { model, rows, header: Vec::new(), line_end: dialect.fields.line_end().bytes(), numbers }
     }
 
     /// The name of a key in messages; a token of text has none.

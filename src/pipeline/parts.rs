@@ -6,12 +6,13 @@ use super::{Ask, Content, Dataset, Phase, Reading, Watch, element_of};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::chunks::{Chunks, Form};
+use crate::io::infer::Spot;
 use crate::io::ordered::type_among;
 use crate::io::records::Records;
 use crate::io::stream::{How, Kind, Model};
 use crate::io::{Input, LineEnd, PerLine, Text, binary, csv, text};
 use crate::key::ElementType;
-use crate::order::KeyOrder;
+use crate::order::{KeyOrder, Reading as Numbers};
 use crate::runs::Budget;
 use crate::words::Words;
 
@@ -179,6 +180,7 @@ impl<'a> Parts<'a> {
                         chunks.end();
                     }
                     parsing = start.elapsed().saturating_sub(reading);
+                    known.note_number(|| number_before_times(&records, order, per_line, self.inputs));
                     (of_records(records), bytes, reading)
                 } else {
                     if let Some(files) = straight.take() {
@@ -193,6 +195,9 @@ impl<'a> Parts<'a> {
                         match (text::parse_part(&mut text, element, direction, per_line, before), kind) {
                             (Ok((records, after)), _) => {
                                 (**known, *passed) = (after, *passed + bytes);
+                                known.note_number(|| {
+                                    number_before_times(&records, order, per_line, self.inputs)
+                                });
                                 of_records(records)
                             }
                             // These are lines that are not only numbers.
@@ -318,6 +323,20 @@ impl<'a> Parts<'a> {
             _ => self.element().name().to_owned(),
         }
     }
+}
+
+/// The first number of lines that are numbers up to here, where times are an error later.
+fn number_before_times(
+    records: &Records,
+    order: KeyOrder,
+    per_line: PerLine,
+    inputs: &[Input],
+) -> Option<(u64, Spot)> {
+    if per_line != PerLine::Whole || order.reading != Numbers::NumbersOrTimes {
+        return None;
+    }
+    let input = inputs.iter().find(|input| input.size() != Some(0))?;
+    Some((0, records.first_number(&input.name())?))
 }
 
 fn of_records<'a>(Records { order: map, keys, spelling, counts }: Records) -> Content<'a> {

@@ -323,6 +323,42 @@ fn lines_of_numbers_are_the_same_lines_whichever_way_they_take() {
             }
         }
     }
+    // Check and merge take the same ways.
+    for (name, lines) in [
+        ("integers", integers.clone()),
+        ("decimals", many(&|n| format!("{}", n as f64 / 7.0))),
+        ("words", format!("{integers}7\tx\n")),
+    ] {
+        for direction in [&[][..], &["-r"]] {
+            let slow = |args: &[&str]| {
+                sorted(&[&["sort", "-q", "-f", "lines", "-t\t"], args, direction].concat(), "")
+            };
+            let file = folder.write("unsorted.txt", &lines);
+            let in_order = folder.write("sorted.txt", slow(&[&file]));
+            let two = slow(&[&in_order, &in_order]);
+            for args in [&["-m"][..], &["-m", "--top", "7"], &["-m", "-u"]] {
+                let merged = sorted(&[&["sort", "-qn", &in_order, &in_order], args, direction].concat(), "");
+                assert!(merged == slow(&[args, &[&in_order, &in_order]].concat()), "{name} {args:?}");
+                assert!(args.len() > 1 || merged == two, "{name} {args:?}");
+            }
+            assert_eq!(run(&[&["check", "-n", &in_order], direction].concat(), "").status.code(), Some(0));
+            let [one, other] = [&["-n"][..], &["-f", "lines", "-t\t"]]
+                .map(|how| stderr(&run(&[&["check", &in_order, &file], how, direction].concat(), "")));
+            assert!(one == other && one.contains("disorder"), "{one} {other}");
+        }
+    }
+    // A time after many numbers has no place among them.
+    let file = folder.write("times.txt", format!("{}2026-11-21\n", "7\n".repeat(200_000)));
+    for args in [
+        &["sort"][..],
+        &["sort", "--memory", "40K"],
+        &["sort", "-m"],
+        &["check"],
+        &["sort", "--argsort", "--memory", "40K"],
+    ] {
+        let error = stderr(&run(&[args, &["-n", &file]].concat(), ""));
+        assert!(error.contains("a number and a time have no order: 7 ("), "{args:?}: {error}");
+    }
     // The second input is other lines.
     let (one, two) = (folder.write("one", &integers), folder.write("two", "7\tx\n3"));
     let both = sorted(&["sort", "-qn", &one, &two], "");

@@ -202,6 +202,13 @@ impl Typing {
         if self.asked().is_none() {
             self.inference.push_integer(value, || (self.seen, spot()));
         }
+        self.push_number(spot);
+    }
+
+    /// Adds that there is a number, where there may be times, too.
+    #[inline]
+    pub(in crate::io) fn push_number(&mut self, spot: impl Fn() -> Spot) {
+        self.inference.push_number(|| (self.seen, spot()));
     }
 
     /// The name of the type, as far as it is known.

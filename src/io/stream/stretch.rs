@@ -268,11 +268,18 @@ impl Stream {
         };
         parallel::map_parts(pieces, |piece| {
             let typings = || typings.iter().map(|typing| typing.fork(piece.start as u64)).collect();
-            let seen = if let Form::Table(Some(columns)) = &self.form {
-                self.rows_of(columns, piece.clone(), end, typings(), expected)
-            } else {
+            let numbers = |expected| {
                 let integers = self.integers_of(piece.clone(), typings(), expected);
                 integers.or_else(|| self.numbers_of(piece.clone(), typings(), expected))
+            };
+            let seen = match &self.form {
+                Form::Table(Some(columns)) => {
+                    let order = columns.numbers.map(|order| Expected { order, ..expected });
+                    order
+                        .and_then(numbers)
+                        .or_else(|| self.rows_of(columns, piece.clone(), end, typings(), expected))
+                }
+                _ => numbers(expected),
             };
             (piece, seen)
         })
@@ -290,9 +297,9 @@ impl Stream {
         Seen { ends, typings, left_out, length: piece.len(), lines, kept }
     }
 
-    /// The tokens of whole lines of text.
+    /// The tokens of whole lines of text, or of lines that are numbers and nothing else.
     fn tokens<'a>(&self, bytes: &'a [u8]) -> Tokens<'a> {
-        let per_line = if let Form::Text { per_line, .. } = self.form { per_line } else { PerLine::Any };
+        let per_line = if let Form::Text { per_line, .. } = self.form { per_line } else { PerLine::Whole };
         Tokens::per_line(bytes, per_line, false)
     }
 
@@ -371,11 +378,12 @@ impl Stream {
             let (cell, token) = match read.filter(|&(value, _)| has_fraction(value)) {
                 // A number with a fraction always has a point or an exponent.
                 Some((value, length)) if tokens.pass(length) => {
+                    typing.push_number(|| self.spot(piece.start + start));
                     (Cell::of_float(value), &bytes[start..start + length])
                 }
                 _ => {
                     let token = tokens.take_token();
-                    let place = || (self.buffer.place_after(piece.start + start), None);
+                    let place = || (self.buffer.place_after(piece.start + start), self.column());
                     (typing.cell(token, place).ok()??, token)
                 }
             };
@@ -398,7 +406,12 @@ impl Stream {
     /// The token at this byte, for a message.
     fn spot(&self, at: usize) -> Spot {
         let token = crate::io::number::token_at(self.buffer.bytes(), at).to_vec();
-        Spot { place: self.buffer.place_after(at), column: None, token }
+        Spot { place: self.buffer.place_after(at), column: self.column(), token }
+    }
+
+    /// The name of the only key of lines, for a message; text has none.
+    fn column(&self) -> Option<String> {
+        self.columns().and_then(|columns| columns.name(&columns.model.keys[0]))
     }
 
     /// The rows that begin in a piece.
