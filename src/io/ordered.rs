@@ -14,8 +14,8 @@ use super::csv::Dialect;
 use super::output::Output;
 use super::records::Print;
 use super::source::{Input, MARK, Opened, may_be_open};
-use super::stream::cell::{Cell, Typing};
-use super::stream::{Expected, How, Kind, Model, Stream, Stretches};
+use super::stream::cell::Typing;
+use super::stream::{Expected, How, Keys, Kind, Model, Stream, Stretches};
 use crate::error::{Error, Hint};
 use crate::key::KeyWords;
 use crate::memory;
@@ -27,9 +27,9 @@ use crate::parallel;
 pub struct Disorder {
     /// The record: `file:line`, with the column if there are several keys; or the file and an index from 0.
     pub place: String,
-    /// Its value.
+    /// Its key as it is spelled there.
     pub value: String,
-    /// The value of the record before it.
+    /// That of the record before it.
     pub before: String,
 }
 
@@ -152,22 +152,22 @@ impl<'a> Inputs<'a> {
 
 /// The previous record of a sequence.
 #[derive(Default)]
-struct Last(Option<Vec<Cell>>);
+struct Last(Option<Keys>);
 
 impl Last {
     /// The violation, if the record that comes next is one. Replaces the last record.
     fn follow(&mut self, stream: &Stream, expected: Expected) -> Option<Disorder> {
         let Some(before) = &mut self.0 else {
-            self.0 = Some(stream.cells.clone());
+            stream.copy_keys(self.0.insert(Keys::default()));
             return None;
         };
-        let (order, key) = stream.compare(before, &stream.cells, expected.order);
+        let (order, key) = stream.compare(&before.cells, &stream.cells, expected.order);
         let disorder = (!expected.allows(order)).then(|| Disorder {
             place: stream.place(key),
-            value: stream.cells[key].shown(),
-            before: before[key].shown(),
+            value: stream.cells[key].shown(&stream.token(key)),
+            before: before.cells[key].shown(&before.tokens[key]),
         });
-        before.clone_from(&stream.cells);
+        stream.copy_keys(before);
         disorder
     }
 }

@@ -17,6 +17,7 @@ mod options;
 mod output;
 #[cfg(unix)]
 mod signals;
+mod sizes;
 mod tables;
 mod text;
 mod timing;
