@@ -19,7 +19,7 @@ use super::stream::{Expected, How, Keys, Kind, Model, Stream, Stretches};
 use crate::error::{Error, Hint};
 use crate::key::KeyWords;
 use crate::memory;
-use crate::order::{KeyOrder, Selection};
+use crate::order::{KeyOrder, Reading, Selection};
 use crate::parallel;
 
 /// A violation of the order.
@@ -125,7 +125,10 @@ impl<'a> Inputs<'a> {
         if let Some(stdin) = self.all.iter().find(|input| !input.can_be_read_again()) {
             let problem = "there is -0, which is 0 among integers and less than 0 among decimals, and this input \
                            cannot be read twice";
-            return Err(Error::input(stdin.name(), problem).hinting(Hint::Type));
+            let error = Error::input(stdin.name(), problem);
+            // A type would not say that they are sizes.
+            let is_size = self.how.by.order.reading == Reading::Sizes;
+            return Err(if is_size { error } else { error.hinting(Hint::Type) });
         }
         let mut ahead = Self { typings: Vec::new(), model: self.model.clone(), ..*self };
         for number in 0..self.all.len() {

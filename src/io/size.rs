@@ -212,8 +212,6 @@ mod tests {
             ("1.5RB", 15 * 10_i128.pow(26), 5),
             ("134217720q", 134_217_720 << 100, 10),
             ("0.000000000000000000000000000000000000001e39QB", 10_i128.pow(30), 46),
-            ("1e-3000000000kB", 0, 0),
-            ("15.9999999E", (159_999_999 << 60) / 10_000_000, 0),
             ("1e3K", 1_024_000, 4),
             ("1e3", 1000, 3),
             ("5E2B", 500, 4),
@@ -225,7 +223,6 @@ mod tests {
         ] {
             match size(text.as_bytes()) {
                 Some((Size::Integer(value), end)) => assert_eq!((value, end), (expected, length), "{text}"),
-                Some((Size::Float(_), _)) => assert_eq!(length, 0, "{text}"),
                 other => panic!("{text}: {other:?}"),
             }
         }

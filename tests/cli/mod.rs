@@ -10,6 +10,7 @@ mod generate;
 #[cfg(unix)]
 mod limits;
 mod lines;
+mod meant;
 mod memory;
 mod merge;
 mod messages;
