@@ -24,7 +24,7 @@ use super::args::{CheckArgs, SortArgs};
 use super::device::{Devices, Expected};
 use super::meant::{self, FileAsKey};
 use super::progress::{Progress, Unit};
-use super::{check, usage};
+use super::{check, format, usage};
 
 /// Approximate bytes of a number in text, with its separator.
 const BYTES_OF_TOKEN: u64 = 10;
@@ -134,6 +134,7 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
         each::run(&args)?;
         return Ok(ExitCode::SUCCESS);
     }
+    format::check_output(args.output.as_deref(), args.to, Some(&args.order))?;
     let (file, is_typed_in, merges) = (FileAsKey::of(&args.order), args.order.files.is_empty(), args.merge);
     let options = Options::new(args)?;
     file.check()?;

@@ -6,6 +6,7 @@ mod check;
 mod compressed;
 mod devices;
 mod each;
+mod formats;
 mod generate;
 #[cfg(unix)]
 mod limits;
