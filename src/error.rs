@@ -50,6 +50,14 @@ pub enum Hint {
     Several,
     /// Sorting the input instead of merging it.
     Sort,
+    /// Having this command, in which FILE is the input, make text of it.
+    Through(&'static str),
+    /// Ordering by these keys.
+    Keys(Box<[String]>),
+    /// There is no such column, nor one like it.
+    NoColumn,
+    /// Leaving out a blank line where the header should be.
+    BlankHeader,
 }
 
 /// The kinds of [`Error`].

@@ -41,7 +41,7 @@ pub(super) struct Cli {
 }
 
 /// The names of all commands.
-const COMMANDS: [&str; 9] =
+pub(super) const COMMANDS: [&str; 9] =
     ["sort", "devices", "gen", "bench", "trace", "tune", "check", "completions", "man"];
 
 #[derive(Debug, Subcommand)]
@@ -77,7 +77,7 @@ pub(super) enum Command {
 ///
 /// They are read as they come, up to that record.
 #[derive(Args, Debug)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, disable_help_flag = true)]
 #[command(after_help = "\
 Examples:
   gpusort check numbers.txt               nothing is printed if it is sorted
@@ -93,6 +93,10 @@ pub(super) struct CheckArgs {
     /// Print nothing; only the exit code says it
     #[arg(short, long, help_heading = TOLD)]
     pub(super) quiet: bool,
+
+    /// Print help (-h alone: a summary)
+    #[arg(long, action = ArgAction::HelpLong, help_heading = TOLD)]
+    pub(super) help: Option<bool>,
 }
 
 /// Measure how long the CPU and the GPU take for sorts of several sizes, with the GPU's start and both transfers, and
@@ -614,10 +618,6 @@ pub(super) struct SortArgs {
     #[arg(long, action = ArgAction::HelpLong, help_heading = TOLD)]
     pub(super) help: Option<bool>,
 
-    /// Lines by sizes: numbers with units, as `sort -h` (alone: a summary of help)
-    #[arg(short = 'h', long = "human-numeric-sort", help_heading = ORDER)]
-    pub(super) human: bool,
-
     /// Whether `--timing` was typed, and not set by the environment.
     #[arg(skip)]
     pub(super) timing_typed: bool,
@@ -707,10 +707,6 @@ pub(super) struct OrderArgs {
     #[arg(long, value_name = "WHERE", value_parser = one_of(INVALID), help_heading = ORDER)]
     pub(super) invalid: Option<Invalid>,
 
-    /// Whether `sort -h` asks for sizes.
-    #[arg(skip)]
-    pub(super) sizes: bool,
-
     /// Whole lines by the number in their first field, as `sort -n`
     #[arg(short, long, help_heading = ORDER)]
     pub(super) numeric_sort: bool,
@@ -726,6 +722,10 @@ pub(super) struct OrderArgs {
     /// Ignored: records with equal keys always keep their order
     #[arg(short, long, help_heading = ORDER)]
     pub(super) stable: bool,
+
+    /// Lines by sizes: numbers with units, as `sort -h` (alone: a summary of help)
+    #[arg(short = 'h', long = "human-numeric-sort", help_heading = ORDER)]
+    pub(super) sizes: bool,
 }
 
 impl OrderArgs {

@@ -22,7 +22,7 @@ use crate::end;
 
 use super::args::{BenchArgs, OrAuto, Progress as When};
 use super::device::Device;
-use super::format::unless_stdout;
+use super::format::{check_picture, unless_stdout};
 use super::progress::{Progress, Unit};
 
 /// The resolved options.
@@ -101,8 +101,11 @@ impl Options {
         if exports.iter().filter(|export| export.path.is_none()).count() > 1 {
             bail!("only one export can go to standard output");
         }
-        for (number, Export { path, .. }) in exports.iter().enumerate() {
+        for (number, Export { path, format }) in exports.iter().enumerate() {
             let Some(path) = path else { continue };
+            if *format == Format::Plot {
+                check_picture(path, "--plot")?;
+            }
             if exports[..number].iter().any(|other| other.path.as_ref() == Some(path)) {
                 bail!("{}: two exports would be written there", human::path(path));
             }

@@ -2,8 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use gpusort::unstable::io::{Extension, Format};
+use anyhow::bail;
+use gpusort::unstable::human;
+
+use gpusort::unstable::io::{Compression, Extension, Format};
 use gpusort::unstable::key::ElementType;
+
+use super::args::OrderArgs;
+use super::meant::shell;
 
 /// The output file, or `None` if it is another name of standard output.
 pub(super) fn unless_stdout(output: Option<PathBuf>) -> Option<PathBuf> {
@@ -19,4 +25,89 @@ pub(super) fn of_output(to: Option<Format>, output: Option<&Path>) -> Option<(Fo
         let Extension { format, element } = extension?;
         Some((format?, element))
     })
+}
+
+/// Extensions of compressed files that are not written, and what writes them.
+const PACKED: [(&[&str], &str); 7] = [
+    (&["xz", "txz"], "xz"),
+    (&["bz2", "tbz", "tbz2"], "bzip2"),
+    (&["lz4"], "lz4"),
+    (&["lz"], "lzip"),
+    (&["lzma"], "lzma"),
+    (&["br"], "brotli"),
+    (&["z"], "compress"),
+];
+
+/// Extensions of other files that are not written, and what these are.
+const OTHERS: [(&[&str], &str); 14] = [
+    (&["zip", "7z", "rar", "tar", "tgz", "jar"], "an archive"),
+    (&["parquet", "pq"], "Parquet"),
+    (&["xlsx", "xls", "xlsm", "xlsb", "ods"], "a spreadsheet"),
+    (&["json", "jsonl", "ndjson"], "JSON"),
+    (&["arrow", "arrows", "ipc", "feather"], "Arrow"),
+    (&["orc"], "ORC"),
+    (&["avro"], "Avro"),
+    (&["db", "sqlite", "sqlite3", "duckdb"], "a database"),
+    (&["h5", "hdf5", "nc", "zarr"], "HDF5 or alike"),
+    (&["npz"], "several arrays of NumPy"),
+    (&["pkl", "pickle", "mat", "rds", "rda", "dta", "sav"], "data of another program"),
+    (&["xml", "html", "htm", "yaml", "yml", "toml"], "markup"),
+    (&["pdf", "doc", "docx", "odt", "rtf"], "a document"),
+    (&["png", "jpg", "jpeg", "gif", "webp", "svg", "svgz", "bmp", "tiff"], "a picture"),
+];
+
+fn extension_of(path: &Path) -> String {
+    path.extension().map(|it| it.to_ascii_lowercase().to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Refuses an output whose name says that it is what is not written here. `--to` says what it is, but not that it is
+/// compressed otherwise than here.
+pub(super) fn check_output(
+    output: Option<&Path>,
+    to: Option<Format>,
+    order: Option<&OrderArgs>,
+) -> anyhow::Result<()> {
+    let Some(output) = output else { return Ok(()) };
+    let plain = Compression::of_name(output).map_or(output, |(_, name)| name);
+    let extension = extension_of(plain);
+    let is_of = |names: &[&str]| names.contains(&&extension[..]);
+    let name = human::path(output);
+    if let Some((_, program)) = PACKED.iter().find(|(names, _)| is_of(names)) {
+        let output = human::said(shell(&output.to_string_lossy()));
+        let command = if order.is_some() { "sort" } else { "gen" };
+        bail!("{name}: {program} is not written here; gpusort {command} ... | {program} > {output}");
+    }
+    let Some(&(names, what)) = OTHERS.iter().find(|(names, _)| is_of(names)) else { return Ok(()) };
+    let input = order.and_then(|order| order.files.first()).map(|file| extension_of(file));
+    // Such lines come out as they are.
+    let is_same = ["jsonl", "ndjson"].contains(&&extension[..]) && input.as_ref() == Some(&extension);
+    let is_archive = names.contains(&"zip");
+    if is_same || to.is_some() && !is_archive {
+        return Ok(());
+    }
+    let is_table =
+        order.is_some_and(|order| order.from.is_some_and(|from| matches!(from, Format::Csv | Format::Tsv)));
+    let other = match input.as_deref() {
+        Some("tsv") => "tsv",
+        Some("csv") => "csv",
+        _ if is_table => "csv",
+        _ => "txt",
+    };
+    let meant = human::said(shell(
+        &output.with_file_name(plain.file_name().unwrap_or_default()).with_extension(other).to_string_lossy(),
+    ));
+    bail!("{name}: would be {what} by its name, which is not written here; -o {meant}")
+}
+
+/// Refuses a file for a picture whose name says that it is another kind of picture than is drawn.
+pub(super) fn check_picture(path: &Path, option: &str) -> anyhow::Result<()> {
+    let extension = extension_of(Compression::of_name(path).map_or(path, |(_, name)| name));
+    if !extension.is_empty() && extension != "svg" {
+        let svg = human::said(shell(&path.with_extension("svg").to_string_lossy()));
+        bail!(
+            "{}: SVG is what is drawn; {option} {svg}, and rsvg-convert makes PNG or PDF of it",
+            human::path(path)
+        );
+    }
+    Ok(())
 }

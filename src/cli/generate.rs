@@ -18,6 +18,7 @@ use super::progress::{Progress, Unit};
 const BLOCK: u64 = 1 << 20;
 
 pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
+    format::check_output(args.output.as_deref(), args.to, None)?;
     let path = format::unless_stdout(args.output);
     let (mut format, promised) = format::of_output(args.to, path.as_deref()).unwrap_or((Format::Text, None));
     // The type comes from the extension, whatever the format.

@@ -1,6 +1,9 @@
 //! Remedies for errors in terms of options, which the library does not know.
 
+use gpusort::unstable::human;
 use gpusort::{Error, ErrorKind, Format, Hint};
+
+use super::meant;
 
 /// An error with all its causes, and the option that helps.
 pub(super) fn shown(error: &anyhow::Error) -> String {
@@ -46,6 +49,18 @@ fn hint(error: &Error) -> Option<String> {
         Hint::Header => "; --header takes names from the first line, and --from csv reads tables".to_owned(),
         Hint::Several => "; --from lines sorts the lines, --from text all numbers in them".to_owned(),
         Hint::Lines => "; -k 1 sorts lines by their first field".to_owned(),
+        Hint::Through(command) => {
+            let to =
+                if command.contains("csv") { "gpusort sort -f csv -k COLUMN" } else { "gpusort sort ..." };
+            format!("; {command} | {to}")
+        }
+        Hint::Keys(keys) => {
+            // After a question it is the answer.
+            let before = if error.to_string().ends_with('?') { "" } else { ";" };
+            keys.iter()
+                .fold(before.to_owned(), |all, key| format!("{all} -k {}", human::quoted(meant::shell(key))))
+        }
+        Hint::BlankHeader => "; tail -n +2 FILE | gpusort sort --header ... leaves it out".to_owned(),
         Hint::Sort => "; without --merge it will be".to_owned(),
         _ => return None,
     })

@@ -10,6 +10,7 @@ mod format;
 mod generate;
 mod hints;
 mod manual;
+mod meant;
 mod progress;
 mod sort;
 mod trace;

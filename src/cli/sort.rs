@@ -23,8 +23,9 @@ use gpusort::unstable::{human, memory, parallel};
 use self::options::{Options, TimingForm, TimingTo};
 use super::args::{CheckArgs, SortArgs};
 use super::device::{Devices, Expected};
+use super::meant::{self, FileAsKey};
 use super::progress::{Progress, Unit};
-use super::{check, usage};
+use super::{check, format, usage};
 
 /// Approximate bytes of a number in text, with its separator.
 const BYTES_OF_TOKEN: u64 = 10;
@@ -121,16 +122,14 @@ impl Options {
 }
 
 pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
-    if args.human {
-        if usage::asks_for_help(std::env::args_os().len()) {
-            return usage::help_of_sort();
-        }
-        args.order.sizes = true;
+    if args.order.sizes && usage::asks_for_help(std::env::args_os().len()) {
+        return usage::help_of("sort");
     }
     if let Some(threads) = args.parallel {
         parallel::limit(usize::try_from(threads)?);
     }
     options::expand(&mut args.order)?;
+    meant::check_habits(&args.device, &args.order)?;
     let checks = args.check.is_some() || args.check_quietly;
     if let Some(option) = args.how_typed.filter(|_| checks || args.merge) {
         let does = if checks { "--check" } else { "--merge" };
@@ -138,17 +137,25 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
     }
     if checks {
         let quiet = args.quiet || args.check_quietly || args.check.unwrap_or(false);
-        return check::run(CheckArgs { order: args.order, progress: args.progress, quiet });
+        return check::run(CheckArgs { order: args.order, progress: args.progress, quiet, help: None });
     }
-    match (args.each, args.merge) {
-        (true, _) => each::run(&args),
-        (_, true) => merge::run(&Options::new(args)?),
-        _ => sort(&Options::new(args)?),
-    }?;
+    if args.each {
+        each::run(&args)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    format::check_output(args.output.as_deref(), args.to, Some(&args.order))?;
+    let (file, is_typed_in, merges) = (FileAsKey::of(&args.order), args.order.files.is_empty(), args.merge);
+    file.check()?;
+    if is_typed_in {
+        meant::tell_of_terminal(args.quiet);
+    }
+    let options = Options::new(args)?;
+    let done = if merges { merge::run(&options) } else { sort(&options, &file) };
+    done.map_err(|error| file.explain(error))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn sort(options: &Options) -> anyhow::Result<()> {
+fn sort(options: &Options, file: &FileAsKey) -> anyhow::Result<()> {
     let begin = Instant::now();
     let progress = Progress::new(options.progress);
     options.note().into_iter().for_each(|note| progress.note(note));
@@ -173,6 +180,9 @@ fn sort(options: &Options) -> anyhow::Result<()> {
         }
         let mut parts = Parts::new(&options.input.inputs, &how, &budget, &watched);
         let first = parts.next_part()?;
+        if first.bytes == 0 && parts.is_over() {
+            file.refuse()?;
+        }
         sort_all(options, first, parts, output, &mut devices, &progress, begin)
     })?;
     drop(progress);

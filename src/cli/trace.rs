@@ -1,7 +1,7 @@
 //! `gpusort trace`: what every pass of a sort does, as a list, a picture or JSON.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
 use console::Term;
@@ -24,7 +24,7 @@ use gpusort::unstable::words::Words;
 use super::args::{OrderArgs, TraceArgs};
 use super::bench::{check_place, has_colours};
 use super::device::Device;
-use super::format::unless_stdout;
+use super::format::{check_picture, unless_stdout};
 use super::sort::options::{self, InputOptions, Surroundings};
 
 /// The number of elements where neither a file nor a number is given.
@@ -88,7 +88,16 @@ impl Options {
         let picture = args.svg.clone().map(|path| Picture { path: unless_stdout(Some(path)), look });
         match &picture {
             None if args.animate => bail!("--animate is about a picture; --svg FILE says where it goes"),
-            Some(Picture { path: Some(path), .. }) => check_place(path)?,
+            Some(Picture { path: Some(path), .. }) => {
+                check_picture(path, "--svg")?;
+                let real = |path: &Path| path.canonicalize().ok();
+                if let Some(input) =
+                    args.files.iter().find(|file| real(file).is_some_and(|it| Some(it) == real(path)))
+                {
+                    bail!("{}: is what --svg would replace; --svg FILE.svg keeps it", human::path(input));
+                }
+                check_place(path)?;
+            }
             Some(_) if args.json => bail!(
                 "--json and --svg - would both go to standard output; --svg FILE writes the picture elsewhere"
             ),

@@ -8,6 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use gpusort::unstable::human;
 use gpusort::unstable::io::Input;
 
+use super::meant;
+
 /// Prints help if requested, else the error.
 pub(super) fn answer(error: clap::Error) -> anyhow::Result<ExitCode> {
     if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
@@ -27,18 +29,18 @@ pub(super) fn answer(error: clap::Error) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether `sort -h` asks for help: alone, where nothing comes on standard input. Otherwise it is as in coreutils.
+/// Whether `sort -h` or `check -h` asks for help: alone, where nothing comes on standard input. Otherwise it is as in coreutils.
 pub(super) fn asks_for_help(arguments: usize) -> bool {
     let alone = ["gpusort", "sort", "-h"].len();
     arguments <= alone && (io::stdin().is_terminal() || Input::Stdin.is_nothing())
 }
 
-/// Prints the short help of `sort`.
-pub(super) fn help_of_sort() -> anyhow::Result<ExitCode> {
+/// Prints the short help of a command.
+pub(super) fn help_of(name: &str) -> anyhow::Result<ExitCode> {
     let mut command = super::command();
     command.build();
-    let sort = command.find_subcommand_mut("sort").map(clap::Command::render_help);
-    super::print(&sort.map(|help| help.to_string()).unwrap_or_default())?;
+    let help = command.find_subcommand_mut(name).map(clap::Command::render_help);
+    super::print(&help.map(|help| help.to_string()).unwrap_or_default())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -89,12 +91,11 @@ fn variable(error: &clap::Error) -> Option<&'static str> {
 }
 
 /// Equivalents of options of `sort` that have another name here or are not needed.
-const OF_SORT: [(&[&str], &str); 8] = [
+const OF_SORT: [(&[&str], &str); 7] = [
     (&["-V", "--version-sort"], "versions are no numbers; sort -V sorts them"),
     (&["-M", "--month-sort"], "names of months are no numbers; sort -M sorts them"),
     (&["-R", "--random-sort"], "nothing is put in random order here; shuf does that"),
     (&["-i", "--ignore-nonprinting"], "only numbers are compared here; leave it out"),
-    (&["--field-separator"], "here that is --delimiter, or -t"),
     (
         &["--batch-size", "--compress-program"],
         "all runs are merged at once, and none is compressed; leave it out",
@@ -103,9 +104,17 @@ const OF_SORT: [(&[&str], &str); 8] = [
     (&["--debug"], "nothing but numbers is compared here; leave it out"),
 ];
 
-/// A hint for users of `sort`.
+/// A hint for users of `sort` and other programs.
 fn hint(error: &clap::Error) -> Option<String> {
-    let argument = text(error, ContextKind::InvalidArg)?;
+    let argument = match error.kind() {
+        ErrorKind::InvalidSubcommand => text(error, ContextKind::InvalidSubcommand)?,
+        _ => text(error, ContextKind::InvalidArg)?,
+    };
+    if matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument)
+        && let Some(meant) = meant::by_arguments(argument)
+    {
+        return Some(meant);
+    }
     // Other commands do not share these options.
     std::env::args().nth(1).filter(|command| command == "sort" || command == "check")?;
     match error.kind() {

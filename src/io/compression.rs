@@ -4,12 +4,16 @@
 //! called, since its first bytes tell; of binary data any first bytes may be elements, so only a name tells.
 
 #[cfg(feature = "cli")]
+mod foreign;
+#[cfg(feature = "cli")]
 mod reader;
 #[cfg(feature = "cli")]
 mod writer;
 
 use std::path::Path;
 
+#[cfg(feature = "cli")]
+pub(super) use self::foreign::Unread;
 #[cfg(feature = "cli")]
 pub use self::reader::{Reader, Together};
 #[cfg(feature = "cli")]
@@ -53,6 +57,8 @@ impl Compression {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beginning {
     Of(Compression),
+    /// What is not read.
+    Foreign(&'static foreign::Foreign),
     Other,
     /// More bytes will tell.
     Short,
@@ -61,7 +67,7 @@ enum Beginning {
 #[cfg(feature = "cli")]
 impl Beginning {
     /// That many bytes tell in any case.
-    const LONGEST: usize = 4;
+    const LONGEST: usize = foreign::LONGEST;
 
     fn of(bytes: &[u8]) -> Self {
         let begins = |magic: &[u8]| bytes.iter().zip(magic).all(|(byte, magic)| byte == magic);
@@ -76,17 +82,29 @@ impl Beginning {
         match forms.iter().find(|(begins, ..)| *begins) {
             Some(&(_, length, compression)) if bytes.len() >= length => Self::Of(compression),
             Some(_) => Self::Short,
-            None => Self::Other,
+            None => match foreign::says(bytes) {
+                foreign::Says::It(foreign) => Self::Foreign(foreign),
+                foreign::Says::Short => Self::Short,
+                foreign::Says::Nothing => Self::Other,
+            },
         }
     }
 }
 
-/// Whether these are the first bytes of compressed data.
+/// How data with these first bytes is compressed.
+///
+/// # Errors
+///
+/// Its first bytes are those of what is not read.
 #[cfg(feature = "cli")]
-pub(super) fn is_compressed(mut read: impl FnMut(&mut [u8]) -> usize) -> bool {
+pub(super) fn of_content(mut read: impl FnMut(&mut [u8]) -> usize) -> Result<Option<Compression>, Unread> {
     let mut bytes = [0; Beginning::LONGEST];
     let count = read(&mut bytes);
-    matches!(Beginning::of(&bytes[..count]), Beginning::Of(_))
+    match Beginning::of(&bytes[..count]) {
+        Beginning::Of(compression) => Ok(Some(compression)),
+        Beginning::Foreign(foreign) => Err(Unread(foreign)),
+        Beginning::Other | Beginning::Short => Ok(None),
+    }
 }
 
 #[cfg(all(test, feature = "cli"))]
@@ -95,7 +113,7 @@ mod tests {
 
     #[test]
     fn first_bytes_tell() {
-        use Beginning::{Of, Other, Short};
+        use Beginning::{Foreign, Of, Other, Short};
         for (bytes, expected) in [
             (&b""[..], "short"),
             (b"\x1f", "short"),
@@ -111,10 +129,12 @@ mod tests {
             (b"_*M\x18", "zstd"),
             (b"`*M\x18", "other"),
             (b"P\n", "other"),
+            (b"PK\x03\x04", "foreign"),
             (b"12", "other"),
         ] {
             let found = match Beginning::of(bytes) {
                 Of(compression) => compression.name(),
+                Foreign(_) => "foreign",
                 Other => "other",
                 Short => "short",
             };

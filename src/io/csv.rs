@@ -419,13 +419,19 @@ impl<'a> Layout<'a> {
             let is_known = decimals.is_some() || !are_floats;
             let element = inference.finish().ok().filter(|_| is_known).unwrap_or(other);
             let name = inference.name();
+            let has_decimals = are_floats || inference.is_float();
+            let is_wide = inference.is_wide(has_decimals);
             let inference = inference.at(|row| (passed + row as u64, self.spot(row, key)));
             match known.get_mut(key) {
                 Some(known) => *known = known.clone().merge(inference),
                 None => known.push(inference),
             }
             let map = KeyMap { descending: self.keys[key].descending, ..KeyMap::ascending(element) };
-            digits.extend(column::digits(parts, map, decimals, self.rules));
+            digits.extend(if is_wide {
+                column::wide_digits(parts, map.descending, has_decimals, self.rules)
+            } else {
+                column::digits(parts, map, decimals, self.rules)
+            });
             types.push(name.unwrap_or(element.name()));
         }
         (types, words::words(digits, &rows))

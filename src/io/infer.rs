@@ -27,8 +27,10 @@ use crate::order::{Class, KeyOrder, Nulls, Reading};
 /// A classified token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
-    /// An integer, unless floats were requested.
+    /// An integer, unless floats were requested: of 64 bits, or a size.
     Integer(i128),
+    /// The integer part of a large size.
+    Cut(i128),
     /// An integer zero with a minus sign: 0 among integers, −0 among floats. Only if no type was requested.
     MinusZero,
     /// A float of the requested type, else of f64.
@@ -50,7 +52,7 @@ impl Number {
             Self::MinusZero => -0.0,
             Self::Float(value) => value,
             // None is where there are floats, but for errors.
-            Self::Time(_) | Self::Null(_) => f64::NAN,
+            Self::Cut(_) | Self::Time(_) | Self::Null(_) => f64::NAN,
         }
     }
 }
@@ -64,6 +66,8 @@ pub(super) enum Refused {
     NoSuch(Reading),
     /// The type does not hold it.
     Type(ElementType),
+    /// No number of bits that there are holds this size.
+    Size,
 }
 
 /// Why tokens have no common type.
@@ -242,6 +246,15 @@ impl<P> Inference<P> {
         asked.or_else(|| self.times.as_ref().map(|_| "time"))
     }
 
+    /// Whether there are sizes that neither a 64-bit integer type nor f64 holds together, if there are decimals elsewhere.
+    #[inline]
+    pub(super) fn is_wide(&self, decimals: bool) -> bool {
+        self.rules.reading == Reading::Sizes
+            && (self.too_large.is_some()
+                || self.is_apart()
+                || (decimals || self.floats) && self.inexact.is_some())
+    }
+
     /// Whether no integer type holds all integers so far, though each has one.
     #[inline]
     pub(super) fn is_apart(&self) -> bool {
@@ -338,26 +351,21 @@ impl<P> Inference<P> {
                 if length < token.len() && !self.rules.leading {
                     return self.null(Class::Invalid);
                 }
-                Ok(match size {
-                    Size::Integer(0) if token[0] == b'-' => Number::MinusZero,
-                    Size::Integer(value) => {
-                        self.push_integer(value, place);
-                        Number::Integer(value)
+                match size {
+                    Size::Integer(0) if token[0] == b'-' => Ok(Number::MinusZero),
+                    Size::Integer(value) => Ok(self.push_size(value, place)),
+                    Size::Cut(value) => {
+                        self.push_decimal();
+                        self.too_large.get_or_insert_with(place);
+                        Ok(Number::Cut(value))
                     }
-                    Size::TooLarge(value) => {
-                        self.too_large.get_or_insert_with(&place);
-                        let float = value as f64;
-                        if float as i128 != value {
-                            self.inexact.get_or_insert_with(&place);
-                        }
-                        Number::Float(float)
-                    }
-                    Size::Float(value) if !value.is_finite() => return Err(Refused::Type(ElementType::F64)),
+                    Size::Float(value) if !value.is_finite() => Err(Refused::Type(ElementType::F64)),
                     Size::Float(value) => {
                         self.push_decimal();
-                        Number::Float(value)
+                        Ok(Number::Float(value))
                     }
-                })
+                    Size::TooLarge => Err(Refused::Size),
+                }
             }
             Reading::Numbers | Reading::NumbersOrTimes => match leading(token) {
                 Some(number) => {
@@ -367,6 +375,15 @@ impl<P> Inference<P> {
                 None => self.null(Class::Invalid),
             },
         }
+    }
+
+    fn push_size(&mut self, value: i128, place: impl Fn() -> P) -> Number {
+        if (i64::MIN.into()..=u64::MAX.into()).contains(&value) {
+            self.push_integer(value, place);
+        } else {
+            self.too_large.get_or_insert_with(place);
+        }
+        Number::Integer(value)
     }
 
     /// Reads what may be inf or nan.
@@ -513,6 +530,10 @@ impl<P: Ord + Clone> Inference<P> {
                 _ => Ok(ElementType::I64),
             };
         }
+        // What neither holds is ordered nonetheless.
+        if self.is_wide(false) {
+            return Ok(ElementType::F64);
+        }
         if self.floats {
             return self.inexact.clone().map_or(Ok(ElementType::F64), |place| Err(Conflict::Inexact(place)));
         }
@@ -607,6 +628,7 @@ impl Refused {
             Self::NoSuch(reading) if spot.column.is_none() => {
                 spot.unlike(if reading == Reading::Sizes { "a size" } else { "a time" })
             }
+            Self::Size => spot.unlike("a size that 127 bits hold"),
             Self::NoSuch(Reading::Sizes) => spot.unlike("a size").hinting(elsewhere),
             Self::NoSuch(Reading::Times) => spot.unlike("a time").hinting(elsewhere),
             // One that there is not, such as 30 February.

@@ -15,12 +15,12 @@ use super::number::PerLine;
 use super::output::Output;
 use super::records::Print;
 use super::source::{Input, MARK, Opened, may_be_open};
-use super::stream::cell::{Cell, Typing};
-use super::stream::{Expected, How, Kind, Model, Stream, Stretches};
+use super::stream::cell::Typing;
+use super::stream::{Expected, How, Keys, Kind, Model, Stream, Stretches};
 use crate::error::{Error, Hint};
 use crate::key::KeyWords;
 use crate::memory;
-use crate::order::{KeyOrder, Selection};
+use crate::order::{KeyOrder, Reading, Selection};
 use crate::parallel;
 
 /// A violation of the order.
@@ -28,9 +28,9 @@ use crate::parallel;
 pub struct Disorder {
     /// The record: `file:line`, with the column if there are several keys; or the file and an index from 0.
     pub place: String,
-    /// Its value.
+    /// Its key as it is spelled there.
     pub value: String,
-    /// The value of the record before it.
+    /// That of the record before it.
     pub before: String,
 }
 
@@ -127,7 +127,10 @@ impl<'a> Inputs<'a> {
         if let Some(stdin) = self.all.iter().find(|input| !input.can_be_read_again()) {
             let problem = "there is -0, which is 0 among integers and less than 0 among decimals, and this input \
                            cannot be read twice";
-            return Err(Error::input(stdin.name(), problem).hinting(Hint::Type));
+            let error = Error::input(stdin.name(), problem);
+            // A type would not say that they are sizes.
+            let is_size = self.how.by.order.reading == Reading::Sizes;
+            return Err(if is_size { error } else { error.hinting(Hint::Type) });
         }
         let mut ahead = Self { typings: Vec::new(), model: self.model.clone(), ..*self };
         for number in 0..self.all.len() {
@@ -154,22 +157,22 @@ impl<'a> Inputs<'a> {
 
 /// The previous record of a sequence.
 #[derive(Default)]
-struct Last(Option<Vec<Cell>>);
+struct Last(Option<Keys>);
 
 impl Last {
     /// The violation, if the record that comes next is one. Replaces the last record.
     fn follow(&mut self, stream: &Stream, expected: Expected) -> Option<Disorder> {
         let Some(before) = &mut self.0 else {
-            self.0 = Some(stream.cells.clone());
+            stream.copy_keys(self.0.insert(Keys::default()));
             return None;
         };
-        let (order, key) = stream.compare(before, &stream.cells, expected.order);
+        let (order, key) = stream.compare(&before.cells, &stream.cells, expected.order);
         let disorder = (!expected.allows(order)).then(|| Disorder {
             place: stream.place(key),
-            value: stream.cells[key].shown(),
-            before: before[key].shown(),
+            value: stream.cells[key].shown(&stream.token(key)),
+            before: before.cells[key].shown(&before.tokens[key]),
         });
-        before.clone_from(&stream.cells);
+        stream.copy_keys(before);
         disorder
     }
 }

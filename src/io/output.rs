@@ -121,6 +121,14 @@ impl Output {
         })
     }
 
+    /// The same output, compressed so where its name does not say that it is compressed.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub fn compressed_as(mut self, compression: Option<Compression>) -> Self {
+        self.compressing = self.compressing.or(compression.map(compression::Writer::new));
+        self
+    }
+
     fn destination(path: &Path) -> Result<Destination, Error> {
         let refused = |problem: &str| {
             let problem = format!("cannot write: {problem}");

@@ -1,20 +1,31 @@
 //! Sizes in text: numbers with units, such as `4.0K`, `1.5GiB`, `300MB`, `12` and `7B`.
 //!
-//! `K M G T P E` are powers of 1024, in either case, with or without `i` and `B` after them; but `kB MB GB TB PB EB` are powers of
-//! 1000. `B` alone is bytes.
+//! `K M G T P E Z Y R Q` are powers of 1024, in either case, with or without `i` and `B` after them; but `kB MB GB TB PB EB ZB YB
+//! RB QB` are powers of 1000. `B` alone is bytes.
+//!
+//! Integers are ordered exactly, as far as 127 bits hold them, and decimals among them; only decimals may be rounded to the same.
+//! Most columns have sizes that 64-bit integers hold, or f64, and are ordered as these. Others are ordered by [`place`].
 
 use super::number::leading;
 
 /// A size that was read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Size {
-    /// An integer that 64 bits hold.
+    /// An integer, up to [`MOST`].
     Integer(i128),
-    /// Another integer.
-    TooLarge(i128),
-    /// The nearest float of what is no integer; not finite if there is none.
+    /// The integer part of a decimal, up to [`MOST`], which is so large that f64 has no fractions there.
+    Cut(i128),
+    /// The nearest float of another decimal; not finite if there is none.
     Float(f64),
+    /// A larger number, in digits alone.
+    TooLarge,
 }
+
+/// About 2^127, and a float: what is larger, and rounded, is not less than it.
+const MOST: u128 = (1 << 127) - (1 << 102);
+
+/// From here on all floats are integers.
+const FRACTIONS_END: u128 = 1 << 52;
 
 /// The size at the start of these bytes, and its length; `None` if there is no number. What follows is not looked at.
 pub(super) fn size(bytes: &[u8]) -> Option<(Size, usize)> {
@@ -26,7 +37,7 @@ pub(super) fn size(bytes: &[u8]) -> Option<(Size, usize)> {
 /// The base and the power of the unit at the start of these bytes, and its length.
 fn unit(bytes: &[u8]) -> (u128, u32, usize) {
     let Some(first) = bytes.first() else { return (1024, 0, 0) };
-    let Some(power) = b"KMGTPE".iter().position(|unit| unit == &first.to_ascii_uppercase()) else {
+    let Some(power) = b"KMGTPEZYRQ".iter().position(|unit| unit == &first.to_ascii_uppercase()) else {
         return (1024, 0, usize::from(matches!(first, b'B' | b'b')));
     };
     let power = power as u32 + 1;
@@ -39,34 +50,44 @@ fn unit(bytes: &[u8]) -> (u128, u32, usize) {
 
 /// What this number of units comes to.
 fn value(number: &[u8], base: u128, power: u32) -> Option<Size> {
+    /// More digits than any number has.
+    const FAR: i64 = 1 << 40;
     let text = std::str::from_utf8(number).ok()?;
-    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, exponent.parse().unwrap_or(i32::MAX)),
-        None => (text, 0),
-    };
-    let unit = base.pow(power);
-    if let Some(value) = integer(mantissa, exponent, unit) {
-        let is_held = (i64::MIN.into()..=u64::MAX.into()).contains(&value);
-        return Some(if is_held { Size::Integer(value) } else { Size::TooLarge(value) });
-    }
-    // Rounded once: powers of two are exact, and those of ten are added to the exponent.
-    let float = if base == 1024 {
-        fast_float2::parse::<f64, _>(text).ok()? * (unit as f64)
-    } else {
-        let exponent = i64::from(exponent) + 3 * i64::from(power);
-        fast_float2::parse(format!("{mantissa}e{exponent}")).ok()?
-    };
-    Some(Size::Float(float))
-}
-
-/// The number times the unit, if that is an integer of up to 127 bits.
-fn integer(mantissa: &str, exponent: i32, unit: u128) -> Option<i128> {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let far = if exponent.starts_with('-') { -FAR } else { FAR };
+    let exponent = exponent.parse().unwrap_or(far).clamp(-FAR, FAR);
     let (sign, digits) = match mantissa.as_bytes() {
         [b'-', ..] => (-1, &mantissa[1..]),
         [b'+', ..] => (1, &mantissa[1..]),
         _ => (1, mantissa),
     };
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let unit = base.pow(power);
+    let held = |value: u128| (value <= MOST).then(|| sign * value.cast_signed());
+    if let Some(value) = integer(whole, fraction, exponent, unit).and_then(held) {
+        return Some(Size::Integer(value));
+    }
+    // Rounded once: powers of two are exact, and those of ten are added to the exponent.
+    let float = if base == 1024 {
+        fast_float2::parse::<f64, _>(text).ok()? * (unit as f64)
+    } else {
+        fast_float2::parse(format!("{mantissa}e{}", exponent + 3 * i64::from(power))).ok()?
+    };
+    if float.abs() < FRACTIONS_END as f64 {
+        return Some(Size::Float(float));
+    }
+    Some(match integer_part(whole, fraction, exponent, base, power) {
+        Some((value, is_all)) if (FRACTIONS_END..=MOST).contains(&value) => {
+            let value = sign * value.cast_signed();
+            if is_all { Size::Integer(value) } else { Size::Cut(value) }
+        }
+        None | Some((MOST.., _)) if number.iter().all(|byte| !b".eE".contains(byte)) => Size::TooLarge,
+        _ => Size::Float(float),
+    })
+}
+
+/// The number times the unit, if that is an integer that is found quickly.
+fn integer(whole: &str, fraction: &str, exponent: i64, unit: u128) -> Option<u128> {
     let fraction = fraction.trim_end_matches('0');
     let units = whole
         .bytes()
@@ -75,18 +96,86 @@ fn integer(mantissa: &str, exponent: i32, unit: u128) -> Option<i128> {
     if units == 0 {
         return Some(0);
     }
-    let shift = exponent.checked_sub(i32::try_from(fraction.len()).ok()?)?;
-    let power = 10_u128.checked_pow(shift.unsigned_abs())?;
-    let value = if shift < 0 {
+    let shift = exponent - fraction.len() as i64;
+    let power = 10_u128.checked_pow(u32::try_from(shift.unsigned_abs()).ok()?)?;
+    if shift < 0 {
         let value = units.checked_mul(unit)?;
-        if value % power > 0 {
-            return None;
-        }
-        value / power
+        (value % power == 0).then_some(value / power)
     } else {
-        units.checked_mul(power)?.checked_mul(unit)?
+        units.checked_mul(power)?.checked_mul(unit)
+    }
+}
+
+/// The integer part of the number times the unit, and whether that is all of it; `None` if 128 bits do not hold it.
+fn integer_part(whole: &str, fraction: &str, exponent: i64, base: u128, power: u32) -> Option<(u128, bool)> {
+    /// Ten to this power is more than 128 bits hold, and a number so small is no whole byte in any unit.
+    const FAR: i64 = 40;
+    let all = || whole.bytes().chain(fraction.bytes());
+    let zeros = all().take_while(|&digit| digit == b'0').count();
+    let thousands = if base == 1000 { 3 * i64::from(power) } else { 0 };
+    // Where the point is among the digits after these zeros.
+    let point = whole.len() as i64 - zeros as i64 + exponent + thousands;
+    if point >= FAR {
+        return None;
+    }
+    if point < -FAR {
+        return Some((0, false));
+    }
+    let digits = std::iter::repeat_n(b'0', usize::try_from(-point).unwrap_or(0)).chain(all().skip(zeros));
+    let mut digits: Vec<u32> = digits.map(|digit| u32::from(digit - b'0')).collect();
+    let before = usize::try_from(point).unwrap_or(0);
+    digits.resize(digits.len().max(before), 0);
+    let (before, after) = digits.split_at_mut(before);
+    let mut value =
+        before.iter().try_fold(0_u128, |value, &digit| value.checked_mul(10)?.checked_add(digit.into()))?;
+    for _ in 0..if base == 1024 { power } else { 0 } {
+        let mut carry = 0;
+        for digit in after.iter_mut().rev() {
+            let product = *digit * 1024 + carry;
+            (*digit, carry) = (product % 10, product / 10);
+        }
+        value = value.checked_mul(1024)?.checked_add(carry.into())?;
+    }
+    Some((value, after.iter().all(|&digit| digit == 0)))
+}
+
+/// A number that rises with the sizes, and stays away from the least and the greatest: that of an integer up to [`MOST`].
+pub(super) fn place(value: i128) -> u128 {
+    place_of_part(value, false)
+}
+
+/// The same of a decimal that was cut to this integer.
+pub(super) fn place_of_cut(value: i128) -> u128 {
+    place_of_part(value, true)
+}
+
+fn place_of_part(value: i128, is_cut: bool) -> u128 {
+    /// There is a place after each integer up to here, for decimals.
+    const APART: u128 = 1 << 100;
+    let size = value.unsigned_abs();
+    let code = if size < FRACTIONS_END {
+        (size as f64).to_bits().into()
+    } else {
+        (1 << 63) + size + (size + u128::from(is_cut)).min(APART)
     };
-    Some(sign * i128::try_from(value).ok()?)
+    signed(code, value < 0)
+}
+
+/// The same of a float.
+pub(super) fn place_of_float(value: f64) -> u128 {
+    let size = value.abs();
+    if size >= FRACTIONS_END as f64 && size <= MOST as f64 {
+        return place(value as i128);
+    }
+    let bits = u128::from(size.to_bits());
+    let code = if size > MOST as f64 { MOST + (1 << 101) + bits } else { bits };
+    signed(code, value.is_sign_negative())
+}
+
+/// That of a size with a sign.
+fn signed(code: u128, is_negative: bool) -> u128 {
+    const MIDDLE: u128 = 1 << 127;
+    if is_negative { MIDDLE - 1 - code } else { MIDDLE + code }
 }
 
 #[cfg(test)]
@@ -113,7 +202,16 @@ mod tests {
             ("1PB", 1_000_000_000_000_000, 3),
             ("7E", 7 << 60, 2),
             ("7e", 7 << 60, 2),
-            ("15.9999999E", (159_999_999 << 60) / 10_000_000, 0),
+            ("16E", 1 << 64, 3),
+            ("-9e", -9 << 60, 3),
+            ("18446744073709551616", 1 << 64, 20),
+            ("1e11G", 100_000_000_000 << 30, 5),
+            ("1e23", 10_i128.pow(23), 4),
+            ("2Z", 2 << 70, 2),
+            ("2yib", 2 << 80, 4),
+            ("1.5RB", 15 * 10_i128.pow(26), 5),
+            ("134217720q", 134_217_720 << 100, 10),
+            ("0.000000000000000000000000000000000000001e39QB", 10_i128.pow(30), 46),
             ("1e3K", 1_024_000, 4),
             ("1e3", 1000, 3),
             ("5E2B", 500, 4),
@@ -125,7 +223,6 @@ mod tests {
         ] {
             match size(text.as_bytes()) {
                 Some((Size::Integer(value), end)) => assert_eq!((value, end), (expected, length), "{text}"),
-                Some((Size::Float(_), _)) => assert_eq!(length, 0, "{text}"),
                 other => panic!("{text}: {other:?}"),
             }
         }
@@ -135,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_integer_of_64_bits_is() {
+    fn what_no_integer_is() {
         let float = |text: &str| match size(text.as_bytes()) {
             Some((Size::Float(value), _)) => value.to_bits(),
             other => panic!("{text}: {other:?}"),
@@ -144,13 +241,50 @@ mod tests {
         assert_eq!(float("1.2345kB"), 1234.5_f64.to_bits());
         assert_eq!(float("0.1B"), 0.1_f64.to_bits());
         assert_eq!(float("-2.3456789KB"), (-2345.6789_f64).to_bits());
-        assert_eq!([float("1e999K"), float("1e999kB")], [f64::INFINITY.to_bits(); 2]);
-        for text in ["16E", "18446744073709551616", "-9E", "1e11G", "100000000000000000000K"] {
-            assert!(
-                matches!(size(text.as_bytes()), Some((Size::TooLarge(value), _)) if value.abs() > 1 << 63),
-                "{text}"
-            );
+        assert_eq!([float("1e999K"), float("1e3000000000kB")], [f64::INFINITY.to_bits(); 2]);
+        assert_eq!([float("1e-3000000000kB"), float("1e-99999999999999999999")], [0; 2]);
+        assert_eq!(float("1e39"), 1e39_f64.to_bits());
+        assert_eq!(float("4503599627370495.75"), (FRACTIONS_END as f64).to_bits());
+        // Where floats have no fractions, the fraction is cut.
+        for (text, expected) in [
+            ("15.99999999E", (1_599_999_999 << 60) / 100_000_000),
+            ("4503599627370496.75", 1 << 52),
+            ("-9007199254740993.5", -(1 << 53) - 1),
+            ("1.1Q", (11 << 100) / 10),
+        ] {
+            match size(text.as_bytes()) {
+                Some((Size::Cut(value), _)) => assert_eq!(value, expected, "{text}"),
+                Some((Size::Float(_), _)) => assert_eq!(expected, 0, "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
         }
-        assert_eq!(size(b"18446744073709551615"), Some((Size::Integer(u64::MAX.into()), 20)));
+        for text in ["134217728Q", "200000000000000000000000000000000000000"] {
+            assert_eq!(size(text.as_bytes()).map(|(size, _)| size), Some(Size::TooLarge), "{text}");
+        }
+    }
+
+    #[test]
+    fn places_rise_with_sizes() {
+        let most = MOST.cast_signed();
+        let apart =
+            [1 << 52, 1 << 99, (1 << 100) - 1].map(|size| [place(size), place_of_cut(size), place(size + 1)]);
+        assert!(apart.concat().is_sorted_by(|a, b| a < b));
+        assert!(place_of_cut(-(1 << 60)) < place(-(1 << 60)));
+        assert_eq!(place_of_cut(1 << 100), place(1 << 100));
+        let infinite = [f64::NEG_INFINITY, f64::INFINITY].map(place_of_float);
+        let mut places = vec![infinite[0], place_of_float(-1e300)];
+        let integers = [-most, 1 - most, -(1 << 64) - 1, -(1 << 53) - 1, -(1 << 53), 1 - (1 << 53), -1];
+        places.extend(integers.map(place));
+        places.extend([-0.1, -5e-324, -0.0].map(place_of_float));
+        let smalls: Vec<u128> = places.iter().rev().map(|place| !place).collect();
+        places.extend(smalls);
+        assert!(places.is_sorted_by(|a, b| a < b));
+        assert_eq!(place(0), place_of_float(0.0));
+        for value in [1 << 52, 1 << 53, (1 << 53) + 2, 1 << 64, most] {
+            assert_eq!(place(value), place_of_float(value as f64));
+            assert_eq!(place(-value), place_of_float(-value as f64));
+        }
+        // There is room for nulls at both ends, and beside the floats that are no sizes.
+        assert!(infinite.iter().all(|place| (9..=u64::MAX - 9).contains(&((place >> 64) as u64))));
     }
 }

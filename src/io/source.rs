@@ -7,10 +7,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::compression::{self, Compression};
+use super::compression::{self, Compression, Unread};
 use super::first_line::Begun;
 use super::number::is_space;
 use crate::error::Error;
+use crate::error::Hint;
 use crate::file::{fill, fill_at, read_at};
 use crate::human;
 use crate::parallel;
@@ -180,11 +181,19 @@ impl Input {
         }
         let file = RegularFile { name: self.name(), file, size: metadata.len() };
         if let Self::Compressed(compressed) = self
-            && (compressed.compression.is_some() || file.is_compressed())
+            && (compressed.compression.is_some()
+                || file.compression().map_err(|it| unread(self.name(), &it))?.is_some())
         {
             return Ok(None);
         }
         Ok(Some(file))
+    }
+
+    /// How a regular file is compressed, as its first bytes tell.
+    #[must_use]
+    pub fn compression(&self) -> Option<Compression> {
+        let file = self.as_it_is().open_regular().ok().flatten()?;
+        matches!(self, Self::Compressed(_)).then(|| file.compression().ok().flatten())?
     }
 
     /// Opens it so that a regular file is open only during reads.
@@ -239,9 +248,13 @@ impl Compressed {
         self.compression.is_some()
             || match &self.input {
                 Input::Memory(memory) if memory.pieces.is_empty() => {
-                    compression::is_compressed(|room| (&memory.bytes[..]).read(room).unwrap_or(0))
+                    let read = |room: &mut [u8]| (&memory.bytes[..]).read(room).unwrap_or(0);
+                    matches!(compression::of_content(read), Ok(Some(_)))
                 }
-                input => input.open_regular().ok().flatten().is_some_and(|file| file.is_compressed()),
+                input => {
+                    let file = input.open_regular().ok().flatten();
+                    file.is_some_and(|file| matches!(file.compression(), Ok(Some(_))))
+                }
             }
     }
 
@@ -370,9 +383,9 @@ pub(super) struct RegularFile {
 }
 
 impl RegularFile {
-    /// Whether its first bytes are those of compressed data.
-    fn is_compressed(&self) -> bool {
-        compression::is_compressed(|room| self.read_at(room, 0).unwrap_or(0))
+    /// How it is compressed, as its first bytes tell.
+    fn compression(&self) -> Result<Option<Compression>, Unread> {
+        compression::of_content(|room| self.read_at(room, 0).unwrap_or(0))
     }
 
     /// Fills `room` from `place` on as far as the file goes.
@@ -527,8 +540,16 @@ impl Opened {
     }
 
     fn failed(&self, error: io::Error) -> Error {
+        if let Some(found) = error.get_ref().and_then(|found| found.downcast_ref()) {
+            return unread(self.name.clone(), found);
+        }
         Error::io(&self.name, "read", error)
     }
+}
+
+/// The error that an input is of a kind that is not read.
+fn unread(name: String, found: &Unread) -> Error {
+    Error::input(name, found.to_string()).hinting(Hint::Through(found.0.command))
 }
 
 /// Bytes between two reports of progress.

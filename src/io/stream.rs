@@ -11,7 +11,7 @@ use std::ops::Range;
 use self::buffer::Buffer;
 use self::cell::{Cell, Typing};
 pub use self::stretch::Stretches;
-pub(super) use self::stretch::{Batch, Expected};
+pub(super) use self::stretch::{Batch, Expected, Keys};
 use super::counts::Counts;
 use super::csv::{self, By, Dialect, Fields, Found, Header, Line, Row, RowReader, UNCLOSED, lacking_end};
 use super::number::{PerLine, ends_line, is_space};
@@ -244,13 +244,8 @@ impl Stream {
     /// Adds the current record's keys to the inference of their types.
     pub(super) fn look_at(&self, typings: &mut [Typing]) {
         for (key, typing) in typings.iter_mut().enumerate().take(self.keys()) {
-            let bytes = self.bytes();
-            let token = match &self.form {
-                Form::Table(Some(columns)) => columns.value(&bytes[self.fields[key].clone()]),
-                _ => bytes.into(),
-            };
             // Errors are reported when the record is read for its cells.
-            let _ = typing.cell(&token, || (String::new(), None));
+            let _ = typing.cell(&self.token(key), || (String::new(), None));
         }
     }
 
@@ -359,6 +354,24 @@ impl Stream {
     /// The bytes of the current record: a token, or a row with its line end.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.buffer.bytes()[..self.length]
+    }
+
+    /// Copies the keys of the current record.
+    pub(super) fn copy_keys(&self, to: &mut Keys) {
+        to.cells.clone_from(&self.cells);
+        to.tokens.resize(self.cells.len(), Vec::new());
+        for (key, token) in to.tokens.iter_mut().enumerate() {
+            token.clear();
+            token.extend_from_slice(&self.token(key));
+        }
+    }
+
+    /// What a key of the current record is made of.
+    pub(super) fn token(&self, key: usize) -> Cow<'_, [u8]> {
+        match &self.form {
+            Form::Table(Some(columns)) => columns.value(&self.bytes()[self.fields[key].clone()]),
+            _ => self.bytes().into(),
+        }
     }
 
     /// The place of the record.

@@ -165,24 +165,6 @@ fn days(year: u32, month: u32, day: u32) -> Option<i32> {
     Some((365 * year + leap_days(year) + of_year) as i32 - TO_1970)
 }
 
-/// A time in these nanoseconds from the beginning of 1970, for messages.
-pub(super) fn shown(nanoseconds: i128) -> String {
-    let (days_past, of_day) = (nanoseconds.div_euclid(DAY) as i32, nanoseconds.rem_euclid(DAY));
-    let first_of = |year: u32, month| days(year, month, 1).unwrap_or(i32::MAX);
-    // No year is longer than 366 days.
-    let mut year = ((days_past + TO_1970) / 366).clamp(0, 9999) as u32;
-    while year < 9999 && first_of(year + 1, 1) <= days_past {
-        year += 1;
-    }
-    let month = (1..=12).rev().find(|&month| first_of(year, month) <= days_past).unwrap_or(1);
-    let day = days_past - first_of(year, month) + 1;
-    let (seconds, fraction) = (of_day / SECOND, of_day % SECOND);
-    let [hour, minute, second] = [seconds / 3600, seconds / 60 % 60, seconds % 60];
-    let decimals = if fraction > 0 { format!(".{fraction:09}") } else { String::new() };
-    let decimals = decimals.trim_end_matches('0');
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{decimals}")
-}
-
 #[cfg(test)]
 mod tests {
     use jiff::civil::DateTime;
@@ -193,6 +175,24 @@ mod tests {
 
     fn nanoseconds(text: &str) -> Option<i128> {
         time(text.as_bytes()).map(|time| time.nanoseconds)
+    }
+
+    /// A time in these nanoseconds from the beginning of 1970.
+    fn shown(nanoseconds: i128) -> String {
+        let (days_past, of_day) = (nanoseconds.div_euclid(DAY) as i32, nanoseconds.rem_euclid(DAY));
+        let first_of = |year: u32, month| days(year, month, 1).unwrap_or(i32::MAX);
+        // No year is longer than 366 days.
+        let mut year = ((days_past + TO_1970) / 366).clamp(0, 9999) as u32;
+        while year < 9999 && first_of(year + 1, 1) <= days_past {
+            year += 1;
+        }
+        let month = (1..=12).rev().find(|&month| first_of(year, month) <= days_past).unwrap_or(1);
+        let day = days_past - first_of(year, month) + 1;
+        let (seconds, fraction) = (of_day / SECOND, of_day % SECOND);
+        let [hour, minute, second] = [seconds / 3600, seconds / 60 % 60, seconds % 60];
+        let decimals = if fraction > 0 { format!(".{fraction:09}") } else { String::new() };
+        let decimals = decimals.trim_end_matches('0');
+        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{decimals}")
     }
 
     #[test]

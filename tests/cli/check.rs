@@ -59,7 +59,7 @@ fn check_names_the_first_disorder() {
     );
     assert_eq!(check(&["-u"], "1\n2\n2\n"), broken("standard input:3: disorder: 2 after 2"));
     assert_eq!(check(&["-r"], "3\n2\nnan\n"), ok);
-    assert_eq!(check(&["--nan", "first"], "3\nnan\n"), broken("standard input:2: disorder: NaN after 3"));
+    assert_eq!(check(&["--nan", "first"], "3\nnan\n"), broken("standard input:2: disorder: nan after 3"));
     assert_eq!(check(&["-q"], "2\n1\n"), (Some(1), String::new()));
     assert_eq!(check(&[], ""), ok);
     let table = folder.write("t.csv", "x,y\n1,2\n\"1\",1\n1,9\n");

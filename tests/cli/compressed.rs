@@ -217,3 +217,20 @@ fn a_check_of_a_compressed_pipe_does_not_wait_for_its_end() {
     assert_eq!(check.wait().unwrap().code(), Some(1));
     drop(pipe);
 }
+
+#[test]
+fn what_is_replaced_in_place_stays_compressed() {
+    let folder = Folder::new();
+    for (pack, first) in [(gzip as fn(&[u8]) -> Vec<u8>, 0x1f), (zstd, 0x28)] {
+        for name in ["x", "x.txt", "y.csv"] {
+            let file = folder.write(name, pack(b"3\n2\n10\n"));
+            sorted(&["sort", "-q", "--each", "--in-place", "-k", "1", "--no-header", &file], "");
+            assert_eq!(fs::read(&file).unwrap()[0], first, "{name}");
+            assert_eq!(content(&file), b"2\n3\n10\n", "{name}");
+        }
+    }
+    // Binary may begin so.
+    let words = folder.write("x.u16", [0x1f, 0x8b, 1, 0]);
+    sorted(&["sort", "-q", "--each", "--in-place", &words], "");
+    assert_eq!(fs::read(&words).unwrap(), [1, 0, 0x1f, 0x8b]);
+}

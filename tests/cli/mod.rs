@@ -6,10 +6,12 @@ mod check;
 mod compressed;
 mod devices;
 mod each;
+mod formats;
 mod generate;
 #[cfg(unix)]
 mod limits;
 mod lines;
+mod meant;
 mod memory;
 mod merge;
 mod messages;
@@ -18,6 +20,7 @@ mod output;
 mod plain;
 #[cfg(unix)]
 mod signals;
+mod sizes;
 mod tables;
 mod text;
 mod timing;

@@ -317,7 +317,7 @@ fn null_fields_are_counted_once_despite_look_ahead() {
     }
     let options = ["check", "-f", "csv", "-k", "a", "--nan", "error", "--invalid", "last"];
     let said = stderr(&run(&options, "a\nx\n1\n"));
-    assert!(said.contains("1 after what is no number"), "{said}");
+    assert!(said.contains("1 after x, which is no number"), "{said}");
 }
 
 #[test]

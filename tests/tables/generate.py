@@ -111,7 +111,9 @@ def some_time(rng: random.Random, style: int, blank: bool) -> str:
 
 def some_size_with_unit(rng: random.Random) -> str:
     number = rng.choice([str(rng.randint(0, 2000)), f"{rng.randint(0, 999) / 10}", f"{rng.randint(-99, 99) / 4}", "-0", "1e3"])
-    return number + rng.choice(["", "", "K", "k", "M", "G", "Ki", "KiB", "kB", "MB", "B", "T", "P", "GB", "m"])
+    if rng.random() < 0.02:
+        number = rng.choice(["16", "9007199254740993", "9007199254740993.25", "18446744073709551617", "-9e18", "1e23", "1e-400"])
+    return number + rng.choice(["", "", "K", "k", "M", "G", "Ki", "KiB", "kB", "MB", "B", "T", "P", "GB", "m"] + ["E", "z", "YiB", "RB", "Q"] * (rng.random() < 0.1))
 
 
 def of_other_kind(rng: random.Random, o: Options, share: dict[str, float], blank: bool) -> list[str]:

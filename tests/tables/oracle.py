@@ -214,7 +214,7 @@ LEADING = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?", re.
 TIMES = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})(?:[Tt \t](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:\d{2})?)?", re.ASCII
 )
-SIZE = re.compile(LEADING.pattern + rb"(?P<unit>[KMGTPE](?:iB?|B)?|B)?", re.IGNORECASE)
+SIZE = re.compile(LEADING.pattern + rb"(?P<unit>[KMGTPEZYRQ](?:iB?|B)?|B)?", re.IGNORECASE)
 
 
 def read_time(text: str) -> tuple[int, int, bool] | None:
@@ -250,19 +250,23 @@ def read_late(text: str) -> tuple[int, int, bool] | None:
 
 
 def read_size(text: bytes, leading: bool) -> tuple[str, str] | None:
-    """A size as an integer, or as the nearest float."""
+    """A size as an integer, as what is between two where f64 has no fractions, or as the nearest float."""
     found = SIZE.match(text) if leading else SIZE.fullmatch(text)
     if found is None:
         return None
     unit = (found["unit"] or b"").upper()
     number = found[0][: len(found[0]) - len(unit)].decode()
-    power = " KMGTPE".find(unit[:1].decode() or " ")
+    power = " KMGTPEZYRQ".find(unit[:1].decode() or " ")
     base = 1000 if len(unit) == 2 and unit.endswith(b"B") and power > 0 else 1024
     value = Fraction(Decimal(number)) * base ** max(power, 0)
     if value == 0 and number.startswith("-"):
         return INTEGER, "-0"
-    if value.denominator == 1 and abs(value) < 2**127:
+    most = 2**127 - 2**102
+    if value.denominator == 1 and (abs(value) <= most or not set(number) & set(".eE")):
         return INTEGER, str(value.numerator)
+    if 2**52 <= abs(value) <= most:
+        between = abs(value) < 2**100
+        return DECIMAL, ("-" if value < 0 else "") + str(int(abs(value))) + "/" * between
     return DECIMAL, repr(float(value)) if abs(value) < 2**1024 - 2**970 else "1e999"
 
 
@@ -315,7 +319,8 @@ def key_values(cells: list[tuple[str, str]], asked: str) -> tuple[list, list[int
     times = {row: read_time(text) for row, (kind, text) in enumerate(cells) if kind == TIME}
     if times:
         return time_values(cells, times)
-    asked = "auto" if asked == "size" else asked
+    if asked == "size":
+        return size_values(cells)
     integers = [(row, int(text)) for row, (kind, text) in enumerate(cells) if kind == INTEGER]
     others = [row for row, (kind, _) in enumerate(cells) if kind in (DECIMAL, NAN)]
     values: list = [0] * len(cells)
@@ -339,6 +344,27 @@ def key_values(cells: list[tuple[str, str]], asked: str) -> tuple[list, list[int
             if overflows or not exact:
                 bad.append(row)
     return [float(value) for value in values], bad
+
+
+def size_values(cells: list[tuple[str, str]]) -> tuple[list, list[int]]:
+    """A column's sizes, and the rows with one that nothing holds. Python compares integers and floats exactly."""
+    has_decimals = any(kind in (DECIMAL, NAN) for kind, _ in cells)
+    values: list = [0] * len(cells)
+    bad = []
+    for row, (kind, text) in enumerate(cells):
+        if kind == INTEGER:
+            # The only zero that a sign changes is one beside decimals.
+            values[row] = -0.0 if has_decimals and text == "-0" else int(text)
+            if abs(values[row]) > 2**127 - 2**102:
+                bad.append(row)
+        elif kind == DECIMAL and text.strip("-/").isdigit():
+            whole = int(text.strip("/"))
+            values[row] = Fraction(2 * whole + (1 if whole > 0 else -1), 2) if text.endswith("/") else whole
+        elif kind == DECIMAL:
+            values[row] = float(text)
+            if isinf(values[row]) and "inf" not in text.lower():
+                bad.append(row)
+    return values, bad
 
 
 def time_values(cells: list[tuple[str, str]], times: dict[int, tuple[int, int, bool]]) -> tuple[list, list[int]]:
@@ -401,10 +427,11 @@ def order_pandas(keys: list[Key], rows: list[int]) -> list[int]:
     columns, ascending = {}, []
     for at, (classes, values, signs, descending) in enumerate(keys):
         kept = [values[row] for row in rows]
-        wide = any(isinstance(value, float) for value in kept)
+        wide = all(isinstance(value, float) for value in kept)
         dtype = np.float64 if wide else np.int64 if min(kept, default=0) < 0 else np.uint64
-        if not wide and not all(np.iinfo(dtype).min <= value <= np.iinfo(dtype).max for value in kept):
-            dtype = object  # nanoseconds of times
+        plain = all(isinstance(value, int) for value in kept)
+        if not wide and not (plain and all(np.iinfo(dtype).min <= value <= np.iinfo(dtype).max for value in kept)):
+            dtype = object  # nanoseconds of times, sizes
         columns[f"class{at}"] = np.array([classes[row] for row in rows], np.int8)
         columns[f"value{at}"] = np.array(kept, dtype)
         columns[f"sign{at}"] = np.array([signs[row] for row in rows], np.int8)

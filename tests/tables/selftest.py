@@ -92,6 +92,8 @@ LINES: list[tuple[dict, bytes, list[bytes], bytes]] = [
      b"2000-01-01T00:00Z\n1999-12-31T23:59:60.5Z\nx\n2026-02-30\n"),
     ({"zero": True}, b"", [b"3 a\nb\0\n2\r\0", b"1 2\n"], b"1 2\n\0\n2\r\0" + b"3 a\nb\0"),
     ({"type": "size", "reverse": True}, b"", [b"1kB\n1023\n1K\n1.5M a\n0.5k\n"], b"1.5M a\n1K\n1023\n1kB\n0.5k\n"),
+    ({"type": "size"}, b"", [b"1Q\n9007199254740993\n16E\n9007199254740992.5\n0.5\n1R\n-1Z\n"],
+     b"-1Z\n0.5\n9007199254740992.5\n9007199254740993\n16E\n1R\n1Q\n"),
 ]
 
 # Of text: options, files, what comes out.
@@ -183,6 +185,8 @@ class Known(unittest.TestCase):
         for text, wanted in (("4.0K", "4096"), ("1kB", "1000"), ("2MiB", "2097152"), ("3B", "3"), ("1e3k", "1024000")):
             self.assertEqual(read_size(text.encode(), False), ("integer", wanted))
         self.assertEqual(read_size(b"1.1K", False), ("decimal", "1126.4"))
+        self.assertEqual(read_size(b"9007199254740993.5", False), ("decimal", "9007199254740993/"))
+        self.assertEqual(read_size(b"-1.5Z", False), ("integer", str(-3 * 2**69)))
         self.assertEqual(read_size(b"1K/s", False), None)
         self.assertEqual(read_size(b"1K/s", True), ("integer", "1024"))
 

@@ -86,9 +86,9 @@ pub fn are_long(bytes: &[u8]) -> bool {
     runs || exponents
 }
 
-/// A size as a plain number: all of the field, or what it begins with. `None` if it is none; `Err` for numbers that are too long to
-/// be reckoned with here.
-pub fn size(field: &[u8], leading: bool) -> Result<Option<Vec<u8>>, ()> {
+/// A size as a plain number, and whether it was written in digits alone: all of the field, or what it begins with. `None` if it
+/// is none; `Err` for numbers that are too long to be reckoned with here.
+pub fn size(field: &[u8], leading: bool) -> Result<Option<(Vec<u8>, bool)>, ()> {
     let text: String =
         field.iter().take_while(|byte| byte.is_ascii()).map(|&byte| char::from(byte)).collect();
     let sign = text.len() - text.trim_start_matches(['+', '-']).len();
@@ -122,7 +122,7 @@ pub fn size(field: &[u8], leading: bool) -> Result<Option<Vec<u8>>, ()> {
         }
     }
     let rest = text[at..].to_ascii_uppercase();
-    let power = rest.chars().next().and_then(|unit| "KMGTPE".find(unit)).map_or(0, |at| at as u32 + 1);
+    let power = rest.chars().next().and_then(|unit| "KMGTPEZYRQ".find(unit)).map_or(0, |at| at as u32 + 1);
     let (base, length) = match (power, &rest.as_bytes()[..rest.len().min(3)]) {
         (0, [b'B', ..]) => (1024_u128, 1),
         (0, _) => (1024, 0),
@@ -138,24 +138,33 @@ pub fn size(field: &[u8], leading: bool) -> Result<Option<Vec<u8>>, ()> {
         return Err(());
     }
     // The value is this many times ten to the power of `exponent - fraction`.
-    let scaled = units.parse::<u128>().map_err(|_| ())? * base.pow(power);
+    let mut scaled: Vec<u128> = units.bytes().rev().map(|digit| u128::from(digit - b'0')).collect();
+    for _ in 0..power {
+        let mut carry = 0;
+        for digit in &mut scaled {
+            let product = *digit * base + carry;
+            (*digit, carry) = (product % 10, product / 10);
+        }
+        while carry > 0 {
+            scaled.push(carry % 10);
+            carry /= 10;
+        }
+    }
+    let scaled: String = scaled.iter().rev().map(u128::to_string).collect();
+    let scaled = scaled.trim_start_matches('0');
     let shift = exponent - fraction as i64;
     let minus = if text.starts_with('-') { "-" } else { "" };
-    let mut plain = scaled.to_string();
-    if scaled == 0 {
-        return Ok(Some(format!("{minus}0").into_bytes()));
-    }
-    if shift >= 0 {
-        plain += &"0".repeat(shift as usize);
-        if plain.len() > 38 {
-            return Err(());
+    let in_digits = !text[..at].contains(['.', 'e', 'E']);
+    let plain = match usize::try_from(shift) {
+        _ if scaled.is_empty() => "0".to_owned(),
+        Ok(shift) => scaled.to_owned() + &"0".repeat(shift),
+        Err(_) => {
+            let decimals = shift.unsigned_abs() as usize;
+            let padded = format!("{scaled:0>width$}", width = decimals + 1);
+            let (whole, rest) = padded.split_at(padded.len() - decimals);
+            let rest = rest.trim_end_matches('0');
+            if rest.is_empty() { whole.to_owned() } else { format!("{whole}.{rest}") }
         }
-    } else {
-        let decimals = shift.unsigned_abs() as usize;
-        let padded = format!("{plain:0>width$}", width = decimals + 1);
-        let (whole, rest) = padded.split_at(padded.len() - decimals);
-        let rest = rest.trim_end_matches('0');
-        plain = if rest.is_empty() { whole.to_owned() } else { format!("{whole}.{rest}") };
-    }
-    Ok(Some(format!("{minus}{plain}").into_bytes()))
+    };
+    Ok(Some((format!("{minus}{plain}").into_bytes(), in_digits)))
 }

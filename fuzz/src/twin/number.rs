@@ -20,6 +20,8 @@ pub struct Asked {
 pub enum Key {
     Integer(i128),
     Float(f64),
+    /// A size where f64 has no fractions, and whether it is one further from 0 than this, and less than the next.
+    Size(i128, i128),
     Nan,
     Empty,
     Invalid,
@@ -142,10 +144,9 @@ fn range(element: ElementType) -> (i128, i128) {
 pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
     match asked.order.reading {
         Reading::Sizes => {
-            let plain: Vec<Vec<u8>> =
+            let plain: Vec<(Vec<u8>, bool)> =
                 fields.iter().map(|field| plain_size(field, asked.order.leading)).collect();
-            let plain: Vec<&[u8]> = plain.iter().map(Vec::as_slice).collect();
-            numbers(&plain, asked)
+            sizes(&plain, asked)
         }
         Reading::Times => times(fields, asked),
         Reading::NumbersOrTimes if fields.iter().any(|field| kinds::time(field).is_some()) => {
@@ -155,14 +156,60 @@ pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
     }
 }
 
-/// A size as a number; what is none as it is, if that may be a word, and as something that is invalid.
-fn plain_size(field: &[u8], leading: bool) -> Vec<u8> {
+/// A size as a number, and whether it is written in digits alone; what is none as it is, if that may be a word, and as something
+/// that is invalid.
+fn plain_size(field: &[u8], leading: bool) -> (Vec<u8>, bool) {
     match kinds::size(field, leading) {
         Ok(Some(plain)) => plain,
-        _ if field.is_empty() => Vec::new(),
-        _ if !leading && matches!(spelled(field), Spelled::Infinity | Spelled::Nan) => field.to_vec(),
-        _ => b"none".to_vec(),
+        _ if field.is_empty() => Default::default(),
+        _ if !leading && matches!(spelled(field), Spelled::Infinity | Spelled::Nan) => {
+            (field.to_vec(), false)
+        }
+        _ => (b"none".to_vec(), false),
     }
+}
+
+/// The keys of sizes: integers where f64 has no fractions, with what is between them, and floats.
+fn sizes(fields: &[(Vec<u8>, bool)], asked: &Asked) -> Result<Vec<Key>, Wrong> {
+    const MOST: u128 = (1 << 127) - (1 << 102);
+    let has_decimals = fields.iter().any(|(field, _)| match spelled(field) {
+        Spelled::Integer(_, digits) => digits.parse::<u128>().map_or(true, |size| size > MOST),
+        other => other != Spelled::Nothing,
+    });
+    let key = |(record, (field, in_digits)): (usize, &(Vec<u8>, bool))| {
+        let alone = Wrong { record: Some(record), alone: true };
+        let unless = |refused: bool, key| if refused { Err(alone.clone()) } else { Ok(key) };
+        let (minus, digits, fraction) = match spelled(field) {
+            Spelled::Nothing if field.is_empty() => {
+                return unless(asked.order.empty == Nulls::Error, Key::Empty);
+            }
+            Spelled::Nothing => return unless(asked.order.invalid == Invalid::Error, Key::Invalid),
+            Spelled::Nan => return unless(asked.order.nan == Nulls::Error, Key::Nan),
+            Spelled::Infinity => return Ok(Key::Float(float(field, ElementType::F64))),
+            Spelled::Integer(minus, digits) => (minus, digits, false),
+            Spelled::Decimal => {
+                let text = String::from_utf8_lossy(field).into_owned();
+                let whole = text.split('.').next().unwrap_or_default();
+                (text.starts_with('-'), whole.trim_start_matches(['-', '+']).to_owned(), true)
+            }
+        };
+        let size = digits.parse::<u128>().ok().filter(|size| *size <= MOST);
+        let value = size.map(|size| if minus { -(size as i128) } else { size as i128 });
+        match value {
+            Some(0) if minus && !fraction && has_decimals => Ok(Key::Float(-0.0)),
+            Some(value) if !fraction && value.unsigned_abs() < 1 << 52 => Ok(Key::Float(value as f64)),
+            Some(value) if value.unsigned_abs() >= 1 << 52 => {
+                let between = i128::from(fraction && value.unsigned_abs() < 1 << 100);
+                Ok(Key::Size(value, between * value.signum()))
+            }
+            None if *in_digits => Err(alone),
+            _ => {
+                let value = float(field, ElementType::F64);
+                if value.is_finite() { Ok(Key::Float(value)) } else { Err(alone) }
+            }
+        }
+    };
+    fields.iter().enumerate().map(key).collect()
 }
 
 /// Whether a field is not invalid.
@@ -170,7 +217,7 @@ pub fn is_valid(field: &[u8], asked: &Asked) -> bool {
     let is_time = || kinds::time(field).is_some();
     match asked.order.reading {
         Reading::Times => is_time(),
-        Reading::Sizes => spelled(&plain_size(field, asked.order.leading)) != Spelled::Nothing,
+        Reading::Sizes => spelled(&plain_size(field, asked.order.leading).0) != Spelled::Nothing,
         Reading::NumbersOrTimes => is_time() || spelled(field) != Spelled::Nothing,
         _ => spelled(field) != Spelled::Nothing,
     }
@@ -289,7 +336,7 @@ fn numbers(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
 pub fn order(a: &Key, b: &Key, asked: &Asked) -> Ordering {
     let rank = |key: &Key| {
         let (away, is_first) = match key {
-            Key::Integer(_) | Key::Float(_) => (0, false),
+            Key::Integer(_) | Key::Float(_) | Key::Size(..) => (0, false),
             Key::Nan => (1, asked.order.nan == Nulls::First),
             Key::Empty => (2, asked.order.empty == Nulls::First),
             Key::Invalid => (3, asked.order.invalid == Invalid::First),
@@ -305,6 +352,10 @@ pub fn order(a: &Key, b: &Key, asked: &Asked) -> Ordering {
                 .expect("NaN is no number")
                 .then_with(|| if *a == 0.0 { zeros() } else { Ordering::Equal })
         }
+        (Key::Size(a, after_a), Key::Size(b, after_b)) => (a, after_a).cmp(&(b, after_b)),
+        // Those between which integers lie are floats as well.
+        (Key::Size(a, _), Key::Float(b)) => (*a as f64).partial_cmp(b).expect("NaN is no number"),
+        (Key::Float(a), Key::Size(b, _)) => a.partial_cmp(&(*b as f64)).expect("NaN is no number"),
         _ => Ordering::Equal,
     };
     rank(a).cmp(&rank(b)).then(if asked.order.descending { numbers.reverse() } else { numbers })
@@ -313,7 +364,7 @@ pub fn order(a: &Key, b: &Key, asked: &Asked) -> Ordering {
 /// Whether this field is an integer zero with a minus, which only decimals beside it make less than zero.
 pub fn is_minus_zero_among(field: &[u8], order: KeyOrder) -> bool {
     match order.reading {
-        Reading::Sizes => is_minus_zero(&plain_size(field, order.leading)),
+        Reading::Sizes => is_minus_zero(&plain_size(field, order.leading).0),
         _ => is_minus_zero(field),
     }
 }

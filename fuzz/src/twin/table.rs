@@ -434,7 +434,7 @@ pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
                 Key::Nan => counts.nan += 1,
                 Key::Empty => counts.empty += 1,
                 Key::Invalid => counts.invalid += 1,
-                Key::Integer(_) | Key::Float(_) => {}
+                Key::Integer(_) | Key::Float(_) | Key::Size(..) => {}
             }
             keys.push(key);
         }

@@ -7,8 +7,8 @@ use std::time::Instant;
 use std::{fs, io, thread};
 
 use anyhow::{bail, ensure};
-use gpusort::unstable::io::Output;
 use gpusort::unstable::io::stream::How;
+use gpusort::unstable::io::{Input, Output};
 use gpusort::unstable::pipeline::{Dataset, Parts, Unwatched};
 use gpusort::unstable::runs::Budget;
 use gpusort::unstable::{human, parallel};
@@ -90,7 +90,10 @@ fn sort_file(
     progress: &Progress,
     begin: Instant,
 ) -> anyhow::Result<()> {
-    let output = Output::file(&job.target)?;
+    let mut output = Output::file(&job.target)?;
+    if job.in_place {
+        output = output.compressed_as(job.options.input.inputs.first().and_then(Input::compression));
+    }
     let timing = sort_all(&job.options, first, parts, output, devices, progress, begin)?;
     let Some(mut timing) = timing else { return Ok(()) };
     timing.file = Some(job.file.display().to_string());

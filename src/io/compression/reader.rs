@@ -20,7 +20,7 @@ use std::{mem, thread};
 use flate2::bufread::GzDecoder;
 use memchr::memmem;
 
-use super::{Beginning, Compression};
+use super::{Beginning, Compression, Unread};
 use crate::{memory, parallel};
 
 /// Bytes as they are, compressed or not.
@@ -119,6 +119,7 @@ impl State {
                     let count = if compression.is_some() { 0 } else { begin(source, bytes)? };
                     let found = match Beginning::of(&bytes[..count]) {
                         Beginning::Of(found) => Some(found),
+                        Beginning::Foreign(foreign) => return Err(io::Error::other(Unread(foreign))),
                         _ => *compression,
                     };
                     let read = bytes[..count].to_vec();

@@ -5,6 +5,7 @@
 //! null classes placed before the numbers, then the numbers from the least on, then the other null classes.
 
 use crate::io::infer::{Inference, Number, Refused};
+use crate::io::size;
 use crate::key::{ElementType, KeyMap, KeyWords, Word};
 use crate::order::{Class, KeyOrder, Nulls};
 use crate::parallel::map_parts;
@@ -13,6 +14,8 @@ use crate::parallel::map_parts;
 pub(super) struct Column {
     /// Integers in two's complement, the bits of floats, or times in units of their decimals; unspecified for a null.
     values: Vec<u64>,
+    /// The places of sizes instead, once neither integers nor floats hold them.
+    wide: Option<Vec<u128>>,
     /// How many decimals the seconds of times have.
     decimals: u8,
     /// The float type of the values, if they are floats.
@@ -29,6 +32,7 @@ impl Column {
     pub(super) fn new(asked: Option<ElementType>, rules: KeyOrder, rows: usize) -> Self {
         Self {
             values: Vec::with_capacity(rows),
+            wide: None,
             decimals: 0,
             floats: asked.filter(|element| element.is_float()),
             classes: Vec::new(),
@@ -46,6 +50,10 @@ impl Column {
     #[inline]
     pub(super) fn push(&mut self, field: &[u8], place: usize) -> Result<(), Refused> {
         let number = self.inference.read(field, || place)?;
+        if self.wide.is_some() || self.inference.is_wide(false) {
+            self.push_wide(number);
+            return Ok(());
+        }
         let row = self.values.len() as u32;
         if let Number::Time(time) = number {
             self.refine(time.decimals);
@@ -65,7 +73,7 @@ impl Column {
                 Number::MinusZero => self.minus_zeros.push(row),
                 Number::Float(_) => self.turn_to_floats(self.inference.span().least < 0),
                 // Not here any more.
-                Number::Time(_) | Number::Null(_) => {}
+                Number::Cut(_) | Number::Time(_) | Number::Null(_) => {}
             }
         }
         if let Number::Null(class) = number {
@@ -77,6 +85,41 @@ impl Column {
             None => 0,
         });
         Ok(())
+    }
+
+    /// Adds a size that may be any.
+    fn push_wide(&mut self, number: Number) {
+        if self.wide.is_none() {
+            // What came before an integer that is apart is unlike it.
+            let signed = match number {
+                Number::Integer(value) if self.inference.is_apart() => value > 0,
+                _ => self.inference.span().least < 0,
+            };
+            self.widen(signed);
+        }
+        let Some(places) = &mut self.wide else { return };
+        let row = places.len() as u32;
+        places.push(match number {
+            Number::Integer(value) => size::place(value),
+            Number::Cut(value) => size::place_of_cut(value),
+            Number::Float(value) => size::place_of_float(value),
+            Number::MinusZero | Number::Time(_) | Number::Null(_) => size::place(0),
+        });
+        match number {
+            Number::MinusZero => self.minus_zeros.push(row),
+            Number::Null(class) => self.classes.push((row, class)),
+            _ => {}
+        }
+    }
+
+    /// Converts integers or floats to places of sizes; `signed` if some integers are negative.
+    fn widen(&mut self, signed: bool) {
+        let place = |value: u64| match self.floats {
+            Some(_) => size::place_of_float(f64::from_bits(value)),
+            None if signed => size::place(value.cast_signed().into()),
+            None => size::place(value.into()),
+        };
+        self.wide = Some(std::mem::take(&mut self.values).into_iter().map(place).collect());
     }
 
     /// Converts times to seconds with at least this many decimals.
@@ -107,6 +150,67 @@ pub(super) struct Digits {
     pub(super) most: u64,
 }
 
+/// The digits of a column of sizes that no type holds; `decimals` if there are any, among which −0 is less than 0.
+pub(super) fn wide_digits(
+    parts: Vec<Column>,
+    descending: bool,
+    decimals: bool,
+    rules: KeyOrder,
+) -> Vec<Digits> {
+    let parts = map_parts(parts, |mut part| {
+        if part.wide.is_none() {
+            part.widen(part.inference.span().least < 0);
+        }
+        let mut places = part.wide.unwrap_or_default();
+        for &row in part.minus_zeros.iter().filter(|_| decimals) {
+            places[row as usize] = size::place_of_float(-0.0);
+        }
+        if descending {
+            places.iter_mut().for_each(|place| *place = !*place);
+        }
+        (places, part.classes)
+    });
+    let ends = parts.iter().flat_map(|(places, _)| [places.iter().min(), places.iter().max()]).flatten();
+    let ends = ends.fold(None, |ends, &place| {
+        let (least, greatest) = ends.unwrap_or((place, place));
+        Some((place.min(least), place.max(greatest)))
+    });
+    let (least, greatest) = ends.unwrap_or_default();
+    let span = greatest - least;
+    let (before, after) = rules.beside_numbers();
+    let digits = map_parts(parts, |(places, nulls)| {
+        let mut classes = vec![before; places.len()];
+        let (mut high, mut low): (Vec<u64>, Vec<u64>) = places
+            .iter()
+            .map(|place| place - least)
+            .map(|place| ((place >> 64) as u64, place as u64))
+            .unzip();
+        for (row, class) in nulls {
+            let row = row as usize;
+            classes[row] = class_digit(class, 0, rules);
+            (high[row], low[row]) = (0, 0);
+        }
+        [classes, high, low]
+    });
+    let has_nulls = digits.iter().any(|[classes, ..]| classes.iter().any(|&class| class != before));
+    let most = [
+        if has_nulls { before + after } else { 0 },
+        (span >> 64) as u64,
+        u64::try_from(span).unwrap_or(u64::MAX),
+    ];
+    let mut parts = [Vec::new(), Vec::new(), Vec::new()];
+    for digits in digits {
+        parts.iter_mut().zip(digits).for_each(|(parts, digits)| parts.push(digits));
+    }
+    parts.into_iter().zip(most).map(|(parts, most)| Digits { parts, most }).collect()
+}
+
+/// The digit of a class of nulls, beside numbers of which the greatest digit is `span` above the least.
+fn class_digit(class: Class, span: u64, rules: KeyOrder) -> u64 {
+    let (rank, (before, _)) = (rules.rank(class), rules.beside_numbers());
+    if rules.place(class) == Nulls::First { rank } else { before + span + 1 + rank }
+}
+
 /// The digits of a column of this type, of whose times these are the decimals, if there are any: one, or two (the more significant first) if numbers fill 64 bits.
 pub(super) fn digits(
     mut parts: Vec<Column>,
@@ -127,16 +231,12 @@ pub(super) fn digits(
     let span = greatest - least;
     let (before, after) =
         if parts.iter().all(|part| part.classes.is_empty()) { (0, 0) } else { rules.beside_numbers() };
-    let class_digit = |class, span: u64| {
-        let rank = rules.rank(class);
-        if rules.place(class) == Nulls::First { rank } else { before + span + 1 + rank }
-    };
     if let Some(most) = span.checked_add(before + after) {
         let parts = map_parts(parts, |mut part| {
             part.values.iter_mut().for_each(|key| *key = key.wrapping_sub(least).wrapping_add(before));
             part.classes
                 .iter()
-                .for_each(|&(row, class)| part.values[row as usize] = class_digit(class, span));
+                .for_each(|&(row, class)| part.values[row as usize] = class_digit(class, span, rules));
             part.values
         });
         return vec![Digits { parts, most }];
@@ -145,7 +245,7 @@ pub(super) fn digits(
         let mut digits = vec![before; part.values.len()];
         part.values.iter_mut().for_each(|key| *key = key.wrapping_sub(least));
         for &(row, class) in &part.classes {
-            digits[row as usize] = class_digit(class, 0);
+            digits[row as usize] = class_digit(class, 0, rules);
             part.values[row as usize] = 0;
         }
         (digits, part.values)

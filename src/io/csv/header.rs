@@ -143,6 +143,21 @@ impl Header {
                 return Ok(Found { index, name, descending });
             }
         }
+        if let Some((like, keys)) = self.meant(named).filter(|_| self.separator().is_none()) {
+            let mut missing = format!("no column '{}'", quoted(named));
+            if self.names.is_some() {
+                missing += &format!("; there are {}", self.shown());
+            }
+            if let Some(like) = like {
+                missing += &format!("; is it '{}'?", quoted(like));
+            }
+            return Err(Error::input(table, missing).hinting(Hint::Keys(keys.into())));
+        }
+        if self.columns == ANY && self.names.iter().flatten().all(Vec::is_empty) && self.names.is_some() {
+            let blank =
+                format!("no column '{}': the first line is blank, and should name columns", quoted(named));
+            return Err(Error::input(format!("{table}:1"), blank).hinting(Hint::BlankHeader));
+        }
         if self.columns == ANY && self.names.is_none() {
             let missing = format!("no field '{}'; those of lines are numbered from 1", quoted(named));
             return Err(Error::input(table, missing).hinting(Hint::Header));
@@ -150,7 +165,7 @@ impl Header {
         let missing = format!("no column '{}'; there are {}", quoted(named), self.shown());
         Err(match self.separator() {
             Some(separator) => Error::input(table, missing).hinting(Hint::Delimiter(separator)),
-            None => Error::input(table, missing + &self.meant(named)),
+            None => Error::input(table, missing).hinting(Hint::NoColumn),
         })
     }
 
@@ -160,14 +175,39 @@ impl Header {
         [';', '\t', '|', ','].into_iter().find(|&separator| name.contains(&(separator as u8)))
     }
 
-    /// A hint at what a missing column may have meant.
-    fn meant(&self, named: &str) -> String {
-        let mut all = self.names.iter().flatten().map(|name| String::from_utf8_lossy(name));
-        let plain = |name: &str| name.trim().to_lowercase();
-        if let Some(name) = all.find(|name| plain(name) == plain(named)) {
-            return format!("; is it '{}'?", quoted(name.as_bytes()));
+    /// The keys that one without a column may have meant, and the name of its column if it is not the typed one.
+    fn meant(&self, named: &str) -> Option<(Option<String>, Vec<String>)> {
+        let parts = named.split(',').filter(|part| self.has(part.strip_suffix(":r").unwrap_or(part)));
+        let parts: Vec<String> = parts.map(str::to_owned).collect();
+        if parts.len() > 1 && parts.len() == named.split(',').count() {
+            return Some((None, parts));
         }
-        String::new()
+        let worded = named.rsplit_once([':', ' ']).and_then(|(name, word)| Some((name, direction(word)?)));
+        let signed = named.strip_prefix('-').map(|name| (name, ":r"));
+        [signed, Some((named, "")), worded].into_iter().flatten().find_map(|(name, direction)| {
+            let like = if self.has(name) { None } else { Some(self.like(name)?) };
+            let key = format!("{}{direction}", like.as_deref().unwrap_or(name));
+            Some((like, vec![key]))
+        })
+    }
+
+    /// Whether a column has this name or number.
+    fn has(&self, name: &str) -> bool {
+        let is_number = name.parse().is_ok_and(|number: usize| (1..=self.columns).contains(&number));
+        self.names.iter().flatten().any(|other| other == name.as_bytes()) || is_number
+    }
+
+    /// The name that is this one but for case and signs, else the only one that contains it.
+    fn like(&self, name: &str) -> Option<String> {
+        let plain =
+            |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+        let wanted = plain(name);
+        let all = || self.names.iter().flatten().filter_map(|name| std::str::from_utf8(name).ok());
+        let mut containing = all().filter(|name| plain(name).contains(&wanted));
+        let found = all()
+            .find(|name| plain(name) == wanted)
+            .or_else(|| containing.next().filter(|_| containing.next().is_none()));
+        found.filter(|_| !wanted.is_empty()).map(str::to_owned)
     }
 
     /// The list of columns in messages.
@@ -186,6 +226,16 @@ impl Header {
             None => format!("1 to {}", self.columns),
         }
     }
+}
+
+/// The modifier that people elsewhere write as this word; none for what all keys are.
+fn direction(word: &str) -> Option<&'static str> {
+    Some(match word.to_lowercase().as_str() {
+        "r" | "d" | "desc" | "descending" | "rev" | "reverse" | "down" | "nr" | "rn" | "-1" => ":r",
+        "a" | "asc" | "ascending" | "up" => ":a",
+        "n" | "g" | "num" | "number" | "numeric" | "int" | "float" => "",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -219,13 +269,35 @@ mod tests {
         ] {
             assert_eq!(found(header, key).unwrap(), expected, "{key}");
         }
-        let missing = "t.csv: no column 'price'; there are 'id', 'unit, price', '2', 'x:r', 'x', 'y', 'y'";
-        assert_eq!(found(header, "price").unwrap_err().to_string(), missing);
+        let missing = "t.csv: no column 'none'; there are 'id', 'unit, price', '2', 'x:r', 'x', 'y', 'y'";
+        assert_eq!(found(header, "none").unwrap_err().to_string(), missing);
         let hinted = |header, key, hint: &str| {
             let said = found(header, key).unwrap_err().to_string();
             assert!(said.ends_with(hint), "{said}");
         };
-        hinted(header, "ID", "; is it 'id'?");
+        let meant = |key, like: Option<&str>, keys: &[&str]| {
+            let keys = keys.iter().map(|&key| key.to_owned()).collect();
+            let error = found("id,%MEM,item price,price,2\n", key).unwrap_err();
+            assert_eq!(error.hint(), Some(&Hint::Keys(keys)), "{key}");
+            let asked = error.to_string().split("is it ").nth(1).map(str::to_owned);
+            assert_eq!(asked, like.map(|like| format!("'{like}'?")), "{key}");
+        };
+        meant("ID", Some("id"), &["id"]);
+        meant("MEM:r", Some("%MEM"), &["%MEM:r"]);
+        meant("Item_Price", Some("item price"), &["item price"]);
+        meant("item", Some("item price"), &["item price"]);
+        meant("price:DESC", None, &["price:r"]);
+        meant("price desc", None, &["price:r"]);
+        meant("Price:descending", Some("price"), &["price:r"]);
+        meant("price:asc", None, &["price:a"]);
+        meant("price:n", None, &["price"]);
+        meant("3:desc", None, &["3:r"]);
+        meant("-price", None, &["price:r"]);
+        meant("price,id:r", None, &["price", "id:r"]);
+        for key in ["price,none", "x:desc", "-", "ric:n2", ":desc", "i"] {
+            assert_eq!(found("id,price\n", key).unwrap_err().hint(), Some(&Hint::NoColumn), "{key}");
+        }
+        assert_eq!(found("a:desc,a\n", "a:desc").unwrap(), (0, false));
         // Keys of `sort`, of which a name comes first.
         for (key, expected) in
             [("2,2nr", (1, true)), ("3n", (2, false)), ("3,3", (2, false)), ("x:r", (3, false))]

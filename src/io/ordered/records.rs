@@ -18,7 +18,7 @@ use crate::io::counts::Counts;
 use crate::io::output::Output;
 use crate::io::stream::cell::Cell;
 use crate::io::stream::{Batch, Expected, Stream, Stretches};
-use crate::order::Selection;
+use crate::order::{KeyOrder, Reading, Selection};
 use crate::parallel::{self, WriteBehind};
 use crate::runs;
 
@@ -64,10 +64,10 @@ impl Run {
     }
 
     /// Adds the next records.
-    fn push(&mut self, batch: Batch) -> Result<(), Error> {
+    fn push(&mut self, batch: Batch, order: KeyOrder) -> Result<(), Error> {
         let count = batch.ends.len();
         let positions = self.positions.as_mut().map(|positions| positions.take(count)).transpose()?;
-        let is_exact = batch.keys.iter().all(|&key| Cell::is_exact(key));
+        let is_exact = order.reading != Reading::Sizes && batch.keys.iter().all(|&key| Cell::is_exact(key));
         self.pieces.push(Piece { batch, at: 0, positions: positions.unwrap_or_default(), is_exact });
         Ok(())
     }
@@ -285,7 +285,8 @@ fn read_stretches(runs: &mut [Run], inputs: &mut Inputs, expected: Expected) -> 
         let Run { stream, last, most, .. } = &mut *run;
         let mut typings = typings.iter().map(|typing| typing.fork(stream.passed())).collect();
         let read = stream.read_ordered(&mut typings, &mut last.0, expected, &Stretches::of(*most));
-        let kept = read.and_then(|batches| batches.into_iter().try_for_each(|batch| run.push(batch)));
+        let kept = read
+            .and_then(|batches| batches.into_iter().try_for_each(|batch| run.push(batch, expected.order)));
         run.wrong = kept.err();
         typings
     };
@@ -318,7 +319,7 @@ fn read_some(run: &mut Run, inputs: &mut Inputs, expected: Expected) -> Result<(
     if batch.ends.is_empty() {
         return run.wrong.take().map_or(Ok(()), Err);
     }
-    run.push(batch)
+    run.push(batch, expected.order)
 }
 
 /// The first of the records in this range for which `is_certain` does not hold, as it does for those before it.

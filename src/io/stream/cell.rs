@@ -2,16 +2,17 @@
 //!
 //! Integers are compared as integers and decimals as floats, which agrees with the eventual common type, with
 //! two exceptions. An integer that is not exact in f64 is an error once there are decimals, as in a sort. And
-//! −0 equals 0 among integers but is less among decimals: the caller may have to look ahead.
+//! −0 equals 0 among integers but is less among decimals: the caller may have to look ahead. Sizes are compared by their places.
 
 use std::cmp::Ordering;
 
 use crate::error::Error;
+use crate::human::quoted;
 use crate::io::counts::Counts;
 use crate::io::infer::{Conflict, Inference, Number, Spot};
-use crate::io::time;
+use crate::io::size;
 use crate::key::ElementType;
-use crate::order::{Class, KeyOrder, Nulls};
+use crate::order::{Class, KeyOrder, Nulls, Reading};
 
 /// More than any 64-bit integer is from the nearest float.
 const FAR: i128 = 1 << 32;
@@ -28,6 +29,8 @@ pub(in crate::io) struct Cell {
 enum Value {
     Integer(i128),
     Float(f64),
+    /// The place of a size.
+    Size(u128),
     /// Nanoseconds from the beginning of 1970.
     Time(i128),
     Null(Class),
@@ -44,18 +47,12 @@ impl Cell {
         Self::number(Value::Float(value))
     }
 
-    /// The value as text for messages.
-    pub(in crate::io) fn shown(self) -> String {
+    /// The form in messages of a cell that was made of this.
+    pub(in crate::io) fn shown(self, token: &[u8]) -> String {
         match self.value {
             Value::Null(Class::Empty) => "an empty field".to_owned(),
-            Value::Null(Class::Nan) => "NaN".to_owned(),
-            Value::Null(Class::Invalid) => "what is no number".to_owned(),
-            Value::Integer(integer) => integer.to_string(),
-            Value::Time(nanoseconds) => time::shown(nanoseconds),
-            Value::Float(float) => {
-                let shown = format!("{float:?}");
-                shown.strip_suffix(".0").unwrap_or(&shown).to_owned()
-            }
+            Value::Null(Class::Invalid) => format!("{}, which is no number", quoted(token)),
+            _ => quoted(token),
         }
     }
 
@@ -83,6 +80,8 @@ impl Cell {
                 word(float, integer - float as i128)
             }
             Value::Float(float) => word(float, 0),
+            Value::Size(place) if descending => !place,
+            Value::Size(place) => place,
             Value::Null(_) if self.rank < 0 => {
                 u128::from(CLASSES - u64::from(self.rank.unsigned_abs())) << 64
             }
@@ -90,7 +89,8 @@ impl Cell {
         }
     }
 
-    /// Whether a word is that of a null, or of a number that is a float: among such words the higher halves tell them apart.
+    /// Whether a word is that of a null, or of a number that is a float, and no size: among such words the higher halves tell
+    /// them apart.
     #[inline]
     pub(in crate::io) fn is_exact(word: u128) -> bool {
         [0, FAR as u64, !FAR as u64].contains(&(word as u64))
@@ -109,10 +109,9 @@ impl Cell {
                 (Value::Integer(a), Value::Float(b)) => float(a).total_cmp(&b),
                 (Value::Float(a), Value::Integer(b)) => a.total_cmp(&float(b)),
                 (Value::Float(a), Value::Float(b)) => a.total_cmp(&b),
-                // Numbers beside times are an error in the end.
-                (Value::Null(_) | Value::Time(_), _) | (_, Value::Null(_) | Value::Time(_)) => {
-                    return Ordering::Equal;
-                }
+                (Value::Size(a), Value::Size(b)) => a.cmp(&b),
+                // Numbers beside times are an error in the end, and beside sizes there are none.
+                _ => return Ordering::Equal,
             };
             if descending { order.reverse() } else { order }
         };
@@ -231,12 +230,19 @@ impl Typing {
         let number = self.inference.read(token, || (self.seen, spot()));
         let number = number.map_err(|refused| refused.into_error(spot()))?;
         self.inference.settled().map_err(conflicting)?;
+        let number = match number {
+            Number::MinusZero if self.is_float() => Number::Float(-0.0),
+            Number::MinusZero if self.integers => Number::Integer(0),
+            number => number,
+        };
+        let is_size = self.rules.reading == Reading::Sizes;
         Ok(Some(match number {
+            Number::Integer(value) if is_size => Cell::number(Value::Size(size::place(value))),
+            Number::Cut(value) => Cell::number(Value::Size(size::place_of_cut(value))),
+            Number::Float(value) if is_size => Cell::number(Value::Size(size::place_of_float(value))),
             Number::Integer(value) => Cell::of_integer(value),
             Number::Float(value) => Cell::of_float(value),
             Number::Time(time) => Cell::number(Value::Time(time.nanoseconds)),
-            Number::MinusZero if self.is_float() => Cell::of_float(-0.0),
-            Number::MinusZero if self.integers => Cell::of_integer(0),
             Number::MinusZero => return Ok(None),
             Number::Null(class) => {
                 self.counts.add(class);

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::io::counts::Counts;
 use crate::io::csv::{self, Row};
 use crate::io::infer::{Spot, integer_of, limits};
-use crate::io::number::{PerLine, Tokens, ends_line, float, has_fraction, is_space};
+use crate::io::number::{PerLine, Tokens, ends_line, float, has_fraction, is_space, token_at};
 use crate::io::text;
 use crate::key::ElementType;
 use crate::order::KeyOrder;
@@ -107,10 +107,21 @@ impl Keep for Batch {
     }
 }
 
+/// The keys of a record.
+#[derive(Clone, Default)]
+pub(in crate::io) struct Keys {
+    pub(in crate::io) cells: Vec<Cell>,
+    /// What they were made of.
+    pub(in crate::io) tokens: Vec<Vec<u8>>,
+}
+
+/// The keys of the first and the last record of a piece, and where in it the last one begins.
+type Ends = ([Vec<Cell>; 2], usize);
+
 /// What a piece is found to be, if its records are in order.
 struct Seen<K> {
-    /// The keys of its first and its last record, if there are any.
-    ends: Option<[Vec<Cell>; 2]>,
+    /// If there are any records.
+    ends: Option<Ends>,
     typings: Vec<Typing>,
     left_out: Counts,
     /// Bytes of it, and line ends in them.
@@ -125,7 +136,7 @@ impl Stream {
     pub(in crate::io) fn pass_ordered(
         &mut self,
         typings: &mut Vec<Typing>,
-        last: &mut Option<Vec<Cell>>,
+        last: &mut Option<Keys>,
         expected: Expected,
         stretches: &Stretches,
         progress: &mut dyn FnMut(u64),
@@ -142,7 +153,7 @@ impl Stream {
     pub(in crate::io) fn read_ordered(
         &mut self,
         typings: &mut Vec<Typing>,
-        last: &mut Option<Vec<Cell>>,
+        last: &mut Option<Keys>,
         expected: Expected,
         stretches: &Stretches,
     ) -> Result<Vec<Batch>, Error> {
@@ -159,7 +170,7 @@ impl Stream {
     fn pass_stretch<K: Keep>(
         &mut self,
         typings: &mut Vec<Typing>,
-        last: &mut Option<Vec<Cell>>,
+        last: &mut Option<Keys>,
         expected: Expected,
         stretches: &Stretches,
         kept: &mut Vec<K>,
@@ -224,12 +235,12 @@ impl Stream {
         &mut self,
         seen: Seen<K>,
         typings: &mut Vec<Typing>,
-        last: &mut Option<Vec<Cell>>,
+        last: &mut Option<Keys>,
         expected: Expected,
         kept: &mut Vec<K>,
     ) -> bool {
-        if let (Some(last), Some([first, _])) = (&last, &seen.ends)
-            && !expected.allows(self.compare(last, first, expected.order).0)
+        if let (Some(last), Some(([first, _], _))) = (&last, &seen.ends)
+            && !expected.allows(self.compare(&last.cells, first, expected.order).0)
         {
             return false;
         }
@@ -237,12 +248,22 @@ impl Stream {
         let Ok(joined) = joined.collect() else { return false };
         *typings = joined;
         self.left_out = self.left_out.and(seen.left_out);
-        self.buffer.pass_lines(seen.length, seen.lines);
-        if let Some([_, end]) = seen.ends {
-            *last = Some(end);
+        if let Some(([_, cells], at)) = seen.ends {
+            *last = Some(Keys { cells, tokens: self.tokens_at(at) });
         }
+        self.buffer.pass_lines(seen.length, seen.lines);
         kept.push(seen.kept);
         true
+    }
+
+    /// What the keys of the record at this byte are made of.
+    fn tokens_at(&self, at: usize) -> Vec<Vec<u8>> {
+        let bytes = self.buffer.bytes();
+        let Form::Table(Some(columns)) = &self.form else { return vec![token_at(bytes, at).to_vec()] };
+        let mut fields = vec![0..0; columns.model.keys.len()];
+        // It was read before.
+        let _ = columns.rows.read(&mut Row::new(at), bytes, &mut fields, &mut Counts::default());
+        fields.into_iter().map(|field| columns.value(&bytes[field]).into_owned()).collect()
     }
 
     /// Bytes read so far.
@@ -288,7 +309,7 @@ impl Stream {
     fn seen<K>(
         &self,
         piece: Range<usize>,
-        ends: Option<[Vec<Cell>; 2]>,
+        ends: Option<Ends>,
         typings: Vec<Typing>,
         left_out: Counts,
         kept: K,
@@ -307,7 +328,7 @@ impl Stream {
     fn seen_in_text<K>(
         &self,
         piece: Range<usize>,
-        ends: Option<[Vec<Cell>; 2]>,
+        ends: Option<([Vec<Cell>; 2], usize)>,
         typings: Vec<Typing>,
         tokens: &Tokens,
         kept: K,
@@ -332,15 +353,18 @@ impl Stream {
         let descending = expected.order.descending;
         let (mut tokens, mut kept) = (self.tokens(bytes), K::default());
         let mut ends: Option<[i128; 2]> = None;
+        let mut last = 0;
         loop {
             if let Some([_, end]) = &mut ends {
                 let keep = |value: i64, start: usize, length: usize| {
+                    last = start;
                     kept.key(|| Cell::of_integer(value.into()).word(descending));
                     kept.record([&bytes[start..start + length], b"\n"]);
                 };
                 *end = pass_short(&mut tokens, *end, typing, expected, keep)?;
             }
             let Some(start) = tokens.find() else { break };
+            last = start;
             let token = tokens.take_token();
             let (value, canonical) = integer_of(token, asked)?;
             // −0 may be less than 0.
@@ -356,7 +380,7 @@ impl Stream {
                 Some(_) => return None,
             }
         }
-        let ends = ends.map(|ends| ends.map(|value| vec![Cell::of_integer(value)]));
+        let ends = ends.map(|ends| (ends.map(|value| vec![Cell::of_integer(value)]), last));
         self.seen_in_text(piece, ends, typings, &tokens, kept)
     }
 
@@ -373,7 +397,9 @@ impl Stream {
         let descending = expected.order.descending;
         let (mut tokens, mut kept) = (self.tokens(bytes), K::default());
         let mut ends: Option<[Cell; 2]> = None;
+        let mut begin = 0;
         while let Some(start) = tokens.find() {
+            begin = start;
             let read = if typing.is_float() { float(&bytes[start..], element) } else { None };
             let (cell, token) = match read.filter(|&(value, _)| has_fraction(value)) {
                 // A number with a fraction always has a point or an exponent.
@@ -399,13 +425,13 @@ impl Stream {
                 }
             }
         }
-        let ends = ends.map(|ends| ends.map(|cell| vec![cell]));
+        let ends = ends.map(|ends| (ends.map(|cell| vec![cell]), begin));
         self.seen_in_text(piece, ends, typings, &tokens, kept)
     }
 
     /// The token at this byte, for a message.
     fn spot(&self, at: usize) -> Spot {
-        let token = crate::io::number::token_at(self.buffer.bytes(), at).to_vec();
+        let token = token_at(self.buffer.bytes(), at).to_vec();
         Spot { place: self.buffer.place_after(at), column: self.column(), token }
     }
 
@@ -428,7 +454,7 @@ impl Stream {
         let mut kept = K::default();
         let mut left_out = Counts::default();
         let mut fields = vec![0..0; keys.len()];
-        let (mut first, mut last) = (None, Vec::new());
+        let (mut first, mut last, mut begin) = (None, Vec::new(), 0);
         let mut cells = Vec::with_capacity(keys.len());
         let mut at = piece.start;
         while at < piece.end {
@@ -449,10 +475,17 @@ impl Stream {
                     return None;
                 }
                 std::mem::swap(&mut last, &mut cells);
+                begin = at;
             }
             at = next;
         }
-        Some(self.seen(piece.start..at, first.map(|first| [first, last]), typings, left_out, kept))
+        Some(self.seen(
+            piece.start..at,
+            first.map(|first| ([first, last], begin - piece.start)),
+            typings,
+            left_out,
+            kept,
+        ))
     }
 }
 

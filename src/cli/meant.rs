@@ -1,0 +1,204 @@
+//! What was meant: the command to type instead of one that cannot be, or is likely another one than it seems.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use anyhow::{anyhow, bail};
+use gpusort::unstable::human;
+use gpusort::unstable::io::{Extension, Input};
+use gpusort::{Error, Hint};
+
+use super::args::OrderArgs;
+
+/// Options that other programs have, and what they are here.
+const ELSEWHERE: [(&[&str], &str); 24] = [
+    (&["--desc", "--descending"], "-r"),
+    (&["--limit", "--head", "--first", "--nsmallest", "--lines"], "--top"),
+    (&["--tail", "--last", "--nlargest"], "-r --top"),
+    (&["--by", "--sort-by", "--order-by", "--column", "--columns", "--col", "--field", "--select"], "-k"),
+    (&["--output-format", "--out-format"], "--to"),
+    (&["--format", "--input-format"], "--from"),
+    (&["--csv"], "--from csv"),
+    (&["--tsv", "--tabs"], "--from tsv"),
+    (&["--field-separator", "--separator", "--sep"], "--delimiter"),
+    (&["--no-headers", "--no-header-row"], "--no-header"),
+    (&["--has-header", "--headers"], "--header"),
+    (&["--uniq", "--distinct", "--dedup", "--drop-duplicates"], "--unique"),
+    (&["--na-position"], "--nan"),
+    (&["--nulls-first"], "--empty first"),
+    (&["--nulls-last"], "--empty last"),
+    (&["--out", "--outfile", "--output-file"], "-o"),
+    (&["--inplace", "--overwrite"], "--each --in-place"),
+    (&["--threads", "--jobs", "--workers"], "--parallel"),
+    (&["--tmp-dir", "--tmpdir", "--tempdir"], "--temp-dir"),
+    (&["--max-memory", "--memory-limit", "--mem"], "--memory"),
+    (&["--cpu"], "-d cpu"),
+    (&["--gpu"], "-d gpu"),
+    (&["--algorithm"], "--algo"),
+    // What all sorting here is.
+    (&["--asc", "--ascending", "--numeric"], ""),
+];
+
+/// An argument as a shell takes it.
+pub(super) fn shell(argument: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "%+,-./:=@_".contains(c);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        return argument.to_owned();
+    }
+    format!("'{}'", argument.replace('\'', "'\\''"))
+}
+
+/// These arguments as a command to be typed.
+fn command<'a>(arguments: impl IntoIterator<Item = &'a str>) -> String {
+    let words = arguments.into_iter().filter(|word| !word.is_empty()).map(shell);
+    human::said(format!("gpusort {}", words.collect::<Vec<_>>().join(" ")))
+}
+
+/// Whether this would be accepted.
+fn is_command(arguments: &[&str]) -> bool {
+    super::command().try_get_matches_from(["gpusort"].iter().chain(arguments)).is_ok()
+}
+
+/// The arguments of this process; none if one is no text.
+fn typed() -> Vec<String> {
+    let all: Result<Vec<String>, OsString> = std::env::args_os().skip(1).map(OsString::into_string).collect();
+    all.unwrap_or_default()
+}
+
+/// What was meant by arguments of which this one is unknown.
+pub(super) fn by_arguments(unknown: &str) -> Option<String> {
+    let typed = typed();
+    let all: Vec<&str> = typed.iter().map(String::as_str).collect();
+    let first = *all.first()?;
+    if !super::args::COMMANDS.contains(&first) {
+        // A name alone may be that of a command, with a slip.
+        let seems_input = first.starts_with('-') || is_file(first) || seems_file(first);
+        let meant = [&["sort"], &all[..]].concat();
+        let meant = elsewhere(&meant, unknown).map_or(meant, |(_, meant)| meant);
+        return (seems_input && is_command(&meant))
+            .then(|| format!("there is no command before {}: {}", human::quoted(first), command(meant)));
+    }
+    if !["sort", "check"].contains(&first) {
+        return None;
+    }
+    if let Some((name, meant)) = elsewhere(&all, unknown) {
+        let here = if meant.len() < all.len() { "of no need here" } else { "named otherwise here" };
+        return Some(if is_command(&meant) {
+            format!("{name} is {here}: {}", command(meant))
+        } else {
+            let (_, other) = ELSEWHERE.iter().find(|(names, _)| names.contains(&name))?;
+            format!("{name} is {other} here")
+        });
+    }
+    let at = all.iter().position(|argument| argument.starts_with('-') && argument.starts_with(unknown))?;
+    let digits = all[at].strip_prefix('-')?;
+    let meant = if digits.parse::<u64>().is_ok() {
+        [&all[..at], &["--top", digits], &all[at + 1..]].concat()
+    } else if at > 0 && ["-k", "--key"].contains(&all[at - 1]) {
+        let key = format!("{digits}:r");
+        let meant = [&all[..at], &[&key], &all[at + 1..]].concat();
+        return Some(format!(
+            "{} is no option; largest first is: {}",
+            human::quoted(all[at]),
+            command(meant)
+        ));
+    } else {
+        return None;
+    };
+    is_command(&meant).then(|| format!("{} is no option; the first are: {}", all[at], command(meant)))
+}
+
+/// The name of this option and the arguments with what it is here, if other programs have it.
+fn elsewhere<'a>(all: &[&'a str], unknown: &str) -> Option<(&'a str, Vec<&'a str>)> {
+    let unknown = unknown.split('=').next()?;
+    let (_, meant) = ELSEWHERE.iter().find(|(names, _)| names.contains(&unknown))?;
+    let at = all.iter().position(|argument| argument.split('=').next() == Some(unknown))?;
+    let (name, value) = all[at].split_once('=').map_or((all[at], None), |(name, value)| (name, Some(value)));
+    let meant: Vec<&str> = meant.split(' ').filter(|word| !word.is_empty()).chain(value).collect();
+    Some((name, [&all[..at], &meant, &all[at + 1..]].concat()))
+}
+
+fn is_file(name: &str) -> bool {
+    Path::new(name).is_file()
+}
+
+/// Whether a name ends like that of a file.
+fn seems_file(name: &str) -> bool {
+    let path = Path::new(name);
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    Extension::of(path).format.is_some() || ["log", "dat", "gz", "zst"].contains(&extension)
+}
+
+/// The key that is the name of a file, where no file is named.
+pub(super) struct FileAsKey(Option<String>);
+
+impl FileAsKey {
+    pub(super) fn of(order: &OrderArgs) -> Self {
+        let none = order.files.is_empty();
+        Self(order.key.iter().find(|key| none && (is_file(key) || seems_file(key))).cloned())
+    }
+
+    /// Refuses it where nothing comes that could have such a column.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        let stdin = std::fs::metadata("/dev/stdin");
+        let is_empty = stdin.is_ok_and(|stdin| stdin.is_file() && stdin.len() == 0);
+        if is_empty || io::stdin().is_terminal() || Input::Stdin.is_nothing() {
+            self.refuse()?;
+        }
+        Ok(())
+    }
+
+    /// Refuses it: nothing came.
+    pub(super) fn refuse(&self) -> anyhow::Result<()> {
+        let Some(key) = &self.0 else { return Ok(()) };
+        let (typed, key) = (typed(), &key[..]);
+        let all: Vec<&str> = typed.iter().map(String::as_str).collect();
+        let name = all.first().copied().unwrap_or("sort");
+        let without = |at: usize| [&all[..at - 1], &all[at + 1..], &[key]].concat();
+        let at = all.iter().position(|argument| *argument == key).filter(|at| *at > 0);
+        let meant = at.map_or_else(|| vec![name, key], without);
+        let first = command([name, "-k", "1", key]);
+        bail!(
+            "-k takes a column, and {} is the name of a file: {}, or {first}",
+            human::quoted(key),
+            command(meant)
+        )
+    }
+
+    /// The error, or what was meant where it is that there is no such column.
+    pub(super) fn explain(&self, error: anyhow::Error) -> anyhow::Error {
+        let hint = error.downcast_ref::<Error>().and_then(Error::hint);
+        let is_missing = matches!(hint, Some(Hint::NoColumn | Hint::Header | Hint::BlankHeader));
+        if is_missing { self.refuse().err().unwrap_or(error) } else { error }
+    }
+}
+
+/// Refuses what cannot be meant as it is understood: `-d` with a delimiter, `-n` with a number.
+pub(super) fn check_habits(device: &str, order: &OrderArgs) -> anyhow::Result<()> {
+    if let [byte] = device.as_bytes()
+        && !byte.is_ascii_alphanumeric()
+    {
+        bail!("-d is the device; -t {0} separates fields at each {0}", shell(device));
+    }
+    if order.numeric_sort
+        && let Some(first) = order.files.first()
+        && first.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+        && !first.exists()
+    {
+        let count = human::path(first);
+        return Err(anyhow!(
+            "{count}: there is no such file; -n compares numbers, and the first are --top {count}"
+        ));
+    }
+    Ok(())
+}
+
+/// A note that a person is waited for.
+pub(super) fn tell_of_terminal(quiet: bool) {
+    if !quiet && io::stdin().is_terminal() {
+        let end = if cfg!(windows) { "Ctrl-Z and Enter end" } else { "Ctrl-D ends" };
+        // Nothing is lost if it cannot be written.
+        let _ = writeln!(io::stderr(), "gpusort: reading standard input; {end} it");
+    }
+}

@@ -1,0 +1,111 @@
+//! Data that is not read, known by what it begins with: other compression, archives, and formats of other programs.
+
+use std::{error, fmt};
+
+/// A kind of such data.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::io) struct Foreign {
+    begins: &'static [u8],
+    /// Whether text may begin so, too, so that the next byte tells.
+    is_like_text: bool,
+    pub(in crate::io) what: &'static str,
+    /// The command that prints it as text.
+    pub(in crate::io) command: &'static str,
+}
+
+const fn begins(begins: &'static [u8], what: &'static str, command: &'static str) -> Foreign {
+    Foreign { begins, is_like_text: false, what, command }
+}
+
+const fn begins_like_text(begins: &'static [u8], what: &'static str, command: &'static str) -> Foreign {
+    Foreign { begins, is_like_text: true, what, command }
+}
+
+const DUCKDB: &str = "duckdb -csv -c \"from 'FILE'\"";
+const PANDAS: &str = "python3 -c \"import pandas; print(pandas.read_orc('FILE').to_csv(index=False))\"";
+const FEATHER: &str = "python3 -c \"import pandas; print(pandas.read_feather('FILE').to_csv(index=False))\"";
+
+static ALL: [Foreign; 16] = [
+    begins(b"\xFD7zXZ\0", "compressed by xz", "xz -dc FILE"),
+    begins(b"BZh\x001AY&SY", "compressed by bzip2", "bzip2 -dc FILE"),
+    begins(b"BZh\0\x17\x72\x45\x38\x50\x90", "compressed by bzip2", "bzip2 -dc FILE"),
+    begins(b"\x04\x22\x4D\x18", "compressed by lz4", "lz4 -dc FILE"),
+    begins(b"LZIP\x01", "compressed by lzip", "lzip -dc FILE"),
+    begins(b"PK\x03\x04", "a zip archive or a spreadsheet", "unzip -p FILE"),
+    begins(b"7z\xBC\xAF\x27\x1C", "a 7z archive", "7z x -so FILE"),
+    begins_like_text(b"PAR1", "Parquet", DUCKDB),
+    begins(b"ARROW1\0", "Arrow", FEATHER),
+    begins_like_text(b"FEA1", "Feather", FEATHER),
+    begins_like_text(b"ORC", "ORC", PANDAS),
+    begins(b"Obj\x01", "Avro", DUCKDB),
+    begins(b"SQLite format 3\0", "an SQLite database", "sqlite3 -csv -header FILE 'select * from TABLE'"),
+    begins(b"\x89HDF\r\n\x1A\n", "HDF5", "h5dump FILE"),
+    begins(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "a spreadsheet of Excel", "in2csv FILE"),
+    begins(b"%PDF-", "PDF", "pdftotext FILE -"),
+];
+
+/// What these first bytes say.
+pub(super) enum Says {
+    It(&'static Foreign),
+    Nothing,
+    /// More bytes will tell.
+    Short,
+}
+
+/// So many bytes tell in any case.
+pub(super) const LONGEST: usize = 16;
+
+pub(super) fn says(bytes: &[u8]) -> Says {
+    let mut is_short = false;
+    for foreign in &ALL {
+        let mut known = foreign.begins.iter().zip(bytes).enumerate();
+        // bzip2 has the digit of its level there.
+        let is_level = |at, byte: &u8| foreign.begins.starts_with(b"BZh") && at == 3 && byte.is_ascii_digit();
+        if !known.all(|(at, (begins, byte))| begins == byte || is_level(at, byte)) {
+            continue;
+        }
+        match bytes.get(foreign.begins.len()) {
+            Some(b' ' | b'!'..=b'~' | b'\t'..=b'\r') if foreign.is_like_text => {}
+            None if foreign.is_like_text || bytes.len() < foreign.begins.len() => is_short = true,
+            _ => return Says::It(foreign),
+        }
+    }
+    if is_short { Says::Short } else { Says::Nothing }
+}
+
+/// The failure to read such data.
+#[derive(Debug)]
+pub(in crate::io) struct Unread(pub(in crate::io) &'static Foreign);
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "is {}, which is not read here", self.0.what)
+    }
+}
+
+impl error::Error for Unread {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_bytes_tell_what_is_no_text() {
+        let said = |bytes: &[u8]| match says(bytes) {
+            Says::It(foreign) => foreign.what,
+            Says::Nothing => "text",
+            Says::Short => "short",
+        };
+        for foreign in &ALL {
+            let bytes = [foreign.begins, b"\x15\x04"].concat();
+            let bytes = if bytes.starts_with(b"BZh") { [b"BZh9", &bytes[4..]].concat() } else { bytes };
+            assert_eq!(said(&bytes), foreign.what);
+            assert_eq!(said(&bytes[..2]), "short", "{foreign:?}");
+            assert!(foreign.begins.len() < LONGEST + usize::from(!foreign.is_like_text));
+        }
+        for text in ["1 2\n", "ORC 7\n", "PAR1\n", "PAR12", "BZh9 1", "PK 3", "7zip", "Objects", "Q", "\n"] {
+            assert_eq!(said(text.as_bytes()), "text", "{text:?}");
+        }
+        assert_eq!(said(b"PAR1"), "short");
+    }
+}
