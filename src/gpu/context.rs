@@ -112,21 +112,18 @@ impl Context {
     }
 
     /// See [`Gpu::from_device`](super::Gpu::from_device).
-    pub(super) fn from_device(
-        device: wgpu::Device,
-        queue: wgpu::Queue,
-        adapter: &wgpu::AdapterInfo,
-    ) -> Result<Self, Error> {
-        let limits = device.limits();
-        let info = information(adapter, &limits, device.features());
-        let most = Arguments::MOST_BYTES;
-        if !device.features().contains(REQUIRED) || limits.max_immediate_size < most {
+    pub(super) fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, Error> {
+        let context = Self::of_caller(device, queue);
+        let (device, most) = (&context.device, Arguments::MOST_BYTES);
+        if !device.features().contains(REQUIRED) || device.limits().max_immediate_size < most {
+            let info = &context.info;
             return Err(Error::device(format_args!("{info}: started without immediates of {most} bytes")));
         }
-        Ok(Self { device, queue, info, failure: Arc::default() })
+        Ok(context)
     }
 
-    /// A device of a caller, who may have started it with few features, and who hears of its errors.
+    /// A device of a caller, who may have started it with few features, and who hears of its errors. Kernels are unchecked
+    /// and sized by what the device itself says, so that no caller can be wrong about it.
     pub(super) fn of_caller(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let info = information(&device.adapter_info(), &device.limits(), device.features());
         Self { device, queue, info, failure: Arc::default() }
