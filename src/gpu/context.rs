@@ -13,6 +13,15 @@ pub fn adapters() -> Vec<AdapterInfo> {
     enumerate().iter().map(describe).collect()
 }
 
+/// The selected one of them, with its number.
+///
+/// # Errors
+///
+/// No such adapter, with what there is.
+pub fn adapter(select: &Select) -> Result<(usize, AdapterInfo), Error> {
+    select.of(adapters())
+}
+
 fn enumerate() -> Vec<wgpu::Adapter> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::PRIMARY,
@@ -210,20 +219,6 @@ fn within<R>(
 }
 
 fn choose(adapters: Vec<wgpu::Adapter>, select: &Select) -> Result<(wgpu::Adapter, AdapterInfo), Error> {
-    let mut infos: Vec<AdapterInfo> = adapters.iter().map(describe).collect();
-    let number = match select {
-        Select::Hardware => infos.iter().position(|info| info.kind != Kind::Software),
-        Select::Index(index) => Some(*index),
-        Select::Name(part) => {
-            let wanted = part.to_lowercase();
-            let names: Vec<String> = infos.iter().map(|info| info.name.to_lowercase()).collect();
-            // A whole name may be a part of another one's.
-            let whole = names.iter().position(|name| *name == wanted);
-            whole.or_else(|| names.iter().position(|name| name.contains(&wanted)))
-        }
-    };
-    match number.and_then(|number| Some((number, adapters.into_iter().nth(number)?))) {
-        Some((number, adapter)) => Ok((adapter, infos.swap_remove(number))),
-        None => Err(Error::new(ErrorKind::NoDevice { wanted: select.clone(), adapters: Some(infos) })),
-    }
+    let (number, info) = select.of(adapters.iter().map(describe).collect())?;
+    Ok((adapters.into_iter().nth(number).expect("one for each that was described"), info))
 }
