@@ -104,13 +104,17 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+/// The arguments of this process.
+fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
+    #[cfg(windows)]
+    return wild::args_os();
+    #[cfg(not(windows))]
+    std::env::args_os()
+}
+
 /// The arguments, and which of them were typed, as only clap knows.
 fn parse() -> Result<args::Cli, clap::Error> {
-    #[cfg(windows)]
-    let arguments = wild::args_os();
-    #[cfg(not(windows))]
-    let arguments = std::env::args_os();
-    let matches = command().try_get_matches_from(arguments)?;
+    let matches = command().try_get_matches_from(arguments())?;
     let mut cli = args::Cli::from_arg_matches(&matches)?;
     if let (Command::Sort(args), Some(matches)) = (&mut cli.command, matches.subcommand_matches("sort")) {
         let typed = |option| matches.value_source(option) == Some(ValueSource::CommandLine);

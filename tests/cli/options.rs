@@ -151,8 +151,18 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
     assert!(
         output.status.success() && String::from_utf8(output.stdout).unwrap().contains("Usage: gpusort sort")
     );
-    let said = stderr(&run_in_environment(&[("GPUSORT_PROGRESS", "x")], &["sort", &file], ""));
-    assert!(said.contains("'x' for 'GPUSORT_PROGRESS'") && !said.contains("--progress"), "{said}");
+    // Whatever files are called, and however the option is typed.
+    for (arguments, blamed) in [
+        (&[&file[..]][..], "GPUSORT_PROGRESS"),
+        (&["x"], "GPUSORT_PROGRESS"),
+        (&["--", "--progress=x"], "GPUSORT_PROGRESS"),
+        (&["--progress", "x"], "--progress"),
+        (&["--progress=x", "x"], "--progress"),
+    ] {
+        let arguments = [&["sort"], arguments].concat();
+        let said = stderr(&run_in_environment(&[("GPUSORT_PROGRESS", "x")], &arguments, ""));
+        assert!(said.contains(&format!("'x' for '{blamed}")), "{arguments:?}: {said}");
+    }
     assert!(refused(&["sort"], "\u{feff}1\u{a0}2\n").contains("'1\\u{a0}2' is not a number"));
     let said = exits("mkdir gone; cd gone; rmdir ../gone; exec \"$0\" sort ../x.txt -o o", &folder, 2);
     assert!(said.contains("No such file or directory"), "{said}");
