@@ -33,6 +33,7 @@ use crate::end;
 /// clap's; 130 interrupted.
 pub(crate) fn main() -> ExitCode {
     prepare_environment();
+    crate::allocator::share_little_space();
     end::install();
     match parse().map_or_else(usage::answer, |cli| run(cli.command)) {
         Ok(code) => code,
