@@ -37,6 +37,19 @@ pub(crate) fn keep_little() {
     }
 }
 
+/// Has all threads share one heap where the address space is limited: each heap of a thread reserves 64 MiB of it, much
+/// more than the thread needs, and leaves too little for blocks that there was room for before.
+pub(crate) fn share_little_space() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        use rustix::process::{Resource, getrlimit};
+        if [Resource::As, Resource::Data].into_iter().any(|limited| getrlimit(limited).current.is_some()) {
+            // SAFETY: it changes a number, and there is no other thread yet.
+            unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+        }
+    }
+}
+
 // SAFETY: every call is passed on to the system's allocator unchanged; counting and advice do not change what
 // memory holds. No call unwinds.
 unsafe impl GlobalAlloc for Counting {

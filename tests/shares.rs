@@ -23,7 +23,7 @@ fn narrow(bytes: u64) -> Gpu {
         ..Default::default()
     };
     let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).unwrap();
-    Gpu::from_device(device, queue, &adapter.get_info()).unwrap()
+    Gpu::from_device(device, queue).unwrap()
 }
 
 fn check(sorter: &Sorter, element: ElementType, bits: &[u64], method: Method) -> usize {

@@ -34,6 +34,7 @@ use crate::end;
 /// clap's; 130 interrupted.
 pub(crate) fn main() -> ExitCode {
     prepare_environment();
+    crate::allocator::share_little_space();
     end::install();
     match parse().map_or_else(usage::answer, |cli| run(cli.command)) {
         Ok(code) => code,
@@ -105,13 +106,17 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+/// The arguments of this process.
+fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
+    #[cfg(windows)]
+    return wild::args_os();
+    #[cfg(not(windows))]
+    std::env::args_os()
+}
+
 /// The arguments, and which of them were typed, as only clap knows.
 fn parse() -> Result<args::Cli, clap::Error> {
-    #[cfg(windows)]
-    let arguments = wild::args_os();
-    #[cfg(not(windows))]
-    let arguments = std::env::args_os();
-    let matches = command().try_get_matches_from(arguments)?;
+    let matches = command().try_get_matches_from(arguments())?;
     let mut cli = args::Cli::from_arg_matches(&matches)?;
     if let (Command::Sort(args), Some(matches)) = (&mut cli.command, matches.subcommand_matches("sort")) {
         let typed = |option| matches.value_source(option) == Some(ValueSource::CommandLine);

@@ -166,7 +166,10 @@ fn sort(options: &Options, file: &FileAsKey) -> anyhow::Result<()> {
         expected.n = n;
     }
     let budget = options.budget();
-    devices.expect(expected);
+    // A GPU that pays for all of them may not for as many as there is memory for, in which its driver may not start.
+    let at_once =
+        |expected: Expected| Expected { n: budget.at_once(expected.n, expected.shape.key), ..expected };
+    devices.expect(expected.map(at_once));
     // Opened before the work, to detect a bad path early.
     let output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
     let watched = options.watched(&progress);

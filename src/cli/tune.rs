@@ -12,12 +12,12 @@ use anyhow::{Context, anyhow, ensure};
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::statistics::median;
 use gpusort::unstable::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
-use gpusort::unstable::gpu::adapters;
+use gpusort::unstable::gpu::adapter;
 use gpusort::unstable::human::{self, grouped, time};
 use gpusort::unstable::io;
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::plan::{Algorithm, RadixFrom, Shape};
-use gpusort::{AdapterInfo, Kind, Select};
+use gpusort::{AdapterInfo, Select};
 use serde_json::Value;
 
 use crate::end;
@@ -107,19 +107,12 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     super::print(&shown(&costs, &file))
 }
 
-/// The GPU to measure and its number, if there is one.
+/// The GPU to measure and its number, if there is one: that on which a sort with this device runs.
 fn find_gpu(device: &Device) -> anyhow::Result<Option<(usize, AdapterInfo)>> {
-    let mut all = adapters().into_iter().enumerate();
     Ok(match device {
         Device::Cpu => None,
-        Device::Auto | Device::Gpu(Select::Hardware) => all.find(|(_, info)| info.kind != Kind::Software),
-        Device::Gpu(Select::Index(wanted)) => {
-            Some(all.nth(*wanted).with_context(|| format!("no GPU has the number {wanted}"))?)
-        }
-        Device::Gpu(Select::Name(name)) => {
-            let found = all.find(|(_, info)| info.name.to_lowercase().contains(&name.to_lowercase()));
-            Some(found.with_context(|| format!("no GPU has '{}' in its name", human::quoted(name)))?)
-        }
+        Device::Auto => adapter(&Select::Hardware).ok(),
+        Device::Gpu(select) => Some(adapter(select)?),
     })
 }
 

@@ -86,7 +86,11 @@ fn variable(error: &clap::Error) -> Option<&'static str> {
     let variable =
         super::ENVIRONMENT.into_iter().find(|variable| variable.strip_prefix("GPUSORT_") == Some(&name))?;
     let is_set = std::env::var(variable).is_ok_and(|set| set == value);
-    let is_typed = std::env::args().any(|typed| typed.starts_with(option) || typed == value);
+    // Without the environment it is not there.
+    let typed = super::command().mut_subcommands(|command| command.mut_args(|argument| argument.env(None)));
+    let typed = typed.try_get_matches_from(super::arguments()).err();
+    let same = |kind| typed.as_ref().is_some_and(|typed| text(typed, kind) == text(error, kind));
+    let is_typed = same(ContextKind::InvalidArg) && same(ContextKind::InvalidValue);
     (is_set && !is_typed).then_some(variable)
 }
 

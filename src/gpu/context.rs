@@ -13,6 +13,15 @@ pub fn adapters() -> Vec<AdapterInfo> {
     enumerate().iter().map(describe).collect()
 }
 
+/// The selected one of them, with its number.
+///
+/// # Errors
+///
+/// No such adapter, with what there is.
+pub fn adapter(select: &Select) -> Result<(usize, AdapterInfo), Error> {
+    select.of(adapters())
+}
+
 fn enumerate() -> Vec<wgpu::Adapter> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::PRIMARY,
@@ -112,21 +121,18 @@ impl Context {
     }
 
     /// See [`Gpu::from_device`](super::Gpu::from_device).
-    pub(super) fn from_device(
-        device: wgpu::Device,
-        queue: wgpu::Queue,
-        adapter: &wgpu::AdapterInfo,
-    ) -> Result<Self, Error> {
-        let limits = device.limits();
-        let info = information(adapter, &limits, device.features());
-        let most = Arguments::MOST_BYTES;
-        if !device.features().contains(REQUIRED) || limits.max_immediate_size < most {
+    pub(super) fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, Error> {
+        let context = Self::of_caller(device, queue);
+        let (device, most) = (&context.device, Arguments::MOST_BYTES);
+        if !device.features().contains(REQUIRED) || device.limits().max_immediate_size < most {
+            let info = &context.info;
             return Err(Error::device(format_args!("{info}: started without immediates of {most} bytes")));
         }
-        Ok(Self { device, queue, info, failure: Arc::default() })
+        Ok(context)
     }
 
-    /// A device of a caller, who may have started it with few features, and who hears of its errors.
+    /// A device of a caller, who may have started it with few features, and who hears of its errors. Kernels are unchecked
+    /// and sized by what the device itself says, so that no caller can be wrong about it.
     pub(super) fn of_caller(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let info = information(&device.adapter_info(), &device.limits(), device.features());
         Self { device, queue, info, failure: Arc::default() }
@@ -213,20 +219,6 @@ fn within<R>(
 }
 
 fn choose(adapters: Vec<wgpu::Adapter>, select: &Select) -> Result<(wgpu::Adapter, AdapterInfo), Error> {
-    let mut infos: Vec<AdapterInfo> = adapters.iter().map(describe).collect();
-    let number = match select {
-        Select::Hardware => infos.iter().position(|info| info.kind != Kind::Software),
-        Select::Index(index) => Some(*index),
-        Select::Name(part) => {
-            let wanted = part.to_lowercase();
-            let names: Vec<String> = infos.iter().map(|info| info.name.to_lowercase()).collect();
-            // A whole name may be a part of another one's.
-            let whole = names.iter().position(|name| *name == wanted);
-            whole.or_else(|| names.iter().position(|name| name.contains(&wanted)))
-        }
-    };
-    match number.and_then(|number| Some((number, adapters.into_iter().nth(number)?))) {
-        Some((number, adapter)) => Ok((adapter, infos.swap_remove(number))),
-        None => Err(Error::new(ErrorKind::NoDevice { wanted: select.clone(), adapters: Some(infos) })),
-    }
+    let (number, info) = select.of(adapters.iter().map(describe).collect())?;
+    Ok((adapters.into_iter().nth(number).expect("one for each that was described"), info))
 }

@@ -28,18 +28,14 @@ impl Gpu {
         Context::start(select).map(Self::new)
     }
 
-    /// Takes a device that somebody else started, on this adapter. Errors that wgpu reports later, but for
-    /// too little memory, go to whoever that is.
+    /// Takes a device that somebody else started. Errors that wgpu reports later, but for too little memory, go to
+    /// whoever that is.
     ///
     /// # Errors
     ///
     /// A device without what the kernels need: immediates of 32 bytes.
-    pub fn from_device(
-        device: wgpu::Device,
-        queue: wgpu::Queue,
-        adapter: &wgpu::AdapterInfo,
-    ) -> Result<Self, Error> {
-        Context::from_device(device, queue, adapter).map(Self::new)
+    pub fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, Error> {
+        Context::from_device(device, queue).map(Self::new)
     }
 
     fn new(context: Context) -> Self {

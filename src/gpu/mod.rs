@@ -33,7 +33,7 @@ pub(crate) use recorder::{ALIGNMENT, Ranges, Recorder, Room, Slice, Sort, Uses, 
 
 pub use awaited::AsyncSorter;
 pub use buffers::Buffers;
-pub use context::adapters;
+pub use context::{adapter, adapters};
 pub use device::Gpu;
 pub use execute::execute;
 pub use passes::{time_passes, time_submits};

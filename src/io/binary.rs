@@ -9,8 +9,8 @@ use super::source::{BLOCK, Input, Opened, RegularFile};
 use crate::error::{Error, Hint};
 use crate::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
 use crate::order::{KeyOrder, Nulls};
-use crate::parallel;
 use crate::words::{Block, Width, Words, by_width, map_into};
+use crate::{memory, parallel};
 
 /// Bytes of a file that one core reads at a time: enough to use huge pages.
 const PIECE: Range<u64> = 8 << 20..64 << 20;
@@ -133,7 +133,14 @@ pub fn read(
     progress: impl Fn(u64),
     mut take: impl FnMut(Words<'static>) -> Result<(), Error>,
 ) -> Result<u64, Error> {
-    let mut reader = Reader::new(sources, direction);
+    read_by(Reader::new(sources, direction), progress, &mut take)
+}
+
+fn read_by(
+    mut reader: Reader,
+    progress: impl Fn(u64),
+    mut take: impl FnMut(Words<'static>) -> Result<(), Error>,
+) -> Result<u64, Error> {
     while let Some(keys) = reader.read()? {
         progress(reader.bytes);
         take(keys)?;
@@ -374,13 +381,15 @@ pub(super) fn first_disorder(
         }
         None
     }
+    // A key may be four times as large as its element, and nothing of it is kept.
+    let most = memory::available().map_or(u64::MAX, |bytes| bytes / 16);
     let mut last: Option<u64> = None;
     let mut passed = 0;
     for (number, source) in sources.iter().enumerate() {
         let (mut before, mut found) = (0, None);
-        let read = read(
-            std::slice::from_ref(source),
-            direction,
+        let reader = Reader::new(std::slice::from_ref(source), direction).in_pieces_of(most);
+        let read = read_by(
+            reader,
             |done| progress(passed + done),
             |keys| {
                 if let Some((place, pair)) = by_width!(&keys, blocks => find(blocks, &mut last, unique)) {

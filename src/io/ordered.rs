@@ -339,14 +339,13 @@ pub(crate) fn merge_elements(
     merge(elements, to, progress)
 }
 
-/// At most this much memory, and less under a limit of the process.
+/// At most this much memory, and less where there is little.
 fn within_limits(most: u64) -> u64 {
-    let left = memory::address_space_left().and_then(|_| {
+    if memory::address_space_left().is_some() {
         // Threads take their part of it first.
         parallel::threads();
-        memory::address_space_left()
-    });
-    left.map_or(most, |left| most.min(left / 8))
+    }
+    memory::available().map_or(most, |left| most.min(left / 8))
 }
 
 /// A short record takes this many times its bytes: as read, as it is kept with its key, and as it is written.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Ask, Content, Dataset, Phase, Reading, Watch, element_of};
+use super::{Ask, Content, Dataset, Phase, Reading, Watch, count, element_of};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::chunks::{Chunks, Form};
@@ -57,9 +57,11 @@ impl<'a> Parts<'a> {
         let by = &how.by;
         let source = match &how.kind {
             Kind::Bits(sources) => {
-                let reader =
-                    binary::Reader::new(sources, by.order).in_pieces_of(budget.piece(element_of(sources)));
-                Source::Bits { reader, is_over: false }
+                let piece = budget.piece(element_of(sources), count(how));
+                Source::Bits {
+                    reader: binary::Reader::new(sources, by.order).in_pieces_of(piece),
+                    is_over: false,
+                }
             }
             &Kind::Text(per_line) => {
                 let chunks = Chunks::new(inputs, Form::Tokens, 1, budget);
@@ -136,6 +138,7 @@ impl<'a> Parts<'a> {
 
     fn read(&mut self) -> Result<Dataset<'static>, Error> {
         let is_first = self.read == 0;
+        self.budget.check()?;
         self.read += 1;
         if is_first {
             self.watch.phase(Phase::Read, self.inputs.iter().map(Input::size).sum());

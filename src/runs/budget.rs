@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use crate::error::{Error, ErrorKind};
 use crate::key::{ElementType, KeyWords};
 use crate::memory;
 
@@ -18,14 +19,21 @@ pub struct Budget {
 /// A sort needs at least this.
 const LEAST: u64 = 512;
 
+/// What a process takes beside what it is told to take: stacks, small blocks, and pages of files.
+const OWN: u64 = 4 << 20;
+
+/// With less than this it is killed now and then.
+const NEEDED: u64 = 2 * OWN;
+
 /// The most records whose places in one part are told apart by 32 bits; a little fewer, since they are counted in steps.
 pub(crate) const RECORDS: u64 = (u32::MAX - (1 << 28)) as u64;
 
-/// This much memory is not worth asking the system whether it is there.
-const FEW: u64 = 64 << 20;
+/// This much memory is not worth asking the system whether it is there, which takes a tenth of a millisecond. Small control
+/// groups have little more.
+const FEW: u64 = 16 << 20;
 
 impl Default for Budget {
-    /// Three quarters of what is available when it is first asked for; at once under a limit of the process, which may be low.
+    /// Three quarters of what is available beside the process itself, when it is first asked for; at once under a limit of the process, which may be low.
     fn default() -> Self {
         let budget = Self { total: OnceLock::new(), sharing: 1, positions: false };
         if memory::address_space_left().is_some() {
@@ -36,10 +44,10 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// This many bytes.
+    /// This many bytes, one at least: what is named is raised to what is needed.
     #[must_use]
     pub fn of(bytes: u64) -> Self {
-        Self { total: OnceLock::from(bytes), sharing: 1, positions: false }
+        Self { total: OnceLock::from(bytes.max(1)), sharing: 1, positions: false }
     }
 
     /// The part of one of this many sorts that share it.
@@ -63,7 +71,26 @@ impl Budget {
     /// Bytes for all that share it.
     #[must_use]
     pub fn total(&self) -> u64 {
-        *self.total.get_or_init(|| memory::available().map_or(u64::MAX, |available| available / 4 * 3))
+        let total = || {
+            let (untouched, space) = (memory::untouched(), memory::address_space_left());
+            let available = untouched.into_iter().chain(space).min();
+            let is_enough = untouched.is_none_or(|untouched| untouched >= NEEDED);
+            if is_enough { available.map_or(u64::MAX, |bytes| bytes.saturating_sub(OWN) / 4 * 3) } else { 0 }
+        };
+        *self.total.get_or_init(total)
+    }
+
+    /// Checks that more is available than the process itself takes, if anybody has asked for it.
+    ///
+    /// # Errors
+    ///
+    /// It is not.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.total.get() != Some(&0) {
+            return Ok(());
+        }
+        let (what, available) = ("gpusort itself".to_owned(), memory::available().unwrap_or_default());
+        Err(Error::new(ErrorKind::Memory { what, needed: NEEDED, available }))
     }
 
     /// Bytes for this sort, raised to what it needs at least.
@@ -110,19 +137,31 @@ impl Budget {
     /// Whether this many elements with keys of this width can be sorted.
     #[must_use]
     pub fn fits_elements(&self, n: u64, key: KeyWords) -> bool {
-        // The keys as read, those that are sorted, and what is written of them.
-        const TIMES: u64 = 3;
-        let bytes = n.saturating_mul(u64::from(key.count()) * 4);
-        self.allows(n) && self.fits(bytes, TIMES * self.times_of_keys())
+        self.allows(n) && self.fits(n, self.of_key(key))
     }
 
-    /// How much of binary files of this type is read at once: it becomes words.
-    pub(crate) fn piece(&self, element: ElementType) -> u64 {
-        // Without a limit as long as nobody has asked for it. Elements have a byte at least.
+    /// How many of these elements are sorted at once.
+    #[must_use]
+    pub fn at_once(&self, n: u64, key: KeyWords) -> u64 {
+        if self.fits_elements(n, key) { n } else { n.min(self.bytes() / self.of_key(key)) }
+    }
+
+    /// Bytes for each element: its key as read, as it is sorted, and what is written of it.
+    fn of_key(&self, key: KeyWords) -> u64 {
+        const TIMES: u64 = 3;
+        u64::from(key.count()) * 4 * TIMES * self.times_of_keys()
+    }
+
+    /// How much of binary files is read at once that have so many elements of this type, if that is known: it becomes words.
+    pub(crate) fn piece(&self, element: ElementType, n: Option<u64>) -> u64 {
+        if n.is_some_and(|n| self.fits_elements(n, element.key_words())) {
+            return u64::MAX;
+        }
+        // Elements have a byte at least.
         let most = if self.positions { 1 << 27 } else { u64::MAX };
         let word = u64::from(element.key_words().count()) * 4;
         let times = self.times_of_keys() * word / element.bytes() as u64;
-        self.known().map_or(most, |bytes| most.min(bytes / 8 / times))
+        most.min(self.bytes() / 8 / times)
     }
 
     /// How much is read at once of what may exceed the budget.

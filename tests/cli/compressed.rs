@@ -207,6 +207,26 @@ fn what_is_cut_off_or_damaged_is_an_error_that_leaves_the_output() {
     assert_eq!(folder.names(), ["x.gz", "y"]);
 }
 
+/// The largest windows of `zstd` are not read, which is no damage.
+#[test]
+fn a_window_beyond_the_limit_is_told_with_what_reads_it() {
+    let folder = Folder::new();
+    // A frame of one block of two bytes, with the window's logarithm in five bits and eighths of it in three.
+    let frame = |window: u8| [b"(\xb5/\xfd\0", &[window][..], b"\x11\0\x007\n"].concat();
+    assert_eq!(sorted(&["sort", "-q", &folder.write("x.zst", frame(17 << 3))], ""), "7\n");
+    for (window, said) in [
+        (
+            21 << 3,
+            "a window of 2 GiB, and 128 MiB are the most here; `zstd -dc --long=31 FILE | gpusort sort` reads it",
+        ),
+        (17 << 3 | 1, "a window of 144 MiB, and 128 MiB are the most here; `zstd -dc --long=28 FILE |"),
+        (31 << 3 | 7, "a window of 3.75 TiB, and 128 MiB are the most here\n"),
+    ] {
+        let error = refused(&["sort", "-q", &folder.write("x.zst", frame(window))], "");
+        assert!(error.contains(said) && !error.contains("damaged"), "{error}");
+    }
+}
+
 /// What is there of a pipe is looked at, while its writer waits.
 #[test]
 fn a_check_of_a_compressed_pipe_does_not_wait_for_its_end() {

@@ -140,6 +140,23 @@ fn too_little_memory_is_an_error_with_the_number() {
     exits("ulimit -v 66000; \"$0\" sort -q big.txt -o out && \"$0\" check out", &folder, 0);
 }
 
+/// Each thread of a pool that more space allows must not reserve more than that.
+#[cfg(target_os = "linux")]
+#[test]
+fn more_address_space_is_never_too_little() {
+    let folder = Folder::new();
+    let (words, text) = (folder.arg("n.u64"), folder.arg("n.txt"));
+    sorted(&["gen", "-q", "-c", "2M", "-o", &words], "");
+    sorted(&["gen", "-q", "-c", "1M", "--to", "text", "-o", &text], "");
+    for limit in (80..300).step_by(40) {
+        for sort in
+            ["n.u64 -o out", "--argsort n.u64 --to bin -o out", "-f bin -t u8 n.u64 -o out", "n.txt -o out"]
+        {
+            exits(&format!("ulimit -v {limit}000; exec \"$0\" sort -q -d cpu {sort}"), &folder, 0);
+        }
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn rayon_num_threads_is_ignored() {

@@ -123,6 +123,24 @@ fn habits_from_sort_are_accepted() {
     assert!(with(&["sort", "--to", "bin"], "GPUSORT_TIMING", "stdout").starts_with("sorted"));
 }
 
+#[cfg(unix)]
+#[test]
+fn names_of_files_without_an_end_are_refused() {
+    let folder = Folder::new();
+    let twice = folder.write("twice", "a\0\0b\0");
+    for (name, content) in [("a", "2\n"), ("b", "1\n"), ("names", "a\0b")] {
+        folder.write(name, content);
+    }
+    for (list, said) in
+        [("/dev/zero", "name 1 is empty"), (&twice, "name 2 is empty"), ("/dev/null", "no names of inputs")]
+    {
+        assert!(refused(&["sort", "--files0-from", list], "").contains(said), "{list}");
+    }
+    // After two names that are right.
+    let endless = "(cat names; printf '\\0'; yes 1) | \"$0\" sort --files0-from -";
+    assert!(exits(endless, &folder, 2).contains("name 3 is longer than any path"));
+}
+
 #[test]
 fn options_of_other_tools_are_refused_with_what_to_use() {
     let folder = Folder::new();
@@ -153,8 +171,18 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
     assert!(
         output.status.success() && String::from_utf8(output.stdout).unwrap().contains("Usage: gpusort sort")
     );
-    let said = stderr(&run_in_environment(&[("GPUSORT_PROGRESS", "x")], &["sort", &file], ""));
-    assert!(said.contains("'x' for 'GPUSORT_PROGRESS'") && !said.contains("--progress"), "{said}");
+    // Whatever files are called, and however the option is typed.
+    for (arguments, blamed) in [
+        (&[&file[..]][..], "GPUSORT_PROGRESS"),
+        (&["x"], "GPUSORT_PROGRESS"),
+        (&["--", "--progress=x"], "GPUSORT_PROGRESS"),
+        (&["--progress", "x"], "--progress"),
+        (&["--progress=x", "x"], "--progress"),
+    ] {
+        let arguments = [&["sort"], arguments].concat();
+        let said = stderr(&run_in_environment(&[("GPUSORT_PROGRESS", "x")], &arguments, ""));
+        assert!(said.contains(&format!("'x' for '{blamed}")), "{arguments:?}: {said}");
+    }
     assert!(refused(&["sort"], "\u{feff}1\u{a0}2\n").contains("'1\\u{a0}2' is not a number"));
     let said = exits("mkdir gone; cd gone; rmdir ../gone; exec \"$0\" sort ../x.txt -o o", &folder, 2);
     assert!(said.contains("No such file or directory"), "{said}");

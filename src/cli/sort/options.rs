@@ -1,6 +1,7 @@
 //! Resolves the options against each other; nothing is opened here.
 
-use std::io::{self, IsTerminal, Read};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
@@ -362,22 +363,29 @@ impl Options {
 
 /// Reads the names of the inputs, where a file has them.
 pub(in crate::cli) fn expand(order: &mut OrderArgs) -> anyhow::Result<()> {
+    /// No system opens a longer path.
+    const LONGEST: u64 = 1 << 17;
     let Some(list) = order.files0_from.take() else { return Ok(()) };
     let is_stdin = list.as_os_str() == "-";
     let shown = if is_stdin { Input::Stdin.name() } else { human::path(&list) };
-    let mut bytes = Vec::new();
-    let read = if is_stdin {
-        io::stdin().lock().read_to_end(&mut bytes).map(drop)
+    let failed = |error| anyhow!("{shown}: cannot read: {}", human::system(&error));
+    let mut names: Box<dyn BufRead> = if is_stdin {
+        Box::new(io::stdin().lock())
     } else {
-        std::fs::read(&list).map(|all| bytes = all)
+        Box::new(BufReader::new(File::open(&list).map_err(failed)?))
     };
-    read.map_err(|error| anyhow!("{shown}: cannot read: {}", human::system(&error)))?;
-    let names = bytes.strip_suffix(b"\0").unwrap_or(&bytes);
-    ensure!(!names.is_empty(), "{shown}: no names of inputs are there");
-    for (number, name) in (1..).zip(names.split(|&byte| byte == 0)) {
+    // What they come from may never end, and so each is checked once it is read.
+    for number in 1.. {
+        let mut name = Vec::new();
+        if names.by_ref().take(LONGEST).read_until(0, &mut name).map_err(failed)? == 0 {
+            ensure!(number > 1, "{shown}: no names of inputs are there");
+            break;
+        }
+        ensure!(name.len() < LONGEST as usize, "{shown}: name {number} is longer than any path");
+        name.pop_if(|last| *last == 0);
         ensure!(!name.is_empty(), "{shown}: name {number} is empty");
         ensure!(!is_stdin || name != b"-", "{shown}: has names, and so is no input");
-        order.files.push(of_bytes(name).ok_or_else(|| anyhow!("{shown}: name {number} is not UTF-8"))?);
+        order.files.push(of_bytes(&name).ok_or_else(|| anyhow!("{shown}: name {number} is not UTF-8"))?);
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ use flate2::bufread::GzDecoder;
 use memchr::memmem;
 
 use super::{Beginning, Compression, Unread};
-use crate::{memory, parallel};
+use crate::{human, memory, parallel};
 
 /// Bytes as they are, compressed or not.
 type Source = Box<dyn Read + Send + Sync>;
@@ -416,6 +416,7 @@ impl Decoder {
             (Place::Between(window), Compression::Gzip) => Place::InGzip(Box::new(GzDecoder::new(window))),
             (Place::Between(mut window), Compression::Zstd) => {
                 window.fill(FRAME_HEADER)?;
+                check_window(window.left())?;
                 Place::InZstd(Box::new(Frame::new(declared(window.left()), window)?))
             }
             (place, _) => place,
@@ -463,6 +464,39 @@ const FRAME_HEADER: usize = 18;
 /// How many bytes of content the frame declares that begins here.
 fn declared(bytes: &[u8]) -> Option<u64> {
     zstd::zstd_safe::get_frame_content_size(bytes).ok().flatten()
+}
+
+/// The largest window that is taken: that of the library.
+const WINDOW: u64 = (1 << 27) + 1;
+
+/// How many bytes before each the frame that begins here refers to; its size, where it has no such number.
+fn window_of(frame: &[u8]) -> Option<u64> {
+    let &[0x28, 0xb5, 0x2f, 0xfd, descriptor, window, ..] = frame else { return None };
+    if descriptor & 0x20 != 0 {
+        return declared(frame);
+    }
+    let least = 1 << (10 + (window >> 3));
+    Some(least + least / 8 * u64::from(window & 7))
+}
+
+/// Checks the window of the frame that begins here: one that is too large is no damage.
+fn check_window(frame: &[u8]) -> io::Result<()> {
+    // No `zstd` has larger ones.
+    const LARGEST: u32 = 31;
+    let Some(window) = window_of(frame) else { return Ok(()) };
+    if window <= WINDOW {
+        let taken = declared(frame).map_or(window, |all| all.min(window));
+        return memory::ensure("the window of zstd data", taken)
+            .map_err(|error| io::Error::new(io::ErrorKind::OutOfMemory, error.to_string()));
+    }
+    let log = (window - 1).ilog2() + 1;
+    let remedy = match log {
+        ..=LARGEST => format!("; `zstd -dc --long={log} FILE | gpusort sort` reads it"),
+        _ => String::new(),
+    };
+    let [window, most] = [window, WINDOW].map(human::bytes);
+    let problem = format!("its zstd data has a window of {window}, and {most} are the most here{remedy}");
+    Err(io::Error::new(io::ErrorKind::Unsupported, problem))
 }
 
 impl<R: BufRead> Frame<R> {
@@ -540,8 +574,10 @@ fn several(
     }
     let (next, taken) = (AtomicUsize::new(0), AtomicU64::new(0));
     let found: Vec<Mutex<Option<Content>>> = starts.iter().map(|_| Mutex::default()).collect();
+    // Once there is enough, the next members are left: they would be begun in vain, again and again.
+    let is_wanted = |number: usize| number < starts.len() && taken.load(Ordering::Relaxed) <= most as u64;
     let work = || {
-        while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < starts.len()) {
+        while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| is_wanted(n)) {
             let guess = 4 * (starts.get(number + 1).unwrap_or(&bytes.len()) - starts[number]);
             let room = with_room(spare, guess.min(most));
             let member = one(&bytes[starts[number]..], compression, room, |count| {
@@ -743,6 +779,25 @@ mod tests {
                     assert!(content(&data, Some(compression), piece, memory, is_ready).unwrap() == expected);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn no_more_members_are_begun_than_there_is_room_for() {
+        const COUNT: usize = 1000;
+        let member = vec![b'7'; 1 << 13];
+        for compression in BOTH {
+            let bytes = members(&vec![member.clone(); COUNT], compression);
+            // A block for each that is begun.
+            let spare = Mutex::new(vec![Vec::new(); COUNT]);
+            let most = 4 * bytes.len();
+            let mut window =
+                Window { source: Box::new(&[][..]), bytes, at: 0, is_over: true, is_broken: false };
+            let found = several(&mut window, compression, (1, most), &spare).unwrap();
+            assert!(found.iter().all(|content| *content == member));
+            let begun = COUNT - spare.into_inner().unwrap().len();
+            // Each core may begin another before it hears that there is enough.
+            assert!(begun <= most / member.len() + 2 * parallel::threads(), "{begun}");
         }
     }
 
