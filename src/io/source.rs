@@ -154,8 +154,7 @@ impl Input {
             let metadata = match self.as_it_is() {
                 Self::Stdin => stdin().and_then(|file| file.metadata()),
                 Self::File(path) => std::fs::metadata(path),
-                Self::Memory(_) => return false,
-                Self::Compressed(_) | Self::Begun(_) => return false,
+                Self::Memory(_) | Self::Compressed(_) | Self::Begun(_) => return false,
             };
             metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == (other.dev(), other.ino()))
         }

@@ -175,9 +175,9 @@ pub(super) fn pieces(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<Rang
 fn pieces_of(text: &Text) -> Vec<(Range<usize>, bool)> {
     let size = piece_size(text.bytes.len());
     let of_part = |part: &Part| {
-        let (begin, begun) = (part.range.start, part.before.is_some_and(|before| before.begun));
+        let (first, begun) = (part.range.start, part.before.is_some_and(|before| before.begun));
         let pieces = pieces(&text.bytes, part.range.clone(), size).into_iter();
-        pieces.map(move |piece| (piece.clone(), begun && piece.start == begin))
+        pieces.map(move |piece| (piece.clone(), begun && piece.start == first))
     };
     text.parts.iter().flat_map(of_part).collect()
 }

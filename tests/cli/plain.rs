@@ -151,7 +151,7 @@ fn the_first_record_of_all_inputs_decides() {
     let out = folder.arg("out");
     sorted(&["sort", "--each", &none, &one, &two, "-o", &out], "");
     let result = |name: &str| fs::read_to_string(folder.path("out").join(name)).unwrap();
-    assert_eq!((result("none"), result("one"), result("two")), ("".into(), "5\n".into(), "3 4\n".into()));
+    assert_eq!((result("none"), result("one"), result("two")), (String::new(), "5\n".into(), "3 4\n".into()));
     // A missing file does not keep others from being sorted.
     let gone = folder.arg("gone");
     let done = run(&["sort", "--each", "--in-place", &gone, &two], "");

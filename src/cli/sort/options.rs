@@ -21,7 +21,7 @@ use crate::cli::args::{self, OrderArgs, SortArgs, TimingArg, TypeArg};
 use crate::cli::device::{Devices, Wanted};
 use crate::cli::format;
 
-use super::plain;
+use super::plain::{self, Plain};
 
 /// The inputs to be sorted, merged or checked, and their order.
 pub(in crate::cli) struct InputOptions {
@@ -107,12 +107,10 @@ impl InputOptions {
             .map(|input| decompressed(input, known.unwrap_or(Format::Text), memory))
             .collect();
         let plain = match known {
-            Some(_) => None,
-            None => Some(plain::decide(&args, &mut inputs, around)?),
+            Some(format) => Plain::known(format),
+            None => plain::decide(&args, &mut inputs, around)?,
         };
-        let format = known.or(plain.as_ref().map(|plain| plain.format)).unwrap_or(Format::Text);
-        let per_line = plain.as_ref().map_or(PerLine::Any, |plain| plain.per_line);
-        let note = plain.as_ref().and_then(|plain| plain.note);
+        let format = plain.format;
         let (mut asked, mut separator) = (None, None);
         // In tables and lines, times are found by themselves.
         let finds_times = format.is_table() && !args.leading;
@@ -145,27 +143,7 @@ impl InputOptions {
             }
             (element, _) => (element, false),
         };
-        if !format.is_table() {
-            let of_tables = [
-                (!args.key.is_empty(), "--key"),
-                (args.header, "--header"),
-                (args.comments, "--comments"),
-                (args.no_header, "--no-header"),
-                (args.delimiter.is_some(), "--delimiter"),
-                (separator.is_some(), "-t with a character, which separates fields,"),
-                (args.leading, "--leading"),
-                (args.empty.is_some(), "--empty"),
-                (args.invalid.is_some(), "--invalid"),
-            ];
-            if let Some((_, option)) = of_tables.iter().find(|(is_given, _)| *is_given) {
-                let (input, name) = (inputs[0].name(), format.name());
-                let remedy = match format {
-                    Format::Text => "--from csv reads it as one, and -k N sorts its lines by a field",
-                    _ => "--from csv reads it as one",
-                };
-                bail!("{option} is for tables and lines, and {input} is {name}; {remedy}");
-            }
-        }
+        check_format(&args, format, &inputs[0])?;
         let order = KeyOrder {
             descending: args.reverse,
             nan: args.nan,
@@ -175,12 +153,6 @@ impl InputOptions {
             reading,
         };
         let line_end = if args.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
-        ensure!(
-            format == Format::Lines || line_end == LineEnd::Lf,
-            "--zero-terminated is for lines, and {} is {}",
-            inputs[0].name(),
-            format.name()
-        );
         let fields = match (format, separator) {
             (Format::Text, _) => Fields::Tokens,
             (Format::Lines, None) => Fields::Blanks(line_end),
@@ -199,9 +171,9 @@ impl InputOptions {
         Ok(Self {
             inputs,
             format,
-            per_line,
-            why: plain.map(|plain| plain.why),
-            note,
+            per_line: plain.per_line,
+            why: plain.why,
+            note: plain.note,
             type_assumed,
             dialect: Dialect { fields, header, comments: args.comments },
             by: By { columns, element, order },
@@ -253,8 +225,11 @@ impl Options {
         let around = Surroundings { memory, of_numbers: to_bits, each: args.each, in_place: args.in_place };
         let input = InputOptions::new(args.order, around)?;
         let format = input.format;
-        let input_paths: Vec<Option<PathBuf>> =
-            input.inputs.iter().filter_map(Input::path).map(canonical).filter(Option::is_some).collect();
+        let is_input = |path: PathBuf| {
+            let mut inputs = input.inputs.iter().filter_map(Input::path).filter_map(canonical);
+            inputs.any(|input| input == path)
+        };
+        let replaces_input = output.as_ref().and_then(canonical).is_some_and(is_input);
         let method = Method { algorithm: args.algo, variant: args.variant };
         match (method.algorithm, method.variant) {
             (Some(algorithm), variant) => drop(algorithm.variant(variant)?),
@@ -309,7 +284,7 @@ impl Options {
             device: Wanted::named(&args.device)?,
             memory,
             folders: args.temp_dir,
-            replaces_input: output.as_ref().is_some_and(|output| input_paths.contains(&canonical(output))),
+            replaces_input,
             output,
             output_element,
             timing,
@@ -401,6 +376,35 @@ fn of_bytes(name: &[u8]) -> Option<PathBuf> {
 #[cfg(not(unix))]
 fn of_bytes(name: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(name).ok().map(PathBuf::from)
+}
+
+/// Checks that options about fields and lines come with a format that has these.
+fn check_format(args: &OrderArgs, format: Format, input: &Input) -> anyhow::Result<()> {
+    let name = format.name();
+    let of_tables = [
+        (!args.key.is_empty(), "--key"),
+        (args.header, "--header"),
+        (args.comments, "--comments"),
+        (args.no_header, "--no-header"),
+        (args.delimiter.is_some(), "--delimiter"),
+        (matches!(args.element, TypeArg::Separator(_)), "-t with a character, which separates fields,"),
+        (args.leading, "--leading"),
+        (args.empty.is_some(), "--empty"),
+        (args.invalid.is_some(), "--invalid"),
+    ];
+    if let Some((_, option)) = of_tables.iter().find(|(is_given, _)| *is_given && !format.is_table()) {
+        let remedy = match format {
+            Format::Text => "--from csv reads it as one, and -k N sorts its lines by a field",
+            _ => "--from csv reads it as one",
+        };
+        bail!("{option} is for tables and lines, and {} is {name}; {remedy}", input.name());
+    }
+    ensure!(
+        format == Format::Lines || !args.zero_terminated,
+        "--zero-terminated is for lines, and {} is {name}",
+        input.name()
+    );
+    Ok(())
 }
 
 /// Checks that keys of `sort` mean the same here: one that is not numeric beside others that are is about text there.

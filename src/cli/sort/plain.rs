@@ -11,15 +11,20 @@ pub(super) struct Plain {
     pub(super) format: Format,
     /// How many numbers a line of text may have.
     pub(super) per_line: PerLine,
-    /// What decided.
-    pub(super) why: String,
+    /// What decided, if nobody said which it is.
+    pub(super) why: Option<String>,
     /// What is to be noted about that.
     pub(super) note: Option<&'static str>,
 }
 
 impl Plain {
+    /// What somebody said, or an extension.
+    pub(super) fn known(format: Format) -> Self {
+        Self { format, per_line: PerLine::Any, why: None, note: None }
+    }
+
     fn new(format: Format, per_line: PerLine, why: impl Into<String>) -> Self {
-        Self { format, per_line, why: why.into(), note: None }
+        Self { per_line, why: Some(why.into()), ..Self::known(format) }
     }
 }
 

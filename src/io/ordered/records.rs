@@ -16,7 +16,7 @@ use super::{Inputs, LITTLE, Last, Merged, PositionReader, Positions, not_sorted,
 use crate::error::Error;
 use crate::io::counts::Counts;
 use crate::io::output::Output;
-use crate::io::stream::cell::Cell;
+use crate::io::stream::cell::{Cell, Typing};
 use crate::io::stream::{Batch, Expected, Stream, Stretches};
 use crate::order::{KeyOrder, Reading, Selection};
 use crate::parallel::{self, WriteBehind};
@@ -158,7 +158,7 @@ pub(super) fn merge(
     }
     merged.types = inputs.types();
     let left_out = runs.iter().map(|run| run.stream.left_out);
-    let nulls = inputs.typings.iter().map(|typing| typing.counts());
+    let nulls = inputs.typings.iter().map(Typing::counts);
     merged.counts = nulls.chain(left_out).fold(Counts::default(), Counts::and);
     Ok(merged)
 }
