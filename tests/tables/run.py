@@ -158,6 +158,9 @@ def check_and_merge(begin: list[str], case: Case, expected: Expected, folder: Pa
         return ""
     names = [name for name, _ in case.files]
     options = [arg for arg in case.args if arg not in names]
+    if o.plain:
+        # The first line of what comes out may say something else.
+        options += ["-f", "lines" if o.lines else "text"]
     ending = Path(re.sub(r"\.(gz|zst)$", "", names[0], flags=re.IGNORECASE)).suffix
     code, _, stderr = execute([begin[0], "check", *case.args], case, folder)
     if code != (0 if expected.in_order else 1):
