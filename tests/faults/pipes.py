@@ -142,7 +142,7 @@ VANISHING = [
     (b"3\n1\n2", "sort", 0, b"1\n2\n3\n"),
     (b"", "sort", 0, b""),
     (b"3\n1\n-", "sort -o old.txt", 2, None),
-    (b"3 1e", "sort -o old.txt", 2, None),
+    (b"3\n1e", "sort -o old.txt", 2, None),
     (WORDS[:63], "sort -f bin -t u32 -o old.txt", 2, None),
     (WORDS[:61], "sort -m -f bin -t u32 -o old.txt", 2, None),
     (ARRAY[:-1], "sort -f npy -o old.txt", 2, None),
