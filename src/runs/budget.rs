@@ -19,8 +19,11 @@ pub struct Budget {
 /// A sort needs at least this.
 const LEAST: u64 = 512;
 
-/// What a process takes beside what it is told to take: its code, stacks, small blocks, and pages of files.
+/// What a process takes beside what it is told to take: stacks, small blocks, and pages of files.
 const OWN: u64 = 4 << 20;
+
+/// With less than this it is killed now and then.
+const NEEDED: u64 = 3 * OWN;
 
 /// The most records whose places in one part are told apart by 32 bits; a little fewer, since they are counted in steps.
 pub(crate) const RECORDS: u64 = (u32::MAX - (1 << 28)) as u64;
@@ -68,8 +71,13 @@ impl Budget {
     /// Bytes for all that share it.
     #[must_use]
     pub fn total(&self) -> u64 {
-        let of = |available: u64| available.saturating_sub(OWN) / 4 * 3;
-        *self.total.get_or_init(|| memory::available().map_or(u64::MAX, of))
+        let total = || {
+            let (untouched, space) = (memory::untouched(), memory::address_space_left());
+            let available = untouched.into_iter().chain(space).min();
+            let is_enough = untouched.is_none_or(|untouched| untouched >= NEEDED);
+            if is_enough { available.map_or(u64::MAX, |bytes| bytes.saturating_sub(OWN) / 4 * 3) } else { 0 }
+        };
+        *self.total.get_or_init(total)
     }
 
     /// Checks that more is available than the process itself takes, if anybody has asked for it.
@@ -82,7 +90,7 @@ impl Budget {
             return Ok(());
         }
         let (what, available) = ("gpusort itself".to_owned(), memory::available().unwrap_or_default());
-        Err(Error::new(ErrorKind::Memory { what, needed: OWN, available }))
+        Err(Error::new(ErrorKind::Memory { what, needed: NEEDED, available }))
     }
 
     /// Bytes for this sort, raised to what it needs at least.
