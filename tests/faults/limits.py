@@ -8,6 +8,8 @@ import os
 import random
 import resource
 from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import data
@@ -101,8 +103,22 @@ def find_cgroups() -> tuple[Path, str]:
     raise NotPossible("no cgroup of memory can be made")
 
 
-def run_cgroup(run: Run) -> None:
+@contextmanager
+def limited_group(run: Run, most: int) -> Iterator[Path]:
+    """A cgroup with this much memory, and no swap space."""
     folder, limit = run.shared["cgroups"]
+    cgroup = folder / f"gpusort-faults-{os.getpid()}-{run.index}"
+    cgroup.mkdir()
+    try:
+        (cgroup / limit).write_text(str(most))
+        if (cgroup / "memory.swap.max").exists():
+            (cgroup / "memory.swap.max").write_text("0")
+        yield cgroup
+    finally:
+        cgroup.rmdir()
+
+
+def run_cgroup(run: Run) -> None:
     # A file of words, text from a pipe, a file of text, words from a pipe.
     kind, piped = [("u32", False), ("txt", True), ("txt", False), ("u32", True)][run.index % 4]
     path, right = run.shared[kind]
@@ -117,17 +133,10 @@ def run_cgroup(run: Run) -> None:
     job = Job("sort", ["sort", *how, str(path), "-o", name], old={name: data.OLD}, new={name: check})
     if piped:
         job = Job("sort", ["sort", *how, "-o", name], job.old, new=job.new, stdin=str(path), piped=True)
-    cgroup = folder / f"gpusort-faults-{os.getpid()}-{run.index}"
-    cgroup.mkdir()
-    try:
-        (cgroup / limit).write_text(str(most))
-        if (cgroup / "memory.swap.max").exists():
-            (cgroup / "memory.swap.max").write_text("0")
+    with limited_group(run, most) as cgroup:
         run.attempt(job, cgroup=cgroup, timeout=120)
         for failure in range(len(run.failures)):
             run.failures[failure] += f"  (with {most // MIB} MiB)"
-    finally:
-        cgroup.rmdir()
     run.no_traces()
 
 

@@ -10,6 +10,7 @@ folder. What is random comes from the seed, the scenario and the number of the r
 machine, so such a run may have to be made several times.
 
 signals.py  signals, kill, together, tune     random moments; several runs in one folder
+sweeps.py   space, resident                   limits of memory, from little to plenty
 limits.py   memory, cgroup, threads, files    limits of the system
 outputs.py  disk, descriptors, foreign        where the output goes, and who looks on
 spill.py    spill                             temporary files
@@ -39,10 +40,11 @@ import outputs
 import pipes
 import signals
 import spill
+import sweeps
 from harness import TIMEOUT, UMASK, NotPossible, Report, Scenario, Setup, one, remove
 
 SCENARIOS: list[Scenario] = [
-    scenario for module in (signals, limits, outputs, spill, pipes, mutated) for scenario in module.SCENARIOS
+    scenario for module in (signals, sweeps, limits, outputs, spill, pipes, mutated) for scenario in module.SCENARIOS
 ]
 # Failures of each scenario; characters of one.
 SHOWN = 3
