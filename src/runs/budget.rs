@@ -23,7 +23,7 @@ const LEAST: u64 = 512;
 const OWN: u64 = 4 << 20;
 
 /// With less than this it is killed now and then.
-const NEEDED: u64 = 2 * OWN;
+const NEEDED: u64 = 3 * OWN;
 
 /// The most records whose places in one part are told apart by 32 bits; a little fewer, since they are counted in steps.
 pub(crate) const RECORDS: u64 = (u32::MAX - (1 << 28)) as u64;
