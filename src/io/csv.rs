@@ -537,8 +537,9 @@ impl Table {
                             fields[key] = field;
                         }
                     });
-                    if let Some(comment) = self.fields.comment(bytes, start) {
-                        fields.fill(comment);
+                    if self.fields.comment(bytes, start).is_some() {
+                        // Any of it is no number, and there may be separators in it.
+                        fields.fill(start..start + 1);
                     }
                     for field in &fields {
                         let begin = lines.len();

@@ -252,6 +252,13 @@ fn comments_stay_on_top_where_that_is_asked_for() {
         let first = sorted(&[&["sort", "--invalid", "first"], args].concat(), "3 1\n# 2\n");
         assert_eq!(first, "# 2\n3 1\n");
     }
+    // Positions are of keys alone, in which nothing of a comment may be taken for another one.
+    for memory in [&[][..], &["--memory", "1"]] {
+        let args = [&["sort", "-t:", "-k2", "-k1", "--invalid", "last", "--argsort"], memory].concat();
+        assert_eq!(sorted(&args, "#a:5:6\n7:x\n3:4\n#b:1\n8:x\n"), "2\n1\n4\n0\n3\n", "{memory:?}");
+        let args = [&["sort", "-t#", "-k2"], memory].concat();
+        assert_eq!(sorted(&args, "a#3\n#2\n"), "#2\na#3\n");
+    }
     let error = refused(&["sort", "-f", "text", "--comments"], "1\n");
     assert!(error.contains("--comments is for tables and lines"), "{error}");
 }

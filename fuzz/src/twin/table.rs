@@ -222,6 +222,7 @@ pub fn has_nul(fields: Fields) -> bool {
 /// The lines of one input.
 fn lines(bytes: &[u8], input: usize, fields: Fields) -> Vec<Row> {
     let mut rows = Vec::new();
+    let is_split_at_hash = matches!(fields, Fields::Split(b'#', _));
     if has_nul(fields) {
         for (number, line) in bytes.split_inclusive(|&byte| byte == 0).enumerate() {
             let is_ended = line.ends_with(b"\0");
@@ -231,7 +232,7 @@ fn lines(bytes: &[u8], input: usize, fields: Fields) -> Vec<Row> {
                 Fields::Split(byte, _) => raw.split(|&at| at == byte).map(<[u8]>::to_vec).collect(),
                 _ => words(&raw, b" \t\n"),
             };
-            let is_comment = raw.starts_with(b"#");
+            let is_comment = raw.starts_with(b"#") && !is_split_at_hash;
             rows.push(Row { raw, end, is_ended, fields, input, line: number + 1, is_comment });
         }
         return rows;
@@ -250,7 +251,7 @@ fn lines(bytes: &[u8], input: usize, fields: Fields) -> Vec<Row> {
             }
             _ => words(&raw, b" \t"),
         };
-        let is_comment = raw.starts_with(b"#");
+        let is_comment = raw.starts_with(b"#") && !is_split_at_hash;
         rows.push(Row { raw, end, is_ended, fields, input, line: number + 1, is_comment });
     }
     rows

@@ -124,7 +124,9 @@ impl Fields {
     /// whatever its fields are.
     #[inline]
     pub(in crate::io) fn comment(self, bytes: &[u8], start: usize) -> Option<Range<usize>> {
-        if bytes.get(start) != Some(&b'#') || !matches!(self, Self::Blanks(_) | Self::Split(..)) {
+        // Where it separates fields, it is no comment.
+        let has_comments = matches!(self, Self::Blanks(_) | Self::Split(..)) && self.separator() != b'#';
+        if bytes.get(start) != Some(&b'#') || !has_comments {
             return None;
         }
         let line = &bytes[start..start + memchr(self.line_end().byte(), &bytes[start..])?];
