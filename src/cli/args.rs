@@ -410,7 +410,7 @@ Examples:
   seq 100000 | shuf | gpusort sort | head -3    a pipeline
   gpusort sort -k price:r -k id sales.csv       rows of a table, largest price first, then by id
   gpusort sort --top 10 -k score games.csv      the ten rows with the lowest score
-  du -a | gpusort sort -k 1:r                   lines by a field, largest first
+  du -a | gpusort sort -nr                      lines by their first field, largest first
   ps aux | gpusort sort --header -k %CPU:r      ... which the first line names
   gpusort sort -u *.txt.gz                      each number once, of compressed files
   gpusort sort -r -t f32 a.bin -o a.bin         raw binary floats, largest first, in place
@@ -427,15 +427,16 @@ Order:
   The result never depends on the device or the algorithm.
 
 Numbers in text:
-  Separated by white space, printed one a line, spelled as they were: 007, +5 and 1e3 stay as they
-  are. Lines that begin with # are comments. The whole input has one type: the first of u32, i32,
-  u64, i64 that holds every number, or f64 if there are decimals. What no type holds is an error,
-  never a wrong order.
+  One a line, where the first line is one number; --from text reads any number of them. They are
+  spelled as they were: 007, +5 and 1e3 stay as they are. Lines that begin with # are comments,
+  which are left out. The whole input has one type: the first of u32, i32, u64, i64 that holds every
+  number, or f64 if there are decimals. What no type holds is an error, never a wrong order.
 
 Lines:
-  What du, wc -l, uniq -c, ps and logs print, by one of their fields, which blanks separate, or the
-  character given with -t. Each comes out byte for byte. --header keeps the first line on top;
-  --leading takes 45% for 45.
+  Where the first line has several fields, or an option such as -n or -k is about fields: what du,
+  wc -l, uniq -c, ps and logs print, by the first field or --key. Blanks separate fields, or the
+  character given with -t. Each line comes out byte for byte. --header keeps the first line on top,
+  --comments those that begin with #; --leading takes 45% for 45.
 
 Tables (CSV, TSV):
   Rows come out byte for byte, below the header. Each column that --key names has one type, as text
@@ -588,7 +589,7 @@ pub(super) struct SortArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = HOW)]
     pub(super) parallel: Option<u64>,
 
-    /// Where the timing goes; auto is standard output where no data would be spoilt, else stderr
+    /// Where the timing goes; auto is standard output beside -o or on a terminal, else stderr if that is a terminal
     #[arg(
         long,
         value_name = "WHERE",

@@ -1,4 +1,4 @@
-//! Resolves the options against each other; nothing is opened here.
+//! Resolves the options against each other. Of inputs only the first line is read, where that decides what they are.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};

@@ -43,14 +43,11 @@ pub(super) fn decide(
     let is_stdin = matches!(&*inputs, [input] if input.is_stdin());
     // A quarter of the memory that is taken without a limit of its own.
     let most = || around.memory.unwrap_or_else(|| Budget::default().total() / 2) / 2;
+    // What cannot be replaced, or read, is told of one of many files when it is its turn.
     let is_refused = around.in_place && inputs.iter().any(|input| !input.can_be_read_again());
-    let first = match is_refused {
-        true => FirstLine::Missing,
-        false => match first_line(inputs, is_stdin, &most) {
-            // What is wrong with one of many files is told when it is its turn.
-            Err(_) if around.each => FirstLine::Missing,
-            first => first?,
-        },
+    let first = match first_line(if is_refused { &mut [] } else { inputs }, is_stdin, &most) {
+        Err(_) if around.each => FirstLine::Missing,
+        first => first?,
     };
     Ok(match first {
         FirstLine::Missing => Plain::new(Format::Text, PerLine::Any, "text, as there are no records"),
