@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::compression::{self, Compression, Unread};
 use super::first_line::Begun;
-use super::number::is_space;
+use super::number::{ends_line, is_space};
 use crate::error::Error;
 use crate::error::Hint;
 use crate::file::{fill, fill_at, read_at};
@@ -690,6 +690,15 @@ impl Text {
     pub(super) fn line(&self, byte: usize) -> String {
         let (name, earlier, here) = self.before(byte);
         format!("{name}:{}", earlier.lines + Before::of_rows(here, self.line_end).lines + 1)
+    }
+
+    /// The line of text that a byte is in, without a byte order mark.
+    pub(super) fn line_around(&self, byte: usize) -> &[u8] {
+        let part = self.parts.iter().rfind(|part| part.range.start <= byte);
+        let first = part.map_or(0, |part| part.range.start);
+        let begin = self.bytes[first..byte].iter().rposition(|&byte| ends_line(byte));
+        let rest = &self.bytes[begin.map_or(first, |end| first + end + 1)..];
+        rest.split(|&byte| ends_line(byte)).next().unwrap_or_default()
     }
 
     /// The name of a byte's input, and what comes before the byte in it: before its part, and within that.

@@ -15,7 +15,7 @@ use std::ops::Range;
 use self::integers::{Integers, NotInteger};
 use super::counts::Counts;
 use super::infer::{Conflict, Inference, Refused, Span, Spot};
-use super::number::{PerLine, Tokens, ends_line, token_at};
+use super::number::{PerLine, Tokens, token_at};
 use super::records::{Print, Records, Spelling};
 use super::source::{Part, Text};
 use crate::error::{Error, Hint};
@@ -128,8 +128,7 @@ fn spot(text: &Text, place: usize) -> Spot {
 
 /// The error that the token at this offset is refused, or that its line has several.
 fn refused(text: &Text, place: usize, per_line: PerLine, why: impl FnOnce(&[u8]) -> Refused) -> Error {
-    let begin = text.bytes[..place].iter().rposition(|&byte| ends_line(byte)).map_or(0, |end| end + 1);
-    let line = text.bytes[begin..].split(|&byte| ends_line(byte)).next().unwrap_or_default();
+    let line = text.line_around(place);
     if per_line != PerLine::Any && Tokens::new(line).nth(1).is_some() {
         return several(text.place(place));
     }
