@@ -20,11 +20,12 @@ use std::time::Duration;
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
+use crate::io::batch::{Keyed, Piece};
 use crate::io::binary::{self, Source};
 use crate::io::csv::Table;
 use crate::io::records::{Print, Spelling, write_records, write_text};
-use crate::io::stream::{How, Kind};
 use crate::io::{Counts, Output, Text, npy};
+use crate::io::{How, Kind};
 use crate::key::{ElementType, KeyMap, KeyWords};
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
@@ -97,6 +98,8 @@ enum Content<'a> {
     Numbers { keys: Incoming<'a>, map: KeyMap, spelling: Spelling, counts: Counts },
     /// Rows of a table, by words of which the next decides where those before it are equal.
     Rows { words: Vec<Words<'a>>, table: Box<Table> },
+    /// Records of one of several parts.
+    Keyed(Keyed),
 }
 
 impl<'a> Content<'a> {
@@ -175,6 +178,7 @@ impl<'a> Dataset<'a> {
         match &self.content {
             Content::Numbers { keys, .. } => keys.n,
             Content::Rows { words, .. } => words.first().map_or(0, Words::len),
+            Content::Keyed(keyed) => keyed.pieces.iter().map(Piece::len).sum(),
         }
     }
 
@@ -200,6 +204,7 @@ impl<'a> Dataset<'a> {
             Content::Rows { words, .. } => {
                 (words.iter().map(Words::width).max().unwrap_or(KeyWords::One), true)
             }
+            Content::Keyed(_) => (KeyWords::Two, true),
         };
         Shape { key, positions: ask.positions || has_payload }
     }
@@ -211,6 +216,8 @@ impl<'a> Dataset<'a> {
             Content::Numbers { map, .. } => map.element.name().to_owned(),
             Content::Rows { table, .. } if table.types.is_empty() => ElementType::U32.name().to_owned(),
             Content::Rows { table, .. } => table.types.join(","),
+            // What they are is known at the end.
+            Content::Keyed(_) => String::new(),
         }
     }
 
@@ -220,7 +227,7 @@ impl<'a> Dataset<'a> {
         match &self.content {
             _ if ask.positions => Some(ElementType::U32),
             Content::Numbers { map, .. } => Some(map.element),
-            Content::Rows { .. } => None,
+            Content::Rows { .. } | Content::Keyed(_) => None,
         }
     }
 
@@ -232,7 +239,7 @@ impl<'a> Dataset<'a> {
     pub fn into_keys(self) -> Result<Option<(Words<'a>, KeyMap)>, Error> {
         match self.content {
             Content::Numbers { keys, map, .. } => Ok(Some((keys.collect()?, map))),
-            Content::Rows { .. } => Ok(None),
+            Content::Rows { .. } | Content::Keyed(_) => Ok(None),
         }
     }
 
@@ -242,13 +249,18 @@ impl<'a> Dataset<'a> {
         match &self.content {
             Content::Numbers { counts, .. } => *counts,
             Content::Rows { table, .. } => table.counts,
+            Content::Keyed(keyed) => keyed.counts,
         }
     }
 
     /// A column name of a table's header that is a number, so that it may be data.
     #[must_use]
     pub fn doubtful_header(&self) -> Option<&str> {
-        if let Content::Rows { table, .. } = &self.content { table.doubtful_header.as_deref() } else { None }
+        match &self.content {
+            Content::Rows { table, .. } => table.doubtful_header.as_deref(),
+            Content::Keyed(keyed) => keyed.doubtful_header.as_deref(),
+            Content::Numbers { .. } => None,
+        }
     }
 
     /// Orders the records, as far as requested.
@@ -290,49 +302,11 @@ impl<'a> Dataset<'a> {
                 let form = if ask.positions { Written::RowNumbers(table) } else { Written::Rows(table) };
                 (POSITIONS, Request::positions_by(words), form)
             }
+            Content::Keyed(_) => return Err(Error::input("a part", "is no whole input")),
         };
         let ordered = sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?;
         let Self { reading, parsing, .. } = self;
         Ok(Outcome { ordered, map, form, n, format: ask.format, reading, parsing })
-    }
-}
-
-impl Dataset<'_> {
-    /// Orders the records, and writes their keys: tokens, if they have a spelling and text is asked for, elements, or the
-    /// key fields of rows. Returns their positions among all records read.
-    fn order_keys(self, sorter: &Sorter, ask: Ask, output: &mut Output) -> Result<(Vec<u32>, Done), Error> {
-        let n = self.len();
-        let Self { content, reading, parsing, .. } = self;
-        let sort = |request: Request| {
-            let done = sorter.run(request.select(ask.selection).by(ask.method), &mut |_, _| {})?;
-            Ok::<_, Error>((done.words.into_vec().unwrap_or_default(), done.repeated, done.report))
-        };
-        let nothing = |_| {};
-        let start;
-        let (positions, repeated, report, result): (Vec<u32>, _, _, _) = match content {
-            Content::Numbers { keys, map, spelling, .. } => {
-                let keys = keys.collect()?.joined();
-                let (positions, repeated, report) = sort(Request::positions(keys.borrowed()))?;
-                start = Instant::now();
-                let result = match spelling {
-                    Spelling::AsRead { text, starts } if !ask.format.is_bits() => {
-                        write_records(&text, &starts.joined().gathered(&positions), output, nothing)
-                    }
-                    _ => binary::write(&keys.gathered(&positions), map, output, nothing),
-                };
-                (positions, repeated, report, result)
-            }
-            Content::Rows { words, table } => {
-                let (rows, repeated, report) = sort(Request::positions_by(words))?;
-                start = Instant::now();
-                let result = table.write_keys(&rows, output);
-                (table.numbers(rows), repeated, report, result)
-            }
-        };
-        result.map_err(|error| output.failed(error))?;
-        let reading = reading.wait();
-        let cut = n - repeated - positions.len();
-        Ok((positions, Done { report, reading, parsing, writing: start.elapsed(), repeated, cut }))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
-use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Format, Input, Memory, PerLine};
+use gpusort::unstable::io::{How, Kind};
 use gpusort::unstable::order::{KeyOrder, Selection};
 use gpusort::unstable::runs::Budget;
 use gpusort::{ElementType, Sorter};

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::io::ordered::{Written, check, merge};
-use gpusort::unstable::io::stream::{How, Kind, Stretches};
+use gpusort::unstable::io::{How, Kind, Stretches};
 use gpusort::unstable::io::{Input, Memory, Output as Sink, PerLine};
 use gpusort::unstable::order::{KeyOrder, Selection};
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn long_records_from_a_pipe_take_linear_time() {
         let look = |how: How, input: String| {
             let input = Input::Memory(Memory::new("pipe", input.as_bytes(), &[16]));
             assert_eq!(
-                check(std::slice::from_ref(&input), &how, false, &Stretches::default(), |_| {}).unwrap(),
+                check(std::slice::from_ref(&input), &how, false, Stretches::default(), |_| {}).unwrap(),
                 None
             );
             let mut sink = Sink::memory();
@@ -58,12 +58,17 @@ proptest! {
     fn all_cores_find_what_is_found_record_by_record(
         case in cases(&[&["1"]]),
         piece in 1..60_usize,
-        least in 1..80_usize,
+        most in 1..200_usize,
     ) {
-        let found = |stretches: &Stretches| {
+        let found = |stretches: Stretches| {
             check(&case.inputs, &case.how, case.unique, stretches, |_| {}).map_err(|error| error.to_string())
         };
-        let one_by_one = found(&Stretches { least: usize::MAX, most: 1 << 12, piece: 1 });
-        prop_assert_eq!(found(&Stretches { least, most: 1 << 12, piece }), one_by_one);
+        let one_by_one = found(Stretches { most: 1, piece: Some(1) });
+        let at_once = found(Stretches { most, piece: Some(piece) });
+        // What comes after −0 in a pipe may be known or not.
+        let may_differ = |found: &Result<_, String>| found.as_ref().is_err_and(|it| it.ends_with("cannot be read twice"));
+        if !may_differ(&one_by_one) && !may_differ(&at_once) {
+            prop_assert_eq!(at_once, one_by_one);
+        }
     }
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
-use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Format, Input, LineEnd, PerLine};
+use gpusort::unstable::io::{How, Kind};
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 use gpusort::{ElementType, Sorter};
 

@@ -3,8 +3,8 @@
 use gpusort::Sorter;
 use gpusort::unstable::io::csv::By;
 use gpusort::unstable::io::records::write_text;
-use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Format, Input, Memory, PerLine, Print, Records, Spelling, Text, text};
+use gpusort::unstable::io::{How, Kind};
 use gpusort::unstable::key::{ElementType, KeyMap};
 use gpusort::unstable::order::{KeyOrder, Selection};
 use gpusort::unstable::words::Words;

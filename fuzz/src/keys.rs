@@ -5,7 +5,7 @@
 
 use gpusort::Hint;
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
-use gpusort::unstable::io::stream::{How, Kind};
+use gpusort::unstable::io::{How, Kind};
 use gpusort::unstable::order::{KeyOrder, Selection};
 
 use crate::choices::{BETWEEN, Choices};

@@ -2,7 +2,7 @@
 
 use std::fmt::{Debug, Write};
 
-use gpusort::unstable::io::stream::How;
+use gpusort::unstable::io::How;
 use gpusort::unstable::io::{Format, Input, Memory};
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::runs::Budget;

@@ -6,7 +6,7 @@ use gpusort::unstable::io::Format;
 use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::By;
 use gpusort::unstable::io::npy::Header;
-use gpusort::unstable::io::stream::{How, Kind};
+use gpusort::unstable::io::{How, Kind};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::Nulls;
 

@@ -8,7 +8,7 @@ use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::{By, Dialect};
 use gpusort::unstable::io::npy::Header;
 use gpusort::unstable::io::ordered::{self, Written};
-use gpusort::unstable::io::stream::{How, Kind, Stretches};
+use gpusort::unstable::io::{How, Kind, Stretches};
 use gpusort::unstable::io::{Format, Input, Output, PerLine, Print};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
@@ -198,7 +198,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         return Err(differ(&("merge in pieces, and of files", &told), &pipes, &files));
     }
 
-    let found = check(&case, &from_files, &ONE_BY_ONE);
+    let found = check(&case, &from_files, ONE_BY_ONE);
     let mut checked = found.clone();
     if !matches!(twin, Err(Refusing { check: None, .. })) {
         spoil(&mut checked);
@@ -225,13 +225,13 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         }
     }
     // In pieces of few bytes, by several cores.
-    let stretches = Stretches { least: 1, most: 1 << 12, piece: 1 + usize::from(pieces[0] % 32) };
-    let together = check(&case, &from_files, &stretches);
+    let stretches = Stretches { most: 1 << 12, piece: Some(1 + usize::from(pieces[0] % 32)) };
+    let together = check(&case, &from_files, stretches);
     if together != found {
         let [together, one_by_one] = [together, found].map(|it| shown(&it));
         return Err(differ(&("check together, and one by one", &told), &together, &one_by_one));
     }
-    let piecewise = if flags / 64 % 2 == 0 { found.clone() } else { check(&case, &from_pipes, &stretches) };
+    let piecewise = if flags / 64 % 2 == 0 { found.clone() } else { check(&case, &from_pipes, stretches) };
     let both_refuse = is_bits && piecewise.is_err() && found.is_err();
     if piecewise != found && !both_refuse && !is_minus_zero_in_a_pipe(&piecewise, &views) {
         let [pipes, files] = [piecewise, found].map(|it| shown(&it));
@@ -273,10 +273,10 @@ fn merge(case: &Case, inputs: &[Input]) -> Said<Merged> {
 }
 
 /// One record after another.
-const ONE_BY_ONE: Stretches = Stretches { least: usize::MAX, most: 1 << 12, piece: 1 };
+const ONE_BY_ONE: Stretches = Stretches { most: 1, piece: Some(1) };
 
 /// The place of a disorder; nothing if there is none.
-fn check(case: &Case, inputs: &[Input], stretches: &Stretches) -> Said {
+fn check(case: &Case, inputs: &[Input], stretches: Stretches) -> Said {
     let found = ordered::check(inputs, &case.how(inputs)?, case.selection.unique, stretches, |_| {})?;
     let place = found.map(|found| found.place).unwrap_or_default();
     // Of several keys it names the first that differs; a column's name may have commas of its own.

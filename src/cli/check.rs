@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use gpusort::unstable::io::Input;
+use gpusort::unstable::io::Stretches;
 use gpusort::unstable::io::ordered::{self, Disorder};
-use gpusort::unstable::io::stream::Stretches;
 
 use super::args::{CheckArgs, Progress as When};
 use super::meant::{self, FileAsKey};
@@ -33,7 +33,7 @@ pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
     options.note.filter(|_| !quiet).into_iter().for_each(|note| progress.note(note));
     progress.phase("check", Unit::Bytes, options.inputs.iter().map(Input::size).sum());
     let read = |done| progress.set(done);
-    let found = ordered::check(&options.inputs, &how, options.unique, &Stretches::default(), read);
+    let found = ordered::check(&options.inputs, &how, options.unique, Stretches::default(), read);
     let found = found.map_err(|error| file.explain(error.into()))?;
     progress.end();
     let Some(Disorder { place, value, before }) = found else { return Ok(ExitCode::SUCCESS) };

@@ -283,7 +283,7 @@ fn sort_parts(
     let runs = Runs::of(first, &mut parts, options.ask, &chosen.sorter, &mut folders)?;
     options.check_promise(parts.written(&options.ask, runs.records()))?;
     let watched = options.watched(progress);
-    let (done, report) = runs.merge(&parts, &chosen.sorter, &mut output, &watched)?;
+    let (done, report) = runs.merge(&parts, &mut output, &watched)?;
     let start = Instant::now();
     options.finish(output)?;
     options.lost(done.counts.comments).into_iter().for_each(|note| progress.note(&note));

@@ -9,7 +9,7 @@
 //! it, since each takes memory of its own, and short ones more than their text.
 
 use super::csv::{self, Dialect};
-use super::number::{ends_line, is_space};
+use super::number::{PerLine, is_space};
 use super::source::{BLOCK, Before, Input, LineEnd, MARK, Opened, Text};
 use crate::error::Error;
 use crate::parallel;
@@ -18,8 +18,8 @@ use crate::runs::{Budget, RECORDS};
 /// What the records of a text are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
-    /// Numbers.
-    Tokens,
+    /// Numbers, so many on a line.
+    Tokens(PerLine),
     /// Rows of this form, or tokens that are no numbers.
     Rows(Dialect),
 }
@@ -28,7 +28,7 @@ impl Form {
     /// About how much memory each record takes beside its text, in bytes, with this many keys.
     fn record(self, keys: u64) -> u64 {
         match self {
-            Self::Tokens => 40,
+            Self::Tokens(_) => 40,
             Self::Rows(_) => 32 + 40 * keys.max(1),
         }
     }
@@ -50,14 +50,19 @@ impl Form {
 
     fn are_tokens(self) -> bool {
         match self {
-            Self::Tokens => true,
+            Self::Tokens(_) => true,
             Self::Rows(dialect) => dialect.fields.are_tokens(),
         }
     }
 
+    /// Whether it depends on the other lines what blank ones are.
+    fn has_blank_lines(self) -> bool {
+        matches!(self, Self::Rows(dialect) if !dialect.fields.are_of_lines())
+    }
+
     fn line_end(self) -> LineEnd {
         match self {
-            Self::Tokens => LineEnd::Lf,
+            Self::Tokens(_) => LineEnd::Lf,
             Self::Rows(dialect) => dialect.fields.line_end(),
         }
     }
@@ -97,13 +102,39 @@ pub(crate) struct Chunks<'a> {
     pub(crate) bytes: u64,
     /// Whether one was given.
     is_begun: bool,
+    /// How much of an input is read at once that may be a pipe.
+    room: usize,
+    /// Room for a text, which may have bytes of an earlier one.
+    spare: Vec<u8>,
+}
+
+/// Writes these bytes at a place of others, or after them, and returns where they end.
+fn put(bytes: &mut Vec<u8>, at: usize, these: &[u8]) -> usize {
+    let end = at + these.len();
+    if bytes.len() < end {
+        bytes.resize(end, 0);
+    }
+    bytes[at..end].copy_from_slice(these);
+    end
 }
 
 impl<'a> Chunks<'a> {
     /// The inputs' text from the beginning; `keys` is the number of keys of a row.
     pub(crate) fn new(inputs: &'a [Input], form: Form, keys: usize, budget: &'a Budget) -> Self {
         let (open, rest, before) = (None, Vec::new(), None);
-        Self { inputs, form, keys: keys as u64, budget, open, rest, before, bytes: 0, is_begun: false }
+        Self {
+            inputs,
+            form,
+            keys: keys as u64,
+            budget,
+            open,
+            rest,
+            before,
+            bytes: 0,
+            is_begun: false,
+            room: 0,
+            spare: Vec::new(),
+        }
     }
 
     /// Leaves out what was not read.
@@ -126,8 +157,8 @@ impl<'a> Chunks<'a> {
 
     /// About how much memory a record takes beside its text.
     fn record(&self) -> u64 {
-        // A key and a place of the one that is read meanwhile.
-        let next = if self.is_begun { 12 + 4 * self.keys } else { 0 };
+        // Keys that stay, and the places of records; with those of the one that is read meanwhile.
+        let next = if self.is_begun { 36 + 20 * self.keys } else { 0 };
         self.form.record(self.keys) + self.budget.of_position() + next
     }
 
@@ -217,6 +248,102 @@ impl<'a> Chunks<'a> {
         Ok((!text.parts.is_empty()).then_some(text))
     }
 
+    /// The next records that are there, of about `most` bytes, but at least one; `None` at the end. Waits for others only
+    /// where no record is whole. Parts of two inputs come together only where the first has nothing but blank lines.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub(crate) fn some(
+        &mut self,
+        most: usize,
+        opens: &dyn Fn(&Input) -> Result<Opened, Error>,
+    ) -> Result<Option<Text>, Error> {
+        let mut text = Text { line_end: self.form.line_end(), ..Text::default() };
+        while !self.is_over() && (text.parts.is_empty() || !self.may_end(&text)) {
+            if text.parts.is_empty() {
+                text.bytes = std::mem::take(&mut self.spare);
+            }
+            let begin = if text.parts.is_empty() { 0 } else { text.bytes.len() };
+            let mut filled = begin;
+            if self.open.is_none() {
+                self.open = Some(opens(&self.inputs[0])?);
+                self.inputs = &self.inputs[1..];
+                self.before = None;
+            } else if self.before.is_some_and(|before| before.columns > 0) {
+                filled = put(&mut text.bytes, filled, b" ");
+            }
+            filled = put(&mut text.bytes, filled, &self.rest);
+            self.rest.clear();
+            let mut looked = begin;
+            loop {
+                let count = self.more(&mut text.bytes, filled, most)?;
+                filled += count;
+                if count == 0 {
+                    text.bytes.truncate(filled);
+                    break;
+                }
+                let new = filled.saturating_sub(count + 1).max(begin);
+                if self.may_have_whole(&text.bytes[new..filled], filled - begin, looked - begin) {
+                    looked = filled;
+                    let rest = text.bytes.split_off(filled);
+                    if let Some(cut) = self.cut(&text, begin) {
+                        self.rest = text.bytes.split_off(cut);
+                        self.end_part(&mut text, begin);
+                        self.is_begun = true;
+                        return Ok(Some(text));
+                    }
+                    text.bytes.extend_from_slice(&rest);
+                }
+            }
+            self.end_part(&mut text, begin);
+            self.open = None;
+        }
+        self.is_begun = true;
+        Ok((!text.parts.is_empty()).then_some(text))
+    }
+
+    /// Has the room of a text that nobody needs any more taken for another one: new pages would cost page faults.
+    pub(crate) fn recycle(&mut self, text: Text) {
+        self.spare = text.bytes;
+    }
+
+    /// Reads what is there of the open input after these bytes, in room that becomes larger each time it was filled; 0 at the
+    /// end.
+    fn more(&mut self, bytes: &mut Vec<u8>, filled: usize, most: usize) -> Result<usize, Error> {
+        const FIRST: usize = 1 << 16;
+        let Some(opened) = &mut self.open else { return Ok(0) };
+        if filled == bytes.len() {
+            let first = if opened.is_ready() { most } else { FIRST };
+            // In proportion to what is there, where a record is longer.
+            let room = self.room.clamp(first.min(most), most).max(filled / 2).max(1);
+            opened.grow(bytes, room)?;
+            bytes.resize(filled + room, 0);
+        }
+        let count = opened.read_some(&mut bytes[filled..])?;
+        if filled + count == bytes.len() {
+            self.room = (2 * count).max(self.room);
+        }
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    /// Whether there may be a whole record in so many bytes, of which these are new; so many were looked at without finding one.
+    /// To look at a long one with every piece that comes would take very long.
+    fn may_have_whole(&self, new: &[u8], length: usize, looked: usize) -> bool {
+        const SHORT: usize = 1 << 16;
+        let has_end = match self.form {
+            form if form.are_tokens() => new.iter().any(|&byte| is_space(byte)),
+            form => memchr::memchr(form.line_end().byte(), new).is_some(),
+        };
+        has_end && (length < SHORT || length >= looked + looked / 4)
+    }
+
+    /// Whether reading never waits for others.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.open.as_ref().is_none_or(Opened::is_ready)
+    }
+
     /// The only input, if it is a file that fits whatever is in it, and is not begun.
     fn whole_file(&mut self) -> Result<Option<Text>, Error> {
         let [input] = self.inputs else { return Ok(None) };
@@ -290,6 +417,7 @@ impl<'a> Chunks<'a> {
     fn cut(&self, text: &Text, begin: usize) -> Option<usize> {
         let part = &text.bytes[begin..];
         let cut = match self.form {
+            Form::Tokens(PerLine::One | PerLine::Whole) => end_of_lines(part),
             form if form.are_tokens() => cut_of_text(part),
             Form::Rows(dialect) if self.before.is_none() => {
                 let first = csv::end_of_first_row(part, dialect);
@@ -298,28 +426,30 @@ impl<'a> Chunks<'a> {
                 })
             }
             Form::Rows(dialect) => csv::end_of_rows(part, dialect.fields, false),
-            Form::Tokens => None,
+            Form::Tokens(_) => None,
         };
         cut.map(|cut| begin + cut).or_else(|| (begin > 0 && self.may_end(text)).then_some(begin))
     }
 
     /// Whether a chunk may end after these parts: the first row of all says what blank lines are.
     fn may_end(&self, text: &Text) -> bool {
-        let mut bytes = text.parts.iter().flat_map(|part| &text.bytes[part.range.clone()]);
-        self.is_begun || self.form.are_tokens() || bytes.any(|&byte| !ends_line(byte))
+        self.is_begun || !self.form.has_blank_lines() || text.has_more_than_blank_lines()
     }
+}
+
+/// After the last line.
+fn end_of_lines(bytes: &[u8]) -> Option<usize> {
+    // An LF may follow the last byte.
+    let without = &bytes[..bytes.len().saturating_sub(1)];
+    memchr::memrchr(b'\n', bytes).or_else(|| memchr::memrchr(b'\r', without)).map(|end| end + 1)
 }
 
 /// After the last line, or in a line of many tokens after a blank.
 fn cut_of_text(bytes: &[u8]) -> Option<usize> {
-    if let Some(newline) = memchr::memrchr(b'\n', bytes) {
-        return Some(newline + 1);
+    if let Some(end) = end_of_lines(bytes) {
+        return Some(end);
     }
-    // An LF may follow the last byte.
     let without = &bytes[..bytes.len().saturating_sub(1)];
-    if let Some(cr) = memchr::memrchr(b'\r', without) {
-        return Some(cr + 1);
-    }
     let is_comment = bytes.first() == Some(&b'#');
     let blank = without.iter().rposition(|&byte| is_space(byte)).filter(|_| !is_comment)?;
     Some(blank + 1)

@@ -44,18 +44,10 @@ impl Counts {
     }
 
     pub(super) fn add(&mut self, class: Class) {
-        *self.of(class) += 1;
-    }
-
-    pub(super) fn remove(&mut self, class: Class) {
-        *self.of(class) -= 1;
-    }
-
-    fn of(&mut self, class: Class) -> &mut u64 {
-        match class {
+        *match class {
             Class::Nan => &mut self.nan,
             Class::Empty => &mut self.empty,
             Class::Invalid => &mut self.invalid,
-        }
+        } += 1;
     }
 }

@@ -11,30 +11,34 @@ mod rows;
 mod sort_key;
 mod words;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::Range;
 
 use self::column::Column;
 use self::dialect::trimmed;
 use self::rows::{end_of_row, for_each_field, line_end};
+use super::batch::Kind;
 use super::counts::Counts;
+use super::frames::KeysOfRuns;
 use super::infer::{Inference, Refused, Spot};
+use super::keys::{self, Keys};
+use super::number::{PerLine, Tokens, ends_line, is_space};
 use super::print;
-use super::records::touch;
-use super::source::{LineEnd, Text};
-use super::text::{conflicting, piece_size};
+use super::records::{Records, touch};
+use super::source::{Input, LineEnd, Text};
+use super::text::{conflicting, piece_size, several};
 use crate::error::Error;
 use crate::key::{ElementType, KeyMap, Word};
 use crate::memory::prefetch;
-use crate::order::KeyOrder;
+use crate::order::{KeyOrder, Reading};
 use crate::parallel::map_parts;
 use crate::words::{Width, Words, by_width, in_one};
 
 pub use self::dialect::{Dialect, Fields};
 pub(super) use self::header::{Found, Header};
-pub(super) use self::rows::{
-    Line, Row, RowReader, UNCLOSED, end_of_first_row, end_of_rows, lacking_end, pieces,
-};
+use self::rows::{Line, Row, RowReader, UNCLOSED};
+pub(super) use self::rows::{end_of_first_row, end_of_rows, lacking_end};
 pub use self::sort_key::SortKey;
 
 /// The sort key of rows.
@@ -49,6 +53,16 @@ pub struct By {
     pub order: KeyOrder,
 }
 
+impl By {
+    /// The same for inputs of this kind: text has one key, whatever columns are named.
+    fn of(&self, kind: &Kind) -> Cow<'_, Self> {
+        match kind {
+            Kind::Text(_) => Cow::Owned(Self { columns: Vec::new(), ..self.clone() }),
+            _ => Cow::Borrowed(self),
+        }
+    }
+}
+
 /// A table in memory.
 #[derive(Debug)]
 pub struct Table {
@@ -58,8 +72,6 @@ pub struct Table {
     head: Vec<u8>,
     /// Row offsets in input order, without the rows left out.
     starts: Words<'static>,
-    /// The key columns, from 0.
-    keys: Vec<usize>,
     /// The original row numbers, if some were left out.
     numbers: Option<Vec<u32>>,
     /// Whether there are any quotes.
@@ -72,8 +84,6 @@ pub struct Table {
     pub types: Vec<&'static str>,
     /// Nulls and left-out rows.
     pub counts: Counts,
-    /// Whether there is a −0 among integers, which is less than 0 if others make them floats.
-    pub(crate) minus_zeros: bool,
 }
 
 /// Rows read by one core.
@@ -84,11 +94,31 @@ struct Part {
     end: usize,
     /// Row offsets, relative to `start`.
     starts: Vec<u32>,
+    /// Where the rows begin and end instead, if that is asked for.
+    ranges: Vec<[u32; 2]>,
     /// Rows left out, by their numbers within this part.
     skipped: Vec<u32>,
     counts: Counts,
     /// One column per key.
     columns: Vec<Column>,
+}
+
+/// Where the token of this number begins of a range of text, or of lines that are numbers and nothing else; or where the last
+/// one does.
+pub(in crate::io) fn place_of_token(
+    bytes: &[u8],
+    range: Range<usize>,
+    number: usize,
+    is_last: bool,
+) -> usize {
+    let piece = &bytes[range.clone()];
+    let piece = &piece[..piece.iter().rposition(|&byte| !is_space(byte)).map_or(0, |last| last + 1)];
+    let line = piece.iter().rposition(|&byte| ends_line(byte)).map_or(0, |end| end + 1);
+    // In what may be a comment there are others.
+    if is_last && !piece[line..].contains(&b'#') {
+        return range.start + piece.iter().rposition(|&byte| is_space(byte)).map_or(0, |blank| blank + 1);
+    }
+    range.start + Tokens::new(&bytes[range.clone()]).nth(number).map_or(0, |(at, _)| at)
 }
 
 /// The offset of a row and its error.
@@ -98,6 +128,29 @@ enum Wrong {
     Row(String),
     /// The field of this key is rejected.
     Field(usize, Refused),
+    /// Its line has a number already, and may have no more.
+    Several,
+    /// There are so many rows.
+    TooMany(u64),
+}
+
+impl Part {
+    /// Where a row begins.
+    fn place(&self, row: usize, bytes: &[u8]) -> usize {
+        self.ranges.get(row).map_or_else(
+            || place_of_token(bytes, self.start..self.end, row, false),
+            |&[begin, _]| self.start + begin as usize,
+        )
+    }
+
+    /// Where each begins.
+    fn places(&self, bytes: &[u8]) -> Vec<usize> {
+        if self.ranges.is_empty() && self.columns.iter().any(|column| column.len() > 0) {
+            let tokens = Tokens::new(&bytes[self.start..self.end]);
+            return tokens.map(|(at, _)| self.start + at).collect();
+        }
+        self.ranges.iter().map(|&[begin, _]| self.start + begin as usize).collect()
+    }
 }
 
 /// Reads a table and the keys of its rows, as words in lexicographic order, the most significant first.
@@ -121,37 +174,72 @@ pub(crate) struct Known {
     /// The line end of the first row of the last input.
     line_end: &'static [u8],
     /// The types of the key columns; places are the bytes before a row and the field.
-    columns: Vec<Inference<(u64, Spot)>>,
+    pub(crate) columns: Vec<Inference<(u64, Spot)>>,
     /// Bytes.
-    passed: u64,
+    pub(crate) passed: u64,
+    /// Whether another input comes first, whose comments and header are written.
+    pub(super) is_later: bool,
 }
 
 impl Known {
-    /// That of lines of which the first are numbers and nothing else, with this much known of these; `name` is that of the
-    /// first input.
-    pub(crate) fn after_numbers(numbers: &Inference<(u64, Spot)>, passed: u64, name: String) -> Self {
-        if passed == 0 {
-            return Self::default();
+    /// Notes records of numbers alone: they are lines, if there are others, and a first number beside times is an error.
+    pub(crate) fn note_numbers(
+        &mut self,
+        records: &Records,
+        numbers: Option<(PerLine, KeyOrder)>,
+        inputs: &[Input],
+    ) {
+        let Some((PerLine::Whole, order)) = numbers else { return };
+        let Some(input) = inputs.iter().find(|input| input.size() != Some(0)) else { return };
+        self.first.get_or_insert_with(|| (Header::of_lines(), input.name()));
+        self.line_end = LineEnd::Lf.bytes();
+        if order.reading == Reading::NumbersOrTimes {
+            self.columns[0].note_number(|| Some((0, records.first_number(&input.name())?)));
         }
-        let first = Some((Header::of_lines(), name));
-        Self { first, line_end: LineEnd::Lf.bytes(), columns: vec![numbers.clone()], passed }
+    }
+
+    /// What is to be known of the keys in runs.
+    pub(crate) fn keys_of_runs(&self, by: &By, numbers: Option<KeyOrder>) -> Result<KeysOfRuns, Error> {
+        let descending: Vec<bool> = match (&self.first, numbers) {
+            (_, Some(order)) => vec![order.descending],
+            (Some((header, place)), None) => {
+                header.find(by, place)?.iter().map(|key| key.descending).collect()
+            }
+            (None, None) => Vec::new(),
+        };
+        let columns = descending.iter().zip(&self.columns);
+        let zero = |(&descending, column): (&bool, &Inference<_>)| {
+            keys::minus_zero(column.is_float(), descending, by.order)
+        };
+        let zeros = columns.map(zero).collect();
+        let floats = self.columns.iter().map(Inference::is_float).collect();
+        Ok(KeysOfRuns { descending, zeros, floats, rules: by.order })
+    }
+
+    /// The type of text, once all was read.
+    pub(crate) fn element(&self) -> ElementType {
+        self.columns.first().and_then(|column| column.finish().ok()).unwrap_or(ElementType::F64)
+    }
+
+    /// Adds what is known of another input.
+    ///
+    /// # Errors
+    ///
+    /// A conflict between them that nothing else can resolve.
+    pub(super) fn join(&mut self, other: &Self) -> Result<(), Error> {
+        for (number, column) in other.columns.iter().enumerate() {
+            match self.columns.get_mut(number) {
+                Some(all) => *all = all.clone().merge(column.clone()),
+                None => self.columns.push(column.clone()),
+            }
+            self.columns[number].settled().map_err(conflicting)?;
+        }
+        Ok(())
     }
 
     /// Any error about the types, after all of the table.
     pub(crate) fn end(&self) -> Result<(), Error> {
         self.columns.iter().try_for_each(|column| column.finish().map(|_| ()).map_err(conflicting))
-    }
-
-    /// The same of a table of the key fields alone, as [`Table::write_keys`] writes it, and its key. Its form is
-    /// that of [`Dialect::of_keys`].
-    pub(crate) fn of_keys(&self, by: &By) -> Result<(Self, By), Error> {
-        let Some((header, place)) = &self.first else { return Ok((self.clone(), by.clone())) };
-        let keys = header.find(by, place)?;
-        let first = Some((Header::of_columns(keys.len() + 1), place.clone()));
-        let column =
-            |(key, number): (Found, usize)| format!("{number}:{}", if key.descending { 'r' } else { 'a' });
-        let columns = keys.into_iter().zip(1..).map(column).collect();
-        Ok((Self { first, ..self.clone() }, By { columns, ..by.clone() }))
     }
 
     /// The names of the columns' types, separated by commas.
@@ -165,11 +253,6 @@ impl Known {
         } else {
             names.collect::<Vec<_>>().join(",")
         }
-    }
-
-    /// Whether each column has decimals.
-    pub(crate) fn are_floats(&self) -> impl Iterator<Item = bool> {
-        self.columns.iter().map(Inference::is_float)
     }
 }
 
@@ -191,26 +274,29 @@ pub(crate) fn read_part(
     let one = Header::of_columns(1);
     let header = known.first.as_ref().map_or(&one, |(header, _)| header);
     let layout = Layout::new(&text, dialect.fields, header, by, is_empty)?;
-    let is_number = |key: &&Found| super::number::spelled(trimmed(key.name.as_bytes())).is_some();
-    let is_named = |key: &&Found| by.columns.iter().any(|named| named.starts_with(&key.name));
-    let doubtful = layout.keys.iter().find(|key| is_number(key) && !is_named(key));
-    let may_be_data = dialect.header && dialect.fields.are_quoted();
-    let doubtful_header = doubtful.filter(|_| may_be_data).map(|key| key.name.clone());
-    let parts = layout.read(&bodies)?;
+    let doubtful_header = layout.doubtful_header(dialect, by);
+    let parts = layout.read(&bodies).map_err(|problem| layout.error(problem))?;
     let ends = bodies.into_iter().map(|(body, line_end)| (body.end, line_end)).collect();
     for part in &parts {
         counts = counts.and(part.counts);
         counts.rounded += part.columns.iter().map(|column| column.inference.rounded).sum::<u64>();
         part.columns.iter().flat_map(|column| &column.classes).for_each(|&(_, class)| counts.add(class));
     }
-    let minus_zeros = parts.iter().flat_map(|part| &part.columns).any(Column::has_minus_zeros);
     let numbers = (counts.skipped > 0).then(|| numbers(&parts));
     let starts =
         if u32::try_from(text.bytes.len()).is_ok() { starts::<u32>(&parts) } else { starts::<u64>(&parts) };
     let (types, words) = layout.words(parts, &mut known.columns, known.passed);
-    let has_mark = known.passed == 0 && dialect.fields != Fields::Tokens;
-    let mut head = if has_mark { text.mark().to_vec() } else { Vec::new() };
+    let head = head(&text, dialect, tops, known);
     known.passed += text.bytes.len() as u64;
+    let fields = dialect.fields;
+    let quotes = fields.are_quoted() && memchr::memchr(b'"', &text.bytes).is_some();
+    Ok((Table { text, fields, head, starts, numbers, quotes, ends, doubtful_header, types, counts }, words))
+}
+
+/// What comes before the rows.
+fn head(text: &Text, dialect: Dialect, tops: Vec<Range<usize>>, known: &Known) -> Vec<u8> {
+    let has_mark = known.passed == 0 && !known.is_later && dialect.fields != Fields::Tokens;
+    let mut head = if has_mark { text.mark().to_vec() } else { Vec::new() };
     for top in tops.into_iter().filter(|top| !top.is_empty()) {
         head.extend_from_slice(&text.bytes[top]);
         // What has no line end is the end of its input, so any line end is right.
@@ -219,26 +305,180 @@ pub(crate) fn read_part(
             head.push(end);
         }
     }
-    let fields = dialect.fields;
-    let quotes = fields.are_quoted() && memchr::memchr(b'"', &text.bytes).is_some();
-    let keys = layout.keys.iter().map(|key| key.index).collect();
-    Ok((
-        Table {
-            text,
-            fields,
-            head,
-            starts,
-            keys,
-            numbers,
-            quotes,
-            ends,
-            doubtful_header,
-            types,
-            counts,
-            minus_zeros,
-        },
-        words,
-    ))
+    head
+}
+
+/// Records in the order of their input, with the keys that stay.
+pub(in crate::io) struct Batch {
+    /// What comes before the records.
+    pub(in crate::io) head: Vec<u8>,
+    pub(in crate::io) pieces: Vec<Piece>,
+    /// What is wrong with the record after them.
+    pub(in crate::io) wrong: Option<Error>,
+    pub(in crate::io) counts: Counts,
+    /// As for a [`Table`].
+    pub(in crate::io) doubtful_header: Option<String>,
+    /// The word of an integer −0 of each key, if there are no decimals.
+    pub(in crate::io) zeros: Vec<u128>,
+}
+
+/// Records that one core has read.
+pub(in crate::io) struct Piece {
+    /// The place in the text from which the ranges count.
+    pub(in crate::io) start: usize,
+    /// Where each record begins and ends; of numbers only if that was asked for.
+    pub(in crate::io) ranges: Vec<[u32; 2]>,
+    /// Where the piece ends.
+    pub(in crate::io) until: usize,
+    pub(in crate::io) keys: Keys,
+    /// The numbers of the records that were left out among these.
+    pub(in crate::io) skipped: Vec<u32>,
+    /// Where their input or this part of it ends, and what is to end a last row that has no line end.
+    pub(in crate::io) end: (usize, &'static [u8]),
+}
+
+/// Reads a part of a text, of which something is known, up to the first record that is wrong, and adds to what is known.
+/// `decimals` says of a key with an integer −0 whether there are any; without it that stays open, and conflicts between
+/// types are found at the end. `piece` are the bytes that a core reads
+/// at once; `has_ranges` asks where numbers are.
+///
+/// # Errors
+///
+/// What is wrong before the first record: a column that does not exist, a header that differs.
+pub(in crate::io) fn read_batch(
+    text: &Text,
+    kind: &Kind,
+    by: &By,
+    known: &mut Known,
+    piece: Option<usize>,
+    has_ranges: bool,
+    decimals: Option<&dyn Fn(usize) -> Result<bool, Error>>,
+) -> Result<Batch, Error> {
+    let dialect = kind.dialect();
+    let numbers = match kind {
+        Kind::Text(per_line) => Some(*per_line),
+        _ => dialect.first_number(by).map(|_| PerLine::Whole),
+    };
+    let by = &by.of(kind);
+    let mut counts = Counts::default();
+    let (tops, bodies) = bodies(text, dialect, &mut counts, known)?;
+    let head = head(text, dialect, tops, known);
+    let is_empty = known.first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
+    let one = Header::of_columns(1);
+    let header = known.first.as_ref().map_or(&one, |(header, _)| header);
+    let layout = Layout {
+        numbers,
+        piece,
+        has_places: true,
+        has_ranges,
+        ..Layout::new(text, dialect.fields, header, by, is_empty)?
+    };
+    let passed = known.passed;
+    known.passed += text.bytes.len() as u64;
+    let (mut until, mut wrong) = (usize::MAX, None);
+    let (parts, columns, found) = loop {
+        let parts = match layout.read(&up_to(&bodies, until)) {
+            Ok(parts) => parts,
+            Err(problem) => {
+                until = problem.0;
+                wrong = Some(layout.error(problem));
+                continue;
+            }
+        };
+        let settled = |columns: &[Inference<_>]| {
+            columns.iter().try_for_each(|column| column.settled().map_err(conflicting))
+        };
+        let mut columns = layout.known_after(&parts, &known.columns, passed);
+        if decimals.is_some() && settled(&columns).is_err() {
+            let places: Vec<usize> = parts.iter().flat_map(|part| part.places(&text.bytes)).collect();
+            let starts: Vec<usize> = places.iter().skip(1).copied().chain([until]).collect();
+            let columns_before = |end: usize| {
+                let parts = layout.read(&up_to(&bodies, end)).unwrap_or_default();
+                layout.known_after(&parts, &known.columns, passed)
+            };
+            let at = starts.partition_point(|&end| settled(&columns_before(end)).is_ok());
+            wrong = settled(&columns_before(starts[at])).err();
+            until = places[at];
+            continue;
+        }
+        let first_zero = |key: usize| {
+            let of_part = |part: &Part| Some(part.place(part.columns[key].minus_zero()?, &text.bytes));
+            parts.iter().find_map(of_part)
+        };
+        let mut found = Vec::with_capacity(columns.len());
+        let mut unknown = None;
+        for (key, column) in columns.iter_mut().enumerate() {
+            let zero = first_zero(key).filter(|_| !column.is_float());
+            let Some((zero, decimals)) = zero.zip(decimals) else {
+                found.push(if zero.is_none() { Some(column.is_float()) } else { None });
+                continue;
+            };
+            let there_are = decimals(key).and_then(|there_are| {
+                if there_are {
+                    column.push_decimal();
+                    column.settled().map_err(conflicting)?;
+                }
+                Ok(there_are)
+            });
+            match there_are {
+                Ok(there_are) => found.push(Some(there_are)),
+                Err(error) => {
+                    unknown = Some((zero, error));
+                    break;
+                }
+            }
+        }
+        if let Some((zero, error)) = unknown {
+            (until, wrong) = (zero, Some(error));
+            continue;
+        }
+        break (parts, columns, found);
+    };
+    known.columns = columns;
+    for part in &parts {
+        counts = counts.and(part.counts);
+        counts.rounded += part.columns.iter().map(|column| column.inference.rounded).sum::<u64>();
+        part.columns.iter().flat_map(|column| &column.classes).for_each(|&(_, class)| counts.add(class));
+    }
+    let pieces = map_parts(parts, |part| {
+        let end = bodies.iter().find(|(body, _)| part.start <= body.end);
+        let end = end.map_or((0, &b""[..]), |(body, line_end)| (body.end, *line_end));
+        let columns = part.columns.into_iter().zip(&layout.keys).zip(&found);
+        let words = columns.map(|((column, key), decimals)| column.keys(key.descending, *decimals, by.order));
+        let keys = Keys::of_columns(words.collect());
+        Piece { start: part.start, ranges: part.ranges, until: part.end, keys, skipped: part.skipped, end }
+    });
+    let doubtful_header = layout.doubtful_header(dialect, by);
+    let zero = |key: &Found| keys::minus_zero(false, key.descending, by.order);
+    let zeros = layout.keys.iter().map(zero).collect();
+    Ok(Batch { head, pieces, wrong, counts, doubtful_header, zeros })
+}
+
+/// `file:line` of the record at this place of a text, with the column of this key if there are several, if it is asked for; and
+/// what the keys are made of.
+pub(in crate::io) fn shown(
+    text: &Text,
+    kind: &Kind,
+    by: &By,
+    known: &Known,
+    row: usize,
+    key: Option<usize>,
+) -> Result<(String, Vec<Vec<u8>>), Error> {
+    let fields = kind.dialect().fields;
+    let one = Header::of_columns(1);
+    let header = known.first.as_ref().map_or(&one, |(header, _)| header);
+    let layout = Layout::new(text, fields, header, &by.of(kind), false)?;
+    let mut place = key.map_or_else(String::new, |_| text.line_of(row, fields.are_tokens()));
+    if let Some(key) = key.filter(|_| layout.keys.len() > 1) {
+        place.push_str(&format!(", column '{}'", layout.keys[key].shown()));
+    }
+    Ok((place, (0..layout.keys.len()).map(|key| layout.token(row, key)).collect()))
+}
+
+/// The bodies up to this place.
+fn up_to(bodies: &[Body], until: usize) -> Vec<Body> {
+    let before = bodies.iter().filter(|(body, _)| body.start <= until);
+    before.map(|(body, line_end)| (body.start..body.end.min(until), *line_end)).collect()
 }
 
 /// The range of an input's rows, and the line end of its first row.
@@ -266,7 +506,7 @@ fn bodies(
         let bytes = &text.bytes[..=range.end];
         let (mut start, comments) = dialect.after_comments(bytes, range.start).unwrap_or((range.end, 0));
         let (body, mut blank) = (start.min(range.end)..range.end, 0);
-        if number == 0 && known.passed == 0 {
+        if number == 0 && known.passed == 0 && !known.is_later {
             tops.push(range.start..body.start);
         } else {
             counts.comments += comments;
@@ -322,27 +562,55 @@ struct Layout<'a> {
     keys: Vec<Found>,
     element: Option<ElementType>,
     rules: KeyOrder,
+    /// How many numbers a line may have, in text and where lines may be nothing else.
+    numbers: Option<PerLine>,
+    /// Whether it is asked where rows end, and whether of numbers, too.
+    has_places: bool,
+    has_ranges: bool,
+    /// Bytes that a core reads at once, if not as many as are good for most.
+    piece: Option<usize>,
 }
 
 impl<'a> Layout<'a> {
     /// The layout of a table with this header; `is_empty` if it has nothing at all, not even columns.
     fn new(text: &'a Text, fields: Fields, header: &Header, by: &By, is_empty: bool) -> Result<Self, Error> {
         let table = text.parts.first().map_or("", |part| &part.name);
-        let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
+        let keys = match fields {
+            _ if is_empty => Vec::new(),
+            Fields::Tokens if by.columns.is_empty() => vec![Found::of_tokens(by.order)],
+            _ => header.find(by, table)?,
+        };
         let rows = RowReader::new(fields, header.columns, Found::by_column(&keys), by);
-        Ok(Self { text, rows, keys, element: by.element, rules: by.order })
+        let (element, rules) = (by.element, by.order);
+        let (numbers, has_places, has_ranges, piece) = (None, false, false, None);
+        Ok(Self { text, rows, keys, element, rules, numbers, has_places, has_ranges, piece })
+    }
+
+    /// The header of a key column, if it is a number and was not requested by name.
+    fn doubtful_header(&self, dialect: Dialect, by: &By) -> Option<String> {
+        let is_number = |key: &&Found| super::number::spelled(trimmed(key.name.as_bytes())).is_some();
+        let is_named = |key: &&Found| by.columns.iter().any(|named| named.starts_with(&key.name));
+        let doubtful = self.keys.iter().find(|key| is_number(key) && !is_named(key));
+        let may_be_data = dialect.header && dialect.fields.are_quoted();
+        doubtful.filter(|_| may_be_data).map(|key| key.name.clone())
     }
 
     /// Reads the rows of all inputs, in parallel.
-    fn read(&self, bodies: &[Body]) -> Result<Vec<Part>, Error> {
-        let size = piece_size(self.text.bytes.len());
+    fn read(&self, bodies: &[Body]) -> Result<Vec<Part>, Problem> {
+        let size = self.piece.unwrap_or_else(|| piece_size(self.text.bytes.len()));
         let mut pieces = Vec::new();
         for (body, _) in bodies {
             let of_body = rows::pieces(&self.text.bytes[..=body.end], body.clone(), self.rows.fields, size);
             pieces.extend(of_body.into_iter().map(|piece| (body, piece)));
         }
-        let read =
-            |body: &Range<usize>, start, until| self.read_part(&self.text.bytes[..=body.end], start, until);
+        let read = |body: &Range<usize>, start, until: usize| {
+            let bytes = &self.text.bytes[..=body.end];
+            match self.numbers.map(|per_line| self.read_numbers(bytes, start..until, per_line)) {
+                Some(Ok(part)) => Ok(part),
+                Some(Err(problem)) if self.rows.fields.are_tokens() => Err(problem),
+                _ => self.read_part(bytes, start, until),
+            }
+        };
         let parts: Vec<Result<Part, Problem>> =
             map_parts(pieces.clone(), |(body, piece)| read(body, piece.start, piece.end));
         let mut right: Vec<Part> = Vec::with_capacity(parts.len());
@@ -352,15 +620,70 @@ impl<'a> Layout<'a> {
                 next = piece.start;
             }
             let part = if piece.start == next { part } else { read(body, next, piece.end) };
-            let part = part.map_err(|problem| self.error(problem))?;
+            let part = part?;
             next = part.end;
-            rows += (part.starts.len() + part.skipped.len()) as u64;
+            rows += (part.starts.len() + part.ranges.len() + part.skipped.len()) as u64;
             right.push(part);
         }
         if u32::try_from(rows).is_err() {
-            return Err(Error::limit("records in one sort", rows, u32::MAX.into()));
+            return Err(Problem(0, Wrong::TooMany(rows)));
         }
         Ok(right)
+    }
+
+    /// Reads a piece of text, or of lines that are numbers and nothing else.
+    fn read_numbers(&self, bytes: &[u8], piece: Range<usize>, per_line: PerLine) -> Result<Part, Problem> {
+        const TOKEN: usize = 8;
+        if u32::try_from(piece.len()).is_err() {
+            return Err(Problem(piece.start, Wrong::Row("a line is longer than 4 GiB".to_owned())));
+        }
+        let guess = piece.len() / TOKEN;
+        let mut column = Column::new(self.element, self.rules, guess);
+        let mut ranges = Vec::with_capacity(if self.has_ranges { guess } else { 0 });
+        let part = self.text.parts.iter().find(|part| part.range.start == piece.start);
+        let begun = part.and_then(|part| part.before).is_some_and(|before| before.begun);
+        let slice = &bytes[piece.clone()];
+        let mut tokens = Tokens::per_line(slice, per_line, begun);
+        let read = if self.has_ranges {
+            let keep = |start: usize, end: usize| ranges.push([start as u32, end as u32]);
+            column.push_tokens(&mut tokens, slice, piece.start, keep)
+        } else {
+            column.push_tokens(&mut tokens, slice, piece.start, |_, _| {})
+        };
+        read.map_err(|(at, refused)| {
+            Problem(at, refused.map_or(Wrong::Several, |refused| Wrong::Field(0, refused)))
+        })?;
+        if !self.rows.fields.are_tokens() {
+            ranges.iter_mut().for_each(|[_, end]| *end += 1);
+        }
+        let counts = Counts { comments: tokens.comments, ..Counts::default() };
+        let (starts, skipped) = (Vec::new(), Vec::new());
+        Ok(Part {
+            start: piece.start,
+            end: piece.end,
+            starts,
+            ranges,
+            skipped,
+            counts,
+            columns: vec![column],
+        })
+    }
+
+    /// What is known of the types of the keys after these parts, where this many bytes were passed before.
+    fn known_after(
+        &self,
+        parts: &[Part],
+        known: &[Inference<(u64, Spot)>],
+        passed: u64,
+    ) -> Vec<Inference<(u64, Spot)>> {
+        let of_key = |key: usize| {
+            let inferences = parts.iter().map(|part| part.columns[key].inference.clone());
+            let new = inferences.fold(Inference::new(self.element, self.rules), Inference::merge);
+            let before = known.get(key).cloned().unwrap_or_else(|| Inference::new(self.element, self.rules));
+            let new = new.beyond(&before).at(|row| (passed + row as u64, self.spot(row, key)));
+            before.merge(new)
+        };
+        (0..self.keys.len()).map(of_key).collect()
     }
 
     /// Reads the rows that begin at or after `start` and before `until`.
@@ -368,8 +691,10 @@ impl<'a> Layout<'a> {
         const ROW: usize = 32;
         let guess = until.saturating_sub(start) / ROW;
         let columns = self.keys.iter().map(|_| Column::new(self.element, self.rules, guess)).collect();
-        let (starts, skipped) = (Vec::with_capacity(guess), Vec::new());
-        let mut part = Part { start, end: start, starts, skipped, counts: Counts::default(), columns };
+        let (starts, skipped) = (Vec::with_capacity(if self.has_places { 0 } else { guess }), Vec::new());
+        let ranges = Vec::with_capacity(if self.has_places { guess } else { 0 });
+        let mut part =
+            Part { start, end: start, starts, ranges, skipped, counts: Counts::default(), columns };
         let mut fields = vec![0..0; self.keys.len()];
         while part.end < until {
             let at = part.end;
@@ -379,10 +704,18 @@ impl<'a> Layout<'a> {
             part.end = next;
             match line {
                 Line::Blank => {}
-                Line::LeftOut => part.skipped.push((part.starts.len() + part.skipped.len()) as u32),
+                Line::LeftOut => {
+                    part.skipped.push((part.starts.len() + part.ranges.len() + part.skipped.len()) as u32);
+                }
                 Line::Row => {
-                    let offset = u32::try_from(at - start);
-                    part.starts.push(offset.map_err(|_| wrong("a row is longer than 4 GiB".to_owned()))?);
+                    let offset = |at: usize| u32::try_from(at - start);
+                    let too_long = |_| wrong("a row is longer than 4 GiB".to_owned());
+                    let begin = offset(at).map_err(too_long)?;
+                    if self.has_places {
+                        part.ranges.push([begin, offset(next).map_err(too_long)?]);
+                    } else {
+                        part.starts.push(begin);
+                    }
                     for ((key, field), column) in fields.iter().enumerate().zip(&mut part.columns) {
                         let pushed = column.push(&self.rows.fields.value(&bytes[field.clone()]), at);
                         pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;
@@ -438,7 +771,7 @@ impl<'a> Layout<'a> {
     }
 
     /// The field of a key in the row at this offset, for a message.
-    fn spot(&self, row: usize, key: usize) -> Spot {
+    fn token(&self, row: usize, key: usize) -> Vec<u8> {
         let bytes = &self.text.bytes;
         let comment = self.rows.fields.comment(bytes, row);
         let mut token = comment.map_or_else(Vec::new, |line| trimmed(&bytes[line]).to_vec());
@@ -447,8 +780,13 @@ impl<'a> Layout<'a> {
                 token = self.rows.fields.value(&self.text.bytes[field]).into_owned();
             }
         });
+        token
+    }
+
+    /// The same with its place.
+    fn spot(&self, row: usize, key: usize) -> Spot {
         let column = Some(self.keys[key].shown()).filter(|_| self.rows.fields != Fields::Tokens);
-        Spot { place: self.place(row), column, token }
+        Spot { place: self.place(row), column, token: self.token(row, key) }
     }
 
     /// The place of a row, for a message: that of a token has a column.
@@ -456,9 +794,19 @@ impl<'a> Layout<'a> {
         if self.rows.fields.are_tokens() { self.text.place(row) } else { self.text.line(row) }
     }
 
+    /// Whether the line of a token has several, where it may have one.
+    fn has_several(&self, row: usize) -> bool {
+        let is_one =
+            self.rows.fields.are_tokens() && self.numbers.is_some_and(|per_line| per_line != PerLine::Any);
+        is_one && Tokens::new(self.text.line_around(row)).nth(1).is_some()
+    }
+
     fn error(&self, Problem(row, wrong): Problem) -> Error {
         match wrong {
             Wrong::Row(problem) => Error::input(self.place(row), problem),
+            Wrong::TooMany(rows) => Error::limit("records in one sort", rows, u32::MAX.into()),
+            Wrong::Several => several(self.text.place(row)),
+            Wrong::Field(..) if self.has_several(row) => several(self.text.place(row)),
             Wrong::Field(key, refused) => refused.into_error(self.spot(row, key)),
         }
     }
@@ -497,11 +845,6 @@ fn starts<S: Width>(parts: &[Part]) -> Words<'static> {
 }
 
 impl Table {
-    /// Takes out what comes before the rows.
-    pub(crate) fn take_head(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.head)
-    }
-
     /// Translates row numbers that count only the rows kept to the original ones.
     #[must_use]
     pub fn numbers(&self, rows: Vec<u32>) -> Vec<u32> {
@@ -509,51 +852,6 @@ impl Table {
             None => rows,
             Some(numbers) => rows.into_iter().map(|row| numbers[row as usize]).collect(),
         }
-    }
-
-    /// The number of rows, with those left out.
-    pub(crate) fn rows(&self) -> u64 {
-        self.starts.len() as u64 + self.counts.skipped
-    }
-
-    /// Writes of these rows the key fields as a table of their own, in the order of the keys. It has one more column, which
-    /// is empty, so that no field is the last of its line.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors.
-    pub(crate) fn write_keys(&self, rows: &[u32], to: &mut impl Write) -> io::Result<()> {
-        let bytes = &self.text.bytes;
-        by_width!(self.starts.borrowed(), starts => {
-            let starts = in_one(starts);
-            let expected = bytes.len() / starts.len().max(1);
-            print::write(rows, 16 * self.keys.len(), to, |_| {}, |rows, lines| {
-                let mut fields = vec![0..0; self.keys.len()];
-                touch(bytes, expected, places(rows, &starts), |start| {
-                    // A line may lack some.
-                    fields.fill(0..0);
-                    for_each_field(bytes, start, self.fields, |column, field| {
-                        if let Some(key) = self.keys.iter().position(|&key| key == column) {
-                            fields[key] = field;
-                        }
-                    });
-                    if self.fields.comment(bytes, start).is_some() {
-                        // Any of it is no number, and there may be separators in it.
-                        fields.fill(start..start + 1);
-                    }
-                    for field in &fields {
-                        let begin = lines.len();
-                        lines.extend_from_slice(&bytes[field.clone()]);
-                        if matches!(self.fields, Fields::Blanks(_)) {
-                            // One of a time may have a tab before the time of day, which is as good as a space.
-                            lines[begin..].iter_mut().filter(|byte| **byte == b'\t').for_each(|tab| *tab = b' ');
-                        }
-                        lines.push(self.fields.separator());
-                    }
-                    lines.push(self.text.line_end.byte());
-                });
-            })
-        })
     }
 
     /// Writes the header and these rows, in this order.

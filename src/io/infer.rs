@@ -132,6 +132,11 @@ impl Span {
         holds(element, self.least) && holds(element, self.greatest)
     }
 
+    /// Whether f64 holds all integers in it.
+    pub(super) fn are_exact(self) -> bool {
+        self.least.unsigned_abs().max(self.greatest.unsigned_abs()) <= 1 << f64::MANTISSA_DIGITS
+    }
+
     /// The first integer type that holds them all.
     pub(super) fn element(self) -> Option<ElementType> {
         INTEGERS.into_iter().find(|&element| self.fits(element))
@@ -273,6 +278,13 @@ impl<P> Inference<P> {
         if self.number.is_none() && self.rules.reading == Reading::NumbersOrTimes {
             self.number = Some(place());
         }
+    }
+
+    /// Whether further numbers tell nothing that is asked beside times.
+    #[inline]
+    pub(super) fn has_number(&self) -> bool {
+        self.rules.reading == Reading::Numbers && !self.rules.leading
+            || self.rules.reading == Reading::NumbersOrTimes && self.number.is_some()
     }
 
     /// The same where times are not looked for here, but may be later.
@@ -476,6 +488,19 @@ impl<P> Inference<P> {
         Inference { asked, rules, floats, span, negative, large, inexact, too_large, rounded, number, times }
     }
 
+    /// The same without what was seen before, so that it need not be told where it is.
+    pub(super) fn beyond<Q>(mut self, before: &Inference<Q>) -> Self {
+        let found =
+            [&mut self.negative, &mut self.large, &mut self.inexact, &mut self.too_large, &mut self.number];
+        let known = [&before.negative, &before.large, &before.inexact, &before.too_large, &before.number];
+        for (found, known) in found.into_iter().zip(known) {
+            if known.is_some() {
+                *found = None;
+            }
+        }
+        self
+    }
+
     /// Whether further tokens, whose integers are of this range, change what is known but for the range.
     pub(super) fn lacks(&self, span: Span) -> bool {
         let most = span.least.unsigned_abs().max(span.greatest.unsigned_abs());
@@ -549,7 +574,12 @@ impl<P: Ord + Clone> Inference<P> {
     /// Any conflict that further tokens cannot resolve.
     #[inline]
     pub(super) fn settled(&self) -> Result<(), Conflict<P>> {
-        if self.floats && self.inexact.is_some() { self.finish().map(|_| ()) } else { Ok(()) }
+        let is_large = || self.floats || self.too_large.is_some() || self.is_apart();
+        if self.times.is_some() || self.inexact.is_some() && is_large() {
+            self.finish().map(|_| ())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -754,7 +784,10 @@ mod tests {
     fn conflicts_are_settled_only_by_decimals() {
         for (tokens, settled) in [
             (&["9007199254740993"][..], true),
-            (&["99999999999999999999"], true),
+            (&["100000000000000000000"], true),
+            // Whether there are decimals or not, it is none of a type.
+            (&["99999999999999999999"], false),
+            (&["-9007199254740993", "9223372036854775808"], false),
             (&["-1", "9223372036854775808"], true),
             (&["0.5"], true),
             (&["9007199254740993", "0.5"], false),

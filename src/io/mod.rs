@@ -1,26 +1,28 @@
 //! Reading and writing numbers: bytes into keys, and keys or the records they belong to into bytes.
 
+pub(crate) mod batch;
 pub mod binary;
 pub(crate) mod chunks;
 pub mod compression;
-pub(crate) mod convert;
 mod counts;
 pub mod csv;
 pub mod extension;
 pub mod first_line;
+pub(crate) mod frames;
 pub(crate) mod infer;
+pub(crate) mod keys;
 pub mod npy;
 mod number;
 pub mod ordered;
 pub mod output;
-mod print;
+pub(crate) mod print;
 pub mod records;
 mod size;
 pub mod source;
-pub mod stream;
 pub mod text;
 mod time;
 
+pub use batch::{How, Kind, Stretches};
 pub use compression::Compression;
 pub use counts::Counts;
 pub use csv::Table;

@@ -83,6 +83,20 @@ impl<'a> Tokens<'a> {
         }
     }
 
+    /// The same, and faster where the next token begins the next line. A line that begins the piece may be blank.
+    #[inline]
+    pub(super) fn find_next(&mut self) -> Option<usize> {
+        if self.next > 0
+            && let Some(&[b'\n', first]) = self.bytes.get(self.next..self.next + 2)
+            && first > b' '
+            && first != b'#'
+        {
+            self.next += 1;
+            return Some(self.next);
+        }
+        self.find()
+    }
+
     /// Whether a line may have what is between `from`, where the last token ends, and `start`, and a token there.
     #[inline]
     fn allows(&self, from: usize, start: usize) -> bool {

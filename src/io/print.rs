@@ -7,12 +7,15 @@ use crate::parallel;
 /// The most records per piece.
 const PIECE: usize = 1 << 17;
 
+/// Fewer records are not worth another core's while.
+const LEAST: usize = 1 << 13;
+
 /// The approximate bytes per piece.
 const PIECE_BYTES: usize = 4 << 20;
 
 /// Formats pieces of the records with `print`, each of about `expected` bytes, and writes the results in
 /// order while the next are formatted, calling `progress` with the number of records written so far.
-pub(super) fn write<T: Sync>(
+pub(crate) fn write<T: Sync>(
     records: &[T],
     expected: usize,
     to: &mut impl Write,
@@ -24,13 +27,16 @@ pub(super) fn write<T: Sync>(
         print(piece, &mut printed);
         printed
     };
-    let piece = (PIECE_BYTES / expected.max(1)).clamp(1, PIECE);
-    if records.len() <= piece {
-        // Not worth waking another thread for.
+    let most = (PIECE_BYTES / expected.max(1)).clamp(1, PIECE);
+    let least = LEAST.min(most);
+    if records.len() <= least {
+        // Not worth waking another thread for, nor asking how many there are.
         to.write_all(&print_piece(records))?;
         progress(records.len() as u64);
         return Ok(());
     }
+    // Some pieces for each core.
+    let piece = (records.len() / (2 * parallel::threads())).clamp(least, most);
     let group = piece * parallel::threads();
     let print_group = |group: &[T]| parallel::map_parts(group.chunks(piece), print_piece);
     std::thread::scope(|scope| {

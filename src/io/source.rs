@@ -263,7 +263,7 @@ impl Compressed {
         let size = size.filter(|_| !self.is_compressed());
         let together = compression::Together::Sensible { memory: self.memory, is_ready };
         let reader = Box::new(compression::Reader::new(reader, self.compression, together));
-        Opened { name, reader, size, is_run: false, is_ready }
+        Opened { name, reader, size, is_ready }
     }
 }
 
@@ -483,8 +483,6 @@ pub struct Opened {
     reader: Box<dyn Read + Send + Sync>,
     /// The expected size in bytes, where known.
     pub(super) size: Option<u64>,
-    /// Whether it is a run, in which a byte order mark belongs to a record.
-    pub(super) is_run: bool,
     /// Whether reading never waits for others.
     is_ready: bool,
 }
@@ -498,13 +496,13 @@ impl fmt::Debug for Opened {
 impl Opened {
     fn new(name: String, reader: Box<dyn Read + Send + Sync>, size: Option<u64>) -> Self {
         // Special files seem to be empty.
-        Self { name, reader, size, is_run: false, is_ready: size.is_some_and(|size| size > 0) }
+        Self { name, reader, size, is_ready: size.is_some_and(|size| size > 0) }
     }
 
     /// What the reader of a run gives, with a name for messages.
     pub(crate) fn of(name: &str, reader: impl Read + Send + Sync + 'static) -> Self {
         let (name, reader) = (name.to_owned(), Box::new(reader));
-        Self { name, reader, size: None, is_run: true, is_ready: true }
+        Self { name, reader, size: None, is_ready: true }
     }
 
     /// The same with these bytes before those that are left.
@@ -557,20 +555,30 @@ pub(super) const BLOCK: usize = 4 << 20;
 /// The byte order mark, which some programs put before UTF-8 text.
 pub(super) const MARK: &[u8] = b"\xEF\xBB\xBF";
 
+/// How often this byte is there, as all cores find.
+fn count(byte: u8, bytes: &[u8]) -> u64 {
+    const MANY: usize = 1 << 18;
+    let of_some = |some: &[u8]| memchr::memchr_iter(byte, some).count() as u64;
+    if bytes.len() <= MANY {
+        of_some(bytes)
+    } else {
+        parallel::map_parts(bytes.chunks(MANY), of_some).into_iter().sum()
+    }
+}
+
 impl Before {
     /// That of tokens after these bytes: LF, CRLF and CR end lines.
     pub(super) fn of_text(bytes: &[u8]) -> Self {
         let is_alone = |&at: &usize| bytes.get(at + 1) != Some(&b'\n');
-        let lines = memchr::memchr_iter(b'\n', bytes).count()
-            + memchr::memchr_iter(b'\r', bytes).filter(is_alone).count();
+        let lines = count(b'\n', bytes) + memchr::memchr_iter(b'\r', bytes).filter(is_alone).count() as u64;
         let line = memchr::memrchr2(b'\n', b'\r', bytes).map_or(0, |end| end + 1);
         let begun = bytes[line..].iter().any(|&byte| !is_space(byte));
-        Self { lines: lines as u64, columns: bytes.len() - line, begun }
+        Self { lines, columns: bytes.len() - line, begun }
     }
 
     /// That of rows after these bytes.
     pub(super) fn of_rows(bytes: &[u8], end: LineEnd) -> Self {
-        Self { lines: memchr::memchr_iter(end.byte(), bytes).count() as u64, ..Self::default() }
+        Self { lines: count(end.byte(), bytes), ..Self::default() }
     }
 }
 
@@ -667,11 +675,6 @@ impl Text {
         self.bytes.push(self.line_end.byte());
     }
 
-    /// That of a run, of which other text comes before.
-    pub(crate) fn of_run(name: &str, bytes: Vec<u8>, line_end: LineEnd) -> Self {
-        Self::of_one(name, bytes, Some(Before::default()), line_end)
-    }
-
     /// Bytes read.
     #[must_use]
     pub fn size(&self) -> u64 {
@@ -692,6 +695,11 @@ impl Text {
         format!("{name}:{}", earlier.lines + Before::of_rows(here, self.line_end).lines + 1)
     }
 
+    /// Whether there is anything but line ends.
+    pub(super) fn has_more_than_blank_lines(&self) -> bool {
+        self.parts.iter().flat_map(|part| &self.bytes[part.range.clone()]).any(|&byte| !ends_line(byte))
+    }
+
     /// The line of text that a byte is in, without a byte order mark.
     pub(super) fn line_around(&self, byte: usize) -> &[u8] {
         let part = self.parts.iter().rfind(|part| part.range.start <= byte);
@@ -699,6 +707,15 @@ impl Text {
         let begin = self.bytes[first..byte].iter().rposition(|&byte| ends_line(byte));
         let rest = &self.bytes[begin.map_or(first, |end| first + end + 1)..];
         rest.split(|&byte| ends_line(byte)).next().unwrap_or_default()
+    }
+
+    /// `file:line` of a byte of rows, or of tokens.
+    pub(super) fn line_of(&self, byte: usize, are_tokens: bool) -> String {
+        if !are_tokens {
+            return self.line(byte);
+        }
+        let (name, earlier, here) = self.before(byte);
+        format!("{name}:{}", earlier.lines + Before::of_text(here).lines + 1)
     }
 
     /// The name of a byte's input, and what comes before the byte in it: before its part, and within that.

@@ -14,12 +14,13 @@ use std::ops::Range;
 
 use self::integers::{Integers, NotInteger};
 use super::counts::Counts;
+use super::csv;
 use super::infer::{Conflict, Inference, Refused, Span, Spot};
 use super::number::{PerLine, Tokens, token_at};
 use super::records::{Print, Records, Spelling};
 use super::source::{Part, Text};
 use crate::error::{Error, Hint};
-use crate::key::ElementType;
+use crate::key::{ElementType, KeyMap};
 use crate::order::KeyOrder;
 use crate::parallel::{self, map_parts};
 use crate::words::{Width, Words};
@@ -37,7 +38,7 @@ const PIECE: Range<usize> = 1 << 18..8 << 20;
 /// preserves their order.
 pub fn parse(text: Text, element: Option<ElementType>, direction: KeyOrder) -> Result<Records, Error> {
     let (mut text, per_line) = (text, PerLine::Any);
-    let (records, inference) = parse_part(&mut text, element, direction, per_line, None)?;
+    let (records, inference) = parse_part(&mut text, element, direction, per_line)?;
     inference.finish().map_err(conflicting)?;
     Ok(records)
 }
@@ -45,13 +46,12 @@ pub fn parse(text: Text, element: Option<ElementType>, direction: KeyOrder) -> R
 /// What is known of the type of some tokens: places are the bytes before a token and the token.
 pub(crate) type Known = Inference<(u64, Spot)>;
 
-pub(crate) fn conflicting(conflict: Conflict<(u64, Spot)>) -> Error {
+pub(super) fn conflicting(conflict: Conflict<(u64, Spot)>) -> Error {
     conflict.into_error(|(_, spot)| spot)
 }
 
-/// Reads a part of a text, of which `before` is known; the records have a type of their own, which is f64 where the rest
-/// may make it so. Also returns what is known after it. Without `before` the part is all, and of integers that have a
-/// type no more is said. The text is taken where it is needed, and left where there is an error.
+/// Reads a text; also returns what is known of its type, but of integers that have one no more than that. The text is taken
+/// where it is needed, and left where there is an error.
 ///
 /// # Errors
 ///
@@ -61,43 +61,89 @@ pub(crate) fn parse_part(
     element: Option<ElementType>,
     direction: KeyOrder,
     per_line: PerLine,
-    before: Option<(&Known, u64)>,
 ) -> Result<(Records, Known), Error> {
-    let known = before.map_or_else(|| inference(element, direction), |(known, _)| known.clone());
-    let passed = before.map_or(0, |(_, passed)| passed);
     if per_line == PerLine::Whole && !text.mark().is_empty() {
         // It stays first, whichever line does.
         return Err(several(text.place(0)));
     }
-    if element.is_some_and(ElementType::is_float) || known.is_float() {
-        return floats::parse(text, element, direction, per_line, known, passed);
+    if element.is_some_and(ElementType::is_float) {
+        return floats::parse(text, element, direction, per_line);
     }
-    let read = |(piece, begun): (Range<usize>, bool)| {
-        let mut integers = Integers::new(element, per_line, guess(piece.len()));
-        integers.read(&text.bytes[piece.clone()], piece.start, begun).map(|()| integers)
-    };
-    match map_parts(pieces_of(text), read).into_iter().collect::<Result<Vec<_>, _>>() {
+    match integers(text, element, per_line) {
         Ok(pieces) => {
-            let span = Integers::span(&pieces);
-            let Some(held) = element.or_else(|| span.element()) else {
-                return floats::parse(text, None, direction, per_line, known, passed);
+            let Some(held) = element.or_else(|| Integers::span(&pieces).element()) else {
+                return floats::parse(text, None, direction, per_line);
             };
-            let order = direction.map(held);
-            let canonical = pieces.iter().all(|piece| piece.canonical);
-            let comments = pieces.iter().map(|piece| piece.comments).sum();
-            let keys = Integers::keys(pieces, order);
-            let known = if before.is_some() { known_of(text, span, known, passed) } else { known };
+            let (records, canonical) = records_of(pieces, direction.map(held));
             let spelling = if canonical { Spelling::Printed(Print::Shortest) } else { as_read(text) };
-            let counts = Counts { comments, ..Counts::default() };
-            Ok((Records { order, keys, spelling, counts }, known))
+            Ok((Records { spelling, ..records }, inference(element, direction)))
         }
         Err(NotInteger(place)) => match element {
             Some(element) => {
                 Err(refused(text, place, per_line, |token| Refused::by_integers(token, element)))
             }
-            None => floats::parse(text, None, direction, per_line, known, passed),
+            None => floats::parse(text, None, direction, per_line),
         },
     }
+}
+
+/// The tokens of a text as integers.
+fn integers(
+    text: &Text,
+    element: Option<ElementType>,
+    per_line: PerLine,
+) -> Result<Vec<Integers>, NotInteger> {
+    let read = |(piece, begun): (Range<usize>, bool)| {
+        let mut integers = Integers::new(element, per_line, guess(piece.len()));
+        integers.read(&text.bytes[piece.clone()], piece.start, begun).map(|()| integers)
+    };
+    map_parts(pieces_of(text), read).into_iter().collect()
+}
+
+/// The records of integers, as they are printed, and whether they are as they were read then.
+fn records_of(pieces: Vec<Integers>, order: KeyMap) -> (Records, bool) {
+    let canonical = pieces.iter().all(|piece| piece.canonical);
+    let counts = Counts { comments: pieces.iter().map(|piece| piece.comments).sum(), ..Counts::default() };
+    let keys = Integers::keys(pieces, order);
+    (Records { order, keys, spelling: Spelling::Printed(Print::Shortest), counts }, canonical)
+}
+
+/// Reads a part of a text whose numbers are printed as they were read, and adds to what is known; `None` for other text. The
+/// records have a type of their own.
+pub(crate) fn parse_printed(
+    text: &Text,
+    element: Option<ElementType>,
+    direction: KeyOrder,
+    per_line: PerLine,
+    known: &mut csv::Known,
+) -> Option<Records> {
+    if per_line == PerLine::Whole && !text.mark().is_empty() {
+        return None;
+    }
+    let (passed, before) = (known.passed, known.columns.first()?.clone());
+    let read = if element.is_some_and(ElementType::is_float) {
+        None
+    } else {
+        integers(text, element, per_line).ok()
+    };
+    let (records, after) = if let Some(pieces) = read {
+        let span = Integers::span(&pieces);
+        let held = element.or_else(|| span.element())?;
+        let (records, canonical) = records_of(pieces, direction.map(held));
+        if !canonical {
+            return None;
+        }
+        (records, known_of(text, span, before, passed))
+    } else {
+        let order = direction.map(element.unwrap_or(ElementType::F64));
+        let records = floats::parse_fixed(text, per_line, order)?;
+        let mut after = before;
+        after.push_decimal();
+        (records, after)
+    };
+    known.columns[0] = after;
+    known.passed += text.bytes.len() as u64;
+    Some(records)
 }
 
 /// What is known of the type after a text of integers of this range, of which some may decide more than the range.

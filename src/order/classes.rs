@@ -1,6 +1,7 @@
 //! Classes of nulls: where each goes, and the rank that it has there.
 
-use super::{Invalid, KeyOrder, Nulls};
+use super::{Invalid, KeyOrder, Nulls, Reading};
+use crate::human::quoted;
 
 impl KeyOrder {
     /// Where a class of nulls goes.
@@ -20,6 +21,18 @@ impl KeyOrder {
     /// Whether records with an invalid field are left out.
     pub(crate) fn skips_invalid(self) -> bool {
         self.invalid == Invalid::Skip
+    }
+
+    /// What a field of a key is in messages, of which it is known whether it is a null.
+    pub(crate) fn shown(self, field: &[u8], is_null: bool) -> String {
+        let is_nan = !self.leading
+            && self.reading != Reading::Times
+            && matches!(field, [b'+' | b'-', nan @ ..] | nan if nan.eq_ignore_ascii_case(b"nan"));
+        match field {
+            [] if is_null => "an empty field".to_owned(),
+            field if is_null && !is_nan => format!("{}, which is no number", quoted(field)),
+            field => quoted(field),
+        }
     }
 
     /// How many classes are before the numbers, and how many after them.

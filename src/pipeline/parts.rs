@@ -5,14 +5,13 @@ use std::time::Duration;
 use super::{Ask, Content, Dataset, Phase, Reading, Watch, count, element_of};
 use crate::clock::Instant;
 use crate::error::Error;
+use crate::io::batch::{self, How, Kind};
 use crate::io::chunks::{Chunks, Form};
-use crate::io::infer::Spot;
-use crate::io::ordered::type_among;
+use crate::io::frames::KeysOfRuns;
 use crate::io::records::Records;
-use crate::io::stream::{How, Kind, Model};
-use crate::io::{Input, LineEnd, PerLine, Text, binary, csv, text};
+use crate::io::{Input, PerLine, Text, binary, csv, text};
 use crate::key::ElementType;
-use crate::order::{KeyOrder, Reading as Numbers};
+use crate::order::KeyOrder;
 use crate::runs::Budget;
 use crate::words::Words;
 
@@ -35,18 +34,12 @@ enum Source<'a> {
         reader: binary::Reader<'a>,
         is_over: bool,
     },
-    Text {
+    Records {
+        chunks: Chunks<'a>,
+        known: Box<csv::Known>,
+        /// How numbers are read without records, if there may be such.
+        numbers: Option<(PerLine, KeyOrder)>,
         straight: Option<text::IntegerFiles>,
-        chunks: Chunks<'a>,
-        known: Box<text::Known>,
-        passed: u64,
-        per_line: PerLine,
-        direction: KeyOrder,
-    },
-    Table {
-        chunks: Chunks<'a>,
-        dialect: csv::Dialect,
-        known: csv::Known,
     },
 }
 
@@ -64,29 +57,20 @@ impl<'a> Parts<'a> {
                 }
             }
             &Kind::Text(per_line) => {
-                let chunks = Chunks::new(inputs, Form::Tokens, 1, budget);
-                Self::text(chunks, per_line, by.element, by.order)
+                let chunks = Chunks::new(inputs, Form::Tokens(per_line), 1, budget);
+                Self::records(chunks, Some((per_line, by.order)))
             }
             &Kind::Table(dialect) => {
                 let chunks = Chunks::new(inputs, Form::Rows(dialect), by.columns.len(), budget);
-                // Lines that are numbers and nothing else are sorted as these, as long as there are no others.
-                match dialect.first_number(by) {
-                    Some(direction) => Self::text(chunks, PerLine::Whole, by.element, direction),
-                    None => Source::Table { chunks, dialect, known: csv::Known::default() },
-                }
+                // Lines may be numbers and nothing else.
+                Self::records(chunks, dialect.first_number(by).map(|direction| (PerLine::Whole, direction)))
             }
         };
         Self { inputs, how, budget, watch, source, read: 0, ahead: None }
     }
 
-    fn text(
-        chunks: Chunks<'a>,
-        per_line: PerLine,
-        element: Option<ElementType>,
-        direction: KeyOrder,
-    ) -> Source<'a> {
-        let known = Box::new(text::inference(element, direction));
-        Source::Text { straight: None, chunks, known, passed: 0, per_line, direction }
+    fn records(chunks: Chunks<'a>, numbers: Option<(PerLine, KeyOrder)>) -> Source<'a> {
+        Source::Records { chunks, known: Box::default(), numbers, straight: None }
     }
 
     /// Whether all was given.
@@ -98,7 +82,7 @@ impl<'a> Parts<'a> {
     fn is_read(&self) -> bool {
         match &self.source {
             Source::Bits { is_over, .. } => *is_over,
-            Source::Text { chunks, .. } | Source::Table { chunks, .. } => chunks.is_over(),
+            Source::Records { chunks, .. } => chunks.is_over(),
         }
     }
 
@@ -118,8 +102,7 @@ impl<'a> Parts<'a> {
     fn end(&self) -> Result<(), Error> {
         match &self.source {
             Source::Bits { .. } => Ok(()),
-            Source::Text { known, .. } => known.finish().map(|_| ()).map_err(text::conflicting),
-            Source::Table { known, .. } => known.end(),
+            Source::Records { known, .. } => known.end(),
         }
     }
 
@@ -167,137 +150,62 @@ impl<'a> Parts<'a> {
                 }
                 (Content::of_elements(keys.into(), map), reader.bytes - before, start.elapsed())
             }
-            (Source::Text { straight, chunks, known, passed, per_line, direction }, kind) => {
-                let (per_line, direction) = (*per_line, *direction);
-                if is_first {
+            (Source::Records { chunks, known, numbers, straight }, kind) => {
+                if let (true, &mut Some((per_line, direction))) = (is_first, &mut *numbers) {
                     *straight =
                         text::IntegerFiles::open(self.inputs, element, direction, per_line, self.budget)?;
+                    known.columns = vec![text::inference(element, direction)];
                 }
                 let integers = match straight {
-                    Some(files) => files.next(self.budget, known, *passed, progress)?,
+                    Some(files) => {
+                        let passed = known.passed;
+                        files.next(self.budget, &mut known.columns[0], passed, progress)?
+                    }
                     None => None,
                 };
                 if let Some(text::FromFiles { records, bytes, reading }) = integers {
-                    *passed += bytes;
+                    known.passed += bytes;
                     if straight.take_if(|files| files.is_over()).is_some() {
                         chunks.end();
                     }
                     parsing = start.elapsed().saturating_sub(reading);
-                    known.note_number(|| number_before_times(&records, order, per_line, self.inputs));
+                    known.note_numbers(&records, *numbers, self.inputs);
                     (of_records(records), bytes, reading)
                 } else {
                     if let Some(files) = straight.take() {
                         let (inputs, open) = files.rest()?;
-                        chunks.begin_with(inputs, open, *passed);
+                        chunks.begin_with(inputs, open, known.passed);
                     }
-                    let (mut text, bytes, reading) = read_text(chunks, watch, start)?;
+                    let (text, bytes, reading) = read_text(chunks, watch, start)?;
                     let begin = Instant::now();
                     let is_all = is_first && chunks.is_over();
-                    let before = if is_all { None } else { Some((&**known, *passed)) };
-                    let content =
-                        match (text::parse_part(&mut text, element, direction, per_line, before), kind) {
-                            (Ok((records, after)), _) => {
-                                (**known, *passed) = (after, *passed + bytes);
-                                known.note_number(|| {
-                                    number_before_times(&records, order, per_line, self.inputs)
-                                });
-                                of_records(records)
-                            }
-                            // These are lines that are not only numbers.
-                            (Err(_), &Kind::Table(dialect)) => {
-                                let mut known =
-                                    csv::Known::after_numbers(known, *passed, self.inputs[0].name());
-                                let (table, words) = csv::read_part(text, dialect, &self.how.by, &mut known)?;
-                                let nothing = Chunks::new(&[], Form::Tokens, 0, self.budget);
-                                let chunks = std::mem::replace(chunks, nothing);
-                                self.source = Source::Table { chunks, dialect, known };
-                                Content::Rows { words, table: Box::new(table) }
-                            }
-                            (Err(error), _) => return Err(error),
-                        };
+                    let content = if is_all {
+                        whole(text, kind, &self.how.by, known, *numbers, self.inputs)?
+                    } else {
+                        part(text, self.how, known, *numbers, self.inputs)?
+                    };
                     parsing = begin.elapsed();
                     (content, bytes, reading)
                 }
-            }
-            (Source::Table { chunks, dialect, known }, _) => {
-                let (text, bytes, reading) = read_text(chunks, watch, start)?;
-                let begin = Instant::now();
-                let (table, words) = csv::read_part(text, *dialect, &self.how.by, known)?;
-                parsing = begin.elapsed();
-                (Content::Rows { words, table: Box::new(table) }, bytes, reading)
             }
         };
         Ok(Dataset { content, bytes, reading: Reading::Done(reading), parsing })
     }
 
-    /// Records in a run, once the types are known; with positions, rows have only their key fields there.
-    pub(super) fn again<'d>(&self, run: &str, bytes: Vec<u8>, positions: bool) -> Result<Dataset<'d>, Error> {
-        let line_end = match &self.source {
-            Source::Table { dialect, .. } => dialect.fields.line_end(),
-            _ => LineEnd::Lf,
-        };
-        let mut text = Text::of_run(run, bytes, line_end);
-        let content = match &self.source {
-            Source::Table { dialect, known, .. } => {
-                let (mut known, by) = self.keys_of(known, positions)?;
-                let dialect = if positions { dialect.of_keys() } else { *dialect };
-                let (table, words) = csv::read_part(text, dialect, &by, &mut known)?;
-                Content::Rows { words, table: Box::new(table) }
-            }
-            Source::Text { known, direction, .. } => {
-                let (element, known) = (self.how.by.element, Some((&**known, 0)));
-                of_records(text::parse_part(&mut text, element, *direction, PerLine::Any, known)?.0)
-            }
-            Source::Bits { .. } => return Err(Error::input(run, "is not read again")),
-        };
-        let reading = Reading::Done(Duration::ZERO);
-        Ok(Dataset { content, bytes: 0, reading, parsing: Duration::ZERO })
-    }
-
-    /// The columns of a table in runs; with positions, they have only the key fields.
-    pub(super) fn model(&self, positions: bool) -> Result<Option<Model>, Error> {
-        match &self.source {
-            Source::Table { known, .. } => {
-                let (known, by) = self.keys_of(known, positions)?;
-                Model::of(&known, &by)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// How records in runs are read.
-    pub(super) fn how_of_runs(&self, positions: bool) -> How {
-        let mut how = self.how.clone();
-        match (&self.source, &mut how.kind) {
-            (Source::Text { direction, .. }, kind) => {
-                (*kind, how.by.order) = (Kind::Text(PerLine::Any), *direction);
-            }
-            (_, Kind::Table(dialect)) if positions => *dialect = dialect.of_keys(),
-            _ => {}
-        }
-        how
-    }
-
-    /// What is known of rows in runs, and their key.
-    fn keys_of(&self, known: &csv::Known, positions: bool) -> Result<(csv::Known, csv::By), Error> {
+    /// What is to be known of the keys in runs, once all was read.
+    pub(super) fn keys(&self) -> Result<KeysOfRuns, Error> {
         let by = &self.how.by;
-        if positions { known.of_keys(by) } else { Ok((known.clone(), by.clone())) }
-    }
-
-    /// Whether each key is a float, for what is no binary.
-    pub(super) fn are_floats(&self) -> Vec<bool> {
         match &self.source {
-            Source::Bits { .. } => Vec::new(),
-            Source::Text { known, .. } => vec![known.is_float()],
-            Source::Table { known, .. } => known.are_floats().collect(),
+            Source::Bits { .. } => Ok(KeysOfRuns::of_words(by.order)),
+            Source::Records { known, numbers, .. } => known.keys_of_runs(by, numbers.map(|(_, order)| order)),
         }
     }
 
     /// The type of the elements of binary inputs or of a text, once all was read.
     pub(super) fn element(&self) -> ElementType {
         match (&self.source, &self.how.kind) {
-            (Source::Text { known, .. }, _) => known.finish().unwrap_or(ElementType::F64),
             (_, Kind::Bits(sources)) => element_of(sources),
+            (Source::Records { known, .. }, _) => known.element(),
             _ => ElementType::U32,
         }
     }
@@ -305,8 +213,8 @@ impl<'a> Parts<'a> {
     /// The type of the elements to be written of this many records; `None` for rows.
     #[must_use]
     pub fn written(&self, ask: &Ask, records: u64) -> Option<ElementType> {
-        let is_table = matches!(self.source, Source::Table { .. });
-        if ask.positions { Some(type_among(records)) } else { (!is_table).then(|| self.element()) }
+        let is_table = matches!(self.how.kind, Kind::Table(_));
+        if ask.positions { Some(position_type(records)) } else { (!is_table).then(|| self.element()) }
     }
 
     pub(super) fn how(&self) -> &'a How {
@@ -322,28 +230,62 @@ impl<'a> Parts<'a> {
     /// The names of the types, separated by commas.
     pub(super) fn types(&self) -> String {
         match &self.source {
-            Source::Table { known, .. } => known.types(),
-            _ => self.element().name().to_owned(),
+            Source::Records { known, .. } => known.types(),
+            Source::Bits { .. } => self.element().name().to_owned(),
         }
     }
 }
 
-/// The first number of lines that are numbers up to here, where times are an error later.
-fn number_before_times(
-    records: &Records,
-    order: KeyOrder,
-    per_line: PerLine,
+/// The only part.
+fn whole(
+    mut text: Text,
+    kind: &Kind,
+    by: &csv::By,
+    known: &mut csv::Known,
+    numbers: Option<(PerLine, KeyOrder)>,
     inputs: &[Input],
-) -> Option<(u64, Spot)> {
-    if per_line != PerLine::Whole || order.reading != Numbers::NumbersOrTimes {
-        return None;
+) -> Result<Content<'static>, Error> {
+    if let Some((per_line, direction)) = numbers {
+        match (text::parse_part(&mut text, by.element, direction, per_line), kind) {
+            (Ok((records, after)), _) => {
+                known.columns = vec![after];
+                known.note_numbers(&records, numbers, inputs);
+                return Ok(of_records(records));
+            }
+            // These are lines that are not only numbers.
+            (Err(_), Kind::Table(_)) => known.columns = Vec::new(),
+            (Err(error), _) => return Err(error),
+        }
     }
-    let input = inputs.iter().find(|input| input.size() != Some(0))?;
-    Some((0, records.first_number(&input.name())?))
+    let Kind::Table(dialect) = kind else { return Err(Error::input("the input", "is no table")) };
+    let (table, words) = csv::read_part(text, *dialect, by, known)?;
+    Ok(Content::Rows { words, table: Box::new(table) })
+}
+
+/// One of several parts.
+fn part(
+    text: Text,
+    how: &How,
+    known: &mut csv::Known,
+    numbers: Option<(PerLine, KeyOrder)>,
+    inputs: &[Input],
+) -> Result<Content<'static>, Error> {
+    if let Some((per_line, direction)) = numbers
+        && let Some(records) = text::parse_printed(&text, how.by.element, direction, per_line, known)
+    {
+        known.note_numbers(&records, numbers, inputs);
+        return Ok(of_records(records));
+    }
+    batch::read_part(text, how, known).map(Content::Keyed)
 }
 
 fn of_records<'a>(Records { order: map, keys, spelling, counts }: Records) -> Content<'a> {
     Content::Numbers { keys: keys.into(), map, spelling, counts }
+}
+
+/// The type of positions among this many records.
+pub(super) fn position_type(records: u64) -> ElementType {
+    if records > 1 << 32 { ElementType::U64 } else { ElementType::U32 }
 }
 
 /// The next text, its bytes, and the time since `start`.

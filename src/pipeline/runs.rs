@@ -1,14 +1,15 @@
 //! Inputs that do not fit the budget: each part is sorted into a run, and the runs are merged.
 //!
-//! A run is a sorted file of the input's own form: elements of binary, and of text whose numbers are printed as they were;
-//! otherwise tokens or rows as they were read. So it is as small as the input, and read by what reads inputs. The type
-//! of a text or a column may turn out when many runs are written. The integers in them are as well in order as floats, but
-//! for −0, which is then less than 0: runs with one are sorted again.
+//! A run is elements, where these are all there is, or numbers of text that are printed as they were; otherwise frames of keys
+//! and records. The type of a text or a column may turn out when many runs are written: keys hold whatever it is, but for
+//! integers −0, which are less than 0 beside decimals. A run with any is then read several times, each time for those
+//! records that are in order by themselves.
 //!
-//! Where positions are wanted, a run is keys, as elements, tokens, or rows of the key fields alone, and the positions of
-//! their records beside them, which are merged with the keys.
+//! Where positions are wanted, they are in the frames instead of the records.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -16,19 +17,20 @@ use super::{Ask, Content, Dataset, Done, Parts, Phase, Unwatched, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
+use crate::io::batch::Piece;
 use crate::io::binary::Source;
-use crate::io::convert::Converted;
-use crate::io::ordered::{self, Elements, Merged, PositionReader, Positions, Written};
+use crate::io::frames::{Form, Frame, KeysOfRuns, RunReader, Zeros};
+use crate::io::keys::Keys;
+use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records, Written};
 use crate::io::records::{Print, Spelling};
 use crate::io::source::Opened;
-use crate::io::stream::How;
-use crate::io::{Counts, Input, Memory, Output, npy};
+use crate::io::{Counts, How, Input, Kind, Memory, Output, npy, print};
 use crate::key::ElementType;
-use crate::order::Selection;
+use crate::order::{KeyOrder, Selection};
 use crate::parallel;
 use crate::report::{self, Report};
 use crate::runs::{Budget, Folders, Spilled};
-use crate::sorter::Sorter;
+use crate::sorter::{Request, Sorter};
 
 /// Sorted runs of an input that is read in parts.
 pub struct Runs<'a> {
@@ -48,23 +50,12 @@ pub struct Runs<'a> {
 
 /// A run.
 struct Run {
-    spilled: Spilled,
+    spilled: Arc<Spilled>,
     form: Form,
     /// How many records it has.
     count: u64,
-    /// Their positions, and the type of these, if they are wanted.
-    positions: Option<(Spilled, ElementType)>,
-    /// Whether it has to be sorted again if its integers turn out to be floats.
-    has_minus_zeros: bool,
-}
-
-/// What is in a run.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// Elements, and how they are printed.
-    Elements(ElementType, Print),
-    Tokens,
-    Rows,
+    /// Which of their keys are integers −0, for those that have any.
+    zeros: BTreeSet<Zeros>,
 }
 
 /// What came of sorting in parts.
@@ -139,79 +130,88 @@ impl<'a> Runs<'a> {
 
     /// Sorts a part, and keeps it as a run.
     fn add(&mut self, mut part: Dataset, sorter: &Sorter) -> Result<(), Error> {
+        let counts = part.counts();
         let merge = &mut self.merge;
         merge.n += part.len() as u64;
         merge.bytes += part.bytes;
-        merge.counts = merge.counts.and(part.counts());
+        merge.counts = merge.counts.and(counts);
         merge.parsing += part.parsing;
-        let mut rows = part.len() as u64;
-        if let Content::Rows { table, .. } = &mut part.content {
-            self.head.append(&mut table.take_head());
-            rows = table.rows();
+        if let Content::Keyed(keyed) = &mut part.content {
+            self.head.append(&mut keyed.head);
         }
         let first = self.passed;
-        self.passed += rows;
+        self.passed += part.len() as u64 + counts.skipped;
         if part.is_empty() {
             return Ok(());
         }
-        let run = self.sorted(part, sorter, |position| first + u64::from(position))?;
-        self.done.push(run);
+        let n = part.len() as u64;
+        let (run, done) = match &part.content {
+            Content::Numbers { spelling: Spelling::Printed(print), .. } if !self.ask.positions => {
+                let print = *print;
+                self.of_elements(part, print, sorter)?
+            }
+            _ => self.of_records(part, first, sorter)?,
+        };
+        let Done { report, reading, writing, repeated, cut, .. } = done;
+        self.report = Some(match &self.report {
+            Some(before) => report.after(before),
+            None => report,
+        });
+        let merge = &mut self.merge;
+        merge.reading += reading;
+        merge.writing += writing;
+        merge.repeated += repeated as u64;
+        merge.spilled_bytes += run.spilled.bytes();
+        merge.runs += 1;
+        self.done.push(Run { count: n - (repeated + cut) as u64, ..run });
         Ok(())
     }
 
-    /// The run of a part, of whose records this is the position of each.
-    fn sorted(
-        &mut self,
-        part: Dataset,
-        sorter: &Sorter,
-        position: impl Fn(u32) -> u64 + Sync,
-    ) -> Result<Run, Error> {
-        let is_typed = self.how.by.element.is_some();
-        let (form, format, has_minus_zeros) = match &part.content {
-            Content::Numbers { map, spelling: Spelling::AsRead { .. }, .. }
-                if !map.element.is_float() || !self.ask.positions =>
-            {
-                (Form::Tokens, Format::Text, !map.element.is_float() && !is_typed)
-            }
-            Content::Numbers { map, spelling, .. } => {
-                let print = if let Spelling::Printed(print) = spelling { *print } else { Print::Shortest };
-                (Form::Elements(map.element, print), Format::Binary, false)
-            }
-            Content::Rows { table, .. } => (Form::Rows, self.ask.format, table.minus_zeros && !is_typed),
-        };
-        // Among floats −0 and 0 are two keys, and −0 is the first.
-        let selection = if has_minus_zeros { Selection::ALL } else { self.ask.selection };
-        let ask = Ask { selection, format, ..self.ask };
-        let n = part.len() as u64;
+    /// A run of numbers alone.
+    fn of_elements(&mut self, part: Dataset, print: Print, sorter: &Sorter) -> Result<(Run, Done), Error> {
+        let element = part.written(&self.ask).unwrap_or(ElementType::U32);
+        let ask = Ask { format: Format::Binary, ..self.ask };
         let mut output = self.output()?;
-        let mut start = None;
-        let (positions, done) = if ask.positions {
-            let (positions, done) = part.order_keys(sorter, ask, &mut output)?;
-            start = Some(Instant::now());
-            let positions = parallel::map(&positions, |&at| position(at));
-            let element = ordered::type_among(positions.iter().max().map_or(0, |last| last + 1));
-            let mut output = self.output()?;
-            ordered::write_positions(positions, element, Written::AsRead, &mut output)?;
-            (Some((output.into_spilled()?, element)), done)
-        } else {
-            (None, part.order(sorter, ask, &Unwatched)?.write(&mut output, &Unwatched)?)
+        let done = part.order(sorter, ask, &Unwatched)?.write(&mut output, &Unwatched)?;
+        let spilled = Arc::new(output.into_spilled()?);
+        Ok((Run { spilled, form: Form::Elements(element, print), count: 0, zeros: BTreeSet::new() }, done))
+    }
+
+    /// A run of keys, with the bytes of their records, or with their positions if these are wanted, of which this is the first.
+    fn of_records(&mut self, part: Dataset, first: u64, sorter: &Sorter) -> Result<(Run, Done), Error> {
+        let n = part.len();
+        let Dataset { content, reading, parsing, .. } = part;
+        let (pieces, zeros) = match content {
+            Content::Keyed(keyed) => (keyed.pieces, keyed.zeros),
+            Content::Numbers { keys, map, .. } => {
+                let is_text = !matches!(self.how.kind, Kind::Bits(_));
+                (vec![Piece::of_keys(&keys.collect()?, map, self.how.by.order, is_text)], vec![0])
+            }
+            Content::Rows { .. } => return Err(Error::input("a part", "is a whole input")),
         };
-        let Done { report, reading, writing, repeated, cut, .. } = done;
-        let report = match &self.report {
-            Some(before) => report.after(before),
-            None => report,
+        let keys: Vec<&Keys> = pieces.iter().map(|piece| &piece.keys).collect();
+        let has_zeros = keys.iter().any(|keys| keys.have_minus_zeros());
+        // Among floats −0 and 0 are two keys, and −0 is the first.
+        let selection = if has_zeros { Selection::ALL } else { self.ask.selection };
+        let words = Keys::words(&keys, &zeros);
+        let request = Request::positions_by(words).select(selection).by(self.ask.method);
+        let done = sorter.run(request, &mut |_, _| {})?;
+        let (repeated, report) = (done.repeated, done.report);
+        let order = done.words.into_vec::<u32>().unwrap_or_default();
+        let start = Instant::now();
+        let form = Form::Frames {
+            bytes: !self.ask.positions && !self.ask.format.is_bits(),
+            positions: self.ask.positions,
         };
-        self.report = Some(report);
-        let start = start.unwrap_or_else(Instant::now);
-        let spilled = output.into_spilled()?;
-        let run = Run { spilled, form, count: n - (repeated + cut) as u64, positions, has_minus_zeros };
-        let merge = &mut self.merge;
-        merge.reading += reading;
-        merge.writing += writing + start.elapsed();
-        merge.repeated += repeated as u64;
-        merge.spilled_bytes += run.bytes();
-        merge.runs += 1;
-        Ok(run)
+        let mut output = self.output()?;
+        let zeros = write_frames(&pieces, &order, first, form, self.budget.block(), &mut output)?;
+        let spilled = Arc::new(output.into_spilled()?);
+        let cut = n - repeated - order.len();
+        let (reading, writing) = (reading.wait(), start.elapsed());
+        Ok((
+            Run { spilled, form, count: 0, zeros },
+            Done { report, reading, parsing, writing, repeated, cut },
+        ))
     }
 
     /// A new run's output.
@@ -227,62 +227,59 @@ impl<'a> Runs<'a> {
     pub fn merge(
         mut self,
         parts: &Parts,
-        sorter: &Sorter,
         output: &mut Output,
         watch: &dyn Watch,
     ) -> Result<(Merge, Report), Error> {
-        self.sort_again(&parts.are_floats(), parts, sorter)?;
         watch.phase(Phase::Merge, Some(self.merge.n));
         let start = Instant::now();
-        let budget = self.budget;
-        // As elements, if they are written as such, or all printed alike; otherwise as tokens or rows.
-        let element = parts.element();
-        let printed = |run: &Run| match run.form {
-            Form::Elements(of, print) => Some((of.is_float(), print)),
-            _ => None,
-        };
-        let print = self.done.first().and_then(printed);
-        let are_alike = print.is_some_and(|(are_floats, _)| are_floats == element.is_float())
-            && self.done.iter().all(|run| printed(run) == print);
-        let print = print.map_or(Print::Shortest, |(_, print)| print);
-        let form = match self.done.first() {
-            // Where lines are numbers alone up to here, these are rows, too.
-            Some(_) if self.done.iter().any(|run| run.form == Form::Rows) => Form::Rows,
-            Some(_) if !(self.ask.positions || self.ask.format.is_bits() || are_alike) => Form::Tokens,
-            _ => Form::Elements(element, print),
-        };
+        let (budget, element) = (self.budget, parts.element());
+        let keys = Arc::new(parts.keys()?);
+        // Of one type, and printed alike or not at all, elements are merged as such.
+        let first = self.done.first().map(|run| run.form);
+        let are_elements = matches!(first, Some(Form::Elements(of, _)) if of == element)
+            && self.done.iter().all(|run| match (run.form, first) {
+                (Form::Elements(of, _), _) if self.ask.format.is_bits() => of == element,
+                (form, first) => Some(form) == first,
+            });
+        let bits = if self.ask.format.is_bits() { Some(element) } else { None };
         let mut runs = std::mem::take(&mut self.done);
         while runs.len() > budget.fan_in() {
             let mut longer = Vec::new();
             let mut left = runs.into_iter();
             while left.len() > 0 {
                 let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
-                let element = some.last().and_then(|run| run.positions.as_ref()).map(|&(_, element)| element);
+                let form = match some[0].form {
+                    form @ Form::Elements(..) if are_elements => form,
+                    _ => Form::Frames {
+                        bytes: bits.is_none() && !self.ask.positions,
+                        positions: self.ask.positions,
+                    },
+                };
+                let emit =
+                    if are_elements { None } else { Some(Emit::Frames { form, most: budget.block() }) };
                 let mut output = self.output()?;
-                let mut positions = element.map(|_| self.output()).transpose()?;
-                let to = Targets { records: Some(&mut output), positions: positions.as_mut().zip(element) };
-                let merged = self.merge_some(some, form, Written::AsRead, parts, to, &|_| {})?;
-                let positions = positions.map(Output::into_spilled).transpose()?.zip(element);
-                let (spilled, count) = (output.into_spilled()?, merged.written);
-                let run = Run { spilled, form, count, positions, has_minus_zeros: false };
+                let merged = self.merge_some(some, emit, Written::AsRead, &keys, &mut output, &|_| {})?;
+                let spilled = Arc::new(output.into_spilled()?);
                 self.merge.repeated += merged.repeated;
-                self.merge.spilled_bytes += run.bytes();
-                longer.push(run);
+                self.merge.spilled_bytes += spilled.bytes();
+                longer.push(Run { spilled, form, count: merged.written, zeros: BTreeSet::new() });
             }
             runs = longer;
         }
         let element = parts.written(&self.ask, self.passed);
-        let positions = element.filter(|_| self.ask.positions);
-        if positions.is_none() {
+        if !self.ask.positions {
             output.write_all(&self.head).map_err(|error| output.failed(error))?;
         }
         let progress = |merged| watch.set(merged);
-        let written = match (self.ask.format, form) {
-            (format, Form::Elements(_, print)) if !format.is_bits() && positions.is_none() => {
-                Written::InText(print)
-            }
-            (Format::Text, _) => Written::InText(Print::Shortest),
+        let written = match first {
+            Some(Form::Elements(_, print)) if !self.ask.format.is_bits() => Written::InText(print),
             _ => Written::AsRead,
+        };
+        let emit = match (self.ask.positions, bits) {
+            (true, bits) => Some(Emit::Positions(bits.and(element))),
+            _ if are_elements => None,
+            (false, Some(element)) => Some(Emit::Elements(element)),
+            (false, None) => Some(Emit::Records),
         };
         let header = |n: u64, output: &mut Output| {
             let header = npy::Header::of(element.unwrap_or(ElementType::U32), n);
@@ -292,12 +289,11 @@ impl<'a> Runs<'a> {
             Format::Npy if self.ask.selection.unique => {
                 // Their number comes first, and is known last.
                 let mut unique = self.output()?;
-                let to = Targets::of(&mut unique, positions);
-                let merged = self.merge_some(runs, form, written, parts, to, &progress)?;
+                let merged = self.merge_some(runs, emit, written, &keys, &mut unique, &progress)?;
                 header(merged.written, output)?;
                 let unique = unique.into_spilled()?;
                 let name = unique.name().to_owned();
-                let (mut reader, mut block) = (unique.read(), vec![0; budget.block()]);
+                let (mut reader, mut block) = (Arc::new(unique).read(), vec![0; budget.block()]);
                 loop {
                     let count = reader.read(&mut block).map_err(|error| Error::io(&name, "read", error))?;
                     if count == 0 {
@@ -312,7 +308,7 @@ impl<'a> Runs<'a> {
                     let first = self.ask.selection.first.map_or(u64::MAX, |first| first as u64);
                     header(self.merge.n.min(first), output)?;
                 }
-                self.merge_some(runs, form, written, parts, Targets::of(output, positions), &progress)?
+                self.merge_some(runs, emit, written, &keys, output, &progress)?
             }
         };
         let merge = Merge {
@@ -326,123 +322,110 @@ impl<'a> Runs<'a> {
         Ok((merge, self.report.unwrap_or_else(nothing)))
     }
 
-    /// Merges some runs, whose records are read in this form.
+    /// Merges some runs: as elements, or as records of which this is written.
     fn merge_some(
         &self,
-        mut runs: Vec<Run>,
-        form: Form,
+        runs: Vec<Run>,
+        emit: Option<Emit>,
         written: Written,
-        parts: &Parts,
-        to: Targets,
+        keys: &Arc<KeysOfRuns>,
+        to: &mut Output,
         progress: &dyn Fn(u64),
     ) -> Result<Merged, Error> {
-        let (budget, selection) = (self.budget, self.ask.selection);
-        let how = &parts.how_of_runs(self.ask.positions);
-        let (block, memory) = (budget.block(), budget.bytes() / 2);
-        let positions = to.positions.map(|(to, element)| {
-            let readers = runs.iter_mut().filter_map(Run::take_positions);
-            Positions { runs: readers.collect(), to, written, element }
-        });
+        let (selection, memory) = (self.ask.selection, self.budget.bytes() / 2);
         let progress = &mut |merged| progress(merged);
-        if let Form::Elements(element, _) = form {
-            let source = Source::raw(Input::Memory(Memory::new("a run", &[], &[1])), element);
-            let opened = runs.into_iter().map(|run| (&source, run.elements(element, block)));
-            let (runs, direction) = (opened.collect(), how.by.order);
-            let elements = Elements { runs, direction, selection, written, memory, positions };
-            return ordered::merge_elements(elements, to.records, progress);
-        }
-        let known = ordered::KnownRecords {
-            how,
-            are_floats: &parts.are_floats(),
-            model: parts.model(self.ask.positions)?,
-            records: runs.iter().map(|run| run.count).sum(),
-            bytes: runs.iter().map(|run| run.spilled.bytes()).sum(),
-            memory,
-            positions,
+        let Some(emit) = emit else {
+            let element = runs
+                .iter()
+                .find_map(|run| if let Form::Elements(of, _) = run.form { Some(of) } else { None });
+            let source = Source::raw(
+                Input::Memory(Memory::new("a run", &[], &[1])),
+                element.unwrap_or(ElementType::U32),
+            );
+            let opened = runs
+                .into_iter()
+                .map(|run| (&source, Opened::of(run.spilled.clone().name(), run.spilled.read())));
+            // A key may have a direction of its own.
+            let direction = KeyOrder { descending: keys.descending[0], ..self.how.by.order };
+            let runs = opened.collect();
+            return ordered::merge_elements(
+                Elements { runs, direction, selection, written, memory },
+                to,
+                progress,
+            );
         };
-        let opened = runs.into_iter().map(|run| run.records(block)).collect();
-        ordered::merge_records(opened, known, selection, to.records, progress)
+        let (records, bytes) = runs
+            .iter()
+            .fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.spilled.bytes()));
+        let length = bytes / records.max(1) + 1;
+        let times = 4 + BESIDE_BYTES.saturating_add(16 * keys.zeros.len() as u64).div_ceil(length);
+        let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
+        let readers = runs.into_iter().flat_map(|run| run.readers(keys)).collect();
+        let records = Records { descending: keys.descending.clone(), selection, emit, bytes };
+        ordered::merge_records(readers, &records, to, progress)
     }
+}
 
-    /// Sorts the runs again that are not in order among floats.
-    fn sort_again(&mut self, are_floats: &[bool], parts: &Parts, sorter: &Sorter) -> Result<(), Error> {
-        if !are_floats.contains(&true) {
-            return Ok(());
-        }
-        for mut run in std::mem::take(&mut self.done) {
-            if run.has_minus_zeros {
-                let (before, count) = (run.bytes(), run.count as usize);
-                let reader = run.take_positions();
-                let positions = reader.map(|mut reader| reader.take(count)).transpose()?;
-                let part = run.content(parts, positions.is_some())?;
-                let position = |at| positions.as_ref().map_or(0, |positions| positions[at as usize]);
-                run = self.sorted(part, sorter, position)?;
-                self.merge.runs -= 1;
-                self.merge.spilled_bytes -= before;
+/// Writes the records of pieces in this order, and says of which keys they have integers −0.
+fn write_frames(
+    pieces: &[Piece],
+    order: &[u32],
+    first: u64,
+    form: Form,
+    block: usize,
+    output: &mut Output,
+) -> Result<BTreeSet<Zeros>, Error> {
+    let Form::Frames { bytes, positions } = form else { return Ok(BTreeSet::new()) };
+    let begins: Vec<usize> =
+        pieces.iter().scan(0, |end, piece| Some(std::mem::replace(end, *end + piece.len()))).collect();
+    let zeros = Mutex::new(BTreeSet::new());
+    let length = pieces.iter().map(|piece| piece.length(0, piece.len())).sum::<usize>();
+    let expected = length / order.len().max(1) + 12;
+    let written = print::write(
+        order,
+        expected,
+        output,
+        |_| {},
+        |order, to| {
+            let mut frame = Frame::new(block);
+            for &number in order {
+                let number = number as usize;
+                let piece = begins.partition_point(|&begin| begin <= number) - 1;
+                let (piece, record) = (&pieces[piece], number - begins[piece]);
+                let of_piece = piece.positions.get(record).copied().unwrap_or(number as u64);
+                let position = positions.then_some(first + of_piece);
+                frame.push(
+                    piece.keys.at(record),
+                    bytes.then_some(|to: &mut _| piece.push(record, to)),
+                    position,
+                    to,
+                );
             }
-            self.done.push(run);
-        }
-        Ok(())
-    }
-}
-
-/// Where merged runs go.
-struct Targets<'a> {
-    records: Option<&'a mut Output>,
-    /// Positions, and their type.
-    positions: Option<(&'a mut Output, ElementType)>,
-}
-
-impl<'a> Targets<'a> {
-    /// One output for the records, or for their positions of this type.
-    fn of(output: &'a mut Output, positions: Option<ElementType>) -> Self {
-        match positions {
-            Some(element) => Self { records: None, positions: Some((output, element)) },
-            None => Self { records: Some(output), positions: None },
-        }
-    }
+            frame.end(to);
+            zeros.lock().unwrap_or_else(PoisonError::into_inner).append(&mut frame.zeros);
+        },
+    );
+    written.map_err(|error| output.failed(error))?;
+    Ok(zeros.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl Run {
-    /// Bytes in temporary files.
-    fn bytes(&self) -> u64 {
-        self.spilled.bytes() + self.positions.as_ref().map_or(0, |(positions, _)| positions.bytes())
-    }
-
-    /// The positions of its records, which are read once.
-    fn take_positions(&mut self) -> Option<PositionReader> {
-        let (positions, element) = self.positions.take()?;
-        let name = positions.name().to_owned();
-        Some(PositionReader::new(&name, positions.read(), element))
-    }
-
-    /// Its records as tokens or rows.
-    fn records(self, block: usize) -> Opened {
-        let (name, form) = (self.spilled.name().to_owned(), self.form);
-        let reader = self.spilled.read();
-        match form {
-            Form::Elements(element, print) => {
-                Opened::of(&name, Converted::text_of(reader, element, print, block))
-            }
-            Form::Tokens | Form::Rows => Opened::of(&name, reader),
+    /// What reads its records: once, but where decimals set −0 apart from 0, once for each of the kinds of records that are in
+    /// order by themselves.
+    fn readers(self, keys: &Arc<KeysOfRuns>) -> Vec<RunReader> {
+        let is_apart = |zeros: &Zeros| zeros.iter().zip(&keys.floats).any(|(&zero, &float)| zero && float);
+        let mut kinds = vec![None];
+        if self.zeros.iter().any(is_apart) {
+            kinds = self.zeros.iter().cloned().map(Some).collect();
+            kinds.push(Some(vec![false; keys.zeros.len()]));
         }
-    }
-
-    /// Its records as elements of this type.
-    fn elements(self, to: ElementType, block: usize) -> Opened {
-        let (name, form) = (self.spilled.name().to_owned(), self.form);
-        let reader = self.spilled.read();
-        match form {
-            Form::Elements(from, _) if from == to => Opened::of(&name, reader),
-            Form::Elements(from, _) => Opened::of(&name, Converted::widened(reader, from, to, block)),
-            Form::Tokens | Form::Rows => Opened::of(&name, Converted::elements_of(reader, to, block)),
-        }
-    }
-
-    /// Its records, read again now that the types are known.
-    fn content<'d>(self, parts: &Parts, has_positions: bool) -> Result<Dataset<'d>, Error> {
-        let name = self.spilled.name().to_owned();
-        let bytes = self.spilled.all().map_err(|error| Error::io(&name, "read", error))?;
-        parts.again(&name, bytes, has_positions)
+        let is_once = kinds.len() == 1;
+        let reader = |only| {
+            let reader = self.spilled.clone().read();
+            let reader = if is_once { reader } else { reader.keeping() };
+            let name = self.spilled.name().to_owned();
+            RunReader { name, reader: Box::new(reader), form: self.form, keys: keys.clone(), only }
+        };
+        kinds.into_iter().map(reader).collect()
     }
 }

@@ -243,26 +243,17 @@ impl Spilled {
         self.bytes
     }
 
-    /// All of it.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors; a block that differs from what was written.
-    pub(crate) fn all(self) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::with_capacity(usize::try_from(self.bytes).unwrap_or(0));
-        self.read().read_to_end(&mut bytes)?;
-        Ok(bytes)
-    }
-
     /// Reads it from its beginning.
-    pub(crate) fn read(self) -> SpillReader {
-        SpillReader { spilled: self, next: 0, block: Vec::new(), at: 0 }
+    pub(crate) fn read(self: Arc<Self>) -> SpillReader {
+        SpillReader { spilled: self, frees: true, next: 0, block: Vec::new(), at: 0 }
     }
 }
 
 /// Reads a run; a block that differs from what was written is an error.
 pub(crate) struct SpillReader {
-    spilled: Spilled,
+    spilled: Arc<Spilled>,
+    /// Whether others may be written where its blocks were.
+    frees: bool,
     /// The number of the next block.
     next: usize,
     /// The block that is being given, from `at` on.
@@ -271,9 +262,14 @@ pub(crate) struct SpillReader {
 }
 
 impl SpillReader {
+    /// The same of a run that others read, too.
+    pub(crate) fn keeping(self) -> Self {
+        Self { frees: false, ..self }
+    }
+
     /// Reads the next block; an empty one at the end.
     fn read_block(&mut self) -> io::Result<()> {
-        let Spilled { store, blocks, bytes } = &self.spilled;
+        let Spilled { store, blocks, bytes } = &*self.spilled;
         self.at = 0;
         self.block.clear();
         let Some(block) = blocks.get(self.next) else { return Ok(()) };
@@ -281,7 +277,7 @@ impl SpillReader {
         self.block.resize(left.min(store.block as u64) as usize, 0);
         store.read(block, &mut self.block)?;
         self.next += 1;
-        if self.block.len() == store.block {
+        if self.frees && self.block.len() == store.block {
             store.free(std::slice::from_ref(block));
         }
         Ok(())
@@ -289,7 +285,7 @@ impl SpillReader {
 
     /// Reads the next whole blocks that there is room for; 0 if there is none for the next one.
     fn read_blocks(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let Spilled { store, blocks, bytes } = &self.spilled;
+        let Spilled { store, blocks, bytes } = &*self.spilled;
         let size = store.block;
         let left = bytes.saturating_sub((self.next * size) as u64);
         let left = usize::try_from(left).unwrap_or(usize::MAX);
@@ -299,7 +295,9 @@ impl SpillReader {
         parallel::map_parts(room.chunks_mut(size).zip(blocks), |(room, block)| store.read(block, room))
             .into_iter()
             .collect::<io::Result<()>>()?;
-        store.free(blocks);
+        if self.frees {
+            store.free(blocks);
+        }
         self.next += whole;
         Ok(room.len())
     }
@@ -325,6 +323,12 @@ impl Read for SpillReader {
 mod tests {
     use super::*;
 
+    fn all(run: Spilled) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        Arc::new(run).read().read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
     fn spilled(bytes: &[u8], block: usize) -> Spilled {
         let mut spill = Folders::new(vec![std::env::temp_dir()]).create(block).unwrap();
         bytes.chunks(7).for_each(|some| spill.write_all(some).unwrap());
@@ -338,7 +342,7 @@ mod tests {
             let run = spilled(&bytes, 16);
             assert_eq!(run.bytes(), bytes.len() as u64);
             let mut back = Vec::new();
-            run.read().read_to_end(&mut back).unwrap();
+            Arc::new(run).read().read_to_end(&mut back).unwrap();
             assert_eq!(back, bytes);
         }
     }
@@ -353,7 +357,7 @@ mod tests {
         for (parity, run) in runs.into_iter().enumerate() {
             let expected: Vec<u8> =
                 (0..20).filter(|number| number % 2 == parity as u8).flat_map(|n| [n; 3]).collect();
-            assert_eq!(run.finish().unwrap().all().unwrap(), expected);
+            assert_eq!(all(run.finish().unwrap()).unwrap(), expected);
         }
     }
 
@@ -373,7 +377,7 @@ mod tests {
             let mut merged = folders.create(16).unwrap();
             let mut expected = Vec::new();
             for run in runs.drain(..) {
-                let mut reader = run.read();
+                let mut reader = Arc::new(run).read();
                 let mut some = [0; 40];
                 loop {
                     let count = reader.read(&mut some).unwrap();
@@ -393,8 +397,8 @@ mod tests {
         // Blocks of another size have a file of their own.
         let mut other = folders.create(32).unwrap();
         other.write_all(&[9; 64]).unwrap();
-        assert_eq!(runs.remove(0).all().unwrap().len(), 400);
-        assert_eq!(other.finish().unwrap().all().unwrap(), [9; 64]);
+        assert_eq!(all(runs.remove(0)).unwrap().len(), 400);
+        assert_eq!(all(other.finish().unwrap()).unwrap(), [9; 64]);
     }
 
     #[test]
@@ -408,7 +412,7 @@ mod tests {
                 run.store.file.set_len(39).unwrap();
             }
             let mut back = Vec::new();
-            let error = run.read().read_to_end(&mut back).unwrap_err();
+            let error = Arc::new(run).read().read_to_end(&mut back).unwrap_err();
             assert_eq!(back, bytes[..32]);
             assert_eq!(damage, error.to_string().contains("not what was written"), "{error}");
         }

@@ -107,7 +107,7 @@ fn check_names_the_first_disorder() {
     drop(pipe);
 
     // What would be an error in a sort is one here.
-    assert!(refused(&["check"], "1\nx\n").contains("standard input:2: 'x' is not a number"));
+    assert!(refused(&["check"], "1\nx\n").contains("standard input:2:1: 'x' is not a number"));
     assert!(refused(&["check"], "-1\n18446744073709551615\n").contains("no integer type holds both"));
     // In the same words.
     for input in [

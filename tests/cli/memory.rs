@@ -89,3 +89,10 @@ fn each_file_is_sorted_in_little_memory() {
     assert_eq!(fs::read_to_string(few).unwrap(), "1\n2\n3\n");
     assert_eq!(fs::read_to_string(bad).unwrap(), format!("{input}x\n"));
 }
+
+#[test]
+fn a_key_with_a_direction_of_its_own_keeps_it_in_parts() {
+    let input = numbers();
+    let expected = sorted(&["sort", "-q", "-n"], &input);
+    assert_eq!(sorted(&["sort", "-q", "-r", "-k", "1:a", "--memory", "64K"], &input), expected);
+}

@@ -32,6 +32,22 @@ fn neighbours_that_floats_do_not_tell_apart_are_kept_by_unique() {
 }
 
 #[test]
+fn blank_lines_before_numbers_are_merged_with_them() {
+    let folder = Folder::new();
+    // The numbers after them are read in the way of text, where blank lines are nothing.
+    for lines in ["\n5\n7\n", "\n\n5\n", "5\n\n7\n", "\n"] {
+        let file = folder.write("lines", lines);
+        let mut order: Vec<&str> = lines.split_inclusive('\n').collect();
+        order.sort_by_key(|line| line.trim().parse::<u8>().unwrap_or(0));
+        let in_order = folder.write("in-order", order.concat());
+        for args in [&["sort", &file][..], &["sort", "-m", &in_order]] {
+            let args = [args, &["-q", "-f", "lines", "--empty", "first"]].concat();
+            assert_eq!(sorted(&args, ""), order.concat(), "{args:?}");
+        }
+    }
+}
+
+#[test]
 fn merging_gives_what_sorting_gives() {
     let folder = Folder::new();
     let (a, b) = (folder.write("a.txt", "1 03\n5.0\n"), folder.write("b.txt", "# b\n2\n3\n5\n1e3"));

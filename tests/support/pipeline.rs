@@ -1,7 +1,7 @@
 //! What `gpusort sort` does, by the library, with bytes in memory for its output. The fuzz targets include this file.
 
-use gpusort::unstable::io::stream::{How, Kind};
 use gpusort::unstable::io::{Counts, Format, Input, Output};
+use gpusort::unstable::io::{How, Kind};
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::pipeline::{Ask, Dataset, Parts, Runs, Unwatched};
 use gpusort::unstable::runs::{Budget, Folders};
@@ -97,7 +97,7 @@ pub fn sort_in_parts(
     let mut folders = Folders::new(vec![std::env::temp_dir()]);
     let runs = Runs::of(first, &mut parts, ask, &sorter, &mut folders)?;
     let mut output = Output::memory();
-    let (merge, _) = runs.merge(&parts, &sorter, &mut output, &Unwatched)?;
+    let (merge, _) = runs.merge(&parts, &mut output, &Unwatched)?;
     let sorted =
         Sorted { bytes: output.into_bytes(), counts: merge.counts, repeated: merge.repeated as usize };
     Ok((sorted, merge.runs))

@@ -3,7 +3,7 @@
 use gpusort::ElementType;
 use gpusort::unstable::io::LineEnd::{Lf, Nul};
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
-use gpusort::unstable::io::stream::{How, Kind};
+use gpusort::unstable::io::{How, Kind};
 use gpusort::unstable::io::{Input, Memory, PerLine};
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading};
 use proptest::prelude::*;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use std::{fs, io, thread};
 
 use anyhow::{bail, ensure};
-use gpusort::unstable::io::stream::How;
+use gpusort::unstable::io::How;
 use gpusort::unstable::io::{Input, Output};
 use gpusort::unstable::pipeline::{Dataset, Parts, Unwatched};
 use gpusort::unstable::runs::Budget;

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
+use gpusort::unstable::io::Kind;
 use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::ordered::{self, Merged, Written};
-use gpusort::unstable::io::stream::Kind;
 use gpusort::unstable::io::{Format, Input, Output, Print, npy};
 use gpusort::unstable::timing::{LeftOut, Timing, milliseconds};
 use gpusort::{Form, Report, Sorter};

@@ -4,10 +4,12 @@
 //! the type is known when all have been read. Each field then becomes a *digit*, a number from 0: first the
 //! null classes placed before the numbers, then the numbers from the least on, then the other null classes.
 
-use crate::io::infer::{Inference, Number, Refused};
+use crate::io::infer::{Inference, Number, Refused, limits};
+use crate::io::keys::{self, Form, MINUS_ZERO};
+use crate::io::number::{Tokens, float, has_fraction};
 use crate::io::size;
 use crate::key::{ElementType, KeyMap, KeyWords, Word};
-use crate::order::{Class, KeyOrder, Nulls};
+use crate::order::{Class, KeyOrder, Nulls, Reading};
 use crate::parallel::map_parts;
 
 /// The fields of a column, in order.
@@ -41,9 +43,14 @@ impl Column {
         }
     }
 
-    /// Whether there is a −0 among integers.
-    pub(super) fn has_minus_zeros(&self) -> bool {
-        !self.minus_zeros.is_empty()
+    /// How many fields there are.
+    pub(super) fn len(&self) -> usize {
+        self.wide.as_ref().map_or(self.values.len(), Vec::len)
+    }
+
+    /// The first row with an integer −0.
+    pub(super) fn minus_zero(&self) -> Option<usize> {
+        self.minus_zeros.first().map(|&row| row as usize)
     }
 
     /// Adds the field of the row at offset `place`, without quotes and surrounding blanks.
@@ -76,8 +83,13 @@ impl Column {
                 Number::Cut(_) | Number::Time(_) | Number::Null(_) => {}
             }
         }
-        if let Number::Null(class) = number {
-            self.classes.push((row, class));
+        match number {
+            Number::Null(class) => self.classes.push((row, class)),
+            // Beside integers that no type holds.
+            Number::MinusZero if self.floats.is_some() && !self.inference.is_float() => {
+                self.minus_zeros.push(row);
+            }
+            _ => {}
         }
         self.values.push(match self.floats {
             Some(ElementType::F32) => (number.to_float() as f32).to_bits().into(),
@@ -85,6 +97,127 @@ impl Column {
             None => 0,
         });
         Ok(())
+    }
+
+    /// Adds the tokens of a piece of text, whose first byte is at `place` in all of it. Calls `keep`
+    /// with where each begins and ends.
+    ///
+    /// # Errors
+    ///
+    /// The first token that is refused, or `None` where a line has more than it may have, and its place.
+    pub(super) fn push_tokens(
+        &mut self,
+        tokens: &mut Tokens,
+        bytes: &[u8],
+        place: usize,
+        mut keep: impl FnMut(usize, usize),
+    ) -> Result<(), (usize, Option<Refused>)> {
+        loop {
+            self.push_short(tokens, &mut keep);
+            let Some(start) = tokens.find() else { break };
+            if let Some(element) = self.floats
+                && let Some((value, length)) = float(&bytes[start..], element)
+                && has_fraction(value)
+                && self.inference.has_number()
+                // A number with a fraction always has a point or an exponent.
+                && tokens.pass(length)
+            {
+                self.inference.push_decimal();
+                self.values.push(match element {
+                    ElementType::F32 => (value as f32).to_bits().into(),
+                    _ => value.to_bits(),
+                });
+                keep(start, start + length);
+                continue;
+            }
+            let token = tokens.take_token();
+            self.push(token, place + start).map_err(|refused| (place + start, Some(refused)))?;
+            keep(start, start + token.len());
+        }
+        tokens.excess.map_or(Ok(()), |excess| Err((place + excess, None)))
+    }
+
+    /// Adds short integers, as most are, as long as none of them decides anything about the type.
+    #[inline]
+    fn push_short(&mut self, tokens: &mut Tokens, mut keep: impl FnMut(usize, usize)) {
+        // All of these are exact in f64.
+        const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
+        let asked = self.inference.asked();
+        if self.floats.is_some() || self.wide.is_some() || !self.inference.has_number() {
+            return;
+        }
+        // A first negative one is noted elsewhere.
+        let least = if asked.is_some() || self.inference.span().least < 0 { -EXACT } else { 0 };
+        let [least, greatest] = asked.map_or([least.into(), EXACT.into()], |asked| limits(asked).into());
+        let [least, greatest] =
+            [least, greatest].map(|limit: i128| limit.clamp((-EXACT).into(), EXACT.into()) as i64);
+        let mut span = [0, 0];
+        while let Some(start) = tokens.find_next() {
+            let Some(short) = tokens.short_integer() else { break };
+            let value = short.value;
+            // −0 may be less than 0.
+            if value < least || value > greatest || value == 0 && !short.canonical {
+                break;
+            }
+            span = [span[0].min(value), span[1].max(value)];
+            self.values.push(value as u64);
+            keep(start, start + short.length);
+            tokens.pass(short.length);
+        }
+        if asked.is_none() {
+            self.inference.push_exact(span);
+        }
+    }
+
+    /// The words of the keys that stay, if there are `decimals` in the column; `None` if nobody knows yet.
+    pub(super) fn keys(mut self, descending: bool, decimals: Option<bool>, rules: KeyOrder) -> Form {
+        let is_size = rules.reading == Reading::Sizes;
+        let asked = self.inference.asked();
+        let signed = asked.map_or(self.inference.span().least < 0, |asked| limits(asked).0 < 0);
+        let are_exact = asked.is_none() && self.inference.span().are_exact();
+        let minus_zero =
+            decimals.map_or(MINUS_ZERO, |decimals| keys::minus_zero(decimals, descending, rules));
+        if is_size && self.wide.is_none() {
+            self.widen(signed);
+        }
+        let minus_zeros = std::mem::take(&mut self.minus_zeros);
+        let is_high = decimals.is_some() || minus_zeros.is_empty();
+        let values = std::mem::take(&mut self.values);
+        // What has as many bits as before is written where it was.
+        let mut words = if let Some(places) = self.wide {
+            Form::Whole(places.into_iter().map(|place| keys::of_place(place, descending)).collect())
+        } else if let Some(element) = self.floats {
+            let float = |bits: u64| match element {
+                ElementType::F32 => f32::from_bits(bits as u32).into(),
+                _ => f64::from_bits(bits),
+            };
+            let high = values.into_iter().map(|bits| keys::high_of(float(bits), descending));
+            // Without decimals these are integers that no type holds.
+            if is_high { Form::High(high.collect()) } else { Form::Whole(high.map(keys::whole).collect()) }
+        } else if self.inference.decimals().is_some() {
+            let unit = 10_i128.pow(9 - u32::from(self.decimals));
+            let time = |value: u64| keys::of_integer(i128::from(value.cast_signed()) * unit, descending);
+            Form::Whole(values.into_iter().map(time).collect())
+        } else if is_high && (are_exact || values.iter().all(|&value| is_exact(value, signed))) {
+            let high = |value: f64| keys::high_of(value, descending);
+            Form::High(if signed {
+                values.into_iter().map(|value| high(value.cast_signed() as f64)).collect()
+            } else {
+                values.into_iter().map(|value| high(value as f64)).collect()
+            })
+        } else {
+            let integer = |value: u64| if signed { value.cast_signed().into() } else { value.into() };
+            Form::Whole(
+                values.into_iter().map(|value| keys::of_integer(integer(value), descending)).collect(),
+            )
+        };
+        for row in minus_zeros {
+            words.set(row as usize, minus_zero);
+        }
+        for &(row, class) in &self.classes {
+            words.set(row as usize, keys::whole(keys::of_null(class, rules)));
+        }
+        words
     }
 
     /// Adds a size that may be any.
@@ -141,6 +274,11 @@ impl Column {
             self.values[row as usize] = (-0.0_f64).to_bits();
         }
     }
+}
+
+/// Whether f64 holds an integer and all that are less.
+fn is_exact(value: u64, signed: bool) -> bool {
+    (if signed { value.cast_signed().unsigned_abs() } else { value }) <= 1 << f64::MANTISSA_DIGITS
 }
 
 /// A digit from 0 to `most` for each row, in parts; rows are ordered by it.

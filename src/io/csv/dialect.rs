@@ -46,8 +46,6 @@ pub enum Fields {
     Blanks(LineEnd),
     /// In text, which has a record for each token, and comments.
     Tokens,
-    /// In lines that have only the key fields of others, this byte.
-    Keys(u8, LineEnd),
 }
 
 impl Dialect {
@@ -73,17 +71,6 @@ impl Dialect {
         }
         Some((at, count))
     }
-
-    /// That of rows that have only the key fields of such rows, as [`super::Table::write_keys`] writes them.
-    pub(crate) fn of_keys(self) -> Self {
-        match self.fields {
-            // Between these, a field may be empty, and none is written with a tab in it.
-            Fields::Blanks(_) | Fields::Tokens | Fields::Split(..) => {
-                Self { fields: Fields::Keys(self.fields.separator(), self.fields.line_end()), ..self }
-            }
-            _ => self,
-        }
-    }
 }
 
 impl Fields {
@@ -108,14 +95,14 @@ impl Fields {
     pub(crate) fn line_end(self) -> LineEnd {
         match self {
             Self::Quoted(_) | Self::Tokens => LineEnd::Lf,
-            Self::Split(_, end) | Self::Keys(_, end) | Self::Blanks(end) => end,
+            Self::Split(_, end) | Self::Blanks(end) => end,
         }
     }
 
     /// The byte to write between key fields, as [`Dialect::of_keys`] has it.
     pub(super) fn separator(self) -> u8 {
         match self {
-            Self::Quoted(byte) | Self::Split(byte, _) | Self::Keys(byte, _) => byte,
+            Self::Quoted(byte) | Self::Split(byte, _) => byte,
             Self::Blanks(_) | Self::Tokens => b'\t',
         }
     }
@@ -193,7 +180,7 @@ impl Fields {
                 }
                 Self::Tokens if number > 0 => return number,
                 Self::Tokens => (at, bytes.len()),
-                Self::Split(byte, _) | Self::Keys(byte, _) | Self::Quoted(byte) => {
+                Self::Split(byte, _) | Self::Quoted(byte) => {
                     if at > bytes.len() {
                         return number;
                     }

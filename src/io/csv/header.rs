@@ -5,6 +5,7 @@ use super::{By, Dialect, SortKey};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
 use crate::io::source::LineEnd;
+use crate::order::KeyOrder;
 
 /// A column found by name or number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,11 @@ pub(in crate::io) struct Found {
 }
 
 impl Found {
+    /// The only key of text.
+    pub(super) fn of_tokens(order: KeyOrder) -> Self {
+        Self { index: 0, name: "1".to_owned(), descending: order.descending }
+    }
+
     /// The form in messages.
     pub(in crate::io) fn shown(&self) -> String {
         quoted(&self.name)
@@ -242,7 +248,6 @@ fn direction(word: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::io::csv::Fields;
-    use crate::order::KeyOrder;
 
     fn found(header: &str, key: &str) -> Result<(usize, bool), Error> {
         let dialect = Dialect { fields: Fields::Quoted(b','), header: true, comments: false };

@@ -32,21 +32,13 @@ pub(in crate::io) struct Row {
     number: usize,
     /// Whether `at` is between quotes.
     quoted: bool,
-    /// Whether what is here at 0 begins a line; what is not at 0 can be seen from the byte before it.
-    begins_line: bool,
 }
 
 impl Row {
     /// A row at `start`, before reading any of it.
     #[inline]
     pub(in crate::io) fn new(start: usize) -> Self {
-        Self { at: start, begin: start, number: 0, quoted: false, begins_line: true }
-    }
-
-    /// The same, where bytes that are no longer here may have begun its line.
-    #[inline]
-    pub(in crate::io) fn in_line(self, begins_line: bool) -> Self {
-        Self { begins_line, ..self }
+        Self { at: start, begin: start, number: 0, quoted: false }
     }
 
     /// Continues through a token of text, or what is between tokens: white space, or a comment. Returns where it ends and
@@ -71,7 +63,7 @@ impl Row {
     /// Whether the row begins a line, too. A byte order mark ends no token, so that what follows one begins an input.
     fn is_at_line_start(&self, bytes: &[u8]) -> bool {
         let before = &bytes[..self.begin];
-        before.last().map_or(self.begins_line, |&last| ends_line(last)) || before.ends_with(MARK)
+        before.last().is_none_or(|&last| ends_line(last)) || before.ends_with(MARK)
     }
 
     /// Continues through the row, passing each field's number and range to `field`; of a line only the first `most` of them.
@@ -154,8 +146,8 @@ pub(super) fn for_each_field(
 /// The rules of a table's rows, as far as the columns are known.
 pub(in crate::io) struct RowReader {
     pub(in crate::io) fields: Fields,
-    /// The number of columns of a table; `None` before the first row. If it is 1, blank lines are rows.
-    columns: Option<usize>,
+    /// The number of columns of a table. If it is 1, blank lines are rows.
+    columns: usize,
     /// The key of each column, up to the last key column.
     key_of: Vec<Option<usize>>,
     /// The requested type.
@@ -174,12 +166,7 @@ pub(in crate::io) enum Line {
 
 impl RowReader {
     pub(in crate::io) fn new(fields: Fields, columns: usize, key_of: Vec<Option<usize>>, by: &By) -> Self {
-        Self { fields, columns: Some(columns), key_of, asked: by.element, rules: by.order }
-    }
-
-    /// For the first row, whose number of fields is that of the columns.
-    pub(in crate::io) fn of_first_row(fields: Fields) -> Self {
-        Self { fields, columns: None, key_of: Vec::new(), asked: None, rules: KeyOrder::ASCENDING }
+        Self { fields, columns, key_of, asked: by.element, rules: by.order }
     }
 
     /// Reads the line where `row` began, or the token, with the ranges of its key fields, and counts it if it is left out; a
@@ -207,7 +194,7 @@ impl RowReader {
         }
         if are_lines {
             fields.fill(0..0);
-        } else if self.columns != Some(1) && row.number == 0 {
+        } else if self.columns != 1 && row.number == 0 {
             let blank = line_end(&bytes[row.begin..]);
             if blank > 0 {
                 counts.blank += 1;
@@ -223,9 +210,9 @@ impl RowReader {
         if let Some(comment) = self.fields.comment(bytes, row.begin) {
             fields.fill(comment);
         }
-        if let Some(columns) = self.columns.filter(|&columns| columns != count && !are_lines) {
+        if self.columns != count && !are_lines {
             let fields = if count == 1 { "field" } else { "fields" };
-            return Err(format!("{count} {fields} where the first row has {columns}"));
+            return Err(format!("{count} {fields} where the first row has {}", self.columns));
         }
         if self.rules.skips_invalid() {
             let is_invalid = |field: &&Range<usize>| {

@@ -6,7 +6,6 @@
 //! input 2   ────────|─────── ▸
 //! ```
 
-use crate::cpu::Pair;
 use std::thread;
 
 use crate::error::Error;
@@ -21,7 +20,7 @@ use crate::parallel::{self, WriteBehind};
 use crate::runs;
 use crate::words::Width;
 
-use super::{Elements, LITTLE, Merged, PositionReader, Positions, Written, write_positions};
+use super::{Elements, LITTLE, Merged, Written};
 
 /// An input, as far as it is read.
 struct Run<'a, W> {
@@ -32,9 +31,6 @@ struct Run<'a, W> {
     /// Keys in order that are not merged yet, from `at` on.
     keys: Vec<W>,
     at: usize,
-    /// The positions of those keys, and of what comes after them, if they are merged with them.
-    positions: Vec<u64>,
-    further: Option<PositionReader>,
     /// The last key, of this or an earlier block.
     last: Option<W>,
     /// Bytes of an element that is not complete.
@@ -56,11 +52,7 @@ enum End {
 }
 
 impl<'a, W: Width> Run<'a, W> {
-    fn new(
-        (source, opened): (&'a Source, Opened),
-        further: Option<PositionReader>,
-        direction: KeyOrder,
-    ) -> Result<Self, Error> {
+    fn new((source, opened): (&'a Source, Opened), direction: KeyOrder) -> Result<Self, Error> {
         // That of a .npy file was checked with its header.
         if source.count().is_none() {
             source.check_file()?;
@@ -72,8 +64,6 @@ impl<'a, W: Width> Run<'a, W> {
             refuses_nan: source.refuses_nan(direction),
             keys: Vec::new(),
             at: 0,
-            positions: Vec::new(),
-            further,
             last: None,
             part: Vec::new(),
             bytes: 0,
@@ -102,7 +92,6 @@ impl<'a, W: Width> Run<'a, W> {
     fn read(&mut self, room: usize) -> Result<(), Error> {
         let size = self.source.element().bytes();
         self.keys.drain(..self.at);
-        self.positions.drain(..self.at.min(self.positions.len()));
         self.at = 0;
         let room = room.saturating_sub(self.keys.len()).max(1) * size;
         let (opened, part) = (&mut self.opened, &mut self.part);
@@ -133,9 +122,6 @@ impl<'a, W: Width> Run<'a, W> {
             self.end = self.source.check(self.bytes).map_or_else(End::Wrong, |()| End::Nothing);
         }
         self.find_wrong(&mut keys);
-        if let Some(further) = &mut self.further {
-            self.positions.extend(further.take(keys.len())?);
-        }
         self.number += keys.len() as u64;
         self.last = keys.last().copied().or(self.last);
         self.keys.append(&mut keys);
@@ -169,63 +155,38 @@ fn room<W: Word>(elements: &Elements, size: usize) -> usize {
     // As read, if that is not what is kept; in the order of the input, of the result twice, and as they are written.
     let word = size_of::<W>();
     let key = if size < word { size } else { 0 } + 4 * word;
-    let position = size_of::<u64>();
-    // In the order of the input, in pairs on both sides and in between, and as they are written, twice.
-    let all = key + if elements.positions.is_some() { 3 * (word + position) + 4 * position } else { 0 };
-    let keys = elements.memory / (all * elements.runs.len().max(1)) as u64;
+    let keys = elements.memory / (key * elements.runs.len().max(1)) as u64;
     let bytes = keys.saturating_mul(size as u64).clamp(1 << 8, 8 << 20);
     bytes as usize / size
-}
-
-/// Merges keys and their positions, which come from runs like these.
-fn merge_pairs<W: Width>(runs: Vec<(&[W], &[u64])>) -> (Vec<W>, Vec<u64>) {
-    let pair = |(&key, &position): (&W, &u64)| Pair { key, position };
-    let of_run = |(keys, positions): (&[W], &[u64])| keys.iter().zip(positions).map(pair).collect::<Vec<_>>();
-    let pairs: Vec<Vec<Pair<W, u64>>> = parallel::map_parts(runs, of_run);
-    let mut merged = vec![Pair { key: W::default(), position: 0 }; pairs.iter().map(Vec::len).sum()];
-    runs::merge(&pairs.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut merged);
-    (parallel::map(&merged, |pair| pair.key), parallel::map(&merged, |pair| pair.position))
 }
 
 /// Merges the elements of binary inputs.
 pub(super) fn merge<W: Width + itoa::Integer>(
     elements: Elements,
-    mut to: Option<&mut Output>,
+    to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let Some((source, _)) = elements.runs.first() else { return Ok(Merged::default()) };
     let order = elements.direction.map(source.element());
     let room = room::<W>(&elements, order.element.bytes());
-    let Elements { runs, direction, selection, written, positions, .. } = elements;
-    let has_positions = positions.is_some();
-    let (numbers, mut positions_to) = positions
-        .map_or((Vec::new(), None), |Positions { runs, to, written, element }| {
-            (runs, Some((to, written, element)))
-        });
-    let mut numbers = numbers.into_iter();
-    let run = |run| Run::<W>::new(run, numbers.next(), direction);
-    let mut runs = runs.into_iter().map(run).collect::<Result<Vec<_>, _>>()?;
-    let write = move |keys: &[W], positions: Vec<u64>| {
-        if let Some(to) = &mut to {
-            let keys = keys.into();
-            let result = match written {
-                Written::AsRead => binary::write(&keys, order, to, |_| {}),
-                Written::InText(print) => write_text(keys, order, print, to, |_| {}),
-            };
-            result.map_err(|error| to.failed(error))?;
-        }
-        match &mut positions_to {
-            Some((to, written, element)) => write_positions(positions, *element, *written, to),
-            None => Ok(()),
-        }
+    let Elements { runs, direction, selection, written, .. } = elements;
+    let mut runs =
+        runs.into_iter().map(|run| Run::<W>::new(run, direction)).collect::<Result<Vec<_>, _>>()?;
+    let write = |keys: &[W]| {
+        let keys = keys.into();
+        let result = match written {
+            Written::AsRead => binary::write(&keys, order, to, |_| {}),
+            Written::InText(print) => write_text(keys, order, print, to, |_| {}),
+        };
+        result.map_err(|error| to.failed(error))
     };
     let mut merged = thread::scope(|scope| {
         let mut writing = WriteBehind::new(scope, write);
-        let mut give = |keys: Vec<W>, positions: Vec<u64>, at_once: bool| {
-            let is_little = size_of_val(&keys[..]) + size_of_val(&positions[..]) < LITTLE;
-            writing.then(at_once || is_little, move |write| write(&keys, positions))
+        let mut give = |keys: Vec<W>, at_once: bool| {
+            let is_little = size_of_val(&keys[..]) < LITTLE;
+            writing.then(at_once || is_little, move |write| write(&keys))
         };
-        let merged = merge_to(&mut runs, room, has_positions, selection, &mut give, progress);
+        let merged = merge_to(&mut runs, room, selection, &mut give, progress);
         // A failure to write comes first.
         writing.wait()?;
         merged
@@ -238,13 +199,12 @@ pub(super) fn merge<W: Width + itoa::Integer>(
     Ok(merged)
 }
 
-/// Gives the merged keys to `give`, with their positions, and whether they are to be written before more is read.
+/// Gives the merged keys to `give`, and whether they are to be written before more is read.
 fn merge_to<W: Width>(
     runs: &mut [Run<W>],
     room: usize,
-    has_positions: bool,
     selection: Selection,
-    give: &mut impl FnMut(Vec<W>, Vec<u64>, bool) -> Result<(), Error>,
+    give: &mut impl FnMut(Vec<W>, bool) -> Result<(), Error>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let top = selection.first.map_or(u64::MAX, |first| first as u64);
@@ -277,41 +237,25 @@ fn merge_to<W: Width>(
             break;
         }
         merged.read += count as u64;
-        let certain = runs.iter().zip(&counts);
-        let (mut keys, mut positions) = if has_positions {
-            let of_run = |(run, &count): (_, &usize)| {
-                let run: &Run<W> = run;
-                (&run.keys[run.at..run.at + count], &run.positions[run.at..run.at + count])
-            };
-            merge_pairs(certain.map(of_run).collect())
-        } else {
-            let slices: Vec<&[W]> = certain.map(|(run, &count)| &run.rest()[..count]).collect();
-            let mut keys = vec![W::default(); count];
-            runs::merge(&slices, &mut keys);
-            (keys, Vec::new())
-        };
+        let slices: Vec<&[W]> = runs.iter().zip(&counts).map(|(run, &count)| &run.rest()[..count]).collect();
+        let mut keys = vec![W::default(); count];
+        runs::merge(&slices, &mut keys);
         runs.iter_mut().zip(&counts).for_each(|(run, count)| run.at += count);
         let left = usize::try_from(top - merged.written).unwrap_or(usize::MAX);
         if selection.unique {
-            merged.repeated += drop_repeated(&mut keys, &mut positions, &mut last, left);
+            merged.repeated += drop_repeated(&mut keys, &mut last, left);
         }
         keys.truncate(left);
-        positions.truncate(left);
         merged.written += keys.len() as u64;
-        give(keys, positions, runs.iter().any(Run::may_wait))?;
+        give(keys, runs.iter().any(Run::may_wait))?;
         progress(merged.read);
     }
     Ok(merged)
 }
 
-/// Drops keys that repeat the one before them, which for the first is `last`, until there are `most`, and their positions
-/// if there are any. Returns how many were dropped before that.
-fn drop_repeated<W: Word>(
-    keys: &mut Vec<W>,
-    positions: &mut Vec<u64>,
-    last: &mut Option<W>,
-    most: usize,
-) -> u64 {
+/// Drops keys that repeat the one before them, which for the first is `last`, until there are `most`. Returns how many were
+/// dropped before that.
+fn drop_repeated<W: Word>(keys: &mut Vec<W>, last: &mut Option<W>, most: usize) -> u64 {
     let (mut kept, mut repeated) = (0, 0);
     for at in 0..keys.len() {
         if kept == most {
@@ -322,13 +266,9 @@ fn drop_repeated<W: Word>(
         } else {
             *last = Some(keys[at]);
             keys[kept] = keys[at];
-            if let Some(&position) = positions.get(at) {
-                positions[kept] = position;
-            }
             kept += 1;
         }
     }
     keys.truncate(kept);
-    positions.truncate(kept);
     repeated
 }

@@ -1,4 +1,5 @@
-//! Merging tokens and rows: some records of each input are in memory, and all cores merge what is certain of them.
+//! Merging records with the keys that stay: some of each input or run are in memory, and all cores merge what is certain of
+//! them.
 //!
 //! ```text
 //! input 0   ───────────|─ ─ ─ ▸
@@ -6,36 +7,52 @@
 //! input 2   ────────|─────── ▸
 //! ```
 //!
-//! Pieces of inputs become keys and bytes of records on all cores, as in a check. What is odd is read record by
-//! record, which finds what to say about it; it is said when all records before it are merged.
+//! What is wrong with an input is said when all records before it are merged.
 
 use std::io::Write;
 use std::thread;
 
-use super::{Inputs, LITTLE, Last, Merged, PositionReader, Positions, not_sorted, write_positions};
+use super::{LITTLE, Last, Merged, not_sorted};
 use crate::error::Error;
+use crate::io::batch::{Ahead, Batches, Bytes, Piece};
 use crate::io::counts::Counts;
+use crate::io::csv::Known;
+use crate::io::frames::{Form, Frame, RunReader};
+use crate::io::keys;
 use crate::io::output::Output;
-use crate::io::stream::cell::{Cell, Typing};
-use crate::io::stream::{Batch, Expected, Stream, Stretches};
-use crate::order::{KeyOrder, Reading, Selection};
+use crate::key::ElementType;
+use crate::order::Selection;
 use crate::parallel::{self, WriteBehind};
 use crate::runs;
-
-/// Records read by themselves at once.
-const FEW: usize = 256;
 
 /// Bytes of records that are worth another core's while.
 const PART: usize = 1 << 16;
 
 /// About how much memory a record takes beside four times its bytes and its key, with its position and others of its kind.
-pub(super) const BESIDE_BYTES: u64 = 96;
+pub(crate) const BESIDE_BYTES: u64 = 96;
 
-/// An input, as far as it is read.
-struct Run {
-    stream: Stream,
-    /// The positions of its records, if they are merged with them.
-    positions: Option<PositionReader>,
+/// What is written of merged records.
+#[derive(Clone, Copy)]
+pub(crate) enum Emit {
+    /// Their bytes; of numbers without any, the number as text.
+    Records,
+    /// Their numbers as elements.
+    Elements(ElementType),
+    /// Their positions, as elements of this type, or as text.
+    Positions(Option<ElementType>),
+    /// All that is in runs, in frames of this many bytes.
+    Frames { form: Form, most: usize },
+}
+
+/// Where records come from.
+enum Source<'a> {
+    Input(Box<Batches<'a>>, &'a Ahead<'a>),
+    Run(RunReader),
+}
+
+/// An input or a run, as far as it is read.
+struct Run<'a> {
+    source: Source<'a>,
     /// Its last record that was read.
     last: Last,
     /// Records in order that are not merged.
@@ -47,29 +64,41 @@ struct Run {
     is_over: bool,
 }
 
-/// Records in order, of which those before `at` are merged.
-struct Piece {
-    batch: Batch,
-    at: usize,
-    /// The positions of its records, if they are merged with them.
-    positions: Vec<u64>,
-    /// Whether the higher halves of its keys tell them apart.
-    is_exact: bool,
-}
-
-impl Run {
-    fn new(stream: Stream, positions: Option<PositionReader>, most: usize) -> Self {
+impl<'a> Run<'a> {
+    fn new(source: Source<'a>, most: usize) -> Self {
         let (last, pieces) = (Last::default(), Vec::new());
-        Self { stream, positions, last, pieces, most, wrong: None, is_over: false }
+        Self { source, last, pieces, most, wrong: None, is_over: false }
     }
 
-    /// Adds the next records.
-    fn push(&mut self, batch: Batch, order: KeyOrder) -> Result<(), Error> {
-        let count = batch.ends.len();
-        let positions = self.positions.as_mut().map(|positions| positions.take(count)).transpose()?;
-        let is_exact = order.reading != Reading::Sizes && batch.keys.iter().all(|&key| Cell::is_exact(key));
-        self.pieces.push(Piece { batch, at: 0, positions: positions.unwrap_or_default(), is_exact });
-        Ok(())
+    /// Reads the next records, or what is wrong with them.
+    fn read(&mut self) {
+        let read = match &mut self.source {
+            Source::Run(reader) => {
+                reader.next(self.most).map(Some).map(|pieces| pieces.filter(|all| !all.is_empty()))
+            }
+            Source::Input(batches, ahead) => batches.next(self.most, &|key| ahead.decimals(key)),
+        };
+        let read = read.and_then(|pieces| {
+            let Some(mut pieces) = pieces else { return Ok(false) };
+            if let Source::Input(batches, _) = &self.source
+                && let Some((piece, record, found)) = self.last.follow(batches, &pieces, false)?
+            {
+                pieces.truncate(piece + 1);
+                pieces[piece].truncate(record);
+                self.wrong = Some(not_sorted(found.place, &found.value, &found.before));
+            }
+            self.pieces.extend(pieces.into_iter().filter(|piece| piece.len() > 0));
+            Ok(true)
+        });
+        match read {
+            Ok(true) => self.is_over = matches!(&self.source, Source::Input(batches, _) if batches.is_over()),
+            Ok(false) => self.is_over = true,
+            Err(error) => self.wrong = Some(error),
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        if let Source::Input(batches, _) = &self.source { batches.is_ready() } else { true }
     }
 
     /// Whether more may come, of which nothing is known yet.
@@ -82,115 +111,166 @@ impl Run {
         let rest: usize = self.pieces.iter().map(Piece::bytes).sum();
         !self.is_over
             && self.wrong.is_none()
-            && (self.pieces.is_empty() || self.stream.is_ready() && rest < self.most / 2)
+            && (self.pieces.is_empty() || self.is_ready() && rest < self.most / 2)
     }
 }
 
 impl Piece {
-    fn len(&self) -> usize {
-        self.batch.ends.len()
-    }
-
     /// Bytes that are not merged.
     fn bytes(&self) -> usize {
-        self.batch.bytes.len() - self.start(self.at)
-    }
-
-    /// Where the bytes of a record begin.
-    fn start(&self, record: usize) -> usize {
-        if record == 0 { 0 } else { self.batch.ends[record - 1] }
-    }
-
-    fn key(&self, record: usize, keys: usize) -> &[u128] {
-        &self.batch.keys[record * keys..][..keys]
+        self.length(self.at, self.len())
     }
 }
 
-/// Merges the records of streams, which are in order, with about this many bytes of records in memory, and their positions
-/// if there are any.
-pub(super) fn merge(
-    mut inputs: Inputs,
-    streams: Vec<Stream>,
+/// Merges inputs, of which the first text is in memory; `blank` are those of which that is only blank lines.
+pub(super) fn merge_inputs<'a>(
+    inputs: Vec<Batches<'a>>,
+    blank: &[bool],
+    ahead: &'a Ahead<'a>,
     selection: Selection,
     bytes: usize,
-    mut to: Option<&mut Output>,
-    positions: Option<Positions>,
+    to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let most = stretch_of(streams.len(), bytes);
-    let (numbers, mut positions_to) = match positions {
-        Some(Positions { runs, to, written, element }) => {
-            (runs.into_iter().map(Some).collect(), Some((to, written, element)))
+    let most = stretch_of(inputs.len(), bytes);
+    let new = |batches| Run::new(Source::Input(Box::new(batches), ahead), most);
+    let mut runs: Vec<Run> = inputs.into_iter().map(new).collect();
+    // Of what columns blank lines are is told by the first that has others.
+    let first = blank.iter().position(|is_blank| !is_blank).unwrap_or(0);
+    let mut columns = None;
+    for number in [first].into_iter().chain((0..runs.len()).filter(|&number| number != first)) {
+        let Some(run) = runs.get_mut(number) else { break };
+        if let Source::Input(batches, _) = &mut run.source {
+            batches.known.first.clone_from(&columns);
         }
-        None => (streams.iter().map(|_| None).collect::<Vec<_>>(), None),
-    };
-    let pairs = streams.into_iter().zip(numbers);
-    let mut runs: Vec<Run> = pairs.map(|(stream, numbers)| Run::new(stream, numbers, most)).collect();
-    let write = move |parts: Vec<Part>| {
-        for part in parts {
-            if let Some(to) = &mut to {
-                to.write_all(&part.bytes).map_err(|error| to.failed(error))?;
-            }
-            if let Some((to, written, element)) = &mut positions_to {
-                write_positions(part.positions, *element, *written, to)?;
-            }
+        run.read();
+        if let Source::Input(batches, _) = &run.source {
+            columns = columns.or_else(|| batches.known.first.clone());
         }
-        Ok(())
+        if run.pieces.is_empty() {
+            run.wrong.take().map_or(Ok(()), Err)?;
+        }
+    }
+    for run in &mut runs {
+        if let Source::Input(batches, _) = &mut run.source {
+            to.write_all(&batches.head).map_err(|error| to.failed(error))?;
+        }
+    }
+    let records = Records { descending: Vec::new(), selection, emit: Emit::Records, bytes };
+    merge_all(runs, &records, to, progress)
+}
+
+/// What is merged, and how.
+pub(crate) struct Records {
+    /// Whether each key is descending, where numbers are written.
+    pub(crate) descending: Vec<bool>,
+    pub(crate) selection: Selection,
+    pub(crate) emit: Emit,
+    /// About the most bytes of records in memory.
+    pub(crate) bytes: usize,
+}
+
+/// Merges runs.
+pub(crate) fn merge(
+    readers: Vec<RunReader>,
+    records: &Records,
+    to: &mut Output,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let most = stretch_of(readers.len(), records.bytes);
+    let runs = readers.into_iter().map(|reader| Run::new(Source::Run(reader), most)).collect();
+    merge_all(runs, records, to, progress)
+}
+
+/// Merges records that are in order.
+fn merge_all(
+    mut runs: Vec<Run>,
+    records: &Records,
+    to: &mut Output,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let write = |parts: Vec<Part>| {
+        parts.iter().try_for_each(|part| to.write_all(&part.bytes)).map_err(|error| to.failed(error))
     };
+    let mut known = Known::default();
     let mut merged = thread::scope(|scope| {
         let mut writing = WriteBehind::new(scope, write);
         let mut give = |parts: Vec<Part>, at_once| {
-            let bytes: usize = parts.iter().map(|part| part.bytes.len() + 8 * part.positions.len()).sum();
+            let bytes: usize = parts.iter().map(|part| part.bytes.len()).sum();
             writing.then(at_once || bytes < LITTLE, move |write| write(parts))
         };
-        let merged = merge_to(&mut runs, &mut inputs, selection, bytes, &mut give, progress);
+        let merged = merge_to(&mut runs, records, &mut known, &mut give, progress);
         // A failure to write comes first.
         writing.wait()?;
         merged
     })?;
-    if selection.first.is_some() {
+    if records.selection.first.is_some() {
         // What else was read depends on the blocks.
         merged.read = merged.written + merged.repeated;
     }
     // The unread rest might have determined a type.
     if runs.iter().all(|run| run.is_over && run.pieces.is_empty()) {
-        inputs.end()?;
+        known.end()?;
     }
-    merged.types = inputs.types();
-    let left_out = runs.iter().map(|run| run.stream.left_out);
-    let nulls = inputs.typings.iter().map(Typing::counts);
-    merged.counts = nulls.chain(left_out).fold(Counts::default(), Counts::and);
+    merged.types = known.types();
+    let counts = runs.iter().filter_map(|run| match &run.source {
+        Source::Input(batches, _) => Some(batches.counts),
+        Source::Run(_) => None,
+    });
+    merged.counts = counts.fold(Counts::default(), Counts::and);
     Ok(merged)
 }
 
 /// The most bytes that are read at once of each of this many inputs: half of all.
-pub(super) fn stretch_of(inputs: usize, bytes: usize) -> usize {
+pub(crate) fn stretch_of(inputs: usize, bytes: usize) -> usize {
     (bytes / 2 / inputs.max(1)).clamp(1 << 8, 8 << 20)
+}
+
+/// Reads more of the runs of which little is left.
+fn read_more(runs: &mut [Run], known: &mut Known) -> Result<(), Error> {
+    let low: Vec<&mut Run> = runs.iter_mut().filter(|run| run.is_low()).collect();
+    let (ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.is_ready());
+    let mut read = parallel::map_parts(ready, |run| {
+        run.read();
+        run
+    });
+    waiting.iter_mut().for_each(|run| run.read());
+    read.append(&mut waiting);
+    for run in read {
+        while run.pieces.is_empty() && !run.is_over && run.wrong.is_none() {
+            run.read();
+        }
+        if let Source::Input(batches, _) = &run.source {
+            known.join(&batches.known)?;
+        }
+    }
+    // What is wrong with a record that would be next is said now.
+    let mut next = runs.iter_mut().filter(|run| run.pieces.is_empty());
+    next.find_map(|run| run.wrong.take()).map_or(Ok(()), Err)
 }
 
 /// Gives the merged records to `give`, and whether they are to be written before more is read.
 fn merge_to(
     runs: &mut [Run],
-    inputs: &mut Inputs,
-    selection: Selection,
-    bytes: usize,
+    records: &Records,
+    known: &mut Known,
     give: &mut impl FnMut(Vec<Part>, bool) -> Result<(), Error>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let expected = Expected { order: inputs.how.by.order, unique: false };
-    let keys = runs.iter().map(|run| run.stream.keys()).max().unwrap_or(0);
+    let Records { selection, bytes, .. } = *records;
     let top = selection.first.map_or(u64::MAX, |first| first as u64);
     let stretch = stretch_of(runs.len(), bytes);
     let mut merged = Merged::default();
     let mut last: Option<Vec<u128>> = None;
-    while top > merged.written {
-        read_stretches(runs, inputs, expected)?;
-        for run in &mut *runs {
-            if run.pieces.is_empty() {
-                read_some(run, inputs, expected)?;
-            }
+    for run in &*runs {
+        if let Source::Input(batches, _) = &run.source {
+            known.join(&batches.known)?;
         }
-        let last_of = |run: &Run| run.pieces.last().map(|piece| piece.key(piece.len() - 1, keys).to_vec());
+    }
+    while top > merged.written {
+        read_more(runs, known)?;
+        let key_of = |piece: &Piece, record| piece.keys.at(record).collect::<Vec<u128>>();
+        let last_of = |run: &Run| run.pieces.last().map(|piece| key_of(piece, piece.len() - 1));
         let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());
         let limit = open.filter_map(|(number, run)| Some((last_of(run)?, number))).min();
         let pieces: Vec<(usize, &Piece)> = runs
@@ -202,71 +282,60 @@ fn merge_to(
             let is_certain = |record| {
                 limit
                     .as_ref()
-                    .is_none_or(|limit| (piece.key(record, keys), number) <= (&limit.0[..], limit.1))
+                    .is_none_or(|(limit, of)| piece.keys.compare(record, limit).then(number.cmp(of)).is_le())
             };
             partition(piece.at..piece.len(), is_certain)
         };
         let ends: Vec<usize> = pieces.iter().map(certain).collect();
-        let pieces: Vec<&Piece> = pieces.into_iter().map(|(_, piece)| piece).collect();
+        let (runs_of, pieces): (Vec<usize>, Vec<&Piece>) = pieces.into_iter().unzip();
         if pieces.iter().zip(&ends).all(|(piece, &end)| piece.at == end) {
-            // Numbers beside times have no order, so that some may seem to come after what is still to be read.
-            let is_left = !pieces.is_empty();
-            if let Some(wrong) = runs.iter_mut().find_map(|run| run.wrong.take()) {
-                return Err(wrong);
-            }
-            if is_left {
-                inputs.end()?;
-                return Err(Error::input("the inputs", "have records without an order among them"));
-            }
             break;
         }
-        let cuts = cut(&pieces, &ends, keys);
+        let cuts = cut(&pieces, &ends);
+        let per_record = pieces[0].keys.per_record();
         let part = |cuts: &[Vec<usize>]| {
             let bounds = [&cuts[0][..], &cuts[1][..]];
-            match keys {
-                1 if pieces.iter().all(|piece| piece.is_exact) => {
-                    // What is not exact is none of these.
-                    let last = last.as_ref().map(|last| last[0]).filter(|&last| Cell::is_exact(last));
-                    let last = last.map(high);
-                    merge_part(&pieces, bounds, selection, last, |piece, record| {
-                        high(piece.batch.keys[record])
+            let high = |word: u128| (word >> 64) as u64;
+            match per_record {
+                1 if pieces.iter().all(|piece| piece.keys.high().is_some()) => {
+                    // What else there was is none of these.
+                    let last = last.as_ref().map(|last| last[0]).filter(|&last| last as u64 == keys::EXACT);
+                    merge_part(&pieces, &runs_of, bounds, records, last.map(high), |piece, record| {
+                        piece.keys.high().map_or(0, |words| words[record])
                     })
                 }
                 1 => merge_part(
                     &pieces,
+                    &runs_of,
                     bounds,
-                    selection,
+                    records,
                     last.as_ref().map(|last| last[0]),
-                    |piece, record| piece.batch.keys[record],
+                    |piece, record| piece.keys.one(record),
                 ),
-                _ => merge_part(&pieces, bounds, selection, last.as_deref(), |piece, record| {
-                    piece.key(record, keys)
+                _ => merge_part(&pieces, &runs_of, bounds, records, last.as_deref(), |piece, record| {
+                    piece.keys.several(record)
                 }),
             }
         };
         let mut parts: Vec<Part> = parallel::map_parts(cuts.windows(2), part);
         let lasts = pieces.iter().zip(&ends).filter(|(piece, end)| piece.at < **end);
-        last = lasts.map(|(piece, end)| piece.key(end - 1, keys)).max().map(<[u128]>::to_vec);
+        last = lasts.map(|(piece, end)| key_of(piece, end - 1)).max();
         for part in &mut parts {
             part.truncate(usize::try_from(top - merged.written).unwrap_or(usize::MAX));
             merged.written += part.written as u64;
             merged.repeated += part.repeated as u64;
         }
         // Who writes to a pipe may wait for what comes of it.
-        give(parts, runs.iter().any(|run| !run.is_over && !run.stream.is_ready()))?;
+        give(parts, runs.iter().any(|run| !run.is_over && !run.is_ready()))?;
         let mut ends = ends.into_iter();
         let held = |runs: &[Run]| runs.iter().flat_map(|run| &run.pieces).map(Piece::bytes).sum::<usize>();
-        for (number, run) in runs.iter_mut().enumerate() {
+        for run in &mut *runs {
             for (piece, end) in run.pieces.iter_mut().zip(ends.by_ref()) {
                 merged.read += (end - piece.at) as u64;
                 piece.at = end;
             }
             run.pieces.retain(|piece| piece.at < piece.len());
-            let is_limit = limit.as_ref().is_some_and(|(_, limit)| *limit == number);
             run.most = stretch;
-            if !is_limit {
-                run.stream.keep_room(stretch)?;
-            }
         }
         // Where keys of other inputs come much later, those of this one decide alone how much is merged at once.
         if let Some((_, limit)) = limit {
@@ -275,51 +344,6 @@ fn merge_to(
         progress(merged.read);
     }
     Ok(merged)
-}
-
-/// Reads what is there of the inputs of which little is left, as far as that is in order.
-fn read_stretches(runs: &mut [Run], inputs: &mut Inputs, expected: Expected) -> Result<(), Error> {
-    let low: Vec<&mut Run> = runs.iter_mut().filter(|run| run.is_low()).collect();
-    let typings = &inputs.typings;
-    let read = |run: &mut Run| {
-        let Run { stream, last, most, .. } = &mut *run;
-        let mut typings = typings.iter().map(|typing| typing.fork(stream.passed())).collect();
-        let read = stream.read_ordered(&mut typings, &mut last.0, expected, &Stretches::of(*most));
-        let kept = read
-            .and_then(|batches| batches.into_iter().try_for_each(|batch| run.push(batch, expected.order)));
-        run.wrong = kept.err();
-        typings
-    };
-    for typings in parallel::map_parts(low, read) {
-        let joined = inputs.typings.iter().zip(typings).map(|(typing, fork)| typing.join(fork));
-        inputs.typings = joined.collect::<Result<_, _>>()?;
-    }
-    Ok(())
-}
-
-/// Reads the next records of an input by themselves, or what is wrong with them. An error that is next is returned.
-fn read_some(run: &mut Run, inputs: &mut Inputs, expected: Expected) -> Result<(), Error> {
-    let mut batch = Batch::default();
-    while !run.is_over && run.wrong.is_none() && batch.ends.len() < FEW {
-        match inputs.advance(&mut run.stream) {
-            Ok(true) => match run.last.follow(&run.stream, expected) {
-                None => run.stream.keep(expected.order, &mut batch),
-                Some(disorder) => {
-                    run.wrong = Some(not_sorted(disorder.place, &disorder.value, &disorder.before));
-                }
-            },
-            Ok(false) => run.is_over = true,
-            Err(error) => run.wrong = Some(error),
-        }
-        // Reading may wait for the writer of a pipe.
-        if !run.stream.has_record() {
-            break;
-        }
-    }
-    if batch.ends.is_empty() {
-        return run.wrong.take().map_or(Ok(()), Err);
-    }
-    run.push(batch, expected.order)
 }
 
 /// The first of the records in this range for which `is_certain` does not hold, as it does for those before it.
@@ -332,18 +356,12 @@ fn partition(records: std::ops::Range<usize>, is_certain: impl Fn(usize) -> bool
     begin
 }
 
-/// The higher half of a key.
-fn high(key: u128) -> u64 {
-    (key >> 64) as u64
-}
-
 /// Where to cut the pieces, up to these ends, into parts of about equal size, by a sample of the records: equal keys are of
 /// the earlier pieces first.
-fn cut(pieces: &[&Piece], ends: &[usize], keys: usize) -> Vec<Vec<usize>> {
+fn cut(pieces: &[&Piece], ends: &[usize]) -> Vec<Vec<usize>> {
     /// Samples of each piece for each part.
     const SAMPLES: usize = 4;
-    let bytes: usize =
-        pieces.iter().zip(ends).map(|(piece, &end)| piece.start(end) - piece.start(piece.at)).sum();
+    let bytes: usize = pieces.iter().zip(ends).map(|(piece, &end)| piece.length(piece.at, end)).sum();
     let parts = (bytes / PART).clamp(1, 4 * parallel::threads());
     let mut cuts = vec![pieces.iter().map(|piece| piece.at).collect()];
     if parts > 1 {
@@ -354,12 +372,15 @@ fn cut(pieces: &[&Piece], ends: &[usize], keys: usize) -> Vec<Vec<usize>> {
         };
         let mut samples: Vec<(usize, usize)> =
             pieces.iter().zip(ends).enumerate().flat_map(of_piece).collect();
-        samples.sort_by_key(|&(piece, record)| (pieces[piece].key(record, keys), piece, record));
+        let key_of = |piece: &Piece, record| piece.keys.at(record).collect::<Vec<u128>>();
+        samples.sort_by_cached_key(|&(piece, record)| (key_of(pieces[piece], record), piece, record));
         for part in 1..parts {
             let (number, record) = samples[part * samples.len() / parts];
-            let key = pieces[number].key(record, keys);
+            let key = key_of(pieces[number], record);
             let before = |(other, (piece, &end)): (usize, (&&Piece, &usize))| {
-                partition(piece.at..end, |here| (piece.key(here, keys), other, here) < (key, number, record))
+                partition(piece.at..end, |here| {
+                    piece.keys.compare(here, &key).then((other, here).cmp(&(number, record))).is_lt()
+                })
             };
             cuts.push(pieces.iter().zip(ends).enumerate().map(before).collect());
         }
@@ -372,7 +393,6 @@ fn cut(pieces: &[&Piece], ends: &[usize], keys: usize) -> Vec<Vec<usize>> {
 #[derive(Default)]
 struct Part {
     bytes: Vec<u8>,
-    positions: Vec<u64>,
     written: usize,
     repeated: usize,
     /// For each record where it ends and how many repeated ones were left out before it, if only some may be wanted.
@@ -385,7 +405,6 @@ impl Part {
         if self.written >= most {
             let (end, repeated) = most.checked_sub(1).map_or((0, 0), |last| self.ends[last]);
             self.bytes.truncate(end);
-            self.positions.truncate(most);
             (self.written, self.repeated) = (most, repeated);
         }
     }
@@ -399,50 +418,138 @@ struct Item<K> {
     record: u32,
 }
 
-/// Merges the records of the pieces between these bounds. With `unique` those are left out that repeat the one before, which
-/// for the first may be `last` or one before the bounds.
+/// Appends the records of two runs, which are ranges of pieces, and returns how many there are. Which one is next is no branch,
+/// which processors would mispredict.
+fn merge_two<'a, K: Ord>(
+    mut runs: [impl Iterator<Item = (&'a Piece, usize, usize)>; 2],
+    key: impl Fn(&'a Piece, usize) -> K,
+    to: &mut Vec<u8>,
+) -> usize {
+    let mut written = 0;
+    let [first, second] = runs.each_mut().map(Iterator::next);
+    let mut now = [first, second];
+    while let [Some((a, mut i, end_of_a)), Some((b, mut j, end_of_b))] = now {
+        let begin = i + j;
+        while i < end_of_a && j < end_of_b {
+            let takes_b = key(b, j) < key(a, i);
+            [a, b][usize::from(takes_b)].push([i, j][usize::from(takes_b)], to);
+            i += usize::from(!takes_b);
+            j += usize::from(takes_b);
+        }
+        written += i + j - begin;
+        now = [(a, i, end_of_a), (b, j, end_of_b)].map(Some);
+        for (now, run) in now.iter_mut().zip(&mut runs) {
+            if now.is_some_and(|(_, at, end)| at == end) {
+                *now = run.next();
+            }
+        }
+    }
+    for (now, run) in now.into_iter().zip(runs) {
+        for (piece, from, end) in now.into_iter().chain(run) {
+            (from..end).for_each(|record| piece.push(record, to));
+            written += end - from;
+        }
+    }
+    written
+}
+
+/// Merges the records of the pieces, which are of these runs, between these bounds. If none is to repeat a key, those are left out that repeat the one
+/// before, which for the first may be `last` or one before the bounds.
 fn merge_part<'a, K: Ord + Copy>(
     pieces: &[&'a Piece],
+    runs_of: &[usize],
     [from, to]: [&[usize]; 2],
-    selection: Selection,
+    records: &Records,
     last: Option<K>,
     key: impl Fn(&'a Piece, usize) -> K,
 ) -> Part {
+    let selection = records.selection;
     let some: Vec<usize> = (0..pieces.len()).filter(|&piece| from[piece] < to[piece]).collect();
-    if let ([piece], true) = (&some[..], selection == Selection::ALL) {
-        let (from, to) = (from[*piece], to[*piece]);
-        let piece = pieces[*piece];
-        let bytes = piece.batch.bytes[piece.start(from)..piece.start(to)].to_vec();
-        let positions = piece.positions.get(from..to).unwrap_or_default().to_vec();
-        return Part { bytes, positions, written: to - from, ..Part::default() };
+    let length = some.iter().map(|&piece| pieces[piece].length(from[piece], to[piece])).sum();
+    if let (Emit::Records, Selection::ALL) = (records.emit, selection)
+        && let [first, .., last] = some[..]
+        && some.iter().all(|&piece| [runs_of[first], runs_of[last]].contains(&runs_of[piece]))
+        && runs_of[first] != runs_of[last]
+        && pieces.iter().all(|piece| !matches!(piece.bytes, Bytes::Printed(_)))
+    {
+        let of_run = |run| {
+            some.iter()
+                .filter(move |&&piece| runs_of[piece] == run)
+                .map(|&piece| (pieces[piece], from[piece], to[piece]))
+        };
+        let mut part = Part { bytes: Vec::with_capacity(length), ..Part::default() };
+        part.written = merge_two([of_run(runs_of[first]), of_run(runs_of[last])], key, &mut part.bytes);
+        return part;
     }
     let before = pieces.iter().zip(from).filter(|(piece, from)| piece.at < **from);
     let before = before.map(|(piece, from)| key(piece, from - 1)).max();
     let mut last = before.or(last).filter(|_| selection.unique);
-    let (mut items, mut ends, mut bytes) = (Vec::new(), vec![0], 0);
+    let (mut items, mut ends, mut run) = (Vec::new(), vec![0], None);
     for number in some {
         let (piece, from, to) = (pieces[number], from[number], to[number]);
         let item = |record| Item { key: key(piece, record), piece: number as u32, record: record as u32 };
         items.extend((from..to).map(item));
+        // Neighbours of one run are in order.
+        if run.replace(runs_of[number]) == Some(runs_of[number]) {
+            ends.pop();
+        }
         ends.push(items.len());
-        bytes += piece.start(to) - piece.start(from);
     }
-    let sorted: Vec<&[Item<K>]> = ends.windows(2).map(|ends| &items[ends[0]..ends[1]]).collect();
     let mut merged = items.clone();
-    runs::merge_by(&sorted, &mut merged, |a, b| a.key < b.key);
-    let mut part = Part { bytes: Vec::with_capacity(bytes), ..Part::default() };
+    if ends.len() > 2 {
+        let sorted: Vec<&[Item<K>]> = ends.windows(2).map(|ends| &items[ends[0]..ends[1]]).collect();
+        runs::merge_by(&sorted, &mut merged, |a, b| a.key < b.key);
+    }
+    drop(items);
+    let mut part = Part { bytes: Vec::with_capacity(length), ..Part::default() };
+    let mut frame = match records.emit {
+        Emit::Frames { most, .. } => Some(Frame::new(most)),
+        _ => None,
+    };
     for Item { key, piece, record } in merged {
         let (piece, record) = (pieces[piece as usize], record as usize);
         if selection.unique && last.replace(key) == Some(key) {
             part.repeated += 1;
             continue;
         }
-        part.bytes.extend_from_slice(&piece.batch.bytes[piece.start(record)..piece.batch.ends[record]]);
-        part.positions.extend(piece.positions.get(record));
+        let to = &mut part.bytes;
+        match (records.emit, &piece.bytes) {
+            (Emit::Records, Bytes::Printed(print)) => {
+                keys::push_text(piece.keys.one(record), records.descending[0], *print, to);
+            }
+            (Emit::Records, _) => piece.push(record, to),
+            (Emit::Elements(element), _) => {
+                keys::push_element(piece.keys.one(record), records.descending[0], element, to);
+            }
+            (Emit::Positions(None), _) => {
+                to.extend_from_slice(itoa::Buffer::new().format(piece.positions[record]).as_bytes());
+                to.push(b'\n');
+            }
+            (Emit::Positions(Some(element)), _) => {
+                to.extend_from_slice(&piece.positions[record].to_le_bytes()[..element.bytes()]);
+            }
+            (Emit::Frames { form, .. }, of_piece) => {
+                let Form::Frames { bytes, positions } = form else { continue };
+                let push = |to: &mut Vec<u8>| match of_piece {
+                    Bytes::Printed(print) => {
+                        keys::push_text(piece.keys.one(record), records.descending[0], *print, to);
+                    }
+                    _ => piece.push(record, to),
+                };
+                let position = positions.then(|| piece.positions[record]);
+                if let Some(frame) = &mut frame {
+                    frame.push(piece.keys.at(record), bytes.then_some(push), position, to);
+                }
+            }
+        }
         part.written += 1;
         if selection.first.is_some() {
+            if let Some(frame) = &mut frame {
+                frame.end(&mut part.bytes);
+            }
             part.ends.push((part.bytes.len(), part.repeated));
         }
     }
+    frame.iter_mut().for_each(|frame| frame.end(&mut part.bytes));
     part
 }

@@ -384,7 +384,10 @@ mod tests {
         }) else {
             return false;
         };
-        let whole = Chunks::new(&inputs, Form::Tokens, 1, &budget).next(|_| {}).unwrap().unwrap_or_default();
+        let whole = Chunks::new(&inputs, Form::Tokens(PerLine::Any), 1, &budget)
+            .next(|_| {})
+            .unwrap()
+            .unwrap_or_default();
         let whole = parse(whole, element, DESCENDING).unwrap();
         let is_printed = |records: &Records| matches!(records.spelling, Spelling::Printed(Print::Shortest));
         assert!(is_printed(&whole) && is_printed(&straight.records));

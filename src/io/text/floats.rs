@@ -41,24 +41,20 @@ impl Float for u64 {
     }
 }
 
-/// Reads a text or a part of one as numbers of this float type, or as f64, which the caller has to find out whether it
-/// loses nothing. Also returns what is known of the type with what was known before.
+/// Reads a text as numbers of this float type, or as f64, which the caller has to find out whether it loses nothing. Also
+/// returns what is known of the type.
 pub(super) fn parse(
     text: &mut Text,
     asked: Option<ElementType>,
     direction: KeyOrder,
     per_line: PerLine,
-    known: Known,
-    passed: u64,
 ) -> Result<(Records, Known), Error> {
     let element = asked.unwrap_or(ElementType::F64);
     let order = direction.map(element);
-    if let Some((keys, digits, comments)) = decimals(text, per_line, order) {
-        let mut inference = inference(asked, direction);
-        inference.push_decimal();
-        let spelling = Spelling::Printed(Print::Fixed(digits));
-        let counts = Counts { comments, ..Counts::default() };
-        return Ok((Records { order, keys, spelling, counts }, known.merge(inference)));
+    if let Some(records) = parse_fixed(text, per_line, order) {
+        let mut known = inference(asked, direction);
+        known.push_decimal();
+        return Ok((records, known));
     }
     let read = match (element, u32::try_from(text.bytes.len()).is_ok()) {
         (ElementType::F32, true) => floats_of::<u32, u32>,
@@ -67,9 +63,17 @@ pub(super) fn parse(
         (_, false) => floats_of::<u64, u64>,
     };
     let (keys, starts, inference, counts) = read(text, order, per_line, asked, direction)?;
-    let known = known.merge(inference.at(|place| (passed + place as u64, spot(text, place))));
+    let known = inference.at(|place| (place as u64, spot(text, place)));
     let spelling = Spelling::AsRead { text: std::mem::take(text), starts };
     Ok((Records { order, keys, spelling, counts }, known))
+}
+
+/// The records of decimals that all have as many digits after the point, few enough to be printed again; `None` for other
+/// text, and for a type that holds fewer digits.
+pub(super) fn parse_fixed(text: &Text, per_line: PerLine, order: KeyMap) -> Option<Records> {
+    let (keys, digits, comments) = decimals(text, per_line, order)?;
+    let counts = Counts { comments, ..Counts::default() };
+    Some(Records { order, keys, spelling: Spelling::Printed(Print::Fixed(digits)), counts })
 }
 
 /// The keys of decimals that all have as many digits after the point, few enough to be printed again, how many these are,

@@ -1,0 +1,363 @@
+//! Runs of records in temporary files: keys in the form that stays, and beside them bytes or positions.
+//!
+//! ```text
+//! frame   header │ bytes of the records │ key ┊ length ┊ position │ key ┊ …
+//! key     control │ what the one before it has not    …      zeros at its end are left out
+//! ```
+//!
+//! Frames are as long as a block or a record, so that few bytes of many runs are in memory. Keys of neighbours begin alike,
+//! and those of short integers end in zeros.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use super::batch::{Bytes, Piece};
+use super::keys::{self, EXACT, Keys, MINUS_ZERO};
+use super::records::Print;
+use crate::error::Error;
+use crate::key::ElementType;
+use crate::order::KeyOrder;
+use crate::parallel;
+
+/// The keys of which a record has an integer −0.
+pub(crate) type Zeros = Vec<bool>;
+
+/// Control bytes: fewer are lengths, of what is the same at the beginning and of zeros at the end.
+const OF_TIME: u8 = 0xD0;
+const WHOLE: u8 = 0xE0;
+const ZERO: u8 = 0xF0;
+
+/// How many records, and how long their bytes and their keys are.
+const HEADER: usize = 4 + 8 + 8;
+
+/// Writes frames record by record.
+pub(crate) struct Frame {
+    entries: Vec<u8>,
+    /// Where the frame begins that is not complete.
+    begin: usize,
+    count: u32,
+    last: Vec<u64>,
+    /// Bytes after which it ends.
+    most: usize,
+    /// Which keys of a record are integers −0, for those that have any.
+    pub(crate) zeros: BTreeSet<Zeros>,
+}
+
+impl Frame {
+    pub(crate) fn new(most: usize) -> Self {
+        let (entries, last) = (Vec::new(), Vec::new());
+        Self { entries, begin: 0, count: 0, last, most, zeros: BTreeSet::new() }
+    }
+
+    /// Adds a record, of which `push` appends the bytes, if there are any.
+    pub(crate) fn push(
+        &mut self,
+        words: impl Iterator<Item = u128> + Clone,
+        push: Option<impl FnOnce(&mut Vec<u8>)>,
+        position: Option<u64>,
+        to: &mut Vec<u8>,
+    ) {
+        if self.count == 0 {
+            self.begin = to.len();
+            to.extend_from_slice(&[0; HEADER]);
+        }
+        let mut has_zeros = false;
+        for (number, word) in words.clone().enumerate() {
+            if self.last.len() == number {
+                self.last.push(0);
+            }
+            has_zeros |= word == MINUS_ZERO;
+            push_word(word, &mut self.last[number], &mut self.entries);
+        }
+        if has_zeros {
+            self.zeros.insert(words.map(|word| word == MINUS_ZERO).collect());
+        }
+        if let Some(push) = push {
+            let before = to.len();
+            push(to);
+            push_number((to.len() - before) as u64, &mut self.entries);
+        }
+        position.into_iter().for_each(|position| push_number(position, &mut self.entries));
+        self.count += 1;
+        if self.entries.len() + to.len() - self.begin >= self.most {
+            self.end(to);
+        }
+    }
+
+    /// Completes the last frame.
+    pub(crate) fn end(&mut self, to: &mut Vec<u8>) {
+        if self.count > 0 {
+            let bytes = to.len() - self.begin - HEADER;
+            let mut header = &mut to[self.begin..];
+            // Room for it was made.
+            for number in [
+                &self.count.to_le_bytes()[..],
+                &(bytes as u64).to_le_bytes(),
+                &(self.entries.len() as u64).to_le_bytes(),
+            ] {
+                let (place, rest) = header.split_at_mut(number.len());
+                place.copy_from_slice(number);
+                header = rest;
+            }
+            to.append(&mut self.entries);
+            self.count = 0;
+            self.last.clear();
+        }
+    }
+}
+
+fn push_word(word: u128, last: &mut u64, to: &mut Vec<u8>) {
+    let (high, low) = ((word >> 64) as u64, word as u64);
+    if word == MINUS_ZERO {
+        to.push(ZERO);
+        return;
+    }
+    let rest = low.wrapping_sub(EXACT).cast_signed();
+    if rest == 0 {
+        let alike = (high ^ *last).leading_zeros() / 8;
+        let zeros = (high.trailing_zeros() / 8).min(8 - alike);
+        to.push((alike * 9 + zeros) as u8);
+        to.extend_from_slice(&high.to_be_bytes()[alike as usize..8 - zeros as usize]);
+    } else if rest.unsigned_abs() <= u32::MAX.into() {
+        to.push(OF_TIME);
+        to.extend_from_slice(&high.to_be_bytes());
+        push_number(((rest << 1) ^ (rest >> 63)).cast_unsigned(), to);
+    } else {
+        to.push(WHOLE);
+        to.extend_from_slice(&word.to_be_bytes());
+    }
+    *last = high;
+}
+
+/// Seven bits a byte, the lowest first.
+fn push_number(mut number: u64, to: &mut Vec<u8>) {
+    while number >= 1 << 7 {
+        to.push(number as u8 | 1 << 7);
+        number >>= 7;
+    }
+    to.push(number as u8);
+}
+
+/// What is left of a frame.
+struct Entries<'a>(&'a [u8]);
+
+impl Entries<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        let (mut number, mut shift) = (0, 0);
+        loop {
+            let [byte] = self.take()?;
+            number |= u64::from(byte & 0x7F).checked_shl(shift)?;
+            shift += 7;
+            if byte >> 7 == 0 {
+                return Some(number);
+            }
+        }
+    }
+
+    fn word(&mut self, last: &mut u64) -> Option<u128> {
+        let [control] = self.take()?;
+        let word = match control {
+            ZERO => return Some(MINUS_ZERO),
+            WHOLE => u128::from_be_bytes(self.take()?),
+            OF_TIME => {
+                let high = u64::from_be_bytes(self.take()?);
+                let rest = self.number()?;
+                let rest = (rest >> 1).cast_signed() ^ -(rest & 1).cast_signed();
+                u128::from(high) << 64 | u128::from(EXACT.wrapping_add_signed(rest))
+            }
+            control => {
+                let (alike, zeros) = (usize::from(control / 9), usize::from(control % 9));
+                let count = 8_usize.checked_sub(alike + zeros)?;
+                let mut bytes = last.to_be_bytes();
+                bytes[alike..].fill(0);
+                bytes[alike..alike + count].copy_from_slice(self.0.get(..count)?);
+                self.0 = &self.0[count..];
+                keys::whole(u64::from_be_bytes(bytes))
+            }
+        };
+        *last = (word >> 64) as u64;
+        Some(word)
+    }
+}
+
+/// What a run holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Elements of this type, which are printed so in text.
+    Elements(ElementType, Print),
+    /// Frames, and what goes with the keys.
+    Frames { bytes: bool, positions: bool },
+}
+
+/// The keys of records in runs, now that all types are known.
+#[derive(Clone)]
+pub(crate) struct KeysOfRuns {
+    /// Whether each is descending.
+    pub(crate) descending: Vec<bool>,
+    /// The word of an integer −0 of each, and whether it is that of a float.
+    pub(crate) zeros: Vec<u128>,
+    pub(crate) floats: Vec<bool>,
+    pub(crate) rules: KeyOrder,
+}
+
+impl KeysOfRuns {
+    /// Those of words that are in order as they are.
+    pub(crate) fn of_words(rules: KeyOrder) -> Self {
+        Self { descending: vec![rules.descending], zeros: vec![0], floats: vec![false], rules }
+    }
+}
+
+/// Reads a run.
+pub(crate) struct RunReader {
+    pub(crate) name: String,
+    pub(crate) reader: Box<dyn Read + Send + Sync>,
+    pub(crate) form: Form,
+    pub(crate) keys: Arc<KeysOfRuns>,
+    /// Only the records with integers −0 in these keys, if it is read once for each of those.
+    pub(crate) only: Option<Zeros>,
+}
+
+impl RunReader {
+    /// The next records, of about so many bytes; none at the end.
+    pub(super) fn next(&mut self, most: usize) -> Result<Vec<Piece>, Error> {
+        let read = match self.form {
+            Form::Elements(element, print) => self.elements(element, print, most),
+            Form::Frames { bytes, positions } => self.frames(bytes, positions, most),
+        };
+        read.map_err(|error| Error::io(&self.name, "read", error))
+    }
+
+    fn elements(&mut self, element: ElementType, print: Print, most: usize) -> io::Result<Vec<Piece>> {
+        /// Elements of which one core makes keys.
+        const SOME: usize = 1 << 13;
+        let size = element.bytes();
+        let mut bytes = vec![0; (most / 2 / size).max(1) * size];
+        let count = crate::file::fill(&mut bytes, |room, _| self.reader.read(room))?;
+        bytes.truncate(count);
+        let (descending, rules) = (self.keys.descending[0], self.keys.rules);
+        let pieces = parallel::map_parts(bytes.chunks(SOME * size), |bytes| {
+            let mut keys = Keys::new(1);
+            for bytes in bytes.chunks_exact(size) {
+                let mut wide = [0; 8];
+                wide[..size].copy_from_slice(bytes);
+                keys.push(&[keys::of_bits(u64::from_le_bytes(wide), element, descending, rules)]);
+            }
+            Piece { keys, at: 0, positions: Vec::new(), bytes: Bytes::Printed(print) }
+        });
+        Ok(pieces)
+    }
+
+    fn frames(&mut self, has_bytes: bool, has_positions: bool, most: usize) -> io::Result<Vec<Piece>> {
+        let (mut frames, mut read) = (Vec::new(), 0);
+        while read < most {
+            let mut header = [0; HEADER];
+            let count = crate::file::fill(&mut header, |room, _| self.reader.read(room))?;
+            if count == 0 {
+                break;
+            }
+            let mut header = Entries(&header[..count]);
+            let damaged = || io::Error::from(io::ErrorKind::InvalidData);
+            let number = |bytes: Option<[u8; 8]>| {
+                bytes.map(u64::from_le_bytes).and_then(|it| usize::try_from(it).ok())
+            };
+            let records = header.take().map(u32::from_le_bytes).ok_or_else(damaged)?;
+            let bytes = number(header.take()).ok_or_else(damaged)?;
+            let entries = number(header.take()).ok_or_else(damaged)?;
+            let mut text = vec![0; entries + bytes];
+            self.reader.read_exact(&mut text)?;
+            read += text.len();
+            frames.push((records, bytes, text));
+        }
+        let (keys, only) = (&*self.keys, self.only.as_ref());
+        let pieces = parallel::map_parts(frames, |(records, bytes, text)| {
+            decoded(records, bytes, text, has_bytes, has_positions, keys, only)
+        });
+        pieces.into_iter().map(|piece| piece.ok_or_else(|| io::ErrorKind::InvalidData.into())).collect()
+    }
+}
+
+/// The records of a frame.
+fn decoded(
+    records: u32,
+    bytes: usize,
+    text: Vec<u8>,
+    has_bytes: bool,
+    has_positions: bool,
+    of_runs: &KeysOfRuns,
+    only: Option<&Zeros>,
+) -> Option<Piece> {
+    let mut left = Entries(&text[bytes..]);
+    let per_record = of_runs.zeros.len();
+    let mut keys = Keys::new(per_record);
+    let (mut ranges, mut positions, mut at) = (Vec::new(), Vec::new(), 0_usize);
+    let (mut last, mut words, mut zeros) =
+        (vec![0; per_record], vec![0; per_record], vec![false; per_record]);
+    for _ in 0..records {
+        for (number, word) in words.iter_mut().enumerate() {
+            *word = left.word(&mut last[number])?;
+            zeros[number] = *word == MINUS_ZERO;
+            if zeros[number] {
+                *word = of_runs.zeros[number];
+            }
+        }
+        let length = if has_bytes { usize::try_from(left.number()?).ok()? } else { 0 };
+        let position = if has_positions { left.number()? } else { 0 };
+        let begin = at;
+        at = at.checked_add(length).filter(|&at| at <= bytes)?;
+        if only.is_some_and(|only| *only != zeros) {
+            continue;
+        }
+        keys.push(&words);
+        if has_bytes {
+            ranges.push([begin, at]);
+        }
+        if has_positions {
+            positions.push(position);
+        }
+    }
+    let bytes = if has_bytes { Bytes::Read { text, ranges } } else { Bytes::None };
+    Some(Piece { keys, at: 0, positions, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn word() -> impl Strategy<Value = u128> {
+        prop_oneof![
+            any::<f64>()
+                .prop_filter("NaN has no word", |it| !it.is_nan())
+                .prop_map(|it| keys::of_float(it, false)),
+            (-100..100_i128).prop_map(|it| keys::of_integer(it, false)),
+            any::<i64>().prop_map(|it| keys::of_integer(it.into(), true)),
+            any::<u128>(),
+            Just(MINUS_ZERO),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn words_come_back(words in prop::collection::vec(word(), 0..40), numbers in prop::collection::vec(any::<u64>(), 0..9)) {
+            let (mut bytes, mut last) = (Vec::new(), 0);
+            words.iter().for_each(|&word| push_word(word, &mut last, &mut bytes));
+            numbers.iter().for_each(|&number| push_number(number, &mut bytes));
+            let (mut left, mut last) = (Entries(&bytes), 0);
+            for word in words {
+                prop_assert_eq!(left.word(&mut last), Some(word));
+            }
+            for number in numbers {
+                prop_assert_eq!(left.number(), Some(number));
+            }
+            prop_assert!(left.0.is_empty());
+        }
+    }
+}
