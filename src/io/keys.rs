@@ -310,3 +310,106 @@ impl Form {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::order::Invalid;
+
+    /// An integer that 64 bits hold, often near where floats end being exact.
+    fn integer() -> impl Strategy<Value = i128> {
+        let edges = prop::sample::select(vec![0, 1 << 53, -(1 << 53), 1 << 62, -(1 << 63), (1 << 64) - 4]);
+        prop_oneof![
+            any::<i64>().prop_map(i128::from),
+            any::<u64>().prop_map(i128::from),
+            (edges, 0..4_i128).prop_map(|(edge, more)| edge + more),
+        ]
+    }
+
+    fn float() -> impl Strategy<Value = f64> {
+        any::<f64>().prop_filter("NaN is a null", |float| !float.is_nan())
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_in_the_order_of_numbers(a in integer(), b in integer(), x in float(), y in float()) {
+            for descending in [false, true] {
+                let directed = |order: Ordering| if descending { order.reverse() } else { order };
+                let [of_a, of_b] = [a, b].map(|integer| of_integer(integer, descending));
+                let [of_x, of_y] = [x, y].map(|float| of_float(float, descending));
+                prop_assert_eq!(of_a.cmp(&of_b), directed(a.cmp(&b)));
+                prop_assert_eq!(of_x.cmp(&of_y), directed(x.total_cmp(&y)));
+                if (a as f64).total_cmp(&x).is_ne() {
+                    prop_assert_eq!(of_a.cmp(&of_x), directed((a as f64).total_cmp(&x)));
+                }
+                prop_assert!(![of_a, of_b, of_x, of_y].iter().any(|&word| is_null(word) || word == MINUS_ZERO));
+            }
+        }
+
+        #[test]
+        fn elements_come_back(bits: u64, descending: bool) {
+            for element in ElementType::WIDE {
+                let bits = if element.bytes() == 4 { bits & u64::from(u32::MAX) } else { bits };
+                let word = of_bits(bits, element, descending, KeyOrder { descending, ..KeyOrder::ASCENDING });
+                let mut bytes = Vec::new();
+                push_element(word, descending, element, &mut bytes);
+                let is_nan = match element {
+                    ElementType::F32 => f32::from_bits(bits as u32).is_nan(),
+                    ElementType::F64 => f64::from_bits(bits).is_nan(),
+                    _ => false,
+                };
+                if !is_nan {
+                    prop_assert_eq!(&bytes[..], &bits.to_le_bytes()[..element.bytes()], "{}", element);
+                }
+                let printed = match element {
+                    ElementType::U32 | ElementType::U64 => bits.to_string(),
+                    ElementType::I32 => (bits as i32).to_string(),
+                    ElementType::I64 => bits.cast_signed().to_string(),
+                    _ => continue,
+                };
+                let mut text = Vec::new();
+                push_text(word, descending, Print::Shortest, &mut text);
+                prop_assert_eq!(String::from_utf8(text).unwrap(), printed + "\n");
+            }
+        }
+    }
+
+    #[test]
+    fn nulls_are_beside_all_numbers() {
+        for descending in [false, true] {
+            let first = KeyOrder { nan: Nulls::First, descending, ..KeyOrder::ASCENDING };
+            let rules = KeyOrder { invalid: Invalid::Last, ..first };
+            let [nan, empty, invalid] =
+                [Class::Nan, Class::Empty, Class::Invalid].map(|class| whole(of_null(class, rules)));
+            let ends = [f64::NEG_INFINITY, f64::INFINITY].map(|end| of_float(end, descending));
+            assert!(ends.iter().all(|&end| nan < end && end < empty) && empty < invalid);
+            assert!([nan, empty, invalid].into_iter().all(is_null));
+        }
+    }
+
+    #[test]
+    fn the_first_key_that_does_not_follow() {
+        let one = |words: &[u128]| {
+            let mut keys = Keys::new(1);
+            words.iter().for_each(|&word| keys.push(&[word]));
+            keys
+        };
+        let numbers =
+            |numbers: &[i128]| one(&numbers.iter().map(|&it| of_integer(it, false)).collect::<Vec<_>>());
+        for large in [3, (1 << 53) + 1] {
+            let keys = numbers(&[1, 2, 2, large, 0]);
+            assert_eq!(keys.high().is_some(), large == 3);
+            assert_eq!(keys.first_broken(None, 5, false), Some(4));
+            assert_eq!(keys.first_broken(None, 5, true), Some(2));
+            assert_eq!(keys.first_broken(Some(&[of_integer(2, false)]), 5, false), Some(0));
+            assert_eq!(keys.first_broken(Some(&[of_integer(1, false)]), 5, false), Some(4));
+        }
+        let columns = [[1, 1, 2], [5, 6, 0]]
+            .map(|column: [i128; 3]| Form::Whole(column.iter().map(|&it| of_integer(it, false)).collect()));
+        let keys = Keys::of_columns(columns.into());
+        assert_eq!(keys.first_broken(None, keys.len(), true), None);
+        assert_eq!(keys.several(1), [of_integer(1, false), of_integer(6, false)]);
+    }
+}
