@@ -1,8 +1,8 @@
 //! Tables that are read and sorted: `gpusort sort -k`, with all that decides about their rows.
 
 use gpusort::unstable::io::csv::{By, Dialect};
-use gpusort::unstable::io::{How, Kind};
 use gpusort::unstable::io::{self, Format};
+use gpusort::unstable::io::{How, Kind};
 use gpusort::unstable::order::{Reading, Selection};
 
 use crate::choices::{Choices, inputs};

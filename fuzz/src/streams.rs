@@ -8,8 +8,8 @@ use gpusort::unstable::io::binary::Source;
 use gpusort::unstable::io::csv::{By, Dialect};
 use gpusort::unstable::io::npy::Header;
 use gpusort::unstable::io::ordered::{self, Written};
-use gpusort::unstable::io::{How, Kind, Stretches};
 use gpusort::unstable::io::{Format, Input, Output, PerLine, Print};
+use gpusort::unstable::io::{How, Kind, Stretches};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 

@@ -1,8 +1,8 @@
 //! Text that is read and sorted: `gpusort sort`, with `--type`, `--nan`, `-r`, `-u` and `--top`.
 
 use gpusort::unstable::io::csv::{By, Dialect, Fields};
-use gpusort::unstable::io::{How, Kind};
 use gpusort::unstable::io::{Format, PerLine};
+use gpusort::unstable::io::{How, Kind};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 
