@@ -120,28 +120,6 @@ impl Piece {
         self.keys.len()
     }
 
-    /// The bytes of a record, and what ends it.
-    #[inline]
-    fn record(&self, record: usize) -> [&[u8]; 2] {
-        let (text, start, ranges, end, are_tokens) = match &self.bytes {
-            Bytes::Of { text, start, ranges, end, are_tokens, .. } => (text, start, ranges, end, are_tokens),
-            Bytes::Read { text, ranges } => {
-                let [begin, after] = ranges[record];
-                return [&text[begin..after], b""];
-            }
-            Bytes::None | Bytes::Printed(_) => return [b"", b""],
-        };
-        let [begin, after] = ranges[record].map(|at| start + at as usize);
-        if *are_tokens {
-            [&text.bytes[begin..after], b"\n"]
-        } else if after > end.0 {
-            let row = &text.bytes[begin..after - 1];
-            [row, csv::lacking_end(row, end.1)]
-        } else {
-            [&text.bytes[begin..after], b""]
-        }
-    }
-
     /// Appends the bytes of a record, and what ends it.
     #[inline]
     pub(crate) fn push(&self, record: usize, to: &mut Vec<u8>) {
@@ -152,8 +130,15 @@ impl Piece {
                 let [begin, after] = ranges[record].map(|at| start + at as usize);
                 // An LF after a token ends it here, too.
                 let has_end = *are_tokens && text.bytes[after] == b'\n';
-                if (*are_tokens || after > end.0) && !has_end {
-                    return self.record(record).into_iter().for_each(|bytes| to.extend_from_slice(bytes));
+                if *are_tokens && !has_end {
+                    to.extend_from_slice(&text.bytes[begin..after]);
+                    return to.push(b'\n');
+                }
+                if !*are_tokens && after > end.0 {
+                    // The line end after the input only served to find the end of the row.
+                    let row = &text.bytes[begin..after - 1];
+                    to.extend_from_slice(row);
+                    return to.extend_from_slice(csv::lacking_end(row, end.1));
                 }
                 (&text.bytes[..], begin, after + usize::from(has_end))
             }
@@ -236,8 +221,8 @@ fn pieces_of(
 
 /// Inputs, and whether there are decimals in their columns, if anybody had to ask.
 pub(super) struct Ahead<'a> {
-    pub(super) inputs: &'a [Input],
-    pub(super) how: &'a How,
+    inputs: &'a [Input],
+    how: &'a How,
     found: Mutex<Option<Vec<bool>>>,
 }
 

@@ -221,12 +221,7 @@ impl<'a> Chunks<'a> {
                 break;
             }
             let begin = text.bytes.len();
-            if self.open.is_none() {
-                self.open = Some(self.inputs[0].open()?);
-                self.inputs = &self.inputs[1..];
-                self.before = None;
-            } else if self.before.is_some_and(|before| before.columns > 0) {
-                // The rest of a line, in which # begins no comment.
+            if self.open_next(&Input::open)? {
                 text.bytes.push(b' ');
             }
             text.bytes.append(&mut self.rest);
@@ -248,6 +243,18 @@ impl<'a> Chunks<'a> {
         Ok((!text.parts.is_empty()).then_some(text))
     }
 
+    /// Opens the next input, if none is open. Whether what comes is the rest of a line, in which # begins no comment, so that a
+    /// blank is to be before it.
+    fn open_next(&mut self, opens: &dyn Fn(&Input) -> Result<Opened, Error>) -> Result<bool, Error> {
+        if self.open.is_some() {
+            return Ok(self.before.is_some_and(|before| before.columns > 0));
+        }
+        self.open = Some(opens(&self.inputs[0])?);
+        self.inputs = &self.inputs[1..];
+        self.before = None;
+        Ok(false)
+    }
+
     /// The next records that are there, of about `most` bytes, but at least one; `None` at the end. Waits for others only
     /// where no record is whole. Parts of two inputs come together only where the first has nothing but blank lines.
     ///
@@ -266,11 +273,7 @@ impl<'a> Chunks<'a> {
             }
             let begin = if text.parts.is_empty() { 0 } else { text.bytes.len() };
             let mut filled = begin;
-            if self.open.is_none() {
-                self.open = Some(opens(&self.inputs[0])?);
-                self.inputs = &self.inputs[1..];
-                self.before = None;
-            } else if self.before.is_some_and(|before| before.columns > 0) {
+            if self.open_next(opens)? {
                 filled = put(&mut text.bytes, filled, b" ");
             }
             filled = put(&mut text.bytes, filled, &self.rest);

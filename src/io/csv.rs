@@ -135,6 +135,19 @@ enum Wrong {
 }
 
 impl Part {
+    /// How many rows there are, with those left out.
+    fn rows(&self) -> usize {
+        self.columns.first().map_or(0, Column::len) + self.skipped.len()
+    }
+
+    /// What is counted of its rows.
+    fn counted(&self) -> Counts {
+        let mut counts = self.counts;
+        counts.rounded += self.columns.iter().map(|column| column.inference.rounded).sum::<u64>();
+        self.columns.iter().flat_map(|column| &column.classes).for_each(|&(_, class)| counts.add(class));
+        counts
+    }
+
     /// Where a row begins.
     fn place(&self, row: usize, bytes: &[u8]) -> usize {
         self.ranges.get(row).map_or_else(
@@ -221,6 +234,13 @@ impl Known {
         self.columns.first().and_then(|column| column.finish().ok()).unwrap_or(ElementType::F64)
     }
 
+    /// The columns, which are one as long as nobody knows better.
+    fn header(&self) -> Cow<'_, Header> {
+        self.first
+            .as_ref()
+            .map_or_else(|| Cow::Owned(Header::of_columns(1)), |(header, _)| Cow::Borrowed(header))
+    }
+
     /// Adds what is known of another input.
     ///
     /// # Errors
@@ -271,17 +291,12 @@ pub(crate) fn read_part(
     let mut counts = Counts::default();
     let (tops, bodies) = bodies(&text, dialect, &mut counts, known)?;
     let is_empty = known.first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
-    let one = Header::of_columns(1);
-    let header = known.first.as_ref().map_or(&one, |(header, _)| header);
+    let header = &known.header();
     let layout = Layout::new(&text, dialect.fields, header, by, is_empty)?;
     let doubtful_header = layout.doubtful_header(dialect, by);
     let parts = layout.read(&bodies).map_err(|problem| layout.error(problem))?;
     let ends = bodies.into_iter().map(|(body, line_end)| (body.end, line_end)).collect();
-    for part in &parts {
-        counts = counts.and(part.counts);
-        counts.rounded += part.columns.iter().map(|column| column.inference.rounded).sum::<u64>();
-        part.columns.iter().flat_map(|column| &column.classes).for_each(|&(_, class)| counts.add(class));
-    }
+    let counts = parts.iter().map(Part::counted).fold(counts, Counts::and);
     let numbers = (counts.skipped > 0).then(|| numbers(&parts));
     let starts =
         if u32::try_from(text.bytes.len()).is_ok() { starts::<u32>(&parts) } else { starts::<u64>(&parts) };
@@ -339,8 +354,7 @@ pub(in crate::io) struct Piece {
 
 /// Reads a part of a text, of which something is known, up to the first record that is wrong, and adds to what is known.
 /// `decimals` says of a key with an integer −0 whether there are any; without it that stays open, and conflicts between
-/// types are found at the end. `piece` are the bytes that a core reads
-/// at once; `has_ranges` asks where numbers are.
+/// types are found at the end. `piece` is how many bytes a core reads at once; `has_ranges` asks where numbers are.
 ///
 /// # Errors
 ///
@@ -364,8 +378,7 @@ pub(in crate::io) fn read_batch(
     let (tops, bodies) = bodies(text, dialect, &mut counts, known)?;
     let head = head(text, dialect, tops, known);
     let is_empty = known.first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
-    let one = Header::of_columns(1);
-    let header = known.first.as_ref().map_or(&one, |(header, _)| header);
+    let header = &known.header();
     let layout = Layout {
         numbers,
         piece,
@@ -435,11 +448,7 @@ pub(in crate::io) fn read_batch(
         break (parts, columns, found);
     };
     known.columns = columns;
-    for part in &parts {
-        counts = counts.and(part.counts);
-        counts.rounded += part.columns.iter().map(|column| column.inference.rounded).sum::<u64>();
-        part.columns.iter().flat_map(|column| &column.classes).for_each(|&(_, class)| counts.add(class));
-    }
+    let counts = parts.iter().map(Part::counted).fold(counts, Counts::and);
     let pieces = map_parts(parts, |part| {
         let end = bodies.iter().find(|(body, _)| part.start <= body.end);
         let end = end.map_or((0, &b""[..]), |(body, line_end)| (body.end, *line_end));
@@ -465,8 +474,7 @@ pub(in crate::io) fn shown(
     key: Option<usize>,
 ) -> Result<(String, Vec<Vec<u8>>), Error> {
     let fields = kind.dialect().fields;
-    let one = Header::of_columns(1);
-    let header = known.first.as_ref().map_or(&one, |(header, _)| header);
+    let header = &known.header();
     let layout = Layout::new(text, fields, header, &by.of(kind), false)?;
     let mut place = key.map_or_else(String::new, |_| text.line_of(row, fields.are_tokens()));
     if let Some(key) = key.filter(|_| layout.keys.len() > 1) {
@@ -622,7 +630,7 @@ impl<'a> Layout<'a> {
             let part = if piece.start == next { part } else { read(body, next, piece.end) };
             let part = part?;
             next = part.end;
-            rows += (part.starts.len() + part.ranges.len() + part.skipped.len()) as u64;
+            rows += part.rows() as u64;
             right.push(part);
         }
         if u32::try_from(rows).is_err() {
@@ -705,7 +713,7 @@ impl<'a> Layout<'a> {
             match line {
                 Line::Blank => {}
                 Line::LeftOut => {
-                    part.skipped.push((part.starts.len() + part.ranges.len() + part.skipped.len()) as u32);
+                    part.skipped.push(part.rows() as u32);
                 }
                 Line::Row => {
                     let offset = |at: usize| u32::try_from(at - start);
