@@ -20,11 +20,10 @@ use std::time::Duration;
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
-use crate::io::batch::{Keyed, Piece};
+use crate::io::batch::Keyed;
 use crate::io::binary::{self, Source};
-use crate::io::csv::Table;
-use crate::io::records::{Print, Spelling, write_records, write_text};
-use crate::io::{Counts, Output, Text, npy};
+use crate::io::records::{Print, write_text};
+use crate::io::{Counts, Output, npy};
 use crate::io::{How, Kind};
 use crate::key::{ElementType, KeyMap, KeyWords};
 use crate::order::Selection;
@@ -90,23 +89,25 @@ pub struct Dataset<'a> {
     reading: Reading<'a>,
     /// The time it took to make keys of text.
     pub parsing: Duration,
+    /// The names of the types of the keys, separated by commas; of one of several parts, those so far.
+    pub types: String,
+    /// The map of numbers, once all are read; rows have none.
+    map: Option<KeyMap>,
 }
 
 /// Keys and what they stand for.
 enum Content<'a> {
-    /// Numbers; as read, tokens of a text.
-    Numbers { keys: Incoming<'a>, map: KeyMap, spelling: Spelling, counts: Counts },
-    /// Rows of a table, by words of which the next decides where those before it are equal.
-    Rows { words: Vec<Words<'a>>, table: Box<Table> },
-    /// Records of one of several parts.
-    Keyed(Keyed),
+    /// Elements, or numbers that are printed as they were read.
+    Numbers { keys: Incoming<'a>, map: KeyMap, print: Print, comments: u64 },
+    /// Records, by words of which the next decides where those before it are equal, once these are made of the keys. Records of
+    /// several parts keep their keys.
+    Records { words: Vec<Words<'a>>, records: Keyed, are_all: bool },
 }
 
-impl<'a> Content<'a> {
+impl Content<'_> {
     /// Elements of binary files.
-    fn of_elements(keys: Incoming<'a>, map: KeyMap) -> Self {
-        let spelling = Spelling::Printed(Print::Shortest);
-        Self::Numbers { keys, map, spelling, counts: Counts::default() }
+    fn of_elements(keys: Incoming, map: KeyMap) -> Content {
+        Content::Numbers { keys, map, print: Print::Shortest, comments: 0 }
     }
 }
 
@@ -163,6 +164,8 @@ pub fn read_meanwhile<'a>(
         bytes,
         reading: Reading::UnderWay(reader),
         parsing: Duration::ZERO,
+        types: map.element.name().to_owned(),
+        map: Some(map),
     })
 }
 
@@ -177,8 +180,7 @@ impl<'a> Dataset<'a> {
     pub fn len(&self) -> usize {
         match &self.content {
             Content::Numbers { keys, .. } => keys.n,
-            Content::Rows { words, .. } => words.first().map_or(0, Words::len),
-            Content::Keyed(keyed) => keyed.pieces.iter().map(Piece::len).sum(),
+            Content::Records { records, .. } => records.len(),
         }
     }
 
@@ -196,38 +198,30 @@ impl<'a> Dataset<'a> {
 
     /// The shape of the sort's elements.
     #[must_use]
-    pub fn shape(&self, ask: &Ask) -> Shape {
-        let (key, has_payload) = match &self.content {
-            Content::Numbers { keys, spelling, .. } => {
-                (keys.width, matches!(spelling, Spelling::AsRead { .. }) && !ask.format.is_bits())
+    pub fn shape(&mut self, ask: &Ask) -> Shape {
+        let start = Instant::now();
+        let elements = self.map.filter(|_| ask.format.is_bits() && !ask.positions);
+        let shape = match (&mut self.content, elements) {
+            (Content::Numbers { keys, .. }, _) => Shape { key: keys.width, positions: ask.positions },
+            (_, Some(map)) => Shape { key: map.element.key_words(), positions: false },
+            (Content::Records { words, records, are_all }, None) => {
+                if *are_all && words.is_empty() {
+                    *words = records.take_words();
+                }
+                Shape { key: words.iter().map(Words::width).max().unwrap_or(KeyWords::Two), positions: true }
             }
-            Content::Rows { words, .. } => {
-                (words.iter().map(Words::width).max().unwrap_or(KeyWords::One), true)
-            }
-            Content::Keyed(_) => (KeyWords::Two, true),
         };
-        Shape { key, positions: ask.positions || has_payload }
-    }
-
-    /// The name of the type of the numbers; of a table, those of its key columns, separated by commas.
-    #[must_use]
-    pub fn types(&self) -> String {
-        match &self.content {
-            Content::Numbers { map, .. } => map.element.name().to_owned(),
-            Content::Rows { table, .. } if table.types.is_empty() => ElementType::U32.name().to_owned(),
-            Content::Rows { table, .. } => table.types.join(","),
-            // What they are is known at the end.
-            Content::Keyed(_) => String::new(),
-        }
+        self.parsing += start.elapsed();
+        shape
     }
 
     /// The type of the elements to be written; `None` for rows.
     #[must_use]
     pub fn written(&self, ask: &Ask) -> Option<ElementType> {
-        match &self.content {
+        match (&self.content, self.map) {
             _ if ask.positions => Some(ElementType::U32),
-            Content::Numbers { map, .. } => Some(map.element),
-            Content::Rows { .. } | Content::Keyed(_) => None,
+            (Content::Numbers { map, .. }, _) => Some(map.element),
+            (Content::Records { .. }, map) => map.map(|map| map.element),
         }
     }
 
@@ -237,19 +231,19 @@ impl<'a> Dataset<'a> {
     ///
     /// What goes wrong with reading the rest.
     pub fn into_keys(self) -> Result<Option<(Words<'a>, KeyMap)>, Error> {
-        match self.content {
-            Content::Numbers { keys, map, .. } => Ok(Some((keys.collect()?, map))),
-            Content::Rows { .. } | Content::Keyed(_) => Ok(None),
-        }
+        Ok(match (self.content, self.map) {
+            (Content::Numbers { keys, map, .. }, _) => Some((keys.collect()?, map)),
+            (Content::Records { records, .. }, Some(map)) => Some((records.elements(map), map)),
+            (Content::Records { .. }, None) => None,
+        })
     }
 
     /// Counts of nulls and of left-out records.
     #[must_use]
     pub fn counts(&self) -> Counts {
         match &self.content {
-            Content::Numbers { counts, .. } => *counts,
-            Content::Rows { table, .. } => table.counts,
-            Content::Keyed(keyed) => keyed.counts,
+            Content::Numbers { comments, .. } => Counts { comments: *comments, ..Counts::default() },
+            Content::Records { records, .. } => records.counts,
         }
     }
 
@@ -257,8 +251,7 @@ impl<'a> Dataset<'a> {
     #[must_use]
     pub fn doubtful_header(&self) -> Option<&str> {
         match &self.content {
-            Content::Rows { table, .. } => table.doubtful_header.as_deref(),
-            Content::Keyed(keyed) => keyed.doubtful_header.as_deref(),
+            Content::Records { records, .. } => records.doubtful_header.as_deref(),
             Content::Numbers { .. } => None,
         }
     }
@@ -269,7 +262,7 @@ impl<'a> Dataset<'a> {
     ///
     /// As for [`Sorter::order`].
     pub fn order<'s>(
-        self,
+        mut self,
         sorter: &'s Sorter,
         ask: Ask,
         watch: &dyn Watch,
@@ -283,26 +276,23 @@ impl<'a> Dataset<'a> {
             watch.set(done);
         };
         let n = self.len();
+        let _ = self.shape(&ask);
         let (map, request, form) = match self.content {
             Content::Numbers { keys, .. } if ask.positions => {
                 (POSITIONS, Request::positions(keys), Written::Numbers(Print::Shortest))
             }
-            Content::Numbers { keys, map, spelling: Spelling::AsRead { text, starts }, .. }
-                if !ask.format.is_bits() =>
-            {
-                (map, Request::records(keys, starts), Written::Tokens(text))
-            }
-            Content::Numbers { keys, map, spelling: Spelling::Printed(print), .. } => {
-                (map, Request::keys(keys), Written::Numbers(print))
-            }
-            Content::Numbers { keys, map, .. } => {
-                (map, Request::keys(keys), Written::Numbers(Print::Shortest))
-            }
-            Content::Rows { words, table } => {
-                let form = if ask.positions { Written::RowNumbers(table) } else { Written::Rows(table) };
-                (POSITIONS, Request::positions_by(words), form)
-            }
-            Content::Keyed(_) => return Err(Error::input("a part", "is no whole input")),
+            Content::Numbers { keys, map, print, .. } => (map, Request::keys(keys), Written::Numbers(print)),
+            Content::Records { words, records, .. } => match self.map.filter(|_| ask.format.is_bits()) {
+                Some(map) if !ask.positions => {
+                    let request = Request::keys(records.elements(map));
+                    (map, request, Written::Numbers(Print::Shortest))
+                }
+                _ => {
+                    let form =
+                        if ask.positions { Written::Positions(records) } else { Written::Records(records) };
+                    (POSITIONS, Request::positions_by(words), form)
+                }
+            },
         };
         let ordered = sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?;
         let Self { reading, parsing, .. } = self;
@@ -326,16 +316,14 @@ pub struct Outcome<'s, 'a> {
     parsing: Duration,
 }
 
-/// The records to be written, and what the ordered words are.
+/// What is written, and what the ordered words are.
 enum Written {
     /// Elements: their keys.
     Numbers(Print),
-    /// Tokens of this text: their offsets.
-    Tokens(Text),
-    /// Rows of this table: their numbers.
-    Rows(Box<Table>),
-    /// The numbers of rows of this table among all rows read: those among the rows kept.
-    RowNumbers(Box<Table>),
+    /// These records: their numbers.
+    Records(Keyed),
+    /// The positions of these records among all that were read: their numbers.
+    Positions(Keyed),
 }
 
 /// The report on a pipeline.
@@ -375,17 +363,11 @@ impl Outcome<'_, '_> {
         let announce = || watch.phase(Phase::Write, Some(len as u64));
         let progress = |done| watch.set(done);
         let (repeated, report) = match form {
-            Written::Tokens(text) => {
+            Written::Records(records) => {
                 let sorted = ordered.bring()?;
                 announce();
-                timed(output, &mut |output| write_records(&text, &sorted.words, output, progress))?;
-                (sorted.repeated, sorted.report)
-            }
-            Written::Rows(table) => {
-                let sorted = ordered.bring()?;
-                announce();
-                let rows = sorted.words.into_vec().unwrap_or_default();
-                timed(output, &mut |output| table.write(&rows, output, progress))?;
+                let order = sorted.words.into_vec().unwrap_or_default();
+                timed(output, &mut |output| records.write(&order, output, progress))?;
                 (sorted.repeated, sorted.report)
             }
             form => {
@@ -404,8 +386,8 @@ impl Outcome<'_, '_> {
                 let done = ordered.take(&mut |block| {
                     begin(output)?;
                     let block = match &form {
-                        Written::RowNumbers(table) => {
-                            table.numbers(block.into_vec().unwrap_or_default()).into()
+                        Written::Positions(records) => {
+                            records.positions(block.into_vec().unwrap_or_default()).into()
                         }
                         _ => block,
                     };

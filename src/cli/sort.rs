@@ -211,7 +211,7 @@ fn sort_all(
 /// Sorts an input into an output; returns the timing if it is wanted.
 fn sort_one(
     options: &Options,
-    input: Dataset,
+    mut input: Dataset,
     mut output: Output,
     devices: &mut Devices,
     progress: &Progress,
@@ -237,7 +237,7 @@ fn sort_one(
         let record = shape.key_bytes() + if shape.positions { 8 } else { 0 };
         memory::ensure("this sort", n as u64 * record + output.taking())?;
     }
-    let types = input.types();
+    let types = input.types.clone();
     let counts = input.counts();
     let watched = options.watched(progress);
     let done = input.order(&chosen.sorter, *ask, &watched)?.write(&mut output, &watched)?;
@@ -265,7 +265,7 @@ fn sort_one(
 /// Sorts an input in parts, of which this is the first, and merges them into an output.
 fn sort_parts(
     options: &Options,
-    first: Dataset<'static>,
+    mut first: Dataset<'static>,
     mut parts: Parts,
     mut output: Output,
     devices: &mut Devices,

@@ -6,20 +6,26 @@
 //!
 //! A batch ends before the first record that is wrong; the error comes next.
 
+use std::borrow::Cow;
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::binary::Source;
 use super::chunks::{Chunks, Form};
 use super::csv::{self, By, Dialect, Fields, Known};
+use super::digits::{self, Numbers};
 use super::infer::Inference;
 use super::keys::{self, Keys};
 use super::number::PerLine;
-use super::records::Print;
+use super::print;
+use super::records::{Print, ahead, touch};
 use super::source::{Input, Text};
 use crate::error::{Error, Hint};
 use crate::io::counts::Counts;
-use crate::key::KeyMap;
+use crate::key::{KeyMap, KeyWords};
+use crate::memory::prefetch;
 use crate::order::{KeyOrder, Reading};
+use crate::parallel;
 use crate::runs::Budget;
 use crate::words::{Block, Width, Words, by_width};
 
@@ -120,38 +126,46 @@ impl Piece {
         self.keys.len()
     }
 
+    /// How many records there are, with their keys or without.
+    fn records(&self) -> usize {
+        self.keys.len().max(self.ranges().len())
+    }
+
+    fn ranges(&self) -> &[[u32; 2]] {
+        if let Bytes::Of { ranges, .. } = &self.bytes { ranges } else { &[] }
+    }
+
+    /// Where a record is in its text.
+    #[inline]
+    fn range(&self, record: usize) -> [usize; 2] {
+        let Bytes::Of { start, ranges, .. } = &self.bytes else { return [0; 2] };
+        ranges[record].map(|at| start + at as usize)
+    }
+
     /// Appends the bytes of a record, and what ends it.
     #[inline]
     pub(crate) fn push(&self, record: usize, to: &mut Vec<u8>) {
-        /// Most records are shorter, which a few instructions copy.
-        const WINDOW: usize = 64;
-        let (text, begin, end) = match &self.bytes {
-            Bytes::Of { text, start, ranges, end, are_tokens, .. } => {
-                let [begin, after] = ranges[record].map(|at| start + at as usize);
-                // An LF after a token ends it here, too.
-                let has_end = *are_tokens && text.bytes[after] == b'\n';
-                if *are_tokens && !has_end {
-                    to.extend_from_slice(&text.bytes[begin..after]);
-                    return to.push(b'\n');
-                }
-                if !*are_tokens && after > end.0 {
-                    // The line end after the input only served to find the end of the row.
-                    let row = &text.bytes[begin..after - 1];
-                    to.extend_from_slice(row);
-                    return to.extend_from_slice(csv::lacking_end(row, end.1));
-                }
-                (&text.bytes[..], begin, after + usize::from(has_end))
-            }
-            Bytes::Read { text, ranges } => (&text[..], ranges[record][0], ranges[record][1]),
-            Bytes::None | Bytes::Printed(_) => return,
-        };
-        match text[begin..].first_chunk::<WINDOW>() {
-            Some(window) if end - begin <= WINDOW => {
-                let length = to.len() + end - begin;
-                to.extend_from_slice(window);
-                to.truncate(length);
-            }
-            _ => to.extend_from_slice(&text[begin..end]),
+        match &self.bytes {
+            Bytes::Of { text, .. } => self.push_range(text, self.range(record), to),
+            Bytes::Read { text, ranges } => push_bytes(text, ranges[record], to),
+            Bytes::None | Bytes::Printed(_) => {}
+        }
+    }
+
+    /// Appends the bytes of a record that is in this range of the text, and what ends it.
+    #[inline]
+    fn push_range(&self, text: &Text, [begin, after]: [usize; 2], to: &mut Vec<u8>) {
+        let Bytes::Of { end, are_tokens, .. } = &self.bytes else { return };
+        if *are_tokens {
+            push_bytes(&text.bytes, [begin, after], to);
+            to.push(b'\n');
+        } else if after > end.0 {
+            // The line end after the input only served to find the end of the row.
+            let row = &text.bytes[begin..after - 1];
+            to.extend_from_slice(row);
+            to.extend_from_slice(csv::lacking_end(row, end.1));
+        } else {
+            push_bytes(&text.bytes, [begin, after], to);
         }
     }
 
@@ -171,6 +185,27 @@ impl Piece {
     }
 }
 
+/// Appends a range of a text.
+#[inline(always)]
+fn push_bytes(text: &[u8], [begin, end]: [usize; 2], to: &mut Vec<u8>) {
+    /// Most records are shorter, which a few instructions copy.
+    const WINDOW: usize = 32;
+    let length = to.len() + end - begin;
+    if end - begin <= WINDOW
+        && let Some(window) = text[begin..].first_chunk::<WINDOW>()
+    {
+        to.extend_from_slice(window);
+        to.truncate(length);
+    } else if let Some(window) = text[begin..].first_chunk::<{ 2 * WINDOW }>()
+        && end - begin <= 2 * WINDOW
+    {
+        to.extend_from_slice(window);
+        to.truncate(length);
+    } else {
+        to.extend_from_slice(&text[begin..end]);
+    }
+}
+
 /// Records of a part of what is read, in the order of their input.
 pub(crate) struct Keyed {
     pub(crate) pieces: Vec<Piece>,
@@ -178,45 +213,165 @@ pub(crate) struct Keyed {
     pub(crate) head: Vec<u8>,
     pub(crate) counts: Counts,
     pub(crate) doubtful_header: Option<String>,
-    /// The word of an integer −0 of each key, if there are no decimals.
-    pub(crate) zeros: Vec<u128>,
+    numbers: Vec<Numbers>,
+    rules: KeyOrder,
 }
 
-/// Reads a part of a text. If records are left out, each of the others has its number in that part.
-pub(crate) fn read_part(text: Text, how: &How, known: &mut Known) -> Result<Keyed, Error> {
-    let read = csv::read_batch(&text, &how.kind, &how.by, known, None, true, None)?;
-    if let Some(wrong) = read.wrong {
-        return Err(wrong);
+impl Keyed {
+    /// Reads a part of a text. If records are left out, each of the others has its position in that part.
+    pub(crate) fn read(text: Text, how: &How, known: &mut Known) -> Result<Self, Error> {
+        let read = csv::read_batch(&Arc::new(text), &how.kind, &how.by, known, None, true, None)?;
+        if let Some(wrong) = read.wrong {
+            return Err(wrong);
+        }
+        let csv::Batch { mut pieces, skipped, head, counts, doubtful_header, numbers, .. } = read;
+        if counts.skipped > 0 {
+            let mut first = 0;
+            for (piece, skipped) in pieces.iter_mut().zip(&skipped) {
+                let all = (piece.keys.len() + skipped.len()) as u64;
+                let mut skipped = skipped.iter().map(|&at| u64::from(at)).peekable();
+                let kept = (0..all).filter(|at| skipped.next_if_eq(at).is_none());
+                piece.positions = kept.map(|at| first + at).collect();
+                first += all;
+            }
+        }
+        pieces.retain(|piece| piece.len() > 0);
+        Ok(Self { pieces, head, counts, doubtful_header, numbers, rules: how.by.order })
     }
-    let (mut number, are_some) = (0, read.pieces.iter().any(|piece| !piece.skipped.is_empty()));
-    let mut pieces = pieces_of(&Arc::new(text), &how.kind, read.pieces, |piece: &csv::Piece| {
-        let all = (piece.keys.len() + piece.skipped.len()) as u64;
-        let mut skipped = piece.skipped.iter().map(|&at| u64::from(at)).peekable();
-        let kept = (0..all).filter(|at| skipped.next_if_eq(at).is_none()).map(|at| number + at);
-        let kept = if are_some { kept.collect() } else { Vec::new() };
-        number += all;
-        kept
-    });
-    pieces.retain(|piece| piece.len() > 0);
-    let csv::Batch { head, counts, doubtful_header, zeros, .. } = read;
-    Ok(Keyed { pieces, head, counts, doubtful_header, zeros })
+
+    /// Numbers without records, of text, or elements of binary inputs with words that are in order as they are.
+    pub(crate) fn of_numbers(keys: &Words, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
+        let pieces = vec![Piece::of_keys(keys, map, rules, is_text)];
+        let unit = (is_text && !map.element.is_float()).then_some(1);
+        let numbers = vec![Numbers { descending: map.descending, unit, zero: 0 }];
+        let (head, counts, doubtful_header) = (Vec::new(), Counts::default(), None);
+        Self { pieces, head, counts, doubtful_header, numbers, rules }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.pieces.iter().map(Piece::records).sum()
+    }
+
+    /// The words to sort by, of which the next decides where those before it are equal.
+    pub(crate) fn words(&self) -> Vec<Words<'_>> {
+        let keys = self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys));
+        digits::words(keys.collect(), &self.numbers, self.rules)
+    }
+
+    /// The same, made of the keys themselves.
+    pub(crate) fn take_words(&mut self) -> Vec<Words<'static>> {
+        let take = |piece: &mut Piece| Cow::Owned(std::mem::replace(&mut piece.keys, Keys::new(1)));
+        digits::words(self.pieces.iter_mut().map(take).collect(), &self.numbers, self.rules)
+    }
+
+    /// Whether any key is an integer −0 of which nobody knows what it is.
+    pub(crate) fn have_minus_zeros(&self) -> bool {
+        self.pieces.iter().any(|piece| piece.keys.have_minus_zeros())
+    }
+
+    /// Writes the bytes of these records, in this order, after what comes before all of them.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub(crate) fn write(
+        &self,
+        order: &[u32],
+        to: &mut impl Write,
+        progress: impl FnMut(u64),
+    ) -> io::Result<()> {
+        to.write_all(&self.head)?;
+        let Some(Piece { bytes: Bytes::Of { text, .. }, .. }) = self.pieces.first() else { return Ok(()) };
+        let records = Places::of(&self.pieces);
+        let expected = text.bytes.len() / records.count.max(1) + 1;
+        print::write(order, expected, to, progress, |order, lines| {
+            let places = records.each(order);
+            touch(&text.bytes, expected, places, |(piece, range)| piece.push_range(text, range, lines));
+        })
+    }
+
+    /// The positions of these records among all that were read.
+    pub(crate) fn positions(&self, mut order: Vec<u32>) -> Vec<u32> {
+        let records = Places::of(&self.pieces);
+        for number in &mut order {
+            let (piece, record) = records.find(*number);
+            *number = piece.positions.get(record).map_or(*number, |&position| position as u32);
+        }
+        order
+    }
+
+    /// The keys of the elements of this type that the only key of each record is.
+    ///
+    pub(crate) fn elements(&self, map: KeyMap) -> Words<'static> {
+        fn of<W: Width>(all: &Keyed, map: KeyMap) -> Words<'static> {
+            let of_word = W::map(map);
+            let of_piece = |piece: &Piece| {
+                let mut keys = Vec::with_capacity(piece.len());
+                piece.keys.for_each(0, all.numbers[0].zero, |word| {
+                    keys.push(
+                        W::of_usize(keys::bits(word, map.descending, map.element) as usize).key(of_word),
+                    );
+                });
+                keys
+            };
+            parallel::map_parts(&all.pieces, of_piece).into()
+        }
+        match map.element.key_words() {
+            KeyWords::One => of::<u32>(self, map),
+            KeyWords::Two => of::<u64>(self, map),
+        }
+    }
 }
 
-/// Pieces of a text, with the positions of the records of each.
-fn pieces_of(
-    text: &Arc<Text>,
-    kind: &Kind,
-    pieces: Vec<csv::Piece>,
-    mut positions: impl FnMut(&csv::Piece) -> Vec<u64>,
-) -> Vec<Piece> {
-    let are_tokens = kind.dialect().fields.are_tokens();
-    let of_piece = |piece: csv::Piece| {
-        let positions = positions(&piece);
-        let csv::Piece { start, until, ranges, keys, end, .. } = piece;
-        let bytes = Bytes::Of { text: text.clone(), start, until, ranges, end, are_tokens };
-        Piece { keys, at: 0, positions, bytes }
-    };
-    pieces.into_iter().map(of_piece).collect()
+/// Where records are that are known by their numbers among all of some pieces.
+pub(crate) struct Places<'a> {
+    pieces: &'a [Piece],
+    /// The number of the first record of each piece.
+    begins: Vec<u32>,
+    /// The piece of each [`STEP`]th record.
+    steps: Vec<u32>,
+    count: usize,
+}
+
+/// Pieces have more records, mostly.
+const STEP: usize = 1 << 10;
+
+impl<'a> Places<'a> {
+    pub(crate) fn of(pieces: &'a [Piece]) -> Self {
+        let (mut begins, mut steps, mut count) = (Vec::with_capacity(pieces.len()), Vec::new(), 0);
+        for (number, piece) in (0..).zip(pieces) {
+            begins.push(count as u32);
+            count += piece.records();
+            while steps.len() * STEP < count {
+                steps.push(number);
+            }
+        }
+        Self { pieces, begins, steps, count }
+    }
+
+    /// The piece of a record, and its number there.
+    #[inline]
+    pub(crate) fn find(&self, number: u32) -> (&'a Piece, usize) {
+        let mut piece = self.steps[number as usize / STEP] as usize;
+        while self.begins.get(piece + 1).is_some_and(|&next| next <= number) {
+            piece += 1;
+        }
+        (&self.pieces[piece], (number - self.begins[piece]) as usize)
+    }
+
+    /// The pieces of these records, and where each is in their text.
+    fn each(&self, order: &[u32]) -> impl Iterator<Item = (usize, (&'a Piece, [usize; 2]))> {
+        let found = order.iter().map(|&number| {
+            let (piece, record) = self.find(number);
+            prefetch(piece.ranges(), record);
+            (piece, record)
+        });
+        ahead(found).map(|(piece, record)| {
+            let range = piece.range(record);
+            (range[0], (piece, range))
+        })
+    }
 }
 
 /// Inputs, and whether there are decimals in their columns, if anybody had to ask.
@@ -316,6 +471,7 @@ impl<'a> Batches<'a> {
         }
         self.fetch(most)?;
         let Some(text) = self.fetched.take() else { return Ok(None) };
+        let text = Arc::new(text);
         let read = csv::read_batch(
             &text,
             &self.how.kind,
@@ -328,10 +484,10 @@ impl<'a> Batches<'a> {
         self.counts = self.counts.and(read.counts);
         self.head.extend_from_slice(&read.head);
         self.wrong = read.wrong;
-        let text = Arc::new(text);
         // Where records are merged, they are needed longer.
-        self.last = (!self.has_ranges).then(|| text.clone());
-        Ok(Some(pieces_of(&text, &self.how.kind, read.pieces, |_| Vec::new())))
+        self.last = (!self.has_ranges).then_some(text);
+        let compared = |piece: Piece| Piece { keys: piece.keys.by_records(), ..piece };
+        Ok(Some(parallel::map_parts(read.pieces, compared)))
     }
 
     /// Has the text of the next records in memory. Whether it is nothing but blank lines, so that nobody knows of what columns.

@@ -9,31 +9,28 @@ mod dialect;
 mod header;
 mod rows;
 mod sort_key;
-mod words;
 
 use std::borrow::Cow;
-use std::io::{self, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
 use self::column::Column;
 use self::dialect::trimmed;
-use self::rows::{end_of_row, for_each_field, line_end};
-use super::batch::Kind;
+use self::rows::{for_each_field, line_end};
+use super::batch::{Bytes, Kind, Piece};
 use super::counts::Counts;
+use super::digits::Numbers;
 use super::frames::KeysOfRuns;
 use super::infer::{Inference, Refused, Spot};
 use super::keys::{self, Keys};
 use super::number::{PerLine, Tokens, ends_line, is_space};
-use super::print;
-use super::records::{Records, touch};
+use super::records::Records;
 use super::source::{Input, LineEnd, Text};
 use super::text::{conflicting, piece_size, several};
 use crate::error::Error;
-use crate::key::{ElementType, KeyMap, Word};
-use crate::memory::prefetch;
+use crate::key::ElementType;
 use crate::order::{KeyOrder, Reading};
 use crate::parallel::map_parts;
-use crate::words::{Width, Words, by_width, in_one};
 
 pub use self::dialect::{Dialect, Fields};
 pub(super) use self::header::{Found, Header};
@@ -63,38 +60,13 @@ impl By {
     }
 }
 
-/// A table in memory.
-#[derive(Debug)]
-pub struct Table {
-    text: Text,
-    fields: Fields,
-    /// What comes before the rows: a byte order mark, the header.
-    head: Vec<u8>,
-    /// Row offsets in input order, without the rows left out.
-    starts: Words<'static>,
-    /// The original row numbers, if some were left out.
-    numbers: Option<Vec<u32>>,
-    /// Whether there are any quotes.
-    quotes: bool,
-    /// The end of each input, and its line end for a last row that lacks one.
-    ends: Vec<(usize, &'static [u8])>,
-    /// The header of a key column, if it is a number and was not requested by name: possibly no header.
-    pub doubtful_header: Option<String>,
-    /// The names of the types of the key columns.
-    pub types: Vec<&'static str>,
-    /// Nulls and left-out rows.
-    pub counts: Counts,
-}
-
 /// Rows read by one core.
 struct Part {
     /// Offset of its first row.
     start: usize,
     /// Offset of the row after its last one.
     end: usize,
-    /// Row offsets, relative to `start`.
-    starts: Vec<u32>,
-    /// Where the rows begin and end instead, if that is asked for.
+    /// Where the rows begin and end, counted from `start`; of numbers only if that is asked for.
     ranges: Vec<[u32; 2]>,
     /// Rows left out, by their numbers within this part.
     skipped: Vec<u32>,
@@ -164,19 +136,6 @@ impl Part {
         }
         self.ranges.iter().map(|&[begin, _]| self.start + begin as usize).collect()
     }
-}
-
-/// Reads a table and the keys of its rows, as words in lexicographic order, the most significant first.
-///
-/// # Errors
-///
-/// A column that does not exist; a row with another number of fields; an unclosed quote; headers that differ;
-/// a field that the rules or the type reject; numbers without a common type.
-pub fn read(text: Text, dialect: Dialect, by: &By) -> Result<(Table, Vec<Words<'static>>), Error> {
-    let mut known = Known::default();
-    let read = read_part(text, dialect, by, &mut known)?;
-    known.end()?;
-    Ok(read)
 }
 
 /// What is known of a table after some of it.
@@ -276,38 +235,6 @@ impl Known {
     }
 }
 
-/// Reads a part of a table, of which something is known, and adds to that. Its key columns have types of their own, which
-/// are f64 where the rest may make them so.
-///
-/// # Errors
-///
-/// As for [`read`], but for numbers without a common type.
-pub(crate) fn read_part(
-    text: Text,
-    dialect: Dialect,
-    by: &By,
-    known: &mut Known,
-) -> Result<(Table, Vec<Words<'static>>), Error> {
-    let mut counts = Counts::default();
-    let (tops, bodies) = bodies(&text, dialect, &mut counts, known)?;
-    let is_empty = known.first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
-    let header = &known.header();
-    let layout = Layout::new(&text, dialect.fields, header, by, is_empty)?;
-    let doubtful_header = layout.doubtful_header(dialect, by);
-    let parts = layout.read(&bodies).map_err(|problem| layout.error(problem))?;
-    let ends = bodies.into_iter().map(|(body, line_end)| (body.end, line_end)).collect();
-    let counts = parts.iter().map(Part::counted).fold(counts, Counts::and);
-    let numbers = (counts.skipped > 0).then(|| numbers(&parts));
-    let starts =
-        if u32::try_from(text.bytes.len()).is_ok() { starts::<u32>(&parts) } else { starts::<u64>(&parts) };
-    let (types, words) = layout.words(parts, &mut known.columns, known.passed);
-    let head = head(&text, dialect, tops, known);
-    known.passed += text.bytes.len() as u64;
-    let fields = dialect.fields;
-    let quotes = fields.are_quoted() && memchr::memchr(b'"', &text.bytes).is_some();
-    Ok((Table { text, fields, head, starts, numbers, quotes, ends, doubtful_header, types, counts }, words))
-}
-
 /// What comes before the rows.
 fn head(text: &Text, dialect: Dialect, tops: Vec<Range<usize>>, known: &Known) -> Vec<u8> {
     let has_mark = known.passed == 0 && !known.is_later && dialect.fields != Fields::Tokens;
@@ -328,28 +255,15 @@ pub(in crate::io) struct Batch {
     /// What comes before the records.
     pub(in crate::io) head: Vec<u8>,
     pub(in crate::io) pieces: Vec<Piece>,
+    /// The numbers of the records that were left out among those of each piece.
+    pub(in crate::io) skipped: Vec<Vec<u32>>,
     /// What is wrong with the record after them.
     pub(in crate::io) wrong: Option<Error>,
     pub(in crate::io) counts: Counts,
-    /// As for a [`Table`].
+    /// The header of a key column, if it is a number and was not requested by name: possibly no header.
     pub(in crate::io) doubtful_header: Option<String>,
-    /// The word of an integer −0 of each key, if there are no decimals.
-    pub(in crate::io) zeros: Vec<u128>,
-}
-
-/// Records that one core has read.
-pub(in crate::io) struct Piece {
-    /// The place in the text from which the ranges count.
-    pub(in crate::io) start: usize,
-    /// Where each record begins and ends; of numbers only if that was asked for.
-    pub(in crate::io) ranges: Vec<[u32; 2]>,
-    /// Where the piece ends.
-    pub(in crate::io) until: usize,
-    pub(in crate::io) keys: Keys,
-    /// The numbers of the records that were left out among these.
-    pub(in crate::io) skipped: Vec<u32>,
-    /// Where their input or this part of it ends, and what is to end a last row that has no line end.
-    pub(in crate::io) end: (usize, &'static [u8]),
+    /// What is known of the numbers of each key.
+    pub(in crate::io) numbers: Vec<Numbers>,
 }
 
 /// Reads a part of a text, of which something is known, up to the first record that is wrong, and adds to what is known.
@@ -360,7 +274,7 @@ pub(in crate::io) struct Piece {
 ///
 /// What is wrong before the first record: a column that does not exist, a header that differs.
 pub(in crate::io) fn read_batch(
-    text: &Text,
+    text: &Arc<Text>,
     kind: &Kind,
     by: &By,
     known: &mut Known,
@@ -379,13 +293,8 @@ pub(in crate::io) fn read_batch(
     let head = head(text, dialect, tops, known);
     let is_empty = known.first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
     let header = &known.header();
-    let layout = Layout {
-        numbers,
-        piece,
-        has_places: true,
-        has_ranges,
-        ..Layout::new(text, dialect.fields, header, by, is_empty)?
-    };
+    let layout =
+        Layout { numbers, piece, has_ranges, ..Layout::new(text, dialect.fields, header, by, is_empty)? };
     let passed = known.passed;
     known.passed += text.bytes.len() as u64;
     let (mut until, mut wrong) = (usize::MAX, None);
@@ -449,18 +358,26 @@ pub(in crate::io) fn read_batch(
     };
     known.columns = columns;
     let counts = parts.iter().map(Part::counted).fold(counts, Counts::and);
-    let pieces = map_parts(parts, |part| {
+    let read = map_parts(parts, |part| {
         let end = bodies.iter().find(|(body, _)| part.start <= body.end);
         let end = end.map_or((0, &b""[..]), |(body, line_end)| (body.end, *line_end));
         let columns = part.columns.into_iter().zip(&layout.keys).zip(&found);
         let words = columns.map(|((column, key), decimals)| column.keys(key.descending, *decimals, by.order));
-        let keys = Keys::of_columns(words.collect());
-        Piece { start: part.start, ranges: part.ranges, until: part.end, keys, skipped: part.skipped, end }
+        let keys = Keys::Columns(words.collect());
+        let Part { start, end: until, ranges, .. } = part;
+        let are_tokens = dialect.fields.are_tokens();
+        let bytes = Bytes::Of { text: text.clone(), start, until, ranges, end, are_tokens };
+        (Piece { keys, at: 0, positions: Vec::new(), bytes }, part.skipped)
     });
+    let (pieces, skipped) = read.into_iter().unzip();
     let doubtful_header = layout.doubtful_header(dialect, by);
-    let zero = |key: &Found| keys::minus_zero(false, key.descending, by.order);
-    let zeros = layout.keys.iter().map(zero).collect();
-    Ok(Batch { head, pieces, wrong, counts, doubtful_header, zeros })
+    let of_key = |(key, column): (&Found, &Inference<_>)| Numbers {
+        descending: key.descending,
+        unit: column.unit(),
+        zero: keys::minus_zero(false, key.descending, by.order),
+    };
+    let numbers = layout.keys.iter().zip(&known.columns).map(of_key).collect();
+    Ok(Batch { head, pieces, skipped, wrong, counts, doubtful_header, numbers })
 }
 
 /// `file:line` of the record at this place of a text, with the column of this key if there are several, if it is asked for; and
@@ -572,8 +489,7 @@ struct Layout<'a> {
     rules: KeyOrder,
     /// How many numbers a line may have, in text and where lines may be nothing else.
     numbers: Option<PerLine>,
-    /// Whether it is asked where rows end, and whether of numbers, too.
-    has_places: bool,
+    /// Whether it is asked where numbers are.
     has_ranges: bool,
     /// Bytes that a core reads at once, if not as many as are good for most.
     piece: Option<usize>,
@@ -590,8 +506,8 @@ impl<'a> Layout<'a> {
         };
         let rows = RowReader::new(fields, header.columns, Found::by_column(&keys), by);
         let (element, rules) = (by.element, by.order);
-        let (numbers, has_places, has_ranges, piece) = (None, false, false, None);
-        Ok(Self { text, rows, keys, element, rules, numbers, has_places, has_ranges, piece })
+        let (numbers, has_ranges, piece) = (None, false, None);
+        Ok(Self { text, rows, keys, element, rules, numbers, has_ranges, piece })
     }
 
     /// The header of a key column, if it is a number and was not requested by name.
@@ -665,16 +581,8 @@ impl<'a> Layout<'a> {
             ranges.iter_mut().for_each(|[_, end]| *end += 1);
         }
         let counts = Counts { comments: tokens.comments, ..Counts::default() };
-        let (starts, skipped) = (Vec::new(), Vec::new());
-        Ok(Part {
-            start: piece.start,
-            end: piece.end,
-            starts,
-            ranges,
-            skipped,
-            counts,
-            columns: vec![column],
-        })
+        let (Range { start, end }, skipped) = (piece, Vec::new());
+        Ok(Part { start, end, ranges, skipped, counts, columns: vec![column] })
     }
 
     /// What is known of the types of the keys after these parts, where this many bytes were passed before.
@@ -699,10 +607,8 @@ impl<'a> Layout<'a> {
         const ROW: usize = 32;
         let guess = until.saturating_sub(start) / ROW;
         let columns = self.keys.iter().map(|_| Column::new(self.element, self.rules, guess)).collect();
-        let (starts, skipped) = (Vec::with_capacity(if self.has_places { 0 } else { guess }), Vec::new());
-        let ranges = Vec::with_capacity(if self.has_places { guess } else { 0 });
-        let mut part =
-            Part { start, end: start, starts, ranges, skipped, counts: Counts::default(), columns };
+        let (ranges, skipped, counts) = (Vec::with_capacity(guess), Vec::new(), Counts::default());
+        let mut part = Part { start, end: start, ranges, skipped, counts, columns };
         let mut fields = vec![0..0; self.keys.len()];
         while part.end < until {
             let at = part.end;
@@ -718,12 +624,7 @@ impl<'a> Layout<'a> {
                 Line::Row => {
                     let offset = |at: usize| u32::try_from(at - start);
                     let too_long = |_| wrong("a row is longer than 4 GiB".to_owned());
-                    let begin = offset(at).map_err(too_long)?;
-                    if self.has_places {
-                        part.ranges.push([begin, offset(next).map_err(too_long)?]);
-                    } else {
-                        part.starts.push(begin);
-                    }
+                    part.ranges.push([offset(at).map_err(too_long)?, offset(next).map_err(too_long)?]);
                     for ((key, field), column) in fields.iter().enumerate().zip(&mut part.columns) {
                         let pushed = column.push(&self.rows.fields.value(&bytes[field.clone()]), at);
                         pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;
@@ -732,50 +633,6 @@ impl<'a> Layout<'a> {
             }
         }
         Ok(part)
-    }
-
-    /// The names of the key columns' types, and the words that order the rows. Adds to what is known of the types, where this
-    /// many bytes were passed before.
-    fn words(
-        &self,
-        parts: Vec<Part>,
-        known: &mut Vec<Inference<(u64, Spot)>>,
-        passed: u64,
-    ) -> (Vec<&'static str>, Vec<Words<'static>>) {
-        let rows: Vec<usize> = parts.iter().map(|part| part.starts.len()).collect();
-        let mut columns: Vec<Vec<Column>> =
-            self.keys.iter().map(|_| Vec::with_capacity(parts.len())).collect();
-        for part in parts {
-            columns.iter_mut().zip(part.columns).for_each(|(all, column)| all.push(column));
-        }
-        let (mut types, mut digits) = (Vec::new(), Vec::new());
-        for (key, parts) in columns.into_iter().enumerate() {
-            let inferences = parts.iter().map(|part| part.inference.clone());
-            let inference = inferences.fold(Inference::new(self.element, self.rules), Inference::merge);
-            // Others may make floats of integers without a common type, or have made them of all.
-            let are_floats = self.element.is_none() && known.get(key).is_some_and(Inference::is_float);
-            let decimals = inference.decimals();
-            // Times that do not fit are an error in the end.
-            let other = if decimals.is_some() { ElementType::I64 } else { ElementType::F64 };
-            let is_known = decimals.is_some() || !are_floats;
-            let element = inference.finish().ok().filter(|_| is_known).unwrap_or(other);
-            let name = inference.name();
-            let has_decimals = are_floats || inference.is_float();
-            let is_wide = inference.is_wide(has_decimals);
-            let inference = inference.at(|row| (passed + row as u64, self.spot(row, key)));
-            match known.get_mut(key) {
-                Some(known) => *known = known.clone().merge(inference),
-                None => known.push(inference),
-            }
-            let map = KeyMap { descending: self.keys[key].descending, ..KeyMap::ascending(element) };
-            digits.extend(if is_wide {
-                column::wide_digits(parts, map.descending, has_decimals, self.rules)
-            } else {
-                column::digits(parts, map, decimals, self.rules)
-            });
-            types.push(name.unwrap_or(element.name()));
-        }
-        (types, words::words(digits, &rows))
     }
 
     /// The field of a key in the row at this offset, for a message.
@@ -817,86 +674,5 @@ impl<'a> Layout<'a> {
             Wrong::Field(..) if self.has_several(row) => several(self.text.place(row)),
             Wrong::Field(key, refused) => refused.into_error(self.spot(row, key)),
         }
-    }
-}
-
-/// Where these rows begin.
-fn places<S: Word>(rows: &[u32], starts: &[S]) -> impl Iterator<Item = usize> {
-    const AHEAD: usize = 32;
-    rows.iter().enumerate().map(|(number, &row)| {
-        if let Some(&row) = rows.get(number + AHEAD) {
-            prefetch(starts, row as usize);
-        }
-        starts[row as usize].as_usize()
-    })
-}
-
-/// The original numbers of the rows that were kept.
-fn numbers(parts: &[Part]) -> Vec<u32> {
-    let mut first = 0;
-    let mut numbers = Vec::new();
-    for part in parts {
-        let count = (part.starts.len() + part.skipped.len()) as u32;
-        let mut skipped = part.skipped.iter().peekable();
-        numbers.extend((0..count).filter(|row| skipped.next_if_eq(&row).is_none()).map(|row| first + row));
-        first += count;
-    }
-    numbers
-}
-
-/// The row offsets of all parts.
-fn starts<S: Width>(parts: &[Part]) -> Words<'static> {
-    let of_part = |part: &Part| -> Vec<S> {
-        part.starts.iter().map(|&start| S::of_usize(part.start + start as usize)).collect()
-    };
-    Words::from(map_parts(parts.iter(), of_part)).joined()
-}
-
-impl Table {
-    /// Translates row numbers that count only the rows kept to the original ones.
-    #[must_use]
-    pub fn numbers(&self, rows: Vec<u32>) -> Vec<u32> {
-        match &self.numbers {
-            None => rows,
-            Some(numbers) => rows.into_iter().map(|row| numbers[row as usize]).collect(),
-        }
-    }
-
-    /// Writes the header and these rows, in this order.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors.
-    pub fn write(&self, rows: &[u32], to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
-        to.write_all(&self.head)?;
-        by_width!(self.starts.borrowed(), starts => self.write_rows(&in_one(starts), rows, to, progress))
-    }
-
-    fn write_rows<S: Word>(
-        &self,
-        starts: &[S],
-        rows: &[u32],
-        to: &mut impl Write,
-        progress: impl FnMut(u64),
-    ) -> io::Result<()> {
-        let bytes = &self.text.bytes;
-        let expected = bytes.len() / starts.len().max(1) + 1;
-        print::write(rows, expected, to, progress, |rows, lines| {
-            touch(bytes, expected, places(rows, starts), |start| {
-                // Every row was read before, so its end exists.
-                let end = end_of_row(bytes, start, self.fields, self.quotes).unwrap_or(bytes.len());
-                if self.fields.are_tokens() {
-                    lines.extend_from_slice(&bytes[start..end]);
-                    return lines.push(b'\n');
-                }
-                match self.ends.binary_search_by_key(&(end - 1), |&(end, _)| end) {
-                    Ok(input) => {
-                        lines.extend_from_slice(&bytes[start..end - 1]);
-                        lines.extend_from_slice(lacking_end(&bytes[start..end - 1], self.ends[input].1));
-                    }
-                    Err(_) => lines.extend_from_slice(&bytes[start..end]),
-                }
-            });
-        })
     }
 }

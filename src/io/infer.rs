@@ -241,6 +241,15 @@ impl<P> Inference<P> {
         self.times.as_ref().map(|times| times.decimals)
     }
 
+    /// Of what the keys are multiples, if all are integers: of times nanoseconds.
+    pub(crate) fn unit(&self) -> Option<i128> {
+        match (&self.times, self.rules.reading) {
+            (Some(times), _) => Some(10_i128.pow(9 - u32::from(times.decimals))),
+            (None, Reading::Sizes) => None,
+            (None, _) => (!self.floats).then_some(1),
+        }
+    }
+
     /// The name of the type, if that is no type of elements.
     pub(crate) fn name(&self) -> Option<&'static str> {
         let asked = match self.rules.reading {
@@ -640,11 +649,6 @@ impl Spot {
 }
 
 impl Refused {
-    /// Why an integer type rejects a token.
-    pub(super) fn by_integers(token: &[u8], element: ElementType) -> Self {
-        if spelled(token).is_some() { Self::Type(element) } else { Self::Class(Class::Invalid) }
-    }
-
     /// The error about the token.
     pub(super) fn into_error(self, spot: Spot) -> Error {
         let elsewhere = if spot.token.starts_with(b"#") { Hint::Comments } else { Hint::Invalid };
@@ -836,8 +840,6 @@ mod tests {
             let found = read(token, asked, ERROR);
             assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{token}, {asked:?}");
         }
-        assert_eq!(Refused::by_integers(b"1.0", U32), Refused::Type(U32));
-        assert_eq!(Refused::by_integers(b"x", U32), Refused::Class(Class::Invalid));
     }
 
     #[test]

@@ -10,15 +10,12 @@
 //! Integers and decimals are ordered so before the type of a column is known, with one exception: −0 is 0 among integers, and
 //! less among decimals. Until that is known its word is [`MINUS_ZERO`].
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::records::{Print, push_fixed};
 use super::size;
 use crate::key::ElementType;
 use crate::order::{Class, KeyOrder, Nulls, Reading};
-use crate::parallel;
-use crate::words::Words;
 
 /// The lower half of a word of a number that is a float: more than any 64-bit integer, or any time, is from the nearest one.
 pub(crate) const EXACT: u64 = 1 << 32;
@@ -63,6 +60,16 @@ pub(crate) fn is_null(word: u128) -> bool {
     high <= CLASSES || high > u64::MAX - CLASSES
 }
 
+/// The place of a null among those at its end, counted outwards from the numbers before which it is, or from the least after
+/// them, and whether it is before them; `None` for a number.
+#[inline]
+pub(crate) fn rank(word: u128) -> Option<(u64, bool)> {
+    match (word >> 64) as u64 {
+        high @ 0..=CLASSES => Some((CLASSES - high, true)),
+        high => high.checked_sub(u64::MAX - CLASSES + 1).map(|rank| (rank, false)),
+    }
+}
+
 /// The word with this higher half, of a float or a null.
 #[inline]
 pub(crate) fn whole(high: u64) -> u128 {
@@ -97,25 +104,52 @@ pub(crate) fn of_bits(bits: u64, element: ElementType, descending: bool, rules: 
 }
 
 /// The float that is nearest to the number of a word, and how far the number is from it; NaN for a null.
+#[inline]
 fn number(word: u128, descending: bool) -> (f64, i128) {
     if is_null(word) {
         return (f64::NAN, 0);
     }
     let (high, rest) = ((word >> 64) as u64, i128::from(word as u64) - i128::from(EXACT));
-    let total = if descending { !high } else { high };
-    let bits = if total >> 63 == 1 { total & !(1 << 63) } else { !total };
-    (f64::from_bits(bits), if descending { -rest } else { rest })
+    (float(if descending { !high } else { high }), if descending { -rest } else { rest })
 }
 
-/// Appends the number of a word as an element of this type, which holds it.
-pub(crate) fn push_element(word: u128, descending: bool, element: ElementType, to: &mut Vec<u8>) {
+/// The float with this higher half of an ascending word.
+#[inline]
+pub(crate) fn float(high: u64) -> f64 {
+    f64::from_bits(if high >> 63 == 1 { high & !(1 << 63) } else { !high })
+}
+
+/// An integer for the word of one that [`are_integers`] holds for, in the order of the words.
+#[inline]
+pub(crate) fn integer(word: u128, descending: bool) -> i128 {
+    const FEW: f64 = (1_u64 << 62) as f64;
+    let (float, rest) = number(word, descending);
+    // The conversion to 128 bits is a function.
+    let nearest = if float.abs() < FEW { i128::from(float as i64) } else { float as i128 };
+    if descending { -nearest - rest } else { nearest + rest }
+}
+
+/// Whether the integers between those of these words are of few bits.
+pub(crate) fn are_integers(ends: [u128; 2], descending: bool) -> bool {
+    const MOST: f64 = (1_u128 << 100) as f64;
+    ends.iter().all(|&word| number(word, descending).0.abs() < MOST)
+}
+
+/// The bits of the element of this type, which holds it, that the number of a word is.
+pub(crate) fn bits(word: u128, descending: bool, element: ElementType) -> u64 {
     let (float, rest) = number(word, descending);
     match element {
-        ElementType::F32 if float.is_nan() => to.extend_from_slice(&f32::NAN.to_le_bytes()),
-        ElementType::F32 => to.extend_from_slice(&(float as f32).to_le_bytes()),
-        ElementType::F64 => to.extend_from_slice(&float.to_le_bytes()),
-        _ => to.extend_from_slice(&(float as i128 + rest).to_le_bytes()[..element.bytes()]),
+        ElementType::F32 if float.is_nan() => f32::NAN.to_bits().into(),
+        ElementType::F32 => (float as f32).to_bits().into(),
+        ElementType::F64 => float.to_bits(),
+        ElementType::U32 | ElementType::I32 => ((float as i128 + rest) as u32).into(),
+        _ => (float as i128 + rest) as u64,
     }
+}
+
+/// Appends that element.
+pub(crate) fn push_element(word: u128, descending: bool, element: ElementType, to: &mut Vec<u8>) {
+    to.extend_from_slice(&bits(word, descending, element).to_le_bytes()[..element.bytes()]);
 }
 
 /// Appends the number of a word as text, and ends the line.
@@ -132,100 +166,114 @@ pub(crate) fn push_text(word: u128, descending: bool, print: Print, to: &mut Vec
 
 /// The keys of some records, one or more each.
 #[derive(Clone, Debug)]
-pub(crate) struct Keys {
-    words: Form,
-    /// Keys of a record.
-    per_record: usize,
+pub(crate) enum Keys {
+    /// Column by column, as they are read and sorted.
+    Columns(Vec<Column>),
+    /// Of records with several keys, the words of a record one after another, as they are compared.
+    Records { words: Vec<u128>, each: usize },
 }
 
-/// The words of keys, those of a record one after another.
+/// The words of one key of some records.
 #[derive(Clone, Debug)]
-pub(crate) enum Form {
-    /// Those of floats and nulls, which their higher halves tell apart; of records with one key.
+pub(crate) enum Column {
+    /// Those of floats and nulls, which their higher halves tell apart.
     High(Vec<u64>),
     Whole(Vec<u128>),
 }
 
 impl Keys {
     /// None yet, of records with so many keys.
-    pub(crate) fn new(per_record: usize) -> Self {
-        let words = if per_record == 1 { Form::High(Vec::new()) } else { Form::Whole(Vec::new()) };
-        Self { words, per_record }
+    pub(crate) fn new(each: usize) -> Self {
+        if each == 1 {
+            Self::Columns(vec![Column::High(Vec::new())])
+        } else {
+            Self::Records { words: Vec::new(), each }
+        }
     }
 
-    /// Those of records that have a key each.
-    pub(crate) fn of_one(words: Form) -> Self {
-        Self { words, per_record: 1 }
-    }
-
-    /// Those of records, by columns.
-    pub(crate) fn of_columns(mut columns: Vec<Form>) -> Self {
-        let per_record = columns.len();
-        if per_record == 1 {
-            return Self::of_one(columns.remove(0));
+    /// As they are compared.
+    pub(crate) fn by_records(self) -> Self {
+        match self {
+            Self::Columns(columns) if columns.len() > 1 => {
+                let each = columns.len();
+                let mut words = vec![0; columns[0].len() * each];
+                for (number, column) in columns.iter().enumerate() {
+                    let places = words.iter_mut().skip(number).step_by(each);
+                    places.enumerate().for_each(|(record, word)| *word = column.at(record));
+                }
+                Self::Records { words, each }
+            }
+            keys => keys,
         }
-        let records = columns.first().map_or(0, Form::len);
-        let mut words = vec![0; records * per_record];
-        for (number, column) in columns.iter().enumerate() {
-            let places = words.iter_mut().skip(number).step_by(per_record.max(1));
-            places.enumerate().for_each(|(record, word)| *word = column.at(record));
-        }
-        Self { words: Form::Whole(words), per_record }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.words.len() / self.per_record.max(1)
+        match self {
+            Self::Columns(columns) => columns.first().map_or(0, Column::len),
+            Self::Records { words, each } => words.len() / (*each).max(1),
+        }
     }
 
-    pub(crate) fn per_record(&self) -> usize {
-        self.per_record
+    /// How many keys a record has.
+    pub(crate) fn each(&self) -> usize {
+        match self {
+            Self::Columns(columns) => columns.len(),
+            Self::Records { each, .. } => *each,
+        }
     }
 
-    /// The higher halves, if these tell all keys apart.
+    /// The higher halves, if these tell all keys apart, of which there is one for a record.
     pub(crate) fn high(&self) -> Option<&[u64]> {
-        if let Form::High(words) = &self.words { Some(words) } else { None }
+        if let Self::Columns(columns) = self
+            && let [Column::High(words)] = &columns[..]
+        {
+            return Some(words);
+        }
+        None
+    }
+
+    /// The same.
+    pub(crate) fn into_high(self) -> Option<Vec<u64>> {
+        let Self::Columns(mut columns) = self else { return None };
+        if let Some(Column::High(words)) = columns.pop() { Some(words) } else { None }
     }
 
     /// The words of a record.
     #[inline]
     pub(crate) fn at(&self, record: usize) -> impl Iterator<Item = u128> + Clone {
-        (record * self.per_record..(record + 1) * self.per_record).map(|at| self.words.at(at))
+        (0..self.each()).map(move |key| match self {
+            Self::Columns(columns) => columns[key].at(record),
+            Self::Records { words, each } => words[record * each + key],
+        })
     }
 
     /// The word of the only key of a record.
     #[inline]
     pub(crate) fn one(&self, record: usize) -> u128 {
-        self.words.at(record)
+        if let Self::Columns(columns) = self { columns[0].at(record) } else { 0 }
     }
 
     /// The words of a record with several keys.
     #[inline]
     pub(crate) fn several(&self, record: usize) -> &[u128] {
-        match &self.words {
-            Form::Whole(words) => &words[record * self.per_record..][..self.per_record],
-            Form::High(_) => &[],
-        }
+        if let Self::Records { words, each } = self { &words[record * each..][..*each] } else { &[] }
     }
 
-    /// Adds those of a record.
-    pub(crate) fn push(&mut self, words: &[u128]) {
-        if let (Form::High(high), [word]) = (&mut self.words, words) {
-            if *word as u64 == EXACT {
-                high.push((word >> 64) as u64);
-                return;
+    /// Adds those of a record, which are compared.
+    pub(crate) fn push(&mut self, more: &[u128]) {
+        match self {
+            Self::Columns(columns) => {
+                columns.iter_mut().zip(more).for_each(|(column, &word)| column.push(word))
             }
-            self.words = Form::Whole(high.iter().map(|&high| whole(high)).collect());
-        }
-        if let Form::Whole(all) = &mut self.words {
-            all.extend_from_slice(words);
+            Self::Records { words, .. } => words.extend_from_slice(more),
         }
     }
 
     /// Keeps those of the first records.
     pub(crate) fn truncate(&mut self, records: usize) {
-        match &mut self.words {
-            Form::High(words) => words.truncate(records),
-            Form::Whole(words) => words.truncate(records * self.per_record),
+        match self {
+            Self::Columns(columns) => columns.iter_mut().for_each(|column| column.truncate(records)),
+            Self::Records { words, each } => words.truncate(records * *each),
         }
     }
 
@@ -236,49 +284,45 @@ impl Keys {
 
     /// Whether any of them is an integer −0 of which nobody knows what it is.
     pub(crate) fn have_minus_zeros(&self) -> bool {
-        matches!(&self.words, Form::Whole(words) if words.contains(&MINUS_ZERO))
+        match self {
+            Self::Columns(columns) => columns.iter().any(Column::has_minus_zero),
+            Self::Records { words, .. } => words.contains(&MINUS_ZERO),
+        }
     }
 
-    /// Those of all records as words to sort by, of which the next decides where those before it are equal. An integer −0 is
-    /// this of each key.
-    pub(crate) fn words<'a>(all: &[&'a Self], zeros: &[u128]) -> Vec<Words<'a>> {
-        let high: Option<Vec<_>> = all.iter().map(|keys| Some(Cow::Borrowed(keys.high()?))).collect();
-        if let Some(high) = high {
-            return vec![Words::Wide(high)];
+    /// Gives the word of this key of each record to `take`, with `zero` for an integer −0 of which nobody knows what it is.
+    #[inline]
+    pub(crate) fn for_each(&self, key: usize, zero: u128, mut take: impl FnMut(u128)) {
+        let mut take = |word| take(if word == MINUS_ZERO { zero } else { word });
+        match self {
+            Self::Columns(columns) => match &columns[key] {
+                Column::High(words) => words.iter().for_each(|&high| take(whole(high))),
+                Column::Whole(words) => words.iter().for_each(|&word| take(word)),
+            },
+            Self::Records { words, each } => {
+                words.iter().skip(key).step_by(*each).for_each(|&word| take(word));
+            }
         }
-        let per_record = all.first().map_or(0, |keys| keys.per_record);
-        let half = |key: usize, shift: u32| {
-            let of_keys = |keys: &&Self| {
-                let word = |record| {
-                    let word = keys.words.at(record * per_record + key);
-                    (if word == MINUS_ZERO { zeros[key] } else { word } >> shift) as u64
-                };
-                (0..keys.len()).map(word).collect::<Vec<u64>>()
-            };
-            parallel::map_parts(all.iter(), of_keys)
-        };
-        let of_key = |key| {
-            let (high, low) = (half(key, 64), half(key, 0));
-            let is_alike = low.iter().flatten().all(|&low| low == EXACT);
-            [Some(high.into()), (!is_alike).then(|| low.into())]
-        };
-        (0..per_record).flat_map(of_key).flatten().collect()
     }
 
     /// The first of so many records whose keys do not follow those of the one before it, which for the first are these.
     pub(crate) fn first_broken(&self, before: Option<&[u128]>, count: usize, unique: bool) -> Option<usize> {
+        fn broken<K: Ord>(words: &[K], follows: impl Fn(Ordering) -> bool) -> Option<usize> {
+            words.windows(2).position(|pair| !follows(pair[1].cmp(&pair[0])))
+        }
         let follows = |order: Ordering| order.is_gt() || order.is_eq() && !unique;
         if count > 0 && before.is_some_and(|before| !follows(self.compare(0, before))) {
             return Some(0);
         }
-        let broken = match &self.words {
-            Form::High(words) => words.windows(2).position(|pair| !follows(pair[1].cmp(&pair[0]))),
-            Form::Whole(words) if self.per_record == 1 => {
-                words.windows(2).position(|pair| !follows(pair[1].cmp(&pair[0])))
-            }
-            Form::Whole(words) => {
-                let mut pairs = words.chunks_exact(self.per_record.max(1)).zip(1..);
-                let next = |at: usize| words.get(at * self.per_record..(at + 1) * self.per_record);
+        let broken = match self {
+            Self::Columns(columns) => match &columns[..] {
+                [Column::High(words)] => broken(words, follows),
+                [Column::Whole(words)] => broken(words, follows),
+                _ => (1..count).position(|at| !follows(self.at(at).cmp(self.at(at - 1)))),
+            },
+            Self::Records { words, each } => {
+                let mut pairs = words.chunks_exact((*each).max(1)).zip(1..);
+                let next = |at: usize| words.get(at * each..(at + 1) * each);
                 pairs.position(|(key, at)| next(at).is_some_and(|next| !follows(next.cmp(key))))
             }
         };
@@ -286,12 +330,33 @@ impl Keys {
     }
 }
 
-impl Form {
+impl Column {
     fn len(&self) -> usize {
         match self {
             Self::High(words) => words.len(),
             Self::Whole(words) => words.len(),
         }
+    }
+
+    fn push(&mut self, word: u128) {
+        match self {
+            Self::Whole(words) => words.push(word),
+            Self::High(high) if word as u64 == EXACT => high.push((word >> 64) as u64),
+            Self::High(high) => {
+                *self = Self::Whole(high.iter().map(|&high| whole(high)).chain([word]).collect());
+            }
+        }
+    }
+
+    fn truncate(&mut self, records: usize) {
+        match self {
+            Self::High(words) => words.truncate(records),
+            Self::Whole(words) => words.truncate(records),
+        }
+    }
+
+    fn has_minus_zero(&self) -> bool {
+        matches!(self, Self::Whole(words) if words.contains(&MINUS_ZERO))
     }
 
     /// Sets the word at this place, which is one of its kind.
@@ -407,8 +472,8 @@ mod tests {
             assert_eq!(keys.first_broken(Some(&[of_integer(1, false)]), 5, false), Some(4));
         }
         let columns = [[1, 1, 2], [5, 6, 0]]
-            .map(|column: [i128; 3]| Form::Whole(column.iter().map(|&it| of_integer(it, false)).collect()));
-        let keys = Keys::of_columns(columns.into());
+            .map(|column: [i128; 3]| Column::Whole(column.iter().map(|&it| of_integer(it, false)).collect()));
+        let keys = Keys::Columns(columns.into()).by_records();
         assert_eq!(keys.first_broken(None, keys.len(), true), None);
         assert_eq!(keys.several(1), [of_integer(1, false), of_integer(6, false)]);
     }

@@ -1,64 +1,39 @@
-//! Input records: their keys, and the bytes of each where output must preserve them.
+//! Numbers without records, and numbers as text.
 
 use std::io::{self, Write};
 
 use half::f16;
 
-use super::counts::Counts;
 use super::infer::Spot;
-use super::number::{POWERS, Spelled, spelled, token_at};
+use super::number::POWERS;
 use super::print;
-use super::source::Text;
 use crate::key::{ElementType, KeyMap, Word};
 use crate::memory::prefetch;
 use crate::words::{Words, by_width, in_one};
 
-/// The records of an input with their keys, in input order.
+/// Numbers that printing gives back as they were read, in input order.
 #[derive(Debug)]
 pub struct Records {
     /// The map from elements to keys.
     pub order: KeyMap,
     /// One key per record.
     pub keys: Words<'static>,
-    /// How their bytes come about.
-    pub spelling: Spelling,
-    /// Nulls, and what was left out.
-    pub counts: Counts,
+    /// How they are printed.
+    pub print: Print,
+    /// Comments among them.
+    pub comments: u64,
 }
 
 impl Records {
-    /// The first of them that is no NaN, as a token of this input or another one.
+    /// The first of them, as a token of this input or another one.
     pub(crate) fn first_number(&self, input: &str) -> Option<Spot> {
-        let (place, token) = match &self.spelling {
-            Spelling::Printed(print) => {
-                let mut line = Vec::new();
-                // Writing into memory does not fail.
-                let first = self.keys.range(0..self.keys.len().min(1));
-                write_text(first, self.order, *print, &mut line, |_| {}).ok()?;
-                (format!("{input}:1"), line.strip_suffix(b"\n")?.to_vec())
-            }
-            Spelling::AsRead { text, starts } => by_width!(starts, blocks => {
-                let mut starts = blocks.iter().flat_map(|block| block.iter()).map(|start| start.as_usize());
-                let start = starts.find(|&start| spelled(token_at(&text.bytes, start)) != Some(Spelled::Nan))?;
-                (text.place(start), token_at(&text.bytes, start).to_vec())
-            }),
-        };
-        Some(Spot { place, column: Some("1".to_owned()), token })
+        let mut line = Vec::new();
+        // Writing into memory does not fail.
+        let first = self.keys.range(0..self.keys.len().min(1));
+        write_text(first, self.order, self.print, &mut line, |_| {}).ok()?;
+        let token = line.strip_suffix(b"\n")?.to_vec();
+        Some(Spot { place: format!("{input}:1"), column: Some("1".to_owned()), token })
     }
-}
-
-/// How the bytes of records come about.
-#[derive(Debug)]
-pub enum Spelling {
-    /// Printing the numbers so reproduces them.
-    Printed(Print),
-    /// They are tokens.
-    AsRead {
-        /// The source text.
-        text: Text,
-        /// Record offsets, in blocks of the same lengths as the keys'; 64-bit if 32 bits do not suffice.
-        starts: Words<'static>,
-    },
 }
 
 /// How numbers are printed: integers in decimal.
@@ -70,82 +45,40 @@ pub enum Print {
     Fixed(u8),
 }
 
-/// Writes the records at these offsets in the text, in this order, one per line.
-///
-/// # Errors
-///
-/// I/O errors.
-pub fn write_records(
-    text: &Text,
-    starts: &Words,
-    to: &mut impl Write,
-    progress: impl FnMut(u64),
-) -> io::Result<()> {
-    let expected = text.bytes.len() / starts.len().max(1) + 1;
-    by_width!(starts.borrowed(), starts => {
-        print::write(&in_one(starts), expected, to, progress, |starts, lines| gather(&text.bytes, expected, starts, lines))
+/// As many as a core waits for at once, and some.
+const AHEAD: usize = 32;
+
+/// These, each some time after it was asked for.
+#[inline]
+pub(super) fn ahead<T: Copy>(items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+    let mut items = items.fuse();
+    let mut ring: [Option<T>; AHEAD] = std::array::from_fn(|_| items.next());
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let first = std::mem::replace(&mut ring[at], items.next());
+        at = (at + 1) % AHEAD;
+        first
     })
 }
 
-/// Appends the records at these offsets, of about this length, one per line.
-fn gather<S: Word>(text: &[u8], length: usize, starts: &[S], lines: &mut Vec<u8>) {
-    touch(text, length, starts.iter().map(|start| start.as_usize()), |start| push_line(text, start, lines));
-}
-
-/// Passes these offsets to `take`, in order.
+/// Passes what begins at these places to `take`, in order.
 ///
-/// They are spread over the text, so that about `length` bytes from each on are asked for some time before it is its turn.
+/// The places are spread over the text, so that about `length` bytes from each on are asked for some time before it is its turn.
 #[inline]
-pub(super) fn touch(
+pub(super) fn touch<T: Copy>(
     text: &[u8],
     length: usize,
-    places: impl Iterator<Item = usize>,
-    mut take: impl FnMut(usize),
+    places: impl Iterator<Item = (usize, T)>,
+    take: impl FnMut(T),
 ) {
-    /// As many as a core waits for at once, and some.
-    const AHEAD: usize = 32;
     const LINE: usize = 64;
-    // Of long records those that follow each other are found by the hardware.
-    let last = length.min(4 * LINE).saturating_sub(1);
-    let (mut ring, mut count) = ([0; AHEAD], 0);
-    for place in places {
+    // Short records are copied with what follows them; of long ones lines that follow each other are found by the hardware.
+    let last = length.clamp(LINE / 2, 4 * LINE) - 1;
+    let places = places.map(|(place, of_place)| {
         (0..last).step_by(LINE).chain([last]).for_each(|offset| prefetch(text, place + offset));
-        let before = std::mem::replace(&mut ring[count % AHEAD], place);
-        if count >= AHEAD {
-            take(before);
-        }
-        count += 1;
-    }
-    (count.saturating_sub(AHEAD)..count).for_each(|number| take(ring[number % AHEAD]));
-}
-
-/// Appends the number that begins at `start`, and ends the line.
-#[inline]
-fn push_line(text: &[u8], start: usize, lines: &mut Vec<u8>) {
-    // Most numbers are shorter than this, which a few instructions copy.
-    const WINDOW: usize = 32;
-    if let Some(window) = text[start..].first_chunk::<WINDOW>()
-        && let Some(length) = number_length(window)
-    {
-        let end = lines.len() + length;
-        lines.extend_from_slice(window);
-        lines.truncate(end);
-    } else {
-        lines.extend_from_slice(token_at(text, start));
-    }
-    lines.push(b'\n');
-}
-
-/// The length of the number at the start of the window, if its end, a byte up to a space, is inside.
-#[inline]
-fn number_length(window: &[u8; 32]) -> Option<usize> {
-    const ONES: u64 = u64::MAX / 255;
-    window.as_chunks::<8>().0.iter().zip((0..).step_by(8)).find_map(|(&word, offset)| {
-        let word = u64::from_le_bytes(word);
-        // The top bit of the lowest byte below 0x21.
-        let ends = word.wrapping_sub(ONES * 0x21) & !word & (ONES << 7);
-        (ends != 0).then(|| offset + ends.trailing_zeros() as usize / 8)
-    })
+        of_place
+    });
+    ahead(places).for_each(take);
 }
 
 /// Writes the elements of these keys, one per line.
@@ -279,26 +212,10 @@ mod tests {
             for length in [0, 1, 64, 65, 1000] {
                 let places: Vec<usize> = (0..count).map(|number| number * 7 % 200).collect();
                 let mut taken = Vec::new();
-                touch(&text, length, places.iter().copied(), |place| taken.push(place));
+                let items = places.iter().map(|&place| (place, place));
+                touch(&text, length, items, |place| taken.push(place));
                 assert_eq!(taken, places);
             }
         }
-    }
-
-    #[test]
-    fn short_and_long_places_gather_alike() {
-        let text = b"5 40 300 2000 10000 -6e300 0.1 22222222222222222222222222222222222 ";
-        let starts: Vec<usize> = (0..text.len()).filter(|&i| i == 0 || text[i - 1] == b' ').collect();
-        // More than a batch.
-        let positions: Vec<usize> = (0..200).map(|i| i * 7 % starts.len()).collect();
-        let (short, long): (Vec<u32>, Vec<u64>) =
-            positions.iter().map(|&i| (starts[i] as u32, starts[i] as u64)).unzip();
-        let (mut a, mut b) = (Vec::new(), Vec::new());
-        gather(text, 9, &short, &mut a);
-        gather(text, 9, &long, &mut b);
-        let tokens: Vec<&[u8]> = text.split(|&byte| byte == b' ').collect();
-        let expected: Vec<u8> = positions.iter().flat_map(|&i| [tokens[i], b"\n"].concat()).collect();
-        assert_eq!(a, expected);
-        assert_eq!(b, expected);
     }
 }

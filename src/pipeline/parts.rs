@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Ask, Content, Dataset, Phase, Reading, Watch, count, element_of};
 use crate::clock::Instant;
 use crate::error::Error;
-use crate::io::batch::{self, How, Kind};
+use crate::io::batch::{How, Keyed, Kind};
 use crate::io::chunks::{Chunks, Form};
 use crate::io::frames::KeysOfRuns;
 use crate::io::records::Records;
@@ -150,7 +150,7 @@ impl<'a> Parts<'a> {
                 }
                 (Content::of_elements(keys.into(), map), reader.bytes - before, start.elapsed())
             }
-            (Source::Records { chunks, known, numbers, straight }, kind) => {
+            (Source::Records { chunks, known, numbers, straight }, _) => {
                 if let (true, &mut Some((per_line, direction))) = (is_first, &mut *numbers) {
                     *straight =
                         text::IntegerFiles::open(self.inputs, element, direction, per_line, self.budget)?;
@@ -179,17 +179,15 @@ impl<'a> Parts<'a> {
                     let (text, bytes, reading) = read_text(chunks, watch, start)?;
                     let begin = Instant::now();
                     let is_all = is_first && chunks.is_over();
-                    let content = if is_all {
-                        whole(text, kind, &self.how.by, known, *numbers, self.inputs)?
-                    } else {
-                        part(text, self.how, known, *numbers, self.inputs)?
-                    };
+                    let content = part(text, self.how, known, *numbers, self.inputs, is_all)?;
                     parsing = begin.elapsed();
                     (content, bytes, reading)
                 }
             }
         };
-        Ok(Dataset { content, bytes, reading: Reading::Done(reading), parsing })
+        let map = (!matches!(self.how.kind, Kind::Table(_))).then(|| order.map(self.element()));
+        let (reading, types) = (Reading::Done(reading), self.types());
+        Ok(Dataset { content, bytes, reading, parsing, types, map })
     }
 
     /// What is to be known of the keys in runs, once all was read.
@@ -236,39 +234,14 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The only part.
-fn whole(
-    mut text: Text,
-    kind: &Kind,
-    by: &csv::By,
-    known: &mut csv::Known,
-    numbers: Option<(PerLine, KeyOrder)>,
-    inputs: &[Input],
-) -> Result<Content<'static>, Error> {
-    if let Some((per_line, direction)) = numbers {
-        match (text::parse_part(&mut text, by.element, direction, per_line), kind) {
-            (Ok((records, after)), _) => {
-                known.columns = vec![after];
-                known.note_numbers(&records, numbers, inputs);
-                return Ok(of_records(records));
-            }
-            // These are lines that are not only numbers.
-            (Err(_), Kind::Table(_)) => known.columns = Vec::new(),
-            (Err(error), _) => return Err(error),
-        }
-    }
-    let Kind::Table(dialect) = kind else { return Err(Error::input("the input", "is no table")) };
-    let (table, words) = csv::read_part(text, *dialect, by, known)?;
-    Ok(Content::Rows { words, table: Box::new(table) })
-}
-
-/// One of several parts.
+/// One of several parts, or all.
 fn part(
     text: Text,
     how: &How,
     known: &mut csv::Known,
     numbers: Option<(PerLine, KeyOrder)>,
     inputs: &[Input],
+    is_all: bool,
 ) -> Result<Content<'static>, Error> {
     if let Some((per_line, direction)) = numbers
         && let Some(records) = text::parse_printed(&text, how.by.element, direction, per_line, known)
@@ -276,11 +249,11 @@ fn part(
         known.note_numbers(&records, numbers, inputs);
         return Ok(of_records(records));
     }
-    batch::read_part(text, how, known).map(Content::Keyed)
+    Ok(Content::Records { words: Vec::new(), records: Keyed::read(text, how, known)?, are_all: is_all })
 }
 
-fn of_records<'a>(Records { order: map, keys, spelling, counts }: Records) -> Content<'a> {
-    Content::Numbers { keys: keys.into(), map, spelling, counts }
+fn of_records<'a>(Records { order: map, keys, print, comments }: Records) -> Content<'a> {
+    Content::Numbers { keys: keys.into(), map, print, comments }
 }
 
 /// The type of positions among this many records.

@@ -17,12 +17,11 @@ use super::{Ask, Content, Dataset, Done, Parts, Phase, Unwatched, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
-use crate::io::batch::Piece;
+use crate::io::batch::{Keyed, Piece, Places};
 use crate::io::binary::Source;
 use crate::io::frames::{Form, Frame, KeysOfRuns, RunReader, Zeros};
-use crate::io::keys::Keys;
 use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records, Written};
-use crate::io::records::{Print, Spelling};
+use crate::io::records::Print;
 use crate::io::source::Opened;
 use crate::io::{Counts, How, Input, Kind, Memory, Output, npy, print};
 use crate::key::ElementType;
@@ -136,8 +135,8 @@ impl<'a> Runs<'a> {
         merge.bytes += part.bytes;
         merge.counts = merge.counts.and(counts);
         merge.parsing += part.parsing;
-        if let Content::Keyed(keyed) = &mut part.content {
-            self.head.append(&mut keyed.head);
+        if let Content::Records { records, .. } = &mut part.content {
+            self.head.append(&mut records.head);
         }
         let first = self.passed;
         self.passed += part.len() as u64 + counts.skipped;
@@ -146,7 +145,7 @@ impl<'a> Runs<'a> {
         }
         let n = part.len() as u64;
         let (run, done) = match &part.content {
-            Content::Numbers { spelling: Spelling::Printed(print), .. } if !self.ask.positions => {
+            Content::Numbers { print, .. } if !self.ask.positions => {
                 let print = *print;
                 self.of_elements(part, print, sorter)?
             }
@@ -181,20 +180,16 @@ impl<'a> Runs<'a> {
     fn of_records(&mut self, part: Dataset, first: u64, sorter: &Sorter) -> Result<(Run, Done), Error> {
         let n = part.len();
         let Dataset { content, reading, parsing, .. } = part;
-        let (pieces, zeros) = match content {
-            Content::Keyed(keyed) => (keyed.pieces, keyed.zeros),
+        let records = match content {
+            Content::Records { records, .. } => records,
             Content::Numbers { keys, map, .. } => {
                 let is_text = !matches!(self.how.kind, Kind::Bits(_));
-                (vec![Piece::of_keys(&keys.collect()?, map, self.how.by.order, is_text)], vec![0])
+                Keyed::of_numbers(&keys.collect()?, map, self.how.by.order, is_text)
             }
-            Content::Rows { .. } => return Err(Error::input("a part", "is a whole input")),
         };
-        let keys: Vec<&Keys> = pieces.iter().map(|piece| &piece.keys).collect();
-        let has_zeros = keys.iter().any(|keys| keys.have_minus_zeros());
         // Among floats −0 and 0 are two keys, and −0 is the first.
-        let selection = if has_zeros { Selection::ALL } else { self.ask.selection };
-        let words = Keys::words(&keys, &zeros);
-        let request = Request::positions_by(words).select(selection).by(self.ask.method);
+        let selection = if records.have_minus_zeros() { Selection::ALL } else { self.ask.selection };
+        let request = Request::positions_by(records.words()).select(selection).by(self.ask.method);
         let done = sorter.run(request, &mut |_, _| {})?;
         let (repeated, report) = (done.repeated, done.report);
         let order = done.words.into_vec::<u32>().unwrap_or_default();
@@ -204,7 +199,7 @@ impl<'a> Runs<'a> {
             positions: self.ask.positions,
         };
         let mut output = self.output()?;
-        let zeros = write_frames(&pieces, &order, first, form, self.budget.block(), &mut output)?;
+        let zeros = write_frames(&records.pieces, &order, first, form, self.budget.block(), &mut output)?;
         let spilled = Arc::new(output.into_spilled()?);
         let cut = n - repeated - order.len();
         let (reading, writing) = (reading.wait(), start.elapsed());
@@ -376,8 +371,7 @@ fn write_frames(
     output: &mut Output,
 ) -> Result<BTreeSet<Zeros>, Error> {
     let Form::Frames { bytes, positions } = form else { return Ok(BTreeSet::new()) };
-    let begins: Vec<usize> =
-        pieces.iter().scan(0, |end, piece| Some(std::mem::replace(end, *end + piece.len()))).collect();
+    let records = Places::of(pieces);
     let zeros = Mutex::new(BTreeSet::new());
     let length = pieces.iter().map(|piece| piece.length(0, piece.len())).sum::<usize>();
     let expected = length / order.len().max(1) + 12;
@@ -389,10 +383,8 @@ fn write_frames(
         |order, to| {
             let mut frame = Frame::new(block);
             for &number in order {
-                let number = number as usize;
-                let piece = begins.partition_point(|&begin| begin <= number) - 1;
-                let (piece, record) = (&pieces[piece], number - begins[piece]);
-                let of_piece = piece.positions.get(record).copied().unwrap_or(number as u64);
+                let (piece, record) = records.find(number);
+                let of_piece = piece.positions.get(record).copied().unwrap_or(number.into());
                 let position = positions.then_some(first + of_piece);
                 frame.push(
                     piece.keys.at(record),

@@ -292,11 +292,11 @@ fn merge_to(
             break;
         }
         let cuts = cut(&pieces, &ends);
-        let per_record = pieces[0].keys.per_record();
+        let each = pieces[0].keys.each();
         let part = |cuts: &[Vec<usize>]| {
             let bounds = [&cuts[0][..], &cuts[1][..]];
             let high = |word: u128| (word >> 64) as u64;
-            match per_record {
+            match each {
                 1 if pieces.iter().all(|piece| piece.keys.high().is_some()) => {
                     // What else there was is none of these.
                     let last = last.as_ref().map(|last| last[0]).filter(|&last| last as u64 == keys::EXACT);

@@ -10,13 +10,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::integers::Integers;
-use super::{Known, PIECE, guess, known_of, piece_size};
+use super::{Known, PIECE, guess, known_of, piece_size, records_of};
 use crate::clock::Instant;
 use crate::error::Error;
-use crate::io::Counts;
 use crate::io::infer::Span;
 use crate::io::number::PerLine;
-use crate::io::records::{Print, Records, Spelling};
+use crate::io::records::Records;
 use crate::io::source::{Before, Input, MARK, Opened, RegularFile, Text};
 use crate::key::ElementType;
 use crate::order::KeyOrder;
@@ -177,13 +176,9 @@ impl IntegerFiles {
         let Some(element) = self.element.or_else(|| span.element()).filter(|_| !pieces.is_empty()) else {
             return Ok(None);
         };
-        let order = self.direction.map(element);
-        let comments = pieces.iter().map(|piece| piece.comments).sum();
-        let counts = Counts { comments, ..Counts::default() };
-        let keys = Integers::keys(pieces, order);
         let cores = parallel::threads() as u64;
         Ok(Some(FromFiles {
-            records: Records { order, keys, spelling: Spelling::Printed(Print::Shortest), counts },
+            records: records_of(pieces, self.direction.map(element)),
             bytes,
             reading: Duration::from_nanos(reading.into_inner() / cores),
         }))
@@ -336,8 +331,7 @@ fn read_stretch(
         if end == begin && filled >= LONGEST {
             return Ok(None);
         }
-        // The place is only for messages, which are not shown from here.
-        if integers.read(&buffer[begin..end], 0, false).is_err() || !integers.canonical {
+        if integers.read(&buffer[begin..end], false).is_err() {
             return Ok(None);
         }
         if done {
@@ -357,7 +351,9 @@ mod tests {
 
     use super::*;
     use crate::io::chunks::{Chunks, Form};
-    use crate::io::text::{inference, parse};
+    use crate::io::csv;
+    use crate::io::records::Print;
+    use crate::io::text::{inference, parse_printed};
 
     const DESCENDING: KeyOrder = KeyOrder { descending: true, ..KeyOrder::ASCENDING };
 
@@ -388,9 +384,10 @@ mod tests {
             .next(|_| {})
             .unwrap()
             .unwrap_or_default();
-        let whole = parse(whole, element, DESCENDING).unwrap();
-        let is_printed = |records: &Records| matches!(records.spelling, Spelling::Printed(Print::Shortest));
-        assert!(is_printed(&whole) && is_printed(&straight.records));
+        let mut known = csv::Known::default();
+        known.columns.push(inference(element, DESCENDING));
+        let whole = parse_printed(&whole, element, DESCENDING, PerLine::Any, &mut known).unwrap();
+        assert_eq!((whole.print, straight.records.print), (Print::Shortest, Print::Shortest));
         assert_eq!(straight.records.order, whole.order);
         assert!(straight.records.keys == whole.keys);
         assert_eq!(straight.bytes, contents.iter().map(|content| content.len() as u64).sum::<u64>());

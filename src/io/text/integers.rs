@@ -14,8 +14,6 @@ pub(super) struct Integers {
     /// The range of that type, or of any, as far as i64 holds it.
     limits: (i64, i64),
     span: Span,
-    /// Whether every token is in canonical form, as its value would be printed.
-    pub(super) canonical: bool,
     pub(super) per_line: PerLine,
     /// Comments among them.
     pub(super) comments: u64,
@@ -29,9 +27,10 @@ enum Values {
     Wide(Vec<u64>),
 }
 
-/// The token at this byte is no integer of the requested type, or of any 64-bit type; or its line may not have it.
+/// A token is no integer of the requested type, or of any 64-bit type, or is not as its value would be printed; or its line may
+/// not have it.
 #[derive(Debug)]
-pub(super) struct NotInteger(pub(super) usize);
+pub(super) struct NotInteger;
 
 impl Integers {
     /// Empty, with capacity for about `count` integers.
@@ -39,12 +38,11 @@ impl Integers {
         let values = Values::Narrow(Vec::with_capacity(count));
         let (least, greatest) = asked.map_or((i64::MIN.into(), i64::MAX.into()), limits);
         let limits = (in_i64(least), in_i64(greatest));
-        Self { values, asked, limits, span: Span::default(), canonical: true, per_line, comments: 0 }
+        Self { values, asked, limits, span: Span::default(), per_line, comments: 0 }
     }
 
-    /// Reads the tokens of whole lines, whose first byte is at `place` in the text. With `begun`, the first line has a token
-    /// before them.
-    pub(super) fn read(&mut self, bytes: &[u8], place: usize, begun: bool) -> Result<(), NotInteger> {
+    /// Reads the tokens of whole lines. With `begun`, the first line has a token before them.
+    pub(super) fn read(&mut self, bytes: &[u8], begun: bool) -> Result<(), NotInteger> {
         let mut tokens = Tokens::per_line(bytes, self.per_line, begun);
         loop {
             // Most are short and fit 32 bits; others take the slow path.
@@ -63,49 +61,48 @@ impl Integers {
                     next
                 }
             };
-            match next {
-                Some(start) => self.read_one(&mut tokens, place + start)?,
-                None => break,
+            if !next {
+                break;
             }
+            self.read_one(&mut tokens)?;
         }
         self.comments += tokens.comments;
-        tokens.excess.map_or(Ok(()), |excess| Err(NotInteger(place + excess)))
+        if tokens.excess.is_some() { Err(NotInteger) } else { Ok(()) }
     }
 
-    /// Reads short tokens while `accept` admits their range; returns the offset of the first other token.
+    /// Reads short tokens while `accept` admits their range; whether another one follows.
     #[inline]
     fn read_short(
         &mut self,
         tokens: &mut Tokens,
         accepts: impl Fn(i64, i64) -> bool,
         mut keep: impl FnMut(i64),
-    ) -> Option<usize> {
+    ) -> bool {
         let (lowest, highest) = self.limits;
         // No short integer exceeds i64, but others may.
         let (mut least, mut greatest) = (in_i64(self.span.least), in_i64(self.span.greatest));
-        let mut canonical = self.canonical;
-        let unread = loop {
-            let Some(start) = tokens.find() else { break None };
-            let Some(short) = tokens.short_integer() else { break Some(start) };
+        let follows = loop {
+            if tokens.find().is_none() {
+                break false;
+            }
+            let Some(short) = tokens.short_integer().filter(|short| short.canonical) else { break true };
             let with = (least.min(short.value), greatest.max(short.value));
             if short.value < lowest || short.value > highest || !accepts(with.0, with.1) {
-                break Some(start);
+                break true;
             }
             (least, greatest) = with;
-            canonical &= short.canonical;
             keep(short.value);
             tokens.pass(short.length);
         };
         self.span.push(least.into());
         self.span.push(greatest.into());
-        self.canonical = canonical;
-        unread
+        follows
     }
 
-    /// Reads the current token, at this byte of the text.
-    fn read_one(&mut self, tokens: &mut Tokens, place: usize) -> Result<(), NotInteger> {
-        let (value, canonical) = integer_of(tokens.take_token(), self.asked).ok_or(NotInteger(place))?;
-        self.canonical &= canonical;
+    /// Reads the current token.
+    fn read_one(&mut self, tokens: &mut Tokens) -> Result<(), NotInteger> {
+        let read = integer_of(tokens.take_token(), self.asked).filter(|&(_, canonical)| canonical);
+        let (value, _) = read.ok_or(NotInteger)?;
         let signed = self.span.least < 0;
         self.span.push(value);
         match &mut self.values {

@@ -1,0 +1,314 @@
+//! Keys that stay as words for a sort: as few and as narrow as possible, since each takes passes.
+//!
+//! The words of a key become *digits*, numbers from 0 in the same order: first the nulls placed before the numbers, then the
+//! numbers from the least on, then the other nulls. Digits of several keys share words.
+//!
+//! ```text
+//! key words    12, 15, null, 12 ┊ 2.5, 1.0, 1.5, 9.25       of 128 bits each
+//! digits        0,  3,    4,  0 ┊   6,   0,   2,  33        3 bits, and 6
+//! words        000_000110  011_000000  100_000010  000_100001
+//! ```
+
+use std::borrow::Cow;
+
+use super::keys::{self, Keys};
+use crate::order::KeyOrder;
+use crate::parallel::map_parts;
+use crate::words::Words;
+
+/// What is known of the numbers of a key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbers {
+    pub(crate) descending: bool,
+    /// Of what they are multiples, if all of them are integers.
+    pub(crate) unit: Option<i128>,
+    /// The word of an integer −0.
+    pub(crate) zero: u128,
+}
+
+/// The words that order records by all of their keys, of which the next decides where those before it are equal; at least one.
+pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers], rules: KeyOrder) -> Vec<Words<'a>> {
+    let halves = |all: Vec<Cow<'a, Keys>>| {
+        let of_part = |keys| match keys {
+            Cow::Borrowed(keys) => Keys::high(keys).map(Cow::Borrowed),
+            Cow::Owned(keys) => Keys::into_high(keys).map(Cow::Owned),
+        };
+        vec![Words::Wide(all.into_iter().filter_map(of_part).collect())]
+    };
+    let are_halves = numbers.len() == 1 && all.iter().all(|keys| keys.high().is_some());
+    // Decimals are hardly ever narrower.
+    if are_halves && numbers[0].unit.is_none() {
+        return halves(all);
+    }
+    let views: Vec<&Keys> = all.iter().map(|keys| &**keys).collect();
+    let plan = |(key, &numbers)| Plan::of(&views, key, numbers, rules);
+    let plans: Vec<Plan> = numbers.iter().enumerate().map(plan).collect();
+    if are_halves && plans[0].most > u32::MAX.into() {
+        return halves(all);
+    }
+    let digits = plans.into_iter().flat_map(|plan| plan.digits(&views)).collect();
+    packed(digits, &views.iter().map(|keys| keys.len()).collect::<Vec<_>>())
+}
+
+/// A digit from 0 to `most` for each record, in parts; records are ordered by it.
+#[derive(Debug)]
+struct Digits {
+    parts: Vec<Vec<u64>>,
+    most: u64,
+}
+
+/// The range of the words of numbers of a key, and which bits differ between them.
+#[derive(Clone, Copy)]
+struct Range {
+    least: u128,
+    greatest: u128,
+    any: u128,
+    all: u128,
+    has_nulls: bool,
+}
+
+impl Range {
+    const NONE: Self = Self { least: u128::MAX, greatest: 0, any: 0, all: u128::MAX, has_nulls: false };
+
+    fn of(keys: &Keys, key: usize, zero: u128) -> Self {
+        let mut range = Self::NONE;
+        keys.for_each(key, zero, |word| {
+            if keys::is_null(word) {
+                range.has_nulls = true;
+                return;
+            }
+            (range.least, range.greatest) = (range.least.min(word), range.greatest.max(word));
+            (range.any, range.all) = (range.any | word, range.all & word);
+        });
+        range
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            least: self.least.min(other.least),
+            greatest: self.greatest.max(other.greatest),
+            any: self.any | other.any,
+            all: self.all & other.all,
+            has_nulls: self.has_nulls || other.has_nulls,
+        }
+    }
+}
+
+/// How the words of a key become digits.
+struct Plan {
+    key: usize,
+    numbers: Numbers,
+    form: Form,
+    /// How many nulls there may be before the numbers, how many numbers, and the greatest digit.
+    before: u128,
+    count: u128,
+    most: u128,
+}
+
+/// How numbers become digits.
+#[derive(Clone, Copy)]
+enum Form {
+    /// By their words, less the least one and what all have alike at the end, which tells nothing.
+    Words { least: u128, alike: u32 },
+    /// By how many units they are above the least integer.
+    Integers { least: i128, unit: u128 },
+}
+
+impl Plan {
+    fn of(all: &[&Keys], key: usize, numbers: Numbers, rules: KeyOrder) -> Self {
+        let Numbers { descending, unit, zero } = numbers;
+        let range = map_parts(all, |keys| Range::of(keys, key, zero));
+        let range = range.into_iter().fold(Range::NONE, Range::and);
+        let nulls = if range.has_nulls { rules.beside_numbers() } else { (0, 0) };
+        let (before, after) = (u128::from(nulls.0), u128::from(nulls.1));
+        let plan = |form, span: u128, count| {
+            let most = span.saturating_add(before + after);
+            Self { key, numbers, form, before, count, most }
+        };
+        if range.least > range.greatest {
+            return plan(Form::Words { least: 0, alike: 0 }, 0, 0);
+        }
+        let ends = [range.least, range.greatest];
+        let alike = (range.any & !range.all).trailing_zeros().min(u128::BITS - 1);
+        let of_words = (range.greatest - range.least) >> alike;
+        if let Some(unit) = unit.filter(|_| keys::are_integers(ends, descending)) {
+            let [least, greatest] = ends.map(|word| keys::integer(word, descending));
+            let of_integers = ((greatest - least) / unit) as u128;
+            if of_integers < of_words {
+                return plan(Form::Integers { least, unit: unit as u128 }, of_integers, of_integers + 1);
+            }
+        }
+        plan(Form::Words { least: range.least, alike }, of_words, of_words.saturating_add(1))
+    }
+
+    /// The digits, the most significant first.
+    fn digits(&self, all: &[&Keys]) -> Vec<Digits> {
+        let descending = self.numbers.descending;
+        match self.form {
+            Form::Words { least, alike } => self.digits_of(all, |word| word.wrapping_sub(least) >> alike),
+            Form::Integers { least, unit: 1 } => {
+                self.digits_of(all, |word| (keys::integer(word, descending) - least) as u128)
+            }
+            Form::Integers { least, unit } => self.digits_of(all, |word| {
+                let above = (keys::integer(word, descending) - least) as u128;
+                // The division of 128 bits is slow.
+                u64::try_from(above).map_or_else(|_| above / unit, |above| (above / unit as u64).into())
+            }),
+        }
+    }
+
+    fn digits_of(&self, all: &[&Keys], number: impl Fn(u128) -> u128 + Sync) -> Vec<Digits> {
+        let Self { key, before, count, most, numbers: Numbers { zero, .. }, .. } = *self;
+        let digit = |word| match keys::rank(word) {
+            Some((rank, true)) => before.wrapping_sub(rank.into()),
+            Some((rank, false)) => before + count + u128::from(rank),
+            None => before + number(word),
+        };
+        let half = |shift: u32| {
+            let of_part = |keys: &&Keys| {
+                let mut part = Vec::with_capacity(keys.len());
+                keys.for_each(key, zero, |word| part.push((digit(word) >> shift) as u64));
+                part
+            };
+            let most = u64::try_from(most >> shift).unwrap_or(u64::MAX);
+            Digits { parts: map_parts(all, of_part), most }
+        };
+        if u64::try_from(most).is_ok() { vec![half(0)] } else { vec![half(u64::BITS), half(0)] }
+    }
+}
+
+/// Packs the digits, most significant first, into as few words as possible, at least one. `records` has the number of records of
+/// each part.
+fn packed(digits: Vec<Digits>, records: &[usize]) -> Vec<Words<'static>> {
+    let mut words: Vec<(Vec<Vec<u64>>, u32)> = Vec::new();
+    for Digits { parts, most } in digits.into_iter().rev() {
+        let bits = u64::BITS - most.leading_zeros();
+        match words.last_mut() {
+            // The digit is the same of all records.
+            _ if bits == 0 => {}
+            Some((word, below)) if *below + bits <= u64::BITS => {
+                let pairs: Vec<(Vec<u64>, Vec<u64>)> = std::mem::take(word).into_iter().zip(parts).collect();
+                *word = map_parts(pairs, |(mut word, digits)| {
+                    word.iter_mut().zip(digits).for_each(|(word, digit)| *word |= digit << *below);
+                    word
+                });
+                *below += bits;
+            }
+            _ => words.push((parts, bits)),
+        }
+    }
+    if words.is_empty() {
+        return vec![records.iter().map(|&count| vec![0_u32; count]).collect::<Vec<_>>().into()];
+    }
+    let fit = |(word, bits): (Vec<Vec<u64>>, u32)| {
+        if bits > u32::BITS {
+            return word.into();
+        }
+        map_parts(word, |part| part.into_iter().map(|digit| digit as u32).collect::<Vec<_>>()).into()
+    };
+    words.into_iter().rev().map(fit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::order::{Class, Invalid, Nulls};
+
+    #[test]
+    fn digits_share_words_as_long_as_they_fit() {
+        let digits = |most: u64| Digits { parts: vec![vec![0, most], vec![most / 2]], most };
+        let narrow = |words: &[u32]| Words::from(words.to_vec());
+        let all = |most: &[u64]| packed(most.iter().map(|&most| digits(most)).collect(), &[2, 1]);
+        assert_eq!(all(&[0, 0]), [narrow(&[0, 0, 0])]);
+        assert_eq!(all(&[3, 0, 4]), [narrow(&[0, 0b11_100, 0b01_010])]);
+        let wide = Words::from(vec![0, u64::MAX, u64::MAX / 2]);
+        assert_eq!(all(&[1, u64::MAX]), [narrow(&[0, 1, 0]), wide.clone()]);
+        assert_eq!(all(&[u64::MAX, 1]), [wide, narrow(&[0, 1, 0])]);
+        let two = Words::from(vec![0, 7 << 32 | u64::from(u32::MAX), 3 << 32 | u64::from(u32::MAX / 2)]);
+        assert_eq!(all(&[7, u32::MAX.into()]), [two]);
+    }
+
+    /// Words of a key, their unit, and whether it is descending.
+    fn column() -> impl Strategy<Value = (Vec<u128>, Option<i128>, bool)> {
+        let classes = || prop::sample::select(vec![Class::Nan, Class::Empty, Class::Invalid]);
+        let with_nulls = move |words: BoxedStrategy<i128>, of: fn(i128, bool) -> u128, unit: Option<i128>| {
+            let word = prop_oneof![9 => words.prop_map(Ok), 1 => classes().prop_map(Err)];
+            (prop::collection::vec(word, 1..60), any::<bool>()).prop_map(move |(words, descending)| {
+                let word = |word| match word {
+                    Ok(number) => of(number, descending),
+                    Err(class) => keys::whole(keys::of_null(class, RULES)),
+                };
+                (words.into_iter().map(word).collect(), unit, descending)
+            })
+        };
+        let few = (-9..9_i128).boxed();
+        let wide = prop_oneof![any::<u64>().prop_map(i128::from), any::<i64>().prop_map(i128::from)].boxed();
+        let times = (-50..50_i128).prop_map(|it| it * 86_400_000_000_000).boxed();
+        let floats = any::<i64>().boxed();
+        let float = |bits: i128, descending| {
+            let float = f64::from_bits(bits as u64);
+            keys::of_float(if float.is_nan() { 0.5 } else { float }, descending)
+        };
+        prop_oneof![
+            with_nulls(few.clone(), keys::of_integer, Some(1)),
+            with_nulls(few, keys::of_integer, None),
+            with_nulls(wide.clone(), keys::of_integer, Some(1)),
+            with_nulls(wide, keys::of_integer, None),
+            with_nulls(times, keys::of_integer, Some(1_000_000_000)),
+            with_nulls(floats.prop_map(i128::from).boxed(), float, None),
+        ]
+    }
+
+    const RULES: KeyOrder = KeyOrder { nan: Nulls::First, invalid: Invalid::First, ..KeyOrder::ASCENDING };
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn words_order_records_as_their_keys_do(columns in prop::collection::vec(column(), 1..4), cut: prop::sample::Index) {
+            let records = columns.iter().map(|(words, ..)| words.len()).min().unwrap_or(0);
+            let key = |record: usize| columns.iter().map(|(words, ..)| words[record]).collect::<Vec<_>>();
+            let cut = cut.index(records);
+            let part = |range: std::ops::Range<usize>| {
+                let mut keys = Keys::new(columns.len());
+                range.for_each(|record| keys.push(&key(record)));
+                keys
+            };
+            let parts = [part(0..cut), part(cut..records)];
+            let numbers: Vec<Numbers> =
+                columns.iter().map(|&(_, unit, descending)| Numbers { descending, unit, zero: 0 }).collect();
+            let words: Vec<Vec<u64>> = words(parts.iter().map(Cow::Borrowed).collect(), &numbers, RULES)
+                .into_iter()
+                .map(|words| match words {
+                    Words::Narrow(blocks) => blocks.concat().into_iter().map(u64::from).collect(),
+                    Words::Wide(blocks) => blocks.concat(),
+                })
+                .collect();
+            let packed = |record: usize| words.iter().map(|word| word[record]).collect::<Vec<_>>();
+            for a in 0..records {
+                for b in 0..records {
+                    prop_assert_eq!(packed(a).cmp(&packed(b)), key(a).cmp(&key(b)), "{} {}", a, b);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_as_narrow_as_they_can_be() {
+        let narrow = |number: &dyn Fn(i64) -> u128, unit| {
+            let mut keys = Keys::new(1);
+            (0..1000).for_each(|at| keys.push(&[number(at * 7919 % 1000)]));
+            let numbers = [Numbers { descending: false, unit, zero: 0 }];
+            matches!(words(vec![Cow::Owned(keys)], &numbers, RULES)[..], [Words::Narrow(_)])
+        };
+        // Integers of 31 bits, which floats have in the upper half of theirs and beyond; days; and the same as decimals.
+        assert!(narrow(&|at| keys::of_integer((at << 21 | at).into(), false), Some(1)));
+        assert!(narrow(
+            &|at| keys::of_integer(i128::from(at) * 86_400_000_000_000, false),
+            Some(1_000_000_000)
+        ));
+        assert!(!narrow(&|at| keys::of_float(at as f64 / 3.0, false), None));
+    }
+}

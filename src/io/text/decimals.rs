@@ -1,0 +1,53 @@
+//! Tokens as decimals that all have as many digits after the point.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::pieces_of;
+use crate::io::number::{PerLine, Tokens, fixed};
+use crate::io::records::{Print, Records};
+use crate::io::source::Text;
+use crate::key::{ElementType, KeyMap, Word};
+use crate::parallel::map_parts;
+
+/// After this many decimals a core looks whether others have found other numbers.
+const FEW: usize = 1 << 10;
+
+/// The decimals of a text that all have as many digits after the point, few enough to be printed again; `None` for other
+/// text, and for a type that holds fewer digits.
+pub(super) fn read(text: &Text, per_line: PerLine, order: KeyMap) -> Option<Records> {
+    if order.element != ElementType::F64 {
+        return None;
+    }
+    let map = u64::map(order);
+    let is_other = AtomicBool::new(false);
+    let read_piece = |(piece, begun): (Range<usize>, bool)| {
+        let mut keys = Vec::with_capacity(piece.len() / 8);
+        let mut digits = None;
+        let bytes = &text.bytes[piece];
+        let mut tokens = Tokens::per_line(bytes, per_line, begun);
+        while let Some(start) = tokens.find() {
+            let read = fixed(&bytes[start..]).filter(|&(_, of_this, length)| {
+                *digits.get_or_insert(of_this) == of_this && tokens.pass(length)
+            });
+            let Some((value, ..)) = read else {
+                is_other.store(true, Ordering::Relaxed);
+                break;
+            };
+            keys.push(value.to_bits().key(map));
+            if keys.len() % FEW == 0 && is_other.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        is_other.fetch_or(tokens.excess.is_some(), Ordering::Relaxed);
+        (keys, digits, tokens.comments)
+    };
+    let pieces = map_parts(pieces_of(text), read_piece);
+    let mut digits = pieces.iter().filter_map(|(_, digits, _)| *digits);
+    let first = digits
+        .next()
+        .filter(|first| !is_other.load(Ordering::Relaxed) && digits.all(|other| other == *first))?;
+    let comments = pieces.iter().map(|(.., comments)| comments).sum();
+    let keys: Vec<Vec<u64>> = pieces.into_iter().map(|(keys, ..)| keys).collect();
+    Some(Records { order, keys: keys.into(), print: Print::Fixed(first), comments })
+}
