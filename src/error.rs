@@ -8,6 +8,7 @@ use crate::algorithm::NoVariant;
 use crate::device::{AdapterInfo, Select};
 use crate::format::Format;
 use crate::human;
+use crate::key::ElementType;
 
 /// An error of this library.
 #[derive(Debug)]
@@ -58,6 +59,31 @@ pub enum Hint {
     NoColumn,
     /// Leaving out a blank line where the header should be.
     BlankHeader,
+    /// Reading the input as a table, which this format is not.
+    Table(Format),
+    /// Saying which format all inputs have.
+    FormatOfAll,
+    /// Saying which type all inputs have.
+    TypeOfAll,
+    /// Reading as the type that is there, since this other one was asked for.
+    OtherType(ElementType),
+    /// Reading the type that the output's name promises, or writing another one there all the same.
+    Promised {
+        /// The type that the name promises.
+        promised: ElementType,
+        /// That of the data.
+        element: ElementType,
+    },
+    /// Sorting the numbers in lines.
+    NumbersOfLines,
+    /// Writing text, binary or .npy.
+    ToNumbers,
+    /// Writing this format.
+    To(Format),
+    /// Writing binary.
+    ToBinary,
+    /// Replacing the output once all is complete.
+    Replace,
 }
 
 /// The kinds of [`Error`].
@@ -89,6 +115,15 @@ pub enum ErrorKind {
         /// A description of the problem.
         problem: String,
     },
+    /// Options that do not go together, or not with the inputs.
+    Options {
+        /// The option, if it is one.
+        option: Option<&'static str>,
+        /// A description of the problem.
+        problem: String,
+    },
+    /// The caller has ended the work.
+    Cancelled,
     /// The work exceeds a limit.
     Limit {
         /// What is limited.
@@ -157,24 +192,27 @@ impl Error {
     }
 
     /// The same error, preceded by its subject.
-    #[cfg(feature = "cli")]
+    #[cfg(feature = "files")]
     pub(crate) fn about(self, what: String) -> Self {
         Self { about: Some(what), ..self }
     }
 
     /// The same error, with a remedy.
-    #[cfg(feature = "cli")]
+    #[cfg(feature = "files")]
     pub(crate) fn hinting(self, hint: Hint) -> Self {
         Self { hint: Some(hint), ..self }
     }
 
-    #[cfg(feature = "cli")]
+    #[cfg(feature = "files")]
     pub(crate) fn io(name: impl Into<String>, action: &'static str, source: io::Error) -> Self {
+        if source.get_ref().is_some_and(|cause| cause.is::<crate::files::Cancelled>()) {
+            return Self::new(ErrorKind::Cancelled);
+        }
         Self::new(ErrorKind::Io { name: name.into(), action, source })
     }
 
     /// Whether it is that the work needs more than a device has, which is no failure.
-    #[cfg(any(feature = "cli", feature = "gpu"))]
+    #[cfg(any(feature = "files", feature = "gpu"))]
     pub(crate) fn is_too_much(&self) -> bool {
         self.is_of_size() || matches!(self.kind, ErrorKind::Lacks { .. })
     }
@@ -186,7 +224,7 @@ impl Error {
     }
 
     /// Whether less work may be done where this is too much.
-    #[cfg(any(feature = "cli", feature = "gpu"))]
+    #[cfg(any(feature = "files", feature = "gpu"))]
     pub(crate) fn is_of_size(&self) -> bool {
         matches!(self.kind, ErrorKind::Limit { .. } | ErrorKind::NoMemory { .. })
     }
@@ -199,9 +237,21 @@ impl Error {
         Self::new(ErrorKind::Limit { what, needed, limit })
     }
 
-    #[cfg(any(feature = "cli", feature = "gpu"))]
+    #[cfg(any(feature = "files", feature = "gpu"))]
     pub(crate) fn input(name: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::new(ErrorKind::Input { name: name.into(), problem: problem.into() })
+    }
+
+    /// Options that do not go together.
+    #[cfg(feature = "files")]
+    pub(crate) fn options(problem: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Options { option: None, problem: problem.into() })
+    }
+
+    /// An option that does not go with the others, or not with the inputs.
+    #[cfg(feature = "files")]
+    pub(crate) fn option(option: &'static str, problem: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Options { option: Some(option), problem: problem.into() })
     }
 
     /// A failure of a device or its driver.
@@ -240,6 +290,11 @@ impl fmt::Display for Error {
             }
             ErrorKind::Token { place, token, expected } => write!(f, "{place}: '{token}' is not {expected}"),
             ErrorKind::Input { name, problem } => write!(f, "{name}: {problem}"),
+            ErrorKind::Options { option, problem } => {
+                option.map_or(Ok(()), |option| write!(f, "{option} "))?;
+                f.write_str(problem)
+            }
+            ErrorKind::Cancelled => f.write_str("cancelled"),
             ErrorKind::Limit { what, needed, limit } => {
                 write!(f, "too large: {needed} {what} needed, {limit} is the limit")
             }

@@ -219,7 +219,7 @@ impl KeyMap {
     }
 
     /// Whether keys equal the bits of their elements on disk, so that no mapping is needed.
-    #[cfg(feature = "cli")]
+    #[cfg(feature = "files")]
     pub(crate) fn is_bits(self) -> bool {
         matches!(self.element.layout().1, Form::Unsigned)
             && !self.descending

@@ -48,8 +48,10 @@ mod cpu;
 mod device;
 mod element;
 mod error;
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 mod file;
+#[cfg(feature = "files")]
+pub mod files;
 mod format;
 #[cfg(feature = "cli")]
 mod generate;
@@ -59,7 +61,7 @@ mod gpu;
 #[path = "gpu/absent/mod.rs"]
 mod gpu;
 mod human;
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 mod io;
 mod kernels;
 mod key;
@@ -68,11 +70,9 @@ mod names;
 mod network;
 mod order;
 mod parallel;
-#[cfg(feature = "cli")]
-mod pipeline;
 mod plan;
 mod report;
-#[cfg(any(feature = "cli", feature = "gpu"))]
+#[cfg(any(feature = "files", feature = "gpu"))]
 mod runs;
 #[cfg(feature = "cli")]
 mod size;
@@ -144,7 +144,6 @@ pub mod unstable {
         network: "The steps of sorting networks.";
         order: "What is asked of a sort.";
         parallel: "Work on all cores.";
-        #[cfg(feature = "cli")] pipeline: "From inputs to an output.";
         plan: "What a sort does, decided before anything runs.";
         #[cfg(feature = "cli")] runs: "Sorted runs.";
         #[cfg(feature = "cli")] size: "Sizes as people write them.";

@@ -1,17 +1,17 @@
 //! Memory: room for elements, and how much there is.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 mod available;
 
 use std::alloc::Layout;
 
 use bytemuck::Zeroable;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 pub use self::available::{available, ensure, installed, untouched};
 
 /// Asks for what is at this place, which is read soon. It may lie beyond the items.
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 #[inline]
 pub(crate) fn prefetch<T>(items: &[T], place: usize) {
     let place = items.as_ptr().wrapping_add(place);

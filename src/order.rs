@@ -1,11 +1,11 @@
 //! What is asked of a sort: the order of keys, and which records of the result.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 mod classes;
 
 use crate::key::{ElementType, KeyMap};
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 pub(crate) use self::classes::Class;
 
 /// The order of one key, in which no state is wrong: the direction of numbers, and the place of each class of nulls, which

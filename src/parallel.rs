@@ -9,7 +9,7 @@
 //! calling thread alone. The pool must not start lazily, since rayon gives up for good when one thread is
 //! refused: threads are started first, and those that did start become the pool.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 mod write_behind;
 
 use std::mem::MaybeUninit;
@@ -20,7 +20,7 @@ use std::{io, panic, thread};
 
 use rayon_core::{ThreadBuilder, ThreadPoolBuilder};
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 pub(crate) use self::write_behind::WriteBehind;
 
 /// Fewer elements than this are processed by one core.
@@ -115,7 +115,7 @@ pub(crate) fn all(range: Range<usize>, holds: &(dyn Fn(usize) -> bool + Sync)) -
 }
 
 /// The least place that is found, in parallel: those of a number are less than those of the next.
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 pub(crate) fn first(range: Range<usize>, find: &(dyn Fn(usize) -> Option<usize> + Sync)) -> Option<usize> {
     // Of the number, and of what was found there.
     let found = Mutex::new((usize::MAX, None));
@@ -149,7 +149,7 @@ pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -
 }
 
 /// What `of` makes of each number below `count`, in parallel and in order.
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 pub(crate) fn numbered<R: Send>(count: usize, of: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
         for (place, number) in places.iter_mut().zip(begin..) {
@@ -266,7 +266,7 @@ pub fn background<T: Send + 'static>(
 /// # Errors
 ///
 /// What was to be given, if the system refuses a thread.
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 pub(crate) fn on_a_thread<A: Send + 'static>(
     given: A,
     work: impl FnOnce(A) + Send + 'static,
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "cli")]
+    #[cfg(feature = "files")]
     fn the_first_is_found_whoever_is_sooner() {
         for least in 0..100 {
             assert_eq!(first(0..100, &|number| (number >= least).then_some(10 * number)), Some(10 * least));

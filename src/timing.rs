@@ -1,99 +1,10 @@
-//! The timing of a sort: in brief, in full, or serialised as a JSON object.
+//! What measurements have in common: devices as they are told, and times.
 
-use std::fmt;
-use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::human::{self, grouped, short};
-use crate::io::Counts;
-use crate::report::Report;
-use crate::sorter::Sorter;
-
-/// The timing and the properties of a sort.
-#[derive(Clone, Debug, Serialize)]
-pub struct Timing {
-    /// The file, if several were sorted separately.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    /// Elements sorted.
-    pub n: usize,
-    /// Bytes of input.
-    pub bytes: u64,
-    /// The element type; several columns' types are separated by commas.
-    #[serde(rename = "type")]
-    pub element: String,
-    /// The algorithm used; `cpu` is the fast CPU sort.
-    pub algo: &'static str,
-    /// Its variant.
-    pub variant: &'static str,
-    /// The device used; the first of several.
-    pub device: Device,
-    /// All devices used.
-    pub devices: Vec<Device>,
-    /// Number of passes over the data.
-    pub dispatches: u64,
-    /// Bytes of memory read and written by the passes.
-    pub bytes_moved: u64,
-    /// The clock that timed the sort: `gpu` or `host`.
-    pub clock: &'static str,
-    /// The phases, in milliseconds.
-    pub ms: Phases,
-    /// Elements per second of the sort itself.
-    pub keys_per_s: f64,
-    /// The number of sorted runs that were merged, in temporary files or in memory; none where all was sorted at once.
-    pub runs: usize,
-    /// Bytes of runs in temporary files.
-    pub spilled_bytes: u64,
-    /// The reason for this device and algorithm.
-    pub why: String,
-    /// Counts of left-out records and of nulls.
-    #[serde(flatten)]
-    pub left_out: LeftOut,
-    /// Whether the type was assumed, as for `.bin`.
-    #[serde(skip)]
-    pub type_assumed: bool,
-}
-
-/// Counts of left-out records by reason, and of nulls.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct LeftOut {
-    /// Records left out as repetitions of the key before them.
-    #[serde(skip_serializing_if = "is_none")]
-    pub repeated: u64,
-    /// Records left out after the first few.
-    #[serde(skip_serializing_if = "is_none")]
-    pub cut: u64,
-    /// Nulls and rows left out of a table.
-    #[serde(flatten)]
-    pub counts: Counts,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-pub(crate) fn is_none(count: &u64) -> bool {
-    *count == 0
-}
-
-impl LeftOut {
-    /// The nonzero counts with their descriptions.
-    fn told(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        let Counts { nan, empty, invalid, skipped, blank, comments, rounded } = self.counts;
-        let plural = |count, one, more| (if count == 1 { one } else { more }, count);
-        let all = [
-            ("NaN", nan),
-            ("empty", empty),
-            ("invalid", invalid),
-            plural(skipped, "row skipped", "rows skipped"),
-            plural(blank, "blank line skipped", "blank lines skipped"),
-            plural(rounded, "integer rounded", "integers rounded"),
-            plural(comments, "comment left out", "comments left out"),
-            plural(self.repeated, "repeated key left out", "repeated keys left out"),
-            ("after the top left out", self.cut),
-        ];
-        all.into_iter().filter(|(_, count)| *count > 0)
-    }
-}
+use crate::device::AdapterInfo;
 
 /// The device of a sort.
 #[derive(Clone, Debug, Serialize)]
@@ -106,28 +17,20 @@ pub struct Device {
     pub kind: &'static str,
 }
 
-/// The time of each phase in milliseconds. `device` overlaps with others: the device starts while the input
-/// is read, and the kernels are made ready during the upload; so the phases may add up to more than `total`.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Phases {
-    /// Reading the input.
-    pub read: f64,
-    /// Converting bytes to keys.
-    pub parse: f64,
-    /// Starting the device and making the kernels ready.
-    pub device: f64,
-    /// Transfer of the keys to the device.
-    pub upload: f64,
-    /// The sort itself.
-    pub sort: f64,
-    /// Transfer of the result back.
-    pub download: f64,
-    /// Formatting and writing; where there are runs, writing these.
-    pub write: f64,
-    /// Merging runs, and writing the result.
-    pub merge: f64,
-    /// From the start of the process's work to its end.
-    pub total: f64,
+impl Device {
+    /// These GPUs; without any, the CPU.
+    #[must_use]
+    pub fn all(gpus: &[AdapterInfo]) -> Vec<Self> {
+        if gpus.is_empty() {
+            return vec![Self { name: "CPU".to_owned(), backend: "cpu", kind: "cpu" }];
+        }
+        let device = |info: &AdapterInfo| Self {
+            name: info.name.clone(),
+            backend: info.backend,
+            kind: info.kind.name(),
+        };
+        gpus.iter().map(device).collect()
+    }
 }
 
 /// A duration in milliseconds.
@@ -135,134 +38,4 @@ pub struct Phases {
 pub fn milliseconds(duration: Duration) -> f64 {
     // From whole nanoseconds, so that no more digits are printed than were measured.
     duration.as_nanos() as f64 / 1e6
-}
-
-impl Timing {
-    /// The timing known after the sort; the caller fills in the phases before and after it.
-    #[must_use]
-    pub fn new(n: usize, element: String, sorter: &Sorter, report: &Report, why: String) -> Self {
-        let cpu = Device { name: "CPU".to_owned(), backend: "cpu", kind: "cpu" };
-        let gpus = sorter.devices().map(|info| Device {
-            name: info.name.clone(),
-            backend: info.backend,
-            kind: info.kind.name(),
-        });
-        let mut devices: Vec<Device> = gpus.collect();
-        if devices.is_empty() {
-            devices.push(cpu);
-        }
-        let seconds = report.sort.time.as_secs_f64();
-        Self {
-            file: None,
-            n,
-            bytes: 0,
-            element,
-            algo: report.ran.algorithm(),
-            variant: report.ran.variant(),
-            device: devices[0].clone(),
-            devices,
-            dispatches: report.dispatches,
-            bytes_moved: report.bytes_moved,
-            clock: report.sort.clock.name(),
-            ms: Phases {
-                device: milliseconds(report.prepare),
-                upload: milliseconds(report.upload),
-                sort: milliseconds(report.sort.time),
-                download: milliseconds(report.download),
-                merge: milliseconds(report.merge),
-                ..Phases::default()
-            },
-            keys_per_s: if seconds > 0.0 { (n as f64 / seconds).round() } else { 0.0 },
-            runs: report.shares,
-            spilled_bytes: 0,
-            why: report.why.iter().fold(why, |why, chosen| why + "; " + chosen),
-            left_out: LeftOut::default(),
-            type_assumed: false,
-        }
-    }
-}
-
-/// The columns of a terminal, without those of the sign of a comment.
-const COLUMNS: usize = 80 - "# ".len();
-
-impl Timing {
-    /// What was sorted, where, how long that took, and what needs attention, in one line of at most 80 columns with the sign
-    /// of a comment.
-    #[must_use]
-    pub fn brief(&self) -> String {
-        /// The most columns of a device's name, and those that the name of a file leaves to others.
-        const NAME: usize = 24;
-        const REST: usize = 56;
-        const MORE: &str = "; -v tells more";
-        let device = match &self.devices[..] {
-            [device] => human::cut(&device.name, NAME),
-            devices => format!("{} GPUs", devices.len()),
-        };
-        let file = self.file.as_ref().map(|file| format!("{}: ", human::cut(file, COLUMNS - REST)));
-        let time = human::time(self.ms.total);
-        let mut line = file.unwrap_or_default();
-        line.push_str(&format!("{} {} in {time} on {device}", self.did(), grouped(self.n)));
-        let assumed = self.type_assumed.then(|| format!("{} is assumed", self.element));
-        let counts = self.left_out.told().map(|(what, count)| format!("{} {what}", grouped(count)));
-        let mut told = assumed.into_iter().chain(counts).peekable();
-        while let Some(item) = told.next() {
-            let after = if told.peek().is_some() { MORE.len() } else { 0 };
-            if line.chars().count() + "; ".len() + item.len() + after > COLUMNS {
-                return line + MORE;
-            }
-            line.push_str("; ");
-            line.push_str(&item);
-        }
-        line
-    }
-
-    /// What was done.
-    fn did(&self) -> &'static str {
-        if self.variant == "merge" { "merged" } else { "sorted" }
-    }
-}
-
-/// In full, on one line.
-impl fmt::Display for Timing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ms = &self.ms;
-        let assumed = if self.type_assumed { " (assumed)" } else { "" };
-        if let Some(file) = &self.file {
-            write!(f, "{}: ", human::path(Path::new(file)))?;
-        }
-        let did = self.did();
-        write!(f, "{did} {} {}{assumed} in {} ms: ", grouped(self.n), self.element, short(ms.total))?;
-        let phases = [
-            ("read", ms.read),
-            ("parse", ms.parse),
-            ("device", ms.device),
-            ("upload", ms.upload),
-            ("sort", ms.sort),
-            ("download", ms.download),
-            ("write", ms.write),
-            ("merge", ms.merge),
-        ];
-        for (number, (name, time)) in phases.iter().filter(|(_, time)| *time > 0.0).enumerate() {
-            write!(f, "{}{name} {}", if number > 0 { ", " } else { "" }, short(*time))?;
-        }
-        write!(f, "; {} {}", self.algo, self.variant)?;
-        if self.dispatches > 0 {
-            let passes = if self.dispatches == 1 { "pass" } else { "passes" };
-            write!(f, ", {} {passes}", grouped(self.dispatches))?;
-        }
-        let names = self.devices.iter().map(|device| &device.name[..]).collect::<Vec<_>>();
-        write!(f, " on {}", names.join(" and "))?;
-        if self.device.kind != "cpu" {
-            write!(f, " ({}, {}), {} clock", self.device.backend, self.device.kind, self.clock)?;
-        }
-        if self.spilled_bytes > 0 {
-            let runs = if self.runs == 1 { "run" } else { "runs" };
-            let spilled = human::bytes(self.spilled_bytes);
-            write!(f, "; {} {runs} of {spilled} in temporary files", grouped(self.runs))?;
-        }
-        for (what, count) in self.left_out.told() {
-            write!(f, "; {} {what}", grouped(count))?;
-        }
-        write!(f, "; {}", self.why)
-    }
 }

@@ -194,7 +194,7 @@ impl Words<'_> {
     }
 
     /// Those of a range, borrowed.
-    #[cfg(any(feature = "cli", feature = "gpu"))]
+    #[cfg(any(feature = "files", feature = "gpu"))]
     pub(crate) fn range(&self, range: std::ops::Range<usize>) -> Words<'_> {
         by_width!(self, blocks => {
             let mut before = 0;

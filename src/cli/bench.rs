@@ -13,7 +13,7 @@ use gpusort::unstable::bench::table::Table;
 use gpusort::unstable::bench::{Case, Event, Pace, Report, Suite, csv, json, markdown, plot};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human;
-use gpusort::unstable::io::Output;
+use gpusort::files::Output;
 use gpusort::unstable::memory;
 use gpusort::unstable::plan::{Algorithm, Variant};
 use gpusort::{ErrorKind, Select};

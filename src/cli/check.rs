@@ -3,14 +3,12 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use gpusort::unstable::io::Input;
-use gpusort::unstable::io::Stretches;
-use gpusort::unstable::io::ordered::{self, Disorder};
+use gpusort::files::{Check, Progress as Done};
 
 use super::args::{CheckArgs, Progress as When};
 use super::meant::{self, FileAsKey};
 use super::progress::{Progress, Unit};
-use super::sort::options::{self, InputOptions, Surroundings};
+use super::sort::options;
 use super::usage;
 
 /// The exit code for disorder.
@@ -27,19 +25,20 @@ pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
     if is_typed_in {
         meant::tell_of_terminal(quiet);
     }
-    let options = InputOptions::new(args.order, Surroundings::default())?;
-    let how = options.how()?;
     let progress = Progress::new(if quiet { When::Never } else { args.progress.progress });
-    options.note.filter(|_| !quiet).into_iter().for_each(|note| progress.note(note));
-    progress.phase("check", Unit::Bytes, options.inputs.iter().map(Input::size).sum());
-    let read = |done| progress.set(done);
-    let found = ordered::check(&options.inputs, &how, options.unique, Stretches::default(), read);
-    let found = found.map_err(|error| file.explain(error.into()))?;
+    let watched = progress.clone();
+    let tell = move |Done { done, total, .. }: Done| match done {
+        0 => watched.phase("check", Unit::Bytes, total),
+        done => watched.set(done),
+    };
+    let check = Check::new().options(options::of(&args.order)?).progress(tell).resolve()?;
+    options::note(check.taken()).filter(|_| !quiet).into_iter().for_each(|note| progress.note(note));
+    let found = check.run().map_err(|error| file.explain(error.into()))?;
     progress.end();
-    let Some(Disorder { place, value, before }) = found else { return Ok(ExitCode::SUCCESS) };
+    let Some(disorder) = found.disorder() else { return Ok(ExitCode::SUCCESS) };
     if !quiet {
         // If this cannot be written, the exit code remains.
-        let _ = writeln!(io::stderr(), "gpusort: {place}: disorder: {value} after {before}");
+        let _ = writeln!(io::stderr(), "gpusort: {disorder}");
     }
     Ok(ExitCode::from(DISORDER))
 }

@@ -2,11 +2,11 @@
 
 use std::cell::OnceCell;
 use std::io::{self, Write};
-use std::rc::Rc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
+use gpusort::files::command::{ChooseSorter, Chosen, Expected};
 use gpusort::unstable::cost::{self, Choice, Costs};
 use gpusort::unstable::gpu::{Gpu, adapters};
 use gpusort::unstable::human::{grouped, quoted};
@@ -138,33 +138,23 @@ pub(super) struct Devices {
     notes: bool,
     starting: Option<Starting>,
     /// Once it has started, or why it has not.
-    gpu: Option<Result<Rc<Sorter>, String>>,
+    gpu: Option<Result<Sorter, String>>,
+    cpu: Sorter,
     /// Loaded on first use.
     costs: OnceCell<Costs>,
-}
-
-/// The known properties of an input before it is read.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Expected {
-    /// The exact or approximate number of elements.
-    pub(super) n: u64,
-    pub(super) shape: Shape,
-    pub(super) bytes: u64,
-    pub(super) text: bool,
-}
-
-/// The device for a sort, and the reason for the choice.
-pub(super) struct Chosen {
-    pub(super) sorter: Rc<Sorter>,
-    /// The startup time, if it was started for this sort.
-    pub(super) started: Duration,
-    pub(super) why: String,
+    progress: Progress,
 }
 
 impl Devices {
-    pub(super) fn new(wanted: Wanted, method: Method, selection: Selection, notes: bool) -> Self {
-        let costs = OnceCell::new();
-        Self { wanted, method, selection, notes, starting: None, gpu: None, costs }
+    pub(super) fn new(
+        wanted: Wanted,
+        method: Method,
+        selection: Selection,
+        notes: bool,
+        progress: &Progress,
+    ) -> Self {
+        let (cpu, costs, progress) = (Sorter::cpu(), OnceCell::new(), progress.clone());
+        Self { wanted, method, selection, notes, starting: None, gpu: None, cpu, costs, progress }
     }
 
     /// Whether neither a device nor an algorithm is named.
@@ -174,7 +164,7 @@ impl Devices {
 
     /// Begins to start the GPU for this input if it will be used: because it was requested, or because it is
     /// expected to finish sooner, given that it starts while the input is read.
-    pub(super) fn expect(&mut self, input: Option<Expected>) {
+    pub(super) fn expect_one(&mut self, input: Option<Expected>) {
         let pays = |input: Expected| {
             let left = |start: Duration| start.saturating_sub(self.costs().reading(input.bytes, input.text));
             input.n >= cost::FEWEST
@@ -213,32 +203,6 @@ impl Devices {
         costs.choose(n, shape, cores, costs.start().map_or(Duration::ZERO, left))
     }
 
-    /// Whether a device is being started.
-    pub(super) fn is_starting(&self) -> bool {
-        self.starting.is_some()
-    }
-
-    /// Chooses a device for `n` elements, with `unread` bytes still to be read, and waits for its start.
-    pub(super) fn choose(
-        &mut self,
-        n: u64,
-        shape: Shape,
-        unread: u64,
-        progress: &Progress,
-    ) -> anyhow::Result<Chosen> {
-        let on_cpu = |started, why| Ok(Chosen { sorter: Rc::new(Sorter::cpu()), started, why });
-        let why = match self.reason_for_gpu(n, shape, unread) {
-            Ok(why) => why,
-            Err(why) => return on_cpu(Duration::ZERO, why),
-        };
-        let (gpu, started) = self.started(progress)?;
-        // The startup time counts in any case.
-        match gpu.and_then(|sorter| self.fit(sorter, n, shape)) {
-            Ok((sorter, shares)) => Ok(Chosen { sorter, started, why: shares.unwrap_or(why) }),
-            Err(why) => on_cpu(started, why),
-        }
-    }
-
     /// Why a GPU is to sort, or else why none is.
     fn reason_for_gpu(&self, n: u64, shape: Shape, unread: u64) -> Result<String, String> {
         match (&self.wanted, self.method.algorithm) {
@@ -265,18 +229,19 @@ impl Devices {
         if choice.is_gpu() { Ok(choice.to_string()) } else { Err(choice.to_string()) }
     }
 
-    /// The GPU, or why there is none; and the startup time, if it was started for this sort.
-    fn started(&mut self, progress: &Progress) -> anyhow::Result<(Result<Rc<Sorter>, String>, Duration)> {
-        if let Some(gpu) = &self.gpu {
-            return Ok((gpu.clone(), Duration::ZERO));
+    /// Has the GPU, or why there is none; returns the startup time, if it was started for this sort.
+    fn start(&mut self) -> Result<Duration, gpusort::Error> {
+        if self.gpu.is_some() {
+            return Ok(Duration::ZERO);
         }
         let starting = self.starting.take().unwrap_or_else(|| Starting::new(self.selects()));
-        progress.phase("device", Unit::Time, None);
+        self.progress.phase("device", Unit::Time, None);
         let (gpu, time) = match starting.wait() {
-            (Ok(gpus), time) => (Ok(Rc::new(self.sorter(gpus))), time),
-            (Err(error), _) => (Err(self.reason_for_none(error, progress)?), Duration::ZERO),
+            (Ok(gpus), time) => (Ok(self.sorter(gpus)), time),
+            (Err(error), _) => (Err(self.reason_for_none(error)?), Duration::ZERO),
         };
-        Ok((self.gpu.insert(gpu).clone(), time))
+        self.gpu = Some(gpu);
+        Ok(time)
     }
 
     /// A sorter that chooses by what was measured of these GPUs, if anything was.
@@ -296,25 +261,25 @@ impl Devices {
     }
 
     /// Why there is no GPU, which is an error only if one was asked for.
-    fn reason_for_none(&self, error: gpusort::Error, progress: &Progress) -> anyhow::Result<String> {
+    fn reason_for_none(&self, error: gpusort::Error) -> Result<String, gpusort::Error> {
         let is_none = matches!(error.kind(), ErrorKind::NoDevice { .. });
         match (&self.wanted, self.method.algorithm) {
             (Wanted::One(Device::Auto), None) => {}
             (Wanted::One(Device::Auto), Some(algorithm)) if is_none => {
                 if self.notes {
                     let kind = if algorithm.is_network() { "network" } else { "sort" };
-                    progress.note(&format!("no hardware GPU found; the {algorithm} {kind} runs on the CPU"));
+                    self.progress.note(&format!("no hardware GPU found; the {algorithm} {kind} runs on the CPU"));
                 }
             }
-            _ => return Err(error.into()),
+            _ => return Err(error),
         }
         let why = if is_none { "no hardware GPU found".to_owned() } else { error.to_string() };
         Ok(why.replace('\n', "; "))
     }
 
-    /// A started GPU, and why it sorts in shares if it has to; or else why it does not sort after all.
-    fn fit(&self, sorter: Rc<Sorter>, n: u64, shape: Shape) -> Result<(Rc<Sorter>, Option<String>), String> {
-        let Some(info) = sorter.device().filter(|_| self.is_free()) else { return Ok((sorter, None)) };
+    /// Why a started GPU sorts in shares, if it has to; or else why it does not sort after all.
+    fn fit(&self, sorter: &Sorter, n: u64, shape: Shape) -> Result<Option<String>, String> {
+        let Some(info) = sorter.device().filter(|_| self.is_free()) else { return Ok(None) };
         if !self.costs().measured_here && info.kind != Kind::Discrete {
             return Err(
                 "nothing is known of such a GPU's speed before gpusort tune has measured it".to_owned()
@@ -322,10 +287,10 @@ impl Devices {
         }
         let elements = usize::try_from(n).unwrap_or(usize::MAX);
         if sorter.takes(elements, shape, self.method) {
-            return Ok((sorter, None));
+            return Ok(None);
         }
         let choice = self.compare(n, shape, |_| Duration::ZERO).in_shares();
-        if choice.is_gpu() { Ok((sorter, Some(choice.to_string()))) } else { Err(choice.to_string()) }
+        if choice.is_gpu() { Ok(Some(choice.to_string())) } else { Err(choice.to_string()) }
     }
 
     /// The GPUs to start; all hardware ones if there are none.
@@ -341,5 +306,37 @@ impl Devices {
             Wanted::Together(numbers) => numbers.iter().map(|&number| Select::Index(number)).collect(),
             Wanted::All => Vec::new(),
         }
+    }
+}
+
+impl ChooseSorter for Devices {
+    fn expect(&mut self, expected: Option<Expected>) {
+        self.expect_one(expected);
+    }
+
+    fn is_starting(&self) -> bool {
+        self.starting.is_some()
+    }
+
+    fn in_parts(&mut self, memory: u64) {
+        /// With less, what the allocator keeps for later matters.
+        const LITTLE: u64 = 1 << 28;
+        if memory < LITTLE {
+            crate::allocator::keep_little();
+        }
+    }
+
+    fn choose(&mut self, n: u64, shape: Shape, unread: u64) -> Result<Chosen<'_>, gpusort::Error> {
+        let why = match self.reason_for_gpu(n, shape, unread) {
+            Ok(why) => why,
+            Err(why) => return Ok(Chosen { sorter: &self.cpu, started: Duration::ZERO, why }),
+        };
+        let started = self.start()?;
+        let gpu = self.gpu.as_ref().map_or_else(|| Err(String::new()), |gpu| gpu.as_ref().map_err(Clone::clone));
+        // The startup time counts in any case.
+        Ok(match gpu.and_then(|sorter| Ok((sorter, self.fit(sorter, n, shape)?))) {
+            Ok((sorter, shares)) => Chosen { sorter, started, why: shares.unwrap_or(why) },
+            Err(why) => Chosen { sorter: &self.cpu, started, why },
+        })
     }
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use gpusort::unstable::human;
 
-use gpusort::unstable::io::{Compression, Extension, Format};
+use gpusort::Format;
+use gpusort::files::command::{Compression, Extension};
 use gpusort::unstable::key::ElementType;
 
 use super::args::OrderArgs;

@@ -1,13 +1,13 @@
 //! `gpusort gen`: test data, generated while it is written.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use anyhow::{bail, ensure};
+use gpusort::Format;
+use gpusort::files::Output;
+use gpusort::files::command::{Extension, write_keys};
 use gpusort::unstable::generate::Sequence;
 use gpusort::unstable::human;
-use gpusort::unstable::io::Print;
-use gpusort::unstable::io::records::write_text;
-use gpusort::unstable::io::{Extension, Format, Output, binary, npy};
 use gpusort::unstable::key::{ElementType, KeyMap};
 
 use super::args::{GenArgs, Progress as When};
@@ -44,16 +44,13 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
     progress.phase("generate", Unit::Records, Some(args.count));
     let mut output = path.as_deref().map_or_else(Output::stdout, Output::file)?;
     if format == Format::Npy {
-        output.write_all(&npy::Header::of(element, args.count)).map_err(|error| output.failed(error))?;
+        output.write_header(element, args.count)?;
     }
     let mut done = 0;
     while done < args.count {
         let count = BLOCK.min(args.count - done);
         let keys = sequence.keys(done, count as usize);
-        let written = match format {
-            Format::Text => write_text(keys, order, Print::Shortest, &mut output, |_| {}),
-            _ => binary::write(&keys, order, &mut output, |_| {}),
-        };
+        let written = write_keys(&keys, order, format == Format::Text, &mut output);
         written.map_err(|error| output.failed(error))?;
         done += count;
         progress.set(done);

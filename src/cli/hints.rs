@@ -8,7 +8,9 @@ use super::meant;
 /// An error with all its causes, and the option that helps.
 pub(super) fn shown(error: &anyhow::Error) -> String {
     let hint = error.downcast_ref::<Error>().and_then(hint).unwrap_or_default();
-    format!("{error:#}{hint}")
+    let of_library = error.downcast_ref::<Error>().map(Error::kind);
+    let is_option = matches!(of_library, Some(ErrorKind::Options { option: Some(_), .. }));
+    format!("{}{error:#}{hint}", if is_option { "--" } else { "" })
 }
 
 /// The text appended to the message of an error.
@@ -62,6 +64,21 @@ fn hint(error: &Error) -> Option<String> {
         }
         Hint::BlankHeader => "; tail -n +2 FILE | gpusort sort --header ... leaves it out".to_owned(),
         Hint::Sort => "; without --merge it will be".to_owned(),
+        Hint::Table(Format::Text) => {
+            "; --from csv reads it as one, and -k N sorts its lines by a field".to_owned()
+        }
+        Hint::Table(_) => "; --from csv reads it as one".to_owned(),
+        Hint::FormatOfAll => "; --from says which they all are".to_owned(),
+        Hint::TypeOfAll => "; --type says which they all are".to_owned(),
+        Hint::OtherType(asked) => format!(", and --type is {asked}"),
+        Hint::Promised { promised, element } => {
+            format!("; --type {promised} reads it so, --to bin writes {element} there")
+        }
+        Hint::NumbersOfLines => "; --from text sorts all numbers in them".to_owned(),
+        Hint::ToNumbers => "; --to text, bin or npy writes them".to_owned(),
+        Hint::To(format) => format!("; --to {} writes them so", format.name()),
+        Hint::ToBinary => "; --to bin".to_owned(),
+        Hint::Replace => "; -o replaces it when all is merged".to_owned(),
         _ => return None,
     })
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use gpusort::unstable::human;
-use gpusort::unstable::io::{Extension, Input};
+use gpusort::files::Input;
+use gpusort::files::command::Extension;
 use gpusort::{Error, Hint};
 
 use super::args::OrderArgs;
@@ -137,6 +138,11 @@ impl FileAsKey {
     pub(super) fn of(order: &OrderArgs) -> Self {
         let none = order.files.is_empty();
         Self(order.key.iter().find(|key| none && (is_file(key) || seems_file(key))).cloned())
+    }
+
+    /// Whether no key is one.
+    pub(super) fn is_none(&self) -> bool {
+        self.0.is_none()
     }
 
     /// Refuses it where nothing comes that could have such a column.

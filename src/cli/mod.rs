@@ -13,6 +13,7 @@ mod manual;
 mod meant;
 mod progress;
 mod sort;
+mod timing;
 mod trace;
 mod tune;
 mod usage;
@@ -23,7 +24,7 @@ use std::sync::LazyLock;
 
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
-use gpusort::unstable::io::Output;
+use gpusort::files::Output;
 
 use self::args::Command;
 use crate::end;

@@ -1,123 +1,74 @@
-//! `gpusort sort`: reads, sorts, writes and reports.
+//! `gpusort sort`: arguments into a call of the library, and words about what came of it.
 
 mod each;
-mod merge;
 pub(super) mod options;
-mod plain;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
-use gpusort::unstable::io::{Format, Input, Output};
-use gpusort::unstable::key::ElementType;
-use gpusort::unstable::order::Selection;
-use gpusort::unstable::pipeline::{self, Dataset, Parts, Phase, Runs, Watch};
-use gpusort::unstable::plan::Shape;
-use gpusort::unstable::timing::{LeftOut, Timing, milliseconds};
-use gpusort::unstable::{human, memory, parallel};
+use gpusort::files::command::{Job, To};
+use gpusort::files::{Phase, Progress as Done, Report};
+use gpusort::unstable::parallel;
 
-use self::options::{Options, TimingForm, TimingTo};
-use super::args::{CheckArgs, SortArgs};
-use super::device::{Devices, Expected};
+use self::options::{TimingForm, TimingTo};
+use super::args::{self, CheckArgs, SortArgs};
+use super::device::{Devices, Wanted};
 use super::meant::{self, FileAsKey};
 use super::progress::{Progress, Unit};
+use super::timing::Timing;
 use super::{check, format, usage};
 
-/// Approximate bytes of a number in text, with its separator.
-const BYTES_OF_TOKEN: u64 = 10;
-
-/// Approximate bytes of a row of a table.
-const BYTES_OF_ROW: u64 = 50;
-
-/// The least bytes of a printed number: a digit and the line end.
-const LEAST_PRINTED: usize = 2;
+/// What is told, and where.
+struct Told {
+    timing: Option<TimingTo>,
+    form: TimingForm,
+    quiet: bool,
+    /// Whether the output is an input, too.
+    replaces_input: bool,
+    merges: bool,
+}
 
 /// Shows the phases on the progress bar.
-struct Watched<'a> {
-    progress: &'a Progress,
-    /// Whether data goes to the terminal that may show the bar.
-    to_terminal: bool,
-}
-
-impl Watch for Watched<'_> {
-    fn phase(&self, phase: Phase, total: Option<u64>) {
-        match (phase, total) {
-            (Phase::Read, _) => self.progress.phase("read", Unit::Bytes, total),
-            (Phase::Order, Some(_)) => self.progress.phase("sort", Unit::Passes, total),
-            (Phase::Order, None) => self.progress.phase("sort", Unit::Time, None),
-            (Phase::Write | Phase::Merge, _) => {
-                // The bar must not appear between records.
-                if self.to_terminal {
-                    self.progress.end();
-                }
-                let name = if phase == Phase::Merge { "merge" } else { "write" };
-                self.progress.phase(name, Unit::Records, total);
+pub(super) fn watched(progress: &Progress, to_terminal: bool) -> impl Fn(Done) + Send + Sync + use<> {
+    let (progress, now) = (progress.clone(), Mutex::new(None));
+    move |Done { phase, done, total, .. }| {
+        let mut now = now.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.replace((phase, total)) != Some((phase, total)) {
+            let (name, unit) = match phase {
+                Phase::Read => ("read", Unit::Bytes),
+                Phase::Order if total.is_some() => ("sort", Unit::Passes),
+                Phase::Order => ("sort", Unit::Time),
+                Phase::Write => ("write", Unit::Records),
+                Phase::Merge => ("merge", Unit::Records),
+                _ => ("parse", Unit::Time),
+            };
+            // The bar must not appear between records.
+            if to_terminal && matches!(phase, Phase::Write | Phase::Merge) {
+                progress.end();
             }
-            _ => self.progress.phase("parse", Unit::Time, None),
+            progress.phase(name, unit, total);
         }
-    }
-
-    fn set(&self, done: u64) {
-        self.progress.set(done);
+        progress.set(done);
     }
 }
 
-impl Options {
-    fn watched<'a>(&self, progress: &'a Progress) -> Watched<'a> {
-        Watched { progress, to_terminal: self.output.is_none() && io::stdout().is_terminal() }
+impl SortArgs {
+    /// When there is a progress bar.
+    fn when(&self) -> args::Progress {
+        if self.quiet && !self.progress_typed { args::Progress::Never } else { self.progress.progress }
     }
 
-    /// An estimate of the input from file sizes; `None` unless all inputs are files.
-    fn expected(&self) -> Option<Expected> {
-        let bytes = self.input.inputs.iter().map(Input::size).sum::<Option<u64>>()?;
-        let element = self.input.by.element.unwrap_or(ElementType::U32);
-        let format = self.input.format;
-        let n = match format {
-            // Assumes integers: decimals are longer, but also cost more to sort.
-            Format::Text => bytes / BYTES_OF_TOKEN,
-            _ if format.is_table() => bytes / BYTES_OF_ROW,
-            _ => bytes / element.bytes() as u64,
+    /// The devices, whose notes go above the bar.
+    fn devices(&self, progress: &Progress) -> anyhow::Result<Devices> {
+        let method = gpusort::Method { algorithm: self.algo, variant: self.variant };
+        let selection = gpusort::unstable::order::Selection {
+            unique: self.order.unique,
+            first: self.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX)),
         };
-        let is_spelled = self.input.has_rows() || format == Format::Text && element.is_float();
-        let positions = self.ask.positions || is_spelled;
-        let shape = Shape::of(element, positions);
-        Some(Expected { n, shape, bytes, text: !format.is_bits() })
-    }
-
-    fn finish(&self, output: Output) -> Result<(), gpusort::Error> {
-        if self.each { output.finish() } else { output.finish_last() }
-    }
-
-    /// Why it was sorted so, with what the input was taken for.
-    fn why(&self, why: String) -> String {
-        match &self.input.why {
-            Some(taken) => format!("{why}; {taken}"),
-            None => why,
-        }
-    }
-
-    /// A note where a table's header may be data.
-    fn doubt(&self, input: &Dataset, progress: &Progress) {
-        if let Some(header) = input.doubtful_header().filter(|_| !self.quiet) {
-            progress.note(&format!("the header is '{header}', a number; --no-header sorts it too"));
-        }
-    }
-
-    /// Checks that the elements to be written are of the type that the output's name promises.
-    fn check_promise(&self, element: Option<ElementType>) -> anyhow::Result<()> {
-        if let (Some(promised), Some(element)) = (self.output_element, element)
-            && promised != element
-        {
-            bail!(
-                "{}: the data is {element}, not {promised}; --type {promised} reads it so, --to bin writes {element} there",
-                human::path(self.output.as_deref().unwrap_or(Path::new(""))),
-            );
-        }
-        Ok(())
+        Ok(Devices::new(Wanted::named(&self.device)?, method, selection, !self.quiet, progress))
     }
 }
 
@@ -144,181 +95,99 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     format::check_output(args.output.as_deref(), args.to, Some(&args.order))?;
-    let (file, is_typed_in, merges) = (FileAsKey::of(&args.order), args.order.files.is_empty(), args.merge);
+    let file = FileAsKey::of(&args.order);
     file.check()?;
-    if is_typed_in {
+    if args.order.files.is_empty() {
         meant::tell_of_terminal(args.quiet);
     }
-    let options = Options::new(args)?;
-    let done = if merges { merge::run(&options) } else { sort(&options, &file) };
-    done.map_err(|error| file.explain(error))?;
+    args.output = format::unless_stdout(args.output);
+    sort(&args, &file).map_err(|error| file.explain(error))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn sort(options: &Options, file: &FileAsKey) -> anyhow::Result<()> {
-    let begin = Instant::now();
-    let progress = Progress::new(options.progress);
-    options.note().into_iter().for_each(|note| progress.note(note));
-    let mut devices = options.devices();
-    let how = options.input.how()?;
-    let mut expected = options.expected();
-    if let (Some(expected), Some(n)) = (&mut expected, pipeline::count(&how)) {
-        expected.n = n;
-    }
-    let budget = options.budget();
-    // A GPU that pays for all of them may not for as many as there is memory for, in which its driver may not start.
-    let at_once =
-        |expected: Expected| Expected { n: budget.at_once(expected.n, expected.shape.key), ..expected };
-    devices.expect(expected.map(at_once));
-    // Opened before the work, to detect a bad path early.
-    let output = options.output.as_deref().map_or_else(Output::stdout, Output::file)?;
-    let watched = options.watched(&progress);
-    let timing = thread::scope(|scope| {
-        let fits = || expected.is_some_and(|expected| budget.fits_elements(expected.n, expected.shape.key));
-        let coming = (devices.is_starting() && fits())
-            .then(|| pipeline::read_meanwhile(&how, &watched, scope))
-            .flatten();
-        if let Some(input) = coming {
-            return sort_one(options, input, output, &mut devices, &progress, begin);
+fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
+    let progress = Progress::new(args.when());
+    let output = args.output.as_deref();
+    let to_terminal = output.is_none() && io::stdout().is_terminal();
+    let sort = options::sort(args)?.progress(watched(&progress, to_terminal));
+    let mut job = sort.resolve(output)?;
+    let told = Told::of(args, output, &mut job)?;
+    job.last();
+    options::note(job.taken()).filter(|_| !args.quiet).into_iter().for_each(|note| progress.note(note));
+    let to = output.map_or(To::Stdout, To::File);
+    let report = if args.merge {
+        job.merge(to)?
+    } else {
+        let mut devices = args.devices(&progress)?;
+        if file.is_none() {
+            job.run(&mut devices, to)?
+        } else {
+            let loaded = job.load()?;
+            if loaded.is_nothing() {
+                file.refuse()?;
+            }
+            job.finish(loaded, &mut devices, to)?
         }
-        let mut parts = Parts::new(&options.input.inputs, &how, &budget, &watched);
-        let first = parts.next_part()?;
-        if first.bytes == 0 && parts.is_over() {
-            file.refuse()?;
-        }
-        sort_all(options, first, parts, output, &mut devices, &progress, begin)
-    })?;
-    drop(progress);
-    timing.map_or(Ok(()), |timing| tell(&timing, options))
-}
-
-/// Sorts an input, of which this is the first part, into an output; returns the timing if it is wanted.
-fn sort_all(
-    options: &Options,
-    first: Dataset<'static>,
-    parts: Parts,
-    output: Output,
-    devices: &mut Devices,
-    progress: &Progress,
-    begin: Instant,
-) -> anyhow::Result<Option<Timing>> {
-    if parts.is_over() {
-        return sort_one(options, first, output, devices, progress, begin);
-    }
-    sort_parts(options, first, parts, output, devices, progress, begin)
-}
-
-/// Sorts an input into an output; returns the timing if it is wanted.
-fn sort_one(
-    options: &Options,
-    mut input: Dataset,
-    mut output: Output,
-    devices: &mut Devices,
-    progress: &Progress,
-    begin: Instant,
-) -> anyhow::Result<Option<Timing>> {
-    let (n, bytes, ask) = (input.len(), input.bytes, &options.ask);
-    options.doubt(&input, progress);
-    let element = input.written(ask);
-    options.check_promise(element.filter(|_| n > 0))?;
-    if ask.selection == Selection::ALL {
-        let as_read = ask.format == options.input.format && !ask.format.is_bits() && !ask.positions;
-        output.expect(match element {
-            // Printed as read, or shorter.
-            _ if as_read => bytes,
-            Some(element) if ask.format.is_bits() => (n * element.bytes()) as u64,
-            _ => (n * LEAST_PRINTED) as u64,
-        });
-    }
-    let shape = input.shape(ask);
-    let chosen = devices.choose(n as u64, shape, input.unread(), progress)?;
-    if chosen.sorter.device().is_none() && !ask.selection.is_few(n as u64) {
-        // Both the sort and the output need a second buffer.
-        let record = shape.key_bytes() + if shape.positions { 8 } else { 0 };
-        memory::ensure("this sort", n as u64 * record + output.taking())?;
-    }
-    let types = input.types.clone();
-    let counts = input.counts();
-    let watched = options.watched(progress);
-    let done = input.order(&chosen.sorter, *ask, &watched)?.write(&mut output, &watched)?;
-    let start = Instant::now();
-    options.finish(output)?;
-    options.lost(counts.comments).into_iter().for_each(|note| progress.note(&note));
-    if options.timing.is_none() {
-        return Ok(None);
-    }
-    let mut timing = Timing::new(n, types, &chosen.sorter, &done.report, options.why(chosen.why));
-    timing.bytes = bytes;
-    timing.left_out = LeftOut { repeated: done.repeated as u64, cut: done.cut as u64, counts };
-    timing.type_assumed = options.input.type_assumed;
-    if timing.type_assumed {
-        timing.why.push_str("; the type is assumed");
-    }
-    timing.ms.read = milliseconds(done.reading);
-    timing.ms.parse = milliseconds(done.parsing);
-    timing.ms.device += milliseconds(chosen.started);
-    timing.ms.write = milliseconds(done.writing + start.elapsed());
-    timing.ms.total = milliseconds(begin.elapsed());
-    Ok(Some(timing))
-}
-
-/// Sorts an input in parts, of which this is the first, and merges them into an output.
-fn sort_parts(
-    options: &Options,
-    mut first: Dataset<'static>,
-    mut parts: Parts,
-    mut output: Output,
-    devices: &mut Devices,
-    progress: &Progress,
-    begin: Instant,
-) -> anyhow::Result<Option<Timing>> {
-    /// With less memory, what the allocator keeps for later matters.
-    const LITTLE: u64 = 1 << 28;
-    if parts.budget().total() < LITTLE {
-        crate::allocator::keep_little();
-    }
-    options.doubt(&first, progress);
-    let chosen = devices.choose(first.len() as u64, first.shape(&options.ask), 0, progress)?;
-    let mut folders = options.folders().within(parts.budget());
-    let runs = Runs::of(first, &mut parts, options.ask, &chosen.sorter, &mut folders)?;
-    options.check_promise(parts.written(&options.ask, runs.records()))?;
-    let watched = options.watched(progress);
-    let (done, report) = runs.merge(&parts, &mut output, &watched)?;
-    let start = Instant::now();
-    options.finish(output)?;
-    options.lost(done.counts.comments).into_iter().for_each(|note| progress.note(&note));
-    if options.timing.is_none() {
-        return Ok(None);
-    }
-    let why = format!("{}; more than {} of memory", chosen.why, human::bytes(parts.budget().total()));
-    let why = options.why(why);
-    let mut timing = Timing::new(done.n as usize, done.types, &chosen.sorter, &report, why);
-    timing.bytes = done.bytes;
-    let cut = done.n - done.repeated - done.written;
-    timing.left_out = LeftOut { repeated: done.repeated, cut, counts: done.counts };
-    timing.type_assumed = options.input.type_assumed;
-    (timing.runs, timing.spilled_bytes) = (done.runs, done.spilled_bytes);
-    timing.ms.read = milliseconds(done.reading);
-    timing.ms.parse = milliseconds(done.parsing);
-    timing.ms.device += milliseconds(chosen.started);
-    timing.ms.write = milliseconds(done.writing);
-    timing.ms.merge = milliseconds(done.merging + start.elapsed());
-    timing.ms.total = milliseconds(begin.elapsed());
-    Ok(Some(timing))
-}
-
-fn tell(timing: &Timing, options: &Options) -> anyhow::Result<()> {
-    let line = match options.form {
-        TimingForm::Brief => timing.brief(),
-        TimingForm::Full => timing.to_string(),
-        TimingForm::Json => serde_json::to_string(timing)?,
     };
-    match options.timing {
-        None => {}
-        Some(TimingTo::Stdout) => super::print(&format!("{line}\n"))?,
-        Some(TimingTo::StdoutComment) => super::print(&format!("# {line}\n"))?,
-        // At once, since others may write there, too.
-        Some(TimingTo::Stderr) => drop(io::stderr().write_all(format!("{line}\n").as_bytes())),
+    told.notes(&report, &progress);
+    drop(progress);
+    told.timing(args, &job, &report, None)
+}
+
+impl Told {
+    /// What is told of a job into this output; `None` is standard output.
+    fn of(args: &SortArgs, output: Option<&Path>, job: &mut Job) -> anyhow::Result<Self> {
+        if output.is_none() && io::stdout().is_terminal() {
+            job.print();
+        }
+        Ok(Self {
+            timing: options::timing(args, output.is_none(), job.format())?,
+            form: TimingForm::of(args),
+            quiet: args.quiet,
+            replaces_input: options::replaces_input(&args.order, output),
+            merges: args.merge,
+        })
     }
-    Ok(())
+
+    /// What may be otherwise than it seems.
+    fn notes(&self, report: &Report, progress: &Progress) {
+        if self.quiet {
+            return;
+        }
+        if let Some(header) = &report.doubtful_header {
+            progress.note(&format!("the header is '{header}', a number; --no-header sorts it too"));
+        }
+        if report.counts.comments > 0 && self.replaces_input {
+            progress.note(&options::lost(report.counts.comments));
+        }
+    }
+
+    /// The timing, if it is wanted, of a file if there are several.
+    fn timing(
+        &self,
+        args: &SortArgs,
+        job: &Job,
+        report: &Report,
+        file: Option<&Path>,
+    ) -> anyhow::Result<()> {
+        let Some(to) = self.timing else { return Ok(()) };
+        let mut why = if self.merges { "--merge takes inputs as they come" } else { &report.why }.to_owned();
+        if let Some(taken) = job.taken() {
+            why = format!("{why}; {}", options::why(taken, &args.order));
+        }
+        let mut timing = Timing::new(report, why, job.type_is_assumed() && !self.merges);
+        timing.file = file.map(|file| file.display().to_string());
+        let line = match self.form {
+            TimingForm::Brief => timing.brief(),
+            TimingForm::Full => timing.to_string(),
+            TimingForm::Json => serde_json::to_string(&timing)?,
+        };
+        match to {
+            TimingTo::Stdout => super::print(&format!("{line}\n"))?,
+            TimingTo::StdoutComment => super::print(&format!("# {line}\n"))?,
+            // At once, since others may write there, too.
+            TimingTo::Stderr => drop(io::stderr().write_all(format!("{line}\n").as_bytes())),
+        }
+        Ok(())
+    }
 }

@@ -6,16 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail, ensure};
 use console::Term;
 use gpusort::ErrorKind;
+use gpusort::files::command::write_keys;
+use gpusort::files::{Output, Sort};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human::{self, grouped};
-use gpusort::unstable::io::records::write_text;
-use gpusort::unstable::io::{Output, Print};
 use gpusort::unstable::key::{ElementType, KeyMap};
 use gpusort::unstable::memory;
-use gpusort::unstable::pipeline::{Parts, Unwatched};
 use gpusort::unstable::plan::{Algorithm, Limits, Plan, Shape, Variant};
-use gpusort::unstable::runs::Budget;
 use gpusort::unstable::trace::{
     FEW, Look, MOST, Panel, Played, Trace, list, measure, network, svg, write_json,
 };
@@ -25,7 +23,7 @@ use super::args::{OrderArgs, TraceArgs};
 use super::bench::{check_place, has_colours};
 use super::device::Device;
 use super::format::{check_picture, unless_stdout};
-use super::sort::options::{self, InputOptions, Surroundings};
+use super::sort::options;
 
 /// The number of elements where neither a file nor a number is given.
 const COUNT: u64 = 16;
@@ -293,7 +291,7 @@ fn labels(keys: &Words, order: KeyMap) -> anyhow::Result<Vec<String>> {
         Words::Wide(_) => sorted_of::<u64>(keys).into(),
     };
     let mut text = Vec::new();
-    write_text(sorted, order, Print::Shortest, &mut text, |_| {})?;
+    write_keys(&sorted, order, true, &mut text)?;
     Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
 }
 
@@ -322,17 +320,11 @@ fn elements(args: TraceArgs) -> anyhow::Result<Elements> {
     let name = human::path(&args.files[0]);
     let mut order = OrderArgs::of(args.files, args.from, args.element);
     options::expand(&mut order)?;
-    let input = InputOptions::new(order, Surroundings { of_numbers: true, ..Surroundings::default() })?;
-    let is_table = || anyhow!("{name}: a table; trace takes numbers alone, in text, binary or .npy");
-    ensure!(!input.has_rows(), is_table());
-    let how = input.how()?;
-    let budget = Budget::default();
-    let mut parts = Parts::new(&input.inputs, &how, &budget, &Unwatched);
-    let part = parts.next_part()?;
+    let job = Sort::new().options(options::of(&order)?.of_numbers()).resolve(None)?;
+    ensure!(!job.has_rows(), "{name}: a table; trace takes numbers alone, in text, binary or .npy");
     let too_much =
         || anyhow!("{name}: more than the memory holds; -n takes the first elements of a smaller file");
-    ensure!(parts.is_over(), too_much());
-    let (keys, order) = part.into_keys()?.ok_or_else(is_table)?;
+    let (keys, order) = job.numbers()?.ok_or_else(too_much)?;
     let keys = match count {
         None => keys,
         Some(count) => {

@@ -14,7 +14,7 @@ use gpusort::unstable::bench::statistics::median;
 use gpusort::unstable::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
 use gpusort::unstable::gpu::adapter;
 use gpusort::unstable::human::{self, grouped, time};
-use gpusort::unstable::io;
+use gpusort::files;
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::plan::{Algorithm, RadixFrom, Shape};
 use gpusort::{AdapterInfo, Select};
@@ -67,7 +67,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
         let [folder, error] = [human::path(folder), human::system(&error)];
         anyhow!("{folder}: no folder for settings: {error}")
     })?;
-    let mut output = io::Output::file(&file)?;
+    let mut output = files::Output::file(&file)?;
     let gpu = find_gpu(&Device::named(&args.device)?)?;
     let progress = Progress::new(args.progress.progress);
     let rising = std::iter::successors(Some(cost::FEWEST), |size| size.checked_mul(16));

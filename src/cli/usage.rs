@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use gpusort::unstable::human;
-use gpusort::unstable::io::Input;
+use gpusort::files::Input;
 
 use super::meant;
 

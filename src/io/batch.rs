@@ -434,7 +434,7 @@ impl<'a> Batches<'a> {
             Kind::Text(per_line) => Form::Tokens(per_line),
             _ => Form::Rows(how.kind.dialect()),
         };
-        let chunks = Chunks::new(inputs, form, how.by.columns.len(), budget);
+        let chunks = Chunks::new(inputs, form, how.by.keys.len(), budget);
         let (known, head, counts) = (Known::default(), Vec::new(), Counts::default());
         Self {
             how,

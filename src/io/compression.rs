@@ -3,20 +3,14 @@
 //! Both are members (frames) one after the other, each with a checksum, mostly. What is text may be compressed whatever it is
 //! called, since its first bytes tell; of binary data any first bytes may be elements, so only a name tells.
 
-#[cfg(feature = "cli")]
 mod foreign;
-#[cfg(feature = "cli")]
 mod reader;
-#[cfg(feature = "cli")]
 mod writer;
 
 use std::path::Path;
 
-#[cfg(feature = "cli")]
 pub(super) use self::foreign::Unread;
-#[cfg(feature = "cli")]
 pub use self::reader::{Reader, Together};
-#[cfg(feature = "cli")]
 pub use self::writer::Writer;
 
 /// A form of compressed data.
@@ -42,7 +36,7 @@ impl Compression {
     /// That of a file with this name, and its name without the extension for it.
     #[must_use]
     pub fn of_name(path: &Path) -> Option<(Self, &Path)> {
-        let extension = path.extension().filter(|_| cfg!(feature = "cli"))?;
+        let extension = path.extension()?;
         let compression = match extension.to_ascii_lowercase().to_str()? {
             "gz" => Self::Gzip,
             "zst" => Self::Zstd,
@@ -53,7 +47,6 @@ impl Compression {
 }
 
 /// What data begins with.
-#[cfg(feature = "cli")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beginning {
     Of(Compression),
@@ -64,7 +57,6 @@ enum Beginning {
     Short,
 }
 
-#[cfg(feature = "cli")]
 impl Beginning {
     /// That many bytes tell in any case.
     const LONGEST: usize = foreign::LONGEST;
@@ -96,7 +88,6 @@ impl Beginning {
 /// # Errors
 ///
 /// Its first bytes are those of what is not read.
-#[cfg(feature = "cli")]
 pub(super) fn of_content(mut read: impl FnMut(&mut [u8]) -> usize) -> Result<Option<Compression>, Unread> {
     let mut bytes = [0; Beginning::LONGEST];
     let count = read(&mut bytes);
@@ -107,7 +98,7 @@ pub(super) fn of_content(mut read: impl FnMut(&mut [u8]) -> usize) -> Result<Opt
     }
 }
 
-#[cfg(all(test, feature = "cli"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

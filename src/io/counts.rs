@@ -4,28 +4,20 @@ use crate::order::Class;
 
 /// Counts of the records and lines that are not numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize))]
 pub struct Counts {
     /// NaN.
-    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub nan: u64,
     /// Empty fields.
-    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub empty: u64,
     /// Fields that are not numbers.
-    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub invalid: u64,
     /// Records left out because of an invalid field.
-    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub skipped: u64,
     /// Blank lines that are not rows.
-    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub blank: u64,
     /// Comments that are no records, and are not written.
-    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub comments: u64,
     /// Integers that the requested type of floats does not hold exactly.
-    #[cfg_attr(feature = "cli", serde(skip_serializing_if = "crate::timing::is_none"))]
     pub rounded: u64,
 }
 

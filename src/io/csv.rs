@@ -7,8 +7,8 @@
 mod column;
 mod dialect;
 mod header;
+mod key;
 mod rows;
-mod sort_key;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -36,14 +36,13 @@ pub use self::dialect::{Dialect, Fields};
 pub(super) use self::header::{Found, Header};
 use self::rows::{Line, Row, RowReader, UNCLOSED};
 pub(super) use self::rows::{end_of_first_row, end_of_rows, lacking_end};
-pub use self::sort_key::SortKey;
+pub use self::key::{Key, SortKey};
 
 /// The sort key of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct By {
-    /// The columns, most significant first: header names or numbers from 1, optionally with `:r` or `:a` for
-    /// a direction of their own, or [`SortKey`]s. Empty means the only column.
-    pub columns: Vec<String>,
+    /// The keys, most significant first. Empty means the only column.
+    pub keys: Vec<Key>,
     /// The requested type.
     pub element: Option<ElementType>,
     /// The order of every column without a direction of its own.
@@ -54,7 +53,7 @@ impl By {
     /// The same for inputs of this kind: text has one key, whatever columns are named.
     fn of(&self, kind: &Kind) -> Cow<'_, Self> {
         match kind {
-            Kind::Text(_) => Cow::Owned(Self { columns: Vec::new(), ..self.clone() }),
+            Kind::Text(_) => Cow::Owned(Self { keys: Vec::new(), ..self.clone() }),
             _ => Cow::Borrowed(self),
         }
     }
@@ -501,7 +500,7 @@ impl<'a> Layout<'a> {
         let table = text.parts.first().map_or("", |part| &part.name);
         let keys = match fields {
             _ if is_empty => Vec::new(),
-            Fields::Tokens if by.columns.is_empty() => vec![Found::of_tokens(by.order)],
+            Fields::Tokens if by.keys.is_empty() => vec![Found::of_tokens(by.order)],
             _ => header.find(by, table)?,
         };
         let rows = RowReader::new(fields, header.columns, Found::by_column(&keys), by);
@@ -513,7 +512,7 @@ impl<'a> Layout<'a> {
     /// The header of a key column, if it is a number and was not requested by name.
     fn doubtful_header(&self, dialect: Dialect, by: &By) -> Option<String> {
         let is_number = |key: &&Found| super::number::spelled(trimmed(key.name.as_bytes())).is_some();
-        let is_named = |key: &&Found| by.columns.iter().any(|named| named.starts_with(&key.name));
+        let is_named = |key: &&Found| by.keys.iter().any(|named| named.names(&key.name));
         let doubtful = self.keys.iter().find(|key| is_number(key) && !is_named(key));
         let may_be_data = dialect.header && dialect.fields.are_quoted();
         doubtful.filter(|_| may_be_data).map(|key| key.name.clone())

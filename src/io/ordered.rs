@@ -3,6 +3,8 @@
 mod elements;
 mod records;
 
+use std::fmt;
+
 use super::batch::{Ahead, Batches, How, Kind, Piece, Stretches};
 use super::binary::{self, Source};
 use super::counts::Counts;
@@ -27,6 +29,12 @@ pub struct Disorder {
     pub value: String,
     /// That of the record before it.
     pub before: String,
+}
+
+impl fmt::Display for Disorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: disorder: {} after {}", self.place, self.value, self.before)
+    }
 }
 
 /// Bytes read at once from all inputs together, where there are few cores.

@@ -12,29 +12,31 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use self::replacement::Replacement;
-#[cfg(feature = "cli")]
 use super::compression::{self, Compression};
+use super::npy;
 use super::source::Input;
 use crate::error::{Error, ErrorKind};
+use crate::files::Cancel;
 use crate::human;
+use crate::key::ElementType;
 use crate::runs::{Spill, Spilled};
 
 pub use self::under_way::{Exit, end_process, remove_temporary};
 
 /// An open output. A file that it replaces stays untouched until [`Output::finish`].
-pub struct Output {
-    to: Destination,
+pub struct Output<'w> {
+    to: Destination<'w>,
     /// Compresses what is written, where the file's name says so.
-    #[cfg(feature = "cli")]
     compressing: Option<compression::Writer>,
+    cancel: Cancel,
 }
 
-enum Destination {
+enum Destination<'w> {
     /// Standard output on systems without file descriptors.
     #[cfg(not(unix))]
     Stdout(io::Stdout),
-    /// A buffer in memory.
-    Memory(Vec<u8>),
+    /// Whatever this is.
+    Writer(&'w mut (dyn Write + Send)),
     /// A run in a temporary file.
     Spill(Box<Spill>),
     /// A device, a pipe or standard output, written directly.
@@ -43,13 +45,15 @@ enum Destination {
     Replacing(Box<Replacement>),
 }
 
-impl Output {
-    fn to(to: Destination) -> Self {
-        Self {
-            to,
-            #[cfg(feature = "cli")]
-            compressing: None,
-        }
+impl<'w> Output<'w> {
+    fn to(to: Destination<'w>) -> Self {
+        Self { to, compressing: None, cancel: Cancel::default() }
+    }
+
+    /// The same, which nothing is written to any more once this says so.
+    #[must_use]
+    pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Self {
+        Self { cancel: cancel.clone(), ..self }
     }
 
     /// Standard output.
@@ -77,16 +81,9 @@ impl Output {
         }
     }
 
-    /// A buffer in memory, for [`Output::into_bytes`].
-    #[must_use]
-    pub fn memory() -> Self {
-        Self::to(Destination::Memory(Vec::new()))
-    }
-
-    /// What was written to memory; empty for other destinations.
-    #[must_use]
-    pub fn into_bytes(self) -> Vec<u8> {
-        if let Destination::Memory(bytes) = self.to { bytes } else { Vec::new() }
+    /// This writer.
+    pub(crate) fn writer(writer: &'w mut (dyn Write + Send)) -> Self {
+        Self::to(Destination::Writer(writer))
     }
 
     /// A run, for [`Output::into_spilled`].
@@ -111,25 +108,19 @@ impl Output {
     /// The folder is not writable or does not exist; the path is a directory.
     pub fn file(path: &Path) -> Result<Self, Error> {
         let to = Self::destination(path)?;
-        #[cfg(feature = "cli")]
         let compressing =
             Compression::of_name(path).map(|(compression, _)| compression::Writer::new(compression));
-        Ok(Self {
-            to,
-            #[cfg(feature = "cli")]
-            compressing,
-        })
+        Ok(Self { compressing, ..Self::to(to) })
     }
 
     /// The same output, compressed so where its name does not say that it is compressed.
-    #[cfg(feature = "cli")]
     #[must_use]
-    pub fn compressed_as(mut self, compression: Option<Compression>) -> Self {
+    pub(crate) fn compressed_as(mut self, compression: Option<Compression>) -> Self {
         self.compressing = self.compressing.or(compression.map(compression::Writer::new));
         self
     }
 
-    fn destination(path: &Path) -> Result<Destination, Error> {
+    fn destination(path: &Path) -> Result<Destination<'w>, Error> {
         let refused = |problem: &str| {
             let problem = format!("cannot write: {problem}");
             Error::new(ErrorKind::Output { path: path.to_owned(), problem })
@@ -175,9 +166,18 @@ impl Output {
         Ok(Destination::Replacing(Box::new(replacement)))
     }
 
+    /// Begins a .npy file of so many elements.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    #[doc(hidden)]
+    pub fn write_header(&mut self, element: ElementType, count: u64) -> Result<(), Error> {
+        self.write_all(&npy::Header::of(element, count)).map_err(|error| self.failed(error))
+    }
+
     /// Reserves disk space for about `bytes` more bytes, which speeds up writing a new file, where supported.
     pub fn expect(&mut self, bytes: u64) {
-        #[cfg(feature = "cli")]
         if self.compressing.is_some() {
             return;
         }
@@ -211,7 +211,6 @@ impl Output {
     }
 
     fn finish_as(mut self, last: bool) -> Result<(), Error> {
-        #[cfg(feature = "cli")]
         if let Some(mut compressing) = self.compressing.take() {
             compressing.finish(&mut self.to).map_err(|error| self.failed(error))?;
         }
@@ -239,11 +238,11 @@ impl Output {
         Error::io(self.name(), "write", error)
     }
 
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match &self.to {
             #[cfg(not(unix))]
             Destination::Stdout(_) => "standard output".to_owned(),
-            Destination::Memory(_) => "memory".to_owned(),
+            Destination::Writer(_) => "the output".to_owned(),
             Destination::Spill(spill) => spill.name().to_owned(),
             Destination::Through { name, .. } => name.clone(),
             Destination::Replacing(replacement) => human::path(replacement.target()),
@@ -251,9 +250,9 @@ impl Output {
     }
 }
 
-impl Write for Output {
+impl Write for Output<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        #[cfg(feature = "cli")]
+        self.cancel.check()?;
         if let Some(compressing) = &mut self.compressing {
             return compressing.write(bytes, &mut self.to).map(|()| bytes.len());
         }
@@ -265,12 +264,12 @@ impl Write for Output {
     }
 }
 
-impl Write for Destination {
+impl Write for Destination<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             #[cfg(not(unix))]
             Self::Stdout(stdout) => stdout.write(bytes),
-            Self::Memory(memory) => memory.write(bytes),
+            Self::Writer(writer) => writer.write(bytes),
             Self::Spill(spill) => spill.write(bytes),
             Self::Through { file, .. } => file.write(bytes),
             Self::Replacing(replacement) => replacement.write(bytes),
@@ -281,7 +280,8 @@ impl Write for Destination {
         match self {
             #[cfg(not(unix))]
             Self::Stdout(stdout) => stdout.flush(),
-            Self::Memory(_) | Self::Spill(_) => Ok(()),
+            Self::Writer(writer) => writer.flush(),
+            Self::Spill(_) => Ok(()),
             Self::Through { file, .. } => file.flush(),
             Self::Replacing(_) => Ok(()),
         }

@@ -13,6 +13,7 @@ use super::number::{ends_line, is_space};
 use crate::error::Error;
 use crate::error::Hint;
 use crate::file::{fill, fill_at, read_at};
+use crate::files::Cancel;
 use crate::human;
 use crate::parallel;
 
@@ -27,8 +28,70 @@ pub enum Input {
     Memory(Memory),
     /// What may be compressed.
     Compressed(Box<Compressed>),
+    /// A reader, which gives its bytes once.
+    Reader(Reader),
     /// What was begun.
     Begun(Box<Begun>),
+    /// What may be cancelled.
+    Cancellable(Box<(Input, Cancel)>),
+}
+
+/// A reader with a name for messages.
+#[derive(Clone)]
+pub struct Reader {
+    name: String,
+    reader: Arc<Mutex<Option<Box<dyn Read + Send>>>>,
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Reader").field(&self.name).finish()
+    }
+}
+
+impl PartialEq for Reader {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.reader, &other.reader)
+    }
+}
+
+impl Eq for Reader {}
+
+impl Reader {
+    fn open(&self) -> io::Result<Box<dyn Read + Send + Sync>> {
+        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+        reader.map_or_else(
+            || Err(io::Error::other("it was read already")),
+            |reader| Ok(Box::new(Alone(Mutex::new(reader))) as Box<dyn Read + Send + Sync>),
+        )
+    }
+}
+
+/// What only one thread reads at a time.
+struct Alone(Mutex<Box<dyn Read + Send>>);
+
+impl Read for Alone {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner).read(room)
+    }
+}
+
+impl<P: AsRef<Path> + ?Sized> From<&P> for Input {
+    fn from(path: &P) -> Self {
+        Self::File(path.as_ref().to_owned())
+    }
+}
+
+impl From<PathBuf> for Input {
+    fn from(path: PathBuf) -> Self {
+        Self::File(path)
+    }
+}
+
+impl From<String> for Input {
+    fn from(path: String) -> Self {
+        Self::File(path.into())
+    }
 }
 
 /// An input that may be compressed.
@@ -78,6 +141,24 @@ impl Read for MemoryReader {
 }
 
 impl Input {
+    /// What this reader gives, with a name for messages. It is read once, as it comes.
+    #[must_use]
+    pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
+        let reader: Box<dyn Read + Send> = Box::new(reader);
+        Self::Reader(Reader { name: name.into(), reader: Arc::new(Mutex::new(Some(reader))) })
+    }
+
+    /// These bytes, with a name for messages.
+    #[must_use]
+    pub fn bytes(name: &str, bytes: &[u8]) -> Self {
+        Self::Memory(Memory::new(name, bytes, &[]))
+    }
+
+    /// The same, of which reading may be cancelled.
+    pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Self {
+        Self::Cancellable(Box::new((self, cancel.clone())))
+    }
+
     /// The content of this input where it is compressed: so, or as its first bytes tell. Decompressing takes a small part of
     /// this memory.
     #[must_use]
@@ -90,7 +171,18 @@ impl Input {
         match self {
             Self::Compressed(compressed) => compressed.input.as_it_is(),
             Self::Begun(begun) => begun.input.as_it_is(),
+            Self::Cancellable(inner) => inner.0.as_it_is(),
             input => input,
+        }
+    }
+
+    /// Whether reading it is to end.
+    fn cancel(&self) -> Cancel {
+        match self {
+            Self::Compressed(compressed) => compressed.input.cancel(),
+            Self::Begun(begun) => begun.input.cancel(),
+            Self::Cancellable(inner) => inner.1.clone(),
+            _ => Cancel::default(),
         }
     }
 
@@ -113,7 +205,8 @@ impl Input {
             Self::Stdin => "standard input".to_owned(),
             Self::File(path) => human::path(path),
             Self::Memory(memory) => memory.name.clone(),
-            Self::Compressed(_) | Self::Begun(_) => String::new(),
+            Self::Reader(reader) => reader.name.clone(),
+            Self::Compressed(_) | Self::Begun(_) | Self::Cancellable(_) => String::new(),
         }
     }
 
@@ -126,6 +219,9 @@ impl Input {
     /// The size in bytes, if it is known in advance.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
+        if let Self::Cancellable(inner) = self {
+            return inner.0.size();
+        }
         if let Self::Compressed(compressed) = self
             && compressed.is_compressed()
         {
@@ -154,7 +250,7 @@ impl Input {
             let metadata = match self.as_it_is() {
                 Self::Stdin => stdin().and_then(|file| file.metadata()),
                 Self::File(path) => std::fs::metadata(path),
-                Self::Memory(_) | Self::Compressed(_) | Self::Begun(_) => return false,
+                _ => return false,
             };
             metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == (other.dev(), other.ino()))
         }
@@ -178,7 +274,7 @@ impl Input {
         if !metadata.is_file() {
             return Ok(None);
         }
-        let file = RegularFile { name: self.name(), file, size: metadata.len() };
+        let file = RegularFile { name: self.name(), file, size: metadata.len(), cancel: self.cancel() };
         if let Self::Compressed(compressed) = self
             && (compressed.compression.is_some()
                 || file.compression().map_err(|it| unread(self.name(), &it))?.is_some())
@@ -200,6 +296,9 @@ impl Input {
         if let Self::Compressed(compressed) = self {
             return Ok(compressed.opened(compressed.input.open_to_read()?));
         }
+        if let Self::Cancellable(inner) = self {
+            return Ok(Opened { cancel: inner.1.clone(), ..inner.0.open_to_read()? });
+        }
         let Some(file) = self.open_regular()? else { return self.open() };
         let reader =
             Reopened { path: self.path().map(Path::to_owned).unwrap_or_default(), at: 0, size: file.size };
@@ -215,6 +314,12 @@ impl Input {
         let reader: Box<dyn Read + Send + Sync> = match self {
             Self::Compressed(compressed) => return Ok(compressed.opened(compressed.input.open()?)),
             Self::Begun(begun) => return begun.open(),
+            Self::Cancellable(inner) => {
+                return Ok(Opened { cancel: inner.1.clone(), ..inner.0.open()? });
+            }
+            Self::Reader(reader) => {
+                reader.open().map_err(|error| Error::io(self.name(), "read", error))?
+            }
             Self::Stdin => {
                 let stdin = stdin().map_err(|error| Error::io(self.name(), "read", error))?;
                 widen(&stdin);
@@ -259,11 +364,11 @@ impl Compressed {
 
     /// Its content, of which this is open as it is.
     fn opened(&self, opened: Opened) -> Opened {
-        let Opened { name, reader, size, is_ready, .. } = opened;
+        let Opened { name, reader, size, is_ready, cancel } = opened;
         let size = size.filter(|_| !self.is_compressed());
         let together = compression::Together::Sensible { memory: self.memory, is_ready };
         let reader = Box::new(compression::Reader::new(reader, self.compression, together));
-        Opened { name, reader, size, is_ready }
+        Opened { name, reader, size, is_ready, cancel }
     }
 }
 
@@ -379,6 +484,7 @@ pub(super) struct RegularFile {
     file: File,
     /// Size when it was opened, in bytes.
     pub(super) size: u64,
+    cancel: Cancel,
 }
 
 impl RegularFile {
@@ -389,7 +495,8 @@ impl RegularFile {
 
     /// Fills `room` from `place` on as far as the file goes.
     pub(super) fn read_at(&self, room: &mut [u8], place: u64) -> Result<usize, Error> {
-        fill_at(&self.file, room, place).map_err(|error| Error::io(&self.name, "read", error))
+        let read = self.cancel.check().and_then(|()| fill_at(&self.file, room, place));
+        read.map_err(|error| Error::io(&self.name, "read", error))
     }
 
     /// What comes before a line that begins at this place.
@@ -412,9 +519,9 @@ impl RegularFile {
 
     /// It as an input that begins at this place.
     pub(super) fn opened_at(self, place: u64) -> Opened {
-        let Self { name, file, size } = self;
+        let Self { name, file, size, cancel } = self;
         let reader = Box::new(ByAllCores { at: place, file, size });
-        Opened::new(name, reader, Some(size.saturating_sub(place)))
+        Opened { cancel, ..Opened::new(name, reader, Some(size.saturating_sub(place))) }
     }
 
     /// The whole file up to its current end, read by all cores.
@@ -485,6 +592,7 @@ pub struct Opened {
     pub(super) size: Option<u64>,
     /// Whether reading never waits for others.
     is_ready: bool,
+    cancel: Cancel,
 }
 
 impl fmt::Debug for Opened {
@@ -496,13 +604,14 @@ impl fmt::Debug for Opened {
 impl Opened {
     fn new(name: String, reader: Box<dyn Read + Send + Sync>, size: Option<u64>) -> Self {
         // Special files seem to be empty.
-        Self { name, reader, size, is_ready: size.is_some_and(|size| size > 0) }
+        let (is_ready, cancel) = (size.is_some_and(|size| size > 0), Cancel::default());
+        Self { name, reader, size, is_ready, cancel }
     }
 
     /// What the reader of a run gives, with a name for messages.
     pub(crate) fn of(name: &str, reader: impl Read + Send + Sync + 'static) -> Self {
         let (name, reader) = (name.to_owned(), Box::new(reader));
-        Self { name, reader, size: None, is_ready: true }
+        Self { name, reader, size: None, is_ready: true, cancel: Cancel::default() }
     }
 
     /// The same with these bytes before those that are left.
@@ -518,7 +627,8 @@ impl Opened {
 
     /// Fills `room` as far as the input goes; a partial fill means the end.
     pub(super) fn fill(&mut self, room: &mut [u8]) -> Result<usize, Error> {
-        fill(room, |room, _| self.reader.read(room)).map_err(|error| self.failed(error))
+        fill(room, |room, _| self.cancel.check().and_then(|()| self.reader.read(room)))
+            .map_err(|error| self.failed(error))
     }
 
     /// Whether reading never waits for others.
@@ -529,7 +639,7 @@ impl Opened {
     /// Reads what is available, waiting for at least one byte; 0 means the end.
     pub(super) fn read_some(&mut self, room: &mut [u8]) -> Result<usize, Error> {
         loop {
-            match self.reader.read(room) {
+            match self.cancel.check().and_then(|()| self.reader.read(room)) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 read => return read.map_err(|error| self.failed(error)),
             }

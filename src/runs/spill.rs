@@ -18,6 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::Budget;
 use crate::error::Error;
 use crate::file::{fill_at, is_in_memory, write_all_at};
+use crate::files::Cancel;
 use crate::human;
 use crate::parallel;
 
@@ -27,6 +28,7 @@ pub struct Folders {
     all: Vec<(PathBuf, Option<Arc<Store>>)>,
     next: usize,
     in_memory: Arc<InMemory>,
+    cancel: Cancel,
 }
 
 /// Bytes of files in folders that are in memory.
@@ -62,6 +64,7 @@ struct Store {
     places: Mutex<Places>,
     /// If it is in memory.
     in_memory: Option<Arc<InMemory>>,
+    cancel: Cancel,
 }
 
 /// Where blocks can be written in a file.
@@ -95,6 +98,7 @@ impl Store {
 
     /// Reads a block into as much room.
     fn read(&self, block: &Block, room: &mut [u8]) -> io::Result<()> {
+        self.cancel.check()?;
         if fill_at(&self.file, room, block.place)? < room.len() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -116,17 +120,22 @@ impl Drop for Store {
 }
 
 impl Folders {
-    /// These folders; without any, that of `TMPDIR`, else `/var/tmp`, else the system's.
+    /// These folders; without any `/var/tmp`, else the system's.
     #[must_use]
     pub fn new(mut folders: Vec<PathBuf>) -> Self {
         if folders.is_empty() {
-            let named = std::env::var_os("TMPDIR").filter(|name| !name.is_empty()).map(PathBuf::from);
             let usual = Some(PathBuf::from("/var/tmp")).filter(|folder| cfg!(unix) && folder.is_dir());
-            folders.push(named.or(usual).unwrap_or_else(std::env::temp_dir));
+            folders.push(usual.unwrap_or_else(std::env::temp_dir));
         }
         let all = folders.into_iter().map(|folder| (folder, None)).collect();
         let in_memory = InMemory { taken: AtomicU64::new(0), most: u64::MAX };
-        Self { all, next: 0, in_memory: Arc::new(in_memory) }
+        Self { all, next: 0, in_memory: Arc::new(in_memory), cancel: Cancel::default() }
+    }
+
+    /// The same, for runs that are not written or read any more once this says so.
+    #[must_use]
+    pub fn cancelled_by(self, cancel: &Cancel) -> Self {
+        Self { cancel: cancel.clone(), ..self }
     }
 
     /// Whether any of them is in memory.
@@ -157,7 +166,8 @@ impl Folders {
             let name = format!("a temporary file in {}", human::path(folder));
             let file = tempfile::tempfile_in(folder).map_err(|error| Error::io(&name, "create", error))?;
             let in_memory = is_in_memory(&file).then(|| self.in_memory.clone());
-            store.insert(Arc::new(Store { file, name, block, places: Mutex::default(), in_memory })).clone()
+            let (places, cancel) = (Mutex::default(), self.cancel.clone());
+            store.insert(Arc::new(Store { file, name, block, places, in_memory, cancel })).clone()
         };
         Ok(Spill { store, block: Vec::new(), blocks: Vec::new(), bytes: 0 })
     }
@@ -183,6 +193,7 @@ struct Block {
 impl Spill {
     fn write_block(&mut self) -> io::Result<()> {
         let length = self.block.len() as u64;
+        self.store.cancel.check()?;
         let place = self.store.place(length)?;
         write_all_at(&self.store.file, &self.block, place)?;
         self.blocks.push(Block { place, sum: xxh3_64(&self.block) });

@@ -2,73 +2,62 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::OnceLock;
-use std::time::Instant;
 use std::{fs, io, thread};
 
 use anyhow::{bail, ensure};
-use gpusort::unstable::io::How;
-use gpusort::unstable::io::{Input, Output};
-use gpusort::unstable::pipeline::{Dataset, Parts, Unwatched};
-use gpusort::unstable::runs::Budget;
+use gpusort::files::command::{Job, Loaded, To};
 use gpusort::unstable::{human, parallel};
 
-use super::options::Options;
-use super::{sort_all, tell};
+use super::{Told, options};
 use crate::cli::args::{OrderArgs, SortArgs};
 use crate::cli::device::Devices;
-use crate::cli::is_broken_pipe;
 use crate::cli::progress::Progress;
-use crate::cli::{format, hints};
+use crate::cli::{format, hints, is_broken_pipe};
 
 /// One file with its options.
-struct Job {
+struct One {
     file: PathBuf,
-    options: Options,
+    args: SortArgs,
+    job: Job<'static>,
+    told: Told,
     /// The output path.
     target: PathBuf,
-    in_place: bool,
-    how: OnceLock<How>,
-    /// That of one of two files, since the next one is read while one is sorted.
-    budget: Budget,
 }
 
-impl Job {
+impl One {
     /// The first part of it, mostly all, and what is left.
-    fn read(&self) -> anyhow::Result<(Dataset<'static>, Parts<'_>)> {
+    fn read(&self) -> anyhow::Result<Loaded<'_>> {
         let metadata = fs::metadata(&self.target);
         // A pipe would be drained, and then wait for a reader of the sorted data.
-        if self.in_place && metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        if self.args.in_place && metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
             bail!("{}: is no regular file, which --in-place could replace", human::path(&self.file));
         }
-        let input = &self.options.input;
-        let how = input.how()?;
-        let how = self.how.get_or_init(|| how);
-        let mut parts = Parts::new(&input.inputs, how, &self.budget, &Unwatched);
-        Ok((parts.next_part()?, parts))
+        Ok(self.job.load()?)
+    }
+
+    fn sort(&self, loaded: Loaded, devices: &mut Devices, progress: &Progress) -> anyhow::Result<()> {
+        let report = self.job.finish(loaded, devices, To::File(&self.target))?;
+        self.told.notes(&report, progress);
+        progress.suspend(|| self.told.timing(&self.args, &self.job, &report, Some(&self.file)))
     }
 }
 
 /// Sorts every file. Files that cannot be sorted are reported on stderr; the others are still sorted.
 pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let jobs = jobs(args)?;
-    // There is at least one job.
-    let first = &jobs[0];
-    let progress = Progress::new(first.options.progress);
-    let mut devices = first.options.devices();
-    let expected = jobs.iter().filter_map(|job| job.options.expected());
-    devices.expect(expected.max_by_key(|input| input.n));
+    let progress = Progress::new(args.when());
+    let mut devices = args.devices(&progress)?;
+    let expected = jobs.iter().filter_map(|one| one.job.expected());
+    devices.expect_one(expected.max_by_key(|input| input.n));
     thread::scope(|scope| {
-        let mut next = Some(parallel::meanwhile(scope, || first.read()));
+        let read = |number: usize| jobs.get(number).map(|one| parallel::meanwhile(scope, || one.read()));
+        let mut next = read(0);
         let mut failed = 0;
-        for (number, job) in jobs.iter().enumerate() {
-            let begin = Instant::now();
+        for (number, one) in jobs.iter().enumerate() {
             let Some(reading) = next.take() else { break };
-            let input = reading.wait();
-            next = jobs.get(number + 1).map(|job| parallel::meanwhile(scope, || job.read()));
-            match input
-                .and_then(|(first, parts)| sort_file(job, first, parts, &mut devices, &progress, begin))
-            {
+            let loaded = reading.wait();
+            next = read(number + 1);
+            match loaded.and_then(|loaded| one.sort(loaded, &mut devices, &progress)) {
                 Err(error) if is_broken_pipe(&error) => return Err(error),
                 Err(error) => {
                     progress.note(&hints::shown(&error));
@@ -82,26 +71,8 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     })
 }
 
-fn sort_file(
-    job: &Job,
-    first: Dataset<'static>,
-    parts: Parts,
-    devices: &mut Devices,
-    progress: &Progress,
-    begin: Instant,
-) -> anyhow::Result<()> {
-    let mut output = Output::file(&job.target)?;
-    if job.in_place {
-        output = output.compressed_as(job.options.input.inputs.first().and_then(Input::compression));
-    }
-    let timing = sort_all(&job.options, first, parts, output, devices, progress, begin)?;
-    let Some(mut timing) = timing else { return Ok(()) };
-    timing.file = Some(job.file.display().to_string());
-    progress.suspend(|| tell(&timing, &job.options))
-}
-
 /// The jobs of all files, at least one, determined before any of them is touched.
-fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
+fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
     let folder = format::unless_stdout(args.output.clone());
     if folder.is_none() && !args.in_place {
         ensure!(args.output.is_some(), "--each needs --in-place, or a folder for the sorted files with -o");
@@ -137,14 +108,14 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<Job>> {
         }
         let mut one = SortArgs { output: Some(target.clone()), ..rest.clone() };
         one.order.files.push(file.clone());
-        let options = Options::new(one)?;
+        let mut job = options::sort(&one)?.resolve(Some(&target))?;
         ensure!(
-            options.ask.format == options.input.format,
+            job.format() == job.input_format(),
             "{}: --each keeps a file's format, which is not what --to names",
             human::path(file)
         );
-        let (how, budget) = (OnceLock::new(), options.budget().shared_by(2));
-        jobs.push(Job { file: file.clone(), options, target, in_place: args.in_place, how, budget });
+        let told = Told::of(&one, Some(&target), &mut job)?;
+        jobs.push(One { file: file.clone(), args: one, job, told, target });
     }
     if let Some(folder) = folder
         && let Err(error) = fs::create_dir(&folder)

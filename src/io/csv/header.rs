@@ -1,7 +1,8 @@
 //! Column names and their lookup.
 
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr, unquoted};
-use super::{By, Dialect, SortKey};
+use super::key::{Column, Key, Reading};
+use super::{By, Dialect};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
 use crate::io::source::LineEnd;
@@ -94,18 +95,18 @@ impl Header {
     ///
     /// A column that does not exist, or whose name is ambiguous.
     pub(in crate::io) fn find(&self, by: &By, table: &str) -> Result<Vec<Found>, Error> {
-        let only = ["1".to_owned()];
-        let named = match &by.columns[..] {
+        let only = [Key::number(1)];
+        let keys = match &by.keys[..] {
             [] if self.columns == 1 => &only[..],
             [] => {
                 let problem = format!("there are the columns {}, and none is named", self.shown());
                 return Err(Error::input(table, problem).hinting(Hint::Column));
             }
-            named => named,
+            keys => keys,
         };
-        let mut found: Vec<Found> = Vec::with_capacity(named.len());
-        for named in named {
-            let column = self.find_one(named, by.order.descending, table)?;
+        let mut found: Vec<Found> = Vec::with_capacity(keys.len());
+        for key in keys {
+            let column = self.find_one(key, by.order.descending, table)?;
             // A repeated column would compare what is equal already.
             if found.iter().all(|other| other.index != column.index) {
                 found.push(column);
@@ -114,39 +115,34 @@ impl Header {
         Ok(found)
     }
 
-    fn find_one(&self, named: &str, descending: bool, table: &str) -> Result<Found, Error> {
-        let directed = |suffix: &str, descending| Some((named.strip_suffix(suffix)?, descending));
-        let whole = Some((named, descending));
-        let readings = [whole, directed(":r", true), directed(":a", false)].into_iter().flatten();
-        for (name, descending) in readings.clone() {
-            let all = self.names.iter().flatten().enumerate();
-            let mut same = all.filter(|(_, other)| *other == name.as_bytes()).map(|(index, _)| index);
-            match (same.next(), same.next()) {
-                (Some(index), Some(other)) => {
-                    let problem =
-                        format!("columns {} and {} are both called '{}'", index + 1, other + 1, quoted(name));
-                    return Err(Error::input(table, problem).hinting(Hint::ColumnNumber));
+    fn find_one(&self, key: &Key, descending: bool, table: &str) -> Result<Found, Error> {
+        let named = &key.said[..];
+        for Reading { column, descending: own } in &key.readings {
+            let (descending, name) = (own.unwrap_or(descending), || quoted(named));
+            match column {
+                Column::Name(name) => {
+                    let all = self.names.iter().flatten().enumerate();
+                    let mut same = all.filter(|(_, other)| *other == name.as_bytes()).map(|(index, _)| index);
+                    match (same.next(), same.next()) {
+                        (Some(index), Some(other)) => {
+                            let both = (index + 1, other + 1, quoted(name));
+                            let problem = format!("columns {} and {} are both called '{}'", both.0, both.1, both.2);
+                            return Err(Error::input(table, problem).hinting(Hint::ColumnNumber));
+                        }
+                        (Some(index), None) => return Ok(Found { index, name: name.clone(), descending }),
+                        (None, _) => {}
+                    }
                 }
-                (Some(index), None) => return Ok(Found { index, name: name.to_owned(), descending }),
-                (None, _) => {}
-            }
-        }
-        let numbers = readings.filter_map(|(number, descending)| Some((number.parse().ok()?, descending)));
-        let of_sort = match SortKey::parse(named) {
-            Some(Ok(key)) => Some((key.field, if key.has_own { key.reversed } else { descending })),
-            Some(Err(problem)) => {
-                return Err(Error::input(table, format!("key '{}': {problem}", quoted(named))));
-            }
-            None => None,
-        };
-        for (number, descending) in numbers.chain(of_sort) {
-            if let Some(index) = usize::checked_sub(number, 1)
-                && index < self.columns
-            {
-                let name = self.names.as_ref().and_then(|names| names.get(index));
-                let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
-                let name = name.unwrap_or_else(|| (index + 1).to_string());
-                return Ok(Found { index, name, descending });
+                Column::Number(number) => {
+                    if let Some(index) = number.checked_sub(1).filter(|&index| index < self.columns) {
+                        let name = self.names.as_ref().and_then(|names| names.get(index));
+                        let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
+                        return Ok(Found { index, name: name.unwrap_or_else(|| number.to_string()), descending });
+                    }
+                }
+                Column::Refused(problem) => {
+                    return Err(Error::input(table, format!("key '{}': {problem}", name())));
+                }
             }
         }
         if let Some((like, keys)) = self.meant(named).filter(|_| self.separator().is_none()) {
@@ -252,8 +248,8 @@ mod tests {
     fn found(header: &str, key: &str) -> Result<(usize, bool), Error> {
         let dialect = Dialect { fields: Fields::Quoted(b','), header: true, comments: false };
         let (_, header) = Header::read(header.as_bytes(), 0, header.len(), dialect).unwrap();
-        let columns = vec![key.to_owned(), key.to_owned()];
-        let by = By { columns, element: None, order: KeyOrder::ASCENDING };
+        let keys = vec![Key::parse(key), Key::parse(key)];
+        let by = By { keys, element: None, order: KeyOrder::ASCENDING };
         let found = header.find(&by, "t.csv")?;
         assert_eq!(found.len(), 1, "the second time is of no use");
         Ok((found[0].index, found[0].descending))

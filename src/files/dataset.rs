@@ -9,9 +9,6 @@
 //! that keep their spelling, or rows of a table. Elements of binary files may still be read while the first of them are
 //! on their way to a device, and blocks of sorted keys are written while later ones are on their way back.
 
-mod parts;
-mod runs;
-
 use std::io::{self, Write};
 use std::sync::mpsc;
 use std::thread::Scope;
@@ -23,6 +20,7 @@ use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, Source};
 use crate::io::records::{Print, write_text};
+use super::progress::{Phase, Watch};
 use crate::io::{Counts, Output, npy};
 use crate::io::{How, Kind};
 use crate::key::{ElementType, KeyMap, KeyWords};
@@ -33,70 +31,35 @@ use crate::report::Report;
 use crate::sorter::{Incoming, Method, Ordered, Request, Sorter};
 use crate::words::Words;
 
-pub use self::parts::Parts;
-pub use self::runs::{Merge, Runs};
-
-/// Watches the progress of a pipeline.
-pub trait Watch: Sync {
-    /// A phase begins, with this total of what it counts, if known.
-    fn phase(&self, phase: Phase, total: Option<u64>);
-    /// This much of the total is done.
-    fn set(&self, done: u64);
-}
-
-/// A phase of a pipeline, and what it counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Phase {
-    /// Reading: bytes.
-    Read,
-    /// Making keys of text: nothing is counted.
-    Parse,
-    /// Ordering: passes, once they are planned.
-    Order,
-    /// Writing: records.
-    Write,
-    /// Merging runs: records.
-    Merge,
-}
-
-/// Watches nothing.
-pub struct Unwatched;
-
-impl Watch for Unwatched {
-    fn phase(&self, _: Phase, _: Option<u64>) {}
-    fn set(&self, _: u64) {}
-}
-
 /// What is requested of a dataset.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask {
+pub(super) struct Ask {
     /// The records to be written.
-    pub selection: Selection,
+    pub(super) selection: Selection,
     /// Whether to write their positions in the input, from 0, instead of the records.
-    pub positions: bool,
+    pub(super) positions: bool,
     /// The method of sorting.
-    pub method: Method,
+    pub(super) method: Method,
     /// The format of the output.
-    pub format: Format,
+    pub(super) format: Format,
 }
 
 /// Records that were read, or are being read.
-pub struct Dataset<'a> {
-    content: Content<'a>,
+pub(super) struct Dataset<'a> {
+    pub(super) content: Content<'a>,
     /// Bytes of input.
-    pub bytes: u64,
-    reading: Reading<'a>,
+    pub(super) bytes: u64,
+    pub(super) reading: Reading<'a>,
     /// The time it took to make keys of text.
-    pub parsing: Duration,
+    pub(super) parsing: Duration,
     /// The names of the types of the keys, separated by commas; of one of several parts, those so far.
-    pub types: String,
+    pub(super) types: String,
     /// The map of numbers, once all are read; rows have none.
-    map: Option<KeyMap>,
+    pub(super) map: Option<KeyMap>,
 }
 
 /// Keys and what they stand for.
-enum Content<'a> {
+pub(super) enum Content<'a> {
     /// Elements, or numbers that are printed as they were read.
     Numbers { keys: Incoming<'a>, map: KeyMap, print: Print, comments: u64 },
     /// Records, by words of which the next decides where those before it are equal, once these are made of the keys. Records of
@@ -106,20 +69,20 @@ enum Content<'a> {
 
 impl Content<'_> {
     /// Elements of binary files.
-    fn of_elements(keys: Incoming, map: KeyMap) -> Content {
+    pub(super) fn of_elements(keys: Incoming, map: KeyMap) -> Content {
         Content::Numbers { keys, map, print: Print::Shortest, comments: 0 }
     }
 }
 
 /// The time of reading, or the thread that still reads and returns it.
-enum Reading<'a> {
+pub(super) enum Reading<'a> {
     Done(Duration),
     UnderWay(Meanwhile<'a, Duration>),
 }
 
 impl Reading<'_> {
     /// The time, once all is read.
-    fn wait(self) -> Duration {
+    pub(super) fn wait(self) -> Duration {
         match self {
             Self::Done(reading) => reading,
             Self::UnderWay(reader) => reader.wait(),
@@ -128,8 +91,7 @@ impl Reading<'_> {
 }
 
 /// The number of records of binary inputs, where their sizes are known.
-#[must_use]
-pub fn count(how: &How) -> Option<u64> {
+pub(super) fn count(how: &How) -> Option<u64> {
     let Kind::Bits(sources) = &how.kind else { return None };
     let bytes = sources.iter().map(Source::size).sum::<Option<u64>>()?;
     Some(bytes / element_of(sources).bytes() as u64)
@@ -137,9 +99,9 @@ pub fn count(how: &How) -> Option<u64> {
 
 /// Reads binary files of known sizes on another thread, so that keys are on their way to a device before the last are
 /// read; `None` for other formats and for pipes.
-pub fn read_meanwhile<'a>(
+pub(super) fn read_meanwhile<'a>(
     how: &'a How,
-    watch: &'a dyn Watch,
+    watch: &'a Watch<'a>,
     scope: &'a Scope<'a, '_>,
 ) -> Option<Dataset<'a>> {
     let Kind::Bits(sources) = &how.kind else { return None };
@@ -170,14 +132,13 @@ pub fn read_meanwhile<'a>(
 }
 
 /// The type of all sources, of which there is at least one.
-fn element_of(sources: &[Source]) -> ElementType {
+pub(super) fn element_of(sources: &[Source]) -> ElementType {
     sources.first().map_or(ElementType::U32, Source::element)
 }
 
 impl<'a> Dataset<'a> {
     /// The number of records.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match &self.content {
             Content::Numbers { keys, .. } => keys.n,
             Content::Records { records, .. } => records.len(),
@@ -185,20 +146,17 @@ impl<'a> Dataset<'a> {
     }
 
     /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Bytes that are still to be read.
-    #[must_use]
-    pub fn unread(&self) -> u64 {
+    pub(super) fn unread(&self) -> u64 {
         if let Reading::UnderWay(_) = self.reading { self.bytes } else { 0 }
     }
 
     /// The shape of the sort's elements.
-    #[must_use]
-    pub fn shape(&mut self, ask: &Ask) -> Shape {
+    pub(super) fn shape(&mut self, ask: &Ask) -> Shape {
         let start = Instant::now();
         let elements = self.map.filter(|_| ask.format.is_bits() && !ask.positions);
         let shape = match (&mut self.content, elements) {
@@ -216,8 +174,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// The type of the elements to be written; `None` for rows.
-    #[must_use]
-    pub fn written(&self, ask: &Ask) -> Option<ElementType> {
+    pub(super) fn written(&self, ask: &Ask) -> Option<ElementType> {
         match (&self.content, self.map) {
             _ if ask.positions => Some(ElementType::U32),
             (Content::Numbers { map, .. }, _) => Some(map.element),
@@ -230,7 +187,7 @@ impl<'a> Dataset<'a> {
     /// # Errors
     ///
     /// What goes wrong with reading the rest.
-    pub fn into_keys(self) -> Result<Option<(Words<'a>, KeyMap)>, Error> {
+    pub(super) fn into_keys(self) -> Result<Option<(Words<'a>, KeyMap)>, Error> {
         Ok(match (self.content, self.map) {
             (Content::Numbers { keys, map, .. }, _) => Some((keys.collect()?, map)),
             (Content::Records { records, .. }, Some(map)) => Some((records.elements(map), map)),
@@ -239,8 +196,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// Counts of nulls and of left-out records.
-    #[must_use]
-    pub fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> Counts {
         match &self.content {
             Content::Numbers { comments, .. } => Counts { comments: *comments, ..Counts::default() },
             Content::Records { records, .. } => records.counts,
@@ -248,8 +204,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// A column name of a table's header that is a number, so that it may be data.
-    #[must_use]
-    pub fn doubtful_header(&self) -> Option<&str> {
+    pub(super) fn doubtful_header(&self) -> Option<&str> {
         match &self.content {
             Content::Records { records, .. } => records.doubtful_header.as_deref(),
             Content::Numbers { .. } => None,
@@ -261,11 +216,11 @@ impl<'a> Dataset<'a> {
     /// # Errors
     ///
     /// As for [`Sorter::order`].
-    pub fn order<'s>(
+    pub(super) fn order<'s>(
         mut self,
         sorter: &'s Sorter,
         ask: Ask,
-        watch: &dyn Watch,
+        watch: &Watch,
     ) -> Result<Outcome<'s, 'a>, Error> {
         watch.phase(Phase::Order, None);
         let mut counted = false;
@@ -304,7 +259,7 @@ impl<'a> Dataset<'a> {
 const POSITIONS: KeyMap = KeyMap { element: ElementType::U32, descending: false, nan_first: false };
 
 /// Records in order.
-pub struct Outcome<'s, 'a> {
+pub(super) struct Outcome<'s, 'a> {
     ordered: Ordered<'s>,
     /// The map of the ordered words, if they are keys or positions.
     map: KeyMap,
@@ -328,20 +283,19 @@ enum Written {
 
 /// The report on a pipeline.
 #[derive(Debug)]
-#[non_exhaustive]
-pub struct Done {
+pub(super) struct Done {
     /// The report on the sort.
-    pub report: Report,
+    pub(super) report: Report,
     /// The time it took to read the input.
-    pub reading: Duration,
+    pub(super) reading: Duration,
     /// The time it took to make keys of it.
-    pub parsing: Duration,
+    pub(super) parsing: Duration,
     /// The time it took to write.
-    pub writing: Duration,
+    pub(super) writing: Duration,
     /// Records left out because their keys were repeated.
-    pub repeated: usize,
+    pub(super) repeated: usize,
     /// Records left out after the first ones.
-    pub cut: usize,
+    pub(super) cut: usize,
 }
 
 impl Outcome<'_, '_> {
@@ -350,7 +304,7 @@ impl Outcome<'_, '_> {
     /// # Errors
     ///
     /// I/O errors; a failure of the device.
-    pub fn write(self, output: &mut Output, watch: &dyn Watch) -> Result<Done, Error> {
+    pub(super) fn write(self, output: &mut Output, watch: &Watch) -> Result<Done, Error> {
         let Self { ordered, map, form, n, format, reading, parsing } = self;
         let len = ordered.count();
         let mut writing = Duration::ZERO;

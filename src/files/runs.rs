@@ -13,7 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::{Ask, Content, Dataset, Done, Parts, Phase, Unwatched, Watch};
+use super::dataset::{Ask, Content, Dataset, Done};
+use super::parts::Parts;
+use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
@@ -32,7 +34,7 @@ use crate::runs::{Budget, Folders, Spilled};
 use crate::sorter::{Request, Sorter};
 
 /// Sorted runs of an input that is read in parts.
-pub struct Runs<'a> {
+pub(super) struct Runs<'a> {
     how: &'a How,
     budget: &'a Budget,
     folders: &'a mut Folders,
@@ -59,31 +61,31 @@ struct Run {
 
 /// What came of sorting in parts.
 #[derive(Clone, Debug, Default)]
-pub struct Merge {
+pub(super) struct Merge {
     /// Records read.
-    pub n: u64,
+    pub(super) n: u64,
     /// Bytes of input.
-    pub bytes: u64,
+    pub(super) bytes: u64,
     /// The types of the keys.
-    pub types: String,
+    pub(super) types: String,
     /// Nulls, and records and lines left out.
-    pub counts: Counts,
+    pub(super) counts: Counts,
     /// Records left out because their keys were repeated.
-    pub repeated: u64,
+    pub(super) repeated: u64,
     /// Records written.
-    pub written: u64,
+    pub(super) written: u64,
     /// The number of runs.
-    pub runs: usize,
+    pub(super) runs: usize,
     /// Their bytes.
-    pub spilled_bytes: u64,
+    pub(super) spilled_bytes: u64,
     /// The time it took to read, to make keys, to write runs, and to merge these.
-    pub reading: Duration,
+    pub(super) reading: Duration,
     /// To make keys of text.
-    pub parsing: Duration,
+    pub(super) parsing: Duration,
     /// To write the runs.
-    pub writing: Duration,
+    pub(super) writing: Duration,
     /// To merge them.
-    pub merging: Duration,
+    pub(super) merging: Duration,
 }
 
 impl<'a> Runs<'a> {
@@ -92,7 +94,7 @@ impl<'a> Runs<'a> {
     /// # Errors
     ///
     /// As for [`Parts::next_part`]; a failure of the device; I/O errors.
-    pub fn of<'p: 'a>(
+    pub(super) fn of<'p: 'a>(
         first: Dataset<'static>,
         parts: &mut Parts<'p>,
         ask: Ask,
@@ -122,8 +124,7 @@ impl<'a> Runs<'a> {
     }
 
     /// The number of records of all parts, with those left out of tables.
-    #[must_use]
-    pub fn records(&self) -> u64 {
+    pub(super) fn records(&self) -> u64 {
         self.passed
     }
 
@@ -171,7 +172,7 @@ impl<'a> Runs<'a> {
         let element = part.written(&self.ask).unwrap_or(ElementType::U32);
         let ask = Ask { format: Format::Binary, ..self.ask };
         let mut output = self.output()?;
-        let done = part.order(sorter, ask, &Unwatched)?.write(&mut output, &Unwatched)?;
+        let done = part.order(sorter, ask, &Watch::default())?.write(&mut output, &Watch::default())?;
         let spilled = Arc::new(output.into_spilled()?);
         Ok((Run { spilled, form: Form::Elements(element, print), count: 0, zeros: BTreeSet::new() }, done))
     }
@@ -210,7 +211,7 @@ impl<'a> Runs<'a> {
     }
 
     /// A new run's output.
-    fn output(&mut self) -> Result<Output, Error> {
+    fn output(&mut self) -> Result<Output<'static>, Error> {
         Ok(Output::spill(self.folders.create(self.budget.block())?))
     }
 
@@ -219,11 +220,11 @@ impl<'a> Runs<'a> {
     /// # Errors
     ///
     /// I/O errors; a run that is not what was written.
-    pub fn merge(
+    pub(super) fn merge(
         mut self,
         parts: &Parts,
         output: &mut Output,
-        watch: &dyn Watch,
+        watch: &Watch,
     ) -> Result<(Merge, Report), Error> {
         watch.phase(Phase::Merge, Some(self.merge.n));
         let start = Instant::now();

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Ask, Content, Dataset, Phase, Reading, Watch, count, element_of};
+use super::dataset::{Ask, Content, Dataset, Reading, count, element_of};
+use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::batch::{How, Keyed, Kind};
@@ -16,11 +17,11 @@ use crate::runs::Budget;
 use crate::words::Words;
 
 /// Inputs that are read in parts.
-pub struct Parts<'a> {
+pub(super) struct Parts<'a> {
     inputs: &'a [Input],
     how: &'a How,
     budget: &'a Budget,
-    watch: &'a dyn Watch,
+    watch: &'a Watch<'a>,
     source: Source<'a>,
     /// How many parts were read.
     read: usize,
@@ -45,8 +46,7 @@ enum Source<'a> {
 
 impl<'a> Parts<'a> {
     /// The inputs from the beginning.
-    #[must_use]
-    pub fn new(inputs: &'a [Input], how: &'a How, budget: &'a Budget, watch: &'a dyn Watch) -> Self {
+    pub(super) fn new(inputs: &'a [Input], how: &'a How, budget: &'a Budget, watch: &'a Watch<'a>) -> Self {
         let by = &how.by;
         let source = match &how.kind {
             Kind::Bits(sources) => {
@@ -61,7 +61,7 @@ impl<'a> Parts<'a> {
                 Self::records(chunks, Some((per_line, by.order)))
             }
             &Kind::Table(dialect) => {
-                let chunks = Chunks::new(inputs, Form::Rows(dialect), by.columns.len(), budget);
+                let chunks = Chunks::new(inputs, Form::Rows(dialect), by.keys.len(), budget);
                 // Lines may be numbers and nothing else.
                 Self::records(chunks, dialect.first_number(by).map(|direction| (PerLine::Whole, direction)))
             }
@@ -74,8 +74,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Whether all was given.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.ahead.is_none() && self.is_read()
     }
 
@@ -111,7 +110,7 @@ impl<'a> Parts<'a> {
     /// # Errors
     ///
     /// I/O errors; input that the format, the type or the order rejects; at the end, numbers without a common type.
-    pub fn next_part(&mut self) -> Result<Dataset<'static>, Error> {
+    pub(super) fn next_part(&mut self) -> Result<Dataset<'static>, Error> {
         let part = self.ahead.take().unwrap_or_else(|| self.read())?;
         if self.is_over() {
             self.end()?;
@@ -209,8 +208,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The type of the elements to be written of this many records; `None` for rows.
-    #[must_use]
-    pub fn written(&self, ask: &Ask, records: u64) -> Option<ElementType> {
+    pub(super) fn written(&self, ask: &Ask, records: u64) -> Option<ElementType> {
         let is_table = matches!(self.how.kind, Kind::Table(_));
         if ask.positions { Some(position_type(records)) } else { (!is_table).then(|| self.element()) }
     }
@@ -220,8 +218,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The most memory to take.
-    #[must_use]
-    pub fn budget(&self) -> &'a Budget {
+    pub(super) fn budget(&self) -> &'a Budget {
         self.budget
     }
 
@@ -262,7 +259,7 @@ pub(super) fn position_type(records: u64) -> ElementType {
 }
 
 /// The next text, its bytes, and the time since `start`.
-fn read_text(chunks: &mut Chunks, watch: &dyn Watch, start: Instant) -> Result<(Text, u64, Duration), Error> {
+fn read_text(chunks: &mut Chunks, watch: &Watch, start: Instant) -> Result<(Text, u64, Duration), Error> {
     let text = chunks.next(|done| watch.set(done))?.unwrap_or_default();
     let (bytes, reading) = (text.size(), start.elapsed());
     // Of several parts the bytes read so far are what there is to see.

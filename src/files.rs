@@ -1,0 +1,83 @@
+//! Sorting, checking and merging files, tables and lines: what the command does, as calls.
+//!
+//! ```
+//! use gpusort::files::{Check, Key, Sort};
+//!
+//! # fn main() -> Result<(), gpusort::Error> {
+//! let mut sorted = Vec::new();
+//! let report = Sort::new()
+//!     .input("fixtures/sales.csv")
+//!     .key(Key::column("price").descending())
+//!     .key("id")
+//!     .write_to(&mut sorted)?;
+//! assert_eq!((report.records, report.counts.empty), (8, 1));
+//! assert!(sorted.starts_with(b"id,item,price\n2,desk,249\n"));
+//!
+//! let found = Check::new().input("fixtures/elevations.txt").run()?;
+//! println!("{}", found.disorder().expect("they are not in order"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Inputs are files, readers, or bytes in memory: text, lines, CSV, TSV, `.npy` or raw binary, known by their names or first
+//! lines unless [`format`](Sort::format) says it. What is larger than memory is sorted in temporary files. Nothing here parses
+//! arguments, handles signals or ends the process; the order, the formats and what an output file keeps are those of the
+//! command.
+
+mod check;
+mod dataset;
+mod job;
+mod merge;
+mod options;
+mod parts;
+mod plain;
+mod progress;
+mod report;
+mod runs;
+mod sort;
+
+pub use self::check::{Check, Checked};
+pub use self::merge::Merge;
+pub use self::options::Options;
+pub(crate) use self::progress::Cancelled;
+pub use self::progress::{Cancel, Phase, Progress};
+pub use self::report::{Phases, Report};
+pub use self::sort::Sort;
+pub use crate::format::Format;
+pub use crate::io::csv::Key;
+pub use crate::io::ordered::Disorder;
+pub use crate::io::{Counts, Input, Output};
+pub use crate::order::{Invalid, Nulls, Reading};
+
+/// What the command needs beside the calls. It may change in any release.
+#[doc(hidden)]
+pub mod command {
+    pub use super::check::CheckJob;
+    pub use super::job::{ChooseSorter, Chosen, Expected, Job, Loaded, To};
+    pub use super::plain::Taken;
+    pub use crate::io::csv::SortKey;
+    pub use crate::io::output::{Exit, end_process, remove_temporary, stdout_is_open};
+    pub use crate::io::{Compression, Extension};
+
+    use crate::io::records::{Print, write_text};
+    use crate::key::KeyMap;
+    use crate::words::Words;
+
+    /// Writes the elements of these keys as text, one per line, or as binary.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn write_keys(
+        keys: &Words,
+        map: KeyMap,
+        as_text: bool,
+        to: &mut impl std::io::Write,
+    ) -> std::io::Result<()> {
+        if as_text {
+            write_text(keys.borrowed(), map, Print::Shortest, to, |_| {})
+        } else {
+            crate::io::binary::write(keys, map, to, |_| {})
+        }
+    }
+}

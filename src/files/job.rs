@@ -1,0 +1,406 @@
+//! A sort of which all is decided but the device: reading, choosing, ordering, writing.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use super::dataset::{self, Ask, Dataset};
+use super::options::Resolved;
+use super::parts::Parts;
+use super::plain::Taken;
+use super::progress::{Cancel, Watch};
+use super::report::{Phases, Report};
+use super::runs::Runs;
+use crate::clock::Instant;
+use crate::error::{Error, Hint};
+use crate::format::Format;
+use crate::io::{Input, Output};
+use crate::key::{ElementType, KeyMap};
+use crate::order::Selection;
+use crate::plan::Shape;
+use crate::runs::{Budget, Folders};
+use crate::sorter::Sorter;
+use crate::words::Words;
+use crate::{human, memory};
+
+/// Approximate bytes of a number in text, with its separator.
+const BYTES_OF_TOKEN: u64 = 10;
+
+/// Approximate bytes of a row of a table.
+const BYTES_OF_ROW: u64 = 50;
+
+/// The least bytes of a printed number: a digit and the line end.
+const LEAST_PRINTED: usize = 2;
+
+/// What is known of an input before it is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected {
+    /// The exact or approximate number of elements.
+    pub n: u64,
+    /// The shape of each.
+    pub shape: Shape,
+    /// Bytes of all inputs.
+    pub bytes: u64,
+    /// Whether they are text of any kind.
+    pub text: bool,
+}
+
+/// The device for a sort, and the reason for the choice.
+pub struct Chosen<'a> {
+    /// Sorts on it.
+    pub sorter: &'a Sorter,
+    /// The startup time, if it was started for this sort.
+    pub started: Duration,
+    /// Why it was chosen.
+    pub why: String,
+}
+
+/// Chooses the device for a sort.
+pub trait ChooseSorter {
+    /// A sort comes, of which this is known if all its inputs are files.
+    fn expect(&mut self, expected: Option<Expected>);
+
+    /// Whether a device is being started.
+    fn is_starting(&self) -> bool;
+
+    /// The input is sorted in parts, in this much memory.
+    fn in_parts(&mut self, memory: u64);
+
+    /// Chooses for `n` elements of this shape, with `unread` bytes still to be read.
+    ///
+    /// # Errors
+    ///
+    /// The device that was asked for does not start.
+    fn choose(&mut self, n: u64, shape: Shape, unread: u64) -> Result<Chosen<'_>, Error>;
+}
+
+/// Always chooses this one.
+pub(super) struct Always<'a>(pub(super) &'a Sorter);
+
+impl ChooseSorter for Always<'_> {
+    fn expect(&mut self, _: Option<Expected>) {}
+
+    fn is_starting(&self) -> bool {
+        false
+    }
+
+    fn in_parts(&mut self, _: u64) {}
+
+    fn choose(&mut self, _: u64, _: Shape, _: u64) -> Result<Chosen<'_>, Error> {
+        Ok(Chosen { sorter: self.0, started: Duration::ZERO, why: "it was asked for".to_owned() })
+    }
+}
+
+/// Where a result goes.
+pub enum To<'a> {
+    /// Standard output.
+    Stdout,
+    /// A file, which is replaced once the result is complete.
+    File(&'a Path),
+    /// Whatever this is.
+    Writer(&'a mut (dyn Write + Send)),
+}
+
+/// A sort, decided but for the device.
+pub struct Job<'a> {
+    pub(super) resolved: Resolved,
+    pub(super) ask: Ask,
+    /// The type that the output's name promises.
+    pub(super) promised: Option<ElementType>,
+    pub(super) watch: Watch<'a>,
+    pub(super) cancel: Cancel,
+    /// Folders for temporary files, if any were named.
+    pub(super) folders: Vec<PathBuf>,
+    pub(super) budget: Budget,
+    pub(super) in_place: bool,
+    /// Whether nothing follows it in this process.
+    pub(super) is_last: bool,
+}
+
+impl<'a> Job<'a> {
+    /// What decided between text and lines, if nobody said which it is.
+    #[must_use]
+    pub fn taken(&self) -> Option<Taken> {
+        self.resolved.taken
+    }
+
+    /// Whether the type is the one assumed for `.bin`.
+    #[must_use]
+    pub fn type_is_assumed(&self) -> bool {
+        self.resolved.type_assumed
+    }
+
+    /// Whether records are rows, lines or tokens that are no numbers.
+    #[must_use]
+    pub fn has_rows(&self) -> bool {
+        self.resolved.has_rows
+    }
+
+    /// The format of the inputs.
+    #[must_use]
+    pub fn input_format(&self) -> Format {
+        self.resolved.format
+    }
+
+    /// The format of the output.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.ask.format
+    }
+
+    /// Writes text instead of binary, since a person reads it.
+    pub fn print(&mut self) {
+        if self.ask.format.is_bits() {
+            self.ask.format = Format::Text;
+        }
+    }
+
+    /// A signal that comes after the output is complete ends the process as a successful one.
+    pub fn last(&mut self) {
+        self.is_last = true;
+    }
+
+    /// The inputs.
+    #[must_use]
+    pub fn inputs(&self) -> &[Input] {
+        &self.resolved.inputs
+    }
+
+    /// What is known of the input from file sizes; `None` unless all inputs are files.
+    #[must_use]
+    pub fn expected(&self) -> Option<Expected> {
+        let bytes = self.inputs().iter().map(Input::size).sum::<Option<u64>>()?;
+        let (how, format) = (&self.resolved.how, self.resolved.format);
+        let element = how.by.element.unwrap_or(ElementType::U32);
+        let n = match format {
+            // Assumes integers: decimals are longer, but also cost more to sort.
+            Format::Text => bytes / BYTES_OF_TOKEN,
+            _ if format.is_table() => bytes / BYTES_OF_ROW,
+            _ => dataset::count(how).unwrap_or(bytes / element.bytes() as u64),
+        };
+        let is_spelled = self.resolved.has_rows || format == Format::Text && element.is_float();
+        let shape = Shape::of(element, self.ask.positions || is_spelled);
+        Some(Expected { n, shape, bytes, text: !format.is_bits() })
+    }
+
+    /// Sorts.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with an input, an output or a device.
+    pub fn run(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
+        let begin = Instant::now();
+        let (how, budget) = (&self.resolved.how, &self.budget);
+        let expected = self.expected();
+        // A GPU that pays for all of them may not for as many as there is memory for, in which its driver may not start.
+        let at_once =
+            |expected: Expected| Expected { n: budget.at_once(expected.n, expected.shape.key), ..expected };
+        devices.expect(expected.map(at_once));
+        // Opened before the work, to detect a bad path early.
+        let output = self.open(to)?;
+        thread::scope(|scope| {
+            let fits =
+                || expected.is_some_and(|expected| budget.fits_elements(expected.n, expected.shape.key));
+            let coming = (devices.is_starting() && fits())
+                .then(|| dataset::read_meanwhile(how, &self.watch, scope))
+                .flatten();
+            if let Some(input) = coming {
+                return self.sort_one(input, output, devices, begin);
+            }
+            let Loaded { first, parts, .. } = self.load()?;
+            self.sort_all(first, parts, output, devices, begin)
+        })
+    }
+
+    /// Reads the first part of the inputs, mostly all.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with an input.
+    pub fn load(&self) -> Result<Loaded<'_>, Error> {
+        let begin = Instant::now();
+        let mut parts = Parts::new(self.inputs(), &self.resolved.how, &self.budget, &self.watch);
+        let first = parts.next_part()?;
+        Ok(Loaded { first, parts, begin })
+    }
+
+    /// Sorts inputs that this has begun to read.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Job::run`].
+    pub fn finish(&self, loaded: Loaded, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
+        let Loaded { first, parts, begin } = loaded;
+        self.sort_all(first, parts, self.open(to)?, devices, begin)
+    }
+
+    /// The numbers of the inputs, as keys by a map; `None` if they are not all numbers, or more than memory holds.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with an input.
+    pub fn numbers(&self) -> Result<Option<(Words<'static>, KeyMap)>, Error> {
+        let Loaded { first, parts, .. } = self.load()?;
+        if parts.is_over() { first.into_keys() } else { Ok(None) }
+    }
+
+    pub(super) fn open<'w>(&self, to: To<'w>) -> Result<Output<'w>, Error> {
+        let output = match to {
+            To::Stdout => Output::stdout()?,
+            To::File(path) => Output::file(path)?,
+            To::Writer(writer) => Output::writer(writer),
+        };
+        let output = output.cancelled_by(&self.cancel);
+        let compression = self.inputs().first().filter(|_| self.in_place).and_then(Input::compression);
+        Ok(output.compressed_as(compression))
+    }
+
+    pub(super) fn close(&self, output: Output) -> Result<(), Error> {
+        if self.is_last { output.finish_last() } else { output.finish() }
+    }
+
+    /// Checks that the elements to be written are of the type that the output's name promises.
+    pub(super) fn check_promise(&self, element: Option<ElementType>, output: &Output) -> Result<(), Error> {
+        match (self.promised, element) {
+            (Some(promised), Some(element)) if promised != element => {
+                let problem = format!("the data is {element}, not {promised}");
+                Err(Error::input(output.name(), problem).hinting(Hint::Promised { promised, element }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Sorts an input, of which this is the first part, into an output.
+    fn sort_all(
+        &self,
+        first: Dataset<'static>,
+        parts: Parts,
+        output: Output,
+        devices: &mut dyn ChooseSorter,
+        begin: Instant,
+    ) -> Result<Report, Error> {
+        if parts.is_over() {
+            return self.sort_one(first, output, devices, begin);
+        }
+        self.sort_parts(first, parts, output, devices, begin)
+    }
+
+    /// Sorts an input into an output.
+    fn sort_one(
+        &self,
+        mut input: Dataset,
+        mut output: Output,
+        devices: &mut dyn ChooseSorter,
+        begin: Instant,
+    ) -> Result<Report, Error> {
+        let (n, bytes, ask) = (input.len(), input.bytes, &self.ask);
+        let element = input.written(ask);
+        self.check_promise(element.filter(|_| n > 0), &output)?;
+        if ask.selection == Selection::ALL {
+            let as_read = ask.format == self.resolved.format && !ask.format.is_bits() && !ask.positions;
+            output.expect(match element {
+                // Printed as read, or shorter.
+                _ if as_read => bytes,
+                Some(element) if ask.format.is_bits() => (n * element.bytes()) as u64,
+                _ => (n * LEAST_PRINTED) as u64,
+            });
+        }
+        let shape = input.shape(ask);
+        let chosen = devices.choose(n as u64, shape, input.unread())?;
+        if chosen.sorter.device().is_none() && !ask.selection.is_few(n as u64) {
+            // Both the sort and the output need a second buffer.
+            let record = shape.key_bytes() + if shape.positions { 8 } else { 0 };
+            memory::ensure("this sort", n as u64 * record + output.taking())?;
+        }
+        let (types, counts) = (input.types.clone(), input.counts());
+        let doubtful_header = input.doubtful_header().map(str::to_owned);
+        let done = input.order(chosen.sorter, *ask, &self.watch)?.write(&mut output, &self.watch)?;
+        let start = Instant::now();
+        self.close(output)?;
+        let phases = Phases {
+            read: done.reading,
+            parse: done.parsing,
+            device: chosen.started,
+            write: done.writing + start.elapsed(),
+            merge: Duration::ZERO,
+            total: begin.elapsed(),
+        };
+        Ok(Report {
+            records: n as u64,
+            repeated: done.repeated as u64,
+            cut: done.cut as u64,
+            counts,
+            bytes,
+            types,
+            format: ask.format,
+            doubtful_header,
+            runs: 0,
+            spilled_bytes: 0,
+            phases,
+            devices: chosen.sorter.devices().cloned().collect(),
+            sort: done.report,
+            why: chosen.why,
+        })
+    }
+
+    /// Sorts an input in parts, of which this is the first, and merges them into an output.
+    fn sort_parts(
+        &self,
+        mut first: Dataset<'static>,
+        mut parts: Parts,
+        mut output: Output,
+        devices: &mut dyn ChooseSorter,
+        begin: Instant,
+    ) -> Result<Report, Error> {
+        let doubtful_header = first.doubtful_header().map(str::to_owned);
+        devices.in_parts(parts.budget().total());
+        let chosen = devices.choose(first.len() as u64, first.shape(&self.ask), 0)?;
+        let mut folders =
+            Folders::new(self.folders.clone()).within(parts.budget()).cancelled_by(&self.cancel);
+        let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
+        self.check_promise(parts.written(&self.ask, runs.records()), &output)?;
+        let (done, report) = runs.merge(&parts, &mut output, &self.watch)?;
+        let start = Instant::now();
+        self.close(output)?;
+        let phases = Phases {
+            read: done.reading,
+            parse: done.parsing,
+            device: chosen.started,
+            write: done.writing,
+            merge: done.merging + start.elapsed(),
+            total: begin.elapsed(),
+        };
+        Ok(Report {
+            records: done.n,
+            repeated: done.repeated,
+            cut: done.n - done.repeated - done.written,
+            counts: done.counts,
+            bytes: done.bytes,
+            types: done.types,
+            format: self.ask.format,
+            doubtful_header,
+            runs: done.runs,
+            spilled_bytes: done.spilled_bytes,
+            phases,
+            devices: chosen.sorter.devices().cloned().collect(),
+            sort: report,
+            why: format!("{}; more than {} of memory", chosen.why, human::bytes(parts.budget().total())),
+        })
+    }
+}
+
+/// An input of which the first part is read, mostly all.
+pub struct Loaded<'a> {
+    first: Dataset<'static>,
+    parts: Parts<'a>,
+    begin: Instant,
+}
+
+impl Loaded<'_> {
+    /// Whether nothing came at all.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.first.bytes == 0 && self.parts.is_over()
+    }
+}

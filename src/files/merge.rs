@@ -1,0 +1,136 @@
+//! Merging inputs that are sorted already.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::job::{Job, To};
+use super::options::{Options, has_options};
+use super::progress::{Phase, Progress};
+use super::report::{Phases, Report};
+use super::sort::Sort;
+use crate::clock::Instant;
+use crate::error::{Error, Hint};
+use crate::format::Format;
+use crate::io::binary::Source;
+use crate::io::ordered::{self, Merged, Written};
+use crate::io::{Input, Kind, Print, npy};
+use crate::report::{self, Form};
+
+/// A merge of files, readers or bytes that are each in order, in little memory.
+///
+/// ```no_run
+/// gpusort::files::Merge::new().input("a.txt").input("b.txt").output("c.txt")?;
+/// # Ok::<(), gpusort::Error>(())
+/// ```
+#[derive(Default)]
+pub struct Merge<'a>(Sort<'a>);
+
+has_options!(Merge<'_>, self => self.0.options);
+
+impl<'a> Merge<'a> {
+    /// A merge without any input yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The format of the output; without it, that of the output's name, or of the inputs.
+    #[must_use]
+    pub fn to(self, format: Format) -> Self {
+        Self(self.0.to(format))
+    }
+
+    /// Only so many records, from the first of the result.
+    #[must_use]
+    pub fn top(self, first: u64) -> Self {
+        Self(self.0.top(first))
+    }
+
+    /// Calls this as the work goes on.
+    #[must_use]
+    pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {
+        Self(self.0.progress(tell))
+    }
+
+    /// Merges into this file, which is replaced once the result is complete, and so may be an input.
+    ///
+    /// # Errors
+    ///
+    /// An input that is not in order; what is wrong with an option, an input or the output.
+    pub fn output(self, path: impl AsRef<Path>) -> Result<Report, Error> {
+        let path = path.as_ref();
+        self.0.resolve(Some(path))?.merge(To::File(path))
+    }
+
+    /// Merges into this writer. Where anything goes wrong, a part of the result may have been written.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Merge::output`].
+    pub fn write_to(self, writer: &mut (impl Write + Send)) -> Result<Report, Error> {
+        self.0.resolve(None)?.merge(To::Writer(writer))
+    }
+}
+
+impl Job<'_> {
+    /// Merges the inputs instead of sorting them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Merge::output`].
+    #[doc(hidden)]
+    pub fn merge(&self, to: To) -> Result<Report, Error> {
+        let begin = Instant::now();
+        let (how, ask, inputs) = (&self.resolved.how, self.ask, self.inputs());
+        let from = self.resolved.format;
+        if from != ask.format && !from.is_bits() {
+            let problem = format!("reads no more of an input than it writes, so {0} stays {0}", from.name());
+            return Err(Error::option("merge", problem));
+        }
+        let mut output = self.open(to)?;
+        if let Some(input) = inputs.iter().find(|input| output.feeds(input)) {
+            let problem = "is an input and the output, and would never end";
+            return Err(Error::input(input.name(), problem).hinting(Hint::Replace));
+        }
+        if let Kind::Bits(sources) = &how.kind {
+            let element = sources[0].element();
+            self.check_promise(Some(element), &output)?;
+            if ask.format == Format::Npy {
+                let size: Option<u64> = sources.iter().map(Source::size).sum();
+                let size = size.filter(|_| !ask.selection.unique).ok_or_else(|| {
+                    let problem =
+                        "a .npy file begins with how many elements it has, which only the end tells here";
+                    Error::options(problem).hinting(Hint::ToBinary)
+                })?;
+                let n = size / element.bytes() as u64;
+                let n = n.min(ask.selection.first.map_or(u64::MAX, |top| top as u64));
+                output.write_all(&npy::Header::of(element, n)).map_err(|error| output.failed(error))?;
+            }
+        }
+        self.watch.phase(Phase::Merge, None);
+        let written =
+            if ask.format == Format::Text { Written::InText(Print::Shortest) } else { Written::AsRead };
+        let progress = |read| self.watch.set(read);
+        let Merged { read, written, repeated, types, counts } =
+            ordered::merge(inputs, how, ask.selection, written, &mut output, progress)?;
+        self.close(output)?;
+        // With the first few wanted, the rest of the input is not read.
+        let records = if ask.selection.first.is_some() { written + repeated } else { read };
+        Ok(Report {
+            records,
+            repeated,
+            cut: 0,
+            counts,
+            bytes: inputs.iter().filter_map(Input::size).sum(),
+            types,
+            format: ask.format,
+            doubtful_header: None,
+            runs: 0,
+            spilled_bytes: 0,
+            phases: Phases { total: begin.elapsed(), ..Phases::default() },
+            devices: Vec::new(),
+            sort: report::Report::on_cpu(Form::Merge, begin.elapsed()),
+            why: "a merge takes inputs as they come".to_owned(),
+        })
+    }
+}

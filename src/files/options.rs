@@ -1,0 +1,348 @@
+//! What is read and in which order it is to be, as asked for, and as decided once the inputs are known.
+
+use crate::error::{Error, Hint};
+use crate::format::Format;
+use crate::io::binary::Source;
+use crate::io::csv::{By, Dialect, Fields, Key};
+use crate::io::{Compression, Extension, How, Input, Kind, LineEnd, PerLine};
+use crate::key::ElementType;
+use crate::order::{Invalid, KeyOrder, Nulls, Reading};
+
+use super::plain::Taken;
+use super::progress::Cancel;
+
+/// What is read, and in which order it is to be: what sorts, checks and merges have in common.
+///
+/// What nothing is said of is as for the command: the format is told by names or the first line, the type of numbers by the
+/// numbers, and the smallest come first.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    pub(super) inputs: Vec<Input>,
+    pub(super) format: Option<Format>,
+    pub(super) keys: Vec<Key>,
+    pub(super) element: Option<ElementType>,
+    pub(super) reading: Option<Reading>,
+    pub(super) descending: bool,
+    pub(super) nan: Nulls,
+    pub(super) empty: Option<Nulls>,
+    pub(super) invalid: Option<Invalid>,
+    pub(super) leading: bool,
+    pub(super) header: Option<bool>,
+    pub(super) comments: bool,
+    pub(super) delimiter: Option<u8>,
+    pub(super) zero_terminated: bool,
+    pub(super) unique: bool,
+    pub(super) memory: Option<u64>,
+    pub(super) cancel: Cancel,
+    pub(super) as_lines: bool,
+    of_numbers: bool,
+    pub(super) one_of_many: bool,
+    pub(super) in_place: bool,
+}
+
+/// Defines what sets an option, for options themselves and for what has them.
+macro_rules! setters {
+    ($($(#[$attribute:meta])* $name:ident($($argument:ident: $type:ty)?) $set:expr;)*) => {
+        impl Options {
+            $(
+                $(#[$attribute])*
+                #[must_use]
+                pub fn $name(mut self $(, $argument: $type)?) -> Self {
+                    let set: fn(&mut Self $(, $type)?) = $set;
+                    set(&mut self $(, $argument)?);
+                    self
+                }
+            )*
+        }
+
+        /// Gives a type that has options what sets them.
+        macro_rules! has_options {
+            ($of:ty, $self:ident => $options:expr) => {
+                impl $of {
+                    /// An input, after those before it: a path, or what [`Input`] makes of readers and bytes.
+                    #[must_use]
+                    pub fn input(mut $self, input: impl Into<crate::io::Input>) -> Self {
+                        $options = std::mem::take(&mut $options).input(input);
+                        $self
+                    }
+
+                    /// A key, which decides where those before it are equal: a name, or what [`Key`](crate::files::Key) makes.
+                    #[must_use]
+                    pub fn key(mut $self, key: impl Into<crate::io::csv::Key>) -> Self {
+                        $options = std::mem::take(&mut $options).key(key);
+                        $self
+                    }
+
+                    /// All of these options.
+                    #[must_use]
+                    pub fn options(mut $self, options: Options) -> Self {
+                        $options = options;
+                        $self
+                    }
+
+                    $(
+                        $(#[$attribute])*
+                        #[must_use]
+                        pub fn $name(mut $self $(, $argument: $type)?) -> Self {
+                            $options = std::mem::take(&mut $options).$name($($argument)?);
+                            $self
+                        }
+                    )*
+                }
+            };
+        }
+    };
+}
+
+setters! {
+    /// The format of all inputs.
+    format(format: crate::format::Format) |it, format| it.format = Some(format);
+    /// The type of numbers: an integer type refuses what it does not hold, and a float type rounds.
+    element(element: crate::key::ElementType) |it, element| it.element = Some(element);
+    /// What fields are read as. Without it, fields of tables and lines are numbers or times, as they come.
+    reading(reading: crate::order::Reading) |it, reading| it.reading = Some(reading);
+    /// Largest first, for keys without a direction of their own.
+    descending() |it| it.descending = true;
+    /// Where NaN goes; at the end, without it.
+    nan(place: crate::order::Nulls) |it, place| it.nan = place;
+    /// Where empty fields go; to the end, without it.
+    empty(place: crate::order::Nulls) |it, place| it.empty = Some(place);
+    /// What becomes of fields that are no numbers; an error, without it.
+    invalid(place: crate::order::Invalid) |it, place| it.invalid = Some(place);
+    /// Of a field only the number counts that it begins with.
+    leading() |it| it.leading = true;
+    /// Whether the first row names the columns; without it, that of a table does, and the first line does not.
+    header(header: bool) |it, header| it.header = Some(header);
+    /// Lines that begin with `#` before the first record stay on top.
+    comments() |it| it.comments = true;
+    /// What separates fields: of tables, where it is not in quotes; of lines, everywhere.
+    delimiter(byte: u8) |it, byte| it.delimiter = Some(byte);
+    /// Lines end in NUL.
+    zero_terminated() |it| it.zero_terminated = true;
+    /// Only the first record of each key; a check then takes repeated keys for disorder.
+    unique() |it| it.unique = true;
+    /// About the most memory to take, in bytes; without it, three quarters of what is available.
+    memory(bytes: u64) |it, bytes| it.memory = Some(bytes);
+    /// Ends the work when this says so.
+    cancel(cancel: &crate::files::Cancel) |it, cancel| it.cancel = cancel.clone();
+}
+pub(super) use has_options;
+
+impl Options {
+    /// No inputs yet, and no keys.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An input, after those before it.
+    #[must_use]
+    pub fn input(mut self, input: impl Into<Input>) -> Self {
+        self.inputs.push(input.into());
+        self
+    }
+
+    /// A key, which decides where those before it are equal.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<Key>) -> Self {
+        self.keys.push(key.into());
+        self
+    }
+
+    /// What neither a name nor a format says is lines.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn as_lines(self, as_lines: bool) -> Self {
+        Self { as_lines, ..self }
+    }
+
+    /// What is neither a table nor binary is numbers, as many as there are.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of_numbers(self) -> Self {
+        Self { of_numbers: true, ..self }
+    }
+
+    /// It is one of many files, of which each is sorted on its own; and in its place.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn one_of_many(self, in_place: bool) -> Self {
+        Self { one_of_many: true, in_place, ..self }
+    }
+
+    /// Decides what these options leave open. Of the inputs only the first line is read, where that decides; and the headers of
+    /// .npy files.
+    pub(super) fn resolve(self, of_numbers: bool) -> Result<Resolved, Error> {
+        let mut inputs = self.inputs.clone();
+        if inputs.is_empty() {
+            return Err(Error::options("there is no input"));
+        }
+        let known = self.format.map_or_else(|| format_by_names(&inputs), |format| Ok(Some(format)))?;
+        let content = known.unwrap_or(Format::Text);
+        for input in &mut inputs {
+            let plain = std::mem::replace(input, Input::Stdin);
+            *input = decompressed(plain.cancelled_by(&self.cancel), content, self.memory);
+        }
+        let taken = match known {
+            Some(_) => None,
+            None => Some(Taken::of(&self, &mut inputs, of_numbers || self.of_numbers)?),
+        };
+        let format = taken.map_or(content, Taken::format);
+        // In tables and lines, times are found by themselves.
+        let finds_times = format.is_table() && !self.leading && self.element.is_none();
+        let usual = if finds_times { Reading::NumbersOrTimes } else { Reading::Numbers };
+        let reading = self.reading.unwrap_or(usual);
+        let name = inputs[0].name();
+        if format.is_bits() && reading != Reading::Numbers {
+            let problem = format!("times and sizes are in what is text; {name} is {}", format.name());
+            return Err(Error::options(problem));
+        }
+        if self.leading && reading == Reading::Times {
+            return Err(Error::option("leading", "is for numbers and sizes; a time is a whole field"));
+        }
+        let (element, type_assumed) = match (self.element, format) {
+            (None, Format::Binary) => binary_element(&inputs)?,
+            (Some(element), _) if !format.is_bits() && !ElementType::WIDE.contains(&element) => {
+                let problem = format!(
+                    "{element} is for binary and .npy files; text is read as types of 4 and 8 bytes"
+                );
+                return Err(Error::option("type", problem));
+            }
+            (element, _) => (element, false),
+        };
+        self.check_format(format, &name)?;
+        let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
+        let fields = match (format, self.delimiter) {
+            (Format::Text, _) => Fields::Tokens,
+            (Format::Lines, None) => Fields::Blanks(line_end),
+            (Format::Lines, Some(byte)) => Fields::Split(byte, line_end),
+            (Format::Tsv, None) => Fields::Quoted(b'\t'),
+            (_, None) => Fields::Quoted(b','),
+            (_, Some(b'"' | b'\r')) => {
+                return Err(Error::options("quotes and line ends mean something else in a table"));
+            }
+            (_, Some(byte)) => Fields::Quoted(byte),
+        };
+        let order = KeyOrder {
+            descending: self.descending,
+            nan: self.nan,
+            empty: self.empty.unwrap_or_default(),
+            invalid: self.invalid.unwrap_or_default(),
+            leading: self.leading,
+            reading,
+        };
+        let mut keys = self.keys;
+        if fields.are_of_lines() && keys.is_empty() {
+            keys.push(Key::number(1));
+        }
+        let header = self.header.unwrap_or(!fields.are_of_lines());
+        let has_rows = format.is_table() || reading != Reading::Numbers;
+        let kind = match format {
+            _ if has_rows => Kind::Table(Dialect { fields, header, comments: self.comments }),
+            Format::Text => Kind::Text(taken.map_or(PerLine::Any, Taken::per_line)),
+            _ => Kind::Bits(sources(&inputs, format, element)?),
+        };
+        let how = How { kind, by: By { keys, element, order } };
+        Ok(Resolved { inputs, how, format, has_rows, taken, type_assumed, unique: self.unique })
+    }
+
+    /// Checks that options about fields and lines come with a format that has these.
+    fn check_format(&self, format: Format, name: &str) -> Result<(), Error> {
+        let of_tables = [
+            (!self.keys.is_empty(), "key"),
+            (self.header == Some(true), "header"),
+            (self.comments, "comments"),
+            (self.header == Some(false), "no-header"),
+            (self.delimiter.is_some(), "delimiter"),
+            (self.leading, "leading"),
+            (self.empty.is_some(), "empty"),
+            (self.invalid.is_some(), "invalid"),
+        ];
+        let named = format.name();
+        if let Some((_, option)) = of_tables.iter().find(|(is_given, _)| *is_given && !format.is_table()) {
+            let problem = format!("is for tables and lines, and {name} is {named}");
+            return Err(Error::option(option, problem).hinting(Hint::Table(format)));
+        }
+        if format != Format::Lines && self.zero_terminated {
+            return Err(Error::option("zero-terminated", format!("is for lines, and {name} is {named}")));
+        }
+        Ok(())
+    }
+}
+
+/// The inputs and their order, once all is decided.
+pub(super) struct Resolved {
+    pub(super) inputs: Vec<Input>,
+    pub(super) how: How,
+    pub(super) format: Format,
+    /// Whether records come out as they are in any case, as rows, lines, and tokens that are no numbers do.
+    pub(super) has_rows: bool,
+    /// What decided between text and lines, if nobody said which it is.
+    pub(super) taken: Option<Taken>,
+    /// Whether the type is the one assumed for `.bin`.
+    pub(super) type_assumed: bool,
+    pub(super) unique: bool,
+}
+
+/// The sources of binary inputs.
+fn sources(inputs: &[Input], format: Format, element: Option<ElementType>) -> Result<Vec<Source>, Error> {
+    let source = |file: &Input| match format {
+        Format::Npy => Source::npy(file.clone()),
+        _ => Ok(Source::raw(file.clone(), element.unwrap_or(ElementType::U32))),
+    };
+    let sources = inputs.iter().map(source).collect::<Result<Vec<_>, _>>()?;
+    let first = sources[0].element();
+    for (source, file) in sources.iter().zip(inputs) {
+        let here = source.element();
+        if let Some(asked) = element.filter(|&asked| asked != here) {
+            return Err(Error::input(file.name(), format!("holds {here}")).hinting(Hint::OtherType(asked)));
+        }
+        if here != first {
+            let names = (inputs[0].name(), file.name());
+            return Err(Error::options(format!("{} holds {first} and {} {here}", names.0, names.1)));
+        }
+    }
+    Ok(sources)
+}
+
+/// The content of an input that may be compressed: of text, first bytes tell, and of binary, names.
+fn decompressed(input: Input, format: Format, memory: Option<u64>) -> Input {
+    if !format.is_bits() {
+        return input.decompressed(None, memory);
+    }
+    let compression = input.path().and_then(Compression::of_name).map(|(compression, _)| compression);
+    let is_bits = extension(&input).and_then(|extension| extension.format).is_some_and(Format::is_bits);
+    match compression {
+        Some(compression) if is_bits => input.decompressed(Some(compression), memory),
+        _ => input,
+    }
+}
+
+/// The format of all inputs by their extensions; none for what is text or lines.
+fn format_by_names(inputs: &[Input]) -> Result<Option<Format>, Error> {
+    let format = |input: &Input| {
+        let format = extension(input).and_then(|extension| extension.format);
+        format.filter(|&format| format != Format::Text)
+    };
+    let first = format(&inputs[0]);
+    let Some(other) = inputs.iter().find(|&input| format(input) != first) else { return Ok(first) };
+    let name = |input: &Input| format(input).map_or("text or lines", Format::name);
+    let [one, two] = [&inputs[0], other].map(|input| format!("{} is {}", input.name(), name(input)));
+    Err(Error::options(format!("{one} and {two}")).hinting(Hint::FormatOfAll))
+}
+
+/// The type of binary files by their extensions, and whether it is only assumed.
+fn binary_element(inputs: &[Input]) -> Result<(Option<ElementType>, bool), Error> {
+    let element = |input: &Input| extension(input).and_then(|extension| extension.element);
+    let first = element(&inputs[0]);
+    if let Some(other) = inputs.iter().find(|&input| element(input) != first) {
+        let [one, two] = [&inputs[0], other].map(Input::name);
+        let problem = format!("{one} and {two} may be of different types");
+        return Err(Error::options(problem).hinting(Hint::TypeOfAll));
+    }
+    Ok((first.or(Some(ElementType::U32)), first.is_none()))
+}
+
+fn extension(input: &Input) -> Option<Extension> {
+    input.path().map(Extension::of)
+}

@@ -1,0 +1,209 @@
+//! Sorting files.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::dataset::Ask;
+use super::job::{Always, Job, To};
+use super::options::{Options, has_options};
+use super::progress::{Progress, Tell, Watch};
+use super::report::Report;
+use crate::error::{Error, Hint};
+use crate::format::Format;
+use crate::io::Extension;
+use crate::key::ElementType;
+use crate::order::Selection;
+use crate::runs::{Budget, Folders};
+use crate::sorter::{Method, Sorter};
+
+/// A sort of files, readers or bytes into a file or a writer.
+///
+/// ```no_run
+/// use gpusort::files::{Key, Sort};
+///
+/// let report = Sort::new()
+///     .input("a.csv")
+///     .input("b.csv.gz")
+///     .key(Key::column("price").descending())
+///     .memory(2 << 30)
+///     .progress(|progress| eprintln!("{progress:?}"))
+///     .output("sorted.csv")?;
+/// println!("{} rows, {} without a price", report.records, report.counts.empty);
+/// # Ok::<(), gpusort::Error>(())
+/// ```
+#[derive(Default)]
+pub struct Sort<'a> {
+    pub(super) options: Options,
+    to: Option<Format>,
+    first: Option<u64>,
+    positions: bool,
+    method: Method,
+    sorter: Option<&'a Sorter>,
+    folders: Vec<PathBuf>,
+    tell: Option<Box<Tell<'a>>>,
+}
+
+has_options!(Sort<'_>, self => self.options);
+
+impl<'a> Sort<'a> {
+    /// A sort without any input yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The format of the output; without it, that of the output's name, or of the input.
+    #[must_use]
+    pub fn to(self, format: Format) -> Self {
+        Self { to: Some(format), ..self }
+    }
+
+    /// Only so many records, from the first of the result.
+    #[must_use]
+    pub fn top(self, first: u64) -> Self {
+        Self { first: Some(first), ..self }
+    }
+
+    /// Writes the positions of the records in the input, from 0, instead of the records: as text, or in binary as u32, and u64
+    /// where there are more than 2^32 records.
+    #[must_use]
+    pub fn positions(self) -> Self {
+        Self { positions: true, ..self }
+    }
+
+    /// Sorts with this one; without it, on the CPU.
+    #[must_use]
+    pub fn sorter(self, sorter: &'a Sorter) -> Self {
+        Self { sorter: Some(sorter), ..self }
+    }
+
+    /// By this algorithm, and this variant of it.
+    #[must_use]
+    pub fn method(self, method: Method) -> Self {
+        Self { method, ..self }
+    }
+
+    /// A folder for temporary files, which are spread over all of them; without any, /var/tmp or that of the system.
+    #[must_use]
+    pub fn temp_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folders.push(folder.into());
+        self
+    }
+
+    /// Calls this, from any thread, as the work goes on.
+    #[must_use]
+    pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {
+        Self { tell: Some(Box::new(tell)), ..self }
+    }
+
+    /// Sorts into this file, which is compressed if its name ends in `.gz` or `.zst`. It is replaced once the result is complete,
+    /// and so may be an input; where anything goes wrong, it stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with an option, an input, the output or the device.
+    pub fn output(self, path: impl AsRef<Path>) -> Result<Report, Error> {
+        let (path, sorter) = (path.as_ref(), self.sorter);
+        self.resolve(Some(path))?.run(&mut Always(sorter.unwrap_or(&Sorter::cpu())), To::File(path))
+    }
+
+    /// Sorts into this writer. Where anything goes wrong, a part of the result may have been written.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sort::output`].
+    pub fn write_to(self, writer: &mut (impl Write + Send)) -> Result<Report, Error> {
+        let sorter = self.sorter;
+        self.resolve(None)?.run(&mut Always(sorter.unwrap_or(&Sorter::cpu())), To::Writer(writer))
+    }
+
+    /// Decides what the options leave open, for an output of this name.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with an option; I/O errors of the first line, where that decides what an input is.
+    #[doc(hidden)]
+    pub fn resolve(self, output: Option<&Path>) -> Result<Job<'a>, Error> {
+        let Self { options, to, first, positions, method, folders, tell, .. } = self;
+        if let Some(algorithm) = method.algorithm {
+            algorithm.variant(method.variant)?;
+        }
+        let asked = of_output(to, output);
+        let to_bits = !positions && asked.is_some_and(|(format, _)| format.is_bits());
+        let (memory, cancel, in_place, one_of_many) =
+            (options.memory, options.cancel.clone(), options.in_place, options.one_of_many);
+        let resolved = options.resolve(to_bits)?;
+        // Lines come out as lines, whatever a file is called, but never into one of binary.
+        let is_named = to.is_some() || resolved.format != Format::Lines || positions || to_bits;
+        let asked = asked.filter(|_| is_named);
+        let (format, promised) = output_format(resolved.format, resolved.has_rows, positions, asked)?;
+        let budget = memory.map_or_else(Budget::default, Budget::of);
+        // The other half is for what lies in folders in memory.
+        let is_halved = Folders::new(folders.clone()).are_in_memory();
+        let budget = if is_halved { budget.shared_by(2) } else { budget };
+        let budget = if positions { budget.with_positions() } else { budget };
+        // The next one is read meanwhile.
+        let budget = if one_of_many { budget.shared_by(2) } else { budget };
+        let first = first.map(|first| usize::try_from(first).unwrap_or(usize::MAX));
+        let selection = Selection { unique: resolved.unique, first };
+        Ok(Job {
+            resolved,
+            ask: Ask { selection, positions, method, format },
+            promised,
+            watch: Watch::new(tell),
+            cancel,
+            folders,
+            budget,
+            in_place,
+            is_last: false,
+        })
+    }
+}
+
+/// The format of an output and the element type implied by its extension, as far as determined.
+pub(super) fn of_output(
+    to: Option<Format>,
+    output: Option<&Path>,
+) -> Option<(Format, Option<ElementType>)> {
+    let extension = output.map(Extension::of);
+    // An explicit format overrides the extension.
+    to.map(|format| (format, None)).or_else(|| {
+        let Extension { format, element } = extension?;
+        Some((format?, element))
+    })
+}
+
+/// The output format for this input, whose records may be rows, and the requested format; and the element type that is
+/// implied.
+pub(super) fn output_format(
+    input: Format,
+    has_rows: bool,
+    positions: bool,
+    asked: Option<(Format, Option<ElementType>)>,
+) -> Result<(Format, Option<ElementType>), Error> {
+    let (format, element) = match asked {
+        None if positions && has_rows => (Format::Text, None),
+        None => (input, None),
+        // The table is a kind of text.
+        Some((Format::Text, None)) if has_rows && !positions => (input, None),
+        Some(asked) => asked,
+    };
+    let [from, to] = [input, format].map(Format::name);
+    let refused = |problem: String, hint| Err(Error::options(problem).hinting(hint));
+    if positions && format.is_table() {
+        return refused("positions are no table".to_owned(), Hint::ToNumbers);
+    }
+    if !positions && has_rows {
+        if input == Format::Lines && format.is_bits() {
+            return refused(format!("lines are not written as {to}"), Hint::NumbersOfLines);
+        }
+        if format != input {
+            let rows = if input.is_table() { "rows" } else { "times and sizes" };
+            let problem = format!("{rows} come out as they are in the {from}, which is not {to}");
+            return refused(problem, Hint::To(input));
+        }
+    } else if !positions && format.is_table() {
+        return refused(format!("numbers in {from} make no table"), Hint::ToNumbers);
+    }
+    Ok((format, element))
+}
