@@ -4,7 +4,7 @@
 //! A signal handler takes no lock and allocates no memory. Where a command has a final message, a thread
 //! started for the purpose prints it.
 
-use gpusort::files::command as output;
+use gpusort::files::internal as output;
 
 /// Exit code of an interrupted process.
 const INTERRUPTED: i32 = 130;
@@ -51,7 +51,7 @@ mod system {
     use std::sync::atomic::{AtomicI32, Ordering};
     use std::thread;
 
-    use gpusort::files::command as output;
+    use gpusort::files::internal as output;
     use libc::c_int;
 
     use super::{FAILED, PATIENCE_SECONDS, interrupted};
@@ -207,7 +207,7 @@ mod system {
     use std::process::{Command, Output};
     use std::sync::{Mutex, PoisonError};
 
-    use gpusort::files::command as output;
+    use gpusort::files::internal as output;
 
     use super::interrupted;
 

@@ -137,7 +137,6 @@ pub mod unstable {
         #[cfg(feature = "cli")] generate: "Test data.";
         gpu: "Sorting on a GPU.";
         human: "Text that is safe to show to a person.";
-        #[cfg(feature = "cli")] io: "Inputs, formats and outputs.";
         kernels: "What a dispatch does.";
         key: "The bijections between elements and keys.";
         memory: "How much memory there is.";
@@ -145,7 +144,6 @@ pub mod unstable {
         order: "What is asked of a sort.";
         parallel: "Work on all cores.";
         plan: "What a sort does, decided before anything runs.";
-        #[cfg(feature = "cli")] runs: "Sorted runs.";
         #[cfg(feature = "cli")] size: "Sizes as people write them.";
         sorter: "One request, one result.";
         #[cfg(feature = "cli")] timing: "What a sort took.";

@@ -4,17 +4,13 @@
 use std::fs;
 use std::path::Path;
 
-use gpusort::unstable::io::binary::Source;
-use gpusort::unstable::io::csv::{By, Dialect, Fields};
-use gpusort::unstable::io::{Format, Input, LineEnd, PerLine};
-use gpusort::unstable::io::{How, Kind};
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
-use gpusort::{ElementType, Sorter};
+use gpusort::files::{Invalid, Key, Nulls, Options, Reading};
+use gpusort::{ElementType, Format, Sorter};
 
 use crate::device;
 use crate::support::command::BINARY;
 use crate::support::files::Folder;
-use crate::support::pipeline::sort;
+use crate::support::pipeline::{Ask, sort};
 use crate::support::python::python;
 use crate::support::tier;
 
@@ -84,58 +80,56 @@ fn order_on(sorter: &Sorter, folder: &Path, what: &serde_json::Value) -> Vec<u8>
         let values = what[name].as_array().unwrap().iter();
         values.map(|value| value.as_str().unwrap().to_owned()).collect::<Vec<String>>()
     };
-    let inputs: Vec<Input> = strings("files").iter().map(|name| Input::File(folder.join(name))).collect();
-    let selection = Selection { unique: flag("unique"), first: what["top"].as_u64().map(|top| top as usize) };
-    let order = KeyOrder {
-        descending: flag("reverse"),
-        nan: nulls("nan"),
-        empty: nulls("empty"),
-        invalid,
-        leading: flag("leading"),
-        reading: match what["type"].as_str().unwrap() {
-            "time" => Reading::Times,
-            "size" => Reading::Sizes,
-            "auto" if flag("table") && !flag("leading") && !flag("text") => Reading::NumbersOrTimes,
-            _ => Reading::Numbers,
-        },
+    let files: Vec<_> = strings("files").iter().map(|name| folder.join(name)).collect();
+    let mut options = files.iter().fold(Options::new().nan(nulls("nan")), Options::input);
+    if flag("reverse") {
+        options = options.descending();
+    }
+    if flag("unique") {
+        options = options.unique();
+    }
+    let type_named = what["type"].as_str().unwrap();
+    let reading = match type_named {
+        "time" => Reading::Times,
+        "size" => Reading::Sizes,
+        "auto" if flag("table") && !flag("leading") && !flag("text") => Reading::NumbersOrTimes,
+        _ => Reading::Numbers,
     };
-    let by = |columns, element| By { columns, element, order };
-    let (kind, by, format) = if flag("table") {
-        let delimiter = what["delimiter"].as_u64().unwrap() as u8;
-        let line_end = if flag("zero") { LineEnd::Nul } else { LineEnd::Lf };
-        let fields = match (flag("lines"), delimiter) {
-            _ if flag("text") => Fields::Tokens,
-            (true, 0) => Fields::Blanks(line_end),
-            (true, byte) => Fields::Split(byte, line_end),
-            (false, byte) => Fields::Quoted(byte),
-        };
-        let dialect = Dialect { fields, header: flag("header"), comments: false };
-        let mut keys = strings("keys");
-        if fields.are_of_lines() && keys.is_empty() {
-            keys.push("1".to_owned());
+    options = options.reading(reading);
+    let mut ask = Ask { first: what["top"].as_u64(), positions: flag("argsort"), to: None };
+    if flag("table") {
+        if let Ok(element) = type_named.parse() {
+            options = options.element(element);
         }
-        let by = by(keys, what["type"].as_str().unwrap().parse().ok());
-        let kind = if flag("text") && order.reading == Reading::Numbers {
-            Kind::Text(PerLine::Any)
-        } else {
-            Kind::Table(dialect)
+        let format = match (flag("text"), flag("lines")) {
+            (true, _) => Format::Text,
+            (_, true) => Format::Lines,
+            _ => Format::Csv,
         };
-        let format = if flag("argsort") || flag("text") { Format::Text } else { Format::Csv };
-        (kind, by, format)
+        options = options.format(format);
+        if format != Format::Text {
+            options = strings("keys").iter().map(|key| Key::parse(key)).fold(options, Options::key);
+            options = options.header(flag("header")).empty(nulls("empty")).invalid(invalid);
+            if flag("leading") {
+                options = options.leading();
+            }
+            if flag("zero") {
+                options = options.zero_terminated();
+            }
+            match what["delimiter"].as_u64().unwrap() as u8 {
+                0 => {}
+                byte => options = options.delimiter(byte),
+            }
+        }
     } else {
         let (kind, size) = what["dtype"].as_str().unwrap().trim_start_matches(['<', '>', '|']).split_at(1);
         let element: ElementType = format!("{kind}{}", 8 * size.parse::<u32>().unwrap()).parse().unwrap();
-        let source = |input: &Input| match input.path().unwrap().extension() {
-            Some(npy) if npy == "npy" => Source::npy(input.clone()).unwrap(),
-            _ => Source::raw(input.clone(), element),
-        };
-        let sources = inputs.iter().map(source).collect();
-        let format = if flag("to_text") { Format::Text } else { Format::Binary };
-        (Kind::Bits(sources), by(Vec::new(), None), format)
-    };
-    let how = How { kind, by };
-    let sorted = sort(sorter, &inputs, &how, selection, flag("argsort"), format).unwrap();
-    assert!(selection.unique || sorted.repeated == 0, "records were left out");
+        let is_npy = files[0].extension().is_some_and(|extension| extension == "npy");
+        options = options.format(if is_npy { Format::Npy } else { Format::Binary }).element(element);
+        ask.to = Some(if flag("to_text") { Format::Text } else { Format::Binary });
+    }
+    let sorted = sort(sorter, options, ask).unwrap();
+    assert!(flag("unique") || sorted.repeated == 0, "records were left out");
     assert!(invalid != Invalid::Error || sorted.counts.invalid == 0, "what is invalid was let pass");
     sorted.bytes
 }

@@ -1,53 +1,34 @@
 //! Text into keys and back: types, spelling, comments, errors with their place.
 
-use gpusort::Sorter;
-use gpusort::unstable::io::csv::By;
-use gpusort::unstable::io::records::write_text;
-use gpusort::unstable::io::{Format, Input, Memory, PerLine, Print};
-use gpusort::unstable::io::{How, Kind};
-use gpusort::unstable::key::{ElementType, KeyMap};
-use gpusort::unstable::order::{KeyOrder, Selection};
-use gpusort::unstable::pipeline::{Parts, Unwatched};
-use gpusort::unstable::runs::Budget;
-use gpusort::unstable::words::Words;
+use gpusort::files::{Options, Sort};
+use gpusort::{ElementType, Format, Sorter};
 use proptest::prelude::*;
 
-use crate::support::elements::keys_of;
-use crate::support::pipeline::sort;
+use crate::support::pipeline::{Ask, input, sort};
 
-const ASCENDING: KeyOrder = KeyOrder::ASCENDING;
-
-/// The keys of a text, and the map that they are by.
-fn parse(
-    input: &str,
-    element: Option<ElementType>,
-    order: KeyOrder,
-) -> Result<(Words<'static>, KeyMap), String> {
-    let (inputs, how) = text(input, element, order);
-    let budget = Budget::unlimited();
-    let part = Parts::new(&inputs, &how, &budget, &Unwatched).next_part();
-    let keys = part.and_then(|part| part.into_keys()).map_err(|error| error.to_string())?;
-    Ok(keys.expect("text is no table"))
+/// A text of numbers, read as this type if there is one.
+fn text(content: &[u8], element: Option<ElementType>, descending: bool) -> Options {
+    let options = Options::new().format(Format::Text).input(input("in", content, &[]));
+    let options = if descending { options.descending() } else { options };
+    element.into_iter().fold(options, Options::element)
 }
 
-fn text(input: &str, element: Option<ElementType>, order: KeyOrder) -> ([Input; 1], How) {
-    let how = How { kind: Kind::Text(PerLine::Any), by: By { columns: Vec::new(), element, order } };
-    ([Input::Memory(Memory::new("in", input.as_bytes(), &[]))], how)
-}
-
-/// The text of the elements that have these keys.
-fn write(keys: Words, order: KeyMap) -> Vec<u8> {
-    let mut out = Vec::new();
-    write_text(keys, order, Print::Shortest, &mut out, |_| {}).unwrap();
-    out
+/// The name of the type of a text.
+fn type_of(content: &str, element: Option<ElementType>) -> Result<String, String> {
+    let sort = Sort::new().options(text(content.as_bytes(), element, false));
+    sort.write_to(&mut Vec::new()).map(|report| report.types).map_err(|error| error.to_string())
 }
 
 /// What `gpusort sort` prints for this input.
-fn sorted(input: &str, element: Option<ElementType>, descending: bool) -> String {
-    let order = KeyOrder { descending, ..KeyOrder::ASCENDING };
-    let (inputs, how) = text(input, element, order);
-    let sorted = sort(&Sorter::cpu(), &inputs, &how, Selection::ALL, false, Format::Text).unwrap();
+fn sorted(content: &str, element: Option<ElementType>, descending: bool) -> String {
+    let sorted = sort(&Sorter::cpu(), text(content.as_bytes(), element, descending), Ask::default()).unwrap();
     String::from_utf8(sorted.bytes).unwrap()
+}
+
+/// Elements of these bits as text, in order.
+fn printed(bytes: &[u8], element: ElementType) -> Vec<u8> {
+    let options = Options::new().format(Format::Binary).element(element).input(input("in", bytes, &[]));
+    sort(&Sorter::cpu(), options, Ask { to: Some(Format::Text), ..Ask::default() }).unwrap().bytes
 }
 
 #[test]
@@ -68,7 +49,7 @@ fn the_type_is_the_first_that_holds_all() {
         ("nan", ElementType::F64),
         ("1e3 18446744073709551616", ElementType::F64),
     ] {
-        assert_eq!(parse(input, None, ASCENDING).unwrap().1.element, expected, "{input}");
+        assert_eq!(type_of(input, None).unwrap(), expected.name(), "{input}");
     }
 }
 
@@ -103,7 +84,7 @@ fn wrong_input_is_an_error_with_its_place() {
         ("3.0", Some(U32), "in:1:1: '3.0' is not an integer"),
         ("nan", Some(U32), "in:1:1: 'nan' is not an integer"),
     ] {
-        let error = parse(input, element, ASCENDING).unwrap_err();
+        let error = type_of(input, element).unwrap_err();
         assert!(error.starts_with(expected), "{input}: {error}");
     }
 }
@@ -114,7 +95,7 @@ fn the_first_of_several_wrong_tokens_is_named() {
     let mut input = "1\n".repeat(400_000);
     input.insert_str(600_000, "bad\n");
     input.push_str("worse\n");
-    assert_eq!(parse(&input, None, ASCENDING).unwrap_err(), "in:300001:1: 'bad' is not a number");
+    assert_eq!(type_of(&input, None).unwrap_err(), "in:300001:1: 'bad' is not a number");
 }
 
 #[test]
@@ -222,11 +203,9 @@ fn white_space_comments_and_marks() {
 fn floats_print_in_the_shortest_form_that_reads_back() {
     let numbers =
         [f64::NEG_INFINITY, -1.5e300, -0.0, 0.0, 5e-324, 0.1, 1.0, 123_456_789.0, 1e16, 1e300, f64::INFINITY];
-    let order = KeyMap::ascending(ElementType::F64);
-    let mut bits: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
-    bits.extend([f64::NAN.to_bits(), f64::NAN.to_bits() | 1 << 63]);
-    let out = write(keys_of(&bits, order), order);
-    let out = String::from_utf8(out).unwrap();
+    let nan = [f64::NAN, f64::from_bits(f64::NAN.to_bits() | 1 << 63)];
+    let bytes: Vec<u8> = numbers.iter().chain(&nan).flat_map(|number| number.to_le_bytes()).collect();
+    let out = String::from_utf8(printed(&bytes, ElementType::F64)).unwrap();
     assert_eq!(out, "-inf\n-1.5e300\n-0\n0\n5e-324\n0.1\n1\n123456789\n1e16\n1e300\ninf\nnan\n-nan\n");
 }
 
@@ -235,24 +214,26 @@ proptest! {
 
     #[test]
     fn floats_written_as_text_read_back_the_same(bits: Vec<u64>) {
-        let bits: Vec<u64> = bits.into_iter().filter(|&bits| !f64::from_bits(bits).is_nan()).collect();
-        let order = KeyMap::ascending(ElementType::F64);
-        let keys = keys_of(&bits, order);
-        let out = write(keys.clone(), order);
-        let back = parse(std::str::from_utf8(&out).unwrap(), Some(ElementType::F64), ASCENDING).unwrap();
-        prop_assert_eq!(back.0, keys);
+        let numbers = bits.into_iter().map(f64::from_bits).filter(|number| !number.is_nan());
+        let mut numbers: Vec<f64> = numbers.collect();
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        numbers.sort_by(f64::total_cmp);
+        let expected: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let options = text(&printed(&bytes, ElementType::F64), Some(ElementType::F64), false);
+        let back = sort(&Sorter::cpu(), options, Ask { to: Some(Format::Binary), ..Ask::default() }).unwrap();
+        prop_assert_eq!(back.bytes, expected);
     }
 
     #[test]
     fn singles_written_as_text_read_back_the_same(bits: Vec<u32>) {
-        let bits: Vec<u32> = bits.into_iter().filter(|&bits| !f32::from_bits(bits).is_nan()).collect();
-        let order = KeyMap { descending: true, ..KeyMap::ascending(ElementType::F32) };
-        let bits: Vec<u64> = bits.into_iter().map(u64::from).collect();
-        let keys = keys_of(&bits, order);
-        let out = write(keys.clone(), order);
-        let descending = KeyOrder { descending: true, ..ASCENDING };
-        let back = parse(std::str::from_utf8(&out).unwrap(), Some(ElementType::F32), descending).unwrap();
-        prop_assert_eq!(back.0, keys);
+        let numbers = bits.into_iter().map(f32::from_bits).filter(|number| !number.is_nan());
+        let mut numbers: Vec<f32> = numbers.collect();
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        numbers.sort_by(|a, b| b.total_cmp(a));
+        let expected: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let options = text(&printed(&bytes, ElementType::F32), Some(ElementType::F32), true);
+        let back = sort(&Sorter::cpu(), options, Ask { to: Some(Format::Binary), ..Ask::default() }).unwrap();
+        prop_assert_eq!(back.bytes, expected);
     }
 
     #[test]

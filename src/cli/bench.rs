@@ -7,13 +7,13 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use console::Term;
+use gpusort::files::Output;
 use gpusort::unstable::bench;
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::table::Table;
 use gpusort::unstable::bench::{Case, Event, Pace, Report, Suite, csv, json, markdown, plot};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human;
-use gpusort::files::Output;
 use gpusort::unstable::memory;
 use gpusort::unstable::plan::{Algorithm, Variant};
 use gpusort::{ErrorKind, Select};

@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
-use gpusort::files::command::{ChooseSorter, Chosen, Expected};
+use gpusort::files::internal::{ChooseSorter, Chosen, Expected};
 use gpusort::unstable::cost::{self, Choice, Costs};
 use gpusort::unstable::gpu::{Gpu, adapters};
 use gpusort::unstable::human::{grouped, quoted};
@@ -268,7 +268,8 @@ impl Devices {
             (Wanted::One(Device::Auto), Some(algorithm)) if is_none => {
                 if self.notes {
                     let kind = if algorithm.is_network() { "network" } else { "sort" };
-                    self.progress.note(&format!("no hardware GPU found; the {algorithm} {kind} runs on the CPU"));
+                    self.progress
+                        .note(&format!("no hardware GPU found; the {algorithm} {kind} runs on the CPU"));
                 }
             }
             _ => return Err(error),
@@ -332,7 +333,8 @@ impl ChooseSorter for Devices {
             Err(why) => return Ok(Chosen { sorter: &self.cpu, started: Duration::ZERO, why }),
         };
         let started = self.start()?;
-        let gpu = self.gpu.as_ref().map_or_else(|| Err(String::new()), |gpu| gpu.as_ref().map_err(Clone::clone));
+        let gpu =
+            self.gpu.as_ref().map_or_else(|| Err(String::new()), |gpu| gpu.as_ref().map_err(Clone::clone));
         // The startup time counts in any case.
         Ok(match gpu.and_then(|sorter| Ok((sorter, self.fit(sorter, n, shape)?))) {
             Ok((sorter, shares)) => Chosen { sorter, started, why: shares.unwrap_or(why) },

@@ -6,7 +6,7 @@ use anyhow::bail;
 use gpusort::unstable::human;
 
 use gpusort::Format;
-use gpusort::files::command::{Compression, Extension};
+use gpusort::files::internal::{Compression, Extension};
 use gpusort::unstable::key::ElementType;
 
 use super::args::OrderArgs;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use anyhow::{bail, ensure};
 use gpusort::Format;
 use gpusort::files::Output;
-use gpusort::files::command::{Extension, write_keys};
+use gpusort::files::internal::{Extension, write_keys};
 use gpusort::unstable::generate::Sequence;
 use gpusort::unstable::human;
 use gpusort::unstable::key::{ElementType, KeyMap};

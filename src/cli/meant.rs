@@ -5,9 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
-use gpusort::unstable::human;
 use gpusort::files::Input;
-use gpusort::files::command::Extension;
+use gpusort::files::internal::Extension;
+use gpusort::unstable::human;
 use gpusort::{Error, Hint};
 
 use super::args::OrderArgs;

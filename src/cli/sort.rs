@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
-use gpusort::files::command::{Job, To};
+use gpusort::files::internal::{Job, To};
 use gpusort::files::{Phase, Progress as Done, Report};
 use gpusort::unstable::parallel;
 
@@ -163,13 +163,7 @@ impl Told {
     }
 
     /// The timing, if it is wanted, of a file if there are several.
-    fn timing(
-        &self,
-        args: &SortArgs,
-        job: &Job,
-        report: &Report,
-        file: Option<&Path>,
-    ) -> anyhow::Result<()> {
+    fn timing(&self, args: &SortArgs, job: &Job, report: &Report, file: Option<&Path>) -> anyhow::Result<()> {
         let Some(to) = self.timing else { return Ok(()) };
         let mut why = if self.merges { "--merge takes inputs as they come" } else { &report.why }.to_owned();
         if let Some(taken) = job.taken() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail, ensure};
 use console::Term;
 use gpusort::ErrorKind;
-use gpusort::files::command::write_keys;
+use gpusort::files::internal::write_keys;
 use gpusort::files::{Output, Sort};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;

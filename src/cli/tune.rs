@@ -9,12 +9,12 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
+use gpusort::files;
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::statistics::median;
 use gpusort::unstable::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
 use gpusort::unstable::gpu::adapter;
 use gpusort::unstable::human::{self, grouped, time};
-use gpusort::files;
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::plan::{Algorithm, RadixFrom, Shape};
 use gpusort::{AdapterInfo, Select};

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use gpusort::unstable::human;
 use gpusort::files::Input;
+use gpusort::unstable::human;
 
 use super::meant;
 

@@ -14,13 +14,13 @@ use std::sync::mpsc;
 use std::thread::Scope;
 use std::time::Duration;
 
+use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, Source};
 use crate::io::records::{Print, write_text};
-use super::progress::{Phase, Watch};
 use crate::io::{Counts, Output, npy};
 use crate::io::{How, Kind};
 use crate::key::{ElementType, KeyMap, KeyWords};

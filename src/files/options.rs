@@ -36,6 +36,7 @@ pub struct Options {
     pub(super) cancel: Cancel,
     pub(super) as_lines: bool,
     of_numbers: bool,
+    per_line: PerLine,
     pub(super) one_of_many: bool,
     pub(super) in_place: bool,
 }
@@ -156,6 +157,13 @@ impl Options {
         Self { as_lines, ..self }
     }
 
+    /// Text with one number a line.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn one_number_a_line(self) -> Self {
+        Self { format: Some(Format::Text), per_line: PerLine::One, ..self }
+    }
+
     /// What is neither a table nor binary is numbers, as many as there are.
     #[doc(hidden)]
     #[must_use]
@@ -203,9 +211,8 @@ impl Options {
         let (element, type_assumed) = match (self.element, format) {
             (None, Format::Binary) => binary_element(&inputs)?,
             (Some(element), _) if !format.is_bits() && !ElementType::WIDE.contains(&element) => {
-                let problem = format!(
-                    "{element} is for binary and .npy files; text is read as types of 4 and 8 bytes"
-                );
+                let problem =
+                    format!("{element} is for binary and .npy files; text is read as types of 4 and 8 bytes");
                 return Err(Error::option("type", problem));
             }
             (element, _) => (element, false),
@@ -239,7 +246,7 @@ impl Options {
         let has_rows = format.is_table() || reading != Reading::Numbers;
         let kind = match format {
             _ if has_rows => Kind::Table(Dialect { fields, header, comments: self.comments }),
-            Format::Text => Kind::Text(taken.map_or(PerLine::Any, Taken::per_line)),
+            Format::Text => Kind::Text(taken.map_or(self.per_line, Taken::per_line)),
             _ => Kind::Bits(sources(&inputs, format, element)?),
         };
         let how = How { kind, by: By { keys, element, order } };

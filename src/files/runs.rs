@@ -25,7 +25,7 @@ use crate::io::frames::{Form, Frame, KeysOfRuns, RunReader, Zeros};
 use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records, Written};
 use crate::io::records::Print;
 use crate::io::source::Opened;
-use crate::io::{Counts, How, Input, Kind, Memory, Output, npy, print};
+use crate::io::{Counts, How, Input, Kind, Output, npy, print};
 use crate::key::ElementType;
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
@@ -334,10 +334,8 @@ impl<'a> Runs<'a> {
             let element = runs
                 .iter()
                 .find_map(|run| if let Form::Elements(of, _) = run.form { Some(of) } else { None });
-            let source = Source::raw(
-                Input::Memory(Memory::new("a run", &[], &[1])),
-                element.unwrap_or(ElementType::U32),
-            );
+            let source =
+                Source::raw(Input::reader("a run", std::io::empty()), element.unwrap_or(ElementType::U32));
             let opened = runs
                 .into_iter()
                 .map(|run| (&source, Opened::of(run.spilled.clone().name(), run.spilled.read())));

@@ -161,10 +161,7 @@ impl<'a> Sort<'a> {
 }
 
 /// The format of an output and the element type implied by its extension, as far as determined.
-pub(super) fn of_output(
-    to: Option<Format>,
-    output: Option<&Path>,
-) -> Option<(Format, Option<ElementType>)> {
+pub(super) fn of_output(to: Option<Format>, output: Option<&Path>) -> Option<(Format, Option<ElementType>)> {
     let extension = output.map(Extension::of);
     // An explicit format overrides the extension.
     to.map(|format| (format, None)).or_else(|| {

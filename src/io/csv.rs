@@ -34,9 +34,9 @@ use crate::parallel::map_parts;
 
 pub use self::dialect::{Dialect, Fields};
 pub(super) use self::header::{Found, Header};
+pub use self::key::{Key, SortKey};
 use self::rows::{Line, Row, RowReader, UNCLOSED};
 pub(super) use self::rows::{end_of_first_row, end_of_rows, lacking_end};
-pub use self::key::{Key, SortKey};
 
 /// The sort key of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]

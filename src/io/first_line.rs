@@ -200,12 +200,27 @@ impl Scan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::Memory;
+
+    /// Bytes that come so many at a time, as from a pipe.
+    struct Pieces(std::collections::VecDeque<u8>, usize);
+
+    impl std::io::Read for Pieces {
+        fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+            let most = room.len().min(self.1);
+            self.0.read(&mut room[..most])
+        }
+    }
+
+    fn pipe(content: &str, piece: usize) -> Input {
+        Input::reader("in", Pieces(content.bytes().collect(), piece))
+    }
 
     /// What is found in these inputs, which come in pieces of so many bytes; of 0 they are files.
     fn found(contents: &[&str], may_be_numbers: bool, piece: usize) -> FirstLine {
-        let pieces = if piece == 0 { vec![] } else { vec![piece] };
-        let input = |content: &&str| Input::Memory(Memory::new("in", content.as_bytes(), &pieces));
+        let input = |content: &&str| match piece {
+            0 => Input::bytes("in", content.as_bytes()),
+            piece => pipe(content, piece),
+        };
         let mut inputs: Vec<Input> = contents.iter().map(input).collect();
         let found = first_line(&mut inputs, may_be_numbers, &|| u64::MAX).unwrap();
         for (input, content) in inputs.iter().zip(contents) {
@@ -270,7 +285,7 @@ mod tests {
     #[test]
     fn a_line_without_end_is_refused() {
         let line = "7 ".repeat(10 << 20);
-        let mut inputs = [Input::Memory(Memory::new("in", line.as_bytes(), &[1 << 16]))];
+        let mut inputs = [pipe(&line, 1 << 16)];
         let error = first_line(&mut inputs, true, &|| 17 << 20).unwrap_err();
         assert!(error.to_string().starts_with("in: the first line has no end in 17"), "{error}");
         assert_eq!(error.hint(), Some(&Hint::Several));

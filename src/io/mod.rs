@@ -30,7 +30,5 @@ pub use extension::Extension;
 pub use first_line::{FirstLine, first_line};
 pub use number::PerLine;
 pub use output::Output;
-pub use records::{Print, Records};
-pub use source::{Input, LineEnd, Memory, Text};
-
-pub use crate::format::Format;
+pub use records::Print;
+pub use source::{Input, LineEnd, Text};

@@ -104,40 +104,11 @@ pub struct Compressed {
     memory: Option<u64>,
 }
 
-/// Bytes in memory that are read like a file or a pipe.
+/// Bytes in memory, with a name for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     name: String,
     bytes: Arc<[u8]>,
-    pieces: Arc<[usize]>,
-}
-
-impl Memory {
-    /// These bytes, with a name for messages. With empty `pieces` they behave like a file: the size is known,
-    /// and they can be read repeatedly. Otherwise they behave like a pipe: successive reads return as many
-    /// bytes as the next piece says, at least one, cycling through the pieces.
-    #[must_use]
-    pub fn new(name: &str, bytes: &[u8], pieces: &[usize]) -> Self {
-        Self { name: name.to_owned(), bytes: bytes.into(), pieces: pieces.into() }
-    }
-}
-
-/// Reads [`Memory`] from its beginning.
-struct MemoryReader {
-    memory: Memory,
-    at: usize,
-    reads: usize,
-}
-
-impl Read for MemoryReader {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let Memory { bytes, pieces, .. } = &self.memory;
-        let most = if pieces.is_empty() { usize::MAX } else { pieces[self.reads % pieces.len()].max(1) };
-        let count = room.len().min(most).min(bytes.len() - self.at);
-        room[..count].copy_from_slice(&bytes[self.at..self.at + count]);
-        (self.at, self.reads) = (self.at + count, self.reads + 1);
-        Ok(count)
-    }
 }
 
 impl Input {
@@ -151,7 +122,7 @@ impl Input {
     /// These bytes, with a name for messages.
     #[must_use]
     pub fn bytes(name: &str, bytes: &[u8]) -> Self {
-        Self::Memory(Memory::new(name, bytes, &[]))
+        Self::Memory(Memory { name: name.to_owned(), bytes: bytes.into() })
     }
 
     /// The same, of which reading may be cancelled.
@@ -229,7 +200,7 @@ impl Input {
         }
         let input = self.as_it_is();
         if let Self::Memory(memory) = input {
-            return memory.pieces.is_empty().then_some(memory.bytes.len() as u64);
+            return Some(memory.bytes.len() as u64);
         }
         let metadata = std::fs::metadata(input.path()?).ok()?;
         metadata.is_file().then_some(metadata.len())
@@ -317,15 +288,13 @@ impl Input {
             Self::Cancellable(inner) => {
                 return Ok(Opened { cancel: inner.1.clone(), ..inner.0.open()? });
             }
-            Self::Reader(reader) => {
-                reader.open().map_err(|error| Error::io(self.name(), "read", error))?
-            }
+            Self::Reader(reader) => reader.open().map_err(|error| Error::io(self.name(), "read", error))?,
             Self::Stdin => {
                 let stdin = stdin().map_err(|error| Error::io(self.name(), "read", error))?;
                 widen(&stdin);
                 Box::new(stdin)
             }
-            Self::Memory(memory) => Box::new(MemoryReader { memory: memory.clone(), at: 0, reads: 0 }),
+            Self::Memory(memory) => Box::new(io::Cursor::new(memory.bytes.clone())),
             Self::File(path) => {
                 let file = File::open(path).map_err(|error| Error::io(self.name(), "open", error))?;
                 match file.metadata() {
@@ -351,7 +320,7 @@ impl Compressed {
     fn is_compressed(&self) -> bool {
         self.compression.is_some()
             || match &self.input {
-                Input::Memory(memory) if memory.pieces.is_empty() => {
+                Input::Memory(memory) => {
                     let read = |room: &mut [u8]| (&memory.bytes[..]).read(room).unwrap_or(0);
                     matches!(compression::of_content(read), Ok(Some(_)))
                 }
@@ -761,12 +730,6 @@ impl Text {
         let count = file.read_at(&mut bytes, range.start)?;
         bytes.truncate(count);
         Ok(Self::of_one(&file.name, bytes, before, LineEnd::Lf))
-    }
-
-    /// Text that is in memory already.
-    #[must_use]
-    pub fn from_bytes(name: &str, bytes: &[u8]) -> Self {
-        Self::of_one(name, bytes.to_vec(), None, LineEnd::Lf)
     }
 
     /// The text of one input, or of a part of it.

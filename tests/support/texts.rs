@@ -1,24 +1,48 @@
 //! Generated texts and tables: mostly in order, with what is odd among it.
 
-use gpusort::ElementType;
-use gpusort::unstable::io::LineEnd::{Lf, Nul};
-use gpusort::unstable::io::csv::{By, Dialect, Fields};
-use gpusort::unstable::io::{How, Kind};
-use gpusort::unstable::io::{Input, Memory, PerLine};
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading};
+use gpusort::files::{Invalid, Key, Nulls, Options};
+use gpusort::{ElementType, Format};
 use proptest::prelude::*;
+
+use super::pipeline::input;
 
 /// Texts or tables, and how they are read.
 #[derive(Clone, Debug)]
 pub struct Case {
-    pub inputs: Vec<Input>,
-    pub how: How,
-    pub unique: bool,
+    /// The content of each input, and in which pieces it comes.
+    texts: Vec<String>,
+    reads: Vec<usize>,
+    /// What separates the fields of rows, if there are such.
+    rows: Option<Fields>,
+    pub options: Options,
+}
+
+/// What separates the fields of rows.
+#[derive(Clone, Copy, Debug)]
+pub enum Fields {
+    /// Commas, but not in quotes.
+    Quoted,
+    /// Commas; lines end in NUL, if that is so.
+    Split(bool),
+    /// Blanks.
+    Blanks(bool),
 }
 
 impl Case {
     pub fn is_table(&self) -> bool {
-        matches!(self.how.kind, Kind::Table(_))
+        self.rows.is_some()
+    }
+
+    /// The options with the inputs, which can be read once.
+    pub fn options(&self) -> Options {
+        let inputs = self.texts.iter().enumerate();
+        let inputs = inputs.map(|(at, text)| input(&format!("input {at}"), text.as_bytes(), &self.reads));
+        inputs.fold(self.options.clone(), Options::input)
+    }
+
+    /// Whether it depends on memory which error is told first.
+    pub fn may_differ(&self) -> bool {
+        self.is_table() && self.texts.len() > 1
     }
 }
 
@@ -34,17 +58,27 @@ pub fn cases(keys: &'static [&'static [&'static str]]) -> impl Strategy<Value = 
     let types = [None, None, None, Some(ElementType::I32), Some(ElementType::F32), Some(ElementType::U64)];
     let by = (prop::sample::select(keys), prop::sample::select(types.to_vec()), order());
     (inputs, by, any::<bool>()).prop_map(|((inputs, rows, header, separators, reads), by, unique)| {
-        let inputs = texts(&inputs, rows, header, &separators, &reads);
-        let kind = rows.map_or(Kind::Text(PerLine::Any), |fields| {
-            Kind::Table(Dialect { fields, header, comments: false })
-        });
-        let rows = rows.is_some();
-        let (keys, element, order) = by;
-        // Text has no other nulls.
-        let text = KeyOrder { empty: Nulls::Last, invalid: Invalid::Error, ..order };
-        let columns = keys.iter().map(|&key| key.to_owned()).collect();
-        let by = By { columns, element, order: if rows { order } else { text } };
-        Case { inputs, how: How { kind, by }, unique }
+        let texts = texts(&inputs, rows, header, &separators);
+        let (keys, element, (mut options, empty, invalid)) = by;
+        if let Some(fields) = rows {
+            options = options.header(header).empty(empty).invalid(invalid);
+            options = keys.iter().map(|key| Key::parse(key)).fold(options, Options::key);
+            options = match fields {
+                Fields::Quoted => options.format(Format::Csv),
+                Fields::Split(_) => options.format(Format::Lines).delimiter(b','),
+                Fields::Blanks(_) => options.format(Format::Lines),
+            };
+            if let Fields::Split(true) | Fields::Blanks(true) = fields {
+                options = options.zero_terminated();
+            }
+        } else {
+            options = options.format(Format::Text);
+        }
+        if let Some(element) = element {
+            options = options.element(element);
+        }
+        let options = if unique { options.unique() } else { options };
+        Case { texts, reads, rows, options: options.reading(gpusort::files::Reading::Numbers) }
     })
 }
 
@@ -109,28 +143,31 @@ fn tokens() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-pub fn order() -> impl Strategy<Value = KeyOrder> {
-    let nulls = || prop::sample::select(vec![Nulls::Last, Nulls::First, Nulls::Error]);
+/// A direction, and places for all nulls.
+fn order() -> impl Strategy<Value = (Options, Nulls, Invalid)> {
+    let nulls = prop::sample::select(vec![Nulls::Last, Nulls::First, Nulls::Error]);
     let invalid = prop::sample::select(vec![Invalid::Error, Invalid::Last, Invalid::Skip]);
-    (any::<bool>(), nulls(), nulls(), invalid).prop_map(|(descending, nan, empty, invalid)| KeyOrder {
-        descending,
-        nan,
-        empty,
-        invalid,
-        leading: false,
-        reading: Reading::Numbers,
+    (direction(), nulls, invalid)
+}
+
+/// A direction, and a place for NaN.
+pub fn direction() -> impl Strategy<Value = Options> {
+    let nulls = prop::sample::select(vec![Nulls::Last, Nulls::First, Nulls::Error]);
+    (any::<bool>(), nulls).prop_map(|(descending, nan)| {
+        let options = Options::new().nan(nan);
+        if descending { options.descending() } else { options }
     })
 }
 
 /// Text, or what separates the fields of rows.
 fn forms() -> impl Strategy<Value = Option<Fields>> {
     let rows = [
-        Fields::Quoted(b','),
-        Fields::Quoted(b','),
-        Fields::Split(b',', Lf),
-        Fields::Blanks(Lf),
-        Fields::Split(b',', Nul),
-        Fields::Blanks(Nul),
+        Fields::Quoted,
+        Fields::Quoted,
+        Fields::Split(false),
+        Fields::Blanks(false),
+        Fields::Split(true),
+        Fields::Blanks(true),
     ];
     let forms: Vec<_> = [None; 5].into_iter().chain(rows.map(Some)).collect();
     prop::sample::select(forms)
@@ -142,21 +179,15 @@ fn separators() -> impl Strategy<Value = Vec<&'static str>> {
     prop::collection::vec(prop::sample::select(some), 1..5)
 }
 
-/// Inputs of these tokens, or of rows with one in the first column, that are like files, or come in these pieces.
-fn texts(
-    inputs: &[Vec<String>],
-    rows: Option<Fields>,
-    header: bool,
-    separators: &[&str],
-    reads: &[usize],
-) -> Vec<Input> {
+/// Inputs of these tokens, or of rows with one in the first column.
+fn texts(inputs: &[Vec<String>], rows: Option<Fields>, header: bool, separators: &[&str]) -> Vec<String> {
     let comma = if matches!(rows, Some(Fields::Blanks(_))) { " " } else { "," };
-    let has_nul = matches!(rows, Some(Fields::Blanks(Nul) | Fields::Split(_, Nul)));
+    let has_nul = matches!(rows, Some(Fields::Blanks(true) | Fields::Split(true)));
     let rows = rows.is_some();
     let fits = |separator: &&str| rows == separator.contains(',') || *separator == "\n";
     let separators: Vec<&str> = separators.iter().copied().filter(fits).collect();
     let separators = if separators.is_empty() { vec!["\n"] } else { separators };
-    let text = |(number, tokens): (usize, &Vec<String>)| {
+    let text = |tokens: &Vec<String>| {
         let mut text = if rows && header { "a,b\n".to_owned() } else { String::new() };
         for (at, token) in tokens.iter().enumerate() {
             text += token;
@@ -166,8 +197,7 @@ fn texts(
             };
         }
         let text = if rows { text.replace(',', comma) } else { text };
-        let text = if has_nul { text.replace('\n', "\0") } else { text };
-        Input::Memory(Memory::new(&format!("input {number}"), text.as_bytes(), reads))
+        if has_nul { text.replace('\n', "\0") } else { text }
     };
-    inputs.iter().enumerate().map(text).collect()
+    inputs.iter().map(text).collect()
 }

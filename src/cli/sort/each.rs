@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::{fs, io, thread};
 
-use anyhow::{bail, ensure};
-use gpusort::files::command::{Job, Loaded, To};
+use anyhow::{anyhow, bail, ensure};
+use gpusort::ErrorKind;
+use gpusort::files::internal::{Job, Loaded, To};
 use gpusort::unstable::{human, parallel};
 
 use super::{Told, options};
@@ -18,8 +20,8 @@ use crate::cli::{format, hints, is_broken_pipe};
 struct One {
     file: PathBuf,
     args: SortArgs,
-    job: Job<'static>,
-    told: Told,
+    /// What is done with it and told of it; or what is wrong with the file, which is told once it is its turn.
+    job: Result<(Job<'static>, Told), Mutex<Option<gpusort::Error>>>,
     /// The output path.
     target: PathBuf,
 }
@@ -32,13 +34,22 @@ impl One {
         if self.args.in_place && metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
             bail!("{}: is no regular file, which --in-place could replace", human::path(&self.file));
         }
-        Ok(self.job.load()?)
+        let (job, _) = self.job()?;
+        Ok(job.load()?)
+    }
+
+    fn job(&self) -> anyhow::Result<&(Job<'static>, Told)> {
+        self.job.as_ref().map_err(|wrong| {
+            let wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner).take();
+            wrong.map_or_else(|| anyhow!("{}: was refused", human::path(&self.file)), Into::into)
+        })
     }
 
     fn sort(&self, loaded: Loaded, devices: &mut Devices, progress: &Progress) -> anyhow::Result<()> {
-        let report = self.job.finish(loaded, devices, To::File(&self.target))?;
-        self.told.notes(&report, progress);
-        progress.suspend(|| self.told.timing(&self.args, &self.job, &report, Some(&self.file)))
+        let (job, told) = self.job()?;
+        let report = job.finish(loaded, devices, To::File(&self.target))?;
+        told.notes(&report, progress);
+        progress.suspend(|| told.timing(&self.args, job, &report, Some(&self.file)))
     }
 }
 
@@ -47,7 +58,7 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let jobs = jobs(args)?;
     let progress = Progress::new(args.when());
     let mut devices = args.devices(&progress)?;
-    let expected = jobs.iter().filter_map(|one| one.job.expected());
+    let expected = jobs.iter().filter_map(|one| one.job.as_ref().ok()?.0.expected());
     devices.expect_one(expected.max_by_key(|input| input.n));
     thread::scope(|scope| {
         let read = |number: usize| jobs.get(number).map(|one| parallel::meanwhile(scope, || one.read()));
@@ -108,14 +119,22 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
         }
         let mut one = SortArgs { output: Some(target.clone()), ..rest.clone() };
         one.order.files.push(file.clone());
-        let mut job = options::sort(&one)?.resolve(Some(&target))?;
-        ensure!(
-            job.format() == job.input_format(),
-            "{}: --each keeps a file's format, which is not what --to names",
-            human::path(file)
-        );
-        let told = Told::of(&one, Some(&target), &mut job)?;
-        jobs.push(One { file: file.clone(), args: one, job, told, target });
+        let job = match options::sort(&one)?.resolve(Some(&target)) {
+            Ok(mut job) => {
+                ensure!(
+                    job.format() == job.input_format(),
+                    "{}: --each keeps a file's format, which is not what --to names",
+                    human::path(file)
+                );
+                let told = Told::of(&one, Some(&target), &mut job)?;
+                Ok((job, told))
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::Options { .. } | ErrorKind::NoVariant(_)) => {
+                return Err(error.into());
+            }
+            Err(error) => Err(Mutex::new(Some(error))),
+        };
+        jobs.push(One { file: file.clone(), args: one, job, target });
     }
     if let Some(folder) = folder
         && let Err(error) = fs::create_dir(&folder)

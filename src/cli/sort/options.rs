@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
-use gpusort::files::command::{SortKey, Taken, stdout_is_open};
+use gpusort::files::internal::{SortKey, Taken, stdout_is_open};
 use gpusort::files::{Input, Key, Reading, Sort};
 use gpusort::unstable::human;
 use gpusort::{Format, Method};
@@ -29,9 +29,8 @@ pub(super) enum TimingTo {
 
 /// The options of the library for these arguments.
 pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<gpusort::files::Options> {
-    let mut options = gpusort::files::Options::new()
-        .nan(args.nan)
-        .as_lines(args.numeric_sort || args.general_numeric_sort);
+    let mut options =
+        gpusort::files::Options::new().nan(args.nan).as_lines(args.numeric_sort || args.general_numeric_sort);
     for file in &args.files {
         let is_stdin = file.as_os_str() == "-";
         options = options.input(if is_stdin { Input::Stdin } else { Input::from(file) });
@@ -146,9 +145,8 @@ pub(super) fn why(taken: Taken, args: &OrderArgs) -> String {
 
 /// What is to be noted about that.
 pub(in crate::cli) fn note(taken: Option<Taken>) -> Option<&'static str> {
-    (taken == Some(Taken::Numbers)).then_some(
-        "standard input is one line of numbers, which are sorted; --from lines keeps the line",
-    )
+    (taken == Some(Taken::Numbers))
+        .then_some("standard input is one line of numbers, which are sorted; --from lines keeps the line")
 }
 
 /// Where the timing goes, beside data of this format there or in a file.

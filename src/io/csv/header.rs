@@ -1,7 +1,7 @@
 //! Column names and their lookup.
 
-use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr, unquoted};
 use super::key::{Column, Key, Reading};
+use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr, unquoted};
 use super::{By, Dialect};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
@@ -126,7 +126,8 @@ impl Header {
                     match (same.next(), same.next()) {
                         (Some(index), Some(other)) => {
                             let both = (index + 1, other + 1, quoted(name));
-                            let problem = format!("columns {} and {} are both called '{}'", both.0, both.1, both.2);
+                            let problem =
+                                format!("columns {} and {} are both called '{}'", both.0, both.1, both.2);
                             return Err(Error::input(table, problem).hinting(Hint::ColumnNumber));
                         }
                         (Some(index), None) => return Ok(Found { index, name: name.clone(), descending }),
@@ -137,7 +138,11 @@ impl Header {
                     if let Some(index) = number.checked_sub(1).filter(|&index| index < self.columns) {
                         let name = self.names.as_ref().and_then(|names| names.get(index));
                         let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
-                        return Ok(Found { index, name: name.unwrap_or_else(|| number.to_string()), descending });
+                        return Ok(Found {
+                            index,
+                            name: name.unwrap_or_else(|| number.to_string()),
+                            descending,
+                        });
                     }
                 }
                 Column::Refused(problem) => {
