@@ -2,10 +2,10 @@
 //!
 //! How many bytes are options does not depend on what they say, so inserting data does not change the options.
 
-use gpusort::unstable::io::csv::{By, Dialect, Fields};
-use gpusort::unstable::io::{LineEnd, PerLine};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
+
+use crate::asked::{By, Dialect, Fields, LineEnd};
 
 /// Between two inputs in the data. Nothing else has a meaning for it.
 pub const BETWEEN: u8 = 0x1E;
@@ -52,14 +52,14 @@ impl<'a> Choices<'a> {
         KeyOrder { nan: self.nulls(), descending: self.below(2) == 1, ..KeyOrder::default() }
     }
 
-    /// The type and the order of text, whose tokens may be times or sizes, and how many a line may have.
-    pub fn text(&mut self) -> (Option<ElementType>, KeyOrder, PerLine) {
+    /// The type and the order of text, whose tokens may be times or sizes, and whether a line may have one.
+    pub fn text(&mut self) -> (Option<ElementType>, KeyOrder, bool) {
         let (element, nan, more) = (self.text_type(), self.nulls(), self.byte());
         let readings = [Reading::Numbers, Reading::Numbers, Reading::Times, Reading::Sizes];
         // A type is one of numbers.
         let reading = element.map_or(readings[usize::from(more / 2) % 4], |_| Reading::Numbers);
-        let per_line = if more / 8 % 4 == 1 { PerLine::One } else { PerLine::Any };
-        (element, KeyOrder { nan, descending: more % 2 == 1, reading, ..KeyOrder::default() }, per_line)
+        let one_a_line = more / 8 % 4 == 1;
+        (element, KeyOrder { nan, descending: more % 2 == 1, reading, ..KeyOrder::default() }, one_a_line)
     }
 
     pub fn selection(&mut self) -> Selection {

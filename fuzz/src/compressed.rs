@@ -4,8 +4,7 @@ use std::io::{self, BufReader, Read, Write};
 
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
-use gpusort::unstable::io::Compression;
-use gpusort::unstable::io::compression::{Reader, Together};
+use gpusort::files::internal::{Compression, Decompressor as Reader, Together};
 
 use crate::choices::{BETWEEN, Choices};
 use crate::library::{Refusal, Said};

@@ -1,12 +1,12 @@
 //! Tables that are read and sorted: `gpusort sort -k`, with all that decides about their rows.
 
-use gpusort::unstable::io::csv::{By, Dialect};
-use gpusort::unstable::io::{self, Format};
-use gpusort::unstable::io::{How, Kind};
+use gpusort::files;
 use gpusort::unstable::order::{Reading, Selection};
 
+use crate::asked::{Asked, By, Dialect, Kind};
 use crate::choices::{Choices, inputs};
-use crate::library::{self, files};
+use crate::library;
+use crate::pipeline::Ask;
 use crate::twin::kinds::are_long;
 use crate::twin::table::{self, Counts};
 use crate::{Shown, Spoil, differ, same};
@@ -24,18 +24,19 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         return Ok(());
     }
     let inputs = inputs(data, 3);
-    let how = How { kind: Kind::Table(dialect), by };
-    let (by, case) = (&how.by, (&how, selection, Shown(&inputs)));
+    let asked = Asked { kind: Kind::Table(dialect), by: by.of(dialect), unique: selection.unique };
+    let (by, case) = (&asked.by, (&asked, selection, Shown(&inputs)));
 
-    let files = files(&inputs);
-    let sorted = library::sort(&files, &how, selection, Format::Csv);
-    library::same_in_parts(&case, &files, &how, selection, Format::Csv, &sorted)?;
+    let options = || asked.options(library::files(&inputs));
+    let ask = Ask { first: library::first(selection), ..Ask::default() };
+    let sorted = library::sort(options(), ask);
+    library::same_in_parts(&case, &options, inputs.len() > 1, ask, &sorted)?;
     let mut library = sorted.clone().map(|sorted| sorted.bytes);
     spoil(&mut library);
     let twin = sort(&inputs, dialect, by, selection);
     same(&case, &library, &twin.clone().map(|twin| twin.bytes))?;
     if let (Ok(sorted), Ok(twin)) = (sorted, twin) {
-        let (counted, repeated) = (counts(sorted.counts), sorted.repeated);
+        let (counted, repeated) = (counts(sorted.counts), sorted.repeated as usize);
         // Repeated records are counted only for -u.
         let repeats = if selection.unique { twin.repeated } else { 0 };
         if (counted, repeated) != (twin.counts, repeats) {
@@ -47,8 +48,8 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
 }
 
 /// The library's counts as the twin's.
-pub fn counts(counts: io::Counts) -> Counts {
-    let io::Counts { nan, empty, invalid, skipped, blank, comments, rounded: _ } = counts;
+pub fn counts(counts: files::Counts) -> Counts {
+    let files::Counts { nan, empty, invalid, skipped, blank, comments, rounded: _ } = counts;
     Counts { nan, empty, invalid, skipped, blank, comments }
 }
 

@@ -4,10 +4,9 @@
 //! directions makes an order of its own.
 
 use gpusort::Hint;
-use gpusort::unstable::io::csv::{By, Dialect, Fields};
-use gpusort::unstable::io::{How, Kind};
 use gpusort::unstable::order::{KeyOrder, Selection};
 
+use crate::asked::{Asked, By, Dialect, Fields, Kind};
 use crate::choices::{BETWEEN, Choices};
 use crate::library::{self, Refusal, files};
 use crate::twin::keys::{NoColumn, resolve};
@@ -62,11 +61,11 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     }
 
     let by = By { columns: keys, element: None, order: KeyOrder { descending, ..KeyOrder::default() } };
-    let how = How { kind: Kind::Table(dialect), by };
-    let case = (&how, String::from_utf8_lossy(header).into_owned());
-    let mut library = library::argsort(&files(&[table]), &how);
+    let asked = Asked { kind: Kind::Table(dialect), by, unique: false };
+    let case = (&asked, String::from_utf8_lossy(header).into_owned());
+    let mut library = library::argsort(asked.options(files(&[table])));
     spoil(&mut library);
-    let found = resolve(&how.by.columns, descending, names.as_deref(), columns);
+    let found = resolve(&asked.by.columns, descending, names.as_deref(), columns);
     let twin = found.map(|found| {
         let order = |a: &usize, b: &usize| {
             let mut orders = found.iter().map(|&(column, descending)| {

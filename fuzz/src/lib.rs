@@ -3,6 +3,7 @@
 //! Each module named like a target makes a case of a fuzzer's bytes, lets the library and the twin work on it, and compares what
 //! they say: the same bytes, or a refusal by both. `run.sh` builds and runs them.
 
+pub mod asked;
 pub mod choices;
 pub mod compressed;
 pub mod costs;

@@ -2,13 +2,10 @@
 
 use std::fmt::{Debug, Write};
 
-use gpusort::unstable::io::How;
-use gpusort::unstable::io::{Format, Input, Memory};
-use gpusort::unstable::order::Selection;
-use gpusort::unstable::runs::Budget;
-use gpusort::{Error, ErrorKind, Hint, Sorter};
+use gpusort::files::{Input, Options};
+use gpusort::{Error, ErrorKind, Format, Hint, Sorter};
 
-use crate::pipeline::{self, Sorted};
+use crate::pipeline::{self, Ask, Sorted};
 
 /// The answer to an input: bytes, or what the library says is wrong.
 pub type Said<T = Vec<u8>> = Result<T, Refusal>;
@@ -47,7 +44,7 @@ pub fn files<T: AsRef<[u8]>>(inputs: &[T]) -> Vec<Input> {
 
 /// An input that is like a file, or comes in these pieces.
 pub fn memory(number: usize, bytes: &[u8], pieces: &[usize]) -> Input {
-    Input::Memory(Memory::new(&name(number), bytes, pieces))
+    pipeline::input(&name(number), bytes, pieces)
 }
 
 /// `gpusort sort`.
@@ -55,33 +52,30 @@ pub fn memory(number: usize, bytes: &[u8], pieces: &[usize]) -> Input {
 /// # Errors
 ///
 /// What the library refuses.
-pub fn sort(inputs: &[Input], how: &How, selection: Selection, format: Format) -> Said<Sorted> {
-    Ok(pipeline::sort(&Sorter::cpu(), inputs, how, selection, false, format)?)
+pub fn sort(options: Options, ask: Ask) -> Said<Sorted> {
+    Ok(pipeline::sort(&Sorter::cpu(), options, ask)?)
 }
 
-/// That in as little memory as there may be the same comes out as `whole`, and the same positions as with all memory.
+/// That in as little memory as there may be the same comes out as `whole`, and the same positions as with all memory. It may depend
+/// on memory which error is told.
 ///
 /// # Errors
 ///
 /// How it differs.
 pub fn same_in_parts(
     case: &dyn Debug,
-    inputs: &[Input],
-    how: &How,
-    selection: Selection,
-    format: Format,
+    options: &dyn Fn() -> Options,
+    may_differ: bool,
+    ask: Ask,
     whole: &Said<Sorted>,
 ) -> Result<(), String> {
     let whole = whole.as_ref().map_err(|refusal| refusal.message.as_str());
-    let positions = pipeline::sort(&Sorter::cpu(), inputs, how, selection, true, Format::Text);
+    let of_positions = Ask { positions: true, to: Some(Format::Text), ..ask };
+    let positions = pipeline::sort(&Sorter::cpu(), options(), of_positions);
     let positions = positions.map_err(|error| error.to_string());
     let positions = positions.as_ref().map_err(String::as_str);
-    let asks = [
-        (pipeline::ask(selection, false, format), whole),
-        (pipeline::ask(selection, true, Format::Text), positions),
-    ];
-    let differ = |(ask, whole)| pipeline::differs_in_parts(inputs, how, ask, &Budget::of(0), whole);
-    let problem = asks.into_iter().find_map(differ);
+    let differ = |(ask, whole)| pipeline::differs_in_parts(options(), may_differ, ask, 0, whole);
+    let problem = [(ask, whole), (of_positions, positions)].into_iter().find_map(differ);
     problem.map_or(Ok(()), |problem| Err(format!("{problem}\n   case: {case:?}")))
 }
 
@@ -90,6 +84,12 @@ pub fn same_in_parts(
 /// # Errors
 ///
 /// What the library refuses.
-pub fn argsort(inputs: &[Input], how: &How) -> Said {
-    Ok(pipeline::sort(&Sorter::cpu(), inputs, how, Selection::ALL, true, Format::Text)?.bytes)
+pub fn argsort(options: Options) -> Said {
+    let ask = Ask { positions: true, to: Some(Format::Text), ..Ask::default() };
+    Ok(pipeline::sort(&Sorter::cpu(), options, ask)?.bytes)
+}
+
+/// The first so many, as the library counts them.
+pub fn first(selection: gpusort::unstable::order::Selection) -> Option<u64> {
+    selection.first.map(|first| first as u64)
 }

@@ -1,17 +1,14 @@
 //! Arrays of NumPy: the header, the elements after it, and how they are sorted and written.
 
-use std::slice::from_ref;
-
-use gpusort::unstable::io::Format;
-use gpusort::unstable::io::binary::Source;
-use gpusort::unstable::io::csv::By;
-use gpusort::unstable::io::npy::Header;
-use gpusort::unstable::io::{How, Kind};
+use gpusort::Format;
+use gpusort::files::internal::Header;
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::Nulls;
 
+use crate::asked::{Asked, By, Kind};
 use crate::choices::{BETWEEN, Choices};
 use crate::library::{self, Refusal, Said, memory};
+use crate::pipeline::Ask;
 use crate::twin::{bits, sorted};
 use crate::{Spoil, differ, same, shown};
 
@@ -41,10 +38,10 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         }
     };
     let pieces: &[usize] = if pieces % 4 == 1 { &[file.len() / 4 + 1] } else { &[] };
-    let (input, to_text) = (memory(0, &file, pieces), form / 8 % 4 == 1);
+    let (input, to_text) = (|| memory(0, &file, pieces), form / 8 % 4 == 1);
     let case = (order, selection, to_text, pieces, file.escape_ascii().to_string());
 
-    let header = Header::read(&input);
+    let header = Header::read(&input());
     let twin = twin_header(&file);
     match (&header, &twin) {
         (Ok(header), Twin::Array(array)) if header == array => {}
@@ -73,12 +70,10 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     written_header(header.element, header.count)?;
 
     let format = if to_text { Format::Text } else { Format::Binary };
-    let sort = |source| {
-        let by = By { columns: Vec::new(), element: None, order };
-        library::sort(from_ref(&input), &How { kind: Kind::Bits(vec![source]), by }, selection, format)
-            .map(|sorted| sorted.bytes)
-    };
-    let mut library: Said = Source::npy(input.clone()).map_err(Refusal::from).and_then(sort);
+    let by = By { columns: Vec::new(), element: None, order };
+    let asked = Asked { kind: Kind::Npy, by, unique: selection.unique };
+    let ask = Ask { first: library::first(selection), positions: false, to: Some(format) };
+    let mut library: Said = library::sort(asked.options([input()]), ask).map(|sorted| sorted.bytes);
     spoil(&mut library);
     let after = &file[header.bytes.min(file.len())..];
     let element = header.element;

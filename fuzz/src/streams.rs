@@ -4,17 +4,16 @@
 //! What is merged must be what sorting the same inputs gives, and an input that is not in order must be refused. In which pieces it
 //! comes must make no difference.
 
-use gpusort::unstable::io::binary::Source;
-use gpusort::unstable::io::csv::{By, Dialect};
-use gpusort::unstable::io::npy::Header;
-use gpusort::unstable::io::ordered::{self, Written};
-use gpusort::unstable::io::{Format, Input, Output, PerLine, Print};
-use gpusort::unstable::io::{How, Kind, Stretches};
+use gpusort::Format;
+use gpusort::files::internal::Header;
+use gpusort::files::{Input, Options};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 
+use crate::asked::{self, By, Dialect, Kind};
 use crate::choices::{Choices, inputs};
-use crate::library::{self, Refusal, Said, files, memory, name};
+use crate::library::{self, Said, files, memory, name};
+use crate::pipeline::{self, Ask};
 use crate::twin::kinds::are_long;
 use crate::twin::number::{self, Asked, Key, Wrong};
 use crate::twin::table::{self, Counts, Keyed, NoTable, Refused};
@@ -48,8 +47,8 @@ struct Case {
     element: ElementType,
     selection: Selection,
     to_text: bool,
-    /// How many numbers a line of text may have.
-    per_line: PerLine,
+    /// Whether a line of text may have one number.
+    one_a_line: bool,
 }
 
 impl Case {
@@ -57,21 +56,23 @@ impl Case {
         text::asked(self.by.element, self.by.order)
     }
 
-    fn how(&self, inputs: &[Input]) -> Result<How, Refusal> {
+    fn options(&self, inputs: impl IntoIterator<Item = Input>) -> Options {
         let kind = match self.form {
-            Form::Text => return Ok(text::how(self.by.clone(), self.per_line)),
+            Form::Text => text::kind(self.by.order, self.one_a_line).0,
             Form::Table => Kind::Table(self.dialect),
-            Form::Raw | Form::Npy => Kind::Bits(self.sources(inputs)?),
+            Form::Raw => Kind::Raw(self.element),
+            Form::Npy => Kind::Npy,
         };
-        Ok(How { kind, by: self.by.clone() })
+        let (by, unique) = (self.by.clone(), self.selection.unique);
+        asked::Asked { kind, by, unique }.options(inputs)
     }
 
-    fn sources(&self, inputs: &[Input]) -> Result<Vec<Source>, Refusal> {
-        let source = |input: &Input| match self.form {
-            Form::Npy => Source::npy(input.clone()).map_err(Refusal::from),
-            _ => Ok(Source::raw(input.clone(), self.element)),
+    fn ask(&self) -> Ask {
+        let to = match self.form {
+            Form::Text | Form::Table => None,
+            Form::Raw | Form::Npy => Some(if self.to_text { Format::Text } else { Format::Binary }),
         };
-        inputs.iter().map(source).collect()
+        Ask { first: library::first(self.selection), positions: false, to }
     }
 }
 
@@ -121,11 +122,11 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let case = Case {
         form,
         dialect,
-        by,
+        by: if form == Form::Table { by.of(dialect) } else { by },
         element: choices.of(&ElementType::ALL),
         selection,
         to_text: choices.below(4) == 1,
-        per_line: if flags / 128 == 1 { PerLine::One } else { PerLine::Any },
+        one_a_line: flags / 128 == 1,
     };
     let mut inputs: Vec<Vec<u8>> = inputs(data, MOST).into_iter().map(<[u8]>::to_vec).collect();
     // Hardly any are in order by chance.
@@ -149,19 +150,16 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         Form::Table => of_tables(&case, &views),
         Form::Raw | Form::Npy => of_bits(&case, &views, form == Form::Npy, miscounted),
     };
-    let from_files = files(&inputs);
-    let from_pipes: Vec<Input> = inputs
-        .iter()
-        .enumerate()
-        .map(|(number, bytes)| memory(number, bytes, &sizes(bytes.len(), pieces[number])))
-        .collect();
+    let from_files = || case.options(files(&inputs));
+    let from_pipes = || {
+        let pipes = inputs.iter().enumerate();
+        case.options(pipes.map(|(number, bytes)| memory(number, bytes, &sizes(bytes.len(), pieces[number]))))
+    };
 
-    let format = if is_bits && !case.to_text { Format::Binary } else { Format::Text };
-    let sort = |how| library::sort(&from_files, &how, selection, format).map(|sorted| sorted.bytes);
-    let sorted_by_library = case.how(&from_files).and_then(sort);
+    let sorted_by_library = library::sort(from_files(), case.ask()).map(|sorted| sorted.bytes);
     same_bytes(&("sort", &told), &case, &sorted_by_library, &twin)?;
 
-    let counted = merge(&case, &from_files);
+    let counted = merge(&case, from_files());
     let mut merged = counted.clone().map(|(bytes, _)| bytes);
     let told_of_merge = ("merge", &told);
     // What is not selected is not read.
@@ -188,7 +186,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     // Merge or check, since this takes most of the time. Where few records are selected, more errors are found in a file than
     // in a pipe: those of its size.
     let merges = flags / 64 % 2 == 0 && !(selection.first.is_some() && twin.is_err());
-    let piecewise = if merges { merge(&case, &from_pipes) } else { counted.clone() };
+    let piecewise = if merges { merge(&case, from_pipes()) } else { counted.clone() };
     // A binary file of a wrong size is refused before it is read, a pipe only at its end. Where several inputs are wrong, it
     // depends on the pieces which of them is told.
     let may_differ = is_bits || inputs.len() > 1;
@@ -198,7 +196,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         return Err(differ(&("merge in pieces, and of files", &told), &pipes, &files));
     }
 
-    let found = check(&case, &from_files, ONE_BY_ONE);
+    let found = check(&case, from_files(), ONE_BY_ONE);
     let mut checked = found.clone();
     if !matches!(twin, Err(Refusing { check: None, .. })) {
         spoil(&mut checked);
@@ -225,13 +223,13 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         }
     }
     // In pieces of few bytes, by several cores.
-    let stretches = Stretches { most: 1 << 12, piece: Some(1 + usize::from(pieces[0] % 32)) };
-    let together = check(&case, &from_files, stretches);
+    let stretches = (1 << 12, 1 + usize::from(pieces[0] % 32));
+    let together = check(&case, from_files(), stretches);
     if together != found {
         let [together, one_by_one] = [together, found].map(|it| shown(&it));
         return Err(differ(&("check together, and one by one", &told), &together, &one_by_one));
     }
-    let piecewise = if flags / 64 % 2 == 0 { found.clone() } else { check(&case, &from_pipes, stretches) };
+    let piecewise = if flags / 64 % 2 == 0 { found.clone() } else { check(&case, from_pipes(), stretches) };
     let both_refuse = is_bits && piecewise.is_err() && found.is_err();
     if piecewise != found && !both_refuse && !is_minus_zero_in_a_pipe(&piecewise, &views) {
         let [pipes, files] = [piecewise, found].map(|it| shown(&it));
@@ -262,23 +260,20 @@ fn is_minus_zero_in_a_pipe<T>(said: &Said<T>, inputs: &[&[u8]]) -> bool {
 
 type Merged = (Vec<u8>, (u64, u64, u64, Counts));
 
-fn merge(case: &Case, inputs: &[Input]) -> Said<Merged> {
-    let mut output = Output::memory();
-    let written = if case.to_text { Written::InText(Print::Shortest) } else { Written::AsRead };
-    let merged = ordered::merge(inputs, &case.how(inputs)?, case.selection, written, &mut output, |_| {})?;
+fn merge(case: &Case, options: Options) -> Said<Merged> {
+    let (merged, records) = pipeline::merge(options, case.ask())?;
     // Of what is not selected it depends on the pieces how much is read.
     let all = case.selection.first.is_none();
     let counts = if all { crate::csv::counts(merged.counts) } else { Counts::default() };
-    Ok((output.into_bytes(), (merged.read, merged.written, merged.repeated, counts)))
+    Ok((merged.bytes, (records, records - merged.repeated, merged.repeated, counts)))
 }
 
 /// One record after another.
-const ONE_BY_ONE: Stretches = Stretches { most: 1, piece: Some(1) };
+const ONE_BY_ONE: (usize, usize) = (1, 1);
 
 /// The place of a disorder; nothing if there is none.
-fn check(case: &Case, inputs: &[Input], stretches: Stretches) -> Said {
-    let found = ordered::check(inputs, &case.how(inputs)?, case.selection.unique, stretches, |_| {})?;
-    let place = found.map(|found| found.place).unwrap_or_default();
+fn check(case: &Case, options: Options, (most, piece): (usize, usize)) -> Said {
+    let place = pipeline::check(options, most, piece)?.map(|(place, _)| place).unwrap_or_default();
     // Of several keys it names the first that differs; a column's name may have commas of its own.
     let place = if case.form == Form::Table { place.split(',').next().unwrap_or_default() } else { &place };
     Ok(place.as_bytes().to_vec())
@@ -306,7 +301,7 @@ fn of_text(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
     let (asked, unique) = (case.asked(), case.selection.unique);
     let compare = |a: &(_, Key), b: &(_, Key)| number::order(&a.1, &b.1, &asked);
     let place = |token: &crate::twin::text::Token| format!("{}:{}", name(token.input), token.line);
-    let is_one = matches!(text::how(case.by.clone(), case.per_line).kind, Kind::Text(PerLine::One));
+    let is_one = text::kind(case.by.order, case.one_a_line).1;
     if is_one && text::has_several(&tokens(inputs)) {
         return Err(Refusing { why: "several on a line".to_owned(), always: false, check: None });
     }

@@ -1,13 +1,12 @@
 //! Text that is read and sorted: `gpusort sort`, with `--type`, `--nan`, `-r`, `-u` and `--top`.
 
-use gpusort::unstable::io::csv::{By, Dialect, Fields};
-use gpusort::unstable::io::{Format, PerLine};
-use gpusort::unstable::io::{How, Kind};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 
+use crate::asked::{self, By, Kind};
 use crate::choices::{Choices, inputs};
 use crate::library::{self, Said, files, name};
+use crate::pipeline::Ask;
 use crate::twin::kinds::are_long;
 use crate::twin::number::{self, Asked, Key, Wrong};
 use crate::twin::sorted;
@@ -22,20 +21,25 @@ const OPTIONS: usize = 5;
 /// How the library and its twin differ.
 pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (mut choices, data) = Choices::new(bytes, OPTIONS);
-    let ((element, order, per_line), selection) = (choices.text(), choices.selection());
+    let ((element, order, one_a_line), selection) = (choices.text(), choices.selection());
     if order.reading == Reading::Sizes && are_long(data) {
         return Ok(());
     }
     let inputs = inputs(data, 3);
-    let case = (element, order, per_line, selection, Shown(&inputs));
+    let case = (element, order, one_a_line, selection, Shown(&inputs));
 
-    let how = how(By { columns: Vec::new(), element, order }, per_line);
-    let files = files(&inputs);
-    let sorted = library::sort(&files, &how, selection, Format::Text);
-    library::same_in_parts(&case, &files, &how, selection, Format::Text, &sorted)?;
+    let by = By { columns: Vec::new(), element, order };
+    let (kind, is_one) = kind(order, one_a_line);
+    let asked = asked::Asked { kind, by, unique: selection.unique };
+    let options = || asked.options(files(&inputs));
+    let ask = Ask { first: library::first(selection), ..Ask::default() };
+    let sorted = library::sort(options(), ask);
+    // Tokens that are no numbers are rows.
+    let may_differ = inputs.len() > 1 && order.reading != Reading::Numbers;
+    library::same_in_parts(&case, &options, may_differ, ask, &sorted)?;
     let mut library: Said = sorted.map(|sorted| sorted.bytes);
     spoil(&mut library);
-    let has_several = matches!(how.kind, Kind::Text(PerLine::One)) && has_several(&tokens(&inputs));
+    let has_several = is_one && has_several(&tokens(&inputs));
     let twin = if has_several { Err(None) } else { sort(&inputs, element, order, selection) };
     same(&case, &library, &twin)?;
     if let (Err(refusal), Err(Some(place))) = (&library, &twin)
@@ -51,13 +55,9 @@ pub fn has_several(tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| (pair[0].input, pair[0].line) == (pair[1].input, pair[1].line))
 }
 
-/// How text is read: tokens that are no numbers are rows.
-pub fn how(by: By, per_line: PerLine) -> How {
-    if by.order.reading == Reading::Numbers {
-        return How { kind: Kind::Text(per_line), by };
-    }
-    let kind = Kind::Table(Dialect { fields: Fields::Tokens, header: false, comments: false });
-    How { kind, by: By { columns: vec!["1".to_owned()], ..by } }
+/// What text is, and whether a line may have one number alone, which is not looked at where it is none.
+pub fn kind(order: KeyOrder, one_a_line: bool) -> (Kind, bool) {
+    (Kind::Text { one_a_line }, one_a_line && order.reading == Reading::Numbers)
 }
 
 /// What is asked of text.

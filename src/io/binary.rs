@@ -70,8 +70,8 @@ impl Source {
     /// Bytes to skip before the first element.
     pub(super) fn skip(&self) -> usize {
         match &self.header {
-            // Standard input was read up to the first element already.
-            Some(header) if !self.input.is_stdin() => header.bytes,
+            // What cannot be opened anew was read up to the first element already.
+            Some(header) if self.input.can_be_read_again() => header.bytes,
             _ => 0,
         }
     }

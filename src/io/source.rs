@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::compression::{self, Compression, Unread};
 use super::first_line::Begun;
@@ -36,11 +36,17 @@ pub enum Input {
     Cancellable(Box<(Input, Cancel)>),
 }
 
-/// A reader with a name for messages.
+/// A reader with a name for messages. Reading goes on where it was when it is opened again, as that of standard input does.
 #[derive(Clone)]
 pub struct Reader {
     name: String,
-    reader: Arc<Mutex<Option<Box<dyn Read + Send>>>>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+/// A reader, and whether it has come to its end.
+struct Shared {
+    reader: Box<dyn Read + Send>,
+    has_ended: bool,
 }
 
 impl fmt::Debug for Reader {
@@ -51,28 +57,24 @@ impl fmt::Debug for Reader {
 
 impl PartialEq for Reader {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.reader, &other.reader)
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 }
 
 impl Eq for Reader {}
 
 impl Reader {
-    fn open(&self) -> io::Result<Box<dyn Read + Send + Sync>> {
-        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
-        reader.map_or_else(
-            || Err(io::Error::other("it was read already")),
-            |reader| Ok(Box::new(Alone(Mutex::new(reader))) as Box<dyn Read + Send + Sync>),
-        )
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What only one thread reads at a time.
-struct Alone(Mutex<Box<dyn Read + Send>>);
-
-impl Read for Alone {
+impl Read for Reader {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner).read(room)
+        let mut shared = self.shared();
+        let count = shared.reader.read(room)?;
+        shared.has_ended = count == 0 && !room.is_empty();
+        Ok(count)
     }
 }
 
@@ -115,8 +117,8 @@ impl Input {
     /// What this reader gives, with a name for messages. It is read once, as it comes.
     #[must_use]
     pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
-        let reader: Box<dyn Read + Send> = Box::new(reader);
-        Self::Reader(Reader { name: name.into(), reader: Arc::new(Mutex::new(Some(reader))) })
+        let shared = Shared { reader: Box::new(reader), has_ended: false };
+        Self::Reader(Reader { name: name.into(), shared: Arc::new(Mutex::new(shared)) })
     }
 
     /// These bytes, with a name for messages.
@@ -288,7 +290,10 @@ impl Input {
             Self::Cancellable(inner) => {
                 return Ok(Opened { cancel: inner.1.clone(), ..inner.0.open()? });
             }
-            Self::Reader(reader) => reader.open().map_err(|error| Error::io(self.name(), "read", error))?,
+            Self::Reader(reader) if reader.shared().has_ended => {
+                return Err(Error::input(self.name(), "was read to its end already"));
+            }
+            Self::Reader(reader) => Box::new(reader.clone()),
             Self::Stdin => {
                 let stdin = stdin().map_err(|error| Error::io(self.name(), "read", error))?;
                 widen(&stdin);

@@ -2,12 +2,11 @@
 
 use std::cmp::Ordering;
 
-use gpusort::unstable::io::LineEnd;
-use gpusort::unstable::io::csv::{By, Dialect, Fields};
 use gpusort::unstable::order::{Invalid, KeyOrder, Reading, Selection};
 
 use super::number::{self, Asked, Key, Spelled};
 use super::{MARK, keys, sorted};
+use crate::asked::{By, Dialect, Fields, LineEnd};
 
 /// A row.
 #[derive(Clone, Debug)]
