@@ -192,7 +192,7 @@ impl Error {
     }
 
     /// The same error, preceded by its subject.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "cli")]
     pub(crate) fn about(self, what: String) -> Self {
         Self { about: Some(what), ..self }
     }
@@ -205,14 +205,14 @@ impl Error {
 
     #[cfg(feature = "files")]
     pub(crate) fn io(name: impl Into<String>, action: &'static str, source: io::Error) -> Self {
-        if source.get_ref().is_some_and(|cause| cause.is::<crate::files::Cancelled>()) {
+        if source.get_ref().and_then(|cause| cause.downcast_ref::<crate::files::Cancelled>()).is_some() {
             return Self::new(ErrorKind::Cancelled);
         }
         Self::new(ErrorKind::Io { name: name.into(), action, source })
     }
 
     /// Whether it is that the work needs more than a device has, which is no failure.
-    #[cfg(any(feature = "files", feature = "gpu"))]
+    #[cfg(any(feature = "cli", feature = "gpu"))]
     pub(crate) fn is_too_much(&self) -> bool {
         self.is_of_size() || matches!(self.kind, ErrorKind::Lacks { .. })
     }
@@ -224,7 +224,7 @@ impl Error {
     }
 
     /// Whether less work may be done where this is too much.
-    #[cfg(any(feature = "files", feature = "gpu"))]
+    #[cfg(any(feature = "cli", feature = "gpu"))]
     pub(crate) fn is_of_size(&self) -> bool {
         matches!(self.kind, ErrorKind::Limit { .. } | ErrorKind::NoMemory { .. })
     }

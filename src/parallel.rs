@@ -149,7 +149,7 @@ pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -
 }
 
 /// What `of` makes of each number below `count`, in parallel and in order.
-#[cfg(feature = "files")]
+#[cfg(feature = "cli")]
 pub(crate) fn numbered<R: Send>(count: usize, of: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
         for (place, number) in places.iter_mut().zip(begin..) {

@@ -118,7 +118,7 @@ pub struct Job<'a> {
     pub(super) is_last: bool,
 }
 
-impl<'a> Job<'a> {
+impl Job<'_> {
     /// What decided between text and lines, if nobody said which it is.
     #[must_use]
     pub fn taken(&self) -> Option<Taken> {

@@ -60,7 +60,7 @@ macro_rules! setters {
         macro_rules! has_options {
             ($of:ty, $self:ident => $options:expr) => {
                 impl $of {
-                    /// An input, after those before it: a path, or what [`Input`] makes of readers and bytes.
+                    /// An input, after those before it: a path, or what [`Input`](crate::files::Input) makes of readers and bytes.
                     #[must_use]
                     pub fn input(mut $self, input: impl Into<crate::io::Input>) -> Self {
                         $options = std::mem::take(&mut $options).input(input);

@@ -293,7 +293,7 @@ pub(in crate::io) fn read_batch(
     let is_empty = known.first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
     let header = &known.header();
     let layout =
-        Layout { numbers, piece, has_ranges, ..Layout::new(text, dialect.fields, header, by, is_empty)? };
+        Layout { numbers, has_ranges, piece, ..Layout::new(text, dialect.fields, header, by, is_empty)? };
     let passed = known.passed;
     known.passed += text.bytes.len() as u64;
     let (mut until, mut wrong) = (usize::MAX, None);

@@ -263,7 +263,7 @@ impl Keys {
     pub(crate) fn push(&mut self, more: &[u128]) {
         match self {
             Self::Columns(columns) => {
-                columns.iter_mut().zip(more).for_each(|(column, &word)| column.push(word))
+                columns.iter_mut().zip(more).for_each(|(column, &word)| column.push(word));
             }
             Self::Records { words, .. } => words.extend_from_slice(more),
         }

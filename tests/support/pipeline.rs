@@ -123,20 +123,20 @@ pub fn input(name: &str, bytes: &[u8], pieces: &[usize]) -> Input {
     if pieces.is_empty() {
         return Input::bytes(name, bytes);
     }
-    Input::reader(name, Pieces { bytes: bytes.to_vec(), pieces: pieces.to_vec(), at: 0, reads: 0 })
+    Input::reader(name, Pieces { bytes: bytes.to_vec(), sizes: pieces.to_vec(), at: 0, reads: 0 })
 }
 
 /// Bytes that come in pieces, as from a pipe.
 struct Pieces {
     bytes: Vec<u8>,
-    pieces: Vec<usize>,
+    sizes: Vec<usize>,
     at: usize,
     reads: usize,
 }
 
 impl Read for Pieces {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let most = self.pieces[self.reads % self.pieces.len()].max(1);
+        let most = self.sizes[self.reads % self.sizes.len()].max(1);
         let count = room.len().min(most).min(self.bytes.len() - self.at);
         room[..count].copy_from_slice(&self.bytes[self.at..self.at + count]);
         (self.at, self.reads) = (self.at + count, self.reads + 1);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
 use gpusort::files::internal::{SortKey, Taken, stdout_is_open};
-use gpusort::files::{Input, Key, Reading, Sort};
+use gpusort::files::{Input, Key, Options, Reading, Sort};
 use gpusort::unstable::human;
 use gpusort::{Format, Method};
 
@@ -27,10 +27,12 @@ pub(super) enum TimingTo {
     Stderr,
 }
 
+/// Sets an option.
+type Set = fn(Options) -> Options;
+
 /// The options of the library for these arguments.
-pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<gpusort::files::Options> {
-    let mut options =
-        gpusort::files::Options::new().nan(args.nan).as_lines(args.numeric_sort || args.general_numeric_sort);
+pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
+    let mut options = Options::new().nan(args.nan).as_lines(args.numeric_sort || args.general_numeric_sort);
     for file in &args.files {
         let is_stdin = file.as_os_str() == "-";
         options = options.input(if is_stdin { Input::Stdin } else { Input::from(file) });
@@ -54,7 +56,7 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<gpusort::files::Opt
         );
         reading = Some(Reading::Sizes);
     }
-    options = keys.into_iter().fold(options, gpusort::files::Options::key);
+    options = keys.into_iter().fold(options, Options::key);
     if let Some(format) = args.from {
         options = options.format(format);
     }
@@ -73,12 +75,12 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<gpusort::files::Opt
     if args.header || args.no_header {
         options = options.header(args.header);
     }
-    let flags: [(bool, fn(gpusort::files::Options) -> gpusort::files::Options); 5] = [
-        (args.reverse, gpusort::files::Options::descending),
-        (args.leading, gpusort::files::Options::leading),
-        (args.comments, gpusort::files::Options::comments),
-        (args.zero_terminated, gpusort::files::Options::zero_terminated),
-        (args.unique, gpusort::files::Options::unique),
+    let flags: [(bool, Set); 5] = [
+        (args.reverse, Options::descending),
+        (args.leading, Options::leading),
+        (args.comments, Options::comments),
+        (args.zero_terminated, Options::zero_terminated),
+        (args.unique, Options::unique),
     ];
     Ok(flags.into_iter().filter(|(is_set, _)| *is_set).fold(options, |options, (_, set)| set(options)))
 }

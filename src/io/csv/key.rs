@@ -90,10 +90,10 @@ impl Key {
     pub fn parse(said: &str) -> Self {
         let directed = |suffix: &str, descending| Some((said.strip_suffix(suffix)?, Some(descending)));
         let whole = Some((said, None));
-        let named = [whole, directed(":r", true), directed(":a", false)].into_iter().flatten();
-        let names = named.clone().map(|(name, descending)| (Column::Name(name.to_owned()), descending));
-        let numbers =
-            named.filter_map(|(name, descending)| Some((Column::Number(name.parse().ok()?), descending)));
+        let directions = [whole, directed(":r", true), directed(":a", false)].into_iter().flatten();
+        let names = directions.clone().map(|(name, descending)| (Column::Name(name.to_owned()), descending));
+        let numbers = directions
+            .filter_map(|(name, descending)| Some((Column::Number(name.parse().ok()?), descending)));
         let parsed = SortKey::parse(said);
         let of_sort = parsed.as_ref().map(|parsed| match parsed {
             Ok(key) => (Column::Number(key.field), key.has_own.then_some(key.reversed)),
