@@ -84,6 +84,8 @@ pub enum Hint {
     ToBinary,
     /// Replacing the output once all is complete.
     Replace,
+    /// Allowing more memory.
+    Memory,
 }
 
 /// The kinds of [`Error`].

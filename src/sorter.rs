@@ -190,6 +190,16 @@ impl Ordered<'_> {
         Self { count: words.len(), place: Place::Memory(words), repeated, report }
     }
 
+    /// The first and the last of them, if they are in memory and there are any.
+    #[cfg(feature = "files")]
+    pub(crate) fn ends(&self) -> Option<[u64; 2]> {
+        let Place::Memory(words) = &self.place else { return None };
+        by_width!(words, blocks => {
+            let (first, last) = (blocks.first()?.first()?, blocks.last()?.last()?);
+            Some([(*first).into(), (*last).into()])
+        })
+    }
+
     /// How many keys, positions or records there are.
     #[must_use]
     pub fn count(&self) -> usize {

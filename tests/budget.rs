@@ -94,3 +94,45 @@ fn what_is_read_ahead_comes_out_as_well() {
     text += "x\n";
     same(&text, numbers);
 }
+
+/// Parts that follow each other go on with one run, which nothing has to be merged with.
+#[test]
+fn what_is_in_order_by_large_is_one_run() {
+    let numbers: Vec<String> = (0..5000_u64).map(|i| (i / 3).to_string()).collect();
+    let text = numbers.join("\n") + "\n";
+    let decimals = numbers.iter().map(|number| format!("{number}.25,x\n")).collect::<String>();
+    let binary: Vec<u8> = (0..20_000_u32).flat_map(u32::to_le_bytes).collect();
+    let rows = Options::new().format(Format::Csv).header(false).key("1");
+    let elements = Options::new().format(Format::Binary).element(ElementType::U32);
+    for (options, bytes) in [
+        (Options::new().format(Format::Text), text.as_bytes()),
+        (Options::new().format(Format::Lines), text.as_bytes()),
+        (rows.clone(), decimals.as_bytes()),
+        (rows.unique(), decimals.as_bytes()),
+        (elements, &binary[..]),
+    ] {
+        let runs = |options: Options, positions| {
+            let options = options.input(input("input", bytes, &[]));
+            sort_in_parts(options, Ask { positions, ..Ask::default() }, 10_000).unwrap().1
+        };
+        for positions in [false, true] {
+            assert_eq!(runs(options.clone(), positions), 1, "{options:?}");
+            assert!(runs(options.clone().descending(), positions) > 5, "{options:?}");
+        }
+    }
+}
+
+#[test]
+fn a_record_that_the_memory_is_too_little_for_is_refused_with_the_number() {
+    let table = format!("a,b\n2,x\n1,{}\n", "y".repeat(40 << 20));
+    let options = || Options::new().format(Format::Csv).key("a").input(input("in", table.as_bytes(), &[]));
+    // A record is not to be shown where this fails.
+    let runs = |memory| sort_in_parts(options(), Ask::default(), memory).map(|(_, runs)| runs);
+    let error = runs(1 << 20).unwrap_err();
+    assert!(
+        error.to_string().starts_with("in:3: this record has more than 24.5 MiB, which 1 MiB"),
+        "{error}"
+    );
+    assert_eq!(error.hint(), Some(&gpusort::Hint::Memory));
+    assert!(runs(64 << 20).unwrap() > 0);
+}

@@ -11,6 +11,7 @@ mod budget;
 mod buffers;
 mod cli;
 mod examples;
+mod files;
 mod generate;
 mod kernels;
 mod networks;

@@ -78,6 +78,7 @@ fn hint(error: &Error) -> Option<String> {
         Hint::ToNumbers => "; --to text, bin or npy writes them".to_owned(),
         Hint::To(format) => format!("; --to {} writes them so", format.name()),
         Hint::ToBinary => "; --to bin".to_owned(),
+        Hint::Memory => "; --memory allows more".to_owned(),
         Hint::Replace => "; -o replaces it when all is merged".to_owned(),
         _ => return None,
     })

@@ -299,6 +299,11 @@ pub(super) struct Done {
 }
 
 impl Outcome<'_, '_> {
+    /// The first and the last of the ordered words, if they are in memory and there are any.
+    pub(super) fn ends(&self) -> Option<[u64; 2]> {
+        self.ordered.ends()
+    }
+
     /// Writes the records; the caller finishes the output.
     ///
     /// # Errors

@@ -5,6 +5,8 @@
 //! integers −0, which are less than 0 beside decimals. A run with any is then read several times, each time for those
 //! records that are in order by themselves.
 //!
+//! A part that begins where the one before it has ended goes on with its run: what is in order by large is one run.
+//!
 //! Where positions are wanted, they are in the frames instead of the records.
 
 use std::collections::BTreeSet;
@@ -40,6 +42,8 @@ pub(super) struct Runs<'a> {
     folders: &'a mut Folders,
     ask: Ask,
     done: Vec<Run>,
+    /// The last one, which the next part may follow.
+    open: Option<Open>,
     /// What comes before the rows of a table.
     head: Vec<u8>,
     /// How the sorts went together.
@@ -47,6 +51,23 @@ pub(super) struct Runs<'a> {
     merge: Merge,
     /// Records so far, with those left out of tables: the position of the next part's first.
     passed: u64,
+}
+
+/// A run that is being written.
+struct Open {
+    output: Output<'static>,
+    form: Form,
+    count: u64,
+    zeros: BTreeSet<Zeros>,
+    /// Its last key, if it is known.
+    last: Option<End>,
+}
+
+/// A key at the end of a run; keys of runs of one form are compared.
+#[derive(PartialEq, PartialOrd)]
+enum End {
+    Key(u64),
+    Words(Vec<u128>),
 }
 
 /// A run.
@@ -103,7 +124,8 @@ impl<'a> Runs<'a> {
     ) -> Result<Self, Error> {
         let (how, budget) = (parts.how(), parts.budget());
         let (done, head, merge) = (Vec::new(), Vec::new(), Merge::default());
-        let mut runs = Self { how, budget, folders, ask, done, head, report: None, merge, passed: 0 };
+        let (open, report, passed) = (None, None, 0);
+        let mut runs = Self { how, budget, folders, ask, done, open, head, report, merge, passed };
         let mut part = first;
         loop {
             if parts.reads_ahead() {
@@ -117,6 +139,9 @@ impl<'a> Runs<'a> {
                 runs.add(part, sorter)?;
             }
             if parts.is_over() {
+                if let Some(last) = runs.open.take() {
+                    runs.close(last)?;
+                }
                 return Ok(runs);
             }
             part = parts.next_part()?;
@@ -145,12 +170,12 @@ impl<'a> Runs<'a> {
             return Ok(());
         }
         let n = part.len() as u64;
-        let (run, done) = match &part.content {
+        let done = match &part.content {
             Content::Numbers { print, .. } if !self.ask.positions => {
                 let print = *print;
-                self.of_elements(part, print, sorter)?
+                self.add_elements(part, print, sorter)?
             }
-            _ => self.of_records(part, first, sorter)?,
+            _ => self.add_records(part, first, sorter)?,
         };
         let Done { report, reading, writing, repeated, cut, .. } = done;
         self.report = Some(match &self.report {
@@ -161,24 +186,56 @@ impl<'a> Runs<'a> {
         merge.reading += reading;
         merge.writing += writing;
         merge.repeated += repeated as u64;
-        merge.spilled_bytes += run.spilled.bytes();
-        merge.runs += 1;
-        self.done.push(Run { count: n - (repeated + cut) as u64, ..run });
+        if let Some(open) = &mut self.open {
+            open.count += n - (repeated + cut) as u64;
+        }
         Ok(())
     }
 
-    /// A run of numbers alone.
-    fn of_elements(&mut self, part: Dataset, print: Print, sorter: &Sorter) -> Result<(Run, Done), Error> {
-        let element = part.written(&self.ask).unwrap_or(ElementType::U32);
-        let ask = Ask { format: Format::Binary, ..self.ask };
-        let mut output = self.output()?;
-        let done = part.order(sorter, ask, &Watch::default())?.write(&mut output, &Watch::default())?;
-        let spilled = Arc::new(output.into_spilled()?);
-        Ok((Run { spilled, form: Form::Elements(element, print), count: 0, zeros: BTreeSet::new() }, done))
+    /// The run that goes on with what begins so: the last one, if it follows all of that, else a new one.
+    fn run(&mut self, form: Form, first: Option<&End>) -> Result<&mut Open, Error> {
+        let follows = |open: &Open| {
+            let follows = open.last.as_ref().zip(first).is_some_and(|(last, first)| last <= first);
+            open.form == form && open.zeros.is_empty() && follows
+        };
+        let open = match self.open.take() {
+            Some(open) if follows(&open) => open,
+            before => {
+                if let Some(before) = before {
+                    self.close(before)?;
+                }
+                Open { output: self.output()?, form, count: 0, zeros: BTreeSet::new(), last: None }
+            }
+        };
+        Ok(self.open.insert(open))
     }
 
-    /// A run of keys, with the bytes of their records, or with their positions if these are wanted, of which this is the first.
-    fn of_records(&mut self, part: Dataset, first: u64, sorter: &Sorter) -> Result<(Run, Done), Error> {
+    /// Ends a run.
+    fn close(&mut self, open: Open) -> Result<(), Error> {
+        let Open { output, form, count, zeros, .. } = open;
+        let spilled = Arc::new(output.into_spilled()?);
+        self.merge.spilled_bytes += spilled.bytes();
+        self.merge.runs += 1;
+        self.done.push(Run { spilled, form, count, zeros });
+        Ok(())
+    }
+
+    /// Adds numbers alone.
+    fn add_elements(&mut self, part: Dataset, print: Print, sorter: &Sorter) -> Result<Done, Error> {
+        let form = Form::Elements(part.written(&self.ask).unwrap_or(ElementType::U32), print);
+        let ask = Ask { format: Format::Binary, ..self.ask };
+        let outcome = part.order(sorter, ask, &Watch::default())?;
+        let [first, last] = match outcome.ends() {
+            Some(ends) => ends.map(|key| Some(End::Key(key))),
+            None => [None, None],
+        };
+        let open = self.run(form, first.as_ref())?;
+        open.last = last;
+        outcome.write(&mut open.output, &Watch::default())
+    }
+
+    /// Adds keys, with the bytes of their records, or with their positions if these are wanted, of which this is the first.
+    fn add_records(&mut self, part: Dataset, first: u64, sorter: &Sorter) -> Result<Done, Error> {
         let n = part.len();
         let Dataset { content, reading, parsing, .. } = part;
         let records = match content {
@@ -189,7 +246,8 @@ impl<'a> Runs<'a> {
             }
         };
         // Among floats −0 and 0 are two keys, and −0 is the first.
-        let selection = if records.have_minus_zeros() { Selection::ALL } else { self.ask.selection };
+        let has_zeros = records.have_minus_zeros();
+        let selection = if has_zeros { Selection::ALL } else { self.ask.selection };
         let request = Request::positions_by(records.words()).select(selection).by(self.ask.method);
         let done = sorter.run(request, &mut |_, _| {})?;
         let (repeated, report) = (done.repeated, done.report);
@@ -199,15 +257,13 @@ impl<'a> Runs<'a> {
             bytes: !self.ask.positions && !self.ask.format.is_bits(),
             positions: self.ask.positions,
         };
-        let mut output = self.output()?;
-        let zeros = write_frames(&records.pieces, &order, first, form, self.budget.block(), &mut output)?;
-        let spilled = Arc::new(output.into_spilled()?);
+        let end = |number: Option<&u32>| Some(End::Words(records.key(*number.filter(|_| !has_zeros)?)));
+        let block = self.budget.block();
+        let open = self.run(form, end(order.first()).as_ref())?;
+        open.last = end(order.last());
+        open.zeros = write_frames(&records.pieces, &order, first, form, block, &mut open.output)?;
         let cut = n - repeated - order.len();
-        let (reading, writing) = (reading.wait(), start.elapsed());
-        Ok((
-            Run { spilled, form, count: 0, zeros },
-            Done { report, reading, parsing, writing, repeated, cut },
-        ))
+        Ok(Done { report, reading: reading.wait(), parsing, writing: start.elapsed(), repeated, cut })
     }
 
     /// A new run's output.

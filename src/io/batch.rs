@@ -174,6 +174,7 @@ impl Piece {
         match &self.bytes {
             _ if from == to => 0,
             Bytes::Of { ranges, .. } => (ranges[to - 1][1] - ranges[from][0]) as usize + to - from,
+            // With the entries between frames.
             Bytes::Read { ranges, .. } => ranges[to - 1][1] - ranges[from][0],
             Bytes::None | Bytes::Printed(_) => 8 * (to - from),
         }
@@ -263,6 +264,12 @@ impl Keyed {
     pub(crate) fn take_words(&mut self) -> Vec<Words<'static>> {
         let take = |piece: &mut Piece| Cow::Owned(std::mem::replace(&mut piece.keys, Keys::new(1)));
         digits::words(self.pieces.iter_mut().map(take).collect(), &self.numbers, self.rules)
+    }
+
+    /// The key of a record.
+    pub(crate) fn key(&self, number: u32) -> Vec<u128> {
+        let (piece, record) = Places::of(&self.pieces).find(number);
+        piece.keys.at(record).collect()
     }
 
     /// Whether any key is an integer −0 of which nobody knows what it is.

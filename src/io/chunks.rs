@@ -11,9 +11,9 @@
 use super::csv::{self, Dialect};
 use super::number::{PerLine, is_space};
 use super::source::{BLOCK, Before, Input, LineEnd, MARK, Opened, Text};
-use crate::error::Error;
-use crate::parallel;
+use crate::error::{Error, Hint};
 use crate::runs::{Budget, RECORDS};
+use crate::{human, parallel};
 
 /// What the records of a text are.
 #[derive(Clone, Copy, Debug)]
@@ -227,7 +227,6 @@ impl<'a> Chunks<'a> {
             text.bytes.append(&mut self.rest);
             records += self.form.count(&text.bytes[begin..]);
             while !self.fill(&mut text.bytes, &mut records, &progress)? {
-                // Otherwise one record takes more than all memory, and there is no other way than to read more.
                 if let Some(cut) = self.cut(&text, begin) {
                     self.rest = text.bytes.split_off(cut);
                     // It is enough if there are only whole parts, too.
@@ -236,11 +235,26 @@ impl<'a> Chunks<'a> {
                     }
                     return Ok(Some(text));
                 }
+                // There is no other way than to read more.
+                self.check_record(&mut text, begin)?;
             }
             self.end_part(&mut text, begin);
             self.open = None;
         }
         Ok((!text.parts.is_empty()).then_some(text))
+    }
+
+    /// Checks that a record may be as long as what begins here.
+    fn check_record(&mut self, text: &mut Text, begin: usize) -> Result<(), Error> {
+        let most = self.budget.record();
+        if (text.bytes.len() - begin) as u64 <= most {
+            return Ok(());
+        }
+        self.end_part(text, begin);
+        let start = text.parts.last().map_or(begin, |part| part.range.start);
+        let [most, all] = [most, self.budget.total()].map(human::bytes);
+        let problem = format!("this record has more than {most}, which {all} of memory are too little for");
+        Err(Error::input(text.line_of(start, self.form.are_tokens()), problem).hinting(Hint::Memory))
     }
 
     /// Opens the next input, if none is open. Whether what comes is the rest of a line, in which # begins no comment, so that a

@@ -255,7 +255,7 @@ impl RunReader {
     }
 
     fn frames(&mut self, has_bytes: bool, has_positions: bool, most: usize) -> io::Result<Vec<Piece>> {
-        let (mut frames, mut read) = (Vec::new(), 0);
+        let (mut groups, mut read) = (Vec::new(), 0);
         while read < most {
             let mut header = [0; HEADER];
             let count = crate::file::fill(&mut header, |room, _| self.reader.read(room))?;
@@ -270,60 +270,76 @@ impl RunReader {
             let records = header.take().map(u32::from_le_bytes).ok_or_else(damaged)?;
             let bytes = number(header.take()).ok_or_else(damaged)?;
             let entries = number(header.take()).ok_or_else(damaged)?;
-            let mut text = vec![0; entries + bytes];
-            self.reader.read_exact(&mut text)?;
-            read += text.len();
-            frames.push((records, bytes, text));
+            if groups.last().is_none_or(|group: &Frames| group.text.len() >= PART) {
+                groups.push(Frames::default());
+            }
+            let Some(Frames { text, places }) = groups.last_mut() else { break };
+            let begin = text.len();
+            text.resize(begin + bytes + entries, 0);
+            self.reader.read_exact(&mut text[begin..])?;
+            places.push((records, begin, begin + bytes));
+            read += bytes + entries;
         }
         let (keys, only) = (&*self.keys, self.only.as_ref());
-        let pieces = parallel::map_parts(frames, |(records, bytes, text)| {
-            decoded(records, bytes, text, has_bytes, has_positions, keys, only)
-        });
+        let pieces = parallel::map_parts(groups, |group| group.decoded(has_bytes, has_positions, keys, only));
         pieces.into_iter().map(|piece| piece.ok_or_else(|| io::ErrorKind::InvalidData.into())).collect()
     }
 }
 
-/// The records of a frame.
-fn decoded(
-    records: u32,
-    bytes: usize,
+/// Bytes of frames that are worth another core's while.
+const PART: usize = 1 << 16;
+
+/// Some frames as they are.
+#[derive(Default)]
+struct Frames {
     text: Vec<u8>,
-    has_bytes: bool,
-    has_positions: bool,
-    of_runs: &KeysOfRuns,
-    only: Option<&Zeros>,
-) -> Option<Piece> {
-    let mut left = Entries(&text[bytes..]);
-    let per_record = of_runs.zeros.len();
-    let mut keys = Keys::new(per_record);
-    let (mut ranges, mut positions, mut at) = (Vec::new(), Vec::new(), 0_usize);
-    let (mut last, mut words, mut zeros) =
-        (vec![0; per_record], vec![0; per_record], vec![false; per_record]);
-    for _ in 0..records {
-        for (number, word) in words.iter_mut().enumerate() {
-            *word = left.word(&mut last[number])?;
-            zeros[number] = *word == MINUS_ZERO;
-            if zeros[number] {
-                *word = of_runs.zeros[number];
+    /// How many records each has, and where their bytes and their entries begin.
+    places: Vec<(u32, usize, usize)>,
+}
+
+impl Frames {
+    /// The records.
+    fn decoded(
+        self,
+        has_bytes: bool,
+        has_positions: bool,
+        of_runs: &KeysOfRuns,
+        only: Option<&Zeros>,
+    ) -> Option<Piece> {
+        let Self { text, places } = self;
+        let per_record = of_runs.zeros.len();
+        let mut keys = Keys::new(per_record);
+        let (mut ranges, mut positions) = (Vec::new(), Vec::new());
+        let (mut words, mut zeros) = (vec![0; per_record], vec![false; per_record]);
+        for (records, mut at, entries) in places {
+            let (mut left, mut last) = (Entries(&text[entries..]), vec![0; per_record]);
+            for _ in 0..records {
+                for (number, word) in words.iter_mut().enumerate() {
+                    *word = left.word(&mut last[number])?;
+                    zeros[number] = *word == MINUS_ZERO;
+                    if zeros[number] {
+                        *word = of_runs.zeros[number];
+                    }
+                }
+                let length = if has_bytes { usize::try_from(left.number()?).ok()? } else { 0 };
+                let position = if has_positions { left.number()? } else { 0 };
+                let begin = at;
+                at = at.checked_add(length).filter(|&at| at <= entries)?;
+                if only.is_some_and(|only| *only != zeros) {
+                    continue;
+                }
+                keys.push(&words);
+                if has_bytes {
+                    ranges.push([begin, at]);
+                }
+                if has_positions {
+                    positions.push(position);
+                }
             }
         }
-        let length = if has_bytes { usize::try_from(left.number()?).ok()? } else { 0 };
-        let position = if has_positions { left.number()? } else { 0 };
-        let begin = at;
-        at = at.checked_add(length).filter(|&at| at <= bytes)?;
-        if only.is_some_and(|only| *only != zeros) {
-            continue;
-        }
-        keys.push(&words);
-        if has_bytes {
-            ranges.push([begin, at]);
-        }
-        if has_positions {
-            positions.push(position);
-        }
+        let bytes = if has_bytes { Bytes::Read { text, ranges } } else { Bytes::None };
+        Some(Piece { keys, at: 0, positions, bytes })
     }
-    let bytes = if has_bytes { Bytes::Read { text, ranges } } else { Bytes::None };
-    Some(Piece { keys, at: 0, positions, bytes })
 }
 
 #[cfg(test)]

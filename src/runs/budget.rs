@@ -164,6 +164,13 @@ impl Budget {
         most.min(self.bytes() / 8 / times)
     }
 
+    /// The longest record that is read in parts: it is in memory as read, and as it is written.
+    pub(crate) fn record(&self) -> u64 {
+        /// As much as the program itself may take.
+        const MORE: u64 = 24 << 20;
+        self.known().map_or(u64::MAX, |bytes| (bytes / 2).saturating_add(MORE))
+    }
+
     /// How much is read at once of what may exceed the budget.
     pub(crate) fn step(&self) -> usize {
         self.known().map_or(1 << 22, |bytes| (bytes / 16).clamp(1 << 8, 1 << 25) as usize)

@@ -41,8 +41,32 @@ impl Found {
 pub(in crate::io) struct Header {
     /// [`ANY`] of lines.
     pub(in crate::io) columns: usize,
-    /// The names without quotes, not necessarily UTF-8. `None` without a header.
-    names: Option<Vec<Vec<u8>>>,
+    /// The names without quotes. `None` without a header.
+    names: Option<Names>,
+}
+
+/// The names of columns, of which there may be very many, not necessarily UTF-8.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Names {
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Names {
+    fn push(&mut self, name: &[u8]) {
+        self.bytes.extend_from_slice(name);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn get(&self, index: usize) -> Option<&[u8]> {
+        let begin = index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        self.bytes.get(begin..*self.ends.get(index)?)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.ends.len()).filter_map(|index| self.get(index))
+    }
 }
 
 /// The number of columns of lines, which may have any.
@@ -61,12 +85,12 @@ impl Header {
         end: usize,
         dialect: Dialect,
     ) -> Result<(usize, Self), &'static str> {
-        let (mut names, mut cr) = (Vec::new(), false);
+        let (mut names, mut cr) = (Names::default(), false);
         let are_lines = dialect.fields.are_of_lines();
         let read = for_each_field(bytes, start, dialect.fields, |_, field| {
             let field = &bytes[field];
             cr |= !are_lines && has_lone_cr(field);
-            names.push(if are_lines { field.to_vec() } else { unquoted(field).into_owned() });
+            names.push(&if are_lines { field.into() } else { unquoted(field) });
         });
         let (next, columns) = read.ok_or(UNCLOSED)?;
         let columns = if are_lines { ANY } else { columns };
@@ -121,7 +145,7 @@ impl Header {
             let (descending, name) = (own.unwrap_or(descending), || quoted(named));
             match column {
                 Column::Name(name) => {
-                    let all = self.names.iter().flatten().enumerate();
+                    let all = self.names().enumerate();
                     let mut same = all.filter(|(_, other)| *other == name.as_bytes()).map(|(index, _)| index);
                     match (same.next(), same.next()) {
                         (Some(index), Some(other)) => {
@@ -160,7 +184,7 @@ impl Header {
             }
             return Err(Error::input(table, missing).hinting(Hint::Keys(keys.into())));
         }
-        if self.columns == ANY && self.names.iter().flatten().all(Vec::is_empty) && self.names.is_some() {
+        if self.columns == ANY && self.names().all(<[u8]>::is_empty) && self.names.is_some() {
             let blank =
                 format!("no column '{}': the first line is blank, and should name columns", quoted(named));
             return Err(Error::input(format!("{table}:1"), blank).hinting(Hint::BlankHeader));
@@ -176,9 +200,15 @@ impl Header {
         })
     }
 
+    /// The names of the columns; none without a header.
+    fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.names.iter().flat_map(Names::iter)
+    }
+
     /// A likely separator of the names, if ours finds only one column.
     fn separator(&self) -> Option<char> {
-        let [name] = self.names.as_deref()? else { return None };
+        let names = self.names.as_ref().filter(|names| names.ends.len() == 1)?;
+        let name = names.get(0)?;
         [';', '\t', '|', ','].into_iter().find(|&separator| name.contains(&(separator as u8)))
     }
 
@@ -201,7 +231,7 @@ impl Header {
     /// Whether a column has this name or number.
     fn has(&self, name: &str) -> bool {
         let is_number = name.parse().is_ok_and(|number: usize| (1..=self.columns).contains(&number));
-        self.names.iter().flatten().any(|other| other == name.as_bytes()) || is_number
+        self.names().any(|other| other == name.as_bytes()) || is_number
     }
 
     /// The name that is this one but for case and signs, else the only one that contains it.
@@ -209,7 +239,7 @@ impl Header {
         let plain =
             |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
         let wanted = plain(name);
-        let all = || self.names.iter().flatten().filter_map(|name| std::str::from_utf8(name).ok());
+        let all = || self.names().filter_map(|name| std::str::from_utf8(name).ok());
         let mut containing = all().filter(|name| plain(name).contains(&wanted));
         let found = all()
             .find(|name| plain(name) == wanted)
@@ -224,7 +254,7 @@ impl Header {
             Some(names) => {
                 let shown = names.iter().take(MOST).map(|name| format!("'{}'", quoted(name)));
                 let shown = shown.collect::<Vec<_>>().join(", ");
-                match names.len().checked_sub(MOST) {
+                match names.ends.len().checked_sub(MOST) {
                     None | Some(0) => shown,
                     Some(more) => format!("{shown} and {more} more"),
                 }

@@ -229,14 +229,18 @@ pub(crate) fn stretch_of(inputs: usize, bytes: usize) -> usize {
 /// Reads more of the runs of which little is left.
 fn read_more(runs: &mut [Run], known: &mut Known) -> Result<(), Error> {
     let low: Vec<&mut Run> = runs.iter_mut().filter(|run| run.is_low()).collect();
-    let (ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.is_ready());
-    let mut read = parallel::map_parts(ready, |run| {
-        run.read();
-        run
-    });
+    let (mut ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.is_ready());
+    let read = |run: &mut Run| run.read();
+    // Little is not worth waking another thread for.
+    let bytes: usize = ready.iter().map(|run| run.most).sum();
+    if bytes < PART {
+        ready.iter_mut().for_each(|run| read(run));
+    } else {
+        parallel::map_parts(ready.iter_mut(), |run| read(run));
+    }
     waiting.iter_mut().for_each(|run| run.read());
-    read.append(&mut waiting);
-    for run in read {
+    ready.append(&mut waiting);
+    for run in ready {
         while run.pieces.is_empty() && !run.is_over && run.wrong.is_none() {
             run.read();
         }
@@ -339,7 +343,7 @@ fn merge_to(
         }
         // Where keys of other inputs come much later, those of this one decide alone how much is merged at once.
         if let Some((_, limit)) = limit {
-            runs[limit].most = bytes.saturating_sub(held(runs)).clamp(stretch, 8 << 20);
+            runs[limit].most = bytes.saturating_sub(held(runs)).clamp(stretch.max(1 << 13), 8 << 20);
         }
         progress(merged.read);
     }

@@ -1,0 +1,141 @@
+//! `gpusort::files` as a program uses it: what is decided without options, what is refused, reports, progress, and work that is
+//! ended early.
+
+use std::fs;
+use std::io::{self, Read};
+use std::sync::Mutex;
+
+use gpusort::files::{Cancel, Check, Input, Key, Merge, Phase, Progress, Sort};
+use gpusort::{ErrorKind, Format, Hint};
+
+use crate::support::files::Folder;
+
+#[test]
+fn formats_come_from_names_and_first_lines() {
+    let folder = Folder::new();
+    for (name, content, expected) in [
+        ("a.csv", &b"n,x\n3,a\n1,b\n"[..], &b"n,x\n1,b\n3,a\n"[..]),
+        ("a.txt", b"3\n1\n", b"1\n3\n"),
+        ("a", b"3 c\n1 d\n", b"1 d\n3 c\n"),
+        ("a.u16", &[3, 0, 1, 0], &[1, 0, 3, 0]),
+    ] {
+        let path = folder.write(name, content);
+        let is_table = name == "a.csv";
+        let sort = if is_table { Sort::new().key("n") } else { Sort::new() };
+        let report = sort.input(&path).output(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), expected, "{name}");
+        assert_eq!((report.records, report.bytes), (2, content.len() as u64));
+        let check = if is_table { Check::new().key("n") } else { Check::new() };
+        assert!(check.input(&path).run().unwrap().is_sorted(), "{name}");
+    }
+}
+
+#[test]
+fn readers_are_read_as_they_come_and_once() {
+    let pipe = || Input::reader("pipe", io::Cursor::new(b"2 b\n1 a\n".to_vec()));
+    let mut sorted = Vec::new();
+    let input = pipe();
+    Sort::new().input(input.clone()).write_to(&mut sorted).unwrap();
+    assert_eq!(sorted, b"1 a\n2 b\n");
+    let error = Sort::new().input(input).write_to(&mut Vec::new()).unwrap_err();
+    assert_eq!(error.to_string(), "pipe: was read to its end already");
+    let mut merged = Vec::new();
+    let inputs = Merge::new().input(Input::bytes("one", b"1 x\n3 x\n")).input(Input::bytes("two", b"2 y\n"));
+    let report = inputs.write_to(&mut merged).unwrap();
+    assert_eq!((&merged[..], report.records), (&b"1 x\n2 y\n3 x\n"[..], 3));
+    let error = Merge::new().input(pipe()).write_to(&mut Vec::new()).unwrap_err();
+    assert_eq!(error.hint(), Some(&Hint::Sort));
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused_before_anything_is_written() {
+    let folder = Folder::new();
+    let (text, table) = (folder.write("a.txt", "2\n1\n"), folder.write("a.csv", "n\n2\n1\n"));
+    let target = folder.write("target", "kept");
+    let refused = |sort: Sort, said: &str| {
+        let error = sort.output(&target).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Options { .. }), "{error}");
+        assert!(error.to_string().contains(said), "{error}");
+        assert_eq!(fs::read(&target).unwrap(), b"kept");
+    };
+    refused(Sort::new(), "there is no input");
+    refused(Sort::new().input(&text).format(Format::Text).key("x"), "key is for tables and lines");
+    refused(Sort::new().input(&text).input(&table), "is text or lines and");
+    refused(Sort::new().input(&table).to(Format::Npy), "rows come out as they are");
+    refused(Sort::new().input(&table).positions().to(Format::Csv), "positions are no table");
+    let error = Sort::new().input(&table).key(Key::column("m").descending()).output(&target).unwrap_err();
+    assert!(error.to_string().ends_with("no column 'm'; there are 'n'"), "{error}");
+    assert_eq!(fs::read(&target).unwrap(), b"kept");
+}
+
+#[test]
+fn a_report_counts_what_was_read_and_left_out() {
+    let table = b"n,x\n3,a\n,b\nnan,c\n1,d\n1,e\nword,f\n";
+    let sort = Sort::new().input(Input::bytes("t", table)).format(Format::Csv).key("n").unique();
+    let sort = sort.invalid(gpusort::files::Invalid::Skip).top(3);
+    let mut sorted = Vec::new();
+    let report = sort.write_to(&mut sorted).unwrap();
+    assert_eq!(sorted, b"n,x\n1,d\n3,a\nnan,c\n");
+    let counts = report.counts;
+    assert_eq!((counts.nan, counts.empty, counts.invalid, counts.skipped), (1, 1, 1, 1));
+    assert_eq!((report.records, report.repeated, report.cut), (5, 1, 1));
+    assert_eq!((&report.types[..], report.format, report.runs), ("f64", Format::Csv, 0));
+}
+
+#[test]
+fn progress_tells_of_every_phase_to_its_end() {
+    let text: String = (0..100_000_u64).map(|i| format!("{} x\n", i * 7919 % 100_003)).collect();
+    let seen = Mutex::new(Vec::new());
+    let sort = Sort::new().input(Input::bytes("in", text.as_bytes())).memory(100_000);
+    let report = sort.progress(|progress| seen.lock().unwrap().push(progress)).write_to(&mut Vec::new());
+    assert!(report.unwrap().runs > 10);
+    let seen = seen.into_inner().unwrap();
+    let of = |phase| seen.iter().filter(move |progress| progress.phase == phase);
+    let size = text.len() as u64;
+    assert_eq!(of(Phase::Read).last(), Some(&Progress { phase: Phase::Read, done: size, total: Some(size) }));
+    let merged: Vec<u64> = of(Phase::Merge).map(|progress| progress.done).collect();
+    assert!(merged.is_sorted() && merged[0] == 0 && merged.last() == Some(&100_000), "{merged:?}");
+}
+
+/// Cancels when so many bytes were read.
+struct Cancelling(Cancel, usize, io::Cursor<Vec<u8>>);
+
+impl Read for Cancelling {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let most = room.len().min(1000);
+        if self.2.position() as usize >= self.1 {
+            self.0.cancel();
+        }
+        self.2.read(&mut room[..most])
+    }
+}
+
+#[test]
+fn cancelled_work_ends_and_leaves_everything_as_it_was() {
+    let folder = Folder::new();
+    let target = folder.write("target", "kept");
+    let text: Vec<u8> =
+        (0..20_000_u64).flat_map(|i| format!("{} x\n", i * 7 % 20_001).into_bytes()).collect();
+    for at in [0, 50_000, text.len()] {
+        for memory in [1000, 1 << 30] {
+            let cancel = Cancel::new();
+            let reader = Cancelling(cancel.clone(), at, io::Cursor::new(text.clone()));
+            let sort = Sort::new().input(Input::reader("in", reader)).memory(memory).cancel(&cancel);
+            let error = sort.temp_dir(folder.root()).output(&target).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Cancelled), "{error}");
+            assert_eq!(fs::read(&target).unwrap(), b"kept");
+            assert_eq!(fs::read_dir(folder.root()).unwrap().count(), 1, "no temporary file remains");
+        }
+    }
+    // While runs are merged into the output, too.
+    let cancel = Cancel::new();
+    let sort = Sort::new().input(Input::bytes("in", &text)).memory(100_000).cancel(&cancel);
+    let sort = sort.progress(|progress| {
+        if progress.phase == Phase::Merge && progress.done > 0 {
+            cancel.cancel();
+        }
+    });
+    let error = sort.output(&target).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Cancelled), "{error}");
+    assert_eq!(fs::read(&target).unwrap(), b"kept");
+}
