@@ -193,11 +193,11 @@ impl Ordered<'_> {
     /// The first and the last of them, if they are in memory and there are any.
     #[cfg(feature = "files")]
     pub(crate) fn ends(&self) -> Option<[u64; 2]> {
+        fn of<W: Width>(blocks: &[Block<W>]) -> Option<[u64; 2]> {
+            Some([*blocks.first()?.first()?, *blocks.last()?.last()?].map(Into::into))
+        }
         let Place::Memory(words) = &self.place else { return None };
-        by_width!(words, blocks => {
-            let (first, last) = (blocks.first()?.first()?, blocks.last()?.last()?);
-            Some([(*first).into(), (*last).into()])
-        })
+        by_width!(words, blocks => of(blocks))
     }
 
     /// How many keys, positions or records there are.

@@ -134,5 +134,5 @@ fn a_record_that_the_memory_is_too_little_for_is_refused_with_the_number() {
         "{error}"
     );
     assert_eq!(error.hint(), Some(&gpusort::Hint::Memory));
-    assert!(runs(64 << 20).unwrap() > 0);
+    assert!(runs(64 << 20).is_ok());
 }

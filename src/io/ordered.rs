@@ -3,7 +3,7 @@
 mod elements;
 mod records;
 
-use std::fmt;
+use std::{fmt, thread};
 
 use super::batch::{Ahead, Batches, How, Kind, Piece, Stretches};
 use super::binary::{self, Source};
@@ -15,7 +15,7 @@ use crate::error::{Error, Hint};
 use crate::key::KeyWords;
 use crate::memory;
 use crate::order::{KeyOrder, Selection};
-use crate::parallel;
+use crate::parallel::{self, WriteBehind};
 use crate::runs::Budget;
 
 pub(crate) use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_records};
@@ -226,6 +226,104 @@ pub(crate) fn merge_elements(
         _ => elements::merge::<u32>,
     };
     merge(elements, to, progress)
+}
+
+/// An input or a run that is merged, as far as it is read. What is wrong with it is told when all before that is merged.
+trait Run: Send {
+    /// Whether more should be read before the next merge, as far as that does not wait for others.
+    fn is_low(&self) -> bool;
+
+    /// Whether nothing of it is in memory, and more may come.
+    fn is_empty(&self) -> bool;
+
+    /// Whether reading never waits for others.
+    fn is_ready(&self) -> bool;
+
+    /// Whether more comes of others, who may wait for what comes of it.
+    fn may_wait(&self) -> bool;
+
+    /// About how many bytes are read at once.
+    fn stretch(&self) -> usize;
+
+    /// Reads what comes next, or what is wrong with it.
+    fn read(&mut self);
+
+    /// What is wrong, if all before it is merged.
+    fn wrong(&mut self) -> Option<Error>;
+}
+
+/// What was merged at once.
+struct Step<T> {
+    merged: T,
+    read: u64,
+    written: u64,
+    repeated: u64,
+    /// Bytes to be written.
+    bytes: usize,
+}
+
+/// Merges runs: `merge` what is certain of that in memory, at most so many records, and `write` it while the next are merged.
+/// Tells `seen` of each run that was read.
+fn merge_runs<R: Run, T: Send>(
+    runs: &mut [R],
+    selection: Selection,
+    mut merge: impl FnMut(&mut [R], u64) -> Option<Step<T>>,
+    write: impl FnMut(T) -> Result<(), Error> + Send,
+    mut seen: impl FnMut(&R) -> Result<(), Error>,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let top = selection.first.map_or(u64::MAX, |first| first as u64);
+    let mut merged = Merged::default();
+    thread::scope(|scope| {
+        let mut writing = WriteBehind::new(scope, write);
+        let mut merge_all = || {
+            runs.iter().try_for_each(&mut seen)?;
+            while merged.written < top {
+                read_more(runs, &mut seen)?;
+                let Some(step) = merge(runs, top - merged.written) else { break };
+                merged.read += step.read;
+                merged.written += step.written;
+                merged.repeated += step.repeated;
+                // Who writes to a pipe may wait for what comes of it.
+                let at_once = step.bytes < LITTLE || runs.iter().any(R::may_wait);
+                writing.then(at_once, move |write| write(step.merged))?;
+                progress(merged.read);
+            }
+            Ok::<_, Error>(())
+        };
+        let all = merge_all();
+        // A failure to write comes first.
+        writing.wait()?;
+        all
+    })?;
+    if selection.first.is_some() {
+        // What else was read depends on the blocks.
+        merged.read = merged.written + merged.repeated;
+    }
+    Ok(merged)
+}
+
+/// Reads more of the runs of which little is left.
+fn read_more<R: Run>(runs: &mut [R], seen: &mut impl FnMut(&R) -> Result<(), Error>) -> Result<(), Error> {
+    let low: Vec<&mut R> = runs.iter_mut().filter(|run| run.is_low()).collect();
+    let (mut ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.is_ready());
+    let read = |run: &mut R| run.read();
+    // Little is not worth waking another thread for.
+    if ready.iter().map(|run| run.stretch()).sum::<usize>() < LITTLE {
+        ready.iter_mut().for_each(|run| read(run));
+    } else {
+        parallel::map_parts(ready.iter_mut(), |run| read(run));
+    }
+    waiting.iter_mut().for_each(|run| read(run));
+    ready.append(&mut waiting);
+    for run in ready {
+        while run.is_empty() {
+            run.read();
+        }
+        seen(run)?;
+    }
+    // What is wrong with a record that would be next is said now.
+    runs.iter_mut().find_map(R::wrong).map_or(Ok(()), Err)
 }
 
 /// At most this much memory, and less where there is little.

@@ -6,8 +6,6 @@
 //! input 2   ────────|─────── ▸
 //! ```
 
-use std::thread;
-
 use crate::error::Error;
 use crate::io::binary::{self, Source};
 use crate::io::output::Output;
@@ -15,12 +13,10 @@ use crate::io::records::write_text;
 use crate::io::source::Opened;
 use crate::key::{KeyMap, Word};
 use crate::order::KeyOrder;
-use crate::order::Selection;
-use crate::parallel::{self, WriteBehind};
 use crate::runs;
 use crate::words::Width;
 
-use super::{Elements, LITTLE, Merged, Written};
+use super::{Elements, Merged, Step, Written};
 
 /// An input, as far as it is read.
 struct Run<'a, W> {
@@ -39,6 +35,8 @@ struct Run<'a, W> {
     bytes: u64,
     number: u64,
     end: End,
+    /// The most keys in memory.
+    room: usize,
 }
 
 /// What comes after the keys in memory.
@@ -52,7 +50,7 @@ enum End {
 }
 
 impl<'a, W: Width> Run<'a, W> {
-    fn new((source, opened): (&'a Source, Opened), direction: KeyOrder) -> Result<Self, Error> {
+    fn new((source, opened): (&'a Source, Opened), direction: KeyOrder, room: usize) -> Result<Self, Error> {
         // That of a .npy file was checked with its header.
         if source.count().is_none() {
             source.check_file()?;
@@ -69,6 +67,7 @@ impl<'a, W: Width> Run<'a, W> {
             bytes: 0,
             number: 0,
             end: End::Unread,
+            room,
         })
     }
 
@@ -77,23 +76,12 @@ impl<'a, W: Width> Run<'a, W> {
         &self.keys[self.at..]
     }
 
-    /// Whether more should be read before the next merge, as far as that does not wait for others.
-    fn is_low(&self, room: usize) -> bool {
-        let rest = self.rest().len();
-        matches!(self.end, End::Unread) && (rest == 0 || self.opened.is_ready() && rest < room / 2)
-    }
-
-    /// Whether more comes of others, who may wait for what comes of it.
-    fn may_wait(&self) -> bool {
-        matches!(self.end, End::Unread) && !self.opened.is_ready()
-    }
-
     /// Reads as many keys as there is room for, as far as bytes are there, up to what is wrong.
-    fn read(&mut self, room: usize) -> Result<(), Error> {
+    fn read_keys(&mut self) -> Result<(), Error> {
         let size = self.source.element().bytes();
         self.keys.drain(..self.at);
         self.at = 0;
-        let room = room.saturating_sub(self.keys.len()).max(1) * size;
+        let room = self.room.saturating_sub(self.keys.len()).max(1) * size;
         let (opened, part) = (&mut self.opened, &mut self.part);
         let mut read = 0;
         let fill = |bytes: &mut [u8]| {
@@ -147,6 +135,43 @@ impl<'a, W: Width> Run<'a, W> {
     }
 }
 
+impl<W: Width> super::Run for Run<'_, W> {
+    fn is_low(&self) -> bool {
+        let rest = self.rest().len();
+        matches!(self.end, End::Unread) && (rest == 0 || self.is_ready() && rest < self.room / 2)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rest().is_empty() && matches!(self.end, End::Unread)
+    }
+
+    fn is_ready(&self) -> bool {
+        self.opened.is_ready()
+    }
+
+    fn may_wait(&self) -> bool {
+        matches!(self.end, End::Unread) && !self.is_ready()
+    }
+
+    fn stretch(&self) -> usize {
+        self.room * size_of::<W>()
+    }
+
+    fn read(&mut self) {
+        if let Err(error) = self.read_keys() {
+            self.end = End::Wrong(error);
+        }
+    }
+
+    fn wrong(&mut self) -> Option<Error> {
+        if !self.rest().is_empty() || !matches!(self.end, End::Wrong(_)) {
+            return None;
+        }
+        let end = std::mem::replace(&mut self.end, End::Nothing);
+        if let End::Wrong(error) = end { Some(error) } else { None }
+    }
+}
+
 /// Memory for inputs that nobody has set a budget for: blocks are few enough for the caches.
 pub(super) const MEMORY: u64 = 96 << 20;
 
@@ -170,9 +195,9 @@ pub(super) fn merge<W: Width + itoa::Integer>(
     let order = elements.direction.map(source.element());
     let room = room::<W>(&elements, order.element.bytes());
     let Elements { runs, direction, selection, written, .. } = elements;
-    let mut runs =
-        runs.into_iter().map(|run| Run::<W>::new(run, direction)).collect::<Result<Vec<_>, _>>()?;
-    let write = |keys: &[W]| {
+    let runs = runs.into_iter().map(|run| Run::<W>::new(run, direction, room));
+    let mut runs = runs.collect::<Result<Vec<_>, _>>()?;
+    let write = |keys: Vec<W>| {
         let keys = keys.into();
         let result = match written {
             Written::AsRead => binary::write(&keys, order, to, |_| {}),
@@ -180,77 +205,42 @@ pub(super) fn merge<W: Width + itoa::Integer>(
         };
         result.map_err(|error| to.failed(error))
     };
-    let mut merged = thread::scope(|scope| {
-        let mut writing = WriteBehind::new(scope, write);
-        let mut give = |keys: Vec<W>, at_once: bool| {
-            let is_little = size_of_val(&keys[..]) < LITTLE;
-            writing.then(at_once || is_little, move |write| write(&keys))
-        };
-        let merged = merge_to(&mut runs, room, selection, &mut give, progress);
-        // A failure to write comes first.
-        writing.wait()?;
-        merged
-    })?;
-    if selection.first.is_some() {
-        // What else was read depends on the blocks.
-        merged.read = merged.written + merged.repeated;
-    }
+    let mut last = None;
+    let merge = |runs: &mut [Run<W>], left| merge_some(runs, selection.unique, left, &mut last);
+    let mut merged = super::merge_runs(&mut runs, selection, merge, write, |_| Ok(()), progress)?;
     order.element.name().clone_into(&mut merged.types);
     Ok(merged)
 }
 
-/// Gives the merged keys to `give`, and whether they are to be written before more is read.
-fn merge_to<W: Width>(
+/// Merges the keys in memory that nothing unread comes before, at most so many; if none is to repeat another, without those that repeat
+/// the one before, which for the first is `last`.
+fn merge_some<W: Width>(
     runs: &mut [Run<W>],
-    room: usize,
-    selection: Selection,
-    give: &mut impl FnMut(Vec<W>, bool) -> Result<(), Error>,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Merged, Error> {
-    let top = selection.first.map_or(u64::MAX, |first| first as u64);
-    let (mut merged, mut last) = (Merged::default(), None);
-    while merged.written < top {
-        let low: Vec<&mut Run<W>> = runs.iter_mut().filter(|run| run.is_low(room)).collect();
-        let (ready, waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.opened.is_ready());
-        parallel::map_parts(ready, |run| run.read(room)).into_iter().collect::<Result<(), _>>()?;
-        waiting.into_iter().try_for_each(|run| run.read(room))?;
-        for run in &mut *runs {
-            while run.rest().is_empty() && matches!(run.end, End::Unread) {
-                run.read(room)?;
-            }
-            if run.rest().is_empty()
-                && let End::Wrong(error) = std::mem::replace(&mut run.end, End::Nothing)
-            {
-                return Err(error);
-            }
-        }
-        // The least key, of the first such run, after which more may come that is not in memory.
-        let open = runs.iter().enumerate().filter(|(_, run)| !matches!(run.end, End::Nothing));
-        let limit = open.filter_map(|(number, run)| Some((*run.rest().last()?, number))).min();
-        let certain = |(number, run): (usize, &Run<W>)| match limit {
-            None => run.rest().len(),
-            Some(limit) => run.rest().partition_point(|&key| (key, number) <= limit),
-        };
-        let counts: Vec<usize> = runs.iter().enumerate().map(certain).collect();
-        let count = counts.iter().sum();
-        if count == 0 {
-            break;
-        }
-        merged.read += count as u64;
-        let slices: Vec<&[W]> = runs.iter().zip(&counts).map(|(run, &count)| &run.rest()[..count]).collect();
-        let mut keys = vec![W::default(); count];
-        runs::merge(&slices, &mut keys);
-        runs.iter_mut().zip(&counts).for_each(|(run, count)| run.at += count);
-        let left = usize::try_from(top - merged.written).unwrap_or(usize::MAX);
-        if selection.unique {
-            merged.repeated += drop_repeated(&mut keys, &mut last, left);
-        }
-        keys.truncate(left);
-        merged.written += keys.len() as u64;
-        give(keys, runs.iter().any(Run::may_wait))?;
-        progress(merged.read);
+    unique: bool,
+    left: u64,
+    last: &mut Option<W>,
+) -> Option<Step<Vec<W>>> {
+    // The least key, of the first such run, after which more may come that is not in memory.
+    let open = runs.iter().enumerate().filter(|(_, run)| !matches!(run.end, End::Nothing));
+    let limit = open.filter_map(|(number, run)| Some((*run.rest().last()?, number))).min();
+    let certain = |(number, run): (usize, &Run<W>)| match limit {
+        None => run.rest().len(),
+        Some(limit) => run.rest().partition_point(|&key| (key, number) <= limit),
+    };
+    let counts: Vec<usize> = runs.iter().enumerate().map(certain).collect();
+    let count = counts.iter().sum();
+    if count == 0 {
+        return None;
     }
-    Ok(merged)
+    let slices: Vec<&[W]> = runs.iter().zip(&counts).map(|(run, &count)| &run.rest()[..count]).collect();
+    let mut merged = vec![W::default(); count];
+    runs::merge(&slices, &mut merged);
+    runs.iter_mut().zip(&counts).for_each(|(run, count)| run.at += count);
+    let left = usize::try_from(left).unwrap_or(usize::MAX);
+    let repeated = if unique { drop_repeated(&mut merged, last, left) } else { 0 };
+    merged.truncate(left);
+    let (bytes, written) = (size_of_val(&merged[..]), merged.len() as u64);
+    Some(Step { merged, read: count as u64, written, repeated, bytes })
 }
 
 /// Drops keys that repeat the one before them, which for the first is `last`, until there are `most`. Returns how many were

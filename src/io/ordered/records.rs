@@ -10,9 +10,8 @@
 //! What is wrong with an input is said when all records before it are merged.
 
 use std::io::Write;
-use std::thread;
 
-use super::{LITTLE, Last, Merged, not_sorted};
+use super::{Last, Merged, Step, not_sorted};
 use crate::error::Error;
 use crate::io::batch::{Ahead, Batches, Bytes, Piece};
 use crate::io::counts::Counts;
@@ -22,7 +21,7 @@ use crate::io::keys;
 use crate::io::output::Output;
 use crate::key::ElementType;
 use crate::order::Selection;
-use crate::parallel::{self, WriteBehind};
+use crate::parallel;
 use crate::runs;
 
 /// Bytes of records that are worth another core's while.
@@ -71,7 +70,7 @@ impl<'a> Run<'a> {
     }
 
     /// Reads the next records, or what is wrong with them.
-    fn read(&mut self) {
+    fn read_pieces(&mut self) {
         let read = match &mut self.source {
             Source::Run(reader) => {
                 reader.next(self.most).map(Some).map(|pieces| pieces.filter(|all| !all.is_empty()))
@@ -97,21 +96,42 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn is_ready(&self) -> bool {
-        if let Source::Input(batches, _) = &self.source { batches.is_ready() } else { true }
-    }
-
     /// Whether more may come, of which nothing is known yet.
     fn is_open(&self) -> bool {
         !self.is_over || self.wrong.is_some()
     }
+}
 
-    /// Whether more should be read before the next merge, as far as that does not wait for others.
+impl super::Run for Run<'_> {
     fn is_low(&self) -> bool {
         let rest: usize = self.pieces.iter().map(Piece::bytes).sum();
         !self.is_over
             && self.wrong.is_none()
             && (self.pieces.is_empty() || self.is_ready() && rest < self.most / 2)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.pieces.is_empty() && !self.is_over && self.wrong.is_none()
+    }
+
+    fn is_ready(&self) -> bool {
+        if let Source::Input(batches, _) = &self.source { batches.is_ready() } else { true }
+    }
+
+    fn may_wait(&self) -> bool {
+        !self.is_over && !self.is_ready()
+    }
+
+    fn stretch(&self) -> usize {
+        self.most
+    }
+
+    fn read(&mut self) {
+        self.read_pieces();
+    }
+
+    fn wrong(&mut self) -> Option<Error> {
+        if self.pieces.is_empty() { self.wrong.take() } else { None }
     }
 }
 
@@ -143,7 +163,7 @@ pub(super) fn merge_inputs<'a>(
         if let Source::Input(batches, _) = &mut run.source {
             batches.known.first.clone_from(&columns);
         }
-        run.read();
+        run.read_pieces();
         if let Source::Input(batches, _) = &run.source {
             columns = columns.or_else(|| batches.known.first.clone());
         }
@@ -193,21 +213,13 @@ fn merge_all(
         parts.iter().try_for_each(|part| to.write_all(&part.bytes)).map_err(|error| to.failed(error))
     };
     let mut known = Known::default();
-    let mut merged = thread::scope(|scope| {
-        let mut writing = WriteBehind::new(scope, write);
-        let mut give = |parts: Vec<Part>, at_once| {
-            let bytes: usize = parts.iter().map(|part| part.bytes.len()).sum();
-            writing.then(at_once || bytes < LITTLE, move |write| write(parts))
-        };
-        let merged = merge_to(&mut runs, records, &mut known, &mut give, progress);
-        // A failure to write comes first.
-        writing.wait()?;
-        merged
-    })?;
-    if records.selection.first.is_some() {
-        // What else was read depends on the blocks.
-        merged.read = merged.written + merged.repeated;
-    }
+    let seen = |run: &Run| match &run.source {
+        Source::Input(batches, _) => known.join(&batches.known),
+        Source::Run(_) => Ok(()),
+    };
+    let mut last = None;
+    let merge = |runs: &mut [Run], left| merge_some(runs, records, left, &mut last);
+    let mut merged = super::merge_runs(&mut runs, records.selection, merge, write, seen, progress)?;
     // The unread rest might have determined a type.
     if runs.iter().all(|run| run.is_over && run.pieces.is_empty()) {
         known.end()?;
@@ -226,128 +238,84 @@ pub(crate) fn stretch_of(inputs: usize, bytes: usize) -> usize {
     (bytes / 2 / inputs.max(1)).clamp(1 << 8, 8 << 20)
 }
 
-/// Reads more of the runs of which little is left.
-fn read_more(runs: &mut [Run], known: &mut Known) -> Result<(), Error> {
-    let low: Vec<&mut Run> = runs.iter_mut().filter(|run| run.is_low()).collect();
-    let (mut ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.is_ready());
-    let read = |run: &mut Run| run.read();
-    // Little is not worth waking another thread for.
-    let bytes: usize = ready.iter().map(|run| run.most).sum();
-    if bytes < PART {
-        ready.iter_mut().for_each(|run| read(run));
-    } else {
-        parallel::map_parts(ready.iter_mut(), |run| read(run));
-    }
-    waiting.iter_mut().for_each(|run| run.read());
-    ready.append(&mut waiting);
-    for run in ready {
-        while run.pieces.is_empty() && !run.is_over && run.wrong.is_none() {
-            run.read();
-        }
-        if let Source::Input(batches, _) = &run.source {
-            known.join(&batches.known)?;
-        }
-    }
-    // What is wrong with a record that would be next is said now.
-    let mut next = runs.iter_mut().filter(|run| run.pieces.is_empty());
-    next.find_map(|run| run.wrong.take()).map_or(Ok(()), Err)
-}
-
-/// Gives the merged records to `give`, and whether they are to be written before more is read.
-fn merge_to(
+/// Merges the records in memory that nothing unread comes before, at most so many. `last` is the key of the last one.
+fn merge_some(
     runs: &mut [Run],
     records: &Records,
-    known: &mut Known,
-    give: &mut impl FnMut(Vec<Part>, bool) -> Result<(), Error>,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Merged, Error> {
-    let Records { selection, bytes, .. } = *records;
-    let top = selection.first.map_or(u64::MAX, |first| first as u64);
+    left: u64,
+    last: &mut Option<Vec<u128>>,
+) -> Option<Step<Vec<Part>>> {
+    let bytes = records.bytes;
     let stretch = stretch_of(runs.len(), bytes);
-    let mut merged = Merged::default();
-    let mut last: Option<Vec<u128>> = None;
-    for run in &*runs {
-        if let Source::Input(batches, _) = &run.source {
-            known.join(&batches.known)?;
-        }
-    }
-    while top > merged.written {
-        read_more(runs, known)?;
-        let key_of = |piece: &Piece, record| piece.keys.at(record).collect::<Vec<u128>>();
-        let last_of = |run: &Run| run.pieces.last().map(|piece| key_of(piece, piece.len() - 1));
-        let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());
-        let limit = open.filter_map(|(number, run)| Some((last_of(run)?, number))).min();
-        let pieces: Vec<(usize, &Piece)> = runs
-            .iter()
-            .enumerate()
-            .flat_map(|(number, run)| run.pieces.iter().map(move |piece| (number, piece)))
-            .collect();
-        let certain = |&(number, piece): &(usize, &Piece)| {
-            let is_certain = |record| {
-                limit
-                    .as_ref()
-                    .is_none_or(|(limit, of)| piece.keys.compare(record, limit).then(number.cmp(of)).is_le())
-            };
-            partition(piece.at..piece.len(), is_certain)
+    let key_of = |piece: &Piece, record| piece.keys.at(record).collect::<Vec<u128>>();
+    let last_of = |run: &Run| run.pieces.last().map(|piece| key_of(piece, piece.len() - 1));
+    let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());
+    let limit = open.filter_map(|(number, run)| Some((last_of(run)?, number))).min();
+    let pieces: Vec<(usize, &Piece)> = runs
+        .iter()
+        .enumerate()
+        .flat_map(|(number, run)| run.pieces.iter().map(move |piece| (number, piece)))
+        .collect();
+    let certain = |&(number, piece): &(usize, &Piece)| {
+        let is_certain = |record| {
+            limit
+                .as_ref()
+                .is_none_or(|(limit, of)| piece.keys.compare(record, limit).then(number.cmp(of)).is_le())
         };
-        let ends: Vec<usize> = pieces.iter().map(certain).collect();
-        let (runs_of, pieces): (Vec<usize>, Vec<&Piece>) = pieces.into_iter().unzip();
-        if pieces.iter().zip(&ends).all(|(piece, &end)| piece.at == end) {
-            break;
-        }
-        let cuts = cut(&pieces, &ends);
-        let each = pieces[0].keys.each();
-        let part = |cuts: &[Vec<usize>]| {
-            let bounds = [&cuts[0][..], &cuts[1][..]];
-            let high = |word: u128| (word >> 64) as u64;
-            match each {
-                1 if pieces.iter().all(|piece| piece.keys.high().is_some()) => {
-                    // What else there was is none of these.
-                    let last = last.as_ref().map(|last| last[0]).filter(|&last| last as u64 == keys::EXACT);
-                    merge_part(&pieces, &runs_of, bounds, records, last.map(high), |piece, record| {
-                        piece.keys.high().map_or(0, |words| words[record])
-                    })
-                }
-                1 => merge_part(
-                    &pieces,
-                    &runs_of,
-                    bounds,
-                    records,
-                    last.as_ref().map(|last| last[0]),
-                    |piece, record| piece.keys.one(record),
-                ),
-                _ => merge_part(&pieces, &runs_of, bounds, records, last.as_deref(), |piece, record| {
-                    piece.keys.several(record)
-                }),
-            }
-        };
-        let mut parts: Vec<Part> = parallel::map_parts(cuts.windows(2), part);
-        let lasts = pieces.iter().zip(&ends).filter(|(piece, end)| piece.at < **end);
-        last = lasts.map(|(piece, end)| key_of(piece, end - 1)).max();
-        for part in &mut parts {
-            part.truncate(usize::try_from(top - merged.written).unwrap_or(usize::MAX));
-            merged.written += part.written as u64;
-            merged.repeated += part.repeated as u64;
-        }
-        // Who writes to a pipe may wait for what comes of it.
-        give(parts, runs.iter().any(|run| !run.is_over && !run.is_ready()))?;
-        let mut ends = ends.into_iter();
-        let held = |runs: &[Run]| runs.iter().flat_map(|run| &run.pieces).map(Piece::bytes).sum::<usize>();
-        for run in &mut *runs {
-            for (piece, end) in run.pieces.iter_mut().zip(ends.by_ref()) {
-                merged.read += (end - piece.at) as u64;
-                piece.at = end;
-            }
-            run.pieces.retain(|piece| piece.at < piece.len());
-            run.most = stretch;
-        }
-        // Where keys of other inputs come much later, those of this one decide alone how much is merged at once.
-        if let Some((_, limit)) = limit {
-            runs[limit].most = bytes.saturating_sub(held(runs)).clamp(stretch.max(1 << 13), 8 << 20);
-        }
-        progress(merged.read);
+        partition(piece.at..piece.len(), is_certain)
+    };
+    let ends: Vec<usize> = pieces.iter().map(certain).collect();
+    let (runs_of, pieces): (Vec<usize>, Vec<&Piece>) = pieces.into_iter().unzip();
+    if pieces.iter().zip(&ends).all(|(piece, &end)| piece.at == end) {
+        return None;
     }
-    Ok(merged)
+    let cuts = cut(&pieces, &ends);
+    let each = pieces[0].keys.each();
+    let part = |cuts: &[Vec<usize>]| {
+        let bounds = [&cuts[0][..], &cuts[1][..]];
+        let high = |word: u128| (word >> 64) as u64;
+        match each {
+            1 if pieces.iter().all(|piece| piece.keys.high().is_some()) => {
+                // What else there was is none of these.
+                let last = last.as_ref().map(|last| last[0]).filter(|&last| last as u64 == keys::EXACT);
+                merge_part(&pieces, &runs_of, bounds, records, last.map(high), |piece, record| {
+                    piece.keys.high().map_or(0, |words| words[record])
+                })
+            }
+            1 => {
+                let last = last.as_ref().map(|last| last[0]);
+                merge_part(&pieces, &runs_of, bounds, records, last, |piece, record| piece.keys.one(record))
+            }
+            _ => merge_part(&pieces, &runs_of, bounds, records, last.as_deref(), |piece, record| {
+                piece.keys.several(record)
+            }),
+        }
+    };
+    let mut merged: Vec<Part> = parallel::map_parts(cuts.windows(2), part);
+    let lasts = pieces.iter().zip(&ends).filter(|(piece, end)| piece.at < **end);
+    *last = lasts.map(|(piece, end)| key_of(piece, end - 1)).max();
+    let (mut read, mut written, mut repeated) = (0, 0, 0);
+    for part in &mut merged {
+        part.truncate(usize::try_from(left - written).unwrap_or(usize::MAX));
+        written += part.written as u64;
+        repeated += part.repeated as u64;
+    }
+    let mut ends = ends.into_iter();
+    let held = |runs: &[Run]| runs.iter().flat_map(|run| &run.pieces).map(Piece::bytes).sum::<usize>();
+    for run in &mut *runs {
+        for (piece, end) in run.pieces.iter_mut().zip(ends.by_ref()) {
+            read += (end - piece.at) as u64;
+            piece.at = end;
+        }
+        run.pieces.retain(|piece| piece.at < piece.len());
+        run.most = stretch;
+    }
+    // Where keys of other inputs come much later, those of this one decide alone how much is merged at once.
+    if let Some((_, limit)) = limit {
+        runs[limit].most = bytes.saturating_sub(held(runs)).clamp(stretch.max(1 << 13), 8 << 20);
+    }
+    let bytes = merged.iter().map(|part| part.bytes.len()).sum();
+    Some(Step { merged, read, written, repeated, bytes })
 }
 
 /// The first of the records in this range for which `is_certain` does not hold, as it does for those before it.
