@@ -27,8 +27,9 @@
 //!
 //! # Features
 //!
-//! Both are on by default. `gpu` is sorting on GPUs, with wgpu. `cli` is the command; a program that only sorts
-//! turns it off, and compiles nothing of what only the command needs, formats and files among it:
+//! `gpu` is sorting on GPUs, with wgpu, and on by default. `cli` is the command, on by default, too. It has `files`, which is
+//! sorting, checking and merging files as the command does. A program turns off what it does not need, and compiles nothing
+//! of it:
 //!
 //! ```toml
 //! gpusort = { version = "0.1", default-features = false, features = ["gpu"] }
@@ -117,8 +118,8 @@ pub mod guide {
 
 /// What the command is made of. All of it may change in any release.
 ///
-/// The way of the data: `pipeline`, which only the command has, reads inputs into keys and what they stand for, has a
-/// [`Sorter`] order them, and writes the records. The sorter asks [`plan`](unstable::plan) for the dispatches that do
+/// The way of the data: `files` reads inputs into keys and what they stand for, has a [`Sorter`] order them, and writes the
+/// records. The sorter asks [`plan`](unstable::plan) for the dispatches that do
 /// it on a device with such limits, and [`gpu`](unstable::gpu) or [`cpu`](unstable::cpu) performs them.
 pub mod unstable {
     macro_rules! open {

@@ -92,7 +92,10 @@ fn progress_tells_of_every_phase_to_its_end() {
     let seen = seen.into_inner().unwrap();
     let of = |phase| seen.iter().filter(move |progress| progress.phase == phase);
     let size = text.len() as u64;
-    assert_eq!(of(Phase::Read).last(), Some(&Progress { phase: Phase::Read, done: size, total: Some(size) }));
+    assert_eq!(
+        of(Phase::Read).next_back(),
+        Some(&Progress { phase: Phase::Read, done: size, total: Some(size) })
+    );
     let merged: Vec<u64> = of(Phase::Merge).map(|progress| progress.done).collect();
     assert!(merged.is_sorted() && merged[0] == 0 && merged.last() == Some(&100_000), "{merged:?}");
 }
