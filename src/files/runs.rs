@@ -428,8 +428,7 @@ fn write_frames(
     let Form::Frames { bytes, positions } = form else { return Ok(BTreeSet::new()) };
     let records = Places::of(pieces);
     let zeros = Mutex::new(BTreeSet::new());
-    let length = pieces.iter().map(|piece| piece.length(0, piece.len())).sum::<usize>();
-    let expected = length / order.len().max(1) + 12;
+    let expected = records.length() + 12;
     let written = print::write(
         order,
         expected,
@@ -437,8 +436,7 @@ fn write_frames(
         |_| {},
         |order, to| {
             let mut frame = Frame::new(block);
-            for &number in order {
-                let (piece, record) = records.find(number);
+            records.each(order, |piece, record, number| {
                 let of_piece = piece.positions.get(record).copied().unwrap_or(number.into());
                 let position = positions.then_some(first + of_piece);
                 frame.push(
@@ -447,7 +445,7 @@ fn write_frames(
                     position,
                     to,
                 );
-            }
+            });
             frame.end(to);
             zeros.lock().unwrap_or_else(PoisonError::into_inner).append(&mut frame.zeros);
         },

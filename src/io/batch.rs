@@ -289,12 +289,9 @@ impl Keyed {
         progress: impl FnMut(u64),
     ) -> io::Result<()> {
         to.write_all(&self.head)?;
-        let Some(Piece { bytes: Bytes::Of { text, .. }, .. }) = self.pieces.first() else { return Ok(()) };
         let records = Places::of(&self.pieces);
-        let expected = text.bytes.len() / records.count.max(1) + 1;
-        print::write(order, expected, to, progress, |order, lines| {
-            let places = records.each(order);
-            touch(&text.bytes, expected, places, |(piece, range)| piece.push_range(text, range, lines));
+        print::write(order, records.length(), to, progress, |order, lines| {
+            records.each(order, |piece, record, _| piece.push(record, lines));
         })
     }
 
@@ -367,17 +364,26 @@ impl<'a> Places<'a> {
         (&self.pieces[piece], (number - self.begins[piece]) as usize)
     }
 
-    /// The pieces of these records, and where each is in their text.
-    fn each(&self, order: &[u32]) -> impl Iterator<Item = (usize, (&'a Piece, [usize; 2]))> {
-        let found = order.iter().map(|&number| {
+    /// Passes these records to `take`: the piece of each, its number there, and that among all. Its key and its bytes were asked for some
+    /// time before.
+    pub(crate) fn each(&self, order: &[u32], mut take: impl FnMut(&'a Piece, usize, u32)) {
+        let found = ahead(order.iter().map(|&number| {
             let (piece, record) = self.find(number);
             prefetch(piece.ranges(), record);
-            (piece, record)
-        });
-        ahead(found).map(|(piece, record)| {
-            let range = piece.range(record);
-            (range[0], (piece, range))
-        })
+            piece.keys.prefetch(record);
+            (piece, record, number)
+        }));
+        let Some(Piece { bytes: Bytes::Of { text, .. }, .. }) = self.pieces.first() else {
+            return found.for_each(|(piece, record, number)| take(piece, record, number));
+        };
+        let places = found.map(|found| (found.0.range(found.1)[0], found));
+        touch(&text.bytes, self.length(), places, |(piece, record, number)| take(piece, record, number));
+    }
+
+    /// About how many bytes a record has.
+    pub(crate) fn length(&self) -> usize {
+        let all = self.pieces.iter().map(|piece| piece.length(0, piece.records())).sum::<usize>();
+        all / self.count.max(1) + 1
     }
 }
 

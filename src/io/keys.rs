@@ -15,6 +15,7 @@ use std::cmp::Ordering;
 use super::records::{Print, push_fixed};
 use super::size;
 use crate::key::ElementType;
+use crate::memory::prefetch;
 use crate::order::{Class, KeyOrder, Nulls, Reading};
 
 /// The lower half of a word of a number that is a float: more than any 64-bit integer, or any time, is from the nearest one.
@@ -236,6 +237,18 @@ impl Keys {
     pub(crate) fn into_high(self) -> Option<Vec<u64>> {
         let Self::Columns(mut columns) = self else { return None };
         if let Some(Column::High(words)) = columns.pop() { Some(words) } else { None }
+    }
+
+    /// Asks for the words of a record, if they are here, which are needed soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, record: usize) {
+        if let Self::Columns(columns) = self {
+            columns.iter().for_each(|column| match column {
+                Column::High(words) if record < words.len() => prefetch(words, record),
+                Column::Whole(words) if record < words.len() => prefetch(words, record),
+                _ => {}
+            });
+        }
     }
 
     /// The words of a record.

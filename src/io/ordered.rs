@@ -127,7 +127,9 @@ pub fn check(
     check_stdin(inputs)?;
     let (ahead, budget) = (Ahead::new(inputs, how), Budget::unlimited());
     let mut batches = Batches::new(inputs, how, &budget, stretches);
-    let most = within_limits(4 * stretches.most as u64) as usize / 4;
+    // More cores look at more.
+    let most = stretches.most.max((parallel::threads() << 20).min(2 * stretches.most));
+    let most = within_limits(4 * most as u64) as usize / 4;
     let mut last = Last::default();
     while let Some(pieces) = batches.next(most, &|key| ahead.decimals(key))? {
         if let Some((.., disorder)) = last.follow(&batches, &pieces, unique)? {
