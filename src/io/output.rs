@@ -177,6 +177,7 @@ impl<'w> Output<'w> {
     }
 
     /// Reserves disk space for about `bytes` more bytes, which speeds up writing a new file, where supported.
+    #[doc(hidden)]
     pub fn expect(&mut self, bytes: u64) {
         if self.compressing.is_some() {
             return;
@@ -188,6 +189,7 @@ impl<'w> Output<'w> {
 
     /// Bytes of memory that are still being taken for it: of what is [expected](Self::expect), where files are in memory.
     #[must_use]
+    #[doc(hidden)]
     pub fn taking(&self) -> u64 {
         if let Destination::Replacing(replacement) = &self.to { replacement.taking() } else { 0 }
     }
@@ -206,6 +208,7 @@ impl<'w> Output<'w> {
     /// # Errors
     ///
     /// As for [`Output::finish`].
+    #[doc(hidden)]
     pub fn finish_last(self) -> Result<(), Error> {
         self.finish_as(true)
     }
@@ -227,6 +230,7 @@ impl<'w> Output<'w> {
 
     /// Whether the output is the input's own file, written directly, so that it would be read again.
     #[must_use]
+    #[doc(hidden)]
     pub fn feeds(&self, input: &Input) -> bool {
         let Destination::Through { file, .. } = &self.to else { return false };
         file.metadata().is_ok_and(|output| output.is_file() && input.is_same_file(&output))

@@ -17,22 +17,28 @@ use crate::files::Cancel;
 use crate::human;
 use crate::parallel;
 
-/// An input source.
+/// An input source: a file, standard input, [bytes](Self::bytes), or a [reader](Self::reader).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Input {
     /// Standard input.
     Stdin,
     /// A file.
     File(PathBuf),
     /// Bytes in memory.
+    #[doc(hidden)]
     Memory(Memory),
     /// What may be compressed.
+    #[doc(hidden)]
     Compressed(Box<Compressed>),
     /// A reader, which gives its bytes once.
+    #[doc(hidden)]
     Reader(Reader),
     /// What was begun.
+    #[doc(hidden)]
     Begun(Box<Begun>),
     /// What may be cancelled.
+    #[doc(hidden)]
     Cancellable(Box<(Input, Cancel)>),
 }
 
@@ -135,6 +141,7 @@ impl Input {
     /// The content of this input where it is compressed: so, or as its first bytes tell. Decompressing takes a small part of
     /// this memory.
     #[must_use]
+    #[doc(hidden)]
     pub fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
         Self::Compressed(Box::new(Compressed { input: self, compression, memory }))
     }
@@ -210,6 +217,7 @@ impl Input {
 
     /// Whether it is /dev/null.
     #[must_use]
+    #[doc(hidden)]
     pub fn is_nothing(&self) -> bool {
         std::fs::metadata("/dev/null").is_ok_and(|null| self.is_same_file(&null))
     }
@@ -259,6 +267,7 @@ impl Input {
 
     /// How a regular file is compressed, as its first bytes tell.
     #[must_use]
+    #[doc(hidden)]
     pub fn compression(&self) -> Option<Compression> {
         let file = self.as_it_is().open_regular().ok().flatten()?;
         matches!(self, Self::Compressed(_)).then(|| file.compression().ok().flatten())?
@@ -283,6 +292,7 @@ impl Input {
     /// # Errors
     ///
     /// I/O errors; a directory is rejected here, not when it is read.
+    #[doc(hidden)]
     pub fn open(&self) -> Result<Opened, Error> {
         let reader: Box<dyn Read + Send + Sync> = match self {
             Self::Compressed(compressed) => return Ok(compressed.opened(compressed.input.open()?)),
