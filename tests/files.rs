@@ -2,7 +2,7 @@
 //! ended early.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::sync::Mutex;
 
 use gpusort::files::{Cancel, Check, Input, Key, Merge, Phase, Progress, Sort};
@@ -45,6 +45,22 @@ fn readers_are_read_as_they_come_and_once() {
     assert_eq!((&merged[..], report.records), (&b"1 x\n2 y\n3 x\n"[..], 3));
     let error = Merge::new().input(pipe()).write_to(&mut Vec::new()).unwrap_err();
     assert_eq!(error.hint(), Some(&Hint::Sort));
+}
+
+#[test]
+fn bytes_and_readers_may_be_compressed() {
+    let text: String = (0..30_000_u64).map(|i| format!("{}\n", i * 7919 % 30_011)).collect();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(text.as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let mut expected: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
+    expected.sort_unstable();
+    for input in [Input::bytes("in", &gzip), Input::reader("in", io::Cursor::new(gzip.clone()))] {
+        let mut sorted = Vec::new();
+        Sort::new().input(input).write_to(&mut sorted).unwrap();
+        let sorted = String::from_utf8(sorted).unwrap();
+        assert!(sorted.lines().map(|line| line.parse::<u64>().unwrap()).eq(expected.iter().copied()));
+    }
 }
 
 #[test]

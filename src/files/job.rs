@@ -333,14 +333,10 @@ impl Job<'_> {
             counts,
             bytes,
             types,
-            format: ask.format,
             doubtful_header,
-            runs: 0,
-            spilled_bytes: 0,
             phases,
             devices: chosen.sorter.devices().cloned().collect(),
-            sort: done.report,
-            why: chosen.why,
+            ..Report::new(ask.format, done.report, chosen.why)
         })
     }
 
@@ -371,6 +367,7 @@ impl Job<'_> {
             merge: done.merging + start.elapsed(),
             total: begin.elapsed(),
         };
+        let why = format!("{}; more than {} of memory", chosen.why, human::bytes(parts.budget().total()));
         Ok(Report {
             records: done.n,
             repeated: done.repeated,
@@ -378,14 +375,12 @@ impl Job<'_> {
             counts: done.counts,
             bytes: done.bytes,
             types: done.types,
-            format: self.ask.format,
             doubtful_header,
             runs: done.runs,
             spilled_bytes: done.spilled_bytes,
             phases,
             devices: chosen.sorter.devices().cloned().collect(),
-            sort: report,
-            why: format!("{}; more than {} of memory", chosen.why, human::bytes(parts.budget().total())),
+            ..Report::new(self.ask.format, report, why)
         })
     }
 }

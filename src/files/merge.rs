@@ -116,21 +116,16 @@ impl Job<'_> {
         self.close(output)?;
         // With the first few wanted, the rest of the input is not read.
         let records = if ask.selection.first.is_some() { written + repeated } else { read };
+        let (sort, why) =
+            (report::Report::on_cpu(Form::Merge, begin.elapsed()), "a merge takes inputs as they come");
         Ok(Report {
             records,
             repeated,
-            cut: 0,
             counts,
             bytes: inputs.iter().filter_map(Input::size).sum(),
             types,
-            format: ask.format,
-            doubtful_header: None,
-            runs: 0,
-            spilled_bytes: 0,
             phases: Phases { total: begin.elapsed(), ..Phases::default() },
-            devices: Vec::new(),
-            sort: report::Report::on_cpu(Form::Merge, begin.elapsed()),
-            why: "a merge takes inputs as they come".to_owned(),
+            ..Report::new(ask.format, sort, why.to_owned())
         })
     }
 }

@@ -225,6 +225,10 @@ impl<'a> Parts<'a> {
     /// The names of the types, separated by commas.
     pub(super) fn types(&self) -> String {
         match &self.source {
+            // Without any line nobody had to ask for one.
+            Source::Records { known, numbers: Some(_), .. } if known.columns.is_empty() => {
+                self.how.by.element.unwrap_or(ElementType::U32).name().to_owned()
+            }
             Source::Records { known, .. } => known.types(),
             Source::Bits { .. } => self.element().name().to_owned(),
         }

@@ -42,6 +42,28 @@ pub struct Report {
     pub why: String,
 }
 
+impl Report {
+    /// Of nothing yet, that was done so and for this reason.
+    pub(super) fn new(format: Format, sort: report::Report, why: String) -> Self {
+        Self {
+            records: 0,
+            repeated: 0,
+            cut: 0,
+            counts: Counts::default(),
+            bytes: 0,
+            types: String::new(),
+            format,
+            doubtful_header: None,
+            runs: 0,
+            spilled_bytes: 0,
+            phases: Phases::default(),
+            devices: Vec::new(),
+            sort,
+            why,
+        }
+    }
+}
+
 /// The time of each phase. A device starts while the input is read, so that the phases may add up to more than the total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -334,13 +334,13 @@ impl Compressed {
     /// Whether it is compressed, as far as that is known before it is read.
     fn is_compressed(&self) -> bool {
         self.compression.is_some()
-            || match &self.input {
+            || match self.input.as_it_is() {
                 Input::Memory(memory) => {
                     let read = |room: &mut [u8]| (&memory.bytes[..]).read(room).unwrap_or(0);
                     matches!(compression::of_content(read), Ok(Some(_)))
                 }
-                input => {
-                    let file = input.open_regular().ok().flatten();
+                _ => {
+                    let file = self.input.open_regular().ok().flatten();
                     file.is_some_and(|file| matches!(file.compression(), Ok(Some(_))))
                 }
             }
