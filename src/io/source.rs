@@ -333,17 +333,15 @@ impl Input {
 impl Compressed {
     /// Whether it is compressed, as far as that is known before it is read.
     fn is_compressed(&self) -> bool {
-        self.compression.is_some()
-            || match self.input.as_it_is() {
-                Input::Memory(memory) => {
-                    let read = |room: &mut [u8]| (&memory.bytes[..]).read(room).unwrap_or(0);
-                    matches!(compression::of_content(read), Ok(Some(_)))
-                }
-                _ => {
-                    let file = self.input.open_regular().ok().flatten();
-                    file.is_some_and(|file| matches!(file.compression(), Ok(Some(_))))
-                }
-            }
+        if self.compression.is_some() {
+            return true;
+        }
+        if let Input::Memory(memory) = self.input.as_it_is() {
+            let read = |room: &mut [u8]| (&memory.bytes[..]).read(room).unwrap_or(0);
+            return matches!(compression::of_content(read), Ok(Some(_)));
+        }
+        let file = self.input.open_regular().ok().flatten();
+        file.is_some_and(|file| matches!(file.compression(), Ok(Some(_))))
     }
 
     /// Its content, of which this is open as it is.
