@@ -237,17 +237,23 @@ impl<'a> Dataset<'a> {
                 (POSITIONS, Request::positions(keys), Written::Numbers(Print::Shortest))
             }
             Content::Numbers { keys, map, print, .. } => (map, Request::keys(keys), Written::Numbers(print)),
-            Content::Records { words, records, .. } => match self.map.filter(|_| ask.format.is_bits()) {
-                Some(map) if !ask.positions => {
-                    let request = Request::keys(records.elements(map));
-                    (map, request, Written::Numbers(Print::Shortest))
+            Content::Records { mut words, mut records, .. } => {
+                match self.map.filter(|_| ask.format.is_bits()) {
+                    Some(map) if !ask.positions => {
+                        let request = Request::keys(records.elements(map));
+                        (map, request, Written::Numbers(Print::Shortest))
+                    }
+                    _ if ask.positions => {
+                        (POSITIONS, Request::positions_by(words), Written::Positions(records))
+                    }
+                    _ => match records.take_places(&words) {
+                        Some(places) => {
+                            (POSITIONS, Request::records(words.remove(0), places), Written::Places(records))
+                        }
+                        None => (POSITIONS, Request::positions_by(words), Written::Records(records)),
+                    },
                 }
-                _ => {
-                    let form =
-                        if ask.positions { Written::Positions(records) } else { Written::Records(records) };
-                    (POSITIONS, Request::positions_by(words), form)
-                }
-            },
+            }
         };
         let ordered = sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?;
         let Self { reading, parsing, .. } = self;
@@ -277,6 +283,8 @@ enum Written {
     Numbers(Print),
     /// These records: their numbers.
     Records(Keyed),
+    /// These records: their places.
+    Places(Keyed),
     /// The positions of these records among all that were read: their numbers.
     Positions(Keyed),
 }
@@ -327,6 +335,13 @@ impl Outcome<'_, '_> {
                 announce();
                 let order = sorted.words.into_vec().unwrap_or_default();
                 timed(output, &mut |output| records.write(&order, output, progress))?;
+                (sorted.repeated, sorted.report)
+            }
+            Written::Places(records) => {
+                let sorted = ordered.bring()?;
+                announce();
+                let places = sorted.words.into_vec().unwrap_or_default();
+                timed(output, &mut |output| records.write_places(&places, output, progress))?;
                 (sorted.repeated, sorted.report)
             }
             form => {

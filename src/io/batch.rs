@@ -84,6 +84,27 @@ pub(crate) struct Piece {
     pub(super) bytes: Bytes,
 }
 
+/// Where a record begins and ends, in one word: in the order of the input, as its beginning is the upper half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range(u64);
+
+impl Range {
+    #[inline]
+    pub(in crate::io) fn new(begin: u32, end: u32) -> Self {
+        Self(u64::from(begin) << 32 | u64::from(end))
+    }
+
+    #[inline]
+    pub(in crate::io) fn begin(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+
+    #[inline]
+    pub(in crate::io) fn end(self) -> usize {
+        self.0 as u32 as usize
+    }
+}
+
 /// The bytes of records.
 pub(crate) enum Bytes {
     /// There are none: the keys are all that is asked for.
@@ -97,7 +118,7 @@ pub(crate) enum Bytes {
         text: Arc<Text>,
         start: usize,
         until: usize,
-        ranges: Vec<[u32; 2]>,
+        ranges: Vec<Range>,
         /// Where the input ends, and what is to end a last record that has no line end; of tokens all need one.
         end: (usize, &'static [u8]),
         are_tokens: bool,
@@ -131,15 +152,20 @@ impl Piece {
         self.keys.len().max(self.ranges().len())
     }
 
-    fn ranges(&self) -> &[[u32; 2]] {
+    fn ranges(&self) -> &[Range] {
         if let Bytes::Of { ranges, .. } = &self.bytes { ranges } else { &[] }
+    }
+
+    /// Where its input ends.
+    fn end(&self) -> Option<usize> {
+        if let Bytes::Of { end, .. } = &self.bytes { Some(end.0) } else { None }
     }
 
     /// Where a record is in its text.
     #[inline]
     fn range(&self, record: usize) -> [usize; 2] {
         let Bytes::Of { start, ranges, .. } = &self.bytes else { return [0; 2] };
-        ranges[record].map(|at| start + at as usize)
+        [start + ranges[record].begin(), start + ranges[record].end()]
     }
 
     /// Appends the bytes of a record, and what ends it.
@@ -173,7 +199,7 @@ impl Piece {
     pub(crate) fn length(&self, from: usize, to: usize) -> usize {
         match &self.bytes {
             _ if from == to => 0,
-            Bytes::Of { ranges, .. } => (ranges[to - 1][1] - ranges[from][0]) as usize + to - from,
+            Bytes::Of { ranges, .. } => ranges[to - 1].end() - ranges[from].begin() + to - from,
             // With the entries between frames.
             Bytes::Read { ranges, .. } => ranges[to - 1][1] - ranges[from][0],
             Bytes::None | Bytes::Printed(_) => 8 * (to - from),
@@ -270,6 +296,60 @@ impl Keyed {
     pub(crate) fn key(&self, number: u32) -> Vec<u128> {
         let (piece, record) = Places::of(&self.pieces).find(number);
         piece.keys.at(record).collect()
+    }
+
+    /// Where the records are in their text, by which they are known in a sort by these words: then nobody has to look where the record
+    /// of a number is. `None` where there are several words, which positions are sorted by, or more text than 32 bits count.
+    pub(crate) fn take_places(&mut self, words: &[Words]) -> Option<Words<'static>> {
+        let Some(Piece { bytes: Bytes::Of { text, .. }, .. }) = self.pieces.first() else { return None };
+        if words.len() != 1 || u32::try_from(text.bytes.len()).is_err() {
+            return None;
+        }
+        let places = parallel::map_parts(&mut self.pieces, |piece| match &mut piece.bytes {
+            Bytes::Of { start, ranges, .. } => {
+                let base = Range::new(*start as u32, *start as u32).0;
+                // Where the ranges were.
+                std::mem::take(ranges).into_iter().map(|Range(range)| range + base).collect::<Vec<u64>>()
+            }
+            _ => Vec::new(),
+        });
+        Some(places.into())
+    }
+
+    /// Writes the bytes of the records at these places, in this order, after what comes before all of them.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub(crate) fn write_places(
+        &self,
+        places: &[u64],
+        to: &mut impl Write,
+        progress: impl FnMut(u64),
+    ) -> io::Result<()> {
+        to.write_all(&self.head)?;
+        let Some(first) = self.pieces.first() else { return Ok(()) };
+        let Bytes::Of { text, are_tokens, .. } = &first.bytes else { return Ok(()) };
+        // Where inputs end, and what is to end a last record there.
+        let mut ends: Vec<(usize, &Piece)> =
+            self.pieces.iter().filter_map(|piece| Some((piece.end()?, piece))).collect();
+        ends.dedup_by_key(|(end, _)| *end);
+        let expected = text.bytes.len() / places.len().max(1) + 1;
+        print::write(places, expected, to, progress, |places, lines| {
+            let places = places.iter().map(|&place| (Range(place).begin(), Range(place)));
+            touch(&text.bytes, expected, places, |place| {
+                let range = [place.begin(), place.end()];
+                let is_last = || ends.binary_search_by_key(&(place.end() - 1), |&(end, _)| end);
+                if *are_tokens {
+                    push_bytes(&text.bytes, range, lines);
+                    lines.push(b'\n');
+                } else if let Ok(input) = is_last() {
+                    ends[input].1.push_range(text, range, lines);
+                } else {
+                    push_bytes(&text.bytes, range, lines);
+                }
+            });
+        })
     }
 
     /// Whether any key is an integer −0 of which nobody knows what it is.
@@ -542,7 +622,7 @@ impl<'a> Batches<'a> {
         };
         let row = ranges.get(record).map_or_else(
             || csv::place_of_token(&text.bytes, *start..*until, record, record + 1 == piece.len()),
-            |&[begin, _]| start + begin as usize,
+            |range| start + range.begin(),
         );
         let (place, tokens) = csv::shown(text, &self.how.kind, &self.how.by, &self.known, row, key)?;
         let nulls = piece.keys.at(record).map(keys::is_null);

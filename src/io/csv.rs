@@ -17,7 +17,7 @@ use std::sync::Arc;
 use self::column::Column;
 use self::dialect::trimmed;
 use self::rows::{for_each_field, line_end};
-use super::batch::{Bytes, Kind, Piece};
+use super::batch::{self, Bytes, Kind, Piece};
 use super::counts::Counts;
 use super::digits::Numbers;
 use super::frames::KeysOfRuns;
@@ -66,7 +66,7 @@ struct Part {
     /// Offset of the row after its last one.
     end: usize,
     /// Where the rows begin and end, counted from `start`; of numbers only if that is asked for.
-    ranges: Vec<[u32; 2]>,
+    ranges: Vec<batch::Range>,
     /// Rows left out, by their numbers within this part.
     skipped: Vec<u32>,
     counts: Counts,
@@ -123,7 +123,7 @@ impl Part {
     fn place(&self, row: usize, bytes: &[u8]) -> usize {
         self.ranges.get(row).map_or_else(
             || place_of_token(bytes, self.start..self.end, row, false),
-            |&[begin, _]| self.start + begin as usize,
+            |range| self.start + range.begin(),
         )
     }
 
@@ -133,7 +133,7 @@ impl Part {
             let tokens = Tokens::new(&bytes[self.start..self.end]);
             return tokens.map(|(at, _)| self.start + at).collect();
         }
-        self.ranges.iter().map(|&[begin, _]| self.start + begin as usize).collect()
+        self.ranges.iter().map(|range| self.start + range.begin()).collect()
     }
 }
 
@@ -568,7 +568,11 @@ impl<'a> Layout<'a> {
         let slice = &bytes[piece.clone()];
         let mut tokens = Tokens::per_line(slice, per_line, begun);
         let read = if self.has_ranges {
-            let keep = |start: usize, end: usize| ranges.push([start as u32, end as u32]);
+            // The line end of a line is a part of it.
+            let more = usize::from(!self.rows.fields.are_tokens());
+            let keep = |start: usize, end: usize| {
+                ranges.push(batch::Range::new(start as u32, (end + more) as u32));
+            };
             column.push_tokens(&mut tokens, slice, piece.start, keep)
         } else {
             column.push_tokens(&mut tokens, slice, piece.start, |_, _| {})
@@ -576,9 +580,6 @@ impl<'a> Layout<'a> {
         read.map_err(|(at, refused)| {
             Problem(at, refused.map_or(Wrong::Several, |refused| Wrong::Field(0, refused)))
         })?;
-        if !self.rows.fields.are_tokens() {
-            ranges.iter_mut().for_each(|[_, end]| *end += 1);
-        }
         let counts = Counts { comments: tokens.comments, ..Counts::default() };
         let (Range { start, end }, skipped) = (piece, Vec::new());
         Ok(Part { start, end, ranges, skipped, counts, columns: vec![column] })
@@ -623,7 +624,8 @@ impl<'a> Layout<'a> {
                 Line::Row => {
                     let offset = |at: usize| u32::try_from(at - start);
                     let too_long = |_| wrong("a row is longer than 4 GiB".to_owned());
-                    part.ranges.push([offset(at).map_err(too_long)?, offset(next).map_err(too_long)?]);
+                    let (begin, end) = (offset(at).map_err(too_long)?, offset(next).map_err(too_long)?);
+                    part.ranges.push(batch::Range::new(begin, end));
                     for ((key, field), column) in fields.iter().enumerate().zip(&mut part.columns) {
                         let pushed = column.push(&self.rows.fields.value(&bytes[field.clone()]), at);
                         pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;
