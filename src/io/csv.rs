@@ -115,8 +115,7 @@ impl Part {
     fn counted(&self) -> Counts {
         let mut counts = self.counts;
         counts.rounded += self.columns.iter().map(|column| column.inference.rounded).sum::<u64>();
-        self.columns.iter().flat_map(|column| &column.classes).for_each(|&(_, class)| counts.add(class));
-        counts
+        self.columns.iter().fold(counts, |counts, column| counts.and(column.nulls))
     }
 
     /// Where a row begins.
@@ -360,9 +359,8 @@ pub(in crate::io) fn read_batch(
     let read = map_parts(parts, |part| {
         let end = bodies.iter().find(|(body, _)| part.start <= body.end);
         let end = end.map_or((0, &b""[..]), |(body, line_end)| (body.end, *line_end));
-        let columns = part.columns.into_iter().zip(&layout.keys).zip(&found);
-        let words = columns.map(|((column, key), decimals)| column.keys(key.descending, *decimals, by.order));
-        let keys = Keys::Columns(words.collect());
+        let columns = part.columns.into_iter().zip(&found);
+        let keys = Keys::Columns(columns.map(|(column, decimals)| column.keys(*decimals)).collect());
         let Part { start, end: until, ranges, .. } = part;
         let are_tokens = dialect.fields.are_tokens();
         let bytes = Bytes::Of { text: text.clone(), start, until, ranges, end, are_tokens };
@@ -554,6 +552,12 @@ impl<'a> Layout<'a> {
         Ok(right)
     }
 
+    /// A column for this key, with room for about so many fields.
+    fn column(&self, key: usize, guess: usize) -> Column {
+        let rules = KeyOrder { descending: self.keys[key].descending, ..self.rules };
+        Column::new(self.element, rules, guess)
+    }
+
     /// Reads a piece of text, or of lines that are numbers and nothing else.
     fn read_numbers(&self, bytes: &[u8], piece: Range<usize>, per_line: PerLine) -> Result<Part, Problem> {
         const TOKEN: usize = 8;
@@ -561,7 +565,7 @@ impl<'a> Layout<'a> {
             return Err(Problem(piece.start, Wrong::Row("a line is longer than 4 GiB".to_owned())));
         }
         let guess = piece.len() / TOKEN;
-        let mut column = Column::new(self.element, self.rules, guess);
+        let mut column = self.column(0, guess);
         let mut ranges = Vec::with_capacity(if self.has_ranges { guess } else { 0 });
         let part = self.text.parts.iter().find(|part| part.range.start == piece.start);
         let begun = part.and_then(|part| part.before).is_some_and(|before| before.begun);
@@ -606,7 +610,7 @@ impl<'a> Layout<'a> {
     fn read_part(&self, bytes: &[u8], start: usize, until: usize) -> Result<Part, Problem> {
         const ROW: usize = 32;
         let guess = until.saturating_sub(start) / ROW;
-        let columns = self.keys.iter().map(|_| Column::new(self.element, self.rules, guess)).collect();
+        let columns = (0..self.keys.len()).map(|key| self.column(key, guess)).collect();
         let (ranges, skipped, counts) = (Vec::with_capacity(guess), Vec::new(), Counts::default());
         let mut part = Part { start, end: start, ranges, skipped, counts, columns };
         let mut fields = vec![0..0; self.keys.len()];

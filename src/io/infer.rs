@@ -15,6 +15,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use super::keys;
 use super::number::{Integer, Spelled, float, has_fraction, integer, is_exactly, leading, spelled};
 use super::size::{self, Size};
 use super::time::{self, Time};
@@ -42,17 +43,20 @@ pub(super) enum Number {
 }
 
 impl Number {
-    /// The number as a float; NaN for a null.
-    pub(super) fn to_float(self) -> f64 {
+    /// The word of its key by these rules; for an integer −0 that of 0.
+    #[inline]
+    pub(super) fn word(self, rules: KeyOrder) -> u128 {
+        let descending = rules.descending;
+        let is_size = rules.reading == Reading::Sizes;
         match self {
-            // Rounded once, to nearest, as if the token were parsed as a float.
-            Self::Integer(value) => {
-                i64::try_from(value).map_or_else(|_| value as u64 as f64, |value| value as f64)
-            }
-            Self::MinusZero => -0.0,
-            Self::Float(value) => value,
-            // None is where there are floats, but for errors.
-            Self::Cut(_) | Self::Time(_) | Self::Null(_) => f64::NAN,
+            Self::Null(class) => keys::whole(keys::of_null(class, rules)),
+            Self::Integer(value) if is_size => keys::of_place(size::place(value), descending),
+            Self::Cut(value) => keys::of_place(size::place_of_cut(value), descending),
+            Self::Float(value) if is_size => keys::of_place(size::place_of_float(value), descending),
+            Self::MinusZero => keys::minus_zero(false, descending, rules),
+            Self::Integer(value) => keys::of_integer(value, descending),
+            Self::Float(value) => keys::of_float(value, descending),
+            Self::Time(time) => keys::of_integer(time.nanoseconds, descending),
         }
     }
 }
@@ -130,11 +134,6 @@ impl Span {
     /// Whether the type holds them all.
     pub(super) fn fits(self, element: ElementType) -> bool {
         holds(element, self.least) && holds(element, self.greatest)
-    }
-
-    /// Whether f64 holds all integers in it.
-    pub(super) fn are_exact(self) -> bool {
-        self.least.unsigned_abs().max(self.greatest.unsigned_abs()) <= 1 << f64::MANTISSA_DIGITS
     }
 
     /// The first integer type that holds them all.
@@ -236,9 +235,10 @@ impl<P> Inference<P> {
         self.span
     }
 
-    /// The decimals that times need, if there are any.
-    pub(crate) fn decimals(&self) -> Option<u8> {
-        self.times.as_ref().map(|times| times.decimals)
+    /// The type of floats that the tokens so far are, as far as is known.
+    #[inline]
+    pub(super) fn float(&self) -> Option<ElementType> {
+        self.floats.then(|| self.asked.unwrap_or(ElementType::F64))
     }
 
     /// Of what the keys are multiples, if all are integers: of times nanoseconds.
@@ -260,18 +260,14 @@ impl<P> Inference<P> {
         asked.or_else(|| self.times.as_ref().map(|_| "time"))
     }
 
-    /// Whether there are sizes that neither a 64-bit integer type nor f64 holds together, if there are decimals elsewhere.
-    #[inline]
-    pub(super) fn is_wide(&self, decimals: bool) -> bool {
+    /// Whether there are sizes that neither a 64-bit integer type nor f64 holds together.
+    fn is_wide(&self) -> bool {
         self.rules.reading == Reading::Sizes
-            && (self.too_large.is_some()
-                || self.is_apart()
-                || (decimals || self.floats) && self.inexact.is_some())
+            && (self.too_large.is_some() || self.is_apart() || self.floats && self.inexact.is_some())
     }
 
     /// Whether no integer type holds all integers so far, though each has one.
-    #[inline]
-    pub(super) fn is_apart(&self) -> bool {
+    fn is_apart(&self) -> bool {
         self.negative.is_some() && self.large.is_some()
     }
 
@@ -565,7 +561,7 @@ impl<P: Ord + Clone> Inference<P> {
             };
         }
         // What neither holds is ordered nonetheless.
-        if self.is_wide(false) {
+        if self.is_wide() {
             return Ok(ElementType::F64);
         }
         if self.floats {
@@ -971,7 +967,8 @@ mod tests {
         fn integers_are_the_floats_that_the_standard_library_reads(value in i64::MIN as i128..=u64::MAX as i128) {
             let token = value.to_string();
             let standard: f64 = token.parse().unwrap();
-            prop_assert_eq!(Number::Integer(value).to_float().to_bits(), standard.to_bits());
+            let word = Number::Integer(value).word(KeyOrder::ASCENDING);
+            prop_assert_eq!((word >> 64) as u64, keys::high_of(standard, false));
             prop_assert_eq!(is_exact(value), is_exactly(token.as_bytes(), standard));
         }
     }

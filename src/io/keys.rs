@@ -30,6 +30,14 @@ pub(crate) const MINUS_ZERO: u128 = (1 << 127) | (1 << 63);
 /// The word of an integer, or of a time in nanoseconds.
 #[inline]
 pub(crate) fn of_integer(integer: i128, descending: bool) -> u128 {
+    /// Up to here all integers are floats.
+    const FEW: i64 = 1 << f64::MANTISSA_DIGITS;
+    // The conversions of 128 bits are functions.
+    if let Ok(few) = i64::try_from(integer)
+        && (-FEW..=FEW).contains(&few)
+    {
+        return of_float(few as f64, descending);
+    }
     let float = integer as f64;
     let rest = i128::from(EXACT) + if descending { float as i128 - integer } else { integer - float as i128 };
     u128::from(high_of(float, descending)) << 64 | rest as u128
@@ -344,20 +352,46 @@ impl Keys {
 }
 
 impl Column {
-    fn len(&self) -> usize {
+    /// None yet; floats have room for so many.
+    pub(super) fn with_capacity(records: usize) -> Self {
+        Self::High(Vec::with_capacity(records))
+    }
+
+    pub(super) fn len(&self) -> usize {
         match self {
             Self::High(words) => words.len(),
             Self::Whole(words) => words.len(),
         }
     }
 
-    fn push(&mut self, word: u128) {
+    #[inline]
+    pub(super) fn push(&mut self, word: u128) {
         match self {
             Self::Whole(words) => words.push(word),
             Self::High(high) if word as u64 == EXACT => high.push((word >> 64) as u64),
-            Self::High(high) => {
-                *self = Self::Whole(high.iter().map(|&high| whole(high)).chain([word]).collect());
+            Self::High(_) => {
+                self.widen();
+                self.push(word);
             }
+        }
+    }
+
+    /// The same with the higher half of a word of a float or a null.
+    #[inline]
+    pub(super) fn push_high(&mut self, high: u64) {
+        match self {
+            Self::High(words) => words.push(high),
+            Self::Whole(words) => words.push(whole(high)),
+        }
+    }
+
+    /// Makes the words whole.
+    #[cold]
+    fn widen(&mut self) {
+        if let Self::High(high) = self {
+            let mut words = Vec::with_capacity(high.capacity());
+            words.extend(high.iter().map(|&high| whole(high)));
+            *self = Self::Whole(words);
         }
     }
 
@@ -372,11 +406,15 @@ impl Column {
         matches!(self, Self::Whole(words) if words.contains(&MINUS_ZERO))
     }
 
-    /// Sets the word at this place, which is one of its kind.
-    pub(crate) fn set(&mut self, place: usize, word: u128) {
+    /// Sets the word at this place.
+    pub(super) fn set(&mut self, place: usize, word: u128) {
         match self {
-            Self::High(words) => words[place] = (word >> 64) as u64,
             Self::Whole(words) => words[place] = word,
+            Self::High(high) if word as u64 == EXACT => high[place] = (word >> 64) as u64,
+            Self::High(_) => {
+                self.widen();
+                self.set(place, word);
+            }
         }
     }
 
