@@ -53,7 +53,9 @@ pub(crate) fn of_float(float: f64, descending: bool) -> u128 {
 #[inline]
 pub(crate) fn high_of(float: f64, descending: bool) -> u64 {
     let bits = float.to_bits();
-    let total = if float.is_sign_negative() { !bits } else { bits | 1 << 63 };
+    // All bits of negative ones change, and the sign of others.
+    let negative = (bits.cast_signed() >> 63).cast_unsigned();
+    let total = bits ^ (negative | 1 << 63);
     if descending { !total } else { total }
 }
 

@@ -122,7 +122,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// The current token, if it is a short integer.
-    #[inline]
+    #[inline(always)]
     pub(super) fn short_integer(&self) -> Option<ShortInteger> {
         short_integer(&self.bytes[self.next..])
     }
@@ -251,7 +251,7 @@ pub(super) struct ShortInteger {
 ///
 /// Eight digits are found and converted at once, as bytes of one word, and without a branch on the sign,
 /// which processors mispredict.
-#[inline]
+#[inline(always)]
 fn short_integer(rest: &[u8]) -> Option<ShortInteger> {
     const POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
     // A sign, sixteen digits and the byte after them.

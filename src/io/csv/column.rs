@@ -106,10 +106,12 @@ impl Column {
     fn push_short(&mut self, tokens: &mut Tokens, mut keep: impl FnMut(usize, usize)) {
         // All of these are exact in f64.
         const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
-        let asked = self.inference.asked();
+        let (asked, descending) = (self.inference.asked(), self.rules.descending);
         if self.inference.float().is_some() || !self.inference.has_number() {
             return;
         }
+        // Where others are no floats, most are not short.
+        let keys::Column::High(words) = &mut self.words else { return };
         // A first negative one is noted elsewhere.
         let least = if asked.is_some() || self.inference.span().least < 0 { -EXACT } else { 0 };
         let [least, greatest] = asked.map_or([least.into(), EXACT.into()], |asked| limits(asked).into());
@@ -124,7 +126,7 @@ impl Column {
                 break;
             }
             span = [span[0].min(value), span[1].max(value)];
-            self.words.push_high(keys::high_of(value as f64, self.rules.descending));
+            words.push(keys::high_of(value as f64, descending));
             keep(start, start + short.length);
             tokens.pass(short.length);
         }
