@@ -158,3 +158,14 @@ fn cancelled_work_ends_and_leaves_everything_as_it_was() {
     assert!(matches!(error.kind(), ErrorKind::Cancelled), "{error}");
     assert_eq!(fs::read(&target).unwrap(), b"kept");
 }
+
+#[test]
+fn integers_that_are_read_straight_from_a_file_have_their_type() {
+    let folder = Folder::new();
+    // Larger than what is read as a whole text.
+    for (last, expected) in [("-1", "i32"), ("4294967296", "u64"), ("7", "u32")] {
+        let path = folder.write("numbers.txt", "1234567\n".repeat(50_000) + last);
+        let report = Sort::new().input(&path).write_to(&mut Vec::new()).unwrap();
+        assert_eq!((report.types.as_str(), report.records), (expected, 50_001));
+    }
+}

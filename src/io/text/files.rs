@@ -152,6 +152,7 @@ impl IntegerFiles {
                 }
                 (self.file, self.place) = (self.files.len() - 1, end);
                 bytes = self.total();
+                known.push_span(Integers::span(&more));
             } else {
                 // Its lines go at least as far as the group.
                 if group.last().is_some_and(|(_, stretch)| end < stretch.end) {
