@@ -29,7 +29,7 @@ const WHOLE: u8 = 0xE0;
 const ZERO: u8 = 0xF0;
 
 /// How many records, and how long their bytes and their keys are.
-const HEADER: usize = 4 + 8 + 8;
+const HEADER: usize = 2 * 8;
 
 /// Writes frames record by record.
 pub(crate) struct Frame {
@@ -89,17 +89,10 @@ impl Frame {
     pub(crate) fn end(&mut self, to: &mut Vec<u8>) {
         if self.count > 0 {
             let bytes = to.len() - self.begin - HEADER;
-            let mut header = &mut to[self.begin..];
-            // Room for it was made.
-            for number in [
-                &self.count.to_le_bytes()[..],
-                &(bytes as u64).to_le_bytes(),
-                &(self.entries.len() as u64).to_le_bytes(),
-            ] {
-                let (place, rest) = header.split_at_mut(number.len());
-                place.copy_from_slice(number);
-                header = rest;
-            }
+            // The entries of a frame are few.
+            let numbers = [u64::from(self.count) << 32 | self.entries.len() as u64, bytes as u64];
+            let header = numbers.map(u64::to_le_bytes);
+            to[self.begin..][..HEADER].copy_from_slice(header.as_flattened());
             to.append(&mut self.entries);
             self.count = 0;
             self.last.clear();
@@ -257,19 +250,15 @@ impl RunReader {
     fn frames(&mut self, has_bytes: bool, has_positions: bool, most: usize) -> io::Result<Vec<Piece>> {
         let (mut groups, mut read) = (Vec::new(), 0);
         while read < most {
-            let mut header = [0; HEADER];
-            let count = crate::file::fill(&mut header, |room, _| self.reader.read(room))?;
+            let mut header = [[0; 8]; HEADER / 8];
+            let count = crate::file::fill(header.as_flattened_mut(), |room, _| self.reader.read(room))?;
             if count == 0 {
                 break;
             }
-            let mut header = Entries(&header[..count]);
-            let damaged = || io::Error::from(io::ErrorKind::InvalidData);
-            let number = |bytes: Option<[u8; 8]>| {
-                bytes.map(u64::from_le_bytes).and_then(|it| usize::try_from(it).ok())
-            };
-            let records = header.take().map(u32::from_le_bytes).ok_or_else(damaged)?;
-            let bytes = number(header.take()).ok_or_else(damaged)?;
-            let entries = number(header.take()).ok_or_else(damaged)?;
+            let [numbers, bytes] = header.map(u64::from_le_bytes);
+            let (records, entries) = ((numbers >> 32) as u32, numbers as u32 as usize);
+            let bytes = usize::try_from(bytes).ok().filter(|_| count == HEADER);
+            let bytes = bytes.ok_or(io::ErrorKind::InvalidData)?;
             if groups.last().is_none_or(|group: &Frames| group.text.len() >= PART) {
                 groups.push(Frames::default());
             }
