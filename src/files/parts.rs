@@ -7,7 +7,7 @@ use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::batch::{How, Keyed, Kind};
-use crate::io::chunks::{Chunks, Form};
+use crate::io::chunks::Chunks;
 use crate::io::frames::KeysOfRuns;
 use crate::io::records::Records;
 use crate::io::{Input, PerLine, Text, binary, csv, text};
@@ -56,21 +56,21 @@ impl<'a> Parts<'a> {
                     is_over: false,
                 }
             }
-            &Kind::Text(per_line) => {
-                let chunks = Chunks::new(inputs, Form::Tokens(per_line), 1, budget);
-                Self::records(chunks, Some((per_line, by.order)))
-            }
-            &Kind::Table(dialect) => {
-                let chunks = Chunks::new(inputs, Form::Rows(dialect), by.keys.len(), budget);
+            kind => Source::Records {
+                chunks: Chunks::new(inputs, kind, by.keys.len(), budget),
+                known: Box::default(),
                 // Lines may be numbers and nothing else.
-                Self::records(chunks, dialect.first_number(by).map(|direction| (PerLine::Whole, direction)))
-            }
+                numbers: match kind {
+                    &Kind::Text(per_line) => Some((per_line, by.order)),
+                    Kind::Table(dialect) => {
+                        dialect.first_number(by).map(|direction| (PerLine::Whole, direction))
+                    }
+                    Kind::Bits(_) => None,
+                },
+                straight: None,
+            },
         };
         Self { inputs, how, budget, watch, source, read: 0, ahead: None }
-    }
-
-    fn records(chunks: Chunks<'a>, numbers: Option<(PerLine, KeyOrder)>) -> Source<'a> {
-        Source::Records { chunks, known: Box::default(), numbers, straight: None }
     }
 
     /// Whether all was given.

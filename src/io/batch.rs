@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::binary::Source;
-use super::chunks::{Chunks, Form};
+use super::chunks::Chunks;
 use super::csv::{self, By, Dialect, Fields, Known};
 use super::digits::{self, Numbers};
 use super::infer::Inference;
@@ -329,7 +329,7 @@ impl Keyed {
     ) -> io::Result<()> {
         to.write_all(&self.head)?;
         let Some(first) = self.pieces.first() else { return Ok(()) };
-        let Bytes::Of { text, are_tokens, .. } = &first.bytes else { return Ok(()) };
+        let Bytes::Of { text, .. } = &first.bytes else { return Ok(()) };
         // Where inputs end, and what is to end a last record there.
         let mut ends: Vec<(usize, &Piece)> =
             self.pieces.iter().filter_map(|piece| Some((piece.end()?, piece))).collect();
@@ -338,16 +338,8 @@ impl Keyed {
         print::write(places, expected, to, progress, |places, lines| {
             let places = places.iter().map(|&place| (Range(place).begin(), Range(place)));
             touch(&text.bytes, expected, places, |place| {
-                let range = [place.begin(), place.end()];
-                let is_last = || ends.binary_search_by_key(&(place.end() - 1), |&(end, _)| end);
-                if *are_tokens {
-                    push_bytes(&text.bytes, range, lines);
-                    lines.push(b'\n');
-                } else if let Ok(input) = is_last() {
-                    ends[input].1.push_range(text, range, lines);
-                } else {
-                    push_bytes(&text.bytes, range, lines);
-                }
+                let input = ends.partition_point(|&(end, _)| end < place.begin());
+                ends[input].1.push_range(text, [place.begin(), place.end()], lines);
             });
         })
     }
@@ -523,11 +515,7 @@ pub(super) struct Batches<'a> {
 
 impl<'a> Batches<'a> {
     pub(super) fn new(inputs: &'a [Input], how: &'a How, budget: &'a Budget, stretches: Stretches) -> Self {
-        let form = match how.kind {
-            Kind::Text(per_line) => Form::Tokens(per_line),
-            _ => Form::Rows(how.kind.dialect()),
-        };
-        let chunks = Chunks::new(inputs, form, how.by.keys.len(), budget);
+        let chunks = Chunks::new(inputs, &how.kind, how.by.keys.len(), budget);
         let (known, head, counts) = (Known::default(), Vec::new(), Counts::default());
         Self {
             how,
@@ -626,13 +614,8 @@ impl<'a> Batches<'a> {
         );
         let (place, tokens) = csv::shown(text, &self.how.kind, &self.how.by, &self.known, row, key)?;
         let nulls = piece.keys.at(record).map(keys::is_null);
-        Ok((
-            place,
-            tokens
-                .iter()
-                .zip(nulls)
-                .map(|(token, is_null)| self.how.by.order.shown(token, is_null))
-                .collect(),
-        ))
+        let order = self.how.by.order;
+        let shown = tokens.iter().zip(nulls).map(|(token, is_null)| order.shown(token, is_null));
+        Ok((place, shown.collect()))
     }
 }

@@ -8,74 +8,26 @@
 //! A chunk is parts of inputs, and ends where a record ends. How much is read depends on how many records there are in
 //! it, since each takes memory of its own, and short ones more than their text.
 
-use super::csv::{self, Dialect};
+use super::batch::Kind;
+use super::csv::{self, Dialect, Fields};
 use super::number::{PerLine, is_space};
-use super::source::{BLOCK, Before, Input, LineEnd, MARK, Opened, Text};
+use super::source::{BLOCK, Before, Input, MARK, Opened, Text};
 use crate::error::{Error, Hint};
 use crate::runs::{Budget, RECORDS};
 use crate::{human, parallel};
 
-/// What the records of a text are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Form {
-    /// Numbers, so many on a line.
-    Tokens(PerLine),
-    /// Rows of this form, or tokens that are no numbers.
-    Rows(Dialect),
-}
+/// The least bytes of a record.
+const SHORTEST: u64 = 2;
 
-impl Form {
-    /// About how much memory each record takes beside its text, in bytes, with this many keys.
-    fn record(self, keys: u64) -> u64 {
-        match self {
-            Self::Tokens(_) => 40,
-            Self::Rows(_) => 32 + 40 * keys.max(1),
-        }
+/// At least the number of records that end in these bytes.
+fn count_records(fields: Fields, bytes: &[u8]) -> u64 {
+    if fields.are_tokens() {
+        // Blanks, and some more; sums of few bytes fit one byte each, so that many are added at once.
+        let few = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(byte <= b' ')).sum::<u8>();
+        return sum(bytes, |bytes| bytes.chunks(255).map(|bytes| u64::from(few(bytes))).sum());
     }
-
-    /// At least the number of records that end in these bytes.
-    fn count(self, bytes: &[u8]) -> u64 {
-        match self {
-            // Blanks, and some more; sums of few bytes fit one byte each, so that many are added at once.
-            form if form.are_tokens() => {
-                let few = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(byte <= b' ')).sum::<u8>();
-                sum(bytes, |bytes| bytes.chunks(255).map(|bytes| u64::from(few(bytes))).sum())
-            }
-            form => {
-                let end = form.line_end().byte();
-                sum(bytes, |bytes| memchr::memchr_iter(end, bytes).count() as u64)
-            }
-        }
-    }
-
-    fn are_tokens(self) -> bool {
-        match self {
-            Self::Tokens(_) => true,
-            Self::Rows(dialect) => dialect.fields.are_tokens(),
-        }
-    }
-
-    /// Whether it depends on the other lines what blank ones are.
-    fn has_blank_lines(self) -> bool {
-        matches!(self, Self::Rows(dialect) if !dialect.fields.are_of_lines())
-    }
-
-    fn line_end(self) -> LineEnd {
-        match self {
-            Self::Tokens(_) => LineEnd::Lf,
-            Self::Rows(dialect) => dialect.fields.line_end(),
-        }
-    }
-
-    /// The least bytes of a record.
-    const LEAST: u64 = 2;
-
-    fn before(self, bytes: &[u8]) -> Before {
-        match self {
-            form if form.are_tokens() => Before::of_text(bytes),
-            form => Before::of_rows(bytes, form.line_end()),
-        }
-    }
+    let end = fields.line_end().byte();
+    sum(bytes, |bytes| memchr::memchr_iter(end, bytes).count() as u64)
 }
 
 /// The sum of what `count` finds in the bytes, by all cores where there are many.
@@ -90,7 +42,9 @@ fn sum(bytes: &[u8], count: impl Fn(&[u8]) -> u64 + Sync + Send) -> u64 {
 /// Reads inputs in chunks.
 pub(crate) struct Chunks<'a> {
     inputs: &'a [Input],
-    form: Form,
+    dialect: Dialect,
+    /// How many numbers a line may have, in text.
+    per_line: Option<PerLine>,
     keys: u64,
     budget: &'a Budget,
     open: Option<Opened>,
@@ -119,12 +73,13 @@ fn put(bytes: &mut Vec<u8>, at: usize, these: &[u8]) -> usize {
 }
 
 impl<'a> Chunks<'a> {
-    /// The inputs' text from the beginning; `keys` is the number of keys of a row.
-    pub(crate) fn new(inputs: &'a [Input], form: Form, keys: usize, budget: &'a Budget) -> Self {
+    /// The text of inputs of this kind from the beginning; `keys` is the number of keys of a record.
+    pub(crate) fn new(inputs: &'a [Input], kind: &Kind, keys: usize, budget: &'a Budget) -> Self {
         let (open, rest, before) = (None, Vec::new(), None);
         Self {
             inputs,
-            form,
+            dialect: kind.dialect(),
+            per_line: if let Kind::Text(per_line) = kind { Some(*per_line) } else { None },
             keys: keys as u64,
             budget,
             open,
@@ -159,7 +114,8 @@ impl<'a> Chunks<'a> {
     fn record(&self) -> u64 {
         // Keys that stay, and the places of records; with those of the one that is read meanwhile.
         let next = if self.is_begun { 36 + 20 * self.keys } else { 0 };
-        self.form.record(self.keys) + self.budget.of_position() + next
+        let this = if self.per_line.is_some() { 40 } else { 32 + 40 * self.keys.max(1) };
+        this + self.budget.of_position() + next
     }
 
     /// Whether this much text of a chunk is enough.
@@ -192,7 +148,7 @@ impl<'a> Chunks<'a> {
             // A record takes more than all memory.
             0 if self.is_full(bytes, records) => most.max((bytes as usize / 8).min(1 << 27)),
             left => {
-                let (bytes, records) = if bytes < FEW { (Form::LEAST, 1) } else { (bytes, records) };
+                let (bytes, records) = if bytes < FEW { (SHORTEST, 1) } else { (bytes, records) };
                 let each = self.texts() + (records * self.record()).div_ceil(bytes);
                 usize::try_from(left / each / 2).unwrap_or(most).max(LEAST).min(most)
             }
@@ -211,7 +167,7 @@ impl<'a> Chunks<'a> {
     }
 
     fn read_next(&mut self, progress: impl Fn(u64)) -> Result<Option<Text>, Error> {
-        let mut text = Text { line_end: self.form.line_end(), ..Text::default() };
+        let mut text = Text { line_end: self.dialect.fields.line_end(), ..Text::default() };
         let mut records = 0;
         while !self.is_over() && (!self.is_full(text.bytes.len() as u64, records) || !self.may_end(&text)) {
             if let Some(file) = self.whole_file()? {
@@ -225,7 +181,7 @@ impl<'a> Chunks<'a> {
                 text.bytes.push(b' ');
             }
             text.bytes.append(&mut self.rest);
-            records += self.form.count(&text.bytes[begin..]);
+            records += count_records(self.dialect.fields, &text.bytes[begin..]);
             while !self.fill(&mut text.bytes, &mut records, &progress)? {
                 if let Some(cut) = self.cut(&text, begin) {
                     self.rest = text.bytes.split_off(cut);
@@ -254,7 +210,8 @@ impl<'a> Chunks<'a> {
         let start = text.parts.last().map_or(begin, |part| part.range.start);
         let [most, all] = [most, self.budget.total()].map(human::bytes);
         let problem = format!("this record has more than {most}, which {all} of memory are too little for");
-        Err(Error::input(text.line_of(start, self.form.are_tokens()), problem).hinting(Hint::Memory))
+        Err(Error::input(text.line_of(start, self.dialect.fields.are_tokens()), problem)
+            .hinting(Hint::Memory))
     }
 
     /// Opens the next input, if none is open. Whether what comes is the rest of a line, in which # begins no comment, so that a
@@ -280,7 +237,7 @@ impl<'a> Chunks<'a> {
         most: usize,
         opens: &dyn Fn(&Input) -> Result<Opened, Error>,
     ) -> Result<Option<Text>, Error> {
-        let mut text = Text { line_end: self.form.line_end(), ..Text::default() };
+        let mut text = Text { line_end: self.dialect.fields.line_end(), ..Text::default() };
         while !self.is_over() && (text.parts.is_empty() || !self.may_end(&text)) {
             if text.parts.is_empty() {
                 text.bytes = std::mem::take(&mut self.spare);
@@ -349,9 +306,11 @@ impl<'a> Chunks<'a> {
     /// To look at a long one with every piece that comes would take very long.
     fn may_have_whole(&self, new: &[u8], length: usize, looked: usize) -> bool {
         const SHORT: usize = 1 << 16;
-        let has_end = match self.form {
-            form if form.are_tokens() => new.iter().any(|&byte| is_space(byte)),
-            form => memchr::memchr(form.line_end().byte(), new).is_some(),
+        let fields = self.dialect.fields;
+        let has_end = if fields.are_tokens() {
+            new.iter().any(|&byte| is_space(byte))
+        } else {
+            memchr::memchr(fields.line_end().byte(), new).is_some()
         };
         has_end && (length < SHORT || length >= looked + looked / 4)
     }
@@ -370,13 +329,13 @@ impl<'a> Chunks<'a> {
         let file = input.open_regular()?.filter(|file| file.size > BLOCK as u64);
         let Some(file) = file.filter(|file| self.fits_in_any_case(file.size)) else { return Ok(None) };
         self.inputs = &[];
-        Text::of_file(&file, self.form.line_end()).map(Some)
+        Text::of_file(&file, self.dialect.fields.line_end()).map(Some)
     }
 
     /// Whether this much text fits, whatever is in it.
     fn fits_in_any_case(&self, bytes: u64) -> bool {
-        let times = 1 + self.record() / Form::LEAST;
-        bytes / Form::LEAST <= RECORDS && self.budget.fits(bytes, times)
+        let times = 1 + self.record() / SHORTEST;
+        bytes / SHORTEST <= RECORDS && self.budget.fits(bytes, times)
     }
 
     /// Reads until the chunk is full; whether the input has ended.
@@ -402,7 +361,7 @@ impl<'a> Chunks<'a> {
             bytes.resize(begin + block, 0);
             let count = opened.fill(&mut bytes[begin..])?;
             bytes.truncate(begin + count);
-            *records += self.form.count(&bytes[begin..]);
+            *records += count_records(self.dialect.fields, &bytes[begin..]);
             self.bytes += count as u64;
             progress(self.bytes);
             if count < block {
@@ -421,7 +380,11 @@ impl<'a> Chunks<'a> {
         let before = self.before.map(|before| Before { columns: before.columns.saturating_sub(1), ..before });
         let part = &text.bytes[begin..];
         let part = if before.is_none() { part.strip_prefix(MARK).unwrap_or(part) } else { part };
-        let Before { lines, columns, begun } = self.form.before(part);
+        let Before { lines, columns, begun } = if self.dialect.fields.are_tokens() {
+            Before::of_text(part)
+        } else {
+            Before::of_rows(part, self.dialect.fields.line_end())
+        };
         text.end_part(name, begin, before);
         let before = before.unwrap_or_default();
         let line = if lines == 0 { before } else { Before::default() };
@@ -433,24 +396,22 @@ impl<'a> Chunks<'a> {
     /// the parts before it are enough. `None` if there is no such place yet.
     fn cut(&self, text: &Text, begin: usize) -> Option<usize> {
         let part = &text.bytes[begin..];
-        let cut = match self.form {
-            Form::Tokens(PerLine::One | PerLine::Whole) => end_of_lines(part),
-            form if form.are_tokens() => cut_of_text(part),
-            Form::Rows(dialect) if self.before.is_none() => {
-                let first = csv::end_of_first_row(part, dialect);
-                first.and_then(|first| {
-                    csv::end_of_rows(part, dialect.fields, true).filter(|&end| end >= first)
-                })
+        let fields = self.dialect.fields;
+        let cut = match self.per_line {
+            Some(PerLine::One | PerLine::Whole) => end_of_lines(part),
+            _ if fields.are_tokens() => cut_of_text(part),
+            _ if self.before.is_none() => {
+                let first = csv::end_of_first_row(part, self.dialect);
+                first.and_then(|first| csv::end_of_rows(part, fields, true).filter(|&end| end >= first))
             }
-            Form::Rows(dialect) => csv::end_of_rows(part, dialect.fields, false),
-            Form::Tokens(_) => None,
+            _ => csv::end_of_rows(part, fields, false),
         };
         cut.map(|cut| begin + cut).or_else(|| (begin > 0 && self.may_end(text)).then_some(begin))
     }
 
     /// Whether a chunk may end after these parts: the first row of all says what blank lines are.
     fn may_end(&self, text: &Text) -> bool {
-        self.is_begun || !self.form.has_blank_lines() || text.has_more_than_blank_lines()
+        self.is_begun || self.dialect.fields.are_of_lines() || text.has_more_than_blank_lines()
     }
 }
 

@@ -21,9 +21,9 @@ use super::batch::{self, Bytes, Kind, Piece};
 use super::counts::Counts;
 use super::digits::Numbers;
 use super::frames::KeysOfRuns;
-use super::infer::{Inference, Refused, Spot};
+use super::infer::{Inference, Refused, Spot, is_valid};
 use super::keys::{self, Keys};
-use super::number::{PerLine, Tokens, ends_line, is_space};
+use super::number::{PerLine, Tokens, ends_line, is_space, token_at};
 use super::records::Records;
 use super::source::{Input, LineEnd, Text};
 use super::text::{conflicting, piece_size, several};
@@ -35,8 +35,8 @@ use crate::parallel::map_parts;
 pub use self::dialect::{Dialect, Fields};
 pub(super) use self::header::{Found, Header};
 pub use self::key::{Key, SortKey};
-use self::rows::{Line, Row, RowReader, UNCLOSED};
-pub(super) use self::rows::{end_of_first_row, end_of_rows, lacking_end};
+use self::rows::UNCLOSED;
+pub(super) use self::rows::{end_of_first_row, end_of_rows, lacking_end, pieces};
 
 /// The sort key of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,16 +47,6 @@ pub struct By {
     pub element: Option<ElementType>,
     /// The order of every column without a direction of its own.
     pub order: KeyOrder,
-}
-
-impl By {
-    /// The same for inputs of this kind: text has one key, whatever columns are named.
-    fn of(&self, kind: &Kind) -> Cow<'_, Self> {
-        match kind {
-            Kind::Text(_) => Cow::Owned(Self { keys: Vec::new(), ..self.clone() }),
-            _ => Cow::Borrowed(self),
-        }
-    }
 }
 
 /// Rows read by one core.
@@ -283,9 +273,9 @@ pub(in crate::io) fn read_batch(
     let dialect = kind.dialect();
     let numbers = match kind {
         Kind::Text(per_line) => Some(*per_line),
+        Kind::Table(dialect) if dialect.fields.are_tokens() => Some(PerLine::Any),
         _ => dialect.first_number(by).map(|_| PerLine::Whole),
     };
-    let by = &by.of(kind);
     let mut counts = Counts::default();
     let (tops, bodies) = bodies(text, dialect, &mut counts, known)?;
     let head = head(text, dialect, tops, known);
@@ -389,7 +379,7 @@ pub(in crate::io) fn shown(
 ) -> Result<(String, Vec<Vec<u8>>), Error> {
     let fields = kind.dialect().fields;
     let header = &known.header();
-    let layout = Layout::new(text, fields, header, &by.of(kind), false)?;
+    let layout = Layout::new(text, fields, header, by, false)?;
     let mut place = key.map_or_else(String::new, |_| text.line_of(row, fields.are_tokens()));
     if let Some(key) = key.filter(|_| layout.keys.len() > 1) {
         place.push_str(&format!(", column '{}'", layout.keys[key].shown()));
@@ -433,7 +423,7 @@ fn bodies(
         } else {
             counts.comments += comments;
         }
-        while dialect.fields.are_quoted() && start < range.end && line_end(&bytes[start..]) > 0 {
+        while !dialect.fields.are_of_lines() && start < range.end && line_end(&bytes[start..]) > 0 {
             start += line_end(&bytes[start..]);
             blank += 1;
         }
@@ -480,8 +470,12 @@ fn bodies(
 /// The layout common to all rows.
 struct Layout<'a> {
     text: &'a Text,
-    rows: RowReader,
+    fields: Fields,
+    /// The number of columns of a table. If it is 1, blank lines are rows.
+    columns: usize,
     keys: Vec<Found>,
+    /// The key of each column, up to the last key column.
+    key_of: Vec<Option<usize>>,
     element: Option<ElementType>,
     rules: KeyOrder,
     /// How many numbers a line may have, in text and where lines may be nothing else.
@@ -496,15 +490,11 @@ impl<'a> Layout<'a> {
     /// The layout of a table with this header; `is_empty` if it has nothing at all, not even columns.
     fn new(text: &'a Text, fields: Fields, header: &Header, by: &By, is_empty: bool) -> Result<Self, Error> {
         let table = text.parts.first().map_or("", |part| &part.name);
-        let keys = match fields {
-            _ if is_empty => Vec::new(),
-            Fields::Tokens if by.keys.is_empty() => vec![Found::of_tokens(by.order)],
-            _ => header.find(by, table)?,
-        };
-        let rows = RowReader::new(fields, header.columns, Found::by_column(&keys), by);
+        let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
+        let (columns, key_of) = (header.columns, Found::by_column(&keys));
         let (element, rules) = (by.element, by.order);
         let (numbers, has_ranges, piece) = (None, false, None);
-        Ok(Self { text, rows, keys, element, rules, numbers, has_ranges, piece })
+        Ok(Self { text, fields, columns, keys, key_of, element, rules, numbers, has_ranges, piece })
     }
 
     /// The header of a key column, if it is a number and was not requested by name.
@@ -512,7 +502,7 @@ impl<'a> Layout<'a> {
         let is_number = |key: &&Found| super::number::spelled(trimmed(key.name.as_bytes())).is_some();
         let is_named = |key: &&Found| by.keys.iter().any(|named| named.names(&key.name));
         let doubtful = self.keys.iter().find(|key| is_number(key) && !is_named(key));
-        let may_be_data = dialect.header && dialect.fields.are_quoted();
+        let may_be_data = dialect.header && !dialect.fields.are_of_lines();
         doubtful.filter(|_| may_be_data).map(|key| key.name.clone())
     }
 
@@ -521,14 +511,14 @@ impl<'a> Layout<'a> {
         let size = self.piece.unwrap_or_else(|| piece_size(self.text.bytes.len()));
         let mut pieces = Vec::new();
         for (body, _) in bodies {
-            let of_body = rows::pieces(&self.text.bytes[..=body.end], body.clone(), self.rows.fields, size);
+            let of_body = rows::pieces(&self.text.bytes[..=body.end], body.clone(), self.fields, size);
             pieces.extend(of_body.into_iter().map(|piece| (body, piece)));
         }
         let read = |body: &Range<usize>, start, until: usize| {
             let bytes = &self.text.bytes[..=body.end];
             match self.numbers.map(|per_line| self.read_numbers(bytes, start..until, per_line)) {
                 Some(Ok(part)) => Ok(part),
-                Some(Err(problem)) if self.rows.fields.are_tokens() => Err(problem),
+                Some(Err(problem)) if self.fields.are_tokens() => Err(problem),
                 _ => self.read_part(bytes, start, until),
             }
         };
@@ -573,7 +563,7 @@ impl<'a> Layout<'a> {
         let mut tokens = Tokens::per_line(slice, per_line, begun);
         let read = if self.has_ranges {
             // The line end of a line is a part of it.
-            let more = usize::from(!self.rows.fields.are_tokens());
+            let more = usize::from(!self.fields.are_tokens());
             let keep = |start: usize, end: usize| {
                 ranges.push(batch::Range::new(start as u32, (end + more) as u32));
             };
@@ -614,27 +604,52 @@ impl<'a> Layout<'a> {
         let (ranges, skipped, counts) = (Vec::with_capacity(guess), Vec::new(), Counts::default());
         let mut part = Part { start, end: start, ranges, skipped, counts, columns };
         let mut fields = vec![0..0; self.keys.len()];
+        let are_lines = self.fields.are_of_lines();
         while part.end < until {
             let at = part.end;
             let wrong = |problem| Problem(at, Wrong::Row(problem));
-            let read = self.rows.read(&mut Row::new(at), bytes, &mut fields, &mut part.counts);
-            let (next, line) = read.map_err(wrong)?.ok_or_else(|| wrong(UNCLOSED.to_owned()))?;
+            if are_lines {
+                // A field that a line lacks is empty.
+                fields.fill(0..0);
+            } else if self.columns != 1 && line_end(&bytes[at..]) > 0 {
+                part.counts.blank += 1;
+                part.end += line_end(&bytes[at..]);
+                continue;
+            }
+            let read = for_each_field(bytes, at, self.fields, self.key_of.len(), |column, field| {
+                if let Some(&Some(key)) = self.key_of.get(column) {
+                    fields[key] = field;
+                }
+            });
+            let (next, count) = read.ok_or_else(|| wrong(UNCLOSED.to_owned()))?;
             part.end = next;
-            match line {
-                Line::Blank => {}
-                Line::LeftOut => {
+            if let Some(comment) = self.fields.comment(bytes, at) {
+                fields.fill(comment);
+            }
+            if self.columns != count && !are_lines {
+                let fields = if count == 1 { "field" } else { "fields" };
+                return Err(wrong(format!("{count} {fields} where the first row has {}", self.columns)));
+            }
+            if self.rules.skips_invalid() {
+                let is_invalid = |field: &&Range<usize>| {
+                    let value = self.fields.value(&bytes[(*field).clone()]);
+                    !value.is_empty() && !is_valid(&value, self.element, self.rules)
+                };
+                let invalid = fields.iter().filter(is_invalid).count() as u64;
+                if invalid > 0 {
+                    part.counts.invalid += invalid;
+                    part.counts.skipped += 1;
                     part.skipped.push(part.rows() as u32);
+                    continue;
                 }
-                Line::Row => {
-                    let offset = |at: usize| u32::try_from(at - start);
-                    let too_long = |_| wrong("a row is longer than 4 GiB".to_owned());
-                    let (begin, end) = (offset(at).map_err(too_long)?, offset(next).map_err(too_long)?);
-                    part.ranges.push(batch::Range::new(begin, end));
-                    for ((key, field), column) in fields.iter().enumerate().zip(&mut part.columns) {
-                        let pushed = column.push(&self.rows.fields.value(&bytes[field.clone()]), at);
-                        pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;
-                    }
-                }
+            }
+            let offset = |at: usize| u32::try_from(at - start);
+            let too_long = |_| wrong("a row is longer than 4 GiB".to_owned());
+            let (begin, end) = (offset(at).map_err(too_long)?, offset(next).map_err(too_long)?);
+            part.ranges.push(batch::Range::new(begin, end));
+            for ((key, field), column) in fields.iter().enumerate().zip(&mut part.columns) {
+                let pushed = column.push(&self.fields.value(&bytes[field.clone()]), at);
+                pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;
             }
         }
         Ok(part)
@@ -643,11 +658,14 @@ impl<'a> Layout<'a> {
     /// The field of a key in the row at this offset, for a message.
     fn token(&self, row: usize, key: usize) -> Vec<u8> {
         let bytes = &self.text.bytes;
-        let comment = self.rows.fields.comment(bytes, row);
+        if self.fields.are_tokens() {
+            return token_at(bytes, row).to_vec();
+        }
+        let comment = self.fields.comment(bytes, row);
         let mut token = comment.map_or_else(Vec::new, |line| trimmed(&bytes[line]).to_vec());
-        for_each_field(&self.text.bytes, row, self.rows.fields, |column, field| {
+        for_each_field(bytes, row, self.fields, usize::MAX, |column, field| {
             if column == self.keys[key].index && token.is_empty() {
-                token = self.rows.fields.value(&self.text.bytes[field]).into_owned();
+                token = self.fields.value(&bytes[field]).into_owned();
             }
         });
         token
@@ -655,19 +673,19 @@ impl<'a> Layout<'a> {
 
     /// The same with its place.
     fn spot(&self, row: usize, key: usize) -> Spot {
-        let column = Some(self.keys[key].shown()).filter(|_| self.rows.fields != Fields::Tokens);
+        let column = Some(self.keys[key].shown()).filter(|_| self.fields != Fields::Tokens);
         Spot { place: self.place(row), column, token: self.token(row, key) }
     }
 
     /// The place of a row, for a message: that of a token has a column.
     fn place(&self, row: usize) -> String {
-        if self.rows.fields.are_tokens() { self.text.place(row) } else { self.text.line(row) }
+        if self.fields.are_tokens() { self.text.place(row) } else { self.text.line(row) }
     }
 
     /// Whether the line of a token has several, where it may have one.
     fn has_several(&self, row: usize) -> bool {
         let is_one =
-            self.rows.fields.are_tokens() && self.numbers.is_some_and(|per_line| per_line != PerLine::Any);
+            self.fields.are_tokens() && self.numbers.is_some_and(|per_line| per_line != PerLine::Any);
         is_one && Tokens::new(self.text.line_around(row)).nth(1).is_some()
     }
 

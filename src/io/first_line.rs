@@ -87,7 +87,7 @@ fn find(
 ) -> Result<FirstLine, Error> {
     /// Fewer bytes are kept in any case.
     const FEW: usize = 16 << 20;
-    let (mut scan, mut block) = (Scan::new(may_be_numbers), 1 << 16);
+    let (mut scan, mut block) = (Scan { may_be_numbers, ..Scan::default() }, 1 << 16);
     loop {
         let begin = bytes.len();
         bytes.resize(begin + block, 0);
@@ -109,35 +109,23 @@ fn find(
 }
 
 /// How far bytes were looked at, of which more come.
+#[derive(Default)]
 struct Scan {
     may_be_numbers: bool,
     /// Where the next token is looked for, and up to where its end was.
     at: usize,
     looked: usize,
     is_begun: bool,
-    /// Whether a line begins at `at`.
-    begins_line: bool,
-    /// The tokens of the record line, and whether all are numbers.
+    /// Whether `at` is within a line.
+    is_within: bool,
+    /// The tokens of the record line, and whether any is no number.
     tokens: usize,
-    are_numbers: bool,
+    has_words: bool,
     /// Whether that line has ended.
     is_over: bool,
 }
 
 impl Scan {
-    fn new(may_be_numbers: bool) -> Self {
-        Self {
-            may_be_numbers,
-            at: 0,
-            looked: 0,
-            is_begun: false,
-            begins_line: true,
-            tokens: 0,
-            are_numbers: true,
-            is_over: false,
-        }
-    }
-
     /// Forgets the bytes that are not looked at again, and returns how many these are.
     fn pass(&mut self) -> usize {
         self.looked = self.looked.saturating_sub(self.at);
@@ -155,15 +143,15 @@ impl Scan {
         }
         loop {
             while let Some(&byte) = bytes.get(self.at).filter(|&&byte| is_space(byte)) {
-                self.begins_line = ends_line(byte);
-                self.is_over |= self.begins_line && self.tokens > 0;
+                self.is_within = !ends_line(byte);
+                self.is_over |= !self.is_within && self.tokens > 0;
                 if self.is_over && self.tokens == 1 {
                     return Some(FirstLine::One);
                 }
                 self.at += 1;
             }
             let is_comment = match bytes.get(self.at) {
-                Some(&first) => first == b'#' && self.begins_line,
+                Some(&first) => first == b'#' && !self.is_within,
                 None => return is_end.then(|| self.at_end()),
             };
             if !is_comment && (self.is_over || self.tokens > 0 && !self.may_be_numbers) {
@@ -178,12 +166,12 @@ impl Scan {
             }
             if !is_comment {
                 self.tokens += 1;
-                self.are_numbers &= spelled(&bytes[self.at..self.looked]).is_some();
-                if self.tokens > 1 && !self.are_numbers {
+                self.has_words |= spelled(&bytes[self.at..self.looked]).is_none();
+                if self.tokens > 1 && self.has_words {
                     return Some(FirstLine::Several);
                 }
             }
-            (self.at, self.begins_line) = (self.looked, false);
+            (self.at, self.is_within) = (self.looked, true);
         }
     }
 

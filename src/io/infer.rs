@@ -50,8 +50,8 @@ impl Number {
         let is_size = rules.reading == Reading::Sizes;
         match self {
             Self::Null(class) => keys::whole(keys::of_null(class, rules)),
-            Self::Integer(value) if is_size => keys::of_place(size::place(value), descending),
-            Self::Cut(value) => keys::of_place(size::place_of_cut(value), descending),
+            Self::Integer(value) if is_size => keys::of_place(size::place(value, false), descending),
+            Self::Cut(value) => keys::of_place(size::place(value, true), descending),
             Self::Float(value) if is_size => keys::of_place(size::place_of_float(value), descending),
             Self::MinusZero => keys::minus_zero(false, descending, rules),
             Self::Integer(value) => keys::of_integer(value, descending),
@@ -145,22 +145,36 @@ impl Span {
 /// The state of the inference for some tokens. Places are ordered like the tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inference<P> {
-    asked: Option<ElementType>,
+    /// The requested type.
+    pub(super) asked: Option<ElementType>,
     rules: KeyOrder,
     /// Whether the tokens are floats: by request, or because of a decimal, inf or nan.
     floats: bool,
     /// The range of the integers that 64 bits hold.
-    span: Span,
-    /// The first integer of each kind that may conflict with others.
-    negative: Option<P>,
-    large: Option<P>,
-    inexact: Option<P>,
-    too_large: Option<P>,
+    pub(super) span: Span,
+    /// The first token of each kind, by [`First`].
+    first: [Option<P>; 7],
     /// How many integers the requested type of floats does not hold exactly.
     pub(super) rounded: u64,
-    /// The first number, where there may be times, too.
-    number: Option<P>,
     times: Option<Box<Times<P>>>,
+}
+
+/// Kinds of tokens that may conflict with others.
+#[derive(Clone, Copy)]
+enum First {
+    /// Negative integers.
+    Negative,
+    /// Integers that only u64 holds.
+    Large,
+    /// Integers that f64 does not hold.
+    Inexact,
+    /// Integers that no 64-bit type holds.
+    TooLarge,
+    /// Numbers, where there may be times, too.
+    Number,
+    /// Times with a zone, and without one.
+    Zoned,
+    Unzoned,
 }
 
 /// The times of some tokens.
@@ -170,20 +184,11 @@ struct Times<P> {
     span: Span,
     /// The decimals that they need.
     decimals: u8,
-    first: P,
     /// The first that needs so many.
     finest: P,
-    zoned: Option<P>,
-    unzoned: Option<P>,
 }
 
 impl<P> Times<P> {
-    fn at<Q>(self, place: impl Fn(P) -> Q) -> Times<Q> {
-        let Self { span, decimals, first, finest, zoned, unzoned } = self;
-        let [zoned, unzoned] = [zoned, unzoned].map(|found| found.map(&place));
-        Times { span, decimals, first: place(first), finest: place(finest), zoned, unzoned }
-    }
-
     /// Whether 64 bits hold them all, at the resolution of the finest.
     fn fit(&self) -> bool {
         let unit = 10_i128.pow(9 - u32::from(self.decimals));
@@ -193,20 +198,12 @@ impl<P> Times<P> {
 
 impl<P: Ord> Times<P> {
     fn merge(self, other: Self) -> Self {
-        let first = |a: Option<P>, b| a.into_iter().chain(b).min();
         let finest = match self.decimals.cmp(&other.decimals) {
             Ordering::Less => other.finest,
             Ordering::Equal => self.finest.min(other.finest),
             Ordering::Greater => self.finest,
         };
-        Self {
-            span: self.span.merge(other.span),
-            decimals: self.decimals.max(other.decimals),
-            first: self.first.min(other.first),
-            finest,
-            zoned: first(self.zoned, other.zoned),
-            unzoned: first(self.unzoned, other.unzoned),
-        }
+        Self { span: self.span.merge(other.span), decimals: self.decimals.max(other.decimals), finest }
     }
 }
 
@@ -214,25 +211,25 @@ impl<P> Inference<P> {
     /// The state before any token. A requested type is final, and tokens that it does not hold are rejected.
     pub(super) fn new(asked: Option<ElementType>, rules: KeyOrder) -> Self {
         let floats = asked.is_some_and(ElementType::is_float);
-        let span = Span::default();
-        let (negative, large, inexact, too_large) = (None, None, None, None);
-        let (number, times) = (None, None);
-        Self { asked, rules, floats, span, negative, large, inexact, too_large, rounded: 0, number, times }
+        let (span, first) = (Span::default(), Default::default());
+        Self { asked, rules, floats, span, first, rounded: 0, times: None }
     }
 
-    /// The requested type.
-    pub(super) fn asked(&self) -> Option<ElementType> {
-        self.asked
+    /// The first token of this kind.
+    #[inline]
+    fn first(&self, kind: First) -> Option<&P> {
+        self.first[kind as usize].as_ref()
+    }
+
+    /// Notes where a token of this kind is, if it is the first.
+    #[inline]
+    fn note(&mut self, kind: First, place: impl FnOnce() -> P) {
+        self.first[kind as usize].get_or_insert_with(place);
     }
 
     /// Whether the tokens are known to be floats; a NaN beside times is no reason.
     pub(crate) fn is_float(&self) -> bool {
         self.floats && self.times.is_none()
-    }
-
-    /// The range of the integers so far.
-    pub(super) fn span(&self) -> Span {
-        self.span
     }
 
     /// The type of floats that the tokens so far are, as far as is known.
@@ -263,12 +260,14 @@ impl<P> Inference<P> {
     /// Whether there are sizes that neither a 64-bit integer type nor f64 holds together.
     fn is_wide(&self) -> bool {
         self.rules.reading == Reading::Sizes
-            && (self.too_large.is_some() || self.is_apart() || self.floats && self.inexact.is_some())
+            && (self.first(First::TooLarge).is_some()
+                || self.is_apart()
+                || self.floats && self.first(First::Inexact).is_some())
     }
 
     /// Whether no integer type holds all integers so far, though each has one.
     fn is_apart(&self) -> bool {
-        self.negative.is_some() && self.large.is_some()
+        self.first(First::Negative).is_some() && self.first(First::Large).is_some()
     }
 
     /// Records a token with a point or an exponent, inf or nan.
@@ -277,25 +276,17 @@ impl<P> Inference<P> {
         self.floats = true;
     }
 
-    /// Records that there is a number other than NaN, which counts where there may be times, too.
-    #[inline]
-    pub(super) fn push_number(&mut self, place: impl FnOnce() -> P) {
-        if self.number.is_none() && self.rules.reading == Reading::NumbersOrTimes {
-            self.number = Some(place());
-        }
-    }
-
     /// Whether further numbers tell nothing that is asked beside times.
     #[inline]
     pub(super) fn has_number(&self) -> bool {
         self.rules.reading == Reading::Numbers && !self.rules.leading
-            || self.rules.reading == Reading::NumbersOrTimes && self.number.is_some()
+            || self.rules.reading == Reading::NumbersOrTimes && self.first(First::Number).is_some()
     }
 
     /// The same where times are not looked for here, but may be later.
     pub(crate) fn note_number(&mut self, place: impl FnOnce() -> Option<P>) {
-        if self.number.is_none() {
-            self.number = place();
+        if self.first(First::Number).is_none() {
+            self.first[First::Number as usize] = place();
         }
     }
 
@@ -311,15 +302,15 @@ impl<P> Inference<P> {
         // maximum.
         if value < self.span.least {
             self.span.least = value;
-            self.negative.get_or_insert_with(&place);
+            self.note(First::Negative, &place);
         } else if value > self.span.greatest {
             self.span.greatest = value;
             if value > i64::MAX.into() {
-                self.large.get_or_insert_with(&place);
+                self.note(First::Large, &place);
             }
         }
-        if self.inexact.is_none() && !is_exact(value) {
-            self.inexact = Some(place());
+        if self.first(First::Inexact).is_none() && !is_exact(value) {
+            self.note(First::Inexact, place);
         }
     }
 
@@ -335,8 +326,10 @@ impl<P> Inference<P> {
                 {
                     return Ok(self.push_time(time, place));
                 }
-                if self.number.is_none() && spelled(token).is_some_and(|spelled| spelled != Spelled::Nan) {
-                    self.push_number(&place);
+                if self.first(First::Number).is_none()
+                    && spelled(token).is_some_and(|spelled| spelled != Spelled::Nan)
+                {
+                    self.note(First::Number, &place);
                 }
             }
             _ => return self.read_other(token, place),
@@ -364,7 +357,14 @@ impl<P> Inference<P> {
                 None => self.null(Class::Invalid),
             },
             Reading::Sizes => {
-                let Some((size, length)) = size::size(token) else { return self.read_word(token, place) };
+                let Some((size, length)) = size::size(token) else {
+                    if self.rules.leading {
+                        return self.null(Class::Invalid);
+                    }
+                    // It may be inf or nan.
+                    let float = || float(token, ElementType::F64).map(|(value, _)| value);
+                    return self.read_closely(token, float, place);
+                };
                 if length < token.len() && !self.rules.leading {
                     return self.null(Class::Invalid);
                 }
@@ -373,7 +373,7 @@ impl<P> Inference<P> {
                     Size::Integer(value) => Ok(self.push_size(value, place)),
                     Size::Cut(value) => {
                         self.push_decimal();
-                        self.too_large.get_or_insert_with(place);
+                        self.note(First::TooLarge, place);
                         Ok(Number::Cut(value))
                     }
                     Size::Float(value) if !value.is_finite() => Err(Refused::Type(ElementType::F64)),
@@ -398,30 +398,20 @@ impl<P> Inference<P> {
         if (i64::MIN.into()..=u64::MAX.into()).contains(&value) {
             self.push_integer(value, place);
         } else {
-            self.too_large.get_or_insert_with(place);
+            self.note(First::TooLarge, place);
         }
         Number::Integer(value)
     }
 
-    /// Reads what may be inf or nan.
-    fn read_word(&mut self, token: &[u8], place: impl Fn() -> P) -> Result<Number, Refused> {
-        if self.rules.leading {
-            return self.null(Class::Invalid);
-        }
-        self.read_closely(token, || float(token, ElementType::F64).map(|(value, _)| value), place)
-    }
-
     fn push_time(&mut self, time: Time, place: impl Fn() -> P) -> Number {
-        let times = self.times.get_or_insert_with(|| {
-            let span = Span::default();
-            Box::new(Times { span, decimals: 0, first: place(), finest: place(), zoned: None, unzoned: None })
-        });
+        let times = self
+            .times
+            .get_or_insert_with(|| Box::new(Times { span: Span::default(), decimals: 0, finest: place() }));
         times.span.push(time.nanoseconds);
         if time.decimals > times.decimals {
             (times.decimals, times.finest) = (time.decimals, place());
         }
-        let of_its_kind = if time.has_zone { &mut times.zoned } else { &mut times.unzoned };
-        of_its_kind.get_or_insert_with(place);
+        self.note(if time.has_zone { First::Zoned } else { First::Unzoned }, place);
         Number::Time(time)
     }
 
@@ -465,9 +455,9 @@ impl<P> Inference<P> {
             let is_large = value.abs() >= (1_u64 << if element == ElementType::F32 { 24 } else { 53 }) as f64;
             self.rounded += u64::from(is_large && !is_exactly(token, value));
         } else if spelled == Spelled::Integer {
-            self.too_large.get_or_insert_with(&place);
-            if self.inexact.is_none() && !is_exactly(token, value) {
-                self.inexact = Some(place());
+            self.note(First::TooLarge, &place);
+            if self.first(First::Inexact).is_none() && !is_exactly(token, value) {
+                self.note(First::Inexact, place);
             }
         }
         Ok(Number::Float(value))
@@ -485,20 +475,17 @@ impl<P> Inference<P> {
 
     /// The same with other places in the same order.
     pub(super) fn at<Q>(self, place: impl Fn(P) -> Q) -> Inference<Q> {
-        let Self { asked, rules, floats, span, negative, large, inexact, too_large, rounded, number, times } =
-            self;
-        let [negative, large, inexact, too_large, number] =
-            [negative, large, inexact, too_large, number].map(|found| found.map(&place));
-        let times = times.map(|times| Box::new(times.at(place)));
-        Inference { asked, rules, floats, span, negative, large, inexact, too_large, rounded, number, times }
+        let Self { asked, rules, floats, span, first, rounded, times } = self;
+        let times = times.map(|times| {
+            Box::new(Times { span: times.span, decimals: times.decimals, finest: place(times.finest) })
+        });
+        let first = first.map(|found| found.map(&place));
+        Inference { asked, rules, floats, span, first, rounded, times }
     }
 
     /// The same without what was seen before, so that it need not be told where it is.
     pub(super) fn beyond<Q>(mut self, before: &Inference<Q>) -> Self {
-        let found =
-            [&mut self.negative, &mut self.large, &mut self.inexact, &mut self.too_large, &mut self.number];
-        let known = [&before.negative, &before.large, &before.inexact, &before.too_large, &before.number];
-        for (found, known) in found.into_iter().zip(known) {
+        for (found, known) in self.first.iter_mut().zip(&before.first) {
             if known.is_some() {
                 *found = None;
             }
@@ -510,9 +497,9 @@ impl<P> Inference<P> {
     pub(super) fn lacks(&self, span: Span) -> bool {
         let most = span.least.unsigned_abs().max(span.greatest.unsigned_abs());
         self.asked.is_none()
-            && (self.negative.is_none() && span.least < 0
-                || self.large.is_none() && span.greatest > i64::MAX.into()
-                || self.inexact.is_none() && most >> f64::MANTISSA_DIGITS > 0)
+            && (self.first(First::Negative).is_none() && span.least < 0
+                || self.first(First::Large).is_none() && span.greatest > i64::MAX.into()
+                || self.first(First::Inexact).is_none() && most >> f64::MANTISSA_DIGITS > 0)
     }
 
     /// Extends the range of the integers.
@@ -524,18 +511,15 @@ impl<P> Inference<P> {
 impl<P: Ord + Clone> Inference<P> {
     /// The state for the tokens of both.
     pub(super) fn merge(self, other: Self) -> Self {
-        let first = |a: Option<P>, b| a.into_iter().chain(b).min();
+        let mut others = other.first.into_iter();
+        let first = self.first.map(|found| found.into_iter().chain(others.next().flatten()).min());
         Self {
             asked: self.asked,
             rules: self.rules,
             floats: self.floats || other.floats,
             span: self.span.merge(other.span),
-            negative: first(self.negative, other.negative),
-            large: first(self.large, other.large),
-            inexact: first(self.inexact, other.inexact),
-            too_large: first(self.too_large, other.too_large),
+            first,
             rounded: self.rounded + other.rounded,
-            number: first(self.number, other.number),
             times: match (self.times, other.times) {
                 (Some(times), Some(others)) => Some(Box::new(times.merge(*others))),
                 (times, others) => times.or(others),
@@ -553,9 +537,14 @@ impl<P: Ord + Clone> Inference<P> {
             return Ok(asked);
         }
         if let Some(times) = &self.times {
-            return match (&self.number, &times.zoned, &times.unzoned) {
-                (Some(number), ..) => Err(Conflict::Mixed(number.clone(), times.first.clone())),
-                (_, Some(zoned), Some(unzoned)) => Err(Conflict::Zones(zoned.clone(), unzoned.clone())),
+            let [number, zoned, unzoned] =
+                [First::Number, First::Zoned, First::Unzoned].map(|kind| self.first(kind).cloned());
+            return match (number, zoned, unzoned) {
+                (Some(number), zoned, unzoned) => {
+                    let time = zoned.into_iter().chain(unzoned).min();
+                    Err(Conflict::Mixed(number, time.unwrap_or_else(|| times.finest.clone())))
+                }
+                (_, Some(zoned), Some(unzoned)) => Err(Conflict::Zones(zoned, unzoned)),
                 _ if !times.fit() => Err(Conflict::TooFine(times.finest.clone())),
                 _ => Ok(ElementType::I64),
             };
@@ -565,12 +554,13 @@ impl<P: Ord + Clone> Inference<P> {
             return Ok(ElementType::F64);
         }
         if self.floats {
-            return self.inexact.clone().map_or(Ok(ElementType::F64), |place| Err(Conflict::Inexact(place)));
+            let inexact = self.first(First::Inexact).cloned();
+            return inexact.map_or(Ok(ElementType::F64), |place| Err(Conflict::Inexact(place)));
         }
-        if let Some(place) = &self.too_large {
+        if let Some(place) = self.first(First::TooLarge) {
             return Err(Conflict::TooLarge(place.clone()));
         }
-        if let (Some(negative), Some(large)) = (&self.negative, &self.large) {
+        if let (Some(negative), Some(large)) = (self.first(First::Negative), self.first(First::Large)) {
             return Err(Conflict::Apart(negative.clone(), large.clone()));
         }
         Ok(self.span.element().unwrap_or(ElementType::F64))
@@ -579,8 +569,8 @@ impl<P: Ord + Clone> Inference<P> {
     /// Any conflict that further tokens cannot resolve.
     #[inline]
     pub(super) fn settled(&self) -> Result<(), Conflict<P>> {
-        let is_large = || self.floats || self.too_large.is_some() || self.is_apart();
-        if self.times.is_some() || self.inexact.is_some() && is_large() {
+        let is_large = || self.floats || self.first(First::TooLarge).is_some() || self.is_apart();
+        if self.times.is_some() || self.first(First::Inexact).is_some() && is_large() {
             self.finish().map(|_| ())
         } else {
             Ok(())
@@ -701,15 +691,10 @@ impl<P: Ord> Conflict<P> {
             Self::Inexact(place) => {
                 spot(place).unlike("an integer that f64 holds exactly, as it must be beside decimals")
             }
-            Self::Apart(negative, large) => {
-                let large_is_later = large > negative;
-                let (negative, large) = (spot(negative), spot(large));
-                let problem = format!("no integer type holds both {negative} and {large}");
-                Error::input(if large_is_later { large.place() } else { negative.place() }, problem)
-            }
-            Self::Mixed(one, other) => return apart(one, other, spot, "a number and a time have no order"),
+            Self::Apart(negative, large) => apart(negative, large, spot, "no integer type holds both "),
+            Self::Mixed(one, other) => return apart(one, other, spot, "a number and a time have no order: "),
             Self::Zones(one, other) => {
-                return apart(one, other, spot, "times with a zone and without one have no order");
+                return apart(one, other, spot, "times with a zone and without one have no order: ");
             }
             Self::TooFine(place) => {
                 let spot = spot(place);
@@ -726,7 +711,7 @@ impl<P: Ord> Conflict<P> {
 fn apart<P: Ord>(one: P, other: P, spot: impl Fn(P) -> Spot, problem: &str) -> Error {
     let is_later = one > other;
     let (one, other) = (spot(one), spot(other));
-    let problem = format!("{problem}: {one} and {other}");
+    let problem = format!("{problem}{one} and {other}");
     Error::input(if is_later { one.place() } else { other.place() }, problem)
 }
 

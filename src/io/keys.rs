@@ -12,7 +12,7 @@
 
 use std::cmp::Ordering;
 
-use super::records::{Print, push_fixed};
+use super::records::{Print, push_fixed, push_integer};
 use super::size;
 use crate::key::ElementType;
 use crate::memory::prefetch;
@@ -168,10 +168,7 @@ pub(crate) fn push_text(word: u128, descending: bool, print: Print, to: &mut Vec
     let (float, rest) = number(word, descending);
     match print {
         Print::Fixed(digits) => push_fixed(float, digits, to),
-        Print::Shortest => {
-            to.extend_from_slice(itoa::Buffer::new().format(float as i128 + rest).as_bytes());
-            to.push(b'\n');
-        }
+        Print::Shortest => push_integer(float as i128 + rest, to),
     }
 }
 

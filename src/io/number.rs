@@ -122,7 +122,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// The current token, if it is a short integer.
-    #[inline(always)]
+    #[inline]
     pub(super) fn short_integer(&self) -> Option<ShortInteger> {
         short_integer(&self.bytes[self.next..])
     }
@@ -160,37 +160,16 @@ pub(super) enum Spelled {
 
 /// The kind of number that the token spells; `None` if it is no number.
 pub(super) fn spelled(token: &[u8]) -> Option<Spelled> {
-    let unsigned = match token {
-        [b'+' | b'-', rest @ ..] => rest,
-        _ => token,
-    };
-    let (whole, rest) = split_digits(unsigned);
-    if whole.is_empty() && !rest.starts_with(b".") {
-        let word = |word: &str| unsigned.eq_ignore_ascii_case(word.as_bytes());
-        return match () {
-            () if word("inf") || word("infinity") => Some(Spelled::Infinity),
-            () if word("nan") => Some(Spelled::Nan),
-            () => None,
-        };
+    let ([b'+' | b'-', unsigned @ ..] | unsigned) = token;
+    let word = |word: &str| unsigned.eq_ignore_ascii_case(word.as_bytes());
+    match leading(token) {
+        Some(number) if !token.is_empty() && number.len() == token.len() => {
+            Some(if unsigned.iter().all(u8::is_ascii_digit) { Spelled::Integer } else { Spelled::Decimal })
+        }
+        None if word("inf") || word("infinity") => Some(Spelled::Infinity),
+        None if word("nan") => Some(Spelled::Nan),
+        _ => None,
     }
-    if rest.is_empty() {
-        return Some(Spelled::Integer);
-    }
-    let (fraction, rest) = rest.strip_prefix(b".").map_or((&[][..], rest), split_digits);
-    if whole.is_empty() && fraction.is_empty() {
-        return None;
-    }
-    let exponent = match rest {
-        [] => return Some(Spelled::Decimal),
-        [b'e' | b'E', b'+' | b'-', exponent @ ..] | [b'e' | b'E', exponent @ ..] => exponent,
-        _ => return None,
-    };
-    let (digits, rest) = split_digits(exponent);
-    (!digits.is_empty() && rest.is_empty()).then_some(Spelled::Decimal)
-}
-
-fn split_digits(bytes: &[u8]) -> (&[u8], &[u8]) {
-    bytes.split_at(bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len()))
 }
 
 /// An integer token.

@@ -96,8 +96,8 @@ pub fn write_text(
     match (print, keys) {
         (Print::Fixed(digits), Words::Wide(keys)) => {
             let map = u64::map(order);
-            print::write(&in_one(keys), 12, to, progress, |keys, lines| {
-                keys.iter().for_each(|&key| push_fixed(f64::from_bits(key.bits(map)), digits, lines));
+            each(&in_one(keys), 12, to, progress, |key, lines| {
+                push_fixed(f64::from_bits(key.bits(map)), digits, lines);
             })
         }
         (_, keys) => by_width!(keys, keys => elements(&in_one(keys), order, to, progress)),
@@ -114,43 +114,39 @@ fn elements<W: Word + itoa::Integer>(
     let bits = |key: W| -> u64 { key.bits(map).into() };
     match order.element {
         ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64 => {
-            integers(keys, to, progress, |key| key.bits(map))
+            each(keys, 12, to, progress, |key, lines| push_integer(key.bits(map), lines))
         }
-        ElementType::I8 => integers(keys, to, progress, |key| bits(key) as i8),
-        ElementType::I16 => integers(keys, to, progress, |key| bits(key) as i16),
-        ElementType::I32 => integers(keys, to, progress, |key| bits(key) as i32),
-        ElementType::I64 => integers(keys, to, progress, |key| bits(key) as i64),
-        ElementType::F16 => print::write(keys, 8, to, progress, |keys, lines| {
-            keys.iter().for_each(|&key| push_half(f16::from_bits(bits(key) as u16), lines));
-        }),
-        ElementType::F32 => floats(keys, to, progress, |key| f32::from_bits(bits(key) as u32)),
-        ElementType::F64 => floats(keys, to, progress, |key| f64::from_bits(bits(key))),
+        ElementType::I8 => each(keys, 12, to, progress, |key, lines| push_integer(bits(key) as i8, lines)),
+        ElementType::I16 => each(keys, 12, to, progress, |key, lines| push_integer(bits(key) as i16, lines)),
+        ElementType::I32 => each(keys, 12, to, progress, |key, lines| push_integer(bits(key) as i32, lines)),
+        ElementType::I64 => each(keys, 12, to, progress, |key, lines| push_integer(bits(key) as i64, lines)),
+        ElementType::F16 => {
+            each(keys, 8, to, progress, |key, lines| push_half(f16::from_bits(bits(key) as u16), lines))
+        }
+        ElementType::F32 => {
+            each(keys, 20, to, progress, |key, lines| push_float(f32::from_bits(bits(key) as u32), lines))
+        }
+        ElementType::F64 => {
+            each(keys, 20, to, progress, |key, lines| push_float(f64::from_bits(bits(key)), lines))
+        }
     }
 }
 
-fn integers<W: Word, I: itoa::Integer>(
+/// Writes what `push` appends for each key, about so many bytes.
+fn each<W: Word>(
     keys: &[W],
+    expected: usize,
     to: &mut impl Write,
     progress: impl FnMut(u64),
-    value: impl Fn(W) -> I + Sync,
+    push: impl Fn(W, &mut Vec<u8>) + Sync,
 ) -> io::Result<()> {
-    print::write(keys, 12, to, progress, |keys, lines| {
-        for &key in keys {
-            lines.extend_from_slice(itoa::Buffer::new().format(value(key)).as_bytes());
-            lines.push(b'\n');
-        }
-    })
+    print::write(keys, expected, to, progress, |keys, lines| keys.iter().for_each(|&key| push(key, lines)))
 }
 
-fn floats<W: Word, F: zmij::Float + Into<f64> + Copy>(
-    keys: &[W],
-    to: &mut impl Write,
-    progress: impl FnMut(u64),
-    value: impl Fn(W) -> F + Sync,
-) -> io::Result<()> {
-    print::write(keys, 20, to, progress, |keys, lines| {
-        keys.iter().for_each(|&key| push_float(value(key), lines));
-    })
+/// Appends an integer, and ends the line.
+pub(super) fn push_integer(integer: impl itoa::Integer, lines: &mut Vec<u8>) {
+    lines.extend_from_slice(itoa::Buffer::new().format(integer).as_bytes());
+    lines.push(b'\n');
 }
 
 /// Appends a float with this number of digits after the point, and ends the line. It is the one nearest to such a decimal, which

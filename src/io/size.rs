@@ -56,11 +56,8 @@ fn value(number: &[u8], base: u128, power: u32) -> Option<Size> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let far = if exponent.starts_with('-') { -FAR } else { FAR };
     let exponent = exponent.parse().unwrap_or(far).clamp(-FAR, FAR);
-    let (sign, digits) = match mantissa.as_bytes() {
-        [b'-', ..] => (-1, &mantissa[1..]),
-        [b'+', ..] => (1, &mantissa[1..]),
-        _ => (1, mantissa),
-    };
+    let sign = if mantissa.starts_with('-') { -1 } else { 1 };
+    let digits = mantissa.trim_start_matches(['+', '-']);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let unit = base.pow(power);
     let held = |value: u128| (value <= MOST).then(|| sign * value.cast_signed());
@@ -139,17 +136,9 @@ fn integer_part(whole: &str, fraction: &str, exponent: i64, base: u128, power: u
     Some((value, after.iter().all(|&digit| digit == 0)))
 }
 
-/// A number that rises with the sizes, and stays away from the least and the greatest: that of an integer up to [`MOST`].
-pub(super) fn place(value: i128) -> u128 {
-    place_of_part(value, false)
-}
-
-/// The same of a decimal that was cut to this integer.
-pub(super) fn place_of_cut(value: i128) -> u128 {
-    place_of_part(value, true)
-}
-
-fn place_of_part(value: i128, is_cut: bool) -> u128 {
+/// A number that rises with the sizes, and stays away from the least and the greatest: that of an integer up to [`MOST`], or of
+/// a decimal that was cut to one.
+pub(super) fn place(value: i128, is_cut: bool) -> u128 {
     /// There is a place after each integer up to here, for decimals.
     const APART: u128 = 1 << 100;
     let size = value.unsigned_abs();
@@ -165,7 +154,7 @@ fn place_of_part(value: i128, is_cut: bool) -> u128 {
 pub(super) fn place_of_float(value: f64) -> u128 {
     let size = value.abs();
     if size >= FRACTIONS_END as f64 && size <= MOST as f64 {
-        return place(value as i128);
+        return place(value as i128, false);
     }
     let bits = u128::from(size.to_bits());
     let code = if size > MOST as f64 { MOST + (1 << 101) + bits } else { bits };
@@ -265,6 +254,7 @@ mod tests {
 
     #[test]
     fn places_rise_with_sizes() {
+        let [place, place_of_cut] = [|value| place(value, false), |value| place(value, true)];
         let most = MOST.cast_signed();
         let apart =
             [1 << 52, 1 << 99, (1 << 100) - 1].map(|size| [place(size), place_of_cut(size), place(size + 1)]);

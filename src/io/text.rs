@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use self::integers::{Integers, NotInteger};
-use super::csv;
+use super::csv::{self, Fields};
 use super::infer::{Conflict, Inference, Span, Spot};
 use super::number::{PerLine, Tokens, token_at};
 use super::records::{Print, Records};
@@ -137,26 +137,12 @@ pub(super) fn piece_size(text: usize) -> usize {
     }
 }
 
-/// A range of text in pieces of whole lines, each of about this many bytes.
-pub(super) fn pieces(bytes: &[u8], range: Range<usize>, size: usize) -> Vec<Range<usize>> {
-    let mut pieces = Vec::new();
-    let mut start = range.start;
-    while start < range.end {
-        let earliest = (start + size).min(range.end);
-        let newline = memchr::memchr(b'\n', &bytes[earliest..range.end]);
-        let end = newline.map_or(range.end, |newline| earliest + newline + 1);
-        pieces.push(start..end);
-        start = end;
-    }
-    pieces
-}
-
 /// The text of all inputs in pieces for all cores, and whether a piece begins in a line after a token.
 fn pieces_of(text: &Text) -> Vec<(Range<usize>, bool)> {
     let size = piece_size(text.bytes.len());
     let of_part = |part: &Part| {
         let (first, begun) = (part.range.start, part.before.is_some_and(|before| before.begun));
-        let pieces = pieces(&text.bytes, part.range.clone(), size).into_iter();
+        let pieces = csv::pieces(&text.bytes, part.range.clone(), Fields::Tokens, size).into_iter();
         pieces.map(move |piece| (piece.clone(), begun && piece.start == first))
     };
     text.parts.iter().flat_map(of_part).collect()

@@ -106,14 +106,14 @@ impl Column {
     fn push_short(&mut self, tokens: &mut Tokens, mut keep: impl FnMut(usize, usize)) {
         // All of these are exact in f64.
         const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
-        let (asked, descending) = (self.inference.asked(), self.rules.descending);
+        let (asked, descending) = (self.inference.asked, self.rules.descending);
         if self.inference.float().is_some() || !self.inference.has_number() {
             return;
         }
         // Where others are no floats, most are not short.
         let keys::Column::High(words) = &mut self.words else { return };
         // A first negative one is noted elsewhere.
-        let least = if asked.is_some() || self.inference.span().least < 0 { -EXACT } else { 0 };
+        let least = if asked.is_some() || self.inference.span.least < 0 { -EXACT } else { 0 };
         let [least, greatest] = asked.map_or([least.into(), EXACT.into()], |asked| limits(asked).into());
         let [least, greatest] =
             [least, greatest].map(|limit: i128| limit.clamp((-EXACT).into(), EXACT.into()) as i64);

@@ -85,11 +85,6 @@ impl Fields {
         !matches!(self, Self::Quoted(_))
     }
 
-    /// Whether quotes mean something.
-    pub(in crate::io) fn are_quoted(self) -> bool {
-        !self.are_of_lines()
-    }
-
     /// What ends a row.
     #[inline]
     pub(crate) fn line_end(self) -> LineEnd {
@@ -99,20 +94,16 @@ impl Fields {
         }
     }
 
-    /// The byte to write between key fields, as [`Dialect::of_keys`] has it.
-    pub(super) fn separator(self) -> u8 {
-        match self {
-            Self::Quoted(byte) | Self::Split(byte, _) => byte,
-            Self::Blanks(_) | Self::Tokens => b'\t',
-        }
-    }
-
     /// The whole line that begins at `start`, where it is one that begins with `#`: under a key of a number it is no number,
     /// whatever its fields are.
     #[inline]
     pub(in crate::io) fn comment(self, bytes: &[u8], start: usize) -> Option<Range<usize>> {
         // Where it separates fields, it is no comment.
-        let has_comments = matches!(self, Self::Blanks(_) | Self::Split(..)) && self.separator() != b'#';
+        let has_comments = match self {
+            Self::Blanks(_) => true,
+            Self::Split(byte, _) => byte != b'#',
+            Self::Quoted(_) | Self::Tokens => false,
+        };
         if bytes.get(start) != Some(&b'#') || !has_comments {
             return None;
         }
@@ -178,8 +169,8 @@ impl Fields {
                     }
                     (at, end)
                 }
-                Self::Tokens if number > 0 => return number,
-                Self::Tokens => (at, bytes.len()),
+                // A token is the whole of it.
+                Self::Tokens => return number,
                 Self::Split(byte, _) | Self::Quoted(byte) => {
                     if at > bytes.len() {
                         return number;

@@ -6,7 +6,6 @@ use super::{By, Dialect};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
 use crate::io::source::LineEnd;
-use crate::order::KeyOrder;
 
 /// A column found by name or number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,11 +18,6 @@ pub(in crate::io) struct Found {
 }
 
 impl Found {
-    /// The only key of text.
-    pub(super) fn of_tokens(order: KeyOrder) -> Self {
-        Self { index: 0, name: "1".to_owned(), descending: order.descending }
-    }
-
     /// The form in messages.
     pub(in crate::io) fn shown(&self) -> String {
         quoted(&self.name)
@@ -87,7 +81,7 @@ impl Header {
     ) -> Result<(usize, Self), &'static str> {
         let (mut names, mut cr) = (Names::default(), false);
         let are_lines = dialect.fields.are_of_lines();
-        let read = for_each_field(bytes, start, dialect.fields, |_, field| {
+        let read = for_each_field(bytes, start, dialect.fields, usize::MAX, |_, field| {
             let field = &bytes[field];
             cr |= !are_lines && has_lone_cr(field);
             names.push(&if are_lines { field.into() } else { unquoted(field) });
@@ -279,6 +273,7 @@ fn direction(word: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::io::csv::Fields;
+    use crate::order::KeyOrder;
 
     fn found(header: &str, key: &str) -> Result<(usize, bool), Error> {
         let dialect = Dialect { fields: Fields::Quoted(b','), header: true, comments: false };

@@ -10,234 +10,61 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2, memrchr};
 
-use super::By;
 use super::dialect::{Dialect, Fields};
-use crate::io::counts::Counts;
-use crate::io::infer::is_valid;
-use crate::io::number::{ends_line, is_space, token_at};
 use crate::io::source::{LineEnd, MARK};
-use crate::key::ElementType;
-use crate::order::KeyOrder;
 use crate::parallel;
 
 pub(super) const QUOTE: u8 = b'"';
 
-/// The progress through a row that may be only partly in memory.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::io) struct Row {
-    /// The offset to continue at.
-    at: usize,
-    /// The offset and the number of the current field.
-    begin: usize,
-    number: usize,
-    /// Whether `at` is between quotes.
-    quoted: bool,
-}
-
-impl Row {
-    /// A row at `start`, before reading any of it.
-    #[inline]
-    pub(in crate::io) fn new(start: usize) -> Self {
-        Self { at: start, begin: start, number: 0, quoted: false }
-    }
-
-    /// Continues through a token of text, or what is between tokens: white space, or a comment. Returns where it ends and
-    /// which of these it is, or `None` if it needs more bytes to continue.
-    #[inline]
-    fn token(&mut self, bytes: &[u8]) -> Option<(usize, Line)> {
-        let first = *bytes.get(self.begin)?;
-        if is_space(first) {
-            // Not beyond the end of a line, where pieces for other cores begin.
-            let is_last = |&byte: &u8| byte == b'\n' || !is_space(byte);
-            let length = bytes[self.begin..].iter().position(is_last);
-            let end = length.map_or(bytes.len(), |length| self.begin + length);
-            return Some((end + usize::from(bytes.get(end) == Some(&b'\n')), Line::Blank));
-        }
-        let is_comment = first == b'#' && self.is_at_line_start(bytes);
-        let ends = |&byte: &u8| if is_comment { ends_line(byte) } else { is_space(byte) };
-        let length = bytes[self.at..].iter().position(ends);
-        self.at = length.map_or(bytes.len(), |length| self.at + length);
-        length.map(|_| (self.at, if is_comment { Line::Blank } else { Line::Row }))
-    }
-
-    /// Whether the row begins a line, too. A byte order mark ends no token, so that what follows one begins an input.
-    fn is_at_line_start(&self, bytes: &[u8]) -> bool {
-        let before = &bytes[..self.begin];
-        before.last().is_none_or(|&last| ends_line(last)) || before.ends_with(MARK)
-    }
-
-    /// Continues through the row, passing each field's number and range to `field`; of a line only the first `most` of them.
-    /// Returns where the next row begins and the number of fields, or `None` if the row needs more bytes to continue.
-    #[inline]
-    pub(in crate::io) fn for_each_field(
-        &mut self,
-        bytes: &[u8],
-        fields: Fields,
-        most: usize,
-        mut field: impl FnMut(usize, Range<usize>),
-    ) -> Option<(usize, usize)> {
-        let Fields::Quoted(delimiter) = fields else {
-            if fields.are_tokens() {
-                let (end, _) = self.token(bytes)?;
-                return Some((end, fields.of_line(bytes, self.begin..end, most, field)));
-            }
-            let line_end = fields.line_end();
-            let Some(length) = memchr(line_end.byte(), &bytes[self.at..]) else {
-                self.at = bytes.len();
-                return None;
-            };
-            let at = self.at + length;
-            let is_after_cr = at > self.begin && bytes[at - 1] == b'\r' && line_end == LineEnd::Lf;
-            let end = if is_after_cr { at - 1 } else { at };
-            return Some((at + 1, fields.of_line(bytes, self.begin..end, most, field)));
-        };
-        loop {
-            if self.quoted || self.at == self.begin && bytes.get(self.at) == Some(&QUOTE) {
-                self.pass_quotes(bytes)?;
-            }
-            let Some(length) = memchr2(delimiter, b'\n', &bytes[self.at..]) else {
-                self.at = bytes.len();
-                return None;
-            };
-            let (begin, at) = (self.begin, self.at + length);
-            if bytes[at] == b'\n' {
-                let end = if at > begin && bytes[at - 1] == b'\r' { at - 1 } else { at };
-                field(self.number, begin..end);
-                return Some((at + 1, self.number + 1));
-            }
-            field(self.number, begin..at);
-            (self.at, self.begin, self.number) = (at + 1, at + 1, self.number + 1);
-        }
-    }
-
-    /// Continues after the closing quote.
-    fn pass_quotes(&mut self, bytes: &[u8]) -> Option<()> {
-        if !std::mem::replace(&mut self.quoted, true) {
-            self.at += 1;
-        }
-        loop {
-            let Some(quote) = memchr(QUOTE, &bytes[self.at..]) else {
-                self.at = bytes.len();
-                return None;
-            };
-            self.at += quote;
-            if *bytes.get(self.at + 1)? != QUOTE {
-                break;
-            }
-            self.at += 2;
-        }
-        self.at += 1;
-        self.quoted = false;
-        Some(())
-    }
-}
-
-/// Reads the row at `start`, as [`Row::for_each_field`] does, with all its fields.
+/// Passes the number and the range of each field of the row at `start` to `field`; of a line only of the first `most`. Returns
+/// where the next row begins and the number of fields, or `None` if the row has no end here.
 #[inline]
 pub(super) fn for_each_field(
     bytes: &[u8],
     start: usize,
     fields: Fields,
-    field: impl FnMut(usize, Range<usize>),
+    most: usize,
+    mut field: impl FnMut(usize, Range<usize>),
 ) -> Option<(usize, usize)> {
-    Row::new(start).for_each_field(bytes, fields, usize::MAX, field)
-}
-
-/// The rules of a table's rows, as far as the columns are known.
-pub(in crate::io) struct RowReader {
-    pub(in crate::io) fields: Fields,
-    /// The number of columns of a table. If it is 1, blank lines are rows.
-    columns: usize,
-    /// The key of each column, up to the last key column.
-    key_of: Vec<Option<usize>>,
-    /// The requested type.
-    asked: Option<ElementType>,
-    rules: KeyOrder,
-}
-
-/// A line of a table.
-pub(in crate::io) enum Line {
-    Row,
-    /// A row with an invalid key field, by rules that leave it out.
-    LeftOut,
-    /// No row.
-    Blank,
-}
-
-impl RowReader {
-    pub(in crate::io) fn new(fields: Fields, columns: usize, key_of: Vec<Option<usize>>, by: &By) -> Self {
-        Self { fields, columns, key_of, asked: by.element, rules: by.order }
+    let Fields::Quoted(delimiter) = fields else {
+        let line_end = fields.line_end();
+        let at = start + memchr(line_end.byte(), &bytes[start..])?;
+        let is_after_cr = at > start && bytes[at - 1] == b'\r' && line_end == LineEnd::Lf;
+        let line = start..at - usize::from(is_after_cr);
+        return Some((at + 1, fields.of_line(bytes, line, most, field)));
+    };
+    let (mut begin, mut number) = (start, 0);
+    loop {
+        let from = if bytes.get(begin) == Some(&QUOTE) { after_quotes(bytes, begin)? } else { begin };
+        let at = from + memchr2(delimiter, b'\n', &bytes[from..])?;
+        if bytes[at] == b'\n' {
+            let end = if at > begin && bytes[at - 1] == b'\r' { at - 1 } else { at };
+            field(number, begin..end);
+            return Some((at + 1, number + 1));
+        }
+        field(number, begin..at);
+        (begin, number) = (at + 1, number + 1);
     }
+}
 
-    /// Reads the line where `row` began, or the token, with the ranges of its key fields, and counts it if it is left out; a
-    /// key field that a line lacks is empty. Returns where the next line begins, or `None` if this one needs more bytes.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the number of fields.
-    #[inline]
-    pub(in crate::io) fn read(
-        &self,
-        row: &mut Row,
-        bytes: &[u8],
-        fields: &mut [Range<usize>],
-        counts: &mut Counts,
-    ) -> Result<Option<(usize, Line)>, String> {
-        let are_lines = self.fields.are_of_lines();
-        if self.fields.are_tokens() {
-            let found = row.token(bytes);
-            if matches!(found, Some((_, Line::Blank))) && bytes[row.begin] == b'#' {
-                counts.comments += 1;
-            }
-            fields.fill(row.begin..row.at);
-            return Ok(found);
+/// After the quote that closes the one at `quote`; `None` if that or the byte after it is not here.
+#[inline]
+fn after_quotes(bytes: &[u8], quote: usize) -> Option<usize> {
+    let mut at = quote + 1;
+    loop {
+        at += memchr(QUOTE, &bytes[at..])? + 1;
+        if *bytes.get(at)? != QUOTE {
+            return Some(at);
         }
-        if are_lines {
-            fields.fill(0..0);
-        } else if self.columns != 1 && row.number == 0 {
-            let blank = line_end(&bytes[row.begin..]);
-            if blank > 0 {
-                counts.blank += 1;
-                return Ok(Some((row.begin + blank, Line::Blank)));
-            }
-        }
-        let read = row.for_each_field(bytes, self.fields, self.key_of.len(), |column, field| {
-            if let Some(&Some(key)) = self.key_of.get(column) {
-                fields[key] = field;
-            }
-        });
-        let Some((next, count)) = read else { return Ok(None) };
-        if let Some(comment) = self.fields.comment(bytes, row.begin) {
-            fields.fill(comment);
-        }
-        if self.columns != count && !are_lines {
-            let fields = if count == 1 { "field" } else { "fields" };
-            return Err(format!("{count} {fields} where the first row has {}", self.columns));
-        }
-        if self.rules.skips_invalid() {
-            let is_invalid = |field: &&Range<usize>| {
-                let value = self.fields.value(&bytes[(*field).clone()]);
-                !value.is_empty() && !is_valid(&value, self.asked, self.rules)
-            };
-            let invalid = fields.iter().filter(is_invalid).count() as u64;
-            if invalid > 0 {
-                counts.invalid += invalid;
-                counts.skipped += 1;
-                return Ok(Some((next, Line::LeftOut)));
-            }
-        }
-        Ok(Some((next, Line::Row)))
+        at += 1;
     }
 }
 
 /// Whether a field has a CR outside quotes that is not part of a line end.
 pub(super) fn has_lone_cr(field: &[u8]) -> bool {
-    let mut row = Row::new(0);
-    if field.first() == Some(&QUOTE) && row.pass_quotes(field).is_none() {
-        return false;
-    }
+    let quoted = if field.first() == Some(&QUOTE) { after_quotes(field, 0) } else { Some(0) };
+    let Some(after) = quoted.map(|quoted| &field[quoted..]) else { return false };
     // Several before an LF, as some programs write, count as a line end.
-    let after = &field[row.at..];
     let ends = after.iter().rev().take_while(|&&byte| byte == b'\r').count();
     memchr(b'\r', &after[..after.len() - ends]).is_some()
 }
@@ -246,16 +73,10 @@ pub(super) fn has_lone_cr(field: &[u8]) -> bool {
 pub(super) const LONE_CR: &str =
     "lines seem to end in CR alone, which ends no row; tr '\\r' '\\n' makes it LF";
 
-/// The end of the row at `start`, including its line end, which tokens have none of.
+/// The end of the row at `start`, including its line end.
 #[inline]
-pub(super) fn end_of_row(bytes: &[u8], start: usize, fields: Fields, quotes: bool) -> Option<usize> {
-    if quotes && fields.are_quoted() {
-        for_each_field(bytes, start, fields, |_, _| {}).map(|(next, _)| next)
-    } else if fields.are_tokens() {
-        Some(start + token_at(bytes, start).len())
-    } else {
-        memchr(fields.line_end().byte(), &bytes[start..]).map(|end| start + end + 1)
-    }
+pub(super) fn end_of_row(bytes: &[u8], start: usize, fields: Fields) -> Option<usize> {
+    for_each_field(bytes, start, fields, 0, |_, _| {}).map(|(next, _)| next)
 }
 
 /// The content of a field, without its quotes.
@@ -317,9 +138,7 @@ pub(in crate::io) fn end_of_rows(bytes: &[u8], fields: Fields, is_beginning: boo
         return memrchr(fields.line_end().byte(), bytes).map(|end| end + 1);
     }
     let start = if is_beginning && bytes.starts_with(MARK) { MARK.len() } else { 0 };
-    let ends = std::iter::successors(end_of_row(bytes, start, fields, true), |&end| {
-        end_of_row(bytes, end, fields, true)
-    });
+    let ends = std::iter::successors(end_of_row(bytes, start, fields), |&end| end_of_row(bytes, end, fields));
     ends.last()
 }
 
@@ -329,10 +148,10 @@ pub(in crate::io) fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<
     let fields = dialect.fields;
     let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
     start = dialect.after_comments(bytes, start)?.0;
-    while fields.are_quoted() && line_end(&bytes[start..]) > 0 {
+    while !fields.are_of_lines() && line_end(&bytes[start..]) > 0 {
         start += line_end(&bytes[start..]);
     }
-    end_of_row(bytes, start, fields, true)
+    end_of_row(bytes, start, fields)
 }
 
 /// Probable row boundaries to cut the table at, about every `size` bytes, the first at the beginning of the
@@ -389,7 +208,7 @@ mod tests {
 
     fn fields(bytes: &[u8], start: usize) -> Option<(usize, Vec<&[u8]>)> {
         let mut fields = Vec::new();
-        let (next, count) = for_each_field(bytes, start, COMMAS, |number, range| {
+        let (next, count) = for_each_field(bytes, start, COMMAS, usize::MAX, |number, range| {
             assert_eq!(number, fields.len());
             fields.push(&bytes[range]);
         })?;
@@ -441,18 +260,6 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2048))]
 
         #[test]
-        fn rows_that_come_in_pieces_are_the_same(row in "[ab5,\"\r\n]{0,40}", piece in 1..9_usize) {
-            let bytes = row.as_bytes();
-            let mut whole = Vec::new();
-            let expected = for_each_field(bytes, 0, COMMAS, |_, field| whole.push(field));
-            let (mut fields, mut state, mut read) = (Vec::new(), Row::new(0), None);
-            for end in (0..bytes.len()).step_by(piece).chain([bytes.len()]) {
-                read = read.or_else(|| state.for_each_field(&bytes[..end], COMMAS, usize::MAX, |_, field| fields.push(field)));
-            }
-            prop_assert_eq!((read, fields), (expected, whole));
-        }
-
-        #[test]
         fn fields_are_those_of_the_csv_crate(
             rows in prop::collection::vec(
                 prop::collection::vec("[ab5 ]{1,3}\"?|\"([ab5,\n\r]|\"\"){0,6}\"[a]?", 1..5),
@@ -465,7 +272,7 @@ mod tests {
             let (mut at, mut read) = (0, Vec::new());
             while at < bytes.len() {
                 let (next, row) = fields(bytes, at).expect("all quotes are closed");
-                prop_assert_eq!(end_of_row(bytes, at, COMMAS, true), Some(next));
+                prop_assert_eq!(end_of_row(bytes, at, COMMAS), Some(next));
                 read.push(row.into_iter().map(|field| unquoted(field).into_owned()).collect::<Vec<_>>());
                 at = next;
             }
@@ -480,7 +287,7 @@ mod tests {
             let table: String = rows.iter().map(|row| row.clone() + "\n").collect();
             let bytes = table.as_bytes();
             let mut starts = vec![0];
-            while let Some(next) = end_of_row(bytes, starts[starts.len() - 1], COMMAS, true) {
+            while let Some(next) = end_of_row(bytes, starts[starts.len() - 1], COMMAS) {
                 starts.push(next);
             }
             starts.pop();

@@ -19,6 +19,7 @@ use crate::io::csv::Known;
 use crate::io::frames::{Form, Frame, RunReader};
 use crate::io::keys;
 use crate::io::output::Output;
+use crate::io::records::push_integer;
 use crate::key::ElementType;
 use crate::order::Selection;
 use crate::parallel;
@@ -494,8 +495,7 @@ fn merge_part<'a, K: Ord + Copy>(
                 keys::push_element(piece.keys.one(record), records.descending[0], element, to);
             }
             (Emit::Positions(None), _) => {
-                to.extend_from_slice(itoa::Buffer::new().format(piece.positions[record]).as_bytes());
-                to.push(b'\n');
+                push_integer(piece.positions[record], to);
             }
             (Emit::Positions(Some(element)), _) => {
                 to.extend_from_slice(&piece.positions[record].to_le_bytes()[..element.bytes()]);

@@ -351,7 +351,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::io::chunks::{Chunks, Form};
+    use crate::io::batch::Kind;
+    use crate::io::chunks::Chunks;
     use crate::io::csv;
     use crate::io::records::Print;
     use crate::io::text::{inference, parse_printed};
@@ -381,7 +382,7 @@ mod tests {
         }) else {
             return false;
         };
-        let whole = Chunks::new(&inputs, Form::Tokens(PerLine::Any), 1, &budget)
+        let whole = Chunks::new(&inputs, &Kind::Text(PerLine::Any), 1, &budget)
             .next(|_| {})
             .unwrap()
             .unwrap_or_default();
