@@ -11,6 +11,12 @@ pub fn grouped(number: impl std::fmt::Display) -> String {
     groups.join(",")
 }
 
+/// A number with a noun in the singular or in the plural.
+#[must_use]
+pub fn counted(number: u64, one: &str, more: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { more })
+}
+
 /// Three significant digits, or all before the point; at most three after it, and none of zero.
 #[must_use]
 pub fn short(number: f64) -> String {

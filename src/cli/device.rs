@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail};
 use gpusort::files::internal::{ChooseSorter, Chosen, Expected};
 use gpusort::unstable::cost::{self, Choice, Costs};
 use gpusort::unstable::gpu::{Gpu, adapters};
-use gpusort::unstable::human::{grouped, quoted};
+use gpusort::unstable::human::{counted, quoted};
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::parallel::{self, Meanwhile};
 use gpusort::unstable::plan::{RadixFrom, Shape};
@@ -215,8 +215,7 @@ impl Devices {
             (Wanted::Together(_) | Wanted::All, _) => return Ok("--device names them".to_owned()),
         }
         if n < cost::FEWEST {
-            let are = if n == 1 { "element is" } else { "elements are" };
-            return Err(format!("{} {are} too few for a GPU", grouped(n)));
+            return Err(counted(n, "element is", "elements are") + " too few for a GPU");
         }
         if self.selection.is_few(n) {
             return Err("the first few are found sooner than all are brought to a GPU".to_owned());

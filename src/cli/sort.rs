@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::bail;
 use gpusort::files::internal::{Job, To};
 use gpusort::files::{Phase, Progress as Done, Report};
-use gpusort::unstable::parallel;
+use gpusort::unstable::{human, parallel};
 
 use self::options::{TimingForm, TimingTo};
 use super::args::{self, CheckArgs, SortArgs};
@@ -158,7 +158,8 @@ impl Told {
             progress.note(&format!("the header is '{header}', a number; --no-header sorts it too"));
         }
         if report.counts.comments > 0 && self.replaces_input {
-            progress.note(&options::lost(report.counts.comments));
+            let were = human::counted(report.counts.comments, "comment was", "comments were");
+            progress.note(&format!("{were} left out; --comments keeps those at the top of a file"));
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use gpusort::files::{Counts, Report};
-use gpusort::unstable::human::{self, grouped, short};
+use gpusort::unstable::human::{self, counted, grouped, short};
 use gpusort::unstable::timing::{Device, milliseconds};
 use serde::Serialize;
 
@@ -244,8 +244,7 @@ impl fmt::Display for Timing {
         }
         write!(f, "; {} {}", self.algo, self.variant)?;
         if self.dispatches > 0 {
-            let passes = if self.dispatches == 1 { "pass" } else { "passes" };
-            write!(f, ", {} {passes}", grouped(self.dispatches))?;
+            write!(f, ", {}", counted(self.dispatches, "pass", "passes"))?;
         }
         let names = self.devices.iter().map(|device| &device.name[..]).collect::<Vec<_>>();
         write!(f, " on {}", names.join(" and "))?;
@@ -253,9 +252,8 @@ impl fmt::Display for Timing {
             write!(f, " ({}, {}), {} clock", self.device.backend, self.device.kind, self.clock)?;
         }
         if self.spilled_bytes > 0 {
-            let runs = if self.runs == 1 { "run" } else { "runs" };
-            let spilled = human::bytes(self.spilled_bytes);
-            write!(f, "; {} {runs} of {spilled} in temporary files", grouped(self.runs))?;
+            let runs = counted(self.runs as u64, "run", "runs");
+            write!(f, "; {runs} of {} in temporary files", human::bytes(self.spilled_bytes))?;
         }
         for (what, count) in self.left_out.told() {
             write!(f, "; {} {what}", grouped(count))?;

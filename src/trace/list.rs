@@ -1,7 +1,7 @@
 //! The passes as a table in characters, as wide as a terminal allows.
 
-use super::{Pass, Played, Trace, counted};
-use crate::human::{bytes, grouped, short, time};
+use super::{Pass, Played, Trace};
+use crate::human::{bytes, counted, grouped, short, time};
 use crate::plan::Dispatch;
 
 /// More dispatches than these are listed by rounds.

@@ -220,8 +220,3 @@ impl Trace {
         format!("{algorithm} {variant}, {n} {}{positions}{}", self.element, first.unwrap_or_default())
     }
 }
-
-/// A number with a noun in the singular or in the plural.
-fn counted(number: u64, one: &str, more: &str) -> String {
-    format!("{} {}", crate::human::grouped(number), if number == 1 { one } else { more })
-}

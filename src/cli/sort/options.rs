@@ -201,16 +201,6 @@ pub(super) fn replaces_input(args: &OrderArgs, output: Option<&Path>) -> bool {
     args.files.iter().filter_map(|file| canonical(file)).any(|input| input == output)
 }
 
-/// What is to be told of comments that are in no output, where an input was replaced.
-pub(super) fn lost(comments: u64) -> String {
-    let comments = if comments == 1 {
-        "1 comment was".to_owned()
-    } else {
-        format!("{} comments were", human::grouped(comments))
-    };
-    format!("{comments} left out; --comments keeps those at the top of a file")
-}
-
 /// Reads the names of the inputs, where a file has them.
 pub(in crate::cli) fn expand(order: &mut OrderArgs) -> anyhow::Result<()> {
     /// No system opens a longer path.
