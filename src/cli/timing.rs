@@ -6,7 +6,7 @@ use std::path::Path;
 use gpusort::files::{Counts, Report};
 use gpusort::unstable::human::{self, counted, grouped, short};
 use gpusort::unstable::timing::{Device, milliseconds};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// The timing and the properties of a sort.
 #[derive(Clone, Debug, Serialize)]
@@ -35,8 +35,13 @@ pub(super) struct Timing {
     pub(super) bytes_moved: u64,
     /// The clock that timed the sort: `gpu` or `host`.
     pub(super) clock: &'static str,
-    /// The phases, in milliseconds.
-    pub(super) ms: Phases,
+    /// The phases, in milliseconds. `device` overlaps with others: the device starts while the input is read, and the kernels
+    /// are made ready during the upload; so the phases may add up to more than `total`.
+    #[serde(serialize_with = "as_object")]
+    ms: Vec<(&'static str, f64)>,
+    /// From the start of the process's work to its end.
+    #[serde(skip)]
+    total: f64,
     /// Elements per second of the sort itself.
     pub(super) keys_per_s: f64,
     /// The number of sorted runs that were merged, in temporary files or in memory; none where all was sorted at once.
@@ -45,93 +50,23 @@ pub(super) struct Timing {
     pub(super) spilled_bytes: u64,
     /// The reason for this device and algorithm.
     pub(super) why: String,
-    /// Counts of left-out records and of nulls.
-    #[serde(flatten)]
-    pub(super) left_out: LeftOut,
+    /// Counts of left-out records by reason, and of nulls; none that are 0.
+    #[serde(flatten, serialize_with = "as_object")]
+    left_out: Vec<(&'static str, u64)>,
+    /// The same in words.
+    #[serde(skip)]
+    told: Vec<String>,
     /// Whether the type was assumed, as for `.bin`.
     #[serde(skip)]
     pub(super) type_assumed: bool,
 }
 
-/// Counts of left-out records by reason, and of nulls.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(super) struct LeftOut {
-    /// Records left out as repetitions of the key before them.
-    #[serde(skip_serializing_if = "is_none")]
-    pub(super) repeated: u64,
-    /// Records left out after the first few.
-    #[serde(skip_serializing_if = "is_none")]
-    pub(super) cut: u64,
-    /// NaN.
-    #[serde(skip_serializing_if = "is_none")]
-    nan: u64,
-    /// Empty fields.
-    #[serde(skip_serializing_if = "is_none")]
-    empty: u64,
-    /// Fields that are not numbers.
-    #[serde(skip_serializing_if = "is_none")]
-    invalid: u64,
-    /// Records left out because of an invalid field.
-    #[serde(skip_serializing_if = "is_none")]
-    skipped: u64,
-    /// Blank lines that are not rows.
-    #[serde(skip_serializing_if = "is_none")]
-    blank: u64,
-    /// Comments that are no records, and are not written.
-    #[serde(skip_serializing_if = "is_none")]
-    comments: u64,
-    /// Integers that the requested type of floats does not hold exactly.
-    #[serde(skip_serializing_if = "is_none")]
-    rounded: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn is_none(count: &u64) -> bool {
-    *count == 0
-}
-
-impl LeftOut {
-    /// The nonzero counts with their descriptions.
-    fn told(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        let Self { nan, empty, invalid, skipped, blank, comments, rounded, .. } = *self;
-        let plural = |count, one, more| (if count == 1 { one } else { more }, count);
-        let all = [
-            ("NaN", nan),
-            ("empty", empty),
-            ("invalid", invalid),
-            plural(skipped, "row skipped", "rows skipped"),
-            plural(blank, "blank line skipped", "blank lines skipped"),
-            plural(rounded, "integer rounded", "integers rounded"),
-            plural(comments, "comment left out", "comments left out"),
-            plural(self.repeated, "repeated key left out", "repeated keys left out"),
-            ("after the top left out", self.cut),
-        ];
-        all.into_iter().filter(|(_, count)| *count > 0)
-    }
-}
-
-/// The time of each phase in milliseconds. `device` overlaps with others: the device starts while the input
-/// is read, and the kernels are made ready during the upload; so the phases may add up to more than `total`.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(super) struct Phases {
-    /// Reading the input.
-    pub(super) read: f64,
-    /// Converting bytes to keys.
-    pub(super) parse: f64,
-    /// Starting the device and making the kernels ready.
-    pub(super) device: f64,
-    /// Transfer of the keys to the device.
-    pub(super) upload: f64,
-    /// The sort itself.
-    pub(super) sort: f64,
-    /// Transfer of the result back.
-    pub(super) download: f64,
-    /// Formatting and writing; where there are runs, writing these.
-    pub(super) write: f64,
-    /// Merging runs, and writing the result.
-    pub(super) merge: f64,
-    /// From the start of the process's work to its end.
-    pub(super) total: f64,
+/// Serialises names with what they have.
+fn as_object<S: Serializer, T: Copy + Serialize>(
+    all: &[(&'static str, T)],
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    to.collect_map(all.iter().copied())
 }
 
 impl Timing {
@@ -142,7 +77,35 @@ impl Timing {
         let seconds = sort.sort.time.as_secs_f64();
         let n = report.records as usize;
         let &Counts { nan, empty, invalid, skipped, blank, comments, rounded } = counts;
-        let (repeated, cut) = (report.repeated, report.cut);
+        // In the order in which they are told, with the words for one and for more.
+        let mut counts = vec![
+            ("nan", "NaN", "NaN", nan),
+            ("empty", "empty", "empty", empty),
+            ("invalid", "invalid", "invalid", invalid),
+            ("skipped", "row skipped", "rows skipped", skipped),
+            ("blank", "blank line skipped", "blank lines skipped", blank),
+            // Integers that the requested type of floats does not hold exactly.
+            ("rounded", "integer rounded", "integers rounded", rounded),
+            ("comments", "comment left out", "comments left out", comments),
+            ("repeated", "repeated key left out", "repeated keys left out", report.repeated),
+            ("cut", "after the top left out", "after the top left out", report.cut),
+        ];
+        counts.retain(|&(.., count)| count > 0);
+        let ms = [
+            ("read", phases.read),
+            // Converting bytes to keys.
+            ("parse", phases.parse),
+            // Starting the device and making the kernels ready.
+            ("device", sort.prepare + phases.device),
+            ("upload", sort.upload),
+            ("sort", sort.sort.time),
+            ("download", sort.download),
+            // Formatting and writing; where there are runs, writing these.
+            ("write", phases.write),
+            // Merging runs, and writing the result.
+            ("merge", sort.merge + phases.merge),
+            ("total", phases.total),
+        ];
         let mut why = sort.why.iter().fold(why, |why, chosen| why + "; " + chosen);
         if type_assumed {
             why.push_str("; the type is assumed");
@@ -159,22 +122,14 @@ impl Timing {
             dispatches: sort.dispatches,
             bytes_moved: sort.bytes_moved,
             clock: sort.sort.clock.name(),
-            ms: Phases {
-                read: milliseconds(phases.read),
-                parse: milliseconds(phases.parse),
-                device: milliseconds(sort.prepare + phases.device),
-                upload: milliseconds(sort.upload),
-                sort: milliseconds(sort.sort.time),
-                download: milliseconds(sort.download),
-                write: milliseconds(phases.write),
-                merge: milliseconds(sort.merge + phases.merge),
-                total: milliseconds(phases.total),
-            },
+            ms: ms.map(|(name, time)| (name, milliseconds(time))).into(),
+            total: milliseconds(phases.total),
             keys_per_s: if seconds > 0.0 { (n as f64 / seconds).round() } else { 0.0 },
             runs: if report.runs > 0 { report.runs } else { sort.shares },
             spilled_bytes: report.spilled_bytes,
             why,
-            left_out: LeftOut { repeated, cut, nan, empty, invalid, skipped, blank, comments, rounded },
+            left_out: counts.iter().map(|&(name, .., count)| (name, count)).collect(),
+            told: counts.iter().map(|&(_, one, more, count)| counted(count, one, more)).collect(),
             type_assumed,
         }
     }
@@ -196,19 +151,18 @@ impl Timing {
             devices => format!("{} GPUs", devices.len()),
         };
         let file = self.file.as_ref().map(|file| format!("{}: ", human::cut(file, COLUMNS - REST)));
-        let time = human::time(self.ms.total);
+        let time = human::time(self.total);
         let mut line = file.unwrap_or_default();
         line.push_str(&format!("{} {} in {time} on {device}", self.did(), grouped(self.n)));
         let assumed = self.type_assumed.then(|| format!("{} is assumed", self.element));
-        let counts = self.left_out.told().map(|(what, count)| format!("{} {what}", grouped(count)));
-        let mut told = assumed.into_iter().chain(counts).peekable();
+        let mut told = assumed.iter().chain(&self.told).peekable();
         while let Some(item) = told.next() {
             let after = if told.peek().is_some() { MORE.len() } else { 0 };
             if line.chars().count() + "; ".len() + item.len() + after > COLUMNS {
                 return line + MORE;
             }
             line.push_str("; ");
-            line.push_str(&item);
+            line.push_str(item);
         }
         line
     }
@@ -222,24 +176,14 @@ impl Timing {
 /// In full, on one line.
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ms = &self.ms;
         let assumed = if self.type_assumed { " (assumed)" } else { "" };
         if let Some(file) = &self.file {
             write!(f, "{}: ", human::path(Path::new(file)))?;
         }
         let did = self.did();
-        write!(f, "{did} {} {}{assumed} in {} ms: ", grouped(self.n), self.element, short(ms.total))?;
-        let phases = [
-            ("read", ms.read),
-            ("parse", ms.parse),
-            ("device", ms.device),
-            ("upload", ms.upload),
-            ("sort", ms.sort),
-            ("download", ms.download),
-            ("write", ms.write),
-            ("merge", ms.merge),
-        ];
-        for (number, (name, time)) in phases.iter().filter(|(_, time)| *time > 0.0).enumerate() {
+        write!(f, "{did} {} {}{assumed} in {} ms: ", grouped(self.n), self.element, short(self.total))?;
+        let phases = self.ms.iter().filter(|(name, time)| *name != "total" && *time > 0.0);
+        for (number, (name, time)) in phases.enumerate() {
             write!(f, "{}{name} {}", if number > 0 { ", " } else { "" }, short(*time))?;
         }
         write!(f, "; {} {}", self.algo, self.variant)?;
@@ -255,9 +199,7 @@ impl fmt::Display for Timing {
             let runs = counted(self.runs as u64, "run", "runs");
             write!(f, "; {runs} of {} in temporary files", human::bytes(self.spilled_bytes))?;
         }
-        for (what, count) in self.left_out.told() {
-            write!(f, "; {} {what}", grouped(count))?;
-        }
+        self.told.iter().try_for_each(|told| write!(f, "; {told}"))?;
         write!(f, "; {}", self.why)
     }
 }
