@@ -23,54 +23,26 @@ struct Line {
 }
 
 const COLUMNS: [Column; 12] = [
-    Column { heading: "pass", numbers: true, less: 0, cell: |line| line.numbers.clone() },
-    Column { heading: "kernel", numbers: false, less: 7, cell: |line| line.pass.kernel.to_owned() },
-    Column { heading: "what it does", numbers: false, less: 0, cell: |line| line.pass.what.clone() },
-    Column { heading: "steps", numbers: true, less: 5, cell: |line| none_if_0(line.pass.steps as u64) },
-    Column {
-        heading: "tile",
-        numbers: true,
-        less: 4,
-        cell: |line| line.pass.tile.map(grouped).unwrap_or_default(),
-    },
-    Column {
-        heading: "held in",
-        numbers: false,
-        less: 2,
-        cell: |line| line.pass.held_in.unwrap_or_default().to_owned(),
-    },
-    Column {
-        heading: "workgroup memory",
-        numbers: true,
-        less: 1,
-        cell: |line| {
-            if line.pass.workgroup_bytes == 0 { String::new() } else { bytes(line.pass.workgroup_bytes) }
-        },
-    },
-    Column { heading: "workgroups", numbers: true, less: 8, cell: |line| grouped(line.pass.workgroups) },
-    Column { heading: "invocations", numbers: true, less: 3, cell: |line| grouped(line.pass.invocations) },
-    Column {
-        heading: "moved",
-        numbers: true,
-        less: 0,
-        cell: |line| bytes(line.pass.bytes_moved * line.times),
-    },
-    Column {
-        heading: "time",
-        numbers: true,
-        less: 0,
-        cell: |line| line.pass.ms.map(time).unwrap_or_default(),
-    },
-    Column {
-        heading: "of copy",
-        numbers: true,
-        less: 0,
-        cell: |line| line.pass.part_of_copy.map(percent).unwrap_or_default(),
-    },
+    column("pass", true, 0, |line| line.numbers.clone()),
+    column("kernel", false, 7, |line| line.pass.kernel.to_owned()),
+    column("what it does", false, 0, |line| line.pass.what.clone()),
+    column("steps", true, 5, |line| none_if_0(line.pass.steps as u64, grouped)),
+    column("tile", true, 4, |line| line.pass.tile.map(grouped).unwrap_or_default()),
+    column("held in", false, 2, |line| line.pass.held_in.unwrap_or_default().to_owned()),
+    column("workgroup memory", true, 1, |line| none_if_0(line.pass.workgroup_bytes, bytes)),
+    column("workgroups", true, 8, |line| grouped(line.pass.workgroups)),
+    column("invocations", true, 3, |line| grouped(line.pass.invocations)),
+    column("moved", true, 0, |line| bytes(line.pass.bytes_moved * line.times)),
+    column("time", true, 0, |line| line.pass.ms.map(time).unwrap_or_default()),
+    column("of copy", true, 0, |line| line.pass.part_of_copy.map(percent).unwrap_or_default()),
 ];
 
-fn none_if_0(number: u64) -> String {
-    if number == 0 { String::new() } else { grouped(number) }
+const fn column(heading: &'static str, numbers: bool, less: u8, cell: fn(&Line) -> String) -> Column {
+    Column { heading, numbers, less, cell }
+}
+
+fn none_if_0(number: u64, shown: fn(u64) -> String) -> String {
+    if number == 0 { String::new() } else { shown(number) }
 }
 
 /// A share of the speed of a copy.
