@@ -641,7 +641,7 @@ const HOW: &str = "How and where";
 const TOLD: &str = "What is told";
 
 /// The inputs, and the order of their records.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(super) struct OrderArgs {
     /// Files that are one input together; none or - is standard input
     #[arg(value_name = "FILE")]
@@ -729,35 +729,6 @@ pub(super) struct OrderArgs {
     pub(super) sizes: bool,
 }
 
-impl OrderArgs {
-    /// Numbers in these files, in rising order.
-    pub(super) fn of(files: Vec<PathBuf>, from: OrAuto<Format>, element: Option<ElementType>) -> Self {
-        Self {
-            files,
-            files0_from: None,
-            from,
-            element: element.map_or(TypeArg::Auto, TypeArg::Element),
-            header: false,
-            comments: false,
-            no_header: false,
-            delimiter: None,
-            zero_terminated: false,
-            leading: false,
-            key: Vec::new(),
-            reverse: false,
-            unique: false,
-            nan: Nulls::Last,
-            empty: None,
-            invalid: None,
-            sizes: false,
-            numeric_sort: false,
-            general_numeric_sort: false,
-            ignore_leading_blanks: false,
-            stable: false,
-        }
-    }
-}
-
 /// Formats that are written by their names; lines come out as lines in any case.
 const WRITTEN: [Format; 5] = [Format::Text, Format::Binary, Format::Csv, Format::Tsv, Format::Npy];
 
@@ -810,8 +781,9 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 /// `--type`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TypeArg {
+    #[default]
     Auto,
     Element(ElementType),
     /// Times or sizes, in text.

@@ -19,7 +19,7 @@ use gpusort::unstable::trace::{
 };
 use gpusort::unstable::words::Words;
 
-use super::args::{OrderArgs, TraceArgs};
+use super::args::{OrderArgs, TraceArgs, TypeArg};
 use super::bench::{check_place, has_colours};
 use super::device::Device;
 use super::format::{check_picture, unless_stdout};
@@ -318,8 +318,8 @@ fn elements(args: TraceArgs) -> anyhow::Result<Elements> {
         ensure!(!is_given, "{option} is about elements that are made, and a file is given");
     }
     let name = human::path(&args.files[0]);
-    let mut order = OrderArgs::of(args.files, args.from, args.element);
-    options::expand(&mut order)?;
+    let element = args.element.map_or(TypeArg::Auto, TypeArg::Element);
+    let order = OrderArgs { files: args.files, from: args.from, element, ..OrderArgs::default() };
     let job = Sort::new().options(options::of(&order)?.of_numbers()).resolve(None)?;
     ensure!(!job.has_rows(), "{name}: a table; trace takes numbers alone, in text, binary or .npy");
     let too_much =
