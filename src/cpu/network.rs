@@ -10,7 +10,7 @@
 //! ```
 
 use super::{Item, step};
-use crate::plan::{Extras, Kernel, Plan};
+use crate::plan::{Dispatch, Extras, Kernel, Plan};
 
 /// Performs a plan for [`Limits::CPU`](crate::Limits::CPU), whose kernels perform steps on the whole array or in tiles, calling
 /// `progress` after each dispatch with the number done so far. As [`perform`] does, but without the twins of all kernels,
@@ -29,7 +29,7 @@ pub(crate) fn perform_steps<T: Item>(plan: &Plan, elements: &mut [T], mut progre
             None => step::perform(&steps, part),
         }
     };
-    each_dispatch(plan, elements, steps, |done, _| progress(done));
+    each_dispatch(plan, elements, steps, |done, _, _| progress(done));
 }
 
 /// Performs `plan` on `elements`, calling `progress` after each dispatch with the number done so far.
@@ -62,22 +62,27 @@ pub fn perform_with_padding<T: Item>(
 ) -> Extras {
     assert_eq!(plan.n() as usize, elements.len(), "the plan is for another size");
     if plan.room() == plan.n() {
-        return perform_in_place(plan, elements, last, |done, _| progress(done));
+        return perform_in_place(plan, elements, last, |done, _, _| progress(done));
     }
     let mut padded = elements.to_vec();
     padded.resize(plan.room() as usize, last);
-    let extras = perform_in_place(plan, &mut padded, last, |done, _| progress(done));
+    let extras = perform_in_place(plan, &mut padded, last, |done, _, _| progress(done));
     elements.copy_from_slice(&padded[..elements.len()]);
     extras
 }
 
 /// The same on an array with room for all that the plan accesses, calling `watch` after each dispatch with the number done so
-/// far and the array as that dispatch leaves it.
+/// far, that dispatch and the array as it leaves it.
 ///
 /// # Panics
 ///
 /// When the array has no room.
-pub fn watch<T: Item>(plan: &Plan, array: &mut [T], last: T, watch: impl FnMut(u64, &[T])) -> Extras {
+pub fn watch<T: Item>(
+    plan: &Plan,
+    array: &mut [T],
+    last: T,
+    watch: impl FnMut(u64, &Dispatch, &[T]),
+) -> Extras {
     assert!(array.len() >= plan.room().max(plan.other_room()) as usize, "the plan is for a larger array");
     perform_in_place(plan, array, last, watch)
 }
@@ -86,7 +91,7 @@ fn perform_in_place<T: Item>(
     plan: &Plan,
     elements: &mut [T],
     last: T,
-    watch: impl FnMut(u64, &[T]),
+    watch: impl FnMut(u64, &Dispatch, &[T]),
 ) -> Extras {
     let mut extras = Extras::new();
     each_dispatch(plan, elements, |kernel, part| kernel.perform(part, &mut extras, last), watch);
@@ -98,12 +103,12 @@ fn each_dispatch<T: Item>(
     plan: &Plan,
     elements: &mut [T],
     mut perform: impl FnMut(Kernel, &mut [T]),
-    mut watch: impl FnMut(u64, &[T]),
+    mut watch: impl FnMut(u64, &Dispatch, &[T]),
 ) {
     for (done, dispatch) in (1..).zip(plan.dispatches()) {
         let part = &mut elements[dispatch.first() as usize..][..dispatch.count() as usize];
         perform(dispatch.kernel(), part);
-        watch(done, elements);
+        watch(done, dispatch, elements);
         // Checked rarely, since a check costs as much as a phase.
         if plan.ends_early() && done % 64 == 0 && elements.is_sorted() {
             break;

@@ -157,7 +157,7 @@ mod tests {
                     }
                 };
                 check(0, &input);
-                network::watch(&plan(n), &mut input.clone(), u32::MAX, check);
+                network::watch(&plan(n), &mut input.clone(), u32::MAX, |done, _, after| check(done, after));
                 // The check must be able to fail: of another phase the numbers are others.
                 assert!(n < 8 || from == 0 || wrong > 0);
             }
@@ -171,7 +171,7 @@ mod tests {
         let mut drawn = Heat::new(&plan, &input);
         add_rows(&mut drawn, &input, n as u64);
         let mut played = Heat::new(&plan, &input);
-        network::watch(&plan, &mut input.clone(), u32::MAX, |done, after| {
+        network::watch(&plan, &mut input.clone(), u32::MAX, |done, _, after| {
             played.take(done, after, None, None);
         });
         played.end(n as u64);

@@ -131,15 +131,11 @@ impl Played {
     fn play<T: Item>(&mut self, plan: &Plan, mut items: Vec<T>, last: T, rank: impl Fn(T) -> u32) {
         let n = items.len();
         items.resize(plan.room().max(plan.other_room()) as usize, last);
-        let dispatches: Vec<&Dispatch> = plan.distinct_dispatches().collect();
-        // Repetitions are those of a round; few plans have any.
-        let at = Places::new(plan);
         let mut before: Vec<u32> = items.iter().map(|&item| rank(item)).collect();
         before.truncate(n);
         let mut live = n;
         let sorted = std::mem::take(&mut self.sorted);
-        network::watch(plan, &mut items, last, |done, items| {
-            let dispatch = dispatches[at.of(done - 1)];
+        network::watch(plan, &mut items, last, |done, dispatch, items| {
             let access = dispatch.access();
             let writes = access.writes as usize;
             live = if access.changes_sides { writes } else { live.max(writes) };
@@ -182,29 +178,6 @@ impl Played {
             _ => 0,
         };
         layers.map(swapped).sum()
-    }
-}
-
-/// Which of the distinct dispatches is the one of a number.
-struct Places(Vec<(u64, u64, u64)>);
-
-impl Places {
-    fn new(plan: &Plan) -> Self {
-        let mut rounds = Vec::new();
-        let (mut distinct, mut all) = (0, 0);
-        for (dispatches, times) in plan.rounds() {
-            let each = dispatches.len() as u64;
-            rounds.push((all, distinct, each));
-            distinct += each;
-            all += each * times;
-        }
-        Self(rounds)
-    }
-
-    fn of(&self, number: u64) -> usize {
-        let round = self.0.partition_point(|(begin, ..)| *begin <= number) - 1;
-        let (begin, distinct, each) = self.0[round];
-        (distinct + (number - begin) % each) as usize
     }
 }
 
