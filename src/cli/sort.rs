@@ -13,7 +13,7 @@ use gpusort::files::internal::{Job, To};
 use gpusort::files::{Phase, Progress as Done, Report};
 use gpusort::unstable::{human, parallel};
 
-use self::options::{TimingForm, TimingTo};
+use self::options::TimingTo;
 use super::args::{self, CheckArgs, SortArgs};
 use super::device::{Devices, Wanted};
 use super::meant::{self, FileAsKey};
@@ -24,11 +24,8 @@ use super::{check, format, usage};
 /// What is told, and where.
 struct Told {
     timing: Option<TimingTo>,
-    form: TimingForm,
-    quiet: bool,
     /// Whether the output is an input, too.
     replaces_input: bool,
-    merges: bool,
 }
 
 /// Shows the phases on the progress bar.
@@ -129,7 +126,7 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
             job.finish(loaded, &mut devices, to)?
         }
     };
-    told.notes(&report, &progress);
+    told.notes(args, &report, &progress);
     drop(progress);
     told.timing(args, &job, &report, None)
 }
@@ -142,16 +139,13 @@ impl Told {
         }
         Ok(Self {
             timing: options::timing(args, output.is_none(), job.format())?,
-            form: TimingForm::of(args),
-            quiet: args.quiet,
             replaces_input: options::replaces_input(&args.order, output),
-            merges: args.merge,
         })
     }
 
     /// What may be otherwise than it seems.
-    fn notes(&self, report: &Report, progress: &Progress) {
-        if self.quiet {
+    fn notes(&self, args: &SortArgs, report: &Report, progress: &Progress) {
+        if args.quiet {
             return;
         }
         if let Some(header) = &report.doubtful_header {
@@ -166,16 +160,16 @@ impl Told {
     /// The timing, if it is wanted, of a file if there are several.
     fn timing(&self, args: &SortArgs, job: &Job, report: &Report, file: Option<&Path>) -> anyhow::Result<()> {
         let Some(to) = self.timing else { return Ok(()) };
-        let mut why = if self.merges { "--merge takes inputs as they come" } else { &report.why }.to_owned();
+        let mut why = if args.merge { "--merge takes inputs as they come" } else { &report.why }.to_owned();
         if let Some(taken) = job.taken() {
             why = format!("{why}; {}", options::why(taken, &args.order));
         }
-        let mut timing = Timing::new(report, why, job.type_is_assumed() && !self.merges);
+        let mut timing = Timing::new(report, why, job.type_is_assumed() && !args.merge);
         timing.file = file.map(|file| file.display().to_string());
-        let line = match self.form {
-            TimingForm::Brief => timing.brief(),
-            TimingForm::Full => timing.to_string(),
-            TimingForm::Json => serde_json::to_string(&timing)?,
+        let line = match (args.json, args.verbose) {
+            (true, _) => serde_json::to_string(&timing)?,
+            (_, true) => timing.to_string(),
+            _ => timing.brief(),
         };
         match to {
             TimingTo::Stdout => super::print(&format!("{line}\n"))?,

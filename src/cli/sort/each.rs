@@ -48,7 +48,7 @@ impl One {
     fn sort(&self, loaded: Loaded, devices: &mut Devices, progress: &Progress) -> anyhow::Result<()> {
         let (job, told) = self.job()?;
         let report = job.finish(loaded, devices, To::File(&self.target))?;
-        told.notes(&report, progress);
+        told.notes(&self.args, &report, progress);
         progress.suspend(|| told.timing(&self.args, job, &report, Some(&self.file)))
     }
 }

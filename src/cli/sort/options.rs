@@ -13,13 +13,6 @@ use gpusort::{Format, Method};
 use crate::cli::args::{OrderArgs, SortArgs, TimingArg, TypeArg};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TimingForm {
-    Brief,
-    Full,
-    Json,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimingTo {
     Stdout,
     /// On standard output after text data, as a comment.
@@ -182,16 +175,6 @@ pub(super) fn timing(
             output_format.name()
         ),
     })
-}
-
-impl TimingForm {
-    pub(super) fn of(args: &SortArgs) -> Self {
-        match (args.json, args.verbose) {
-            (true, _) => Self::Json,
-            (_, true) => Self::Full,
-            _ => Self::Brief,
-        }
-    }
 }
 
 /// Whether this output is one of the inputs.
