@@ -168,38 +168,6 @@ fn algorithm_of(variant: Variant) -> Option<Algorithm> {
     Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant))
 }
 
-/// Elements to be sorted: read already, or to be made, since of many only the number may count.
-enum Elements {
-    Read(Words<'static>, KeyMap),
-    Made(Sequence),
-}
-
-impl Elements {
-    fn len(&self) -> u64 {
-        match self {
-            Self::Read(keys, _) => keys.len() as u64,
-            Self::Made(sequence) => sequence.count,
-        }
-    }
-
-    fn order(&self) -> KeyMap {
-        match self {
-            Self::Read(_, order) => *order,
-            Self::Made(sequence) => KeyMap::ascending(sequence.element),
-        }
-    }
-
-    fn keys(self) -> anyhow::Result<Words<'static>> {
-        match self {
-            Self::Read(keys, _) => Ok(keys),
-            Self::Made(sequence) => {
-                memory::ensure("this input", sequence.count * sequence.element.bytes() as u64)?;
-                Ok(sequence.keys(0, usize::try_from(sequence.count)?))
-            }
-        }
-    }
-}
-
 pub(super) fn run(args: TraceArgs) -> anyhow::Result<()> {
     let options = Options::new(&args)?;
     let gpu = match &options.device {
@@ -208,8 +176,7 @@ pub(super) fn run(args: TraceArgs) -> anyhow::Result<()> {
     };
     let limits = gpu.as_ref().map_or(Limits::TYPICAL, |gpu| gpu.info().limits);
     let positions = args.with_positions;
-    let elements = elements(args)?;
-    let (n, order) = (usize::try_from(elements.len())?, elements.order());
+    let (n, order, keys) = elements(args)?;
     ensure!(
         options.picture.is_none() || n <= MOST,
         "a picture has at most {} elements, and these are {}; without --svg the passes are listed",
@@ -221,7 +188,7 @@ pub(super) fn run(args: TraceArgs) -> anyhow::Result<()> {
     let is_played = n <= FEW || options.picture.is_some();
     let (mut played, mut printed) = (Vec::new(), Vec::new());
     if is_played || gpu.is_some() {
-        let keys = elements.keys()?;
+        let keys = keys()?;
         if is_played {
             played = traces.iter().map(|trace| play(trace, &keys)).collect::<Result<_, _>>()?;
         }
@@ -301,18 +268,23 @@ fn sorted_of<W: gpusort::unstable::words::Width>(keys: Words) -> Vec<W> {
     keys
 }
 
-/// Reads the elements, or makes them.
+/// Elements to be sorted: how many, their order, and what gives them, since of many only the number may count.
+type Elements = (usize, KeyMap, Box<dyn FnOnce() -> anyhow::Result<Words<'static>>>);
+
+/// Reads the elements, or says how they are made.
 fn elements(args: TraceArgs) -> anyhow::Result<Elements> {
     let count = args.count;
     if args.files.is_empty() {
         let element = args.element.unwrap_or(ElementType::U32);
         let count = count.unwrap_or(COUNT);
-        return Ok(Elements::Made(Sequence {
-            element,
-            distribution: args.dist.unwrap_or(Distribution::Uniform),
-            count,
-            seed: args.seed.unwrap_or(1),
-        }));
+        let distribution = args.dist.unwrap_or(Distribution::Uniform);
+        let sequence = Sequence { element, distribution, count, seed: args.seed.unwrap_or(1) };
+        let n = usize::try_from(count)?;
+        let make = move || {
+            memory::ensure("this input", count * element.bytes() as u64)?;
+            Ok(sequence.keys(0, n))
+        };
+        return Ok((n, KeyMap::ascending(element), Box::new(make)));
     }
     for (is_given, option) in [(args.dist.is_some(), "--dist"), (args.seed.is_some(), "--seed")] {
         ensure!(!is_given, "{option} is about elements that are made, and a file is given");
@@ -336,5 +308,5 @@ fn elements(args: TraceArgs) -> anyhow::Result<Elements> {
             keys.first(usize::try_from(count)?)
         }
     };
-    Ok(Elements::Read(keys, order))
+    Ok((keys.len(), order, Box::new(|| Ok(keys))))
 }
