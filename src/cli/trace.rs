@@ -14,6 +14,7 @@ use gpusort::unstable::human::{self, grouped};
 use gpusort::unstable::key::{ElementType, KeyMap};
 use gpusort::unstable::memory;
 use gpusort::unstable::plan::{Algorithm, Limits, Plan, Shape, Variant};
+use gpusort::unstable::sorter::{Request, Sorter};
 use gpusort::unstable::trace::{
     FEW, Look, MOST, Panel, Played, Trace, list, measure, network, svg, write_json,
 };
@@ -252,20 +253,10 @@ fn width() -> usize {
 
 /// The elements as they are printed, in order.
 fn labels(keys: &Words, order: KeyMap) -> anyhow::Result<Vec<String>> {
-    let keys = keys.borrowed().joined();
-    let sorted: Words = match keys {
-        Words::Narrow(_) => sorted_of::<u32>(keys).into(),
-        Words::Wide(_) => sorted_of::<u64>(keys).into(),
-    };
+    let sorted = Sorter::cpu().run(Request::keys(keys.borrowed()), &mut |_, _| {})?.words;
     let mut text = Vec::new();
     write_keys(&sorted, order, true, &mut text)?;
     Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
-}
-
-fn sorted_of<W: gpusort::unstable::words::Width>(keys: Words) -> Vec<W> {
-    let mut keys: Vec<W> = keys.into_vec().unwrap_or_default();
-    keys.sort_unstable();
-    keys
 }
 
 /// Elements to be sorted: how many, their order, and what gives them, since of many only the number may count.
