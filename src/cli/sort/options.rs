@@ -50,24 +50,14 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
         reading = Some(Reading::Sizes);
     }
     options = keys.into_iter().fold(options, Options::key);
-    if let Some(format) = args.from {
-        options = options.format(format);
-    }
-    if let Some(reading) = reading {
-        options = options.reading(reading);
-    }
-    if let Some(byte) = delimiter {
-        options = options.delimiter(byte);
-    }
-    if let Some(place) = args.empty {
-        options = options.empty(place);
-    }
-    if let Some(place) = args.invalid {
-        options = options.invalid(place);
-    }
-    if args.header || args.no_header {
-        options = options.header(args.header);
-    }
+    // Each only where it is given.
+    options = args.from.into_iter().fold(options, Options::format);
+    options = reading.into_iter().fold(options, Options::reading);
+    options = delimiter.into_iter().fold(options, Options::delimiter);
+    options = args.empty.into_iter().fold(options, Options::empty);
+    options = args.invalid.into_iter().fold(options, Options::invalid);
+    let header = (args.header || args.no_header).then_some(args.header);
+    options = header.into_iter().fold(options, Options::header);
     let flags: [(bool, Set); 5] = [
         (args.reverse, Options::descending),
         (args.leading, Options::leading),
@@ -84,20 +74,14 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     if args.each {
         options = options.one_of_many(args.in_place);
     }
-    if let Some(bytes) = args.buffer_size.or(args.memory) {
-        options = options.memory(bytes);
-    }
+    options = args.buffer_size.or(args.memory).into_iter().fold(options, Options::memory);
     let method = Method { algorithm: args.algo, variant: args.variant };
     if let (None, Some(variant)) = (method.algorithm, method.variant) {
         bail!("--variant {variant} needs --algo, which it is a variant of");
     }
     let mut sort = Sort::new().options(options).method(method);
-    if let Some(format) = args.to {
-        sort = sort.to(format);
-    }
-    if let Some(first) = args.top {
-        sort = sort.top(first);
-    }
+    sort = args.to.into_iter().fold(sort, Sort::to);
+    sort = args.top.into_iter().fold(sort, Sort::top);
     if args.argsort {
         sort = sort.positions();
     }
