@@ -4,7 +4,7 @@
 //! A bin has the colour of its mean rank. One whose elements come from everywhere is mixed with grey, since its mean says
 //! little: so a part of the array that is in order at this scale is coloured, and one that is not is grey.
 
-use super::played::FILLER;
+use super::played::{FILLER, Layer};
 use crate::plan::Plan;
 
 /// The most columns.
@@ -31,9 +31,9 @@ pub struct Heat {
     /// Elements, and places that the arrays have.
     n: usize,
     room: usize,
-    columns: usize,
+    pub(super) columns: usize,
     /// A row is taken after every so many dispatches, and after the last one.
-    every: u64,
+    pub(super) every: u64,
     last: u64,
     /// The input's first.
     pub rows: Vec<Row>,
@@ -81,7 +81,7 @@ impl Heat {
         let room = n.max(plan.room() as usize);
         let columns = room.min(COLUMNS);
         let mut heat = Self { n, room, columns, every: last.div_ceil(ROWS).max(1), last, rows: Vec::new() };
-        heat.rows.push(Row { after: 0, strip: Strip::Ranks { cells: heat.cells(input), lines: Vec::new() } });
+        heat.rows.push(Row { after: 0, strip: heat.ranks(input, &[]) });
         heat
     }
 
@@ -96,42 +96,22 @@ impl Heat {
         self.every == 1
     }
 
-    /// How many dispatches lie between rows.
-    #[must_use]
-    pub fn every(&self) -> u64 {
-        self.every
-    }
-
     /// Elements in a bin, about.
     #[must_use]
     pub fn bin(&self) -> usize {
         self.room.div_ceil(self.columns.max(1))
     }
 
-    /// Columns in each row.
-    #[must_use]
-    pub fn columns(&self) -> usize {
-        self.columns
-    }
-
     /// Takes the row after so many dispatches.
-    pub(super) fn take(
-        &mut self,
-        done: u64,
-        after: &[u32],
-        sources: Option<&[Option<usize>]>,
-        counts: Option<(Vec<u32>, bool)>,
-    ) {
+    pub(super) fn take(&mut self, done: u64, after: &[u32], layer: Option<&Layer>) {
         if !self.wants(done) {
             return;
         }
-        let strip = match counts {
-            Some((sums, true)) => Strip::Sums(curve(&sums, self.n)),
-            Some((counts, false)) => Strip::Counts(bars(&counts)),
-            None => Strip::Ranks {
-                cells: self.cells(after),
-                lines: sources.map(|sources| self.lines(after, sources)).unwrap_or_default(),
-            },
+        let strip = match layer {
+            Some(Layer::Sum(sums)) => Strip::Sums(curve(sums, self.n)),
+            Some(Layer::Count(counts)) => Strip::Counts(bars(counts)),
+            Some(Layer::Move(sources)) => self.ranks(after, sources),
+            _ => self.ranks(after, &[]),
         };
         self.rows.push(Row { after: done, strip });
     }
@@ -149,6 +129,10 @@ impl Heat {
     /// The places at which bins begin, and the end of the last one.
     pub(super) fn edges(&self) -> Vec<usize> {
         (0..=self.columns).map(|column| column * self.room / self.columns.max(1)).collect()
+    }
+
+    fn ranks(&self, after: &[u32], sources: &[Option<usize>]) -> Strip {
+        Strip::Ranks { cells: self.cells(after), lines: self.lines(after, sources) }
     }
 
     fn cells(&self, ranks: &[u32]) -> Vec<Option<Shade>> {

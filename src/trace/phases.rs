@@ -172,7 +172,7 @@ mod tests {
         add_rows(&mut drawn, &input, n as u64);
         let mut played = Heat::new(&plan, &input);
         network::watch(&plan, &mut input.clone(), u32::MAX, |done, _, after| {
-            played.take(done, after, None, None);
+            played.take(done, after, None);
         });
         played.end(n as u64);
         assert_eq!(drawn.rows.len(), played.rows.len());

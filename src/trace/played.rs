@@ -4,6 +4,8 @@
 //! decide. So one number gives an element's colour, its printed value and what a comparison does, and networks, which only
 //! compare, are interpreted on ranks alone. Digits are of keys, so that other plans carry both.
 
+use std::collections::{HashMap, VecDeque};
+
 use super::heat::Heat;
 use super::{FEW, MOST, phases, steps};
 use crate::cpu::{Item, Pair, network};
@@ -65,7 +67,7 @@ pub enum Layer {
     Compare(Step, Vec<Compared>),
     /// Elements go to other places: for each place the one that its element comes from, if any does.
     Move(Vec<Option<usize>>),
-    /// How often a digit has each of its values.
+    /// How often a digit has each of its values; none where counts are cleared.
     Count(Vec<u32>),
     /// How often it has lower ones.
     Sum(Vec<u32>),
@@ -150,19 +152,12 @@ impl Played {
                 return;
             }
             let after: Vec<u32> = items[..live].iter().map(|&item| rank(item)).collect();
-            let whole = self.heat.is_whole();
-            let sources = whole.then(|| sources(dispatch, &before, &after, &sorted)).flatten();
-            let counts = whole.then(|| counts(dispatch, &before, &sorted)).flatten();
+            let layer = self.heat.is_whole().then(|| at_once(dispatch, &before, &after, &sorted)).flatten();
+            self.heat.take(done, &after, layer.as_ref());
             if n <= FEW {
-                let layers = match (&sources, &counts) {
-                    (Some(sources), _) => vec![Layer::Move(sources.clone())],
-                    (None, Some((counts, true))) => vec![Layer::Sum(counts.clone())],
-                    (None, Some((counts, false))) => vec![Layer::Count(counts.clone())],
-                    _ => compared(dispatch, &before),
-                };
+                let layers = layer.map_or_else(|| compared(dispatch, &before), |layer| vec![layer]);
                 self.moments.push(Moment { before: before.clone(), layers, after: after.clone() });
             }
-            self.heat.take(done, &after, sources.as_deref(), counts);
             before = after;
         });
         self.heat.end(plan.dispatch_count());
@@ -203,52 +198,46 @@ fn compared(dispatch: &Dispatch, before: &[u32]) -> Vec<Layer> {
     steps(dispatch).into_iter().map(of_step).collect()
 }
 
-/// For each place where an element of a dispatch goes, the place that it comes from; `None` where it works in place.
-fn sources(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -> Option<Vec<Option<usize>>> {
+/// What a dispatch does in one layer; `None` where it compares in place.
+fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -> Option<Layer> {
     match dispatch.kernel() {
         Kernel::Rows(Rows::Transpose { rows_log2, columns_log2 }) => {
             let from = |place: usize| {
                 let (column, row) = (place >> rows_log2, place & ((1 << rows_log2) - 1));
                 Some((row << columns_log2) + column)
             };
-            Some((0..after.len()).map(from).collect())
-        }
-        Kernel::Radix(radix) if matches!(radix.work, RadixWork::Sweep(_) | RadixWork::Scatter) => {
-            let mut places: Vec<usize> = (0..before.len()).collect();
-            places.sort_by_key(|&place| digit(sorted, before[place], radix.digit));
-            Some(places.into_iter().map(Some).collect())
+            Some(Layer::Move((0..after.len()).map(from).collect()))
         }
         // Those that are kept are in the order in which they came, or in the sorted one; equal ones are alike.
         Kernel::Select(_) | Kernel::Top(_) if dispatch.access().changes_sides => {
-            let mut places: std::collections::HashMap<u32, std::collections::VecDeque<usize>> =
-                std::collections::HashMap::new();
+            let mut places: HashMap<u32, VecDeque<usize>> = HashMap::new();
             for (place, &rank) in before.iter().enumerate() {
                 places.entry(rank).or_default().push_back(place);
             }
-            let from = |rank: &u32| places.get_mut(rank).and_then(std::collections::VecDeque::pop_front);
-            Some(after.iter().map(from).collect())
+            let from = |rank: &u32| places.get_mut(rank).and_then(VecDeque::pop_front);
+            Some(Layer::Move(after.iter().map(from).collect()))
+        }
+        Kernel::Radix(radix) => {
+            let digit = |rank| digit(sorted, rank, radix.digit);
+            let mut counts = vec![0; 1 << DIGIT_BITS];
+            before.iter().for_each(|&rank| counts[digit(rank)] += 1);
+            Some(match radix.work {
+                RadixWork::Clear => Layer::Count(Vec::new()),
+                RadixWork::Histogram | RadixWork::Count { .. } => Layer::Count(counts),
+                RadixWork::Scan => {
+                    let mut sum = 0;
+                    counts.iter_mut().for_each(|count| sum += std::mem::replace(count, sum));
+                    Layer::Sum(counts)
+                }
+                RadixWork::Sweep(_) | RadixWork::Scatter => {
+                    let mut places: Vec<usize> = (0..before.len()).collect();
+                    places.sort_by_key(|&place| digit(before[place]));
+                    Layer::Move(places.into_iter().map(Some).collect())
+                }
+            })
         }
         _ => None,
     }
-}
-
-/// How often each value of a digit is among the elements, where a dispatch counts it; or, which is said beside it, how often
-/// lower ones are.
-fn counts(dispatch: &Dispatch, before: &[u32], sorted: &[u64]) -> Option<(Vec<u32>, bool)> {
-    let Kernel::Radix(radix) = dispatch.kernel() else { return None };
-    let counted = match radix.work {
-        RadixWork::Clear => return Some((Vec::new(), false)),
-        RadixWork::Histogram | RadixWork::Count { .. } | RadixWork::Scan => radix.digit,
-        RadixWork::Sweep(_) | RadixWork::Scatter => return None,
-    };
-    let mut counts = vec![0; 1 << DIGIT_BITS];
-    before.iter().for_each(|&rank| counts[digit(sorted, rank, counted)] += 1);
-    let sums = radix.work == RadixWork::Scan;
-    if sums {
-        let mut sum = 0;
-        counts.iter_mut().for_each(|count| sum += std::mem::replace(count, sum));
-    }
-    Some((counts, sums))
 }
 
 fn digit(sorted: &[u64], rank: u32, digit: u32) -> usize {

@@ -41,7 +41,7 @@ struct Column {
 pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: Option<&mut Motion>) -> f64 {
     let (trace, played, _) = panel;
     let heat = &played.heat;
-    if heat.columns() == 0 {
+    if heat.columns == 0 {
         return top;
     }
     let map = Map::new(panel, width, top);
@@ -124,7 +124,7 @@ impl Map {
         }
         let (left, right) = (numbers + 8.0 + words, right - 4.0);
         // As precise as numbers are written, so that cells are equal.
-        let across = heat.columns() as f64;
+        let across = heat.columns as f64;
         let cell = ((right - left) / across * 10.0).floor() / 10.0;
         let rows = heat.rows.len() as f64;
         // In whole pixels, so that rows are equal.
@@ -278,7 +278,7 @@ fn legend((_, played, _): &Panel, svg: &mut Svg, left: f64, right: f64, top: f64
         more.push(format!("a column is {bin} places, grey where their elements come from everywhere"));
     }
     if !heat.is_whole() {
-        more.push(format!("a row is {} passes", grouped(heat.every())));
+        more.push(format!("a row is {} passes", grouped(heat.every)));
     }
     for sentence in &more {
         for line in super::wrapped(sentence, ((right - left) / CHARACTER).max(30.0) as usize) {
