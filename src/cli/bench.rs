@@ -66,9 +66,7 @@ impl Export {
             },
             (Format::Plot, None) => text.extend(terminal_plot(report).into_bytes()),
         }
-        let mut output = self.path.as_deref().map_or_else(Output::stdout, Output::file)?;
-        output.write_all(&text).map_err(|error| output.failed(error))?;
-        Ok(output.finish()?)
+        super::write(self.path.as_deref(), &text)
     }
 }
 

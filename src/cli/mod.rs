@@ -19,6 +19,7 @@ mod tune;
 mod usage;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
@@ -130,8 +131,13 @@ fn parse() -> Result<args::Cli, clap::Error> {
 
 /// Prints `text` on standard output.
 fn print(text: &str) -> anyhow::Result<()> {
-    let mut output = Output::stdout()?;
-    output.write_all(text.as_bytes()).map_err(|error| output.failed(error))?;
+    write(None, text.as_bytes())
+}
+
+/// Writes `text` into a file, or on standard output without one.
+fn write(path: Option<&Path>, text: &[u8]) -> anyhow::Result<()> {
+    let mut output = path.map_or_else(Output::stdout, Output::file)?;
+    output.write_all(text).map_err(|error| output.failed(error))?;
     Ok(output.finish()?)
 }
 

@@ -1,13 +1,13 @@
 //! `gpusort trace`: what every pass of a sort does, as a list, a picture or JSON.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
 use console::Term;
 use gpusort::ErrorKind;
+use gpusort::files::Sort;
 use gpusort::files::internal::write_keys;
-use gpusort::files::{Output, Sort};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human::{self, grouped};
@@ -15,9 +15,7 @@ use gpusort::unstable::key::{ElementType, KeyMap};
 use gpusort::unstable::memory;
 use gpusort::unstable::plan::{Algorithm, Limits, Plan, Shape, Variant};
 use gpusort::unstable::sorter::{Request, Sorter};
-use gpusort::unstable::trace::{
-    FEW, Look, MOST, Panel, Played, Trace, list, measure, network, svg, write_json,
-};
+use gpusort::unstable::trace::{FEW, MOST, Panel, Played, Trace, list, measure, network, svg, write_json};
 use gpusort::unstable::words::Words;
 
 use super::args::{OrderArgs, TraceArgs, TypeArg};
@@ -48,15 +46,7 @@ struct Options {
 /// A picture to be drawn; without a path it goes to standard output.
 struct Picture {
     path: Option<PathBuf>,
-    look: Look,
-}
-
-impl Picture {
-    fn write(&self, panels: &[Panel]) -> anyhow::Result<()> {
-        let mut output = self.path.as_deref().map_or_else(Output::stdout, Output::file)?;
-        output.write_all(svg(panels, self.look).as_bytes()).map_err(|error| output.failed(error))?;
-        Ok(output.finish()?)
-    }
+    animated: bool,
 }
 
 impl Options {
@@ -83,8 +73,8 @@ impl Options {
             }
             _ => {}
         }
-        let look = Look { animated: args.animate };
-        let picture = args.svg.clone().map(|path| Picture { path: unless_stdout(Some(path)), look });
+        let animated = args.animate;
+        let picture = args.svg.clone().map(|path| Picture { path: unless_stdout(Some(path)), animated });
         match &picture {
             None if args.animate => bail!("--animate is about a picture; --svg FILE says where it goes"),
             Some(Picture { path: Some(path), .. }) => {
@@ -202,10 +192,11 @@ pub(super) fn run(args: TraceArgs) -> anyhow::Result<()> {
             }
         }
     }
-    if let Some(picture) = &options.picture {
+    if let Some(Picture { path, animated }) = &options.picture {
         let panel = |(trace, played)| (trace, played, &printed[..]);
-        picture.write(&traces.iter().zip(&played).map(panel).collect::<Vec<Panel>>())?;
-        if picture.path.is_none() {
+        let panels: Vec<Panel> = traces.iter().zip(&played).map(panel).collect();
+        super::write(path.as_deref(), svg(&panels, *animated).as_bytes())?;
+        if path.is_none() {
             return Ok(());
         }
     }
@@ -219,7 +210,7 @@ pub(super) fn run(args: TraceArgs) -> anyhow::Result<()> {
             text.extend(listed(trace, played, &printed).into_bytes());
         }
     }
-    super::print(&String::from_utf8_lossy(&text))
+    super::write(None, &text)
 }
 
 /// Performs the passes on the CPU.

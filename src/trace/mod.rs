@@ -25,7 +25,7 @@ pub use json::write as write_json;
 pub use list::list;
 pub use measured::measure;
 pub use network::network;
-pub use picture::{Look, Panel, svg};
+pub use picture::{Panel, svg};
 pub use played::{Compared, Layer, Moment, Played};
 
 use serde::Serialize;

@@ -34,19 +34,12 @@ const NARROWEST: f64 = 270.0;
 /// About the width of a character at 11 pixels, rather more than less.
 const CHARACTER: f64 = 5.9;
 
-/// How a picture is to be.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Look {
-    /// Whether it plays.
-    pub animated: bool,
-}
-
 /// A plan with what it did to an input, and the elements in order, as they are printed.
 pub type Panel<'a> = (&'a Trace, &'a Played, &'a [String]);
 
-/// The picture of these plans.
+/// The picture of these plans, which plays if it is animated.
 #[must_use]
-pub fn svg(panels: &[Panel], look: Look) -> String {
+pub fn svg(panels: &[Panel], animated: bool) -> String {
     let inner = WIDTH - 2.0 * MARGIN;
     let across = |count: usize| (inner - GAP * (count as f64 - 1.0)) / count as f64;
     let fits = |&count: &usize| {
@@ -55,7 +48,7 @@ pub fn svg(panels: &[Panel], look: Look) -> String {
     };
     let count = (1..=panels.len().max(1)).rev().find(fits).unwrap_or(1);
     let mut body = Svg::default();
-    let mut motion = look.animated.then(Motion::default);
+    let mut motion = animated.then(Motion::default);
     let mut top = MARGIN;
     for row in panels.chunks(count) {
         let mut bottom = top;
