@@ -7,22 +7,15 @@ use super::{Meanwhile, meanwhile};
 /// What is written with, on another thread while more is made, one piece of work after the other.
 pub(crate) struct WriteBehind<'scope, 'env, W, E> {
     scope: &'scope thread::Scope<'scope, 'env>,
-    state: State<'scope, W, E>,
-}
-
-/// Who has what is written with.
-enum State<'scope, W, E> {
-    /// This thread.
-    Here(W),
-    /// The other one.
-    There(Meanwhile<'scope, Result<W, E>>),
-    /// Nobody any more: the work failed, and that was told.
-    Failed,
+    /// It, where this thread has it.
+    here: Option<W>,
+    /// The work that has it on the other thread. After work that failed, which was told, it is nowhere.
+    there: Option<Meanwhile<'scope, Result<W, E>>>,
 }
 
 impl<'scope, 'env, W: Send + 'scope, E: Send + 'scope> WriteBehind<'scope, 'env, W, E> {
     pub(crate) fn new(scope: &'scope thread::Scope<'scope, 'env>, with: W) -> Self {
-        Self { scope, state: State::Here(with) }
+        Self { scope, here: Some(with), there: None }
     }
 
     /// Once the work before it is done, does this: at once, if it is little, or else on another thread.
@@ -36,18 +29,13 @@ impl<'scope, 'env, W: Send + 'scope, E: Send + 'scope> WriteBehind<'scope, 'env,
         work: impl FnOnce(&mut W) -> Result<(), E> + Send + 'scope,
     ) -> Result<(), E> {
         self.wait()?;
-        self.state = match std::mem::replace(&mut self.state, State::Failed) {
-            State::Here(mut with) if is_little => {
-                work(&mut with)?;
-                State::Here(with)
-            }
-            State::Here(mut with) => {
-                State::There(meanwhile(self.scope, move || work(&mut with).map(|()| with)))
-            }
-            State::There(_) | State::Failed => {
-                unreachable!("the work is done, and no more comes after a failure")
-            }
-        };
+        let mut with = self.here.take().expect("no more comes after a failure");
+        if is_little {
+            work(&mut with)?;
+            self.here = Some(with);
+        } else {
+            self.there = Some(meanwhile(self.scope, move || work(&mut with).map(|()| with)));
+        }
         Ok(())
     }
 
@@ -57,10 +45,9 @@ impl<'scope, 'env, W: Send + 'scope, E: Send + 'scope> WriteBehind<'scope, 'env,
     ///
     /// Its failure.
     pub(crate) fn wait(&mut self) -> Result<(), E> {
-        self.state = match std::mem::replace(&mut self.state, State::Failed) {
-            State::There(work) => State::Here(work.wait()?),
-            state => state,
-        };
+        if let Some(work) = self.there.take() {
+            self.here = Some(work.wait()?);
+        }
         Ok(())
     }
 }
