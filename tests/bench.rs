@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use gpusort::ElementType;
-use gpusort::unstable::bench::contender::{Contender, OnCpu, OnGpu, OneCore, Sample, Sorted};
+use gpusort::unstable::bench::contender::{Contender, OnCpu, OnGpu, Sample, Sorted};
 use gpusort::unstable::bench::statistics::median;
 use gpusort::unstable::bench::{Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp, Suite, measure};
 use gpusort::unstable::generate::{Distribution, Sequence};
@@ -218,12 +218,12 @@ fn contenders_sort_keys_and_positions_of_both_widths() {
             let plan =
                 |algorithm, variant| Plan::new(algorithm, variant, n, shape, &gpu.info().limits).unwrap();
             let contenders: [Box<dyn Contender>; 5] = [
-                Box::new(OnCpu::new(Method::default(), positions)),
+                Box::new(OnCpu::new(Some(Method::default()), positions)),
                 Box::new(OnCpu::new(
-                    Method { algorithm: Some(Algorithm::Bitonic), variant: None },
+                    Some(Method { algorithm: Some(Algorithm::Bitonic), variant: None }),
                     positions,
                 )),
-                Box::new(OneCore::new(positions)),
+                Box::new(OnCpu::new(None, positions)),
                 Box::new(OnGpu::new(gpu, None, plan(Algorithm::Bitonic, Variant::Fused)).unwrap()),
                 Box::new(OnGpu::new(gpu, None, plan(Algorithm::OddEven, Variant::Block)).unwrap()),
             ];

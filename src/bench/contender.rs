@@ -88,52 +88,21 @@ impl Memory {
     }
 }
 
-/// The CPU: its fast sort or a network.
+/// The CPU: its fast sort, a network, or the standard library's `sort_unstable` on one core.
 pub struct OnCpu {
-    method: Method,
+    method: Option<Method>,
     result: Memory,
 }
 
 impl OnCpu {
-    /// Sorts by this method; argsorts with positions.
+    /// Sorts by this method, or on one core without any; argsorts with positions.
     #[must_use]
-    pub fn new(method: Method, positions: bool) -> Self {
+    pub fn new(method: Option<Method>, positions: bool) -> Self {
         Self { method, result: Memory::new(positions) }
     }
-}
 
-impl Contender for OnCpu {
-    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
-        let keys = input.clone();
-        let start = Instant::now();
-        let request = if self.result.positions.is_some() { Request::positions } else { Request::keys };
-        let request = request(keys).by(self.method);
-        let sorter::Sorted { words, report, .. } = Sorter::cpu().run(request, &mut |_, _| {})?;
-        match &mut self.result.positions {
-            None => self.result.keys = words,
-            Some(positions) => *positions = words.into_vec().unwrap_or_default(),
-        }
-        let (sort, dispatches, bytes_moved) = (report.sort, report.dispatches, report.bytes_moved);
-        let sample = Sample { sort, dispatches, bytes_moved, ..Sample::on_cpu(start.elapsed()) };
-        Ok((sample, self.result.sorted()))
-    }
-}
-
-/// The standard library's `sort_unstable` on one core; sorts pairs with positions.
-pub struct OneCore {
-    result: Memory,
-}
-
-impl OneCore {
-    /// Sorts keys; argsorts with positions.
-    #[must_use]
-    pub fn new(positions: bool) -> Self {
-        Self { result: Memory::new(positions) }
-    }
-}
-
-impl Contender for OneCore {
-    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
+    /// Sorts keys or, with positions, pairs.
+    fn sort_on_one_core(&mut self, input: &Words<'static>) -> Sample {
         fn sort<W: Word>(keys: &mut [W], positions: Option<&mut Vec<u32>>) {
             let Some(positions) = positions else { return keys.sort_unstable() };
             let mut pairs: Vec<_> =
@@ -150,7 +119,27 @@ impl Contender for OneCore {
                 sort(keys.to_mut(), positions.as_mut());
             }
         });
-        Ok((Sample::on_cpu(start.elapsed()), self.result.sorted()))
+        Sample::on_cpu(start.elapsed())
+    }
+}
+
+impl Contender for OnCpu {
+    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
+        let Some(method) = self.method else {
+            return Ok((self.sort_on_one_core(input), self.result.sorted()));
+        };
+        let keys = input.clone();
+        let start = Instant::now();
+        let request = if self.result.positions.is_some() { Request::positions } else { Request::keys };
+        let request = request(keys).by(method);
+        let sorter::Sorted { words, report, .. } = Sorter::cpu().run(request, &mut |_, _| {})?;
+        match &mut self.result.positions {
+            None => self.result.keys = words,
+            Some(positions) => *positions = words.into_vec().unwrap_or_default(),
+        }
+        let (sort, dispatches, bytes_moved) = (report.sort, report.dispatches, report.bytes_moved);
+        let sample = Sample { sort, dispatches, bytes_moved, ..Sample::on_cpu(start.elapsed()) };
+        Ok((sample, self.result.sorted()))
     }
 }
 

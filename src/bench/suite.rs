@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::contender::{Contender, OnCpu, OnGpu, OneCore, Sample};
+use super::contender::{Contender, OnCpu, OnGpu, Sample};
 use super::report::{ALL_CORES, CPU, Case, DeviceReport, Measurement, ONE_CORE, Skipped};
 use super::sizes::Sizes;
 use super::spin_up::SpinUp;
@@ -234,8 +234,8 @@ impl Suite {
             }
         };
         // The baselines first, so that all others can be compared with them.
-        add(CPU_NAME, CPU, ALL_CORES, Sorter::Cpu(Method::default()));
-        add(CPU_NAME, CPU, ONE_CORE, Sorter::OneCore);
+        add(CPU_NAME, CPU, ALL_CORES, Sorter::Cpu(Some(Method::default())));
+        add(CPU_NAME, CPU, ONE_CORE, Sorter::Cpu(None));
         for Device { report, gpu } in devices {
             for &(algorithm, variant) in &self.methods {
                 let (variant, sorter) = match gpu {
@@ -247,7 +247,10 @@ impl Suite {
                     // That is the baseline.
                     None if !algorithm.is_network() => continue,
                     // Variants make no difference on the CPU.
-                    None => ("network", Sorter::Cpu(Method { algorithm: Some(algorithm), variant: None })),
+                    None => {
+                        let method = Method { algorithm: Some(algorithm), variant: None };
+                        ("network", Sorter::Cpu(Some(method)))
+                    }
                 };
                 add(&report.name, algorithm.name(), variant, sorter);
             }
@@ -292,8 +295,8 @@ struct Entrant<'a> {
 
 /// What an entrant sorts with.
 enum Sorter<'a> {
-    Cpu(Method),
-    OneCore,
+    /// By this method, or on one core without any.
+    Cpu(Option<Method>),
     Gpu(&'a Gpu, Option<&'a SpinUp>, Algorithm, Variant),
 }
 
@@ -404,7 +407,6 @@ impl<'a> Entrant<'a> {
         let positions = self.case.positions;
         Ok(match self.sorter {
             Sorter::Cpu(method) => Box::new(OnCpu::new(method, positions)),
-            Sorter::OneCore => Box::new(OneCore::new(positions)),
             Sorter::Gpu(gpu, spin_up, algorithm, variant) => {
                 Box::new(OnGpu::new(gpu, spin_up, self.plan(gpu, algorithm, variant, n)?)?)
             }
