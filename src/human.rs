@@ -49,6 +49,19 @@ fn in_unit(number: f64, units: [(f64, &str); 4]) -> String {
     format!("{}{name}", short(number / unit))
 }
 
+/// A power of two as in options: `64K`.
+#[must_use]
+pub fn power<T: Into<f64>>(log2: T) -> String {
+    let log2 = log2.into();
+    let (unit, name) = match log2 {
+        30.0.. => (30.0, "G"),
+        20.0.. => (20.0, "M"),
+        10.0.. => (10.0, "K"),
+        _ => (0.0, ""),
+    };
+    format!("{:.0}{name}", (log2 - unit).exp2())
+}
+
 /// A size in the largest unit that leaves a whole part.
 #[must_use]
 pub fn bytes(bytes: u64) -> String {

@@ -108,7 +108,7 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
         .with_y_axis_max(top)
         .with_x_tick_step(((right - left) / 10.0).ceil().max(1.0))
         .with_y_tick_step(1.0)
-        .with_x_tick_format(TickFormat::Custom(Arc::new(size)))
+        .with_x_tick_format(TickFormat::Custom(Arc::new(human::power::<f64>)))
         .with_y_tick_format(TickFormat::Custom(Arc::new(|y| time(10_f64.powf(y)))))
         .with_legend_position(place);
     for (x, y, size) in crossovers {
@@ -220,17 +220,6 @@ fn title(report: &Report) -> String {
         [_] => format!("{what}: {}", report.machine.cpu),
         _ => what,
     }
-}
-
-/// A power of two as in options.
-fn size(log2: f64) -> String {
-    let (unit, name) = match log2 {
-        log2 if log2 >= 30.0 => (30.0, "G"),
-        log2 if log2 >= 20.0 => (20.0, "M"),
-        log2 if log2 >= 10.0 => (10.0, "K"),
-        _ => (0.0, ""),
-    };
-    format!("{:.0}{name}", (log2 - unit).exp2())
 }
 
 /// A power of ten, without rounding errors.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::human::grouped;
+use crate::human::{grouped, power};
 use crate::kernels::DIGIT_BITS;
 use crate::network::Step;
 use crate::plan::{Dispatch, FusedWork, Kernel, Local, RadixWork, Rows, SelectWork};
@@ -20,17 +20,6 @@ pub(super) fn digit(kernel: Kernel) -> Option<u32> {
         },
         _ => None,
     }
-}
-
-/// A power of two as in options: `64K`.
-fn power(log2: u32) -> String {
-    let (unit, name) = match log2 {
-        30.. => (30, "G"),
-        20..30 => (20, "M"),
-        10..20 => (10, "K"),
-        _ => (0, ""),
-    };
-    format!("{}{name}", 1_u64 << (log2 - unit))
 }
 
 /// What this dispatch does.
