@@ -6,7 +6,7 @@
 
 use half::f16;
 
-use crate::key::{ElementType, KeyMap, KeyWords, Word};
+use crate::key::{ElementType, Form, KeyMap, KeyWords, Word};
 use crate::names::named;
 use crate::parallel;
 use crate::words::Words;
@@ -94,35 +94,23 @@ impl Sequence {
     #[must_use]
     pub fn bits(&self, i: u64) -> u64 {
         assert!(i < self.count, "there is no element {i} of {}", self.count);
-        match (self.value(i), self.element) {
-            (Value::Rank(rank), ElementType::U32) => rank >> 32,
-            (Value::Rank(rank), ElementType::I32) => rank >> 32 ^ 1 << 31,
-            (Value::Rank(rank), ElementType::U64) => rank,
-            (Value::Rank(rank), ElementType::I64) => rank ^ 1 << 63,
-            (Value::Rank(rank), ElementType::U8) => rank >> 56,
-            (Value::Rank(rank), ElementType::I8) => rank >> 56 ^ 1 << 7,
-            (Value::Rank(rank), ElementType::U16) => rank >> 48,
-            (Value::Rank(rank), ElementType::I16) => rank >> 48 ^ 1 << 15,
-            // As many bits as a mantissa holds, so nothing is rounded.
-            (Value::Rank(rank), ElementType::F32) => {
-                let steps = (rank >> 40) as i32 - (1 << 23);
-                (steps as f32 / (1_u32 << 23) as f32).to_bits().into()
+        let value = self.value(i);
+        // Of a rank as many bits as a mantissa holds, so nothing is rounded.
+        let float = |mantissa: u32, divided: fn(i64, f64) -> u64| match value {
+            Value::Rank(rank) => {
+                divided((rank >> (63 - mantissa)) as i64 - (1 << mantissa), (1_u64 << mantissa) as f64)
             }
-            (Value::Rank(rank), ElementType::F16) => {
-                let steps = (rank >> 53) as i32 - (1 << 10);
-                f16::from_f32(steps as f32 / 1024.0).to_bits().into()
+            Value::Number(number) => divided(number, 1.0),
+        };
+        match (self.element, &value) {
+            (ElementType::F16, _) => float(10, |n, by| f16::from_f64(n as f64 / by).to_bits().into()),
+            (ElementType::F32, _) => float(23, |n, by| (n as f32 / by as f32).to_bits().into()),
+            (ElementType::F64, _) => float(52, |n, by| (n as f64 / by).to_bits()),
+            (element, Value::Rank(rank)) => {
+                let sign = u64::from(matches!(element.layout().1, Form::Signed)) << 63;
+                (rank ^ sign) >> (64 - element.layout().0)
             }
-            (Value::Rank(rank), ElementType::F64) => {
-                let steps = (rank >> 11) as i64 - (1 << 52);
-                (steps as f64 / (1_u64 << 52) as f64).to_bits()
-            }
-            (Value::Number(number), ElementType::U8 | ElementType::I8) => u64::from(number as u8),
-            (Value::Number(number), ElementType::U16 | ElementType::I16) => u64::from(number as u16),
-            (Value::Number(number), ElementType::F16) => f16::from_f64(number as f64).to_bits().into(),
-            (Value::Number(number), ElementType::U32 | ElementType::I32) => u64::from(number as u32),
-            (Value::Number(number), ElementType::U64 | ElementType::I64) => number as u64,
-            (Value::Number(number), ElementType::F32) => (number as f32).to_bits().into(),
-            (Value::Number(number), ElementType::F64) => (number as f64).to_bits(),
+            (element, Value::Number(number)) => *number as u64 & (u64::MAX >> (64 - element.layout().0)),
         }
     }
 
