@@ -55,6 +55,7 @@ pub mod internal {
     pub use super::check::CheckJob;
     pub use super::job::{ChooseSorter, Chosen, Expected, Job, Loaded, To};
     pub use super::plain::Taken;
+    pub use super::sort::of_output;
     pub use crate::io::compression::{Reader as Decompressor, Together};
     pub use crate::io::csv::SortKey;
     pub use crate::io::npy::Header;

@@ -6,8 +6,7 @@ use anyhow::bail;
 use gpusort::unstable::human;
 
 use gpusort::Format;
-use gpusort::files::internal::{Compression, Extension};
-use gpusort::unstable::key::ElementType;
+use gpusort::files::internal::Compression;
 
 use super::args::OrderArgs;
 use super::meant::shell;
@@ -16,16 +15,6 @@ use super::meant::shell;
 pub(super) fn unless_stdout(output: Option<PathBuf>) -> Option<PathBuf> {
     let stdout = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].map(Path::new);
     output.filter(|output| !stdout.contains(&output.as_path()))
-}
-
-/// The format of the output and the element type implied by its extension, as far as determined.
-pub(super) fn of_output(to: Option<Format>, output: Option<&Path>) -> Option<(Format, Option<ElementType>)> {
-    let extension = output.map(Extension::of);
-    // An explicit format overrides the extension.
-    to.map(|format| (format, None)).or_else(|| {
-        let Extension { format, element } = extension?;
-        Some((format?, element))
-    })
 }
 
 /// Extensions of compressed files that are not written, and what writes them.

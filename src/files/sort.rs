@@ -161,7 +161,8 @@ impl<'a> Sort<'a> {
 }
 
 /// The format of an output and the element type implied by its extension, as far as determined.
-pub(super) fn of_output(to: Option<Format>, output: Option<&Path>) -> Option<(Format, Option<ElementType>)> {
+#[must_use]
+pub fn of_output(to: Option<Format>, output: Option<&Path>) -> Option<(Format, Option<ElementType>)> {
     let extension = output.map(Extension::of);
     // An explicit format overrides the extension.
     to.map(|format| (format, None)).or_else(|| {
