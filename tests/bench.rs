@@ -15,6 +15,7 @@ use gpusort::unstable::words::Words;
 use gpusort::{Error, ErrorKind, Kind, Method};
 
 use crate::device;
+use crate::trace::all;
 
 fn keys(n: usize) -> impl Fn(u64) -> Words<'static> {
     move |seed| {
@@ -136,10 +137,7 @@ fn a_suite_measures_every_combination() {
     // A hundredth of what any memory does.
     assert!(gpu.report.copy_bytes_per_s.unwrap() > 1e8);
     let devices = [gpu, Device::cpu()];
-    let methods: Vec<(Algorithm, Option<Variant>)> = Algorithm::ALL
-        .into_iter()
-        .flat_map(|algorithm| algorithm.variants().iter().map(move |&variant| (algorithm, Some(variant))))
-        .collect();
+    let methods: Vec<_> = all().map(|(algorithm, variant)| (algorithm, Some(variant))).collect();
     for positions in [false, true] {
         let suite = Suite {
             sizes: "1,2,100".parse().unwrap(),

@@ -19,10 +19,7 @@ const KEYS: Shape = Shape { key: KeyWords::One, positions: false };
 
 /// Every network with each of its variants.
 pub fn all() -> impl Iterator<Item = (Algorithm, Variant)> {
-    Algorithm::ALL
-        .into_iter()
-        .filter(|algorithm| algorithm.is_network())
-        .flat_map(|algorithm| algorithm.variants().iter().map(move |&variant| (algorithm, variant)))
+    crate::trace::all().filter(|(algorithm, _)| algorithm.is_network())
 }
 
 /// Limits under which tiles hold 2^`log2` elements of four bytes, so that few elements need every kind
@@ -535,9 +532,7 @@ fn plans_for_any_limits_and_sizes_keep_inside_or_are_refused() {
                     };
                     for n in [0, 1, 2, 3, 1000, 5000, u32::MAX as usize, 1 << 32, usize::MAX] {
                         let shape = Shape::ALL[n % 4];
-                        let radix = Algorithm::Radix.variants().iter();
-                        let plans = all()
-                            .chain(radix.map(|&variant| (Algorithm::Radix, variant)))
+                        let plans = crate::trace::all()
                             .map(|(algorithm, variant)| Plan::new(algorithm, variant, n, shape, &limits));
                         let tops = [0, 1, 100, usize::MAX].map(|k| Plan::top(k, n, shape, &limits));
                         let tuned = [

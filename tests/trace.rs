@@ -13,7 +13,7 @@ use crate::inputs::random;
 const KEYS: Shape = Shape { key: KeyWords::One, positions: false };
 
 /// Every algorithm with each of its variants.
-fn all() -> impl Iterator<Item = (Algorithm, Variant)> {
+pub fn all() -> impl Iterator<Item = (Algorithm, Variant)> {
     let variants =
         |algorithm: Algorithm| algorithm.variants().iter().map(move |&variant| (algorithm, variant));
     Algorithm::ALL.into_iter().flat_map(variants)

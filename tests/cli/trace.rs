@@ -9,6 +9,7 @@ use crate::device;
 use crate::support::command::{BINARY, refused, run, sorted, stderr};
 use crate::support::files::{Folder, npy_of};
 use crate::support::xml;
+use crate::trace::all;
 
 /// The passes as JSON.
 fn json(more: &[&str]) -> Value {
@@ -20,13 +21,6 @@ fn svg(more: &[&str]) -> String {
     let picture = sorted(&[&["trace", "--svg", "-"], more].concat(), "");
     xml::check(&picture).unwrap_or_else(|error| panic!("{more:?}: {error}"));
     picture
-}
-
-/// Every algorithm with each of its variants.
-fn all() -> impl Iterator<Item = (Algorithm, Variant)> {
-    let variants =
-        |algorithm: Algorithm| algorithm.variants().iter().map(move |&variant| (algorithm, variant));
-    Algorithm::ALL.into_iter().flat_map(variants)
 }
 
 #[test]
