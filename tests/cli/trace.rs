@@ -193,18 +193,8 @@ fn the_bars_of_a_picture_make_its_left_its_right() {
             }
         }
         for variant in ["naive", "block"] {
-            assert!(is_redrawn(&svg(&[
-                "-n",
-                n,
-                "-t",
-                "u8",
-                "-a",
-                "odd-even",
-                "--variant",
-                variant,
-                "--tile",
-                "8"
-            ])));
+            let method = ["-a", "odd-even", "--variant", variant, "--tile", "8"];
+            assert!(is_redrawn(&svg(&[&["-n", n, "-t", "u8"], &method[..]].concat())));
         }
     }
     // The check must be able to fail: a bar too few, and a wrong number.
