@@ -3,41 +3,20 @@
 use std::fs::File;
 use std::io;
 
-#[cfg(unix)]
-pub(crate) use self::unix::{read_at, write_at};
-#[cfg(windows)]
-pub(crate) use self::windows::{read_at, write_at};
-
-#[cfg(unix)]
-mod unix {
-    use super::{File, io};
-    use std::os::unix::fs::FileExt;
-
-    /// Reads some bytes from `place` on.
-    pub(crate) fn read_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
-        file.read_at(room, place)
-    }
-
-    /// Writes some of the bytes from `place` on.
-    pub(crate) fn write_at(file: &File, bytes: &[u8], place: u64) -> io::Result<usize> {
-        file.write_at(bytes, place)
-    }
+/// Reads some bytes from `place` on. On Windows this moves the file's own place.
+pub(crate) fn read_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::read_at(file, room, place);
+    #[cfg(windows)]
+    return std::os::windows::fs::FileExt::seek_read(file, room, place);
 }
 
-#[cfg(windows)]
-mod windows {
-    use super::{File, io};
-    use std::os::windows::fs::FileExt;
-
-    /// Reads some bytes from `place` on, and moves the file's own place.
-    pub(crate) fn read_at(file: &File, room: &mut [u8], place: u64) -> io::Result<usize> {
-        file.seek_read(room, place)
-    }
-
-    /// Writes some of the bytes from `place` on, and moves the file's own place.
-    pub(crate) fn write_at(file: &File, bytes: &[u8], place: u64) -> io::Result<usize> {
-        file.seek_write(bytes, place)
-    }
+/// Writes some of the bytes from `place` on. On Windows this moves the file's own place.
+pub(crate) fn write_at(file: &File, bytes: &[u8], place: u64) -> io::Result<usize> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::write_at(file, bytes, place);
+    #[cfg(windows)]
+    return std::os::windows::fs::FileExt::seek_write(file, bytes, place);
 }
 
 /// Whether a file or a folder is in memory (tmpfs, ramfs), as far as the system tells.

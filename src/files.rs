@@ -52,15 +52,13 @@ pub use crate::order::{Invalid, Nulls, Reading};
 /// What the command, tests and fuzzing need beside the calls. It may change in any release.
 #[doc(hidden)]
 pub mod internal {
-    pub use super::check::CheckJob;
     pub use super::job::{ChooseSorter, Chosen, Expected, Job, Loaded, To};
     pub use super::plain::Taken;
-    pub use super::sort::of_output;
-    pub use crate::io::compression::{Reader as Decompressor, Together};
+    pub use crate::io::compression::{Limits, Reader as Decompressor};
     pub use crate::io::csv::SortKey;
     pub use crate::io::npy::Header;
     pub use crate::io::output::{Exit, end_process, remove_temporary, stdout_is_open};
-    pub use crate::io::{Compression, Extension};
+    pub use crate::io::{Compression, Extension, FirstLine};
 
     use crate::io::records::{Print, write_text};
     use crate::key::KeyMap;

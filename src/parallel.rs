@@ -235,6 +235,18 @@ impl<T> Places<T> {
 pub struct Meanwhile<'scope, T>(Result<thread::ScopedJoinHandle<'scope, T>, T>);
 
 impl<T> Meanwhile<'_, T> {
+    /// That has been done already, with this result.
+    #[cfg(feature = "files")]
+    pub(crate) fn done(result: T) -> Self {
+        Self(Err(result))
+    }
+
+    /// Whether it was done on the thread that wanted it.
+    #[cfg(feature = "files")]
+    pub(crate) fn is_done(&self) -> bool {
+        self.0.is_err()
+    }
+
     /// Waits for the result; propagates a panic.
     pub fn wait(self) -> T {
         let joined = self.0.map(|thread| thread.join().unwrap_or_else(|cause| panic::resume_unwind(cause)));

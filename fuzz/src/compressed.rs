@@ -4,7 +4,7 @@ use std::io::{self, BufReader, Read, Write};
 
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
-use gpusort::files::internal::{Compression, Decompressor as Reader, Together};
+use gpusort::files::internal::{Compression, Decompressor as Reader};
 
 use crate::choices::{BETWEEN, Choices};
 use crate::library::{Refusal, Said};
@@ -38,7 +38,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let case = (is_gzip, level, asked, piece, most, data.escape_ascii().to_string());
 
     let source = Pieces { bytes: data.clone(), piece, at: 0 };
-    let mut reader = Reader::new(Box::new(source), asked, Together::Of { least: 1, most });
+    let mut reader = Reader::new(Box::new(source), asked, Box::new(move || (1, most)));
     let mut content = Vec::new();
     let mut library: Said = match reader.read_to_end(&mut content) {
         Ok(_) => Ok(content),

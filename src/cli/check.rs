@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use gpusort::files::{Check, Progress as Done};
+use gpusort::files::{Progress as Done, Sort};
 
 use super::args::{CheckArgs, Progress as When};
 use super::meant::{self, FileAsKey};
@@ -31,9 +31,9 @@ pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
         0 => watched.phase("check", Unit::Bytes, total),
         done => watched.set(done),
     };
-    let check = Check::new().options(options::of(&args.order)?).progress(tell).resolve()?;
-    options::note(check.taken()).filter(|_| !quiet).into_iter().for_each(|note| progress.note(note));
-    let found = check.run().map_err(|error| file.explain(error.into()))?;
+    let job = Sort::new().options(options::of(&args.order)?).progress(tell).resolve(None)?;
+    options::note(job.taken()).filter(|_| !quiet).into_iter().for_each(|note| progress.note(note));
+    let found = job.check().map_err(|error| file.explain(error.into()))?;
     progress.end();
     let Some(disorder) = found.disorder() else { return Ok(ExitCode::SUCCESS) };
     if !quiet {

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use anyhow::{bail, ensure};
 use gpusort::Format;
 use gpusort::files::Output;
-use gpusort::files::internal::{Extension, of_output, write_keys};
+use gpusort::files::internal::{Extension, write_keys};
 use gpusort::unstable::generate::Sequence;
 use gpusort::unstable::human;
 use gpusort::unstable::key::{ElementType, KeyMap};
@@ -20,7 +20,8 @@ const BLOCK: u64 = 1 << 20;
 pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
     format::check_output(args.output.as_deref(), args.to, None)?;
     let path = format::unless_stdout(args.output);
-    let (mut format, promised) = of_output(args.to, path.as_deref()).unwrap_or((Format::Text, None));
+    let (mut format, promised) =
+        Extension::of_output(args.to, path.as_deref()).unwrap_or((Format::Text, None));
     // The type comes from the extension, whatever the format.
     let named = path.as_deref().and_then(|path| Extension::of(path).element);
     let to_terminal = path.is_none() && io::stdout().is_terminal();

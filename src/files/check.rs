@@ -1,8 +1,9 @@
 //! Whether inputs are in order.
 
+use super::job::Job;
 use super::options::{Options, Resolved, has_options};
-use super::plain::Taken;
-use super::progress::{Phase, Progress, Tell, Watch};
+use super::progress::{Phase, Progress};
+use super::sort::Sort;
 use crate::error::Error;
 use crate::io::ordered::{self, Disorder};
 use crate::io::{Input, Stretches};
@@ -18,32 +19,23 @@ use crate::io::{Input, Stretches};
 /// # Ok::<(), gpusort::Error>(())
 /// ```
 #[derive(Default)]
-pub struct Check<'a> {
-    options: Options,
-    stretches: Stretches,
-    tell: Option<Box<Tell<'a>>>,
-}
+pub struct Check<'a>(Sort<'a>);
 
-has_options!(Check<'_>, self => self.options);
+has_options!(Check<'_>, self => self.0.options);
 
 impl<'a> Check<'a> {
-    /// A check without any input yet.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Calls this as the work goes on.
     #[must_use]
     pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {
-        Self { tell: Some(Box::new(tell)), ..self }
+        Self(self.0.progress(tell))
     }
 
     /// How much is looked at together, and how much of that by one core, in bytes.
     #[doc(hidden)]
     #[must_use]
-    pub fn stretches(self, most: usize, piece: usize) -> Self {
-        Self { stretches: Stretches { most, piece: Some(piece) }, ..self }
+    pub fn stretches(mut self, most: usize, piece: usize) -> Self {
+        self.0.options.stretches = Stretches { most, piece: Some(piece) };
+        self
     }
 
     /// Reads the inputs up to the first record that is out of order.
@@ -52,45 +44,20 @@ impl<'a> Check<'a> {
     ///
     /// What is wrong with an option, or with an input before that record.
     pub fn run(self) -> Result<Checked, Error> {
-        self.resolve()?.run()
-    }
-
-    /// Decides what the options leave open.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with an option; I/O errors of the first line, where that decides what an input is.
-    #[doc(hidden)]
-    pub fn resolve(self) -> Result<CheckJob<'a>, Error> {
-        let Self { options, stretches, tell } = self;
-        Ok(CheckJob { resolved: options.resolve(false)?, stretches, watch: Watch::new(tell) })
+        self.0.resolve(None)?.check()
     }
 }
 
-/// A check, decided.
-#[doc(hidden)]
-pub struct CheckJob<'a> {
-    resolved: Resolved,
-    stretches: Stretches,
-    watch: Watch<'a>,
-}
-
-impl CheckJob<'_> {
-    /// What decided between text and lines, if nobody said which it is.
-    #[must_use]
-    pub fn taken(&self) -> Option<Taken> {
-        self.resolved.taken
-    }
-
-    /// As [`Check::run`].
+impl Job<'_> {
+    /// Checks the inputs instead of sorting them.
     ///
     /// # Errors
     ///
-    /// As for that.
-    pub fn run(&self) -> Result<Checked, Error> {
-        let Resolved { inputs, how, unique, .. } = &self.resolved;
+    /// As for [`Check::run`].
+    pub fn check(&self) -> Result<Checked, Error> {
+        let Resolved { inputs, how, unique, stretches, .. } = &self.resolved;
         self.watch.phase(Phase::Read, inputs.iter().map(Input::size).sum());
-        ordered::check(inputs, how, *unique, self.stretches, |done| self.watch.set(done)).map(Checked)
+        ordered::check(inputs, how, *unique, *stretches, |done| self.watch.set(done)).map(Checked)
     }
 }
 

@@ -9,7 +9,7 @@
 //! that keep their spelling, or rows of a table. Elements of binary files may still be read while the first of them are
 //! on their way to a device, and blocks of sorted keys are written while later ones are on their way back.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::mpsc;
 use std::thread::Scope;
 use std::time::Duration;
@@ -21,8 +21,7 @@ use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, Source};
 use crate::io::records::{Print, write_text};
-use crate::io::{Counts, Output, npy};
-use crate::io::{How, Kind};
+use crate::io::{Counts, How, Kind, Output};
 use crate::key::{ElementType, KeyMap, KeyWords};
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
@@ -49,7 +48,8 @@ pub(super) struct Dataset<'a> {
     pub(super) content: Content<'a>,
     /// Bytes of input.
     pub(super) bytes: u64,
-    pub(super) reading: Reading<'a>,
+    /// The thread that still reads, or has read, and the time it took.
+    pub(super) reading: Meanwhile<'a, Duration>,
     /// The time it took to make keys of text.
     pub(super) parsing: Duration,
     /// The names of the types of the keys, separated by commas; of one of several parts, those so far.
@@ -74,22 +74,6 @@ impl Content<'_> {
     }
 }
 
-/// The time of reading, or the thread that still reads and returns it.
-pub(super) enum Reading<'a> {
-    Done(Duration),
-    UnderWay(Meanwhile<'a, Duration>),
-}
-
-impl Reading<'_> {
-    /// The time, once all is read.
-    pub(super) fn wait(self) -> Duration {
-        match self {
-            Self::Done(reading) => reading,
-            Self::UnderWay(reader) => reader.wait(),
-        }
-    }
-}
-
 /// The number of records of binary inputs, where their sizes are known.
 pub(super) fn count(how: &How) -> Option<u64> {
     let Kind::Bits(sources) = &how.kind else { return None };
@@ -110,13 +94,16 @@ pub(super) fn read_meanwhile<'a>(
     let bytes = n * map.element.bytes() as u64;
     let (sender, receiver) = mpsc::channel();
     watch.phase(Phase::Read, Some(bytes));
-    let reader = parallel::meanwhile(scope, move || {
+    let reading = parallel::meanwhile(scope, move || {
         let start = Instant::now();
-        let gone = || Error::device("nothing more is read for it");
-        let take = |keys| sender.send(Ok(keys)).map_err(|_| gone());
-        if let Err(error) = binary::read(sources, how.by.order, |done| watch.set(done), take) {
-            // If nobody receives it, another error has ended the sort.
-            let _ = sender.send(Err(error));
+        let mut reader = binary::Reader::new(sources, how.by.order);
+        while let Some(keys) = reader.read().transpose() {
+            watch.set(reader.bytes);
+            let is_last = keys.is_err();
+            // If nobody receives them, another error has ended the sort.
+            if sender.send(keys).is_err() || is_last {
+                break;
+            }
         }
         start.elapsed()
     });
@@ -124,7 +111,7 @@ pub(super) fn read_meanwhile<'a>(
     Some(Dataset {
         content: Content::of_elements(keys, map),
         bytes,
-        reading: Reading::UnderWay(reader),
+        reading,
         parsing: Duration::ZERO,
         types: map.element.name().to_owned(),
         map: Some(map),
@@ -152,7 +139,7 @@ impl<'a> Dataset<'a> {
 
     /// Bytes that are still to be read.
     pub(super) fn unread(&self) -> u64 {
-        if let Reading::UnderWay(_) = self.reading { self.bytes } else { 0 }
+        if self.reading.is_done() { 0 } else { self.bytes }
     }
 
     /// The shape of the sort's elements.
@@ -273,7 +260,7 @@ pub(super) struct Outcome<'s, 'a> {
     /// The number of records read.
     n: usize,
     format: Format,
-    reading: Reading<'a>,
+    reading: Meanwhile<'a, Duration>,
     parsing: Duration,
 }
 
@@ -351,8 +338,7 @@ impl Outcome<'_, '_> {
                     if !std::mem::replace(&mut is_begun, true) {
                         announce();
                         if format == Format::Npy {
-                            let header = npy::Header::of(map.element, len as u64);
-                            output.write_all(&header).map_err(|error| output.failed(error))?;
+                            output.write_header(map.element, len as u64)?;
                         }
                     }
                     Ok::<_, Error>(())

@@ -249,7 +249,7 @@ impl Job<'_> {
         let output = match to {
             To::Stdout => Output::stdout()?,
             To::File(path) => Output::file(path)?,
-            To::Writer(writer) => Output::writer(writer),
+            To::Writer(writer) => Output::writer(writer, "the output".to_owned()),
         };
         let output = output.cancelled_by(&self.cancel);
         let compression = self.inputs().first().filter(|_| self.in_place).and_then(Input::compression);
@@ -350,38 +350,23 @@ impl Job<'_> {
         begin: Instant,
     ) -> Result<Report, Error> {
         let doubtful_header = first.doubtful_header().map(str::to_owned);
-        devices.in_parts(parts.budget().total());
+        devices.in_parts(self.budget.total());
         let chosen = devices.choose(first.len() as u64, first.shape(&self.ask), 0)?;
-        let mut folders =
-            Folders::new(self.folders.clone()).within(parts.budget()).cancelled_by(&self.cancel);
+        let mut folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
         let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
-        self.check_promise(parts.written(&self.ask, runs.records()), &output)?;
-        let (done, report) = runs.merge(&parts, &mut output, &self.watch)?;
+        self.check_promise(parts.written(&self.ask, runs.passed), &output)?;
+        let report = runs.merge(&parts, &mut output, &self.watch)?;
         let start = Instant::now();
         self.close(output)?;
         let phases = Phases {
-            read: done.reading,
-            parse: done.parsing,
             device: chosen.started,
-            write: done.writing,
-            merge: done.merging + start.elapsed(),
+            merge: report.phases.merge + start.elapsed(),
             total: begin.elapsed(),
+            ..report.phases
         };
-        let why = format!("{}; more than {} of memory", chosen.why, human::bytes(parts.budget().total()));
-        Ok(Report {
-            records: done.n,
-            repeated: done.repeated,
-            cut: done.n - done.repeated - done.written,
-            counts: done.counts,
-            bytes: done.bytes,
-            types: done.types,
-            doubtful_header,
-            runs: done.runs,
-            spilled_bytes: done.spilled_bytes,
-            phases,
-            devices: chosen.sorter.devices().cloned().collect(),
-            ..Report::new(self.ask.format, report, why)
-        })
+        let why = format!("{}; more than {} of memory", chosen.why, human::bytes(self.budget.total()));
+        let devices = chosen.sorter.devices().cloned().collect();
+        Ok(Report { doubtful_header, phases, devices, why, ..report })
     }
 }
 

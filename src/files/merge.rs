@@ -13,7 +13,7 @@ use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::Source;
 use crate::io::ordered::{self, Merged, Written};
-use crate::io::{Input, Kind, Print, npy};
+use crate::io::{Input, Kind, Print};
 use crate::report::{self, Form};
 
 /// A merge of files, readers or bytes that are each in order, in little memory.
@@ -28,12 +28,6 @@ pub struct Merge<'a>(Sort<'a>);
 has_options!(Merge<'_>, self => self.0.options);
 
 impl<'a> Merge<'a> {
-    /// A merge without any input yet.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// The format of the output; without it, that of the output's name, or of the inputs.
     #[must_use]
     pub fn to(self, format: Format) -> Self {
@@ -78,7 +72,6 @@ impl Job<'_> {
     /// # Errors
     ///
     /// As for [`Merge::output`].
-    #[doc(hidden)]
     pub fn merge(&self, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
         let (how, ask, inputs) = (&self.resolved.how, self.ask, self.inputs());
@@ -104,7 +97,7 @@ impl Job<'_> {
                 })?;
                 let n = size / element.bytes() as u64;
                 let n = n.min(ask.selection.first.map_or(u64::MAX, |top| top as u64));
-                output.write_all(&npy::Header::of(element, n)).map_err(|error| output.failed(error))?;
+                output.write_header(element, n)?;
             }
         }
         self.watch.phase(Phase::Merge, None);

@@ -4,7 +4,7 @@ use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::Source;
 use crate::io::csv::{By, Dialect, Fields, Key};
-use crate::io::{Compression, Extension, How, Input, Kind, LineEnd, PerLine};
+use crate::io::{Compression, Extension, How, Input, Kind, LineEnd, PerLine, Stretches};
 use crate::key::ElementType;
 use crate::order::{Invalid, KeyOrder, Nulls, Reading};
 
@@ -39,18 +39,20 @@ pub struct Options {
     per_line: PerLine,
     pub(super) one_of_many: bool,
     pub(super) in_place: bool,
+    /// Of a check.
+    pub(super) stretches: Stretches,
 }
 
 /// Defines what sets an option, for options themselves and for what has them.
 macro_rules! setters {
-    ($($(#[$attribute:meta])* $name:ident($($argument:ident: $type:ty)?) $set:expr;)*) => {
+    ($($(#[$attribute:meta])* $name:ident($($argument:ident: $type:ty)?) |$it:ident| $set:expr;)*) => {
         impl Options {
             $(
                 $(#[$attribute])*
                 #[must_use]
                 pub fn $name(mut self $(, $argument: $type)?) -> Self {
-                    let set: fn(&mut Self $(, $type)?) = $set;
-                    set(&mut self $(, $argument)?);
+                    let $it = &mut self;
+                    $set;
                     self
                 }
             )*
@@ -60,18 +62,10 @@ macro_rules! setters {
         macro_rules! has_options {
             ($of:ty, $self:ident => $options:expr) => {
                 impl $of {
-                    /// An input, after those before it: a path, or what [`Input`](crate::files::Input) makes of readers and bytes.
+                    /// Without any input yet.
                     #[must_use]
-                    pub fn input(mut $self, input: impl Into<crate::io::Input>) -> Self {
-                        $options = std::mem::take(&mut $options).input(input);
-                        $self
-                    }
-
-                    /// A key, which decides where those before it are equal: a name, or what [`Key`](crate::files::Key) makes.
-                    #[must_use]
-                    pub fn key(mut $self, key: impl Into<crate::io::csv::Key>) -> Self {
-                        $options = std::mem::take(&mut $options).key(key);
-                        $self
+                    pub fn new() -> Self {
+                        Self::default()
                     }
 
                     /// All of these options.
@@ -96,36 +90,52 @@ macro_rules! setters {
 }
 
 setters! {
+    /// An input, after those before it: a path, or what [`Input`](crate::files::Input) makes of readers and bytes.
+    input(input: impl Into<crate::io::Input>) |it| it.inputs.push(input.into());
+    /// A key, which decides where those before it are equal: a name, or what [`Key`](crate::files::Key) makes.
+    key(key: impl Into<crate::io::csv::Key>) |it| it.keys.push(key.into());
     /// The format of all inputs.
-    format(format: crate::format::Format) |it, format| it.format = Some(format);
+    format(format: crate::format::Format) |it| it.format = Some(format);
     /// The type of numbers: an integer type refuses what it does not hold, and a float type rounds.
-    element(element: crate::key::ElementType) |it, element| it.element = Some(element);
+    element(element: crate::key::ElementType) |it| it.element = Some(element);
     /// What fields are read as. Without it, fields of tables and lines are numbers or times, as they come.
-    reading(reading: crate::order::Reading) |it, reading| it.reading = Some(reading);
+    reading(reading: crate::order::Reading) |it| it.reading = Some(reading);
     /// Largest first, for keys without a direction of their own.
     descending() |it| it.descending = true;
     /// Where NaN goes; at the end, without it.
-    nan(place: crate::order::Nulls) |it, place| it.nan = place;
+    nan(place: crate::order::Nulls) |it| it.nan = place;
     /// Where empty fields go; to the end, without it.
-    empty(place: crate::order::Nulls) |it, place| it.empty = Some(place);
+    empty(place: crate::order::Nulls) |it| it.empty = Some(place);
     /// What becomes of fields that are no numbers; an error, without it.
-    invalid(place: crate::order::Invalid) |it, place| it.invalid = Some(place);
+    invalid(place: crate::order::Invalid) |it| it.invalid = Some(place);
     /// Of a field only the number counts that it begins with.
     leading() |it| it.leading = true;
     /// Whether the first row names the columns; without it, that of a table does, and the first line does not.
-    header(header: bool) |it, header| it.header = Some(header);
+    header(header: bool) |it| it.header = Some(header);
     /// Lines that begin with `#` before the first record stay on top.
     comments() |it| it.comments = true;
     /// What separates fields: of tables, where it is not in quotes; of lines, everywhere.
-    delimiter(byte: u8) |it, byte| it.delimiter = Some(byte);
+    delimiter(byte: u8) |it| it.delimiter = Some(byte);
     /// Lines end in NUL.
     zero_terminated() |it| it.zero_terminated = true;
     /// Only the first record of each key; a check then takes repeated keys for disorder.
     unique() |it| it.unique = true;
     /// About the most memory to take, in bytes; without it, three quarters of what is available.
-    memory(bytes: u64) |it, bytes| it.memory = Some(bytes);
+    memory(bytes: u64) |it| it.memory = Some(bytes);
     /// Ends the work when this says so.
-    cancel(cancel: &crate::files::Cancel) |it, cancel| it.cancel = cancel.clone();
+    cancel(cancel: &crate::files::Cancel) |it| it.cancel = cancel.clone();
+    /// What neither a name nor a format says is lines.
+    #[doc(hidden)]
+    as_lines(as_lines: bool) |it| it.as_lines = as_lines;
+    /// Text with one number a line.
+    #[doc(hidden)]
+    one_number_a_line() |it| (it.format, it.per_line) = (Some(Format::Text), PerLine::One);
+    /// What is neither a table nor binary is numbers, as many as there are.
+    #[doc(hidden)]
+    of_numbers() |it| it.of_numbers = true;
+    /// It is one of many files, of which each is sorted on its own; and in its place.
+    #[doc(hidden)]
+    one_of_many(in_place: bool) |it| (it.one_of_many, it.in_place) = (true, in_place);
 }
 pub(super) use has_options;
 
@@ -134,48 +144,6 @@ impl Options {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// An input, after those before it.
-    #[must_use]
-    pub fn input(mut self, input: impl Into<Input>) -> Self {
-        self.inputs.push(input.into());
-        self
-    }
-
-    /// A key, which decides where those before it are equal.
-    #[must_use]
-    pub fn key(mut self, key: impl Into<Key>) -> Self {
-        self.keys.push(key.into());
-        self
-    }
-
-    /// What neither a name nor a format says is lines.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn as_lines(self, as_lines: bool) -> Self {
-        Self { as_lines, ..self }
-    }
-
-    /// Text with one number a line.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn one_number_a_line(self) -> Self {
-        Self { format: Some(Format::Text), per_line: PerLine::One, ..self }
-    }
-
-    /// What is neither a table nor binary is numbers, as many as there are.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn of_numbers(self) -> Self {
-        Self { of_numbers: true, ..self }
-    }
-
-    /// It is one of many files, of which each is sorted on its own; and in its place.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn one_of_many(self, in_place: bool) -> Self {
-        Self { one_of_many: true, in_place, ..self }
     }
 
     /// Decides what these options leave open. Of the inputs only the first line is read, where that decides; and the headers of
@@ -250,7 +218,8 @@ impl Options {
             _ => Kind::Bits(sources(&inputs, format, element)?),
         };
         let how = How { kind, by: By { keys, element, order } };
-        Ok(Resolved { inputs, how, format, has_rows, taken, type_assumed, unique: self.unique })
+        let (unique, stretches) = (self.unique, self.stretches);
+        Ok(Resolved { inputs, how, format, has_rows, taken, type_assumed, unique, stretches })
     }
 
     /// Checks that options about fields and lines come with a format that has these.
@@ -289,6 +258,7 @@ pub(super) struct Resolved {
     /// Whether the type is the one assumed for `.bin`.
     pub(super) type_assumed: bool,
     pub(super) unique: bool,
+    pub(super) stretches: Stretches,
 }
 
 /// The sources of binary inputs.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::dataset::{Ask, Content, Dataset, Reading, count, element_of};
+use super::dataset::{Ask, Content, Dataset, count, element_of};
 use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
@@ -13,14 +13,16 @@ use crate::io::records::Records;
 use crate::io::{Input, PerLine, Text, binary, csv, text};
 use crate::key::ElementType;
 use crate::order::KeyOrder;
+use crate::parallel::Meanwhile;
 use crate::runs::Budget;
 use crate::words::Words;
 
 /// Inputs that are read in parts.
 pub(super) struct Parts<'a> {
     inputs: &'a [Input],
-    how: &'a How,
-    budget: &'a Budget,
+    pub(super) how: &'a How,
+    /// The most memory to take.
+    pub(super) budget: &'a Budget,
     watch: &'a Watch<'a>,
     source: Source<'a>,
     /// How many parts were read.
@@ -31,10 +33,7 @@ pub(super) struct Parts<'a> {
 
 /// How they are read, and what is known of the types so far.
 enum Source<'a> {
-    Bits {
-        reader: binary::Reader<'a>,
-        is_over: bool,
-    },
+    Bits(binary::Reader<'a>),
     Records {
         chunks: Chunks<'a>,
         known: Box<csv::Known>,
@@ -51,10 +50,7 @@ impl<'a> Parts<'a> {
         let source = match &how.kind {
             Kind::Bits(sources) => {
                 let piece = budget.piece(element_of(sources), count(how));
-                Source::Bits {
-                    reader: binary::Reader::new(sources, by.order).in_pieces_of(piece),
-                    is_over: false,
-                }
+                Source::Bits(binary::Reader::new(sources, by.order).in_pieces_of(piece))
             }
             kind => Source::Records {
                 chunks: Chunks::new(inputs, kind, by.keys.len(), budget),
@@ -80,7 +76,7 @@ impl<'a> Parts<'a> {
 
     fn is_read(&self) -> bool {
         match &self.source {
-            Source::Bits { is_over, .. } => *is_over,
+            Source::Bits(reader) => reader.is_over(),
             Source::Records { chunks, .. } => chunks.is_over(),
         }
     }
@@ -100,7 +96,7 @@ impl<'a> Parts<'a> {
     /// Any error about the types, once all was read.
     fn end(&self) -> Result<(), Error> {
         match &self.source {
-            Source::Bits { .. } => Ok(()),
+            Source::Bits(_) => Ok(()),
             Source::Records { known, .. } => known.end(),
         }
     }
@@ -131,7 +127,7 @@ impl<'a> Parts<'a> {
         let (element, order) = (self.how.by.element, self.how.by.order);
         let mut parsing = Duration::ZERO;
         let (content, bytes, reading) = match (&mut self.source, &self.how.kind) {
-            (Source::Bits { reader, is_over }, kind) => {
+            (Source::Bits(reader), kind) => {
                 let element =
                     if let Kind::Bits(sources) = kind { element_of(sources) } else { ElementType::U32 };
                 let map = order.map(element);
@@ -140,10 +136,7 @@ impl<'a> Parts<'a> {
                 // There is room for those of one more part, which may be read while this one is sorted.
                 let with_next = |n: u64| if is_first { n } else { n + n / 2 };
                 while self.budget.fits_elements(with_next(keys.len() as u64), element.key_words()) {
-                    let Some(more) = reader.read()? else {
-                        *is_over = true;
-                        break;
-                    };
+                    let Some(more) = reader.read()? else { break };
                     progress(reader.bytes);
                     keys.append(more);
                 }
@@ -185,7 +178,7 @@ impl<'a> Parts<'a> {
             }
         };
         let map = (!matches!(self.how.kind, Kind::Table(_))).then(|| order.map(self.element()));
-        let (reading, types) = (Reading::Done(reading), self.types());
+        let (reading, types) = (Meanwhile::done(reading), self.types());
         Ok(Dataset { content, bytes, reading, parsing, types, map })
     }
 
@@ -193,7 +186,7 @@ impl<'a> Parts<'a> {
     pub(super) fn keys(&self) -> Result<KeysOfRuns, Error> {
         let by = &self.how.by;
         match &self.source {
-            Source::Bits { .. } => Ok(KeysOfRuns::of_words(by.order)),
+            Source::Bits(_) => Ok(KeysOfRuns::of_words(by.order)),
             Source::Records { known, numbers, .. } => known.keys_of_runs(by, numbers.map(|(_, order)| order)),
         }
     }
@@ -213,15 +206,6 @@ impl<'a> Parts<'a> {
         if ask.positions { Some(position_type(records)) } else { (!is_table).then(|| self.element()) }
     }
 
-    pub(super) fn how(&self) -> &'a How {
-        self.how
-    }
-
-    /// The most memory to take.
-    pub(super) fn budget(&self) -> &'a Budget {
-        self.budget
-    }
-
     /// The names of the types, separated by commas.
     pub(super) fn types(&self) -> String {
         match &self.source {
@@ -230,7 +214,7 @@ impl<'a> Parts<'a> {
                 self.how.by.element.unwrap_or(ElementType::U32).name().to_owned()
             }
             Source::Records { known, .. } => known.types(),
-            Source::Bits { .. } => self.element().name().to_owned(),
+            Source::Bits(_) => self.element().name().to_owned(),
         }
     }
 }

@@ -15,14 +15,8 @@ pub enum Taken {
     Option,
     /// Text, as the output is binary.
     Output,
-    /// Text, as there are no records.
-    Nothing,
-    /// Text with one number a line, as the first line is one.
-    One,
-    /// Lines, as the first one has several fields.
-    Several,
-    /// Numbers, as standard input is one line of them.
-    Numbers,
+    /// Text with one number a line if the first one has one token, lines if it has several, and else just numbers.
+    First(FirstLine),
 }
 
 impl Taken {
@@ -30,14 +24,14 @@ impl Taken {
     #[must_use]
     pub fn format(self) -> Format {
         match self {
-            Self::Option | Self::Several => Format::Lines,
-            Self::Output | Self::Nothing | Self::One | Self::Numbers => Format::Text,
+            Self::Option | Self::First(FirstLine::Several) => Format::Lines,
+            Self::Output | Self::First(_) => Format::Text,
         }
     }
 
     /// How many numbers a line of text may have.
     pub(super) fn per_line(self) -> PerLine {
-        if self == Self::One { PerLine::One } else { PerLine::Any }
+        if self == Self::First(FirstLine::One) { PerLine::One } else { PerLine::Any }
     }
 
     /// Decides what these inputs are; `of_numbers` where only numbers can be written. Those that cannot be read again are
@@ -54,16 +48,10 @@ impl Taken {
         let most = || options.memory.unwrap_or_else(|| Budget::default().total() / 2) / 2;
         // What cannot be replaced, or read, is told of one of many files when it is its turn.
         let is_refused = options.in_place && inputs.iter().any(|input| !input.can_be_read_again());
-        let first = match first_line(if is_refused { &mut [] } else { inputs }, is_stdin, &most) {
-            Err(_) if options.one_of_many => FirstLine::Missing,
-            first => first?,
-        };
-        Ok(match first {
-            FirstLine::Missing => Self::Nothing,
-            FirstLine::One => Self::One,
-            FirstLine::Several => Self::Several,
-            FirstLine::Numbers => Self::Numbers,
-        })
+        match first_line(if is_refused { &mut [] } else { inputs }, is_stdin, &most) {
+            Err(_) if options.one_of_many => Ok(Self::First(FirstLine::Missing)),
+            first => first.map(Self::First),
+        }
     }
 }
 

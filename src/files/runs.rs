@@ -18,6 +18,7 @@ use std::time::Duration;
 use super::dataset::{Ask, Content, Dataset, Done};
 use super::parts::Parts;
 use super::progress::{Phase, Watch};
+use super::report::{Phases, Report};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
@@ -27,12 +28,12 @@ use crate::io::frames::{Form, Frame, KeysOfRuns, RunReader, Zeros};
 use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records, Written};
 use crate::io::records::Print;
 use crate::io::source::Opened;
-use crate::io::{Counts, How, Input, Kind, Output, npy, print};
+use crate::io::{How, Input, Kind, Output, print};
 use crate::key::ElementType;
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
-use crate::report::{self, Report};
-use crate::runs::{Budget, Folders, Spilled};
+use crate::report;
+use crate::runs::{Budget, Folders, Spill, Spilled};
 use crate::sorter::{Request, Sorter};
 
 /// Sorted runs of an input that is read in parts.
@@ -46,16 +47,15 @@ pub(super) struct Runs<'a> {
     open: Option<Open>,
     /// What comes before the rows of a table.
     head: Vec<u8>,
-    /// How the sorts went together.
-    report: Option<Report>,
-    merge: Merge,
+    /// What came of the parts so far.
+    report: Report,
     /// Records so far, with those left out of tables: the position of the next part's first.
-    passed: u64,
+    pub(super) passed: u64,
 }
 
 /// A run that is being written.
 struct Open {
-    output: Output<'static>,
+    spill: Spill,
     form: Form,
     count: u64,
     zeros: BTreeSet<Zeros>,
@@ -80,35 +80,6 @@ struct Run {
     zeros: BTreeSet<Zeros>,
 }
 
-/// What came of sorting in parts.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Merge {
-    /// Records read.
-    pub(super) n: u64,
-    /// Bytes of input.
-    pub(super) bytes: u64,
-    /// The types of the keys.
-    pub(super) types: String,
-    /// Nulls, and records and lines left out.
-    pub(super) counts: Counts,
-    /// Records left out because their keys were repeated.
-    pub(super) repeated: u64,
-    /// Records written.
-    pub(super) written: u64,
-    /// The number of runs.
-    pub(super) runs: usize,
-    /// Their bytes.
-    pub(super) spilled_bytes: u64,
-    /// The time it took to read, to make keys, to write runs, and to merge these.
-    pub(super) reading: Duration,
-    /// To make keys of text.
-    pub(super) parsing: Duration,
-    /// To write the runs.
-    pub(super) writing: Duration,
-    /// To merge them.
-    pub(super) merging: Duration,
-}
-
 impl<'a> Runs<'a> {
     /// The runs of all parts, of which this is the first, in these folders.
     ///
@@ -122,10 +93,11 @@ impl<'a> Runs<'a> {
         sorter: &Sorter,
         folders: &'a mut Folders,
     ) -> Result<Self, Error> {
-        let (how, budget) = (parts.how(), parts.budget());
-        let (done, head, merge) = (Vec::new(), Vec::new(), Merge::default());
-        let (open, report, passed) = (None, None, 0);
-        let mut runs = Self { how, budget, folders, ask, done, open, head, report, merge, passed };
+        let (how, budget) = (parts.how, parts.budget);
+        let (done, open, head, passed) = (Vec::new(), None, Vec::new(), 0);
+        let sort = report::Report::on_cpu(report::Form::InOrder, Duration::ZERO);
+        let report = Report::new(ask.format, sort, String::new());
+        let mut runs = Self { how, budget, folders, ask, done, open, head, report, passed };
         let mut part = first;
         loop {
             if parts.reads_ahead() {
@@ -148,19 +120,14 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// The number of records of all parts, with those left out of tables.
-    pub(super) fn records(&self) -> u64 {
-        self.passed
-    }
-
     /// Sorts a part, and keeps it as a run.
     fn add(&mut self, mut part: Dataset, sorter: &Sorter) -> Result<(), Error> {
         let counts = part.counts();
-        let merge = &mut self.merge;
-        merge.n += part.len() as u64;
-        merge.bytes += part.bytes;
-        merge.counts = merge.counts.and(counts);
-        merge.parsing += part.parsing;
+        let report = &mut self.report;
+        report.records += part.len() as u64;
+        report.bytes += part.bytes;
+        report.counts = report.counts.and(counts);
+        report.phases.parse += part.parsing;
         if let Content::Records { records, .. } = &mut part.content {
             self.head.append(&mut records.head);
         }
@@ -177,15 +144,12 @@ impl<'a> Runs<'a> {
             }
             _ => self.add_records(part, first, sorter)?,
         };
-        let Done { report, reading, writing, repeated, cut, .. } = done;
-        self.report = Some(match &self.report {
-            Some(before) => report.after(before),
-            None => report,
-        });
-        let merge = &mut self.merge;
-        merge.reading += reading;
-        merge.writing += writing;
-        merge.repeated += repeated as u64;
+        let Done { report: sort, reading, writing, repeated, cut, .. } = done;
+        let report = &mut self.report;
+        report.sort = sort.after(&report.sort);
+        report.phases.read += reading;
+        report.phases.write += writing;
+        report.repeated += repeated as u64;
         if let Some(open) = &mut self.open {
             open.count += n - (repeated + cut) as u64;
         }
@@ -204,7 +168,7 @@ impl<'a> Runs<'a> {
                 if let Some(before) = before {
                     self.close(before)?;
                 }
-                Open { output: self.output()?, form, count: 0, zeros: BTreeSet::new(), last: None }
+                Open { spill: self.spill()?, form, count: 0, zeros: BTreeSet::new(), last: None }
             }
         };
         Ok(self.open.insert(open))
@@ -212,10 +176,10 @@ impl<'a> Runs<'a> {
 
     /// Ends a run.
     fn close(&mut self, open: Open) -> Result<(), Error> {
-        let Open { output, form, count, zeros, .. } = open;
-        let spilled = Arc::new(output.into_spilled()?);
-        self.merge.spilled_bytes += spilled.bytes();
-        self.merge.runs += 1;
+        let Open { spill, form, count, zeros, .. } = open;
+        let spilled = Arc::new(spill.finish()?);
+        self.report.spilled_bytes += spilled.bytes();
+        self.report.runs += 1;
         self.done.push(Run { spilled, form, count, zeros });
         Ok(())
     }
@@ -231,7 +195,7 @@ impl<'a> Runs<'a> {
         };
         let open = self.run(form, first.as_ref())?;
         open.last = last;
-        outcome.write(&mut open.output, &Watch::default())
+        outcome.write(&mut open.spill.output(), &Watch::default())
     }
 
     /// Adds keys, with the bytes of their records, or with their positions if these are wanted, of which this is the first.
@@ -261,14 +225,14 @@ impl<'a> Runs<'a> {
         let block = self.budget.block();
         let open = self.run(form, end(order.first()).as_ref())?;
         open.last = end(order.last());
-        open.zeros = write_frames(&records.pieces, &order, first, form, block, &mut open.output)?;
+        open.zeros = write_frames(&records.pieces, &order, first, form, block, &mut open.spill.output())?;
         let cut = n - repeated - order.len();
         Ok(Done { report, reading: reading.wait(), parsing, writing: start.elapsed(), repeated, cut })
     }
 
-    /// A new run's output.
-    fn output(&mut self) -> Result<Output<'static>, Error> {
-        Ok(Output::spill(self.folders.create(self.budget.block())?))
+    /// A new run.
+    fn spill(&mut self) -> Result<Spill, Error> {
+        self.folders.create(self.budget.block())
     }
 
     /// Merges the runs of all parts, and writes the records; the caller finishes the output.
@@ -281,8 +245,8 @@ impl<'a> Runs<'a> {
         parts: &Parts,
         output: &mut Output,
         watch: &Watch,
-    ) -> Result<(Merge, Report), Error> {
-        watch.phase(Phase::Merge, Some(self.merge.n));
+    ) -> Result<Report, Error> {
+        watch.phase(Phase::Merge, Some(self.report.records));
         let start = Instant::now();
         let (budget, element) = (self.budget, parts.element());
         let keys = Arc::new(parts.keys()?);
@@ -309,11 +273,12 @@ impl<'a> Runs<'a> {
                 };
                 let emit =
                     if are_elements { None } else { Some(Emit::Frames { form, most: budget.block() }) };
-                let mut output = self.output()?;
-                let merged = self.merge_some(some, emit, Written::AsRead, &keys, &mut output, &|_| {})?;
-                let spilled = Arc::new(output.into_spilled()?);
-                self.merge.repeated += merged.repeated;
-                self.merge.spilled_bytes += spilled.bytes();
+                let mut spill = self.spill()?;
+                let to = &mut spill.output();
+                let merged = self.merge_some(some, emit, Written::AsRead, &keys, to, &|_| {})?;
+                let spilled = Arc::new(spill.finish()?);
+                self.report.repeated += merged.repeated;
+                self.report.spilled_bytes += spilled.bytes();
                 longer.push(Run { spilled, form, count: merged.written, zeros: BTreeSet::new() });
             }
             runs = longer;
@@ -330,20 +295,17 @@ impl<'a> Runs<'a> {
         let emit = match (self.ask.positions, bits) {
             (true, bits) => Some(Emit::Positions(bits.and(element))),
             _ if are_elements => None,
-            (false, Some(element)) => Some(Emit::Elements(element)),
+            (false, Some(element)) => Some(Emit::Elements(element, keys.descending[0])),
             (false, None) => Some(Emit::Records),
         };
-        let header = |n: u64, output: &mut Output| {
-            let header = npy::Header::of(element.unwrap_or(ElementType::U32), n);
-            output.write_all(&header).map_err(|error| output.failed(error))
-        };
+        let of_npy = element.unwrap_or(ElementType::U32);
         let merged = match self.ask.format {
             Format::Npy if self.ask.selection.unique => {
                 // Their number comes first, and is known last.
-                let mut unique = self.output()?;
-                let merged = self.merge_some(runs, emit, written, &keys, &mut unique, &progress)?;
-                header(merged.written, output)?;
-                let unique = unique.into_spilled()?;
+                let mut unique = self.spill()?;
+                let merged = self.merge_some(runs, emit, written, &keys, &mut unique.output(), &progress)?;
+                output.write_header(of_npy, merged.written)?;
+                let unique = unique.finish()?;
                 let name = unique.name().to_owned();
                 let (mut reader, mut block) = (Arc::new(unique).read(), vec![0; budget.block()]);
                 loop {
@@ -358,20 +320,19 @@ impl<'a> Runs<'a> {
             format => {
                 if format == Format::Npy {
                     let first = self.ask.selection.first.map_or(u64::MAX, |first| first as u64);
-                    header(self.merge.n.min(first), output)?;
+                    output.write_header(of_npy, self.report.records.min(first))?;
                 }
                 self.merge_some(runs, emit, written, &keys, output, &progress)?
             }
         };
-        let merge = Merge {
+        let repeated = self.report.repeated + merged.repeated;
+        Ok(Report {
             types: parts.types(),
-            repeated: self.merge.repeated + merged.repeated,
-            written: merged.written,
-            merging: start.elapsed(),
-            ..self.merge
-        };
-        let nothing = || Report::on_cpu(report::Form::InOrder, Duration::ZERO);
-        Ok((merge, self.report.unwrap_or_else(nothing)))
+            repeated,
+            cut: self.report.records - repeated - merged.written,
+            phases: Phases { merge: start.elapsed(), ..self.report.phases },
+            ..self.report
+        })
     }
 
     /// Merges some runs: as elements, or as records of which this is written.
@@ -411,7 +372,7 @@ impl<'a> Runs<'a> {
         let times = 4 + BESIDE_BYTES.saturating_add(16 * keys.zeros.len() as u64).div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
         let readers = runs.into_iter().flat_map(|run| run.readers(keys)).collect();
-        let records = Records { descending: keys.descending.clone(), selection, emit, bytes };
+        let records = Records { selection, emit, bytes };
         ordered::merge_records(readers, &records, to, progress)
     }
 }

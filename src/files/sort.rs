@@ -46,12 +46,6 @@ pub struct Sort<'a> {
 has_options!(Sort<'_>, self => self.options);
 
 impl<'a> Sort<'a> {
-    /// A sort without any input yet.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// The format of the output; without it, that of the output's name, or of the input.
     #[must_use]
     pub fn to(self, format: Format) -> Self {
@@ -128,7 +122,7 @@ impl<'a> Sort<'a> {
         if let Some(algorithm) = method.algorithm {
             algorithm.variant(method.variant)?;
         }
-        let asked = of_output(to, output);
+        let asked = Extension::of_output(to, output);
         let to_bits = !positions && asked.is_some_and(|(format, _)| format.is_bits());
         let (memory, cancel, in_place, one_of_many) =
             (options.memory, options.cancel.clone(), options.in_place, options.one_of_many);
@@ -158,17 +152,6 @@ impl<'a> Sort<'a> {
             is_last: false,
         })
     }
-}
-
-/// The format of an output and the element type implied by its extension, as far as determined.
-#[must_use]
-pub fn of_output(to: Option<Format>, output: Option<&Path>) -> Option<(Format, Option<ElementType>)> {
-    let extension = output.map(Extension::of);
-    // An explicit format overrides the extension.
-    to.map(|format| (format, None)).or_else(|| {
-        let Extension { format, element } = extension?;
-        Some((format?, element))
-    })
 }
 
 /// The output format for this input, whose records may be rows, and the requested format; and the element type that is

@@ -109,8 +109,8 @@ impl Range {
 pub(crate) enum Bytes {
     /// There are none: the keys are all that is asked for.
     None,
-    /// The number of the key, printed so.
-    Printed(Print),
+    /// The number of the key, which is descending or not, printed so.
+    Printed(Print, bool),
     /// Ranges of what was read of a run.
     Read { text: Vec<u8>, ranges: Vec<[usize; 2]> },
     /// Ranges of this text, which count from a place in it.
@@ -174,7 +174,10 @@ impl Piece {
         match &self.bytes {
             Bytes::Of { text, .. } => self.push_range(text, self.range(record), to),
             Bytes::Read { text, ranges } => push_bytes(text, ranges[record], to),
-            Bytes::None | Bytes::Printed(_) => {}
+            Bytes::Printed(print, descending) => {
+                keys::push_text(self.keys.one(record), *descending, *print, to);
+            }
+            Bytes::None => {}
         }
     }
 
@@ -202,7 +205,7 @@ impl Piece {
             Bytes::Of { ranges, .. } => ranges[to - 1].end() - ranges[from].begin() + to - from,
             // With the entries between frames.
             Bytes::Read { ranges, .. } => ranges[to - 1][1] - ranges[from][0],
-            Bytes::None | Bytes::Printed(_) => 8 * (to - from),
+            Bytes::None | Bytes::Printed(..) => 8 * (to - from),
         }
     }
 
@@ -574,9 +577,7 @@ impl<'a> Batches<'a> {
     /// Has the text of the next records in memory. Whether it is nothing but blank lines, so that nobody knows of what columns.
     pub(super) fn fetch(&mut self, most: usize) -> Result<bool, Error> {
         if self.fetched.is_none() {
-            let shut = self.shut;
-            let opens = |input: &Input| if shut { input.open_to_read() } else { input.open() };
-            self.fetched = self.chunks.some(most, &opens)?;
+            self.fetched = self.chunks.some(most, self.shut)?;
         }
         let has_blank_lines = !self.how.kind.dialect().fields.are_of_lines();
         Ok(has_blank_lines && self.fetched.as_ref().is_none_or(|text| !text.has_more_than_blank_lines()))

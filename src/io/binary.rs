@@ -27,7 +27,6 @@ pub struct Source {
 
 impl Source {
     /// Little-endian elements without a header.
-    #[must_use]
     pub fn raw(input: Input, element: ElementType) -> Self {
         Self { input, element, big_endian: false, header: None }
     }
@@ -53,13 +52,11 @@ impl Source {
     }
 
     /// The type of the elements.
-    #[must_use]
     pub fn element(&self) -> ElementType {
         self.element
     }
 
     /// Bytes of all elements, where known.
-    #[must_use]
     pub fn size(&self) -> Option<u64> {
         match &self.header {
             Some(header) => header.count.checked_mul(self.element.bytes() as u64),
@@ -121,34 +118,7 @@ impl Source {
     }
 }
 
-/// Reads all sources, of a common type, and passes their keys to `take`, piece by piece, in order, calling
-/// `progress` with the number of bytes read so far. All cores read regular files. Returns the byte count.
-///
-/// # Errors
-///
-/// As for [`Reader::read`]; an error of `take`, which ends the reading.
-pub fn read(
-    sources: &[Source],
-    direction: KeyOrder,
-    progress: impl Fn(u64),
-    mut take: impl FnMut(Words<'static>) -> Result<(), Error>,
-) -> Result<u64, Error> {
-    read_by(Reader::new(sources, direction), progress, &mut take)
-}
-
-fn read_by(
-    mut reader: Reader,
-    progress: impl Fn(u64),
-    mut take: impl FnMut(Words<'static>) -> Result<(), Error>,
-) -> Result<u64, Error> {
-    while let Some(keys) = reader.read()? {
-        progress(reader.bytes);
-        take(keys)?;
-    }
-    Ok(reader.bytes)
-}
-
-/// Reads sources of a common type, piece by piece.
+/// Reads sources of a common type, piece by piece; all cores read regular files.
 pub struct Reader<'a> {
     sources: &'a [Source],
     direction: KeyOrder,
@@ -180,15 +150,18 @@ enum Way {
 
 impl<'a> Reader<'a> {
     /// Reads from the beginning of the sources.
-    #[must_use]
     pub fn new(sources: &'a [Source], direction: KeyOrder) -> Self {
         Self { sources, direction, open: None, most: u64::MAX, bytes: 0 }
     }
 
     /// Reads at most about this many bytes at a time.
-    #[must_use]
     pub fn in_pieces_of(self, bytes: u64) -> Self {
         Self { most: bytes.max(1 << 12), ..self }
+    }
+
+    /// Whether all was read, up to the end.
+    pub(crate) fn is_over(&self) -> bool {
+        self.sources.is_empty()
     }
 
     /// The next keys; `None` at the end.
@@ -386,24 +359,16 @@ pub(super) fn first_disorder(
     let mut last: Option<u64> = None;
     let mut passed = 0;
     for (number, source) in sources.iter().enumerate() {
-        let (mut before, mut found) = (0, None);
-        let reader = Reader::new(std::slice::from_ref(source), direction).in_pieces_of(most);
-        let read = read_by(
-            reader,
-            |done| progress(passed + done),
-            |keys| {
-                if let Some((place, pair)) = by_width!(&keys, blocks => find(blocks, &mut last, unique)) {
-                    found = Some((number, before + place as u64, pair));
-                    return Err(Error::input(source.input.name(), "is not in order"));
-                }
-                before += keys.len() as u64;
-                Ok(())
-            },
-        );
-        if found.is_some() {
-            return Ok(found);
+        let mut before = 0;
+        let mut reader = Reader::new(std::slice::from_ref(source), direction).in_pieces_of(most);
+        while let Some(keys) = reader.read()? {
+            progress(passed + reader.bytes);
+            if let Some((place, pair)) = by_width!(&keys, blocks => find(blocks, &mut last, unique)) {
+                return Ok(Some((number, before + place as u64, pair)));
+            }
+            before += keys.len() as u64;
         }
-        passed += read?;
+        passed += reader.bytes;
     }
     Ok(None)
 }

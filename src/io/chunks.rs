@@ -11,10 +11,10 @@
 use super::batch::Kind;
 use super::csv::{self, Dialect, Fields};
 use super::number::{PerLine, is_space};
-use super::source::{BLOCK, Before, Input, MARK, Opened, Text};
+use super::source::{BLOCK, Before, Input, MARK, Opened, Text, count, sum};
 use crate::error::{Error, Hint};
+use crate::human;
 use crate::runs::{Budget, RECORDS};
-use crate::{human, parallel};
 
 /// The least bytes of a record.
 const SHORTEST: u64 = 2;
@@ -26,17 +26,7 @@ fn count_records(fields: Fields, bytes: &[u8]) -> u64 {
         let few = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(byte <= b' ')).sum::<u8>();
         return sum(bytes, |bytes| bytes.chunks(255).map(|bytes| u64::from(few(bytes))).sum());
     }
-    let end = fields.line_end().byte();
-    sum(bytes, |bytes| memchr::memchr_iter(end, bytes).count() as u64)
-}
-
-/// The sum of what `count` finds in the bytes, by all cores where there are many.
-fn sum(bytes: &[u8], count: impl Fn(&[u8]) -> u64 + Sync + Send) -> u64 {
-    const MANY: usize = 1 << 18;
-    if bytes.len() <= MANY {
-        return count(bytes);
-    }
-    parallel::map_parts(bytes.chunks(MANY), count).into_iter().sum()
+    count(fields.line_end().byte(), bytes)
 }
 
 /// Reads inputs in chunks.
@@ -177,7 +167,7 @@ impl<'a> Chunks<'a> {
                 break;
             }
             let begin = text.bytes.len();
-            if self.open_next(&Input::open)? {
+            if self.open_next(false)? {
                 text.bytes.push(b' ');
             }
             text.bytes.append(&mut self.rest);
@@ -214,29 +204,26 @@ impl<'a> Chunks<'a> {
             .hinting(Hint::Memory))
     }
 
-    /// Opens the next input, if none is open. Whether what comes is the rest of a line, in which # begins no comment, so that a
+    /// Opens the next input so, if none is open. Whether what comes is the rest of a line, in which # begins no comment, so that a
     /// blank is to be before it.
-    fn open_next(&mut self, opens: &dyn Fn(&Input) -> Result<Opened, Error>) -> Result<bool, Error> {
+    fn open_next(&mut self, shut: bool) -> Result<bool, Error> {
         if self.open.is_some() {
             return Ok(self.before.is_some_and(|before| before.columns > 0));
         }
-        self.open = Some(opens(&self.inputs[0])?);
+        self.open = Some(self.inputs[0].open_as(shut)?);
         self.inputs = &self.inputs[1..];
         self.before = None;
         Ok(false)
     }
 
     /// The next records that are there, of about `most` bytes, but at least one; `None` at the end. Waits for others only
-    /// where no record is whole. Parts of two inputs come together only where the first has nothing but blank lines.
+    /// where no record is whole. Parts of two inputs come together only where the first has nothing but blank lines. Files that
+    /// are to be shut are open only while they are read.
     ///
     /// # Errors
     ///
     /// I/O errors.
-    pub(crate) fn some(
-        &mut self,
-        most: usize,
-        opens: &dyn Fn(&Input) -> Result<Opened, Error>,
-    ) -> Result<Option<Text>, Error> {
+    pub(crate) fn some(&mut self, most: usize, shut: bool) -> Result<Option<Text>, Error> {
         let mut text = Text { line_end: self.dialect.fields.line_end(), ..Text::default() };
         while !self.is_over() && (text.parts.is_empty() || !self.may_end(&text)) {
             if text.parts.is_empty() {
@@ -244,7 +231,7 @@ impl<'a> Chunks<'a> {
             }
             let begin = if text.parts.is_empty() { 0 } else { text.bytes.len() };
             let mut filled = begin;
-            if self.open_next(opens)? {
+            if self.open_next(shut)? {
                 filled = put(&mut text.bytes, filled, b" ");
             }
             filled = put(&mut text.bytes, filled, &self.rest);

@@ -10,7 +10,8 @@ mod writer;
 use std::path::Path;
 
 pub(super) use self::foreign::Unread;
-pub use self::reader::{Reader, Together};
+pub(super) use self::reader::sensible;
+pub use self::reader::{Limits, Reader};
 pub use self::writer::Writer;
 
 /// A form of compressed data.
@@ -74,11 +75,7 @@ impl Beginning {
         match forms.iter().find(|(begins, ..)| *begins) {
             Some(&(_, length, compression)) if bytes.len() >= length => Self::Of(compression),
             Some(_) => Self::Short,
-            None => match foreign::says(bytes) {
-                foreign::Says::It(foreign) => Self::Foreign(foreign),
-                foreign::Says::Short => Self::Short,
-                foreign::Says::Nothing => Self::Other,
-            },
+            None => foreign::says(bytes),
         }
     }
 }

@@ -33,4 +33,15 @@ impl Extension {
         };
         Self { format, element }
     }
+
+    /// The format of an output that is to be of this format or has this name, and the element type that the name implies, as far
+    /// as they are known.
+    #[must_use]
+    pub fn of_output(to: Option<Format>, output: Option<&Path>) -> Option<(Format, Option<ElementType>)> {
+        // An explicit format overrides the extension.
+        to.map(|format| (format, None)).or_else(|| {
+            let Self { format, element } = Self::of(output?);
+            Some((format?, element))
+        })
+    }
 }

@@ -8,8 +8,6 @@
 //!
 //! What was read of a pipe for that is given again when it is opened.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use super::number::{ends_line, is_space, spelled};
 use super::source::{Input, MARK, Opened};
 use crate::error::{Error, Hint};
@@ -28,29 +26,6 @@ pub enum FirstLine {
     Numbers,
 }
 
-/// An input of which some was read, and that cannot be opened again.
-#[derive(Clone, Debug)]
-pub struct Begun {
-    pub(super) input: Input,
-    opened: Arc<Mutex<Option<Opened>>>,
-}
-
-impl PartialEq for Begun {
-    fn eq(&self, other: &Self) -> bool {
-        self.input == other.input
-    }
-}
-
-impl Eq for Begun {}
-
-impl Begun {
-    /// The input from its beginning; what is left of it the second time.
-    pub(super) fn open(&self) -> Result<Opened, Error> {
-        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner).take();
-        opened.map_or_else(|| self.input.open(), Ok)
-    }
-}
-
 /// Looks for the first record line of these inputs. With `may_be_numbers`, a line of numbers is looked at to its end, and
 /// for another one after it; `most` tells how many bytes may be kept for that.
 ///
@@ -67,8 +42,7 @@ pub fn first_line(
         let mut bytes = Vec::new();
         let found = find(&mut opened, &mut bytes, may_be_numbers, input.can_be_read_again(), most)?;
         if !input.can_be_read_again() {
-            let opened = Arc::new(Mutex::new(Some(opened.after(bytes))));
-            *input = Input::Begun(Box::new(Begun { input: input.clone(), opened }));
+            *input = input.clone().begun(bytes, opened);
         }
         if found != FirstLine::Missing {
             return Ok(found);

@@ -242,7 +242,7 @@ impl RunReader {
                 wide[..size].copy_from_slice(bytes);
                 keys.push(&[keys::of_bits(u64::from_le_bytes(wide), element, descending, rules)]);
             }
-            Piece { keys, at: 0, positions: Vec::new(), bytes: Bytes::Printed(print) }
+            Piece { keys, at: 0, positions: Vec::new(), bytes: Bytes::Printed(print, descending) }
         });
         Ok(pieces)
     }

@@ -181,7 +181,7 @@ pub fn merge(
     check_stdin(inputs)?;
     let shut = !may_be_open(inputs.len());
     if let Kind::Bits(sources) = &how.kind {
-        let opened = inputs.iter().map(|input| if shut { input.open_to_read() } else { input.open() });
+        let opened = inputs.iter().map(|input| input.open_as(shut));
         let runs = sources.iter().zip(opened.collect::<Result<Vec<_>, _>>()?).collect();
         let memory = within_limits(elements::MEMORY);
         let elements = Elements { runs, direction: how.by.order, selection, written, memory };

@@ -19,7 +19,6 @@ use crate::error::{Error, ErrorKind};
 use crate::files::Cancel;
 use crate::human;
 use crate::key::ElementType;
-use crate::runs::{Spill, Spilled};
 
 pub use self::under_way::{Exit, end_process, remove_temporary};
 
@@ -35,10 +34,8 @@ enum Destination<'w> {
     /// Standard output on systems without file descriptors.
     #[cfg(not(unix))]
     Stdout(io::Stdout),
-    /// Whatever this is.
-    Writer(&'w mut (dyn Write + Send)),
-    /// A run in a temporary file.
-    Spill(Box<Spill>),
+    /// Whatever this is, of this name.
+    Writer(&'w mut (dyn Write + Send), String),
     /// A device, a pipe or standard output, written directly.
     Through { file: File, name: String },
     /// A new file that will replace the one of its name.
@@ -51,7 +48,6 @@ impl<'w> Output<'w> {
     }
 
     /// The same, which nothing is written to any more once this says so.
-    #[must_use]
     pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Self {
         Self { cancel: cancel.clone(), ..self }
     }
@@ -81,23 +77,9 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// This writer.
-    pub(crate) fn writer(writer: &'w mut (dyn Write + Send)) -> Self {
-        Self::to(Destination::Writer(writer))
-    }
-
-    /// A run, for [`Output::into_spilled`].
-    pub(crate) fn spill(spill: Spill) -> Self {
-        Self::to(Destination::Spill(Box::new(spill)))
-    }
-
-    /// The run that was written.
-    pub(crate) fn into_spilled(self) -> Result<Spilled, Error> {
-        let name = self.name();
-        match self.to {
-            Destination::Spill(spill) => spill.finish().map_err(|error| Error::io(name, "write", error)),
-            _ => Err(Error::io(name, "read", io::ErrorKind::Unsupported.into())),
-        }
+    /// This writer, with a name for messages.
+    pub(crate) fn writer(writer: &'w mut (dyn Write + Send), name: String) -> Self {
+        Self::to(Destination::Writer(writer, name))
     }
 
     /// A file. A regular or new file is written to a temporary file, which [`Output::finish`] renames; of a
@@ -114,7 +96,6 @@ impl<'w> Output<'w> {
     }
 
     /// The same output, compressed so where its name does not say that it is compressed.
-    #[must_use]
     pub(crate) fn compressed_as(mut self, compression: Option<Compression>) -> Self {
         self.compressing = self.compressing.or(compression.map(compression::Writer::new));
         self
@@ -177,8 +158,7 @@ impl<'w> Output<'w> {
     }
 
     /// Reserves disk space for about `bytes` more bytes, which speeds up writing a new file, where supported.
-    #[doc(hidden)]
-    pub fn expect(&mut self, bytes: u64) {
+    pub(crate) fn expect(&mut self, bytes: u64) {
         if self.compressing.is_some() {
             return;
         }
@@ -188,9 +168,7 @@ impl<'w> Output<'w> {
     }
 
     /// Bytes of memory that are still being taken for it: of what is [expected](Self::expect), where files are in memory.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn taking(&self) -> u64 {
+    pub(crate) fn taking(&self) -> u64 {
         if let Destination::Replacing(replacement) = &self.to { replacement.taking() } else { 0 }
     }
 
@@ -229,9 +207,7 @@ impl<'w> Output<'w> {
     }
 
     /// Whether the output is the input's own file, written directly, so that it would be read again.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn feeds(&self, input: &Input) -> bool {
+    pub(crate) fn feeds(&self, input: &Input) -> bool {
         let Destination::Through { file, .. } = &self.to else { return false };
         file.metadata().is_ok_and(|output| output.is_file() && input.is_same_file(&output))
     }
@@ -246,9 +222,7 @@ impl<'w> Output<'w> {
         match &self.to {
             #[cfg(not(unix))]
             Destination::Stdout(_) => "standard output".to_owned(),
-            Destination::Writer(_) => "the output".to_owned(),
-            Destination::Spill(spill) => spill.name().to_owned(),
-            Destination::Through { name, .. } => name.clone(),
+            Destination::Writer(_, name) | Destination::Through { name, .. } => name.clone(),
             Destination::Replacing(replacement) => human::path(replacement.target()),
         }
     }
@@ -273,8 +247,7 @@ impl Write for Destination<'_> {
         match self {
             #[cfg(not(unix))]
             Self::Stdout(stdout) => stdout.write(bytes),
-            Self::Writer(writer) => writer.write(bytes),
-            Self::Spill(spill) => spill.write(bytes),
+            Self::Writer(writer, _) => writer.write(bytes),
             Self::Through { file, .. } => file.write(bytes),
             Self::Replacing(replacement) => replacement.write(bytes),
         }
@@ -284,10 +257,8 @@ impl Write for Destination<'_> {
         match self {
             #[cfg(not(unix))]
             Self::Stdout(stdout) => stdout.flush(),
-            Self::Writer(writer) => writer.flush(),
-            Self::Spill(_) => Ok(()),
-            Self::Through { file, .. } => file.flush(),
-            Self::Replacing(_) => Ok(()),
+            Self::Writer(writer, _) => writer.flush(),
+            Self::Through { .. } | Self::Replacing(_) => Ok(()),
         }
     }
 }

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::compression::{self, Compression, Unread};
-use super::first_line::Begun;
 use super::number::{ends_line, is_space};
 use crate::error::Error;
 use crate::error::Hint;
@@ -28,18 +27,27 @@ pub enum Input {
     /// Bytes in memory.
     #[doc(hidden)]
     Memory(Memory),
-    /// What may be compressed.
-    #[doc(hidden)]
-    Compressed(Box<Compressed>),
     /// A reader, which gives its bytes once.
     #[doc(hidden)]
     Reader(Reader),
-    /// What was begun.
+    /// One of these, and how it is read.
     #[doc(hidden)]
-    Begun(Box<Begun>),
-    /// What may be cancelled.
-    #[doc(hidden)]
-    Cancellable(Box<(Input, Cancel)>),
+    With(Box<With>),
+}
+
+/// An input, and how it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct With {
+    input: Input,
+    /// Ends reading it.
+    cancel: Cancel,
+    /// Whether it may be compressed, and how; `None` if the first bytes tell.
+    may_be_compressed: bool,
+    compression: Option<Compression>,
+    /// All memory that there is, if that was said: decompressing takes a small part of it.
+    memory: Option<u64>,
+    /// What gives its content from the beginning, if some was read and it cannot be opened again.
+    begun: Option<Input>,
 }
 
 /// A reader with a name for messages. Reading goes on where it was when it is opened again, as that of standard input does.
@@ -102,16 +110,6 @@ impl From<String> for Input {
     }
 }
 
-/// An input that may be compressed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compressed {
-    input: Input,
-    /// How; `None` if the first bytes tell.
-    compression: Option<Compression>,
-    /// All memory that there is, if that was said.
-    memory: Option<u64>,
-}
-
 /// Bytes in memory, with a name for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -135,41 +133,46 @@ impl Input {
 
     /// The same, of which reading may be cancelled.
     pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Self {
-        Self::Cancellable(Box::new((self, cancel.clone())))
+        self.with(|it| it.cancel = cancel.clone())
     }
 
     /// The content of this input where it is compressed: so, or as its first bytes tell. Decompressing takes a small part of
     /// this memory.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
-        Self::Compressed(Box::new(Compressed { input: self, compression, memory }))
+    pub(crate) fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
+        self.with(|it| (it.may_be_compressed, it.compression, it.memory) = (true, compression, memory))
     }
 
-    /// The input itself, whether it is compressed or not.
+    /// The same, of which these bytes were read, and this is the rest: it cannot be opened again.
+    pub(super) fn begun(self, bytes: Vec<u8>, rest: Opened) -> Self {
+        let begun = Self::reader(self.name(), io::Cursor::new(bytes).chain(rest.reader));
+        self.with(|it| it.begun = Some(begun))
+    }
+
+    fn with(self, set: impl FnOnce(&mut With)) -> Self {
+        let mut with = match self {
+            Self::With(with) => with,
+            input => Box::new(With {
+                input,
+                cancel: Cancel::default(),
+                may_be_compressed: false,
+                compression: None,
+                memory: None,
+                begun: None,
+            }),
+        };
+        set(&mut with);
+        Self::With(with)
+    }
+
+    /// The input itself, however it is read.
     fn as_it_is(&self) -> &Self {
-        match self {
-            Self::Compressed(compressed) => compressed.input.as_it_is(),
-            Self::Begun(begun) => begun.input.as_it_is(),
-            Self::Cancellable(inner) => inner.0.as_it_is(),
-            input => input,
-        }
-    }
-
-    /// Whether reading it is to end.
-    fn cancel(&self) -> Cancel {
-        match self {
-            Self::Compressed(compressed) => compressed.input.cancel(),
-            Self::Begun(begun) => begun.input.cancel(),
-            Self::Cancellable(inner) => inner.1.clone(),
-            _ => Cancel::default(),
-        }
+        if let Self::With(with) = self { &with.input } else { self }
     }
 
     /// Whether it is standard input.
     #[must_use]
     pub fn is_stdin(&self) -> bool {
-        *self.as_it_is() == Self::Stdin
+        matches!(self.as_it_is(), Self::Stdin)
     }
 
     /// Whether it can be read from the beginning more than once.
@@ -181,12 +184,12 @@ impl Input {
     /// The name in messages.
     #[must_use]
     pub fn name(&self) -> String {
-        match self.as_it_is() {
+        match self {
             Self::Stdin => "standard input".to_owned(),
             Self::File(path) => human::path(path),
             Self::Memory(memory) => memory.name.clone(),
             Self::Reader(reader) => reader.name.clone(),
-            Self::Compressed(_) | Self::Begun(_) | Self::Cancellable(_) => String::new(),
+            Self::With(with) => with.input.name(),
         }
     }
 
@@ -199,20 +202,15 @@ impl Input {
     /// The size in bytes, if it is known in advance.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
-        if let Self::Cancellable(inner) = self {
-            return inner.0.size();
+        match self {
+            Self::Memory(memory) => Some(memory.bytes.len() as u64),
+            Self::File(path) => {
+                let metadata = std::fs::metadata(path).ok()?;
+                metadata.is_file().then_some(metadata.len())
+            }
+            Self::With(with) if !with.is_compressed() => with.input.size(),
+            _ => None,
         }
-        if let Self::Compressed(compressed) = self
-            && compressed.is_compressed()
-        {
-            return None;
-        }
-        let input = self.as_it_is();
-        if let Self::Memory(memory) = input {
-            return Some(memory.bytes.len() as u64);
-        }
-        let metadata = std::fs::metadata(input.path()?).ok()?;
-        metadata.is_file().then_some(metadata.len())
     }
 
     /// Whether it is /dev/null.
@@ -255,9 +253,11 @@ impl Input {
         if !metadata.is_file() {
             return Ok(None);
         }
-        let file = RegularFile { name: self.name(), file, size: metadata.len(), cancel: self.cancel() };
-        if let Self::Compressed(compressed) = self
-            && (compressed.compression.is_some()
+        let cancel = if let Self::With(with) = self { with.cancel.clone() } else { Cancel::default() };
+        let file = RegularFile { name: self.name(), file, size: metadata.len(), cancel };
+        if let Self::With(with) = self
+            && with.may_be_compressed
+            && (with.compression.is_some()
                 || file.compression().map_err(|it| unread(self.name(), &it))?.is_some())
         {
             return Ok(None);
@@ -266,25 +266,10 @@ impl Input {
     }
 
     /// How a regular file is compressed, as its first bytes tell.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn compression(&self) -> Option<Compression> {
-        let file = self.as_it_is().open_regular().ok().flatten()?;
-        matches!(self, Self::Compressed(_)).then(|| file.compression().ok().flatten())?
-    }
-
-    /// Opens it so that a regular file is open only during reads.
-    pub(super) fn open_to_read(&self) -> Result<Opened, Error> {
-        if let Self::Compressed(compressed) = self {
-            return Ok(compressed.opened(compressed.input.open_to_read()?));
-        }
-        if let Self::Cancellable(inner) = self {
-            return Ok(Opened { cancel: inner.1.clone(), ..inner.0.open_to_read()? });
-        }
-        let Some(file) = self.open_regular()? else { return self.open() };
-        let reader =
-            Reopened { path: self.path().map(Path::to_owned).unwrap_or_default(), at: 0, size: file.size };
-        Ok(Opened::new(self.name(), Box::new(reader), Some(file.size)))
+    pub(crate) fn compression(&self) -> Option<Compression> {
+        let Self::With(with) = self else { return None };
+        let file = with.input.open_regular().ok().flatten().filter(|_| with.may_be_compressed)?;
+        file.compression().ok().flatten()
     }
 
     /// Opens it.
@@ -292,14 +277,14 @@ impl Input {
     /// # Errors
     ///
     /// I/O errors; a directory is rejected here, not when it is read.
-    #[doc(hidden)]
-    pub fn open(&self) -> Result<Opened, Error> {
+    pub(crate) fn open(&self) -> Result<Opened, Error> {
+        self.open_as(false)
+    }
+
+    /// Opens it; if it is to be shut, so that a regular file is open only during reads.
+    pub(super) fn open_as(&self, shut: bool) -> Result<Opened, Error> {
         let reader: Box<dyn Read + Send + Sync> = match self {
-            Self::Compressed(compressed) => return Ok(compressed.opened(compressed.input.open()?)),
-            Self::Begun(begun) => return begun.open(),
-            Self::Cancellable(inner) => {
-                return Ok(Opened { cancel: inner.1.clone(), ..inner.0.open()? });
-            }
+            Self::With(with) => return with.open(shut),
             Self::Reader(reader) if reader.shared().has_ended => {
                 return Err(Error::input(self.name(), "was read to its end already"));
             }
@@ -311,6 +296,10 @@ impl Input {
             }
             Self::Memory(memory) => Box::new(io::Cursor::new(memory.bytes.clone())),
             Self::File(path) => {
+                if shut && let Some(RegularFile { name, size, .. }) = self.open_regular()? {
+                    let reader = Reopened { path: path.clone(), at: 0, size };
+                    return Ok(Opened::new(name, Box::new(reader), Some(size)));
+                }
                 let file = File::open(path).map_err(|error| Error::io(self.name(), "open", error))?;
                 match file.metadata() {
                     Ok(metadata) if metadata.is_dir() => {
@@ -330,13 +319,13 @@ impl Input {
     }
 }
 
-impl Compressed {
+impl With {
     /// Whether it is compressed, as far as that is known before it is read.
     fn is_compressed(&self) -> bool {
-        if self.compression.is_some() {
-            return true;
+        if !self.may_be_compressed || self.compression.is_some() {
+            return self.may_be_compressed;
         }
-        if let Input::Memory(memory) = self.input.as_it_is() {
+        if let Input::Memory(memory) = &self.input {
             let read = |room: &mut [u8]| (&memory.bytes[..]).read(room).unwrap_or(0);
             return matches!(compression::of_content(read), Ok(Some(_)));
         }
@@ -344,13 +333,14 @@ impl Compressed {
         file.is_some_and(|file| matches!(file.compression(), Ok(Some(_))))
     }
 
-    /// Its content, of which this is open as it is.
-    fn opened(&self, opened: Opened) -> Opened {
-        let Opened { name, reader, size, is_ready, cancel } = opened;
-        let size = size.filter(|_| !self.is_compressed());
-        let together = compression::Together::Sensible { memory: self.memory, is_ready };
-        let reader = Box::new(compression::Reader::new(reader, self.compression, together));
-        Opened { name, reader, size, is_ready, cancel }
+    fn open(&self, shut: bool) -> Result<Opened, Error> {
+        let mut opened = self.begun.as_ref().unwrap_or(&self.input).open_as(shut)?;
+        if self.may_be_compressed && self.begun.is_none() {
+            let limits = compression::sensible(self.memory, opened.is_ready);
+            opened.size = opened.size.filter(|_| !self.is_compressed());
+            opened.reader = Box::new(compression::Reader::new(opened.reader, self.compression, limits));
+        }
+        Ok(Opened { cancel: self.cancel.clone(), ..opened })
     }
 }
 
@@ -577,12 +567,6 @@ pub struct Opened {
     cancel: Cancel,
 }
 
-impl fmt::Debug for Opened {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Opened").field("name", &self.name).field("size", &self.size).finish_non_exhaustive()
-    }
-}
-
 impl Opened {
     fn new(name: String, reader: Box<dyn Read + Send + Sync>, size: Option<u64>) -> Self {
         // Special files seem to be empty.
@@ -594,11 +578,6 @@ impl Opened {
     pub(crate) fn of(name: &str, reader: impl Read + Send + Sync + 'static) -> Self {
         let (name, reader) = (name.to_owned(), Box::new(reader));
         Self { name, reader, size: None, is_ready: true, cancel: Cancel::default() }
-    }
-
-    /// The same with these bytes before those that are left.
-    pub(super) fn after(self, bytes: Vec<u8>) -> Self {
-        Self { reader: Box::new(io::Cursor::new(bytes).chain(self.reader)), ..self }
     }
 
     /// Reserves room for `more` bytes.
@@ -647,15 +626,18 @@ pub(super) const BLOCK: usize = 4 << 20;
 /// The byte order mark, which some programs put before UTF-8 text.
 pub(super) const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// How often this byte is there, as all cores find.
-fn count(byte: u8, bytes: &[u8]) -> u64 {
+/// The sum of what `count` finds in the bytes, by all cores where there are many.
+pub(super) fn sum(bytes: &[u8], count: impl Fn(&[u8]) -> u64 + Sync + Send) -> u64 {
     const MANY: usize = 1 << 18;
-    let of_some = |some: &[u8]| memchr::memchr_iter(byte, some).count() as u64;
     if bytes.len() <= MANY {
-        of_some(bytes)
-    } else {
-        parallel::map_parts(bytes.chunks(MANY), of_some).into_iter().sum()
+        return count(bytes);
     }
+    parallel::map_parts(bytes.chunks(MANY), count).into_iter().sum()
+}
+
+/// How often this byte is there.
+pub(super) fn count(byte: u8, bytes: &[u8]) -> u64 {
+    sum(bytes, |some| memchr::memchr_iter(byte, some).count() as u64)
 }
 
 impl Before {
@@ -762,7 +744,6 @@ impl Text {
     }
 
     /// Bytes read.
-    #[must_use]
     pub fn size(&self) -> u64 {
         (self.bytes.len() - self.parts.len()) as u64
     }

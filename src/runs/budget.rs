@@ -45,31 +45,26 @@ impl Default for Budget {
 
 impl Budget {
     /// This many bytes, one at least: what is named is raised to what is needed.
-    #[must_use]
     pub fn of(bytes: u64) -> Self {
         Self { total: OnceLock::from(bytes.max(1)), sharing: 1, positions: false }
     }
 
     /// The part of one of this many sorts that share it.
-    #[must_use]
     pub fn shared_by(self, sorts: u64) -> Self {
         Self { sharing: self.sharing * sorts, ..self }
     }
 
     /// The same for a sort that gives back positions: each takes memory beside its key, and has 32 bits in one part.
-    #[must_use]
     pub fn with_positions(self) -> Self {
         Self { positions: true, ..self }
     }
 
     /// Without any limit.
-    #[must_use]
     pub fn unlimited() -> Self {
         Self::of(u64::MAX)
     }
 
     /// Bytes for all that share it.
-    #[must_use]
     pub fn total(&self) -> u64 {
         let total = || {
             let (untouched, space) = (memory::untouched(), memory::address_space_left());
@@ -94,7 +89,6 @@ impl Budget {
     }
 
     /// Bytes for this sort, raised to what it needs at least.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.part_of(self.total())
     }
@@ -135,13 +129,11 @@ impl Budget {
     }
 
     /// Whether this many elements with keys of this width can be sorted.
-    #[must_use]
     pub fn fits_elements(&self, n: u64, key: KeyWords) -> bool {
         self.allows(n) && self.fits(n, self.of_key(key))
     }
 
     /// How many of these elements are sorted at once.
-    #[must_use]
     pub fn at_once(&self, n: u64, key: KeyWords) -> u64 {
         if self.fits_elements(n, key) { n } else { n.min(self.bytes() / self.of_key(key)) }
     }
@@ -176,20 +168,14 @@ impl Budget {
         self.known().map_or(1 << 22, |bytes| (bytes / 16).clamp(1 << 8, 1 << 25) as usize)
     }
 
-    /// A run has its positions beside it.
-    fn files_of_run(&self) -> u64 {
-        1 + u64::from(self.positions)
-    }
-
     /// The size of the blocks in which runs are written and read: small enough that those of many runs fit.
     pub(crate) fn block(&self) -> usize {
         const BLOCK: std::ops::Range<u64> = 1 << 6..1 << 20;
-        (self.bytes() / 2048 / self.files_of_run()).clamp(BLOCK.start, BLOCK.end) as usize
+        (self.bytes() / 2048).clamp(BLOCK.start, BLOCK.end) as usize
     }
 
     /// The most runs that are merged at once: their blocks take an eighth.
     pub(crate) fn fan_in(&self) -> usize {
-        let each = self.block() as u64 * self.files_of_run();
-        usize::try_from(self.bytes() / 8 / each).unwrap_or(usize::MAX).max(2)
+        usize::try_from(self.bytes() / 8 / self.block() as u64).unwrap_or(usize::MAX).max(2)
     }
 }

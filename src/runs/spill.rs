@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::file::{fill_at, is_in_memory, write_all_at};
 use crate::files::Cancel;
 use crate::human;
+use crate::io::Output;
 use crate::parallel;
 
 /// Folders for temporary files, used in turn.
@@ -121,7 +122,6 @@ impl Drop for Store {
 
 impl Folders {
     /// These folders; without any `/var/tmp`, else the system's.
-    #[must_use]
     pub fn new(mut folders: Vec<PathBuf>) -> Self {
         if folders.is_empty() {
             let usual = Some(PathBuf::from("/var/tmp")).filter(|folder| cfg!(unix) && folder.is_dir());
@@ -133,19 +133,16 @@ impl Folders {
     }
 
     /// The same, for runs that are not written or read any more once this says so.
-    #[must_use]
     pub fn cancelled_by(self, cancel: &Cancel) -> Self {
         Self { cancel: cancel.clone(), ..self }
     }
 
     /// Whether any of them is in memory.
-    #[must_use]
     pub fn are_in_memory(&self) -> bool {
         self.all.iter().any(|(folder, _)| File::open(folder).is_ok_and(|folder| is_in_memory(&folder)))
     }
 
     /// The same with this much room in those that are in memory.
-    #[must_use]
     pub fn within(self, budget: &Budget) -> Self {
         let in_memory = InMemory { taken: AtomicU64::new(0), most: budget.bytes() };
         Self { in_memory: Arc::new(in_memory), ..self }
@@ -202,9 +199,10 @@ impl Spill {
         Ok(())
     }
 
-    /// The name in messages.
-    pub(crate) fn name(&self) -> &str {
-        &self.store.name
+    /// What writes it.
+    pub(crate) fn output(&mut self) -> Output<'_> {
+        let name = self.store.name.clone();
+        Output::writer(self, name)
     }
 
     /// The complete run.
@@ -212,9 +210,9 @@ impl Spill {
     /// # Errors
     ///
     /// I/O errors.
-    pub(crate) fn finish(mut self) -> io::Result<Spilled> {
+    pub(crate) fn finish(mut self) -> Result<Spilled, Error> {
         if !self.block.is_empty() {
-            self.write_block()?;
+            self.write_block().map_err(|error| Error::io(&self.store.name, "write", error))?;
         }
         let Self { store, blocks, bytes, .. } = self;
         Ok(Spilled { store, blocks, bytes })
@@ -278,50 +276,39 @@ impl SpillReader {
         Self { frees: false, ..self }
     }
 
-    /// Reads the next block; an empty one at the end.
-    fn read_block(&mut self) -> io::Result<()> {
-        let Spilled { store, blocks, bytes } = &*self.spilled;
-        self.at = 0;
-        self.block.clear();
-        let Some(block) = blocks.get(self.next) else { return Ok(()) };
-        let left = *bytes - (self.next * store.block) as u64;
-        self.block.resize(left.min(store.block as u64) as usize, 0);
-        store.read(block, &mut self.block)?;
-        self.next += 1;
-        if self.frees && self.block.len() == store.block {
-            store.free(std::slice::from_ref(block));
-        }
-        Ok(())
-    }
-
-    /// Reads the next whole blocks that there is room for; 0 if there is none for the next one.
-    fn read_blocks(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let Spilled { store, blocks, bytes } = &*self.spilled;
-        let size = store.block;
-        let left = bytes.saturating_sub((self.next * size) as u64);
-        let left = usize::try_from(left).unwrap_or(usize::MAX);
-        let whole = room.len().min(left) / size;
-        let room = &mut room[..whole * size];
-        let blocks = &blocks[self.next..self.next + whole];
-        parallel::map_parts(room.chunks_mut(size).zip(blocks), |(room, block)| store.read(block, room))
-            .into_iter()
-            .collect::<io::Result<()>>()?;
+    /// Reads the next blocks, which fill this room; of these only the last of the run may be shorter than others.
+    fn read_blocks(&mut self, room: &mut [u8]) -> io::Result<()> {
+        let Spilled { store, blocks, .. } = &*self.spilled;
+        let blocks = &blocks[self.next..][..room.len().div_ceil(store.block)];
+        parallel::map_parts(room.chunks_mut(store.block).zip(blocks), |(room, block)| {
+            store.read(block, room)
+        })
+        .into_iter()
+        .collect::<io::Result<()>>()?;
         if self.frees {
-            store.free(blocks);
+            store.free(&blocks[..room.len() / store.block]);
         }
-        self.next += whole;
-        Ok(room.len())
+        self.next += blocks.len();
+        Ok(())
     }
 }
 
 impl Read for SpillReader {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         if self.at == self.block.len() {
-            let count = self.read_blocks(room)?;
-            if count > 0 {
-                return Ok(count);
+            let size = self.spilled.store.block;
+            let left = self.spilled.bytes.saturating_sub((self.next * size) as u64);
+            let left = usize::try_from(left).unwrap_or(usize::MAX);
+            let whole = room.len().min(left) / size * size;
+            if whole > 0 {
+                self.read_blocks(&mut room[..whole])?;
+                return Ok(whole);
             }
-            self.read_block()?;
+            let mut block = std::mem::take(&mut self.block);
+            self.at = 0;
+            block.resize(left.min(size), 0);
+            self.read_blocks(&mut block)?;
+            self.block = block;
         }
         let count = room.len().min(self.block.len() - self.at);
         room[..count].copy_from_slice(&self.block[self.at..self.at + count]);

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
-use gpusort::files::internal::{SortKey, Taken, stdout_is_open};
+use gpusort::files::internal::{FirstLine, SortKey, Taken, stdout_is_open};
 use gpusort::files::{Input, Key, Options, Reading, Sort};
 use gpusort::unstable::human;
 use gpusort::{Format, Method};
@@ -115,16 +115,16 @@ pub(super) fn why(taken: Taken, args: &OrderArgs) -> String {
     match taken {
         Taken::Option => format!("lines, as {} says", says_lines(args)),
         Taken::Output => "text, as the output is binary".to_owned(),
-        Taken::Nothing => "text, as there are no records".to_owned(),
-        Taken::One => "text, as the first line is one number".to_owned(),
-        Taken::Several => "lines, as the first one has several fields".to_owned(),
+        Taken::First(FirstLine::Missing) => "text, as there are no records".to_owned(),
+        Taken::First(FirstLine::One) => "text, as the first line is one number".to_owned(),
+        Taken::First(FirstLine::Several) => "lines, as the first one has several fields".to_owned(),
         _ => "numbers, as standard input is one line of them".to_owned(),
     }
 }
 
 /// What is to be noted about that.
 pub(in crate::cli) fn note(taken: Option<Taken>) -> Option<&'static str> {
-    (taken == Some(Taken::Numbers))
+    (taken == Some(Taken::First(FirstLine::Numbers)))
         .then_some("standard input is one line of numbers, which are sorted; --from lines keeps the line")
 }
 

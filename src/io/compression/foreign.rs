@@ -2,6 +2,8 @@
 
 use std::{error, fmt};
 
+use super::Beginning;
+
 /// A kind of such data.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::io) struct Foreign {
@@ -44,18 +46,11 @@ static ALL: [Foreign; 16] = [
     begins(b"%PDF-", "PDF", "pdftotext FILE -"),
 ];
 
-/// What these first bytes say.
-pub(super) enum Says {
-    It(&'static Foreign),
-    Nothing,
-    /// More bytes will tell.
-    Short,
-}
-
 /// So many bytes tell in any case.
 pub(super) const LONGEST: usize = 16;
 
-pub(super) fn says(bytes: &[u8]) -> Says {
+/// What data with these first bytes is, if they are not those of data that is read.
+pub(super) fn says(bytes: &[u8]) -> Beginning {
     let mut is_short = false;
     for foreign in &ALL {
         let mut known = foreign.begins.iter().zip(bytes).enumerate();
@@ -67,10 +62,10 @@ pub(super) fn says(bytes: &[u8]) -> Says {
         match bytes.get(foreign.begins.len()) {
             Some(b' ' | b'!'..=b'~' | b'\t'..=b'\r') if foreign.is_like_text => {}
             None if foreign.is_like_text || bytes.len() < foreign.begins.len() => is_short = true,
-            _ => return Says::It(foreign),
+            _ => return Beginning::Foreign(foreign),
         }
     }
-    if is_short { Says::Short } else { Says::Nothing }
+    if is_short { Beginning::Short } else { Beginning::Other }
 }
 
 /// The failure to read such data.
@@ -92,9 +87,9 @@ mod tests {
     #[test]
     fn first_bytes_tell_what_is_no_text() {
         let said = |bytes: &[u8]| match says(bytes) {
-            Says::It(foreign) => foreign.what,
-            Says::Nothing => "text",
-            Says::Short => "short",
+            Beginning::Foreign(foreign) => foreign.what,
+            Beginning::Short => "short",
+            _ => "text",
         };
         for foreign in &ALL {
             let bytes = [foreign.begins, b"\x15\x04"].concat();

@@ -34,7 +34,7 @@ enum State {
     New {
         source: Source,
         compression: Option<Compression>,
-        together: Together,
+        limits: Limits,
     },
     /// Not compressed, and these bytes of it were read.
     Plain(Vec<u8>, Source),
@@ -43,41 +43,21 @@ enum State {
     Failed(io::ErrorKind, String),
 }
 
-/// How many members are read and decompressed together.
-#[derive(Clone, Copy, Debug)]
-pub enum Together {
-    /// As many as a small part of this memory allows, or of what is available; none if reading may wait for others, since more
-    /// would be read than is needed next.
-    Sensible {
-        /// All that may be taken.
-        memory: Option<u64>,
-        /// Whether reading never waits.
-        is_ready: bool,
-    },
-    /// Those of `least` bytes, as they are, or more, and of `most` bytes together, as they are four times less.
-    Of {
-        /// Less is not worth it.
-        least: usize,
-        /// The most bytes of content.
-        most: usize,
-    },
-}
+/// What members are read and decompressed together: the least bytes of one as it is, fewer of which are not worth it, and the most
+/// of content in all, as they are four times less. Called only for what is compressed, since asking for threads starts them.
+pub type Limits = Box<dyn FnOnce() -> (usize, usize) + Send>;
 
-impl Together {
-    /// The least bytes as they are, and the most of content.
-    fn limits(self) -> (usize, usize) {
-        /// For each core.
-        const MOST: u64 = 16 << 20;
-        match self {
-            Self::Of { least, most } => (least, most),
-            Self::Sensible { memory, is_ready } => {
-                let threads = parallel::threads() as u64;
-                let share = memory.or_else(memory::available).map_or(u64::MAX, |bytes| bytes / 16);
-                let most = if is_ready && threads > 1 { share.min(MOST * threads) } else { 0 };
-                (1 << 17, most as usize)
-            }
-        }
-    }
+/// As many as a small part of this memory allows, or of what is available; none if reading may wait for others, since more would be
+/// read than is needed next.
+pub(in crate::io) fn sensible(memory: Option<u64>, is_ready: bool) -> Limits {
+    /// For each core.
+    const MOST: u64 = 16 << 20;
+    Box::new(move || {
+        let threads = parallel::threads() as u64;
+        let share = memory.or_else(memory::available).map_or(u64::MAX, |bytes| bytes / 16);
+        let most = if is_ready && threads > 1 { share.min(MOST * threads) } else { 0 };
+        (1 << 17, most as usize)
+    })
 }
 
 impl Reader {
@@ -86,9 +66,9 @@ impl Reader {
     pub fn new(
         source: Box<dyn Read + Send + Sync>,
         compression: Option<Compression>,
-        together: Together,
+        limits: Limits,
     ) -> Self {
-        Self(Mutex::new(State::New { source, compression, together }))
+        Self(Mutex::new(State::New { source, compression, limits }))
     }
 }
 
@@ -123,14 +103,14 @@ impl State {
                         _ => *compression,
                     };
                     let read = bytes[..count].to_vec();
-                    let Self::New { source, together, .. } = mem::replace(self, Self::failed()) else {
+                    let Self::New { source, limits, .. } = mem::replace(self, Self::failed()) else {
                         continue;
                     };
                     match found {
                         Some(compression) => {
                             let window =
                                 Window { source, bytes: read, at: 0, is_over: false, is_broken: false };
-                            *self = Ahead::or_here(Decoder::new(compression, window, together));
+                            *self = Ahead::or_here(Decoder::new(compression, window, limits()));
                         }
                         // They are where they are wanted.
                         None if is_enough => {
@@ -324,7 +304,7 @@ struct Decoder {
     /// Members that were decompressed together, of which the first is given from `at` on.
     members: VecDeque<Vec<u8>>,
     at: usize,
-    /// How many: see [`Together::limits`].
+    /// How many: see [`Limits`].
     limits: (usize, usize),
     /// Blocks that were given and are done with, with what was in them: memory that is not new.
     spare: Spare,
@@ -347,8 +327,8 @@ enum Place {
 }
 
 impl Decoder {
-    fn new(compression: Compression, window: Window, together: Together) -> Self {
-        let (place, limits) = (Place::Between(window), together.limits());
+    fn new(compression: Compression, window: Window, limits: (usize, usize)) -> Self {
+        let place = Place::Between(window);
         let (members, spare) = (VecDeque::new(), Spare::default());
         Self { compression, place, is_begun: false, members, at: 0, limits, spare }
     }
@@ -709,8 +689,7 @@ mod tests {
     ) -> io::Result<Vec<u8>> {
         let source = Box::new(Pieces(data.to_vec(), piece, 0));
         let mut content = Vec::new();
-        let mut reader =
-            Reader::new(source, compression, Together::Sensible { memory: Some(memory), is_ready });
+        let mut reader = Reader::new(source, compression, sensible(Some(memory), is_ready));
         // Small reads first, then large ones.
         let mut few = [0; 3];
         for _ in 0..3 {
@@ -889,8 +868,7 @@ mod tests {
         for compression in BOTH {
             let data = members(&[noise(500_000)], compression);
             let source = Failing(Pieces(data[..400_000].to_vec(), 5_000, 0));
-            let mut reader =
-                Reader::new(Box::new(source), None, Together::Sensible { memory: None, is_ready: true });
+            let mut reader = Reader::new(Box::new(source), None, sensible(None, true));
             let error = reader.read_to_end(&mut Vec::new()).unwrap_err();
             assert_eq!(error.to_string(), "the disk is on fire");
         }

@@ -25,7 +25,6 @@ const MOST: usize = 16;
 
 impl Writer {
     /// Without anything in it.
-    #[must_use]
     pub fn new(compression: Compression) -> Self {
         Self { compression, bytes: Vec::new(), is_begun: false }
     }

@@ -80,7 +80,6 @@ impl Fields {
     }
 
     /// Whether rows are lines or tokens, which may have any number of fields, and of which none is left out for being blank.
-    #[must_use]
     pub fn are_of_lines(self) -> bool {
         !matches!(self, Self::Quoted(_))
     }

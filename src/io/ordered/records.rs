@@ -13,7 +13,7 @@ use std::io::Write;
 
 use super::{Last, Merged, Step, not_sorted};
 use crate::error::Error;
-use crate::io::batch::{Ahead, Batches, Bytes, Piece};
+use crate::io::batch::{Ahead, Batches, Piece};
 use crate::io::counts::Counts;
 use crate::io::csv::Known;
 use crate::io::frames::{Form, Frame, RunReader};
@@ -36,8 +36,8 @@ pub(crate) const BESIDE_BYTES: u64 = 96;
 pub(crate) enum Emit {
     /// Their bytes; of numbers without any, the number as text.
     Records,
-    /// Their numbers as elements.
-    Elements(ElementType),
+    /// Their numbers as elements, of keys that are descending or not.
+    Elements(ElementType, bool),
     /// Their positions, as elements of this type, or as text.
     Positions(Option<ElementType>),
     /// All that is in runs, in frames of this many bytes.
@@ -177,14 +177,12 @@ pub(super) fn merge_inputs<'a>(
             to.write_all(&batches.head).map_err(|error| to.failed(error))?;
         }
     }
-    let records = Records { descending: Vec::new(), selection, emit: Emit::Records, bytes };
+    let records = Records { selection, emit: Emit::Records, bytes };
     merge_all(runs, &records, to, progress)
 }
 
 /// What is merged, and how.
 pub(crate) struct Records {
-    /// Whether each key is descending, where numbers are written.
-    pub(crate) descending: Vec<bool>,
     pub(crate) selection: Selection,
     pub(crate) emit: Emit,
     /// About the most bytes of records in memory.
@@ -443,7 +441,6 @@ fn merge_part<'a, K: Ord + Copy>(
         && let [first, .., last] = some[..]
         && some.iter().all(|&piece| [runs_of[first], runs_of[last]].contains(&runs_of[piece]))
         && runs_of[first] != runs_of[last]
-        && pieces.iter().all(|piece| !matches!(piece.bytes, Bytes::Printed(_)))
     {
         let of_run = |run| {
             some.iter()
@@ -486,28 +483,18 @@ fn merge_part<'a, K: Ord + Copy>(
             continue;
         }
         let to = &mut part.bytes;
-        match (records.emit, &piece.bytes) {
-            (Emit::Records, Bytes::Printed(print)) => {
-                keys::push_text(piece.keys.one(record), records.descending[0], *print, to);
+        match records.emit {
+            Emit::Records => piece.push(record, to),
+            Emit::Elements(element, descending) => {
+                keys::push_element(piece.keys.one(record), descending, element, to);
             }
-            (Emit::Records, _) => piece.push(record, to),
-            (Emit::Elements(element), _) => {
-                keys::push_element(piece.keys.one(record), records.descending[0], element, to);
-            }
-            (Emit::Positions(None), _) => {
-                push_integer(piece.positions[record], to);
-            }
-            (Emit::Positions(Some(element)), _) => {
+            Emit::Positions(None) => push_integer(piece.positions[record], to),
+            Emit::Positions(Some(element)) => {
                 to.extend_from_slice(&piece.positions[record].to_le_bytes()[..element.bytes()]);
             }
-            (Emit::Frames { form, .. }, of_piece) => {
+            Emit::Frames { form, .. } => {
                 let Form::Frames { bytes, positions } = form else { continue };
-                let push = |to: &mut Vec<u8>| match of_piece {
-                    Bytes::Printed(print) => {
-                        keys::push_text(piece.keys.one(record), records.descending[0], *print, to);
-                    }
-                    _ => piece.push(record, to),
-                };
+                let push = |to: &mut Vec<u8>| piece.push(record, to);
                 let position = positions.then(|| piece.positions[record]);
                 if let Some(frame) = &mut frame {
                     frame.push(piece.keys.at(record), bytes.then_some(push), position, to);

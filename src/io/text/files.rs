@@ -105,7 +105,6 @@ impl IntegerFiles {
     }
 
     /// Whether all was read.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         let (here, after) = (&self.files[self.file], &self.files[self.file + 1..]);
         self.place >= here.size && after.iter().all(|file| file.size == 0)
