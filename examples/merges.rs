@@ -16,13 +16,13 @@ use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::human::time;
 use gpusort::unstable::key::{ElementType, KeyWords};
 use gpusort::unstable::plan::{Kernel, Merge, MergeTile, Plan, Shape};
-use gpusort::unstable::timing::milliseconds;
+use gpusort::unstable::report::timing::milliseconds;
 use gpusort::unstable::words::Words;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [size, tiles @ ..] = &arguments[..] else { anyhow::bail!("a size is needed, then tiles") };
-    let n = u32::try_from(gpusort::unstable::size::parse(size)?)?;
+    let n = u32::try_from(gpusort::unstable::human::size::parse(size)?)?;
     let gpu = Gpu::start(&std::env::var("GPUSORT_DEVICE").map_or(Select::Hardware, Select::Name))?;
     let limits = &gpu.info().limits;
     let spin_up = SpinUp::new(&gpu)?;

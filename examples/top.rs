@@ -19,9 +19,9 @@ use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::human::time;
 use gpusort::unstable::key::{ElementType, KeyWords};
 use gpusort::unstable::order::Selection;
-use gpusort::unstable::plan::{Plan, Shape, TopTuning};
+use gpusort::unstable::plan::{self, Plan, Shape, TopTuning};
+use gpusort::unstable::report::timing::milliseconds;
 use gpusort::unstable::sorter::Request;
-use gpusort::unstable::timing::milliseconds;
 use gpusort::unstable::words::Words;
 use gpusort::{Algorithm, Error, Select, Sorter};
 
@@ -33,8 +33,8 @@ fn main() -> anyhow::Result<()> {
     let [size, element, k, tunings @ ..] = &arguments[..] else {
         anyhow::bail!("a size, a type and how many are wanted are needed, then tunings")
     };
-    let n = usize::try_from(gpusort::unstable::size::parse(size)?)?;
-    let k = usize::try_from(gpusort::unstable::size::parse(k)?)?.min(n);
+    let n = usize::try_from(gpusort::unstable::human::size::parse(size)?)?;
+    let k = usize::try_from(gpusort::unstable::human::size::parse(k)?)?.min(n);
     let (name, positions) = element.strip_suffix("+p").map_or((element.as_str(), false), |name| (name, true));
     let element: ElementType = name.parse()?;
     let shape = Shape::of(element, positions);
@@ -44,7 +44,7 @@ fn main() -> anyhow::Result<()> {
     let limits = &gpu.info().limits;
     let mut plans = Vec::new();
     for algorithm in [Algorithm::Bitonic, Algorithm::Radix] {
-        let variant = algorithm.default_variant(limits);
+        let variant = plan::default_variant(algorithm, limits);
         let mut add = |name: &str, plan: Result<Plan, Error>| {
             plans.extend(plan.ok().map(|plan| (format!("{algorithm}, {name}"), plan)));
         };

@@ -22,14 +22,14 @@ use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::human::time;
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::plan::{Algorithm, Dispatch, FusedTile, Plan, Shape, Tuning, Variant};
-use gpusort::unstable::timing::milliseconds;
+use gpusort::unstable::report::timing::milliseconds;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [size, element, tunings @ ..] = &arguments[..] else {
         anyhow::bail!("a size and a type are needed, then tunings")
     };
-    let n = usize::try_from(gpusort::unstable::size::parse(size)?)?;
+    let n = usize::try_from(gpusort::unstable::human::size::parse(size)?)?;
     let (name, positions) = element.strip_suffix("+p").map_or((element.as_str(), false), |name| (name, true));
     let element: ElementType = name.parse()?;
     let shape = Shape::of(element, positions);

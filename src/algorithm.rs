@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::device::Limits;
 use crate::names::named;
 
 /// A way to sort that has plans: a sorting network, or the radix sort.
@@ -51,18 +50,6 @@ impl Algorithm {
         self.on_cpu().is_some()
     }
 
-    /// The variant that is best on a device with these limits.
-    #[must_use]
-    pub fn default_variant(self, limits: &Limits) -> Variant {
-        match self {
-            // A tile of `onesweep` waits for those before it. Where workgroups start in order and all that have started go
-            // on, they are done soon; elsewhere tiles have to be counted twice, and counting all of them at once is
-            // faster.
-            Self::Radix if !limits.in_order => Variant::ReduceScan,
-            _ => self.variants()[0],
-        }
-    }
-
     /// The requested variant, or the first.
     ///
     /// # Errors
@@ -107,6 +94,16 @@ named!(Variant, "variant", {
     Onesweep => "onesweep",
     ReduceScan => "reduce-scan",
 });
+
+/// What to sort with. Left open, both are the device's best.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Method {
+    /// The algorithm; `None` is the CPU's fast sort there, and the faster of bitonic and radix on a GPU.
+    /// [`Algorithm::Radix`] is the fast sort on the CPU, too.
+    pub algorithm: Option<Algorithm>,
+    /// Its variant; `None` is the algorithm's default on the device. The CPU has none: a network is a network there.
+    pub variant: Option<Variant>,
+}
 
 /// The error that an algorithm has no such variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,6 @@
 
 use std::fmt;
 
-#[cfg(feature = "gpu")]
-use crate::error::{Error, ErrorKind};
-
 /// What kind of hardware a device is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -41,32 +38,6 @@ pub enum Select {
     Index(usize),
     /// The first of this name, else the first with this text in its name; case ignored.
     Name(String),
-}
-
-impl Select {
-    /// Which of these adapters that is, with its number.
-    ///
-    /// # Errors
-    ///
-    /// None of them.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn of(&self, mut adapters: Vec<AdapterInfo>) -> Result<(usize, AdapterInfo), Error> {
-        let number = match self {
-            Self::Hardware => adapters.iter().position(|info| info.kind != Kind::Software),
-            Self::Index(index) => Some(*index),
-            Self::Name(part) => {
-                let wanted = part.to_lowercase();
-                let names: Vec<String> = adapters.iter().map(|info| info.name.to_lowercase()).collect();
-                // A whole name may be a part of another one's.
-                let whole = names.iter().position(|name| *name == wanted);
-                whole.or_else(|| names.iter().position(|name| name.contains(&wanted)))
-            }
-        };
-        match number.filter(|&number| number < adapters.len()) {
-            Some(number) => Ok((number, adapters.swap_remove(number))),
-            None => Err(Error::new(ErrorKind::NoDevice { wanted: self.clone(), adapters: Some(adapters) })),
-        }
-    }
 }
 
 /// An adapter as a person sees it.
@@ -155,31 +126,4 @@ impl Limits {
         subgroups: None,
         in_order: true,
     };
-}
-
-#[cfg(all(test, feature = "gpu"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_device_is_found_by_one_rule() {
-        let adapter = |(name, kind): (&str, _)| AdapterInfo {
-            name: name.to_owned(),
-            backend: "vulkan",
-            driver: String::new(),
-            kind,
-            limits: Limits::TYPICAL,
-        };
-        let all = || {
-            let named = [("GeForce RTX 4060 Ti", Kind::Discrete), ("GeForce RTX 4060", Kind::Discrete)];
-            named.into_iter().chain([("llvmpipe", Kind::Software)]).map(adapter).collect::<Vec<_>>()
-        };
-        let found = |select: &Select| select.of(all()).ok().map(|(number, info)| (number, info.name));
-        for (name, number) in [("rtx", 0), ("geforce rtx 4060", 1), ("4060 TI", 0), ("PIPE", 2)] {
-            assert_eq!(found(&Select::Name(name.to_owned())), Some((number, all()[number].name.clone())));
-        }
-        assert_eq!(found(&Select::Hardware).unwrap().0, 0);
-        assert_eq!(found(&Select::Index(2)).unwrap().0, 2);
-        assert!(found(&Select::Index(3)).is_none() && found(&Select::Name("4070".to_owned())).is_none());
-    }
 }

@@ -10,9 +10,10 @@ use crate::error::Error;
 use crate::key::{ElementType, Word};
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
+use crate::parallel::map_into;
 use crate::report::{Form, Report};
 use crate::sorter::{Request, Sorted, Sorter};
-use crate::words::{Width, Words, map_into};
+use crate::words::{Width, Words};
 
 /// A number that can be sorted: of one of the eleven types of [`ElementType`]. `f16` is that of the crate `half`, which is re-exported.
 ///

@@ -42,6 +42,8 @@ mod algorithm;
 mod bench;
 #[cfg(feature = "gpu")]
 pub mod buffers;
+#[cfg(feature = "files")]
+mod cancel;
 mod clock;
 #[cfg(feature = "cli")]
 mod cost;
@@ -75,16 +77,14 @@ mod plan;
 mod report;
 #[cfg(any(feature = "files", feature = "gpu"))]
 mod runs;
-#[cfg(feature = "cli")]
-mod size;
 mod sorter;
-#[cfg(feature = "cli")]
-mod timing;
 #[cfg(feature = "cli")]
 mod trace;
 mod words;
 
-pub use algorithm::{Algorithm, NoVariant, Variant};
+pub use algorithm::{Algorithm, Method, NoVariant, Variant};
+#[cfg(feature = "gpu")]
+pub use buffers::AsyncSorter;
 pub use clock::{Clock, Elapsed};
 pub use device::{AdapterInfo, Kind, Limits, Select, Subgroups};
 pub use element::{
@@ -93,14 +93,12 @@ pub use element::{
 };
 pub use error::{Error, ErrorKind, Hint};
 pub use format::Format;
-#[cfg(feature = "gpu")]
-pub use gpu::AsyncSorter;
 pub use gpu::{Gpu, adapters};
 pub use half;
 pub use key::ElementType;
 pub use names::UnknownName;
 pub use report::{Form, Ran, Report};
-pub use sorter::{Method, Sorter};
+pub use sorter::Sorter;
 #[cfg(feature = "gpu")]
 pub use wgpu;
 
@@ -145,9 +143,8 @@ pub mod unstable {
         order: "What is asked of a sort.";
         parallel: "Work on all cores.";
         plan: "What a sort does, decided before anything runs.";
-        #[cfg(feature = "cli")] size: "Sizes as people write them.";
         sorter: "One request, one result.";
-        #[cfg(feature = "cli")] timing: "What a sort took.";
+        #[cfg(feature = "cli")] report: "What a sort did.";
         #[cfg(feature = "cli")] trace: "What the passes of a sort do, listed and drawn.";
         words: "The container of keys.";
     }

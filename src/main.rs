@@ -1,10 +1,6 @@
 //! The `gpusort` command: parse, run one command, exit code.
 
-mod allocator;
 mod cli;
-#[cfg(unix)]
-mod descriptors;
-mod end;
 
 use std::process::ExitCode;
 
@@ -13,4 +9,4 @@ fn main() -> ExitCode {
 }
 
 #[global_allocator]
-static ALLOCATOR: allocator::Counting = allocator::Counting;
+static ALLOCATOR: cli::Counting = cli::Counting;

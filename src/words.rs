@@ -226,20 +226,3 @@ pub(crate) fn in_one<W: Width>(mut blocks: Vec<Block<'_, W>>) -> Block<'_, W> {
 fn join<W: Width>(blocks: Vec<Block<'_, W>>) -> Vec<W> {
     in_one(blocks).into_owned()
 }
-
-/// Small enough that waking other threads costs more than the work.
-const SERIAL: usize = 1 << 16;
-
-/// What `map` makes of each of `from`, in `to`, which has as many, on all cores.
-pub(crate) fn map_into<T: Sync, R: Send>(from: &[T], to: &mut [R], map: impl Fn(&T) -> R + Sync) {
-    by_blocks(from, to, &|from, to| to.iter_mut().zip(from).for_each(|(to, from)| *to = map(from)));
-}
-
-/// Has `write` write to `to`, which has as many as `from`, block by block on all cores.
-pub(crate) fn by_blocks<T: Sync, R: Send>(from: &[T], to: &mut [R], write: &(dyn Fn(&[T], &mut [R]) + Sync)) {
-    if from.len() <= SERIAL {
-        write(from, to);
-    } else {
-        parallel::map_parts(from.chunks(SERIAL).zip(to.chunks_mut(SERIAL)), |(from, to)| write(from, to));
-    }
-}

@@ -1,9 +1,10 @@
 //! Each kernel against the CPU interpreter: after every dispatch of every plan, the data on the device
 //! is what the interpreter makes of the same data.
 
-use gpusort::unstable::cpu::{Pair, network};
+use gpusort::unstable::cpu::Pair;
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::key::KeyWords;
+use gpusort::unstable::plan::interpreter;
 use gpusort::unstable::plan::{
     Algorithm, Batch, Fused, FusedTile, FusedWork, Kernel, Limits, Local, MergeTile, Plan, RadixFrom, Rows,
     Shape, Step, Tuning, Variant,
@@ -53,11 +54,11 @@ pub fn on_cpu(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
     if plan.shape().positions {
         let mut pairs: Vec<Pair<u64>> = keys.zip(0..).map(|(key, position)| Pair { key, position }).collect();
         let last = Pair { key: last_key, position: u32::MAX };
-        network::perform_with_padding(plan, &mut pairs, last, |_| {});
+        interpreter::perform_with_padding(plan, &mut pairs, last, |_| {});
         pairs.into_iter().map(|pair| (pair.key, pair.position)).unzip()
     } else {
         let mut keys: Vec<u64> = keys.collect();
-        network::perform_with_padding(plan, &mut keys, last_key, |_| {});
+        interpreter::perform_with_padding(plan, &mut keys, last_key, |_| {});
         (keys, Vec::new())
     }
 }

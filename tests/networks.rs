@@ -1,9 +1,9 @@
 //! Networks and plans, without a GPU: every plan sorts, every step is what it says, every cut of a
 //! network is the same network.
 
-use gpusort::unstable::cpu::network;
 use gpusort::unstable::kernels::Iota;
 use gpusort::unstable::key::KeyWords;
+use gpusort::unstable::plan::interpreter;
 use gpusort::unstable::plan::{
     Algorithm, Dispatch, Fused, FusedTile, FusedWork, Kernel, Limits, Local, Merge, MergeTile, Pair, Plan,
     Rows, Shape, Step, Subgroups, Top, TopTuning, Tuning, Variant,
@@ -38,7 +38,7 @@ fn every_plan_sorts_every_sequence_of_zeros_and_ones() {
                 for bits in 0..1_u32 << n {
                     let input: Vec<u32> = (0..n).map(|i| bits >> i & 1).collect();
                     let mut output = input.clone();
-                    network::perform(&plan, &mut output, |_| {});
+                    interpreter::perform(&plan, &mut output, |_| {});
                     let zeros = n - bits.count_ones() as usize;
                     let sorted = output.iter().enumerate().all(|(i, &bit)| bit == u32::from(i >= zeros));
                     assert!(sorted, "{algorithm} {variant} n {n} tile 2^{log2}: {input:?} became {output:?}");
@@ -57,7 +57,7 @@ fn a_network_with_a_step_left_out_does_not_sort() {
         assert_eq!(cut.dispatch_count() + 1, plan.dispatch_count());
         let fails = (0..1_u32 << 16).any(|bits| {
             let mut output: Vec<u32> = (0..16).map(|i| bits >> i & 1).collect();
-            network::perform(&cut, &mut output, |_| {});
+            interpreter::perform(&cut, &mut output, |_| {});
             !output.is_sorted()
         });
         assert!(fails, "{algorithm} {variant}");
@@ -104,7 +104,7 @@ fn the_interpreter_performs_steps_as_their_pairs_say() {
             let mut output = input;
             let kernel = [(Kernel::Step(step), 0, n as u32)];
             let plan = Plan::of_kernels(n, KEYS, &Limits::CPU, kernel).unwrap();
-            network::perform(&plan, &mut output, |_| {});
+            interpreter::perform(&plan, &mut output, |_| {});
             assert!(output == expected, "{step:?} n {n}");
         }
     }
@@ -275,7 +275,7 @@ fn regions_are_finished_one_after_another() {
     assert_eq!(firsts[..16], expected);
     let input: Vec<u64> = random(1).take(n).collect();
     let mut output = input.clone();
-    network::perform(&plan, &mut output, |_| {});
+    interpreter::perform(&plan, &mut output, |_| {});
     check_sorted(&input, &output).unwrap();
 }
 
@@ -475,7 +475,7 @@ fn kernels_that_leave_their_arrays_cannot_be_planned() {
                     assert!(fills || u64::from(first) + u64::from(count) <= n as u64, "{}", what());
                     // Nor does its twin, which would panic.
                     if plan.room() <= 1 << 16 {
-                        network::perform(&plan, &mut vec![1_u32; n], |_| {});
+                        interpreter::perform(&plan, &mut vec![1_u32; n], |_| {});
                     }
                 }
             }
@@ -563,7 +563,7 @@ fn plans_for_any_limits_and_sizes_keep_inside_or_are_refused() {
 fn phases_end_early_on_the_cpu() {
     let plan = Plan::new(Algorithm::OddEven, Variant::Naive, 10_000, KEYS, &Limits::CPU).unwrap();
     let mut done = 0;
-    network::perform(&plan, &mut (0..10_000).collect::<Vec<u32>>(), |dispatches| done = dispatches);
+    interpreter::perform(&plan, &mut (0..10_000).collect::<Vec<u32>>(), |dispatches| done = dispatches);
     assert_eq!(done, 64);
 }
 
@@ -576,7 +576,7 @@ proptest! {
         for (algorithm, variant) in all() {
             let plan = Plan::new(algorithm, variant, n, KEYS, &small_tiles(log2)).unwrap();
             let mut output = input.clone();
-            network::perform(&plan, &mut output, |_| {});
+            interpreter::perform(&plan, &mut output, |_| {});
             check_sorted(&input, &output).map_err(|why| TestCaseError::fail(format!("{algorithm} {variant}: {why}")))?;
         }
     }
@@ -588,7 +588,7 @@ fn the_cpu_cut_sorts_sizes_around_its_tiles() {
         let plan = Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, n, KEYS, &Limits::CPU).unwrap();
         let input: Vec<u64> = random(n as u64).take(n).collect();
         let mut output = input.clone();
-        network::perform(&plan, &mut output, |_| {});
+        interpreter::perform(&plan, &mut output, |_| {});
         check_sorted(&input, &output).unwrap();
     }
 }

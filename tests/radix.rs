@@ -1,8 +1,9 @@
 //! The radix sort: its plans by the interpreter, for subgroups of every size; its kernels against the interpreter.
 
-use gpusort::unstable::cpu::{Pair, network};
+use gpusort::unstable::cpu::Pair;
 use gpusort::unstable::gpu::{Buffers, execute};
 use gpusort::unstable::key::KeyWords;
+use gpusort::unstable::plan::interpreter;
 use gpusort::unstable::plan::{
     Algorithm, Extras, Limits, Plan, RadixTile, RadixTuning, Shape, Silence, Subgroups, Variant,
 };
@@ -36,11 +37,11 @@ pub fn on_cpu(plan: &Plan, words: &[u64]) -> (Elements, Extras) {
         let mut pairs: Vec<Pair<u64>> =
             words.into_iter().zip(0..).map(|(key, position)| Pair { key, position }).collect();
         let last = Pair { key: last, position: u32::MAX };
-        let extras = network::perform_with_padding(plan, &mut pairs, last, |_| {});
+        let extras = interpreter::perform_with_padding(plan, &mut pairs, last, |_| {});
         (pairs.into_iter().map(|pair| (pair.key, pair.position)).unzip(), extras)
     } else {
         let mut keys = words;
-        let extras = network::perform_with_padding(plan, &mut keys, last, |_| {});
+        let extras = interpreter::perform_with_padding(plan, &mut keys, last, |_| {});
         ((keys, Vec::new()), extras)
     }
 }

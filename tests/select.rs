@@ -4,7 +4,7 @@ use gpusort::unstable::gpu::{Buffers, execute};
 use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::plan::{
-    Algorithm, Kernel, Limits, Plan, RadixFrom, Select, SelectWork, Shape, Variant,
+    self, Algorithm, Kernel, Limits, Plan, RadixFrom, Select, SelectWork, Shape, Variant,
 };
 use gpusort::unstable::sorter::Request;
 use gpusort::unstable::words::Words;
@@ -245,7 +245,7 @@ fn a_sorter_selects_where_that_is_faster() {
             let sorted = sorter.run(request, &mut |_, _| {}).unwrap();
             assert!(sorted.words == expected, "{algorithm:?} {n} {k}");
             let ran = algorithm.unwrap_or(by_size);
-            let whole = Form::Variant(ran.default_variant(&own.limits));
+            let whole = Form::Variant(plan::default_variant(ran, &own.limits));
             let form = if k < n { Form::Top } else { whole };
             assert_eq!(sorted.report.ran, Ran { algorithm: Some(ran), form });
         }

@@ -1,9 +1,10 @@
 //! The first k: plans without a GPU, the kernel against the interpreter, and the facade against the order rules.
 
-use gpusort::unstable::cpu::{Pair, network};
+use gpusort::unstable::cpu::Pair;
 use gpusort::unstable::gpu::{Buffers, execute};
 use gpusort::unstable::key::{ElementType, KeyMap, KeyWords};
 use gpusort::unstable::order::Selection;
+use gpusort::unstable::plan::interpreter;
 use gpusort::unstable::plan::{Algorithm, Dispatch, Kernel, Limits, Plan, Shape, Top, TopTuning, Variant};
 use gpusort::unstable::sorter::{Incoming, Request};
 use gpusort::unstable::words::Words;
@@ -51,7 +52,7 @@ fn every_plan_leaves_the_top_of_every_sequence_of_zeros_and_ones() {
                 for bits in 0..1_u32 << n {
                     let input: Vec<u32> = (0..n).map(|i| bits >> i & 1).collect();
                     let mut output = input.clone();
-                    network::perform(&plan, &mut output, |_| {});
+                    interpreter::perform(&plan, &mut output, |_| {});
                     let zeros = n - bits.count_ones() as usize;
                     let right =
                         output.iter().take(k).enumerate().all(|(i, &bit)| bit == u32::from(i >= zeros));
@@ -69,7 +70,7 @@ fn a_plan_that_keeps_one_too_few_is_noticed() {
     let plan = keeping_one(&plan, &Limits::WEBGPU);
     let fails = (0..1_u32 << 14).any(|bits| {
         let mut output: Vec<u32> = (0..14).map(|i| bits >> i & 1).collect();
-        network::perform(&plan, &mut output, |_| {});
+        interpreter::perform(&plan, &mut output, |_| {});
         let zeros = 14 - bits.count_ones() as usize;
         output.iter().take(2).enumerate().any(|(i, &bit)| bit != u32::from(i >= zeros))
     });
@@ -93,7 +94,7 @@ fn plans_leave_the_top_of_any_input() {
                     let input: Vec<_> =
                         words.zip(0..).map(|(key, at)| Pair { key, position: position(at) }).collect();
                     let mut output = input.clone();
-                    network::perform(&plan, &mut output, |_| {});
+                    interpreter::perform(&plan, &mut output, |_| {});
                     check_top(&input, k, &output[..k.min(n)])
                         .unwrap_or_else(|why| panic!("{limits:?} {n} {k}: {why}"));
                 }
@@ -220,7 +221,7 @@ fn check_plan(plan: &Plan, k: usize, keys: &[u64], what: &str) -> usize {
         let cut = plan.prefix(end as u64);
         let pair = |(key, position)| Pair { key, position };
         let mut expected: Vec<Pair<u64>> = input.iter().copied().map(pair).collect();
-        network::perform_with_padding(&cut, &mut expected, pair(last), |_| {});
+        interpreter::perform_with_padding(&cut, &mut expected, pair(last), |_| {});
         let expected: Vec<_> = expected.iter().map(|pair| (pair.key, pair.position)).collect();
         if let Kernel::Top(Top { tuning, .. }) = dispatch.kernel() {
             let (tile_log2, slots_log2) = (tuning.tile_log2(), tuning.slots_log2());

@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use super::spin_up::SpinUp;
+use crate::algorithm::Method;
 use crate::clock::{Clock, Elapsed};
 use crate::cpu;
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, execute};
 use crate::key::{KeyWords, Word};
 use crate::plan::Plan;
-use crate::sorter::{self, Method, Request, Sorter};
+use crate::sorter::{self, Request, Sorter};
 use crate::words::{Words, by_width};
 
 /// Something that sorts.

@@ -11,7 +11,7 @@ use super::machine::Machine;
 use super::statistics::{self, Crossover};
 use crate::generate::Distribution;
 use crate::key::ElementType;
-use crate::timing::milliseconds;
+use crate::report::timing::milliseconds;
 
 /// The `algo` of the CPU's own sorts, the baseline for networks.
 pub(super) const CPU: &str = "cpu";

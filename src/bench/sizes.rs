@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::size;
+use crate::human::size;
 
 /// Input sizes: ascending, without duplicates, none zero.
 #[derive(Clone, Debug, PartialEq, Eq)]

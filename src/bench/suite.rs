@@ -7,15 +7,15 @@ use super::report::{ALL_CORES, CPU, Case, DeviceReport, Measurement, ONE_CORE, S
 use super::sizes::Sizes;
 use super::spin_up::SpinUp;
 use super::verify::verify;
+use crate::algorithm::Method;
 use crate::device::Kind;
 use crate::error::{Error, ErrorKind};
 use crate::generate::{Distribution, Sequence};
 use crate::gpu::Gpu;
 use crate::human;
 use crate::key::ElementType;
-use crate::plan::{Algorithm, Plan, Shape, Variant};
-use crate::sorter::Method;
-use crate::timing::milliseconds;
+use crate::plan::{self, Algorithm, Plan, Shape, Variant};
+use crate::report::timing::milliseconds;
 use crate::words::Words;
 
 /// How often each case is run.
@@ -241,7 +241,7 @@ impl Suite {
                 let (variant, sorter) = match gpu {
                     Some((gpu, spin_up)) => {
                         let limits = &gpu.info().limits;
-                        let variant = variant.unwrap_or_else(|| algorithm.default_variant(limits));
+                        let variant = variant.unwrap_or_else(|| plan::default_variant(algorithm, limits));
                         (variant.name(), Sorter::Gpu(gpu, spin_up.as_ref(), algorithm, variant))
                     }
                     // That is the baseline.

@@ -110,7 +110,7 @@ pub(super) struct TuneArgs {
     pub(super) device: String,
 
     /// Measure with at most this many elements
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = gpusort::unstable::size::parse)]
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = gpusort::unstable::human::size::parse)]
     pub(super) largest: u64,
 
     #[command(flatten)]
@@ -255,7 +255,7 @@ pub(super) struct TraceArgs {
     pub(super) files: Vec<PathBuf>,
 
     /// How many elements: as many are made, or taken from the beginning of FILE [default: 16, or all of FILE]
-    #[arg(short = 'n', long, value_name = "SIZE", value_parser = gpusort::unstable::size::parse)]
+    #[arg(short = 'n', long, value_name = "SIZE", value_parser = gpusort::unstable::human::size::parse)]
     pub(super) count: Option<u64>,
 
     /// The algorithm [default: bitonic]
@@ -284,11 +284,11 @@ pub(super) struct TraceArgs {
     pub(super) compare: Vec<Variant>,
 
     /// Only what brings the first K of the result to the front
-    #[arg(long, value_name = "K", value_parser = gpusort::unstable::size::parse)]
+    #[arg(long, value_name = "K", value_parser = gpusort::unstable::human::size::parse)]
     pub(super) top: Option<u64>,
 
     /// Plan for tiles of so many elements, a power of two, not for as many as a workgroup holds
-    #[arg(long, value_name = "SIZE", value_parser = gpusort::unstable::size::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = gpusort::unstable::human::size::parse)]
     pub(super) tile: Option<u64>,
 
     /// Element type [default: of FILE as for 'gpusort sort', else u32]
@@ -359,7 +359,7 @@ Distributions:
   sycl           n - i*(1 + [3|i] + [5|i] + [7|i] + [11|i]), as a SYCL example has it")]
 pub(super) struct GenArgs {
     /// How many numbers; K, M and G are powers of 1024
-    #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = gpusort::unstable::size::parse)]
+    #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = gpusort::unstable::human::size::parse)]
     pub(super) count: u64,
 
     /// Element type [default: that of the output's extension, else u32]
@@ -467,7 +467,7 @@ pub(super) struct SortArgs {
     pub(super) order: OrderArgs,
 
     /// Only the first K of the result
-    #[arg(long, value_name = "K", help_heading = RESULT, value_parser = gpusort::unstable::size::parse)]
+    #[arg(long, value_name = "K", help_heading = RESULT, value_parser = gpusort::unstable::human::size::parse)]
     pub(super) top: Option<u64>,
 
     /// Positions of the records in the input, from 0, instead of the records: text, or u32 in binary
@@ -755,12 +755,11 @@ fn memory(text: &str) -> Result<u64, String> {
     let upper = text.to_ascii_uppercase();
     match upper.strip_suffix('T') {
         Some(digits) => {
-            let size = gpusort::unstable::size::parse(digits).map_err(|_| refused())?;
+            let size = gpusort::unstable::human::size::parse(digits).map_err(|_| refused())?;
             size.checked_mul(1 << 40).ok_or_else(refused)
         }
-        None => {
-            gpusort::unstable::size::parse(upper.strip_suffix('B').unwrap_or(&upper)).map_err(|_| refused())
-        }
+        None => gpusort::unstable::human::size::parse(upper.strip_suffix('B').unwrap_or(&upper))
+            .map_err(|_| refused()),
     }
 }
 

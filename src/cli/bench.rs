@@ -18,7 +18,7 @@ use gpusort::unstable::memory;
 use gpusort::unstable::plan::{Algorithm, Variant};
 use gpusort::{ErrorKind, Select};
 
-use crate::end;
+use super::end;
 
 use super::args::{BenchArgs, OrAuto, Progress as When};
 use super::device::Device;

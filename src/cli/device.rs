@@ -322,7 +322,7 @@ impl ChooseSorter for Devices {
         /// With less, what the allocator keeps for later matters.
         const LITTLE: u64 = 1 << 28;
         if memory < LITTLE {
-            crate::allocator::keep_little();
+            super::allocator::keep_little();
         }
     }
 

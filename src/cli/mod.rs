@@ -1,11 +1,15 @@
 //! The commands: argument parsing, messages and output. The only folder that uses clap, anyhow and indicatif.
 
+mod allocator;
 mod args;
 mod bench;
 mod check;
 mod costs;
+#[cfg(unix)]
+mod descriptors;
 mod device;
 mod devices;
+mod end;
 mod format;
 mod generate;
 mod hints;
@@ -27,8 +31,8 @@ use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
 use gpusort::files::Output;
 
+pub(crate) use self::allocator::Counting;
 use self::args::Command;
-use crate::end;
 
 /// Runs the command in the arguments.
 ///
@@ -36,7 +40,7 @@ use crate::end;
 /// clap's; 130 interrupted.
 pub(crate) fn main() -> ExitCode {
     prepare_environment();
-    crate::allocator::share_little_space();
+    allocator::share_little_space();
     end::install();
     match parse().map_or_else(usage::answer, |cli| run(cli.command)) {
         Ok(code) => code,

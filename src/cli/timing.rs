@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gpusort::files::{Counts, Report};
 use gpusort::unstable::human::{self, counted, grouped, short};
-use gpusort::unstable::timing::{Device, milliseconds};
+use gpusort::unstable::report::timing::{Device, milliseconds};
 use serde::{Serialize, Serializer};
 
 /// The timing and the properties of a sort.

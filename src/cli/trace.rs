@@ -13,7 +13,7 @@ use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human::{self, grouped};
 use gpusort::unstable::key::{ElementType, KeyMap};
 use gpusort::unstable::memory;
-use gpusort::unstable::plan::{Algorithm, Limits, Plan, Shape, Variant};
+use gpusort::unstable::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
 use gpusort::unstable::sorter::{Request, Sorter};
 use gpusort::unstable::trace::{FEW, MOST, Panel, Played, Trace, list, measure, network, svg, write_json};
 use gpusort::unstable::words::Words;
@@ -115,7 +115,7 @@ impl Options {
         positions: bool,
         limits: &Limits,
     ) -> anyhow::Result<Trace> {
-        let variant = variant.unwrap_or_else(|| algorithm.default_variant(limits));
+        let variant = variant.unwrap_or_else(|| plan::default_variant(algorithm, limits));
         let shape = Shape::of(element, positions);
         let plan = match (self.first, self.tile) {
             (Some(_), Some(_)) => bail!("--top reduces tiles of its own sizes; leave --tile out"),

@@ -20,7 +20,7 @@ use gpusort::unstable::plan::{Algorithm, RadixFrom, Shape};
 use gpusort::{AdapterInfo, Select};
 use serde_json::Value;
 
-use crate::end;
+use super::end;
 
 use super::args::TuneArgs;
 use super::costs;

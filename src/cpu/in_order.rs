@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::sort::all;
 use crate::key::Word;
-use crate::words::{Words, by_width};
 
 /// Whether keys that come piece by piece are in order.
 #[derive(Debug, Default)]
@@ -15,11 +14,7 @@ pub(crate) struct InOrder {
 
 impl InOrder {
     /// Checks the next piece.
-    pub(crate) fn goes_on_with(&mut self, words: &Words) {
-        by_width!(words, blocks => blocks.iter().for_each(|block| self.look(block)));
-    }
-
-    fn look<W: Word>(&mut self, keys: &[W]) {
+    pub(crate) fn goes_on_with<W: Word>(&mut self, keys: &[W]) {
         let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else { return };
         self.is_lost =
             self.is_lost || self.last > first.into() || !all(&[Cow::Borrowed(keys)], |a, b| a <= b);

@@ -5,7 +5,6 @@ mod counts;
 mod in_order;
 mod items;
 mod local;
-pub mod network;
 mod radix;
 mod slice;
 mod sort;

@@ -21,8 +21,8 @@ use std::ops::Range;
 use super::items::{Item, Part, Piece, count, join, parts, split};
 use super::local::{DIGIT_BITS, Prefix, Room};
 use crate::memory;
+use crate::parallel::by_blocks;
 use crate::parallel::{self, Places};
-use crate::words::by_blocks;
 
 /// Bounds of the largest bucket that one core sorts in its cache: smaller buckets always go to one core,
 /// larger ones never do, and in between it depends on whether there is as much work for the others.

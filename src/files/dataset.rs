@@ -15,6 +15,7 @@ use std::thread::Scope;
 use std::time::Duration;
 
 use super::progress::{Phase, Watch};
+use crate::algorithm::Method;
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
@@ -27,7 +28,7 @@ use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
 use crate::plan::Shape;
 use crate::report::Report;
-use crate::sorter::{Incoming, Method, Ordered, Request, Sorter};
+use crate::sorter::{Incoming, Ordered, Request, Sorter};
 use crate::words::Words;
 
 /// What is requested of a dataset.

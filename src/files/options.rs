@@ -1,5 +1,6 @@
 //! What is read and in which order it is to be, as asked for, and as decided once the inputs are known.
 
+use crate::cancel::Cancel;
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::Source;
@@ -9,7 +10,6 @@ use crate::key::ElementType;
 use crate::order::{Invalid, KeyOrder, Nulls, Reading};
 
 use super::plain::Taken;
-use super::progress::Cancel;
 
 /// What is read, and in which order it is to be: what sorts, checks and merges have in common.
 ///
@@ -123,7 +123,7 @@ setters! {
     /// About the most memory to take, in bytes; without it, three quarters of what is available.
     memory(bytes: u64) |it| it.memory = Some(bytes);
     /// Ends the work when this says so.
-    cancel(cancel: &crate::files::Cancel) |it| it.cancel = cancel.clone();
+    cancel(cancel: &crate::cancel::Cancel) |it| it.cancel = cancel.clone();
     /// What neither a name nor a format says is lines.
     #[doc(hidden)]
     as_lines(as_lines: bool) |it| it.as_lines = as_lines;

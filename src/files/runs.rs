@@ -195,7 +195,7 @@ impl<'a> Runs<'a> {
         };
         let open = self.run(form, first.as_ref())?;
         open.last = last;
-        outcome.write(&mut open.spill.output(), &Watch::default())
+        outcome.write(&mut output_of(&mut open.spill), &Watch::default())
     }
 
     /// Adds keys, with the bytes of their records, or with their positions if these are wanted, of which this is the first.
@@ -225,7 +225,8 @@ impl<'a> Runs<'a> {
         let block = self.budget.block();
         let open = self.run(form, end(order.first()).as_ref())?;
         open.last = end(order.last());
-        open.zeros = write_frames(&records.pieces, &order, first, form, block, &mut open.spill.output())?;
+        open.zeros =
+            write_frames(&records.pieces, &order, first, form, block, &mut output_of(&mut open.spill))?;
         let cut = n - repeated - order.len();
         Ok(Done { report, reading: reading.wait(), parsing, writing: start.elapsed(), repeated, cut })
     }
@@ -274,7 +275,7 @@ impl<'a> Runs<'a> {
                 let emit =
                     if are_elements { None } else { Some(Emit::Frames { form, most: budget.block() }) };
                 let mut spill = self.spill()?;
-                let to = &mut spill.output();
+                let to = &mut output_of(&mut spill);
                 let merged = self.merge_some(some, emit, Written::AsRead, &keys, to, &|_| {})?;
                 let spilled = Arc::new(spill.finish()?);
                 self.report.repeated += merged.repeated;
@@ -303,7 +304,8 @@ impl<'a> Runs<'a> {
             Format::Npy if self.ask.selection.unique => {
                 // Their number comes first, and is known last.
                 let mut unique = self.spill()?;
-                let merged = self.merge_some(runs, emit, written, &keys, &mut unique.output(), &progress)?;
+                let merged =
+                    self.merge_some(runs, emit, written, &keys, &mut output_of(&mut unique), &progress)?;
                 output.write_header(of_npy, merged.written)?;
                 let unique = unique.finish()?;
                 let name = unique.name().to_owned();
@@ -434,4 +436,10 @@ impl Run {
         };
         kinds.into_iter().map(reader).collect()
     }
+}
+
+/// What writes a run.
+fn output_of(spill: &mut Spill) -> Output<'_> {
+    let name = spill.name().to_owned();
+    Output::writer(spill, name)
 }

@@ -8,13 +8,14 @@ use super::job::{Always, Job, To};
 use super::options::{Options, has_options};
 use super::progress::{Progress, Tell, Watch};
 use super::report::Report;
+use crate::algorithm::Method;
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::Extension;
 use crate::key::ElementType;
 use crate::order::Selection;
 use crate::runs::{Budget, Folders};
-use crate::sorter::{Method, Sorter};
+use crate::sorter::Sorter;
 
 /// A sort of files, readers or bytes into a file or a writer.
 ///

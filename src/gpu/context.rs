@@ -19,7 +19,7 @@ pub fn adapters() -> Vec<AdapterInfo> {
 ///
 /// No such adapter, with what there is.
 pub fn adapter(select: &Select) -> Result<(usize, AdapterInfo), Error> {
-    select.of(adapters())
+    selected(select, adapters())
 }
 
 fn enumerate() -> Vec<wgpu::Adapter> {
@@ -92,16 +92,16 @@ fn information(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, features: wgpu::
 
 /// A device with its queue, and the errors that it reports.
 #[derive(Clone)]
-pub(super) struct Context {
-    pub(super) device: wgpu::Device,
-    pub(super) queue: wgpu::Queue,
-    pub(super) info: AdapterInfo,
+pub(crate) struct Context {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) info: AdapterInfo,
     failure: Arc<Mutex<Option<String>>>,
 }
 
 impl Context {
     /// See [`Gpu::start`](super::Gpu::start).
-    pub(super) fn start(select: &Select) -> Result<Self, Error> {
+    pub(crate) fn start(select: &Select) -> Result<Self, Error> {
         let (adapter, info) = choose(enumerate(), select)?;
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("gpusort"),
@@ -121,7 +121,7 @@ impl Context {
     }
 
     /// See [`Gpu::from_device`](super::Gpu::from_device).
-    pub(super) fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, Error> {
+    pub(crate) fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, Error> {
         let context = Self::of_caller(device, queue);
         let (device, most) = (&context.device, Arguments::MOST_BYTES);
         if !device.features().contains(REQUIRED) || device.limits().max_immediate_size < most {
@@ -133,13 +133,13 @@ impl Context {
 
     /// A device of a caller, who may have started it with few features, and who hears of its errors. Kernels are unchecked
     /// and sized by what the device itself says, so that no caller can be wrong about it.
-    pub(super) fn of_caller(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+    pub(crate) fn of_caller(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let info = information(&device.adapter_info(), &device.limits(), device.features());
         Self { device, queue, info, failure: Arc::default() }
     }
 
     /// Has errors that this work causes on the device returned, not told to whoever hears of others.
-    pub(super) fn scoped<R>(&self, work: impl FnOnce(&Self) -> Result<R, Error>) -> Result<R, Error> {
+    pub(crate) fn scoped<R>(&self, work: impl FnOnce(&Self) -> Result<R, Error>) -> Result<R, Error> {
         use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
         let ((done, invalid), other) = within(&self.device, OutOfMemory, || {
             let (done, internal) =
@@ -152,7 +152,7 @@ impl Context {
     }
 
     /// A buffer that holds these bytes, a multiple of four of them.
-    pub(super) fn filled(
+    pub(crate) fn filled(
         &self,
         label: &str,
         bytes: &[u8],
@@ -164,24 +164,24 @@ impl Context {
     }
 
     /// A list of commands to be filled.
-    pub(super) fn encoder(&self, label: &str) -> wgpu::CommandEncoder {
+    pub(crate) fn encoder(&self, label: &str) -> wgpu::CommandEncoder {
         self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) })
     }
 
     /// The error that wgpu reported since the last call, if any.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
         failure.map_or(Ok(()), |failure| Err(Error::device(failure)))
     }
 
     /// Waits until everything submitted is done.
-    pub(super) fn wait(&self) -> Result<(), Error> {
+    pub(crate) fn wait(&self) -> Result<(), Error> {
         self.device.poll(wgpu::PollType::wait_indefinitely()).map_err(Error::device)?;
         self.check()
     }
 
     /// Makes a buffer; too little memory is an error that says so.
-    pub(super) fn buffer(
+    pub(crate) fn buffer(
         &self,
         label: &str,
         size: u64,
@@ -219,6 +219,52 @@ fn within<R>(
 }
 
 fn choose(adapters: Vec<wgpu::Adapter>, select: &Select) -> Result<(wgpu::Adapter, AdapterInfo), Error> {
-    let (number, info) = select.of(adapters.iter().map(describe).collect())?;
+    let (number, info) = selected(select, adapters.iter().map(describe).collect())?;
     Ok((adapters.into_iter().nth(number).expect("one for each that was described"), info))
+}
+
+/// Which of these adapters is selected, with its number.
+fn selected(select: &Select, mut adapters: Vec<AdapterInfo>) -> Result<(usize, AdapterInfo), Error> {
+    let number = match select {
+        Select::Hardware => adapters.iter().position(|info| info.kind != Kind::Software),
+        Select::Index(index) => Some(*index),
+        Select::Name(part) => {
+            let wanted = part.to_lowercase();
+            let names: Vec<String> = adapters.iter().map(|info| info.name.to_lowercase()).collect();
+            // A whole name may be a part of another one's.
+            let whole = names.iter().position(|name| *name == wanted);
+            whole.or_else(|| names.iter().position(|name| name.contains(&wanted)))
+        }
+    };
+    match number.filter(|&number| number < adapters.len()) {
+        Some(number) => Ok((number, adapters.swap_remove(number))),
+        None => Err(Error::new(ErrorKind::NoDevice { wanted: select.clone(), adapters: Some(adapters) })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_found_by_one_rule() {
+        let adapter = |(name, kind): (&str, _)| AdapterInfo {
+            name: name.to_owned(),
+            backend: "vulkan",
+            driver: String::new(),
+            kind,
+            limits: Limits::TYPICAL,
+        };
+        let all = || {
+            let named = [("GeForce RTX 4060 Ti", Kind::Discrete), ("GeForce RTX 4060", Kind::Discrete)];
+            named.into_iter().chain([("llvmpipe", Kind::Software)]).map(adapter).collect::<Vec<_>>()
+        };
+        let found = |select: &Select| selected(select, all()).ok().map(|(number, info)| (number, info.name));
+        for (name, number) in [("rtx", 0), ("geforce rtx 4060", 1), ("4060 TI", 0), ("PIPE", 2)] {
+            assert_eq!(found(&Select::Name(name.to_owned())), Some((number, all()[number].name.clone())));
+        }
+        assert_eq!(found(&Select::Hardware).unwrap().0, 0);
+        assert_eq!(found(&Select::Index(2)).unwrap().0, 2);
+        assert!(found(&Select::Index(3)).is_none() && found(&Select::Name("4070".to_owned())).is_none());
+    }
 }

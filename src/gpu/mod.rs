@@ -10,11 +10,9 @@
 //!           buffers ◂─ execute, passes, run       what others use: Gpu, Buffers, execute, Run
 //!
 //! context, pipelines ◂─ recorder                  sorts in a caller's encoder, which crate::buffers has for others
-//! context, crate::buffers ◂─ awaited              sorts that are awaited
 //! ```
 
 mod arrays;
-mod awaited;
 mod bandwidth;
 mod buffers;
 mod context;
@@ -31,8 +29,8 @@ mod timestamps;
 
 pub(crate) use recorder::{ALIGNMENT, Ranges, Recorder, Room, Slice, Sort, Uses, segments_bytes};
 
-pub use awaited::AsyncSorter;
 pub use buffers::Buffers;
+pub(crate) use context::Context;
 pub use context::{adapter, adapters};
 pub use device::Gpu;
 pub use execute::execute;

@@ -9,7 +9,8 @@ use super::source::{BLOCK, Input, Opened, RegularFile};
 use crate::error::{Error, Hint};
 use crate::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
 use crate::order::{KeyOrder, Nulls};
-use crate::words::{Block, Width, Words, by_width, map_into};
+use crate::parallel::map_into;
+use crate::words::{Block, Width, Words, by_width};
 use crate::{memory, parallel};
 
 /// Bytes of a file that one core reads at a time: enough to use huge pages.

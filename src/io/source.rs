@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::compression::{self, Compression, Unread};
 use super::number::{ends_line, is_space};
+use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::error::Hint;
 use crate::file::{fill, fill_at, read_at};
-use crate::files::Cancel;
 use crate::human;
 use crate::parallel;
 

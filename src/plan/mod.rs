@@ -12,7 +12,7 @@
 //! fused        [──────────────────────] [───────] [───────] … and so do several steps between tiles
 //! ```
 //!
-//! No GPU API appears here. [`crate::cpu::network`] performs the steps of any plan, which is how variants are
+//! No GPU API appears here. [`interpreter`] performs the steps of any plan, which is how variants are
 //! tested without a GPU and how the CPU runs a network.
 //!
 //! # Plans are right by construction
@@ -30,6 +30,7 @@
 
 mod bitonic;
 mod fused;
+pub mod interpreter;
 mod merge;
 mod odd_even;
 mod radix;
@@ -47,7 +48,7 @@ pub use crate::kernels::{
     Top, TopTuning, View,
 };
 pub use crate::network::{Pair, Step};
-pub use tuning::{RadixFrom, RadixTuning, Tuning};
+pub use tuning::{RadixFrom, RadixTuning, Tuning, default_variant};
 
 use crate::error::Error;
 use crate::kernels::keep_to;

@@ -1,10 +1,23 @@
 //! The measured tables: the best tiles for the kernels by size, shape and device.
 
+use crate::algorithm::{Algorithm, Variant};
 use crate::device::{Kind, Limits, Subgroups};
 use crate::error::Error;
 use crate::kernels::{FusedTile, Matching, MergeTile, RadixTile, Shape, Silence, TopTuning, keep_to};
 use crate::key::KeyWords;
 use crate::network;
+
+/// The variant of an algorithm that is best on a device with these limits.
+#[must_use]
+pub fn default_variant(algorithm: Algorithm, limits: &Limits) -> Variant {
+    match algorithm {
+        // A tile of `onesweep` waits for those before it. Where workgroups start in order and all that have started go
+        // on, they are done soon; elsewhere tiles have to be counted twice, and counting all of them at once is
+        // faster.
+        Algorithm::Radix if !limits.in_order || limits.subgroups.is_none() => Variant::ReduceScan,
+        _ => algorithm.variants()[0],
+    }
+}
 
 /// The choices of the `fused` variant by size, shape and device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

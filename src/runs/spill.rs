@@ -16,11 +16,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Budget;
+use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::file::{fill_at, is_in_memory, write_all_at};
-use crate::files::Cancel;
 use crate::human;
-use crate::io::Output;
 use crate::parallel;
 
 /// Folders for temporary files, used in turn.
@@ -199,10 +198,9 @@ impl Spill {
         Ok(())
     }
 
-    /// What writes it.
-    pub(crate) fn output(&mut self) -> Output<'_> {
-        let name = self.store.name.clone();
-        Output::writer(self, name)
+    /// The name in messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.store.name
     }
 
     /// The complete run.

@@ -284,11 +284,12 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::algorithm::Method;
     use crate::device::Select;
     use crate::error::ErrorKind;
     use crate::gpu::Gpu;
     use crate::key::KeyWords;
-    use crate::sorter::{Give, Job, Method};
+    use crate::sorter::{Give, Job};
 
     /// Keys of which many are equal.
     fn keys() -> Vec<u32> {

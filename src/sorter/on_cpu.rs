@@ -2,11 +2,11 @@
 
 use super::{Give, Job, Method, Ordered, Progress, number_of_records};
 use crate::clock::Instant;
-use crate::cpu::{self, Item, Pair, Piece, network};
+use crate::cpu::{self, Item, Pair, Piece};
 use crate::error::Error;
 use crate::key::KeyWords;
 use crate::order::is_few;
-use crate::plan::{Limits, Plan, Shape};
+use crate::plan::{Limits, Plan, Shape, interpreter};
 use crate::report::{Form, Ran, Report};
 use crate::words::{Block, Width, Words, by_width};
 
@@ -107,7 +107,7 @@ fn sort_pieces<P: Piece>(
     let dispatches = plan.dispatch_count();
     let mut elements = cpu::join(&pieces);
     drop(pieces);
-    network::perform_steps(&plan, &mut elements, |done| progress(done, dispatches));
+    interpreter::perform_steps(&plan, &mut elements, |done| progress(done, dispatches));
     let report = Report {
         ran: Ran { algorithm: Some(algorithm), form: Form::Network },
         dispatches,

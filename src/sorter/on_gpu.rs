@@ -15,7 +15,7 @@ use crate::memory;
 use crate::parallel;
 use crate::plan::{Plan, RadixFrom, Shape};
 use crate::report::{Form, Ran, Report};
-use crate::words::{Width, Words};
+use crate::words::{Width, Words, by_width};
 
 /// A GPU and the buffers of the last sorts, which the next ones use if they are large enough.
 pub(super) struct OnGpu {
@@ -82,7 +82,7 @@ impl OnGpu {
             let Some(words) = blocks.next().transpose()? else { break };
             waiting += asked.elapsed();
             left = left.checked_sub(words.len()).ok_or_else(changed)?;
-            order.goes_on_with(&words);
+            by_width!(&words, blocks => blocks.iter().for_each(|block| order.goes_on_with(block)));
             words.bytes().into_iter().try_for_each(|bytes| upload.push(bytes))?;
         }
         if left > 0 {

@@ -5,7 +5,7 @@ use crate::algorithm::{Algorithm, Variant};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::human::grouped;
-use crate::plan::{Plan, RadixFrom, Shape};
+use crate::plan::{self, Plan, RadixFrom, Shape};
 
 /// A sort as it is planned for a GPU.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Method {
         let planned = algorithms.iter().map(move |&algorithm| (algorithm, first));
         let whole = algorithms.last().filter(|_| first.is_some()).map(|&last| (last, None));
         planned.chain(whole).map(move |(algorithm, first)| {
-            let variant = self.variant.unwrap_or_else(|| algorithm.default_variant(limits));
+            let variant = self.variant.unwrap_or_else(|| plan::default_variant(algorithm, limits));
             let plan = match first {
                 Some(first) => Plan::first(first, n, algorithm, variant, shape, limits)?,
                 None => Plan::new(algorithm, variant, n, shape, limits)?,

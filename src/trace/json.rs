@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Layer, Pass, Played, Trace};
-use crate::timing::Device;
+use crate::report::timing::Device;
 
 #[derive(Serialize)]
 struct Whole<'a> {

@@ -7,7 +7,7 @@ use crate::device::Kind;
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, execute, time_passes, time_submits};
 use crate::plan::Plan;
-use crate::timing::milliseconds;
+use crate::report::timing::milliseconds;
 use crate::words::Words;
 
 /// Runs of each kind: as the plan is sorted, with a timestamp after each pass, and with fewer. Medians count.

@@ -121,11 +121,11 @@ impl Cuts {
 mod tests {
     use super::*;
     use crate::algorithm::{Algorithm, Variant};
-    use crate::cpu::network;
     use crate::device::Limits;
     use crate::generate::mix;
     use crate::key::KeyWords;
     use crate::plan::Shape;
+    use crate::plan::interpreter;
 
     fn plan(n: usize) -> Plan {
         let shape = Shape { key: KeyWords::One, positions: false };
@@ -157,7 +157,9 @@ mod tests {
                     }
                 };
                 check(0, &input);
-                network::watch(&plan(n), &mut input.clone(), u32::MAX, |done, _, after| check(done, after));
+                interpreter::watch(&plan(n), &mut input.clone(), u32::MAX, |done, _, after| {
+                    check(done, after);
+                });
                 // The check must be able to fail: of another phase the numbers are others.
                 assert!(n < 8 || from == 0 || wrong > 0);
             }
@@ -171,7 +173,7 @@ mod tests {
         let mut drawn = Heat::new(&plan, &input);
         add_rows(&mut drawn, &input, n as u64);
         let mut played = Heat::new(&plan, &input);
-        network::watch(&plan, &mut input.clone(), u32::MAX, |done, _, after| {
+        interpreter::watch(&plan, &mut input.clone(), u32::MAX, |done, _, after| {
             played.take(done, after, None);
         });
         played.end(n as u64);

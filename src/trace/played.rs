@@ -8,11 +8,11 @@ use std::collections::{HashMap, VecDeque};
 
 use super::heat::Heat;
 use super::{FEW, MOST, phases, steps};
-use crate::cpu::{Item, Pair, network};
+use crate::cpu::{Item, Pair};
 use crate::error::Error;
 use crate::kernels::DIGIT_BITS;
 use crate::network::Step;
-use crate::plan::{Dispatch, Kernel, Plan, RadixWork, Rows};
+use crate::plan::{Dispatch, Kernel, Plan, RadixWork, Rows, interpreter};
 use crate::words::{Words, by_width, in_one};
 
 /// The rank of what only fills a place.
@@ -137,7 +137,7 @@ impl Played {
         before.truncate(n);
         let mut live = n;
         let sorted = std::mem::take(&mut self.sorted);
-        network::watch(plan, &mut items, last, |done, dispatch, items| {
+        interpreter::watch(plan, &mut items, last, |done, dispatch, items| {
             let access = dispatch.access();
             let writes = access.writes as usize;
             live = if access.changes_sides { writes } else { live.max(writes) };

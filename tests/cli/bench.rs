@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use gpusort::unstable::plan::{Algorithm, Variant};
+use gpusort::unstable::plan::{self, Algorithm, Variant};
 use serde_json::Value;
 
 use crate::device;
@@ -46,8 +46,8 @@ fn every_size_and_method_has_its_line() {
         let lines: Vec<&str> = section.lines().skip(1).collect();
         let of_cpu = ["cpu auto", "cpu sort_unstable, 1 core"].map(str::to_owned);
         let limits = device::gpu().info().limits;
-        let on_gpu =
-            Algorithm::ALL.map(|algorithm| format!("{algorithm} {} [1]", algorithm.default_variant(&limits)));
+        let on_gpu = Algorithm::ALL
+            .map(|algorithm| format!("{algorithm} {} [1]", plan::default_variant(algorithm, &limits)));
         let networks = Algorithm::ALL.into_iter().filter(|algorithm| algorithm.is_network());
         let on_cpu: Vec<_> = networks.map(|algorithm| format!("{algorithm} network [2]")).collect();
         let methods = [&of_cpu[..], &on_gpu, &on_cpu].concat();
@@ -243,8 +243,9 @@ fn only_the_requested_variants_are_measured() {
         }
         methods.join(", ")
     };
-    let is_default =
-        |algorithm: Algorithm, variant| variant == algorithm.default_variant(&device::gpu().info().limits);
+    let is_default = |algorithm: Algorithm, variant| {
+        variant == plan::default_variant(algorithm, &device::gpu().info().limits)
+    };
     assert_eq!(columns(&[]), methods(is_default));
     assert_eq!(columns(&["-a", "all,bitonic"]), methods(is_default));
     assert_eq!(columns(&["--variant", "naive"]), methods(|_, variant| variant == Variant::Naive));

@@ -27,7 +27,7 @@ use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::key::{ElementType, KeyMap, KeyWords, Word};
-use gpusort::unstable::plan::{Algorithm, Plan, Shape};
+use gpusort::unstable::plan::{self, Algorithm, Plan, Shape};
 use gpusort::unstable::words::Words;
 use gpusort::{Clock, Elapsed, Select};
 
@@ -77,7 +77,7 @@ fn options() -> anyhow::Result<Options> {
                 options.only = names.split(',').map(str::to_owned).collect();
             }
             "--runs" => options.runs = args.next().context("--runs needs a number")?.parse()?,
-            size => options.sizes.push(gpusort::unstable::size::parse(size)?),
+            size => options.sizes.push(gpusort::unstable::human::size::parse(size)?),
         }
     }
     ensure!(!options.sizes.is_empty(), "which sizes?");
@@ -235,7 +235,7 @@ impl<'a> Ours<'a> {
     fn sort(self, n: u64, algorithm: Algorithm, positions: bool) -> anyhow::Result<Box<dyn Contender + 'a>> {
         let shape = Shape { key: KeyWords::One, positions };
         let limits = &self.gpu.info().limits;
-        let variant = algorithm.default_variant(limits);
+        let variant = plan::default_variant(algorithm, limits);
         let plan = Plan::new(algorithm, variant, n as usize, shape, limits)?;
         Ok(Box::new(OnGpu::new(self.gpu, Some(self.spin_up), plan)?))
     }

@@ -3,7 +3,7 @@
 #[cfg(unix)]
 mod replacement;
 #[cfg(not(unix))]
-#[path = "output/portable.rs"]
+#[path = "portable.rs"]
 mod replacement;
 mod under_way;
 
@@ -15,8 +15,8 @@ use self::replacement::Replacement;
 use super::compression::{self, Compression};
 use super::npy;
 use super::source::Input;
+use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind};
-use crate::files::Cancel;
 use crate::human;
 use crate::key::ElementType;
 

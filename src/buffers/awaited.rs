@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_channel::oneshot;
 
-use super::context::Context;
-use crate::buffers::{BufferSorter, Count, MEMORY_HINTS, MOST, Spec};
+use super::{BufferSorter, Count, MEMORY_HINTS, MOST, Spec};
 use crate::element::Element;
 use crate::error::Error;
+use crate::gpu::Context;
 use crate::key::{ElementType, KeyMap, Word};
 
 /// Sorts slices on a GPU without blocking, in the order of the whole library. It needs no features of the device: see

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::human::{self, grouped, short};
 use crate::plan::{RadixFrom, Shape};
-use crate::timing::milliseconds;
+use crate::report::timing::milliseconds;
 
 /// Fewer elements than this are sorted on the CPU before they could be transferred to any GPU.
 pub const FEWEST: u64 = 1 << 16;
@@ -164,7 +164,7 @@ impl Costs {
     /// Never: a test parses them.
     #[must_use]
     pub fn built_in() -> Self {
-        let costs = Self::from_json(include_str!("cost/built-in.json")).expect("a test reads them");
+        let costs = Self::from_json(include_str!("built-in.json")).expect("a test reads them");
         Self { measured_here: false, ..costs }
     }
 

@@ -1,5 +1,8 @@
 //! Numbers in human-readable form, and untrusted text in a form that messages can show.
 
+#[cfg(feature = "cli")]
+pub mod size;
+
 use std::borrow::Cow;
 use std::path::Path;
 

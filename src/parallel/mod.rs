@@ -315,6 +315,23 @@ fn spawn_or_run<'a, T, H>(
     Err(take(&place).expect("no thread has taken it")())
 }
 
+/// Small enough that waking other threads costs more than the work.
+const SERIAL: usize = 1 << 16;
+
+/// What `map` makes of each of `from`, in `to`, which has as many, on all cores.
+pub(crate) fn map_into<T: Sync, R: Send>(from: &[T], to: &mut [R], map: impl Fn(&T) -> R + Sync) {
+    by_blocks(from, to, &|from, to| to.iter_mut().zip(from).for_each(|(to, from)| *to = map(from)));
+}
+
+/// Has `write` write to `to`, which has as many as `from`, block by block on all cores.
+pub(crate) fn by_blocks<T: Sync, R: Send>(from: &[T], to: &mut [R], write: &(dyn Fn(&[T], &mut [R]) + Sync)) {
+    if from.len() <= SERIAL {
+        write(from, to);
+    } else {
+        map_parts(from.chunks(SERIAL).zip(to.chunks_mut(SERIAL)), |(from, to)| write(from, to));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

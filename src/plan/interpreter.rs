@@ -9,8 +9,8 @@
 //!              └───── next …
 //! ```
 
-use super::{Item, step};
-use crate::plan::{Dispatch, Extras, Kernel, Plan};
+use super::{Dispatch, Extras, Kernel, Plan};
+use crate::cpu::{Item, step};
 
 /// Performs a plan for [`Limits::CPU`](crate::Limits::CPU), whose kernels perform steps on the whole array or in tiles, calling
 /// `progress` after each dispatch with the number done so far. As [`perform`] does, but without the twins of all kernels,

@@ -38,7 +38,7 @@ use crate::device::AdapterInfo;
 use crate::error::Error;
 use crate::kernels::{Arguments, ELEMENT_BINDINGS, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS, keep_to};
 use crate::parallel;
-use crate::plan::{Dispatch, Plan, RadixTuning, Shape, View};
+use crate::plan::{self, Dispatch, Plan, RadixTuning, Shape, View};
 
 /// What offsets of bindings are multiples of, on every device.
 pub(crate) const ALIGNMENT: u64 = 256;
@@ -51,7 +51,7 @@ const ARGUMENTS: u64 = 32;
 const SLICES: u64 = 16;
 
 /// What kernels have that are told what the host knows.
-const TOLD: &str = include_str!("../../shaders/callers/told.wgsl");
+const TOLD: &str = include_str!("../../../shaders/callers/told.wgsl");
 
 /// What is recorded.
 #[derive(Clone, Copy)]
@@ -145,10 +145,7 @@ impl Recorder {
         ])?;
         context.scoped(|context| {
             let limits = &context.info.limits;
-            let has_subgroups = limits.subgroups.is_some();
-            let variant = variant.unwrap_or_else(|| {
-                if has_subgroups { Algorithm::Radix.default_variant(limits) } else { Variant::ReduceScan }
-            });
+            let variant = variant.unwrap_or_else(|| plan::default_variant(Algorithm::Radix, limits));
             let passes = |positions| {
                 let shape = Shape::of(view.element, positions);
                 let tuning = RadixTuning::of_any(shape, limits)?;
@@ -171,24 +168,24 @@ impl Recorder {
                     storage(4, true),
                 ],
             );
-            let text = TOLD.to_owned() + include_str!("../../shaders/callers/prepare.wgsl");
+            let text = TOLD.to_owned() + include_str!("../../../shaders/callers/prepare.wgsl");
             let prepare = pipeline(device, "prepare", text, &[Some(&prepare_layout), Some(&bytes)], cache);
             let rows_layout = layout(device, "gpusort rows", &[storage(0, false)]);
-            let text = TOLD.to_owned() + include_str!("../../shaders/callers/prepare_rows.wgsl");
+            let text = TOLD.to_owned() + include_str!("../../../shaders/callers/prepare_rows.wgsl");
             let layouts = [Some(&rows_layout), Some(&bytes)];
             let prepare_rows = pipeline(device, "prepare_rows", text, &layouts, cache);
             let copy_layout = layout(device, "gpusort copy", &[storage(0, true), storage(1, false)]);
             let copy = |arguments: &str, layouts: &[_]| {
                 let words = sort.shape.key_words();
-                let kernel = include_str!("../../shaders/callers/copy.wgsl");
+                let kernel = include_str!("../../../shaders/callers/copy.wgsl");
                 let text = format!("const KEY_WORDS = {words}u;\n{arguments}{kernel}");
                 pipeline(device, "copy", text, layouts, cache)
             };
             let has_immediates = device.features().contains(wgpu::Features::IMMEDIATES)
                 && device.limits().max_immediate_size >= Arguments::MOST_BYTES;
-            let immediate = include_str!("../../shaders/arguments_immediate.wgsl");
+            let immediate = include_str!("../../../shaders/arguments_immediate.wgsl");
             let plain_copy = has_immediates.then(|| copy(immediate, &[Some(&copy_layout)]));
-            let uniform_text = include_str!("../../shaders/arguments_uniform.wgsl");
+            let uniform_text = include_str!("../../../shaders/arguments_uniform.wgsl");
             let copy = copy(uniform_text, &[Some(&copy_layout), Some(&arguments)]);
 
             let finder = || Finder::new(device, &sort, limits, &bytes, cache);

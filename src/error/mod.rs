@@ -1,5 +1,8 @@
 //! Errors, described so that users know what to do.
 
+#[cfg(feature = "gpu")]
+pub(crate) mod misuse;
+
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -142,7 +145,7 @@ pub enum ErrorKind {
     },
     /// A sort of a caller's buffers was asked for in a way that cannot be.
     #[cfg(feature = "gpu")]
-    Misuse(crate::buffers::Misuse),
+    Misuse(misuse::Misuse),
     /// The algorithm has no such variant.
     NoVariant(NoVariant),
     /// No device matches the request.
@@ -207,7 +210,7 @@ impl Error {
 
     #[cfg(feature = "files")]
     pub(crate) fn io(name: impl Into<String>, action: &'static str, source: io::Error) -> Self {
-        if source.get_ref().and_then(|cause| cause.downcast_ref::<crate::files::Cancelled>()).is_some() {
+        if source.get_ref().and_then(|cause| cause.downcast_ref::<crate::cancel::Cancelled>()).is_some() {
             return Self::new(ErrorKind::Cancelled);
         }
         Self::new(ErrorKind::Io { name: name.into(), action, source })

@@ -11,12 +11,11 @@
 
 #[cfg(feature = "gpu")]
 mod kept;
-mod method;
 mod on_cpu;
 #[cfg(feature = "gpu")]
 mod on_gpu;
 #[cfg(not(feature = "gpu"))]
-#[path = "sorter/absent.rs"]
+#[path = "absent.rs"]
 mod on_gpu;
 #[cfg(feature = "gpu")]
 mod planned;
@@ -27,10 +26,10 @@ use std::time::Duration;
 
 #[cfg(feature = "gpu")]
 use self::kept::Merging;
-pub use self::method::Method;
 #[cfg(not(feature = "gpu"))]
 use self::on_gpu::Merging;
 use self::on_gpu::{OnDevice, OnGpu};
+use crate::algorithm::Method;
 use crate::clock::Instant;
 use crate::device::{AdapterInfo, Select};
 use crate::error::Error;

@@ -1,5 +1,8 @@
 //! How a sort went.
 
+#[cfg(feature = "cli")]
+pub mod timing;
+
 use std::time::Duration;
 
 use crate::algorithm::{Algorithm, Variant};

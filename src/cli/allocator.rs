@@ -177,5 +177,5 @@ fn end(more: usize, left: Option<usize>) -> ! {
         None => writeln!(message, "gpusort: out of memory: the system refuses {more} bytes"),
     };
     let length = message.position() as usize;
-    crate::end::failed(&message.get_ref()[..length])
+    super::end::failed(&message.get_ref()[..length])
 }

@@ -1,0 +1,70 @@
+//! A flag by which a caller ends work early.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Ends work early: reads and writes that come after it fail with [`Cancelled`](crate::ErrorKind::Cancelled).
+///
+/// ```
+/// let cancel = gpusort::files::Cancel::new();
+/// cancel.cancel();
+/// let cancelled = gpusort::files::Check::new().input("fixtures/sales.csv").cancel(&cancel).run();
+/// assert!(matches!(cancelled.unwrap_err().kind(), gpusort::ErrorKind::Cancelled));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Of work that goes on.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ends the work.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the work is to end.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// # Errors
+    ///
+    /// The work is to end.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        if self.is_cancelled() { Err(io::Error::other(Cancelled)) } else { Ok(()) }
+    }
+}
+
+/// Equal if they are the same.
+impl PartialEq for Cancel {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Cancel {}
+
+/// Cancels by a flag that the caller has already.
+impl From<Arc<AtomicBool>> for Cancel {
+    fn from(flag: Arc<AtomicBool>) -> Self {
+        Self(flag)
+    }
+}
+
+/// The cause of an I/O error that is none.
+#[derive(Debug)]
+pub(crate) struct Cancelled;
+
+impl std::fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("cancelled")
+    }
+}
+
+impl std::error::Error for Cancelled {}
