@@ -1,7 +1,7 @@
 // Prepares a sort whose number of elements the device may have: what the passes count in becomes zero, and their arguments
 // become known.
 //
-// Told, as told.wgsl has it: the most elements that slices hold; where the slices of keys, of what is beside them and of the count
+// Told, as host.wgsl has it: the most elements that slices hold; where the slices of keys, of what is beside them and of the count
 // begin; and a bit each: whether positions are numbered, whether keys are left out at last, whether keys are copied before.
 
 struct Fixed {
@@ -30,27 +30,25 @@ fn prepare(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocatio
     if local > 0u {
         return;
     }
-    let flags = told_3;
-    let n = min(min(counts[told_2], told_number()), fixed.capacity);
+    let flags = host_byte_3;
+    let n = min(min(counts[host_byte_2], host_number()), fixed.capacity);
     let tiles = (n + fixed.tile - 1u) / fixed.tile;
-    // As struct Arguments has them.
     let first = digit * SLOT;
-    parameters[first] = n;
-    parameters[first + 1u] = tiles;
-    parameters[first + 2u] = fixed.chunk;
-    parameters[first + 3u] = (tiles + fixed.chunk - 1u) / fixed.chunk;
-    parameters[first + 4u] = digit;
-    parameters[first + 5u] = flags & 1u;
-    parameters[first + 6u] = (flags >> 1u) & 1u;
+    parameters[first + RADIX_N] = n;
+    parameters[first + RADIX_TILES] = tiles;
+    parameters[first + RADIX_CHUNK] = fixed.chunk;
+    parameters[first + RADIX_CHUNKS] = (tiles + fixed.chunk - 1u) / fixed.chunk;
+    parameters[first + RADIX_DIGIT] = digit;
+    parameters[first + RADIX_NUMBERS] = flags & 1u;
+    parameters[first + RADIX_DROPS_KEYS] = (flags >> 1u) & 1u;
     if digit == 0u {
         for (var i = 0u; i < 4u; i++) {
             varying_bits[i] = 0u;
         }
         // What was copied begins where its binding does.
         let slot = fixed.digits * SLOT;
-        put_slices(slot, select(told_0, 0u, (flags & 4u) != 0u), told_1);
-        // As the copy's own struct Arguments has them.
-        parameters[slot + 2u * SLOT] = n;
-        parameters[slot + 2u * SLOT + 1u] = told_0;
+        put_slices(slot, select(host_byte_0, 0u, (flags & 4u) != 0u), host_byte_1);
+        parameters[slot + 2u * SLOT + COPY_N] = n;
+        parameters[slot + 2u * SLOT + COPY_FIRST] = host_byte_0;
     }
 }

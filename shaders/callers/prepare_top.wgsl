@@ -4,27 +4,27 @@
 @group(0) @binding(0) var<storage, read_write> parameters: array<u32>;
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 
-// Told, as told.wgsl has it: the most elements that slices hold; where the slices of keys, of what is beside them and of the count
+// Told, as host.wgsl has it: the most elements that slices hold; where the slices of keys, of what is beside them and of the count
 // begin; and whether positions are numbered. An invocation for each digit.
 @compute @workgroup_size(8)
 fn prepare_top(@builtin(local_invocation_index) digit: u32) {
-    let most = told_number();
-    let n = min(counts[told_2], most);
+    let most = host_number();
+    let n = min(counts[host_byte_2], most);
     if digit < DIGITS {
         let units = (most + CHUNK_UNIT - 1u) / CHUNK_UNIT;
         let chunk = (units + MOST_WORKGROUPS - 1u) / MOST_WORKGROUPS * CHUNK_UNIT;
-        // As struct Arguments of the selection has them, but for how many are selected.
+        // All but how many are selected.
         let slot = digit * SLOT;
-        parameters[slot] = n;
-        parameters[slot + 2u] = digit / 3u;
-        parameters[slot + 3u] = SHIFTS[digit % 3u];
-        parameters[slot + 4u] = WIDTHS[digit % 3u];
-        parameters[slot + 5u] = chunk;
-        parameters[slot + 6u] = (n + chunk - 1u) / chunk;
-        parameters[slot + 7u] = told_3;
+        parameters[slot + SELECT_N] = n;
+        parameters[slot + SELECT_WORD] = digit / 3u;
+        parameters[slot + SELECT_SHIFT] = SHIFTS[digit % 3u];
+        parameters[slot + SELECT_WIDTH] = WIDTHS[digit % 3u];
+        parameters[slot + SELECT_CHUNK] = chunk;
+        parameters[slot + SELECT_CHUNKS] = (n + chunk - 1u) / chunk;
+        parameters[slot + SELECT_NUMBERS] = host_byte_3;
     }
     if digit == 0u {
-        put_slices(SLICES * SLOT, told_0, told_1);
+        put_slices(SLICES * SLOT, host_byte_0, host_byte_1);
     }
 }
 
@@ -32,6 +32,6 @@ fn prepare_top(@builtin(local_invocation_index) digit: u32) {
 @compute @workgroup_size(8)
 fn want(@builtin(local_invocation_index) digit: u32) {
     if digit < DIGITS {
-        parameters[digit * SLOT + 1u] = min(told_number(), parameters[digit * SLOT]);
+        parameters[digit * SLOT + SELECT_K] = min(host_number(), parameters[digit * SLOT + SELECT_N]);
     }
 }

@@ -1,18 +1,17 @@
 // Plans sorts of segments: lists the short ones by classes of lengths, numbers the tiles of the long ones, and writes the
-// arguments of all passes. What is told, as told.wgsl has it, begins with the number of all elements.
+// arguments of all passes. What is told, as host.wgsl has it, begins with the number of all elements.
 //
 // Before it there are the constants TILE (elements in a tile of the radix sort), DIGITS (of a key), LONGEST (the longest segment of
 // any class), CLASSES, and FIRST_CLASS_LOG2 (of the longest segment in the first one, as a power of two); of each class
 // TILE_LOG2S (elements in a tile, as a power of two) and GROUPS (its group); GROUP_COUNT, and of each group GROUP_FIRSTS (its first
-// class).
+// class); BEGINS and EACH, which say how words of the plan lie.
 
 // Words of the plan: whether offsets are wrong, long segments, tiles of those, and segments of each class; from BEGINS on where
-// each long segment begins and ends, and its first tile.
+// each long segment begins and ends, and its first tile, in EACH words.
 const IS_WRONG: u32 = 0u;
 const LONG: u32 = 1u;
 const TILES: u32 = 2u;
 const LISTED: u32 = 3u;
-const BEGINS: u32 = 32u;
 
 @group(0) @binding(0) var<storage, read_write> plan: array<atomic<u32>>;
 @group(0) @binding(1) var<storage, read_write> segment_list: array<u32>;
@@ -37,7 +36,7 @@ fn class_of(length: u32) -> u32 {
 // The most segments of a class: those are longer than the ones of the class before.
 fn most_listed(class_number: u32) -> u32 {
     let shorter = select(1u, 1u << (class_number + FIRST_CLASS_LOG2 - 1u), class_number > 0u);
-    return told_number() / (shorter + 1u);
+    return host_number() / (shorter + 1u);
 }
 
 fn list_begin(class_number: u32) -> u32 {
@@ -54,10 +53,10 @@ fn tiles_of(length: u32) -> u32 {
 
 // Notes a long segment, if there is room: there is, unless offsets are wrong.
 fn note_long(number: u32, begin: u32, end: u32, first_tile: u32) {
-    if number < told_number() / (LONGEST + 1u) {
-        atomicStore(&plan[BEGINS + 3u * number], begin);
-        atomicStore(&plan[BEGINS + 3u * number + 1u], end);
-        atomicStore(&plan[BEGINS + 3u * number + 2u], first_tile);
+    if number < host_number() / (LONGEST + 1u) {
+        atomicStore(&plan[BEGINS + EACH * number], begin);
+        atomicStore(&plan[BEGINS + EACH * number + 1u], end);
+        atomicStore(&plan[BEGINS + EACH * number + 2u], first_tile);
     }
 }
 
@@ -84,18 +83,18 @@ fn classify(
     let segment = (workgroup.y * grid.x + workgroup.x) * WORKGROUP + local;
     var own_class = NONE;
     var before = 0u;
-    if segment + 1u < arrayLength(&offsets) - told_0 {
-        let begin = offsets[told_0 + segment];
-        let end = offsets[told_0 + segment + 1u];
-        if begin > end || end > told_number() {
+    if segment + 1u < arrayLength(&offsets) - host_byte_0 {
+        let begin = offsets[host_byte_0 + segment];
+        let end = offsets[host_byte_0 + segment + 1u];
+        if begin > end || end > host_number() {
             atomicStore(&plan[IS_WRONG], 1u);
         } else if end - begin > LONGEST {
             note_long(atomicAdd(&plan[LONG], 1u), begin, end, atomicAdd(&plan[TILES], tiles_of(end - begin)));
         } else if end - begin > 1u {
             own_class = class_of(end - begin);
             before = atomicAdd(&listed[own_class], 1u);
-        } else if end - begin == 1u && told_2 == 1u {
-            positions[told_1 + begin] = 0u;
+        } else if end - begin == 1u && host_byte_2 == 1u {
+            positions[host_byte_1 + begin] = 0u;
         }
     }
     workgroupBarrier();
@@ -120,8 +119,8 @@ fn number_rows(
     @builtin(local_invocation_index) local: u32,
 ) {
     let row = (workgroup.y * grid.x + workgroup.x) * WORKGROUP + local;
-    let length = max(told_0 | (told_1 << 8u) | (told_2 << 16u) | (told_3 << 24u), 1u);
-    let rows = told_number() / length;
+    let length = max(host_byte_0 | (host_byte_1 << 8u) | (host_byte_2 << 16u) | (host_byte_3 << 24u), 1u);
+    let rows = host_number() / length;
     if row < rows {
         note_long(row, row * length, (row + 1u) * length, row * tiles_of(length));
     }
@@ -147,9 +146,9 @@ fn fill(
     // Where offsets are wrong nothing is sorted.
     let is_right = atomicLoad(&plan[IS_WRONG]) == 0u;
     if is_right && number < atomicLoad(&plan[LONG]) {
-        let begin = atomicLoad(&plan[BEGINS + 3u * number]);
-        let end = atomicLoad(&plan[BEGINS + 3u * number + 1u]);
-        let first_tile = atomicLoad(&plan[BEGINS + 3u * number + 2u]);
+        let begin = atomicLoad(&plan[BEGINS + EACH * number]);
+        let end = atomicLoad(&plan[BEGINS + EACH * number + 1u]);
+        let first_tile = atomicLoad(&plan[BEGINS + EACH * number + 2u]);
         for (var tile = local; tile < tiles_of(end - begin); tile += WORKGROUP) {
             segment_tiles[first_tile + tile] = vec4(begin, end, first_tile, number);
         }
@@ -164,15 +163,14 @@ fn fill(
         varying_bits[local] = 0u;
     }
     if local < DIGITS {
-        // As struct Arguments of the radix sort has them.
         let slot = local * SLOT;
-        parameters[slot] = told_number();
-        parameters[slot + 1u] = select(0u, atomicLoad(&plan[TILES]), is_right);
-        parameters[slot + 2u] = 0u;
-        parameters[slot + 3u] = 0u;
-        parameters[slot + 4u] = local;
-        parameters[slot + 5u] = told_3;
-        parameters[slot + 6u] = 0u;
+        parameters[slot + RADIX_N] = host_number();
+        parameters[slot + RADIX_TILES] = select(0u, atomicLoad(&plan[TILES]), is_right);
+        parameters[slot + RADIX_CHUNK] = 0u;
+        parameters[slot + RADIX_CHUNKS] = 0u;
+        parameters[slot + RADIX_DIGIT] = local;
+        parameters[slot + RADIX_NUMBERS] = host_byte_3;
+        parameters[slot + RADIX_DROPS_KEYS] = 0u;
     }
     if local < GROUP_COUNT {
         var tile_log2s = TILE_LOG2S;
@@ -185,14 +183,13 @@ fn fill(
             segment_classes[c] = vec4(tiles, segments, list_begin(c), 0u);
             tiles += (segments + (1u << listed_log2) - 1u) >> listed_log2;
         }
-        // As struct Arguments of listed rows has them.
         let slot = (DIGITS + 3u + local) * SLOT;
-        parameters[slot] = tiles;
-        parameters[slot + 1u] = told_0;
-        parameters[slot + 2u] = told_1;
-        parameters[slot + 3u] = told_2;
+        parameters[slot + LISTED_TILES] = tiles;
+        parameters[slot + LISTED_FIRST_OFFSET] = host_byte_0;
+        parameters[slot + LISTED_FIRST_KEY] = host_byte_1;
+        parameters[slot + LISTED_FIRST_POSITION] = host_byte_2;
     }
     if local == 0u {
-        put_slices(DIGITS * SLOT, told_1, told_2);
+        put_slices(DIGITS * SLOT, host_byte_1, host_byte_2);
     }
 }

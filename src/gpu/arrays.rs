@@ -10,30 +10,12 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::bindings::whole;
 use super::context::Context;
-use super::device::Gpu;
-use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_POSITIONS, POSITIONS};
+use super::encode::{Memory, Pipelined, Side, new_group};
 use crate::error::Error;
-use crate::kernels::{Bindings, ELEMENT_BINDINGS};
+use crate::kernels::{Bindings, PipelineKey};
 use crate::plan::{Extra, Plan, Shape};
-
-/// Which of two arrays holds the elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Side {
-    /// Where they are uploaded to.
-    Front,
-    /// The other.
-    Back,
-}
-
-impl Side {
-    pub(super) fn other(self) -> Self {
-        match self {
-            Self::Front => Self::Back,
-            Self::Back => Self::Front,
-        }
-    }
-}
 
 /// The buffers of one array.
 pub(super) struct Array {
@@ -147,30 +129,24 @@ impl Arrays {
     pub(super) fn zeroed(&self) -> impl Iterator<Item = &wgpu::Buffer> {
         self.extras.iter().filter(|(extra, _)| extra.zeroed).map(|(_, buffer)| buffer)
     }
+}
 
-    /// The bind group for kernels with these bindings when the elements are on this side.
-    pub(super) fn bind_group(&self, gpu: &Gpu, side: Side, bindings: Bindings) -> wgpu::BindGroup {
-        let make = || {
-            let buffer = |binding| match binding {
-                KEYS => Some(self.keys(side)),
-                POSITIONS => Some(self.positions(side)),
-                OTHER_KEYS => Some(self.keys(side.other())),
-                OTHER_POSITIONS => Some(self.positions(side.other())),
-                extra => self.extra(bindings.extras[(extra - ELEMENT_BINDINGS) as usize].name),
-            };
-            let entries: Vec<_> = pipelines::numbers(bindings)
-                .filter_map(|binding| Some((binding, buffer(binding)?)))
-                .map(|(binding, buffer)| wgpu::BindGroupEntry {
-                    binding,
-                    resource: buffer.as_entire_binding(),
-                })
-                .collect();
-            gpu.context.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("elements"),
-                layout: &gpu.pipelines.layouts(&gpu.context, bindings, false).bindings,
-                entries: &entries,
-            })
-        };
-        self.bind_groups.borrow_mut().entry((side, bindings)).or_insert_with(make).clone()
+impl Memory for Arrays {
+    fn keys(&self, side: Side) -> wgpu::BufferBinding<'_> {
+        whole(self.keys(side))
+    }
+
+    fn positions(&self, side: Side) -> wgpu::BufferBinding<'_> {
+        whole(self.positions(side))
+    }
+
+    fn extra(&self, name: &str) -> wgpu::BufferBinding<'_> {
+        whole(self.extra(name).expect("the arrays fit the plan"))
+    }
+
+    fn group(&self, device: Pipelined, side: Side, key: PipelineKey) -> wgpu::BindGroup {
+        let mut groups = self.bind_groups.borrow_mut();
+        let make = || new_group(self, device, side, key);
+        groups.entry((side, key.bindings())).or_insert_with(make).clone()
     }
 }

@@ -2,10 +2,11 @@
 
 use std::cell::Cell;
 
-use super::arrays::{Arrays, Side};
+use super::arrays::Arrays;
 use super::context::Context;
 use super::device::Gpu;
-use super::encode::Recording;
+use super::encode::Side;
+use super::execute::Recording;
 use super::readback::Words;
 use super::staging::{self, Upload};
 use super::timestamps::Timestamps;

@@ -1,44 +1,104 @@
-//! Records a plan's dispatches into command encoders and compute passes, of whomever they are. Nothing is
+//! Records a plan's dispatches into compute passes, of whomever they are: the command's own, and those of a caller. Nothing is
 //! submitted here.
+//!
+//! ```text
+//! Memory      where elements and extra buffers are: our own arrays, or a caller's slices and the room for their sort
+//! Dispatches  pipeline ─▸ bind group ─▸ arguments ─▸ dispatch, each set where it differs from the one before
+//! ```
 
-use std::iter::Peekable;
-
-use super::arrays::{Arrays, Side};
-use super::device::Gpu;
+use super::bindings::bind_group;
+use super::context::Context;
+use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_POSITIONS, POSITIONS, Pipelines};
 use crate::error::Error;
-use crate::plan::{Dispatch, Plan};
+use crate::kernels::{Bindings, ELEMENT_BINDINGS, PipelineKey};
+use crate::plan::Dispatch;
 
-/// A plan that is being recorded, in one pass or in several.
-pub(super) struct Recording<'a> {
-    gpu: &'a Gpu,
-    arrays: &'a Arrays,
-    ends_early: bool,
-    dispatches: Peekable<Box<dyn Iterator<Item = &'a Dispatch> + 'a>>,
-    /// Where the elements are after what was recorded.
-    pub(super) side: Side,
-    recorded: u32,
+/// Which of two arrays holds the elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Side {
+    /// Where they are uploaded to.
+    Front,
+    /// The other.
+    Back,
 }
 
-impl<'a> Recording<'a> {
-    /// Begins in `encoder`, with the elements in the front array.
-    ///
-    /// # Panics
-    ///
-    /// When the plan is for other arrays.
-    pub(super) fn begin(
-        gpu: &'a Gpu,
-        plan: &'a Plan,
-        arrays: &'a Arrays,
-        encoder: &mut wgpu::CommandEncoder,
-    ) -> Self {
-        assert!(arrays.fit(plan), "the plan is for other buffers");
-        arrays.zeroed().for_each(|buffer| encoder.clear_buffer(buffer, 0, None));
-        let dispatches: Box<dyn Iterator<Item = _>> = Box::new(plan.dispatches());
-        let dispatches = dispatches.peekable();
-        Self { gpu, arrays, ends_early: plan.ends_early(), dispatches, side: Side::Front, recorded: 0 }
+impl Side {
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Front => Self::Back,
+            Self::Back => Self::Front,
+        }
+    }
+}
+
+/// Where the elements and the extra buffers of a plan are.
+pub(super) trait Memory {
+    fn keys(&self, side: Side) -> wgpu::BufferBinding<'_>;
+
+    /// Any buffer, where elements have no positions.
+    fn positions(&self, side: Side) -> wgpu::BufferBinding<'_>;
+
+    /// The buffer of this name.
+    fn extra(&self, name: &str) -> wgpu::BufferBinding<'_>;
+
+    /// The buffers that a kernel binds when the elements are on this side.
+    fn group(&self, device: Pipelined, side: Side, key: PipelineKey) -> wgpu::BindGroup {
+        new_group(self, device, side, key)
+    }
+}
+
+/// See [`Memory::group`].
+pub(super) fn new_group(
+    memory: &(impl Memory + ?Sized),
+    Pipelined { context, pipelines }: Pipelined,
+    side: Side,
+    key: PipelineKey,
+) -> wgpu::BindGroup {
+    let bindings = key.bindings();
+    let buffer = |binding| match binding {
+        KEYS => memory.keys(side),
+        POSITIONS => memory.positions(side),
+        OTHER_KEYS => memory.keys(side.other()),
+        OTHER_POSITIONS => memory.positions(side.other()),
+        extra => memory.extra(bindings.extras[(extra - ELEMENT_BINDINGS) as usize].name),
+    };
+    let layout = &pipelines.layouts(context, bindings, key.has_group()).bindings;
+    let buffers = pipelines::numbers(bindings).map(|binding| (binding, buffer(binding)));
+    bind_group(&context.device, "gpusort elements", layout, buffers)
+}
+
+/// A device, and what was compiled for it.
+#[derive(Clone, Copy)]
+pub(super) struct Pipelined<'a> {
+    pub(super) context: &'a Context,
+    pub(super) pipelines: &'a Pipelines,
+}
+
+/// How a dispatch gets its arguments.
+#[derive(Clone, Copy)]
+pub(super) enum Sent<'a> {
+    Immediates(&'a [u8]),
+    /// From a buffer, at these offsets of this group.
+    Group(&'a wgpu::BindGroup, [u32; 2]),
+}
+
+/// Dispatches on this memory that are recorded one after another into one pass.
+pub(super) struct Dispatches<'a, M> {
+    device: Pipelined<'a>,
+    memory: &'a M,
+    /// Where the elements are after what was recorded.
+    pub(super) side: Side,
+    piped: Option<PipelineKey>,
+    bound: Option<(Side, Bindings)>,
+}
+
+impl<'a, M: Memory> Dispatches<'a, M> {
+    /// With the elements on this side.
+    pub(super) fn new(device: Pipelined<'a>, memory: &'a M, side: Side) -> Self {
+        Self { device, memory, side, piped: None, bound: None }
     }
 
-    /// Records the next dispatches into a pass, up to one for which `take` is false.
+    /// Records the next one.
     ///
     /// # Errors
     ///
@@ -46,24 +106,27 @@ impl<'a> Recording<'a> {
     pub(super) fn record(
         &mut self,
         pass: &mut wgpu::ComputePass<'_>,
-        mut take: impl FnMut(&Dispatch) -> bool,
+        dispatch: &Dispatch,
+        sent: Sent,
     ) -> Result<(), Error> {
-        let mut current = None;
-        while let Some(dispatch) = self.dispatches.next_if(|dispatch| take(dispatch)) {
-            let key = dispatch.pipeline();
-            if current != Some((key, self.side)) {
-                pass.set_pipeline(&self.gpu.pipelines.get(&self.gpu.context, key)?);
-                pass.set_bind_group(0, &self.arrays.bind_group(self.gpu, self.side, key.bindings()), &[]);
-                current = Some((key, self.side));
-            }
-            if dispatch.access().changes_sides {
-                self.side = self.side.other();
-            }
-            // Only phases know how to leave out those that would find nothing to do.
-            let phase = if self.ends_early { self.recorded } else { 0 };
-            pass.set_immediates(0, dispatch.arguments(phase).bytes());
-            pass.dispatch_workgroups(dispatch.grid().x, dispatch.grid().y, 1);
-            self.recorded = self.recorded.saturating_add(1);
+        let key = dispatch.pipeline();
+        let key = if let Sent::Group(..) = sent { key.of_slices() } else { key };
+        if self.piped != Some(key) {
+            pass.set_pipeline(&self.device.pipelines.get(self.device.context, key)?);
+            self.piped = Some(key);
+        }
+        let bound = Some((self.side, key.bindings()));
+        if self.bound != bound {
+            pass.set_bind_group(0, &self.memory.group(self.device, self.side, key), &[]);
+            self.bound = bound;
+        }
+        match sent {
+            Sent::Immediates(bytes) => pass.set_immediates(0, bytes),
+            Sent::Group(group, offsets) => pass.set_bind_group(1, group, &offsets),
+        }
+        pass.dispatch_workgroups(dispatch.grid().x, dispatch.grid().y, 1);
+        if dispatch.access().changes_sides {
+            self.side = self.side.other();
         }
         Ok(())
     }

@@ -3,17 +3,18 @@
 //! ```text
 //! context ◂─ readback ◂─ timestamps, staging      device and queue; what the host reads; transfers
 //!    ▴
-//! pipelines                                       kernels compiled
-//!    ▴
-//! device ◂─ arrays ◂─ encode                      all of these together; buffers bound; a plan recorded
-//!              ▴         ▴
-//!           buffers ◂─ execute, passes, run       what others use: Gpu, Buffers, execute, Run
+//! pipelines ◂─ encode                             kernels compiled; dispatches recorded, on any memory
+//!    ▴            ▴
+//! device ◂─── arrays                              all of these together; memory of our own
+//!                 ▴
+//!              buffers ◂─ execute, passes, run    what others use: Gpu, Buffers, execute, Run
 //!
-//! context, pipelines ◂─ recorder                  sorts in a caller's encoder, which crate::buffers has for others
+//! encode ◂─ recorder                              sorts in a caller's encoder, which crate::buffers has for others
 //! ```
 
 mod arrays;
 mod bandwidth;
+mod bindings;
 mod buffers;
 mod context;
 mod device;

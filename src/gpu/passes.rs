@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use super::buffers::Buffers;
 use super::device::Gpu;
-use super::encode::Recording;
+use super::execute::Recording;
 use super::readback::Words;
 use crate::device::Kind;
 use crate::error::Error;

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use super::bindings::{layout, storage};
 use super::context::Context;
 use crate::error::Error;
 use crate::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKey};
@@ -35,28 +36,13 @@ pub(super) struct Layouts {
 
 impl Layouts {
     fn new(device: &wgpu::Device, bindings: Bindings, arguments: Option<&wgpu::BindGroupLayout>) -> Self {
-        let entries: Vec<_> = numbers(bindings)
-            .map(|binding| wgpu::BindGroupLayoutEntry {
-                binding,
-                visibility: wgpu::ShaderStages::COMPUTE,
-                ty: wgpu::BindingType::Buffer {
-                    // What nobody writes needs no barrier between dispatches.
-                    ty: wgpu::BufferBindingType::Storage {
-                        read_only: match binding.checked_sub(ELEMENT_BINDINGS) {
-                            Some(extra) => bindings.extras[extra as usize].read_only,
-                            None => binding == POSITIONS && !bindings.positions,
-                        },
-                    },
-                    has_dynamic_offset: false,
-                    min_binding_size: None,
-                },
-                count: None,
-            })
-            .collect();
-        let bindings = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("elements"),
-            entries: &entries,
-        });
+        // What nobody writes needs no barrier between dispatches.
+        let read_only = |binding: u32| match binding.checked_sub(ELEMENT_BINDINGS) {
+            Some(extra) => bindings.extras[extra as usize].read_only,
+            None => binding == POSITIONS && !bindings.positions,
+        };
+        let entries: Vec<_> = numbers(bindings).map(|binding| storage(binding, read_only(binding))).collect();
+        let bindings = layout(device, "elements", &entries);
         let groups = [Some(&bindings), arguments];
         let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: Some("elements"),

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use super::arrays::{Array, Side};
+use super::arrays::Array;
 use super::buffers::Buffers;
 use super::device::Gpu;
+use super::encode::Side;
 use super::readback::Words;
 use super::staging;
 use crate::error::Error;

@@ -13,7 +13,7 @@
 //! the device alone may know, or it has no immediates. Grids are then those of the most elements, and workgroups without work
 //! end at once. On an H200 this way takes 5 to 7 µs more, and 3 to 8 % of what is longer: each workgroup waits for its arguments.
 
-mod bindings;
+mod host;
 mod room;
 mod segments;
 mod slice;
@@ -23,20 +23,21 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::bindings::{begin_of, bind_group, layout, pipeline, storage, uniform, whole};
 use self::room::Planned;
 pub(crate) use self::room::{Room, Uses};
 use self::segments::Finder;
 pub(crate) use self::segments::{Ranges, segments_bytes};
 pub(crate) use self::slice::Slice;
 use self::top::Selector;
+use super::bindings::{begin_of, bind_group, layout, pipeline, storage, uniform, whole};
 use super::context::Context;
-use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_POSITIONS, POSITIONS, Pipelines};
+use super::encode::{Dispatches, Memory, Pipelined, Sent, Side};
+use super::pipelines::Pipelines;
 use crate::algorithm::{Algorithm, Variant};
 use crate::clock::Instant;
 use crate::device::AdapterInfo;
 use crate::error::Error;
-use crate::kernels::{Arguments, ELEMENT_BINDINGS, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS, keep_to};
+use crate::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS, keep_to};
 use crate::parallel;
 use crate::plan::{self, Dispatch, Plan, RadixTuning, Shape, View};
 
@@ -49,9 +50,6 @@ const BYTES: u64 = 256;
 /// Bytes of a set of arguments, and of where slices begin.
 const ARGUMENTS: u64 = 32;
 const SLICES: u64 = 16;
-
-/// What kernels have that are told what the host knows.
-const TOLD: &str = include_str!("../../../shaders/callers/told.wgsl");
 
 /// What is recorded.
 #[derive(Clone, Copy)]
@@ -102,8 +100,8 @@ pub(crate) struct Recorder {
     selector: Selector,
     prepare: wgpu::ComputePipeline,
     prepare_layout: wgpu::BindGroupLayout,
-    /// The table of bytes, bound once for each byte that there is to tell.
-    told: wgpu::BindGroup,
+    /// The table of bytes, bound once for each byte of host parameters.
+    host: wgpu::BindGroup,
     /// A number that is larger than any.
     any: wgpu::Buffer,
     /// With arguments in a buffer, and as immediates where the device has these.
@@ -115,11 +113,41 @@ pub(crate) struct Recorder {
     pub(crate) compiling: Duration,
 }
 
-/// Which array holds the elements.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Callers,
-    Ours,
+/// The memory of one sort: the caller's slices in front, the room behind.
+struct Slices<'a> {
+    sort: &'a Sort<'a>,
+    room: &'a Room,
+    /// Whether elements have something beside their keys.
+    positions: bool,
+}
+
+impl Memory for Slices<'_> {
+    fn keys(&self, side: Side) -> wgpu::BufferBinding<'_> {
+        match (side, &self.room.copies) {
+            (Side::Back, _) => whole(&self.room.keys),
+            (Side::Front, Some(copies)) if self.sort.keeps_keys => whole(copies),
+            (Side::Front, _) => self.sort.keys.binding(),
+        }
+    }
+
+    fn positions(&self, side: Side) -> wgpu::BufferBinding<'_> {
+        match (side, &self.sort.positions) {
+            _ if !self.positions => self.room.nothing(),
+            (Side::Front, Some(callers)) => callers.binding(),
+            _ => self.room.positions(),
+        }
+    }
+
+    fn extra(&self, name: &str) -> wgpu::BufferBinding<'_> {
+        match name {
+            // Short segments are sorted before passes that need the other array.
+            name if name == SEGMENT_LIST.name => whole(&self.room.keys),
+            name if name == SEGMENT_OFFSETS.name => {
+                self.sort.offsets.as_ref().map_or_else(|| self.room.nothing(), Slice::binding)
+            }
+            name => self.room.extra(name),
+        }
+    }
 }
 
 impl Recorder {
@@ -168,10 +196,10 @@ impl Recorder {
                     storage(4, true),
                 ],
             );
-            let text = TOLD.to_owned() + include_str!("../../../shaders/callers/prepare.wgsl");
+            let text = host::text() + include_str!("../../../shaders/callers/prepare.wgsl");
             let prepare = pipeline(device, "prepare", text, &[Some(&prepare_layout), Some(&bytes)], cache);
             let rows_layout = layout(device, "gpusort rows", &[storage(0, false)]);
-            let text = TOLD.to_owned() + include_str!("../../../shaders/callers/prepare_rows.wgsl");
+            let text = host::text() + include_str!("../../../shaders/callers/prepare_rows.wgsl");
             let layouts = [Some(&rows_layout), Some(&bytes)];
             let prepare_rows = pipeline(device, "prepare_rows", text, &layouts, cache);
             let copy_layout = layout(device, "gpusort copy", &[storage(0, true), storage(1, false)]);
@@ -200,8 +228,8 @@ impl Recorder {
             let table = context.filled("gpusort bytes", &table, uniform_usage)?;
             let any = context.filled("gpusort any number", &[0xff; 4], wgpu::BufferUsages::STORAGE)?;
             // The least that may be bound is what the shader takes, in whole vectors.
-            let told = (0..8).map(|byte| (byte, begin_of(&table, 16)));
-            let told = bind_group(device, "gpusort bytes", &bytes, told);
+            let host = (0..8).map(|byte| (byte, begin_of(&table, 16)));
+            let host = bind_group(device, "gpusort bytes", &bytes, host);
             let recorder = Self {
                 context: context.clone(),
                 identity: Arc::default(),
@@ -214,7 +242,7 @@ impl Recorder {
                 selector,
                 prepare,
                 prepare_layout,
-                told,
+                host,
                 any,
                 copy,
                 plain_copy,
@@ -324,20 +352,10 @@ impl Recorder {
         is_plain: bool,
     ) -> Result<(), Error> {
         let digits = view.digits();
-        let mut side = Side::Callers;
-        let (mut piped, mut bound) = (None, None);
+        let slices = Slices { sort, room, positions: shape.positions };
+        let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
         for dispatch in dispatches {
             let mut dispatch = dispatch.for_fewer(sort.most, shape, &self.context.info.limits)?;
-            let key = if is_plain { dispatch.pipeline() } else { dispatch.pipeline().of_slices() };
-            if piped != Some(key) {
-                pass.set_pipeline(&self.pipelines.get(&self.context, key)?);
-                piped = Some(key);
-            }
-            let bindings = key.bindings();
-            if bound != Some((side, bindings)) {
-                pass.set_bind_group(0, &self.elements(room, sort, shape, side, key), &[]);
-                bound = Some((side, bindings));
-            }
             if is_plain {
                 if !sort.numbers {
                     dispatch.carry();
@@ -345,19 +363,20 @@ impl Recorder {
                 if sort.keeps_keys {
                     dispatch.drop_keys();
                 }
-                pass.set_immediates(0, dispatch.arguments(0).bytes());
+                let arguments = dispatch.arguments(0);
+                recorded.record(pass, &dispatch, Sent::Immediates(arguments.bytes()))?;
             } else {
-                let slices = digits + u32::from(side == Side::Ours);
+                let slices = digits + u32::from(recorded.side == Side::Back);
                 let arguments = dispatch.group().map_or(dispatch.digit(), |group| digits + 3 + group.number);
                 let offsets = [arguments, slices].map(|slot| slot * ALIGNMENT as u32);
-                pass.set_bind_group(1, &room.arguments, &offsets);
-            }
-            pass.dispatch_workgroups(dispatch.grid().x, dispatch.grid().y, 1);
-            if dispatch.access().changes_sides {
-                side = if side == Side::Callers { Side::Ours } else { Side::Callers };
+                recorded.record(pass, &dispatch, Sent::Group(&room.arguments, offsets))?;
             }
         }
         Ok(())
+    }
+
+    fn device(&self) -> Pipelined<'_> {
+        Pipelined { context: &self.context, pipelines: &self.pipelines }
     }
 
     /// The longest row that is sorted with others.
@@ -391,21 +410,19 @@ impl Recorder {
             let parameters = [(0, whole(&room.parameters))];
             let group = bind_group(&self.context.device, "gpusort rows", &self.rows_layout, parameters);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
-            let told = [length_0, length_1, first_key, first_position];
-            self.tell(&mut pass, &self.prepare_rows, &group, sort.most, told);
+            let host = [length_0, length_1, first_key, first_position];
+            self.tell(&mut pass, &self.prepare_rows, &group, sort.most, host);
             pass.dispatch_workgroups(1, 1, 1);
         }
+        let slices = Slices { sort, room, positions: shape.positions };
+        let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
+        let arguments = [sort.most / length, length, first_key, first_position];
         for dispatch in plan.dispatches() {
-            let key = if is_plain { dispatch.pipeline() } else { dispatch.pipeline().of_slices() };
-            pass.set_pipeline(&self.pipelines.get(&self.context, key)?);
-            pass.set_bind_group(0, &self.elements(room, sort, shape, Side::Callers, key), &[]);
-            if is_plain {
-                let arguments = [sort.most / length, length, first_key, first_position];
-                pass.set_immediates(0, bytemuck::cast_slice(&arguments));
-            } else {
-                pass.set_bind_group(1, &room.arguments, &[0, 0]);
-            }
-            pass.dispatch_workgroups(dispatch.grid().x, dispatch.grid().y, 1);
+            let sent = match is_plain {
+                true => Sent::Immediates(bytemuck::cast_slice(&arguments)),
+                false => Sent::Group(&room.arguments, [0, 0]),
+            };
+            recorded.record(&mut pass, dispatch, sent)?;
         }
         Ok(())
     }
@@ -434,26 +451,9 @@ impl Recorder {
         let first_count = sort.count.as_ref().map_or(0, Slice::first);
         let keeps = u32::from(sort.keeps_keys);
         let flags = u32::from(sort.numbers) | keeps << 1 | keeps << 2;
-        let told = [sort.keys.first(), first_position, first_count, flags];
-        self.tell(pass, &self.prepare, &group, sort.most, told);
+        let host = [sort.keys.first(), first_position, first_count, flags];
+        self.tell(pass, &self.prepare, &group, sort.most, host);
         pass.dispatch_workgroups(digits, 1, 1);
-    }
-
-    /// Sets a pipeline, its buffers, and what it is told: a number, and four of a byte each.
-    fn tell(
-        &self,
-        pass: &mut wgpu::ComputePass<'_>,
-        pipeline: &wgpu::ComputePipeline,
-        group: &wgpu::BindGroup,
-        number: u32,
-        told: [u32; 4],
-    ) {
-        let [number_0, number_1, number_2, number_3] = number.to_le_bytes().map(u32::from);
-        let [told_0, told_1, told_2, told_3] = told;
-        let bytes = [number_0, number_1, number_2, number_3, told_0, told_1, told_2, told_3];
-        pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, group, &[]);
-        pass.set_bind_group(1, &self.told, &bytes.map(|byte| byte * ALIGNMENT as u32));
     }
 
     fn record_copy(
@@ -484,45 +484,5 @@ impl Recorder {
         pass.set_bind_group(0, &group, &[]);
         let most = self.context.info.limits.workgroups_per_dimension.min(MOST);
         pass.dispatch_workgroups(words.div_ceil(256).min(most.into()) as u32, 1, 1);
-    }
-
-    /// The buffers of a dispatch, when the elements are on this side.
-    fn elements(
-        &self,
-        room: &Room,
-        sort: &Sort,
-        shape: Shape,
-        side: Side,
-        key: PipelineKey,
-    ) -> wgpu::BindGroup {
-        let bindings = key.bindings();
-        let keys = |side| match (side, &room.copies) {
-            (Side::Ours, _) => whole(&room.keys),
-            (Side::Callers, Some(copies)) if sort.keeps_keys => whole(copies),
-            (Side::Callers, _) => sort.keys.binding(),
-        };
-        let positions = |side| match (side, &sort.positions) {
-            _ if !shape.positions => room.nothing(),
-            (Side::Callers, Some(callers)) => callers.binding(),
-            _ => room.positions(),
-        };
-        let other = if side == Side::Callers { Side::Ours } else { Side::Callers };
-        let buffer = |binding| match binding {
-            KEYS => keys(side),
-            POSITIONS => positions(side),
-            OTHER_KEYS => keys(other),
-            OTHER_POSITIONS => positions(other),
-            extra => match bindings.extras[(extra - ELEMENT_BINDINGS) as usize].name {
-                // Short segments are sorted before passes that need the other array.
-                name if name == SEGMENT_LIST.name => whole(&room.keys),
-                name if name == SEGMENT_OFFSETS.name => {
-                    sort.offsets.as_ref().map_or_else(|| room.nothing(), Slice::binding)
-                }
-                name => room.extra(name),
-            },
-        };
-        let layout = &self.pipelines.layouts(&self.context, bindings, key.has_group()).bindings;
-        let buffers = pipelines::numbers(bindings).map(|binding| (binding, buffer(binding)));
-        bind_group(&self.context.device, "gpusort elements", layout, buffers)
     }
 }

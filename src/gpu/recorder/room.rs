@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::bindings::{begin_of, bind_group, whole};
 use super::segments::{self, segments_bytes};
 use super::{ALIGNMENT, ARGUMENTS, Passes, Recorder, SLICES};
 use crate::error::Error;
+use crate::gpu::bindings::{begin_of, bind_group, whole};
 use crate::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
 use crate::plan::{Extra, Plan, merged};
 

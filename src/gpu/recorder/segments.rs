@@ -8,16 +8,16 @@
 
 use std::fmt::Write;
 
-use super::bindings::{bind_group, layout, pipeline, storage, whole};
-use super::{Passes, Recorder, Room, Slice, Sort, TOLD};
+use super::{Passes, Recorder, Room, Slice, Sort, host};
 use crate::device::{AdapterInfo, Limits};
 use crate::error::Error;
+use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 use crate::kernels::{FIRST_CLASS_LOG2, Grid, keep_to, most_segments};
 use crate::plan::Plan;
 
-/// Words of the plan before its list of long segments, and of each of these: as `segments.wgsl` has them.
-const BEGINS: u64 = 32;
-const EACH: u64 = 3;
+/// Words of the plan before its list of long segments, and of each of these.
+const BEGINS: u32 = 32;
+const EACH: u32 = 3;
 
 /// As many groups of classes as there are tiles of different sizes.
 pub(super) const MOST_GROUPS: u32 = 4;
@@ -32,7 +32,7 @@ fn most_long(n: u32, limits: &Limits) -> u32 {
 
 /// Bytes of what is known of segments in so many elements.
 pub(crate) fn segments_bytes(n: u32, limits: &Limits) -> u64 {
-    4 * (BEGINS + EACH * u64::from(most_long(n, limits)))
+    4 * (u64::from(BEGINS) + u64::from(EACH) * u64::from(most_long(n, limits)))
 }
 
 /// Where segments are.
@@ -80,10 +80,12 @@ impl Finder {
             ("CLASSES", classes().count() as u32),
             ("GROUP_COUNT", groups.len() as u32),
             ("FIRST_CLASS_LOG2", FIRST_CLASS_LOG2),
+            ("BEGINS", BEGINS),
+            ("EACH", EACH),
         ] {
             let _ = writeln!(text, "const {name} = {number}u;");
         }
-        text += TOLD;
+        text += &host::text();
         text += include_str!("../../../shaders/callers/segments.wgsl");
         let of_all = [storage(0, false), storage(1, false), storage(2, true), storage(3, false)];
         let found = layout(device, "gpusort segments found", &of_all);
@@ -157,8 +159,8 @@ impl Recorder {
         let numbers = u32::from(sort.numbers);
         let first_offset = match ranges {
             Ranges::Long(length) => {
-                let told = length.to_le_bytes().map(u32::from);
-                self.tell(&mut pass, &finder.number_rows, &filled, n, told);
+                let host = length.to_le_bytes().map(u32::from);
+                self.tell(&mut pass, &finder.number_rows, &filled, n, host);
                 let rows = sort.most / length.max(1);
                 self.dispatch(&mut pass, rows.div_ceil(WORKGROUP).max(1))?;
                 0
@@ -178,15 +180,15 @@ impl Recorder {
                 );
                 self.tell(&mut pass, &finder.begin, &group, n, [0; 4]);
                 pass.dispatch_workgroups(1, 1, 1);
-                let told = [offsets.first(), first_position, numbers, 0];
-                self.tell(&mut pass, &finder.classify, &group, n, told);
+                let host = [offsets.first(), first_position, numbers, 0];
+                self.tell(&mut pass, &finder.classify, &group, n, host);
                 let segments = u32::try_from(offsets.len - 1).unwrap_or(u32::MAX);
                 self.dispatch(&mut pass, segments.div_ceil(WORKGROUP).max(1))?;
                 offsets.first()
             }
         };
-        let told = [first_offset, sort.keys.first(), first_position, numbers];
-        self.tell(&mut pass, &finder.fill, &filled, n, told);
+        let host = [first_offset, sort.keys.first(), first_position, numbers];
+        self.tell(&mut pass, &finder.fill, &filled, n, host);
         self.dispatch(&mut pass, most_long(sort.most, limits).max(1))?;
         let offsets = if let Ranges::Offsets(offsets) = ranges { Some(offsets) } else { None };
         self.record_passes(&mut pass, room, &Sort { offsets, ..*sort }, &self.sort, plan.dispatches(), false)

@@ -8,9 +8,9 @@
 
 use std::fmt::Write;
 
-use super::bindings::{bind_group, layout, pipeline, storage, whole};
-use super::{Passes, Recorder, Room, Slice, Sort, TOLD};
+use super::{Passes, Recorder, Room, Slice, Sort, host};
 use crate::error::Error;
+use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 use crate::kernels::{PipelineKey, Select};
 use crate::plan::{Dispatch, Plan};
 
@@ -35,7 +35,7 @@ impl Selector {
         {
             let _ = writeln!(text, "const {name} = {number}u;");
         }
-        text += TOLD;
+        text += &host::text();
         text += include_str!("../../../shaders/callers/prepare_top.wgsl");
         let kernel = |name| pipeline(device, name, text.clone(), &[Some(&layout), Some(bytes)], cache);
         Self { prepare: kernel("prepare_top"), want: kernel("want"), layout }
@@ -73,8 +73,8 @@ impl Recorder {
             let group = bind_group(&self.context.device, "gpusort top", layout, buffers);
             let first_position = sort.positions.as_ref().map_or(0, Slice::first);
             let first_count = sort.count.as_ref().map_or(0, Slice::first);
-            let told = [sort.keys.first(), first_position, first_count, sort.numbers.into()];
-            self.tell(&mut pass, prepare, &group, sort.most, told);
+            let host = [sort.keys.first(), first_position, first_count, sort.numbers.into()];
+            self.tell(&mut pass, prepare, &group, sort.most, host);
             pass.dispatch_workgroups(1, 1, 1);
             self.tell(&mut pass, want, &group, k, [0; 4]);
             pass.dispatch_workgroups(1, 1, 1);

@@ -1,0 +1,82 @@
+//! Host parameters: what kernels that run before those of a plan are told, and what they write for those.
+
+use std::fmt::Write;
+
+use super::{ALIGNMENT, Recorder};
+
+/// The text before that of such a kernel: where the members of arguments are in these structs, and `host.wgsl`.
+pub(super) fn text() -> String {
+    let mut text = String::new();
+    for (prefix, of, source) in [
+        ("RADIX", "Arguments", include_str!("../../../shaders/radix/pass.wgsl")),
+        ("SELECT", "Arguments", include_str!("../../../shaders/select/select.wgsl")),
+        ("ROWS", "Arguments", include_str!("../../../shaders/batch_equal.wgsl")),
+        ("LISTED", "Arguments", include_str!("../../../shaders/batch_listed.wgsl")),
+        ("COPY", "Arguments", include_str!("../../../shaders/callers/copy.wgsl")),
+        ("SLICES", "Slices", include_str!("../../../shaders/callers/access_slices.wgsl")),
+    ] {
+        for (place, member) in members(source, of).enumerate() {
+            let _ = writeln!(text, "const {prefix}_{} = {place}u;", member.to_uppercase());
+        }
+    }
+    text + include_str!("../../../shaders/callers/host.wgsl")
+}
+
+/// The names of a struct's members, all of them words.
+fn members<'a>(text: &'a str, of: &str) -> impl Iterator<Item = &'a str> {
+    let after = text.split_once(&format!("struct {of} {{")).map_or("", |(_, after)| after);
+    let members = after.split_once('}').map_or("", |(members, _)| members);
+    members.lines().filter_map(|line| line.trim().strip_suffix(": u32,"))
+}
+
+impl Recorder {
+    /// Sets a pipeline, its buffers, and its host parameters: a number, and four of a byte each.
+    pub(super) fn tell(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        pipeline: &wgpu::ComputePipeline,
+        group: &wgpu::BindGroup,
+        number: u32,
+        bytes: [u32; 4],
+    ) {
+        let [number_0, number_1, number_2, number_3] = number.to_le_bytes().map(u32::from);
+        let [byte_0, byte_1, byte_2, byte_3] = bytes;
+        let bytes = [number_0, number_1, number_2, number_3, byte_0, byte_1, byte_2, byte_3];
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, group, &[]);
+        pass.set_bind_group(1, &self.host, &bytes.map(|byte| byte * ALIGNMENT as u32));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_lies_where_structs_have_it() {
+        let text = text();
+        for constant in
+            ["RADIX_DROPS_KEYS = 6u", "SELECT_NUMBERS = 7u", "LISTED_TILES = 0u", "COPY_FIRST = 1u"]
+        {
+            assert!(text.contains(&format!("const {constant};")), "{constant}");
+        }
+        // Nothing is written by a number.
+        let sources = [
+            include_str!("../../../shaders/callers/host.wgsl"),
+            include_str!("../../../shaders/callers/prepare.wgsl"),
+            include_str!("../../../shaders/callers/prepare_rows.wgsl"),
+            include_str!("../../../shaders/callers/prepare_top.wgsl"),
+            include_str!("../../../shaders/callers/segments.wgsl"),
+        ];
+        let mut places = 0;
+        for place in sources.iter().flat_map(|source| source.split("parameters[").skip(1)) {
+            let (place, _) = place.split_once(']').unwrap();
+            let (_, member) = place.rsplit_once(' ').unwrap_or(("", place));
+            assert!(text.contains(&format!("const {member} = ")), "{place}");
+            places += 1;
+        }
+        assert!(places > 25, "{places}");
+        // The comparison must be able to fail.
+        assert!(!text.contains("const 3u = ") && members("struct B { a: u32,", "A").next().is_none());
+    }
+}
