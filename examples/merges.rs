@@ -15,9 +15,9 @@ use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::human::time;
 use gpusort::unstable::key::{ElementType, KeyWords};
+use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::plan::{Kernel, Merge, MergeTile, Plan, Shape};
 use gpusort::unstable::report::timing::milliseconds;
-use gpusort::unstable::words::Words;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -64,7 +64,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 /// Two sorted runs of random keys.
-fn runs(n: u32, shape: Shape) -> Words<'static> {
+fn runs(n: u32, shape: Shape) -> KeyBuf<'static> {
     let element = if shape.key == KeyWords::One { ElementType::U32 } else { ElementType::U64 };
     let random = Sequence { element, distribution: Distribution::Uniform, count: n.into(), seed: 1 };
     let keys = random.keys(0, n as usize);

@@ -18,11 +18,11 @@ use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::human::time;
 use gpusort::unstable::key::{ElementType, KeyWords};
+use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::plan::{self, Plan, Shape, TopTuning};
 use gpusort::unstable::report::timing::milliseconds;
 use gpusort::unstable::sorter::Request;
-use gpusort::unstable::words::Words;
 use gpusort::{Algorithm, Error, Select, Sorter};
 
 /// Sorts of fresh keys that are timed.
@@ -102,7 +102,7 @@ fn tuning(text: &str) -> anyhow::Result<(TopTuning, u32)> {
     Ok((TopTuning::new([elements, invocations, groups, subset, slots])?, rest))
 }
 
-fn keys(element: ElementType, n: usize, seed: u64) -> anyhow::Result<Words<'static>> {
+fn keys(element: ElementType, n: usize, seed: u64) -> anyhow::Result<KeyBuf<'static>> {
     let name = std::env::var("GPUSORT_DIST").unwrap_or_else(|_| "uniform".to_owned());
     if name == "columns" {
         let key = |i: u64| ((i % 512) << 9) | (i / 512 % (300 + seed));
@@ -116,20 +116,20 @@ fn keys(element: ElementType, n: usize, seed: u64) -> anyhow::Result<Words<'stat
 }
 
 /// The first keys, or positions.
-fn top_on_cpu(keys: &Words, k: usize, positions: bool) -> anyhow::Result<Words<'static>> {
+fn top_on_cpu(keys: &KeyBuf, k: usize, positions: bool) -> anyhow::Result<KeyBuf<'static>> {
     let request = if positions { Request::positions } else { Request::keys };
     let request = request(keys.borrowed()).select(Selection { unique: false, first: Some(k) });
     Ok(Sorter::cpu().run(request, &mut |_, _| {})?.words)
 }
 
-fn top_of(gpu: &Gpu, buffers: &Buffers, k: usize) -> anyhow::Result<Words<'static>> {
+fn top_of(gpu: &Gpu, buffers: &Buffers, k: usize) -> anyhow::Result<KeyBuf<'static>> {
     let shape = buffers.shape();
     if shape.positions {
         let mut positions = vec![0; k];
         buffers.download_positions(gpu, &mut positions)?;
         return Ok(positions.into());
     }
-    let mut keys: Words = match shape.key {
+    let mut keys: KeyBuf = match shape.key {
         KeyWords::One => vec![0_u32; k].into(),
         KeyWords::Two => vec![0_u64; k].into(),
     };

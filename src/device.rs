@@ -79,7 +79,7 @@ pub struct Limits {
     pub subgroups: Option<Subgroups>,
     /// Whether workgroups start in the order of their numbers. No API promises that; results never depend on it, but
     /// speed does.
-    pub in_order: bool,
+    pub fifo_dispatch: bool,
 }
 
 /// Subgroups: invocations that run together, and can see each other's values.
@@ -102,7 +102,7 @@ impl Limits {
         binding_bytes: 128 << 20,
         buffer_bytes: 256 << 20,
         subgroups: Some(Subgroups { smallest: 4, largest: 128, barrier: false }),
-        in_order: false,
+        fifo_dispatch: false,
     };
 
     /// What NVIDIA's GPUs from Turing to Hopper have through Vulkan, to plan for where there is no device.
@@ -113,7 +113,7 @@ impl Limits {
         binding_bytes: (1 << 31) - 1,
         buffer_bytes: 4 << 30,
         subgroups: Some(Subgroups { smallest: 32, largest: 32, barrier: true }),
-        in_order: true,
+        fifo_dispatch: true,
     };
 
     /// A CPU core as a workgroup: a tile fills a part of its second-level cache.
@@ -124,6 +124,6 @@ impl Limits {
         binding_bytes: u64::MAX,
         buffer_bytes: u64::MAX,
         subgroups: None,
-        in_order: true,
+        fifo_dispatch: true,
     };
 }

@@ -8,12 +8,12 @@ use crate::clock::Instant;
 use crate::cpu;
 use crate::error::Error;
 use crate::key::{ElementType, Word};
+use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
 use crate::parallel::map_into;
 use crate::report::{Form, Report};
 use crate::sorter::{Request, Sorted, Sorter};
-use crate::words::{Width, Words};
 
 /// A number that can be sorted: of one of the eleven types of [`ElementType`]. `f16` is that of the crate `half`, which is re-exported.
 ///
@@ -22,7 +22,7 @@ pub trait Element: Copy + PartialOrd + Send + Sync + sealed::Sealed + 'static {
     /// Which of them it is.
     const TYPE: ElementType;
     /// The word that holds its bits and its key.
-    type Word: Width;
+    type Word: KeyWidth;
 
     /// Its bits, in the lowest of the word.
     #[must_use]
@@ -289,11 +289,11 @@ impl Sorter {
     }
 
     /// What is requested of the keys of these elements, which are words like W.
-    fn ordered<T: Element, W: Width>(
+    fn ordered<T: Element, W: KeyWidth>(
         &self,
         elements: &[T],
         order: KeyOrder,
-        request: impl FnOnce(Words<'static>) -> Request<'static>,
+        request: impl FnOnce(KeyBuf<'static>) -> Request<'static>,
     ) -> Result<(Vec<W>, Report), Error> {
         let map = T::Word::map(order.map(T::TYPE));
         let keys = parallel::map(elements, |element| element.to_word().key(map));

@@ -7,9 +7,9 @@
 use half::f16;
 
 use crate::key::{ElementType, Form, KeyMap, KeyWords, Word};
+use crate::key_buf::KeyBuf;
 use crate::names::named;
 use crate::parallel;
-use crate::words::Words;
 
 /// How the elements of a sequence are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,7 +71,7 @@ impl Sequence {
     ///
     /// When there are fewer.
     #[must_use]
-    pub fn keys(&self, first: u64, count: usize) -> Words<'static> {
+    pub fn keys(&self, first: u64, count: usize) -> KeyBuf<'static> {
         let order = KeyMap::ascending(self.element);
         let bits = |place: usize| self.bits(first + place as u64);
         match self.element.key_words() {

@@ -68,6 +68,7 @@ mod human;
 mod io;
 mod kernels;
 mod key;
+mod key_buf;
 mod memory;
 mod names;
 mod network;
@@ -80,7 +81,6 @@ mod runs;
 mod sorter;
 #[cfg(feature = "cli")]
 mod trace;
-mod words;
 
 pub use algorithm::{Algorithm, Method, NoVariant, Variant};
 #[cfg(feature = "gpu")]
@@ -146,6 +146,6 @@ pub mod unstable {
         sorter: "One request, one result.";
         #[cfg(feature = "cli")] report: "What a sort did.";
         #[cfg(feature = "cli")] trace: "What the passes of a sort do, listed and drawn.";
-        words: "The container of keys.";
+        key_buf: "The container of keys.";
     }
 }

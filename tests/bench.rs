@@ -10,14 +10,14 @@ use gpusort::unstable::bench::{Device, Event, Measurement, Outcome, Pace, Skippe
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::{Buffers, execute};
 use gpusort::unstable::key::KeyWords;
+use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::plan::{Algorithm, Plan, Shape, Variant};
-use gpusort::unstable::words::Words;
 use gpusort::{Error, ErrorKind, Kind, Method};
 
 use crate::device;
 use crate::trace::all;
 
-fn keys(n: usize) -> impl Fn(u64) -> Words<'static> {
+fn keys(n: usize) -> impl Fn(u64) -> KeyBuf<'static> {
     move |seed| {
         let (element, distribution) = (ElementType::U32, Distribution::Uniform);
         Sequence { element, distribution, count: n as u64, seed }.keys(0, n)
@@ -29,17 +29,17 @@ struct Mock<F: FnMut(usize, &mut Vec<u32>)> {
     times: fn(usize) -> Duration,
     spoil: F,
     runs: usize,
-    keys: Words<'static>,
+    keys: KeyBuf<'static>,
 }
 
 impl<F: FnMut(usize, &mut Vec<u32>)> Mock<F> {
     fn new(times: fn(usize) -> Duration, spoil: F) -> Self {
-        Self { times, spoil, runs: 0, keys: Words::new(KeyWords::One) }
+        Self { times, spoil, runs: 0, keys: KeyBuf::new(KeyWords::One) }
     }
 }
 
 impl<F: FnMut(usize, &mut Vec<u32>)> Contender for Mock<F> {
-    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
+    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted<'_>), Error> {
         let mut keys: Vec<u32> = input.clone().into_vec().expect("u32 keys are of one word");
         keys.sort_unstable();
         (self.spoil)(self.runs, &mut keys);

@@ -4,13 +4,13 @@
 use gpusort::unstable::cpu::Pair;
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::key::KeyWords;
+use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::plan::interpreter;
 use gpusort::unstable::plan::{
     Algorithm, Batch, Fused, FusedTile, FusedWork, Kernel, Limits, Local, MergeTile, Plan, RadixFrom, Rows,
     Shape, Step, Tuning, Variant,
 };
 use gpusort::unstable::sorter::Request;
-use gpusort::unstable::words::Words;
 use gpusort::{Clock, Method, Sorter};
 
 use crate::device::gpu;
@@ -240,11 +240,11 @@ fn a_device_that_somebody_else_started_sorts() {
     // The radix sort needs subgroups, which this device was not asked to have.
     let radix_from = RadixFrom::of_kind(gpu.info().kind).with(KEYS, 1000);
     let sorter = Sorter::on(gpu).with_radix_from(radix_from);
-    let sort = |method| sorter.run(Request::keys(Words::from(keys.clone())).by(method), &mut |_, _| {});
+    let sort = |method| sorter.run(Request::keys(KeyBuf::from(keys.clone())).by(method), &mut |_, _| {});
     let sorted = sort(Method::default()).unwrap();
     let mut expected = keys.clone();
     expected.sort_unstable();
-    assert!(sorted.words == Words::from(expected));
+    assert!(sorted.words == KeyBuf::from(expected));
     assert_eq!(sorted.report.ran.algorithm, Some(Algorithm::Bitonic));
     let why = sorted.report.why.unwrap();
     assert!(why.ends_with("for what is faster: the device has no subgroups"), "{why}");

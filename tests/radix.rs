@@ -5,7 +5,7 @@ use gpusort::unstable::gpu::{Buffers, execute};
 use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::plan::interpreter;
 use gpusort::unstable::plan::{
-    Algorithm, Extras, Limits, Plan, RadixTile, RadixTuning, Shape, Silence, Subgroups, Variant,
+    Algorithm, AuxContents, Limits, Plan, RadixTile, RadixTuning, Shape, StalledTile, Subgroups, Variant,
 };
 
 use crate::device::gpu;
@@ -30,24 +30,29 @@ pub fn sorted(shape: Shape, words: &[u64]) -> Elements {
 }
 
 /// What the interpreter makes of these words.
-pub fn on_cpu(plan: &Plan, words: &[u64]) -> (Elements, Extras) {
+pub fn on_cpu(plan: &Plan, words: &[u64]) -> (Elements, AuxContents) {
     let words = words_of(plan.shape(), words);
     let last = words_of(plan.shape(), &[u64::MAX])[0];
     if plan.shape().positions {
         let mut pairs: Vec<Pair<u64>> =
             words.into_iter().zip(0..).map(|(key, position)| Pair { key, position }).collect();
         let last = Pair { key: last, position: u32::MAX };
-        let extras = interpreter::perform_with_padding(plan, &mut pairs, last, |_| {});
-        (pairs.into_iter().map(|pair| (pair.key, pair.position)).unzip(), extras)
+        let aux_buffers = interpreter::perform_with_padding(plan, &mut pairs, last, |_| {});
+        (pairs.into_iter().map(|pair| (pair.key, pair.position)).unzip(), aux_buffers)
     } else {
         let mut keys = words;
-        let extras = interpreter::perform_with_padding(plan, &mut keys, last, |_| {});
-        ((keys, Vec::new()), extras)
+        let aux_buffers = interpreter::perform_with_padding(plan, &mut keys, last, |_| {});
+        ((keys, Vec::new()), aux_buffers)
     }
 }
 
 /// What the device makes of them, the first `count`, with these of its extra buffers.
-pub fn on_device(plan: &Plan, words: &[u64], count: usize, extras: &[&'static str]) -> (Elements, Extras) {
+pub fn on_device(
+    plan: &Plan,
+    words: &[u64],
+    count: usize,
+    aux_buffers: &[&'static str],
+) -> (Elements, AuxContents) {
     let buffers = Buffers::new(gpu(), plan).unwrap();
     let (narrow, bytes) = (plan.shape().key == KeyWords::One, plan.shape().key_bytes() as usize);
     let mut raw: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()[..bytes].to_vec()).collect();
@@ -64,8 +69,8 @@ pub fn on_device(plan: &Plan, words: &[u64], count: usize, extras: &[&'static st
     if plan.shape().positions {
         buffers.download_positions(gpu(), &mut positions).unwrap();
     }
-    let extras = extras.iter().filter_map(|&name| Some((name, buffers.extra(gpu(), name).unwrap()?)));
-    ((keys, positions), extras.collect())
+    let aux_buffers = aux_buffers.iter().filter_map(|&name| Some((name, buffers.aux(gpu(), name).unwrap()?)));
+    ((keys, positions), aux_buffers.collect())
 }
 
 fn plan(variant: Variant, n: usize, shape: Shape, limits: &Limits) -> Plan {
@@ -104,14 +109,14 @@ fn check_after_every_dispatch(plan: &Plan, words: &[u64], what: &str) {
         // Positions are there after the first pass that moves elements.
         numbered |= dispatch.access().changes_sides;
         let prefix = plan.prefix(end);
-        let (mut cpu, extras) = on_cpu(&prefix, words);
+        let (mut cpu, aux_buffers) = on_cpu(&prefix, words);
         let (mut device, kept) = on_device(&prefix, words, words.len(), &kept);
         if !numbered {
             (cpu.1, device.1) = (Vec::new(), Vec::new());
         }
         let what = format!("{what} {:?} n {} after {end}: {:?}", plan.shape(), plan.n(), dispatch.kernel());
         assert!(device == cpu, "{what}");
-        for (name, words) in extras {
+        for (name, words) in aux_buffers {
             assert!(kept[name][..words.len()] == words, "{what}, {name}");
         }
     }
@@ -146,7 +151,7 @@ fn kernels_for_other_limits_leave_what_the_interpreter_leaves() {
         with(32 * kilobytes, Some(Subgroups { smallest: smallest / 2, largest: 128, barrier })),
         with(16 * kilobytes, Some(Subgroups { smallest: 4.min(smallest), largest: 128, barrier: false })),
         // Workgroups in order or in any.
-        Limits { in_order: !own.in_order, ..with(24 * kilobytes, own.subgroups) },
+        Limits { fifo_dispatch: !own.fifo_dispatch, ..with(24 * kilobytes, own.subgroups) },
         // Fewer workgroups in a row than a digit has values.
         Limits { workgroups_per_dimension: 17, ..with(16 * kilobytes, own.subgroups) },
     ]
@@ -221,15 +226,15 @@ fn tiles_that_no_step_of_counting_divides_are_counted_whole() {
     let subgroups =
         Some(Subgroups { smallest: 4.min(own.subgroups.unwrap().smallest), largest: 128, barrier: false });
     // A driver that starts workgroups in any order may end long loops, so it is not told that it does not.
-    for in_order in [false, own.in_order] {
-        let limits = Limits { subgroups, in_order, workgroups_per_dimension: 17, ..own };
+    for fifo_dispatch in [false, own.fifo_dispatch] {
+        let limits = Limits { subgroups, fifo_dispatch, workgroups_per_dimension: 17, ..own };
         let tile = RadixTile::new(8, 23, &limits).unwrap();
-        for silence in [Silence { tile: 0, late: false }, Silence { tile: 93, late: false }] {
-            let tuning = RadixTuning { silence: Some(silence), ..RadixTuning::of(tile) };
+        for stalled in [StalledTile { tile: 0, late: false }, StalledTile { tile: 93, late: false }] {
+            let tuning = RadixTuning { stalled: Some(stalled), ..RadixTuning::of(tile) };
             let words: Vec<u64> = random(6).take(100 * 184 + 1).collect();
             let plan = Plan::radix(Variant::Onesweep, words.len(), Shape::ALL[0], &limits, &tuning).unwrap();
             let (elements, _) = on_device(&plan, &words, words.len(), &[]);
-            assert!(elements == sorted(Shape::ALL[0], &words), "{in_order} {silence:?}");
+            assert!(elements == sorted(Shape::ALL[0], &words), "{fifo_dispatch} {stalled:?}");
         }
     }
 }
@@ -334,12 +339,12 @@ fn a_tile_that_keeps_silent_is_counted_by_others() {
         for (tile_number, late) in
             [(0, false), (0, true), (1, false), (7, true), (7, false), (39, false), (39, true)]
         {
-            let silence = Some(Silence { tile: tile_number, late });
-            let tuning = RadixTuning { silence, ..RadixTuning::of(tile) };
+            let stalled = Some(StalledTile { tile: tile_number, late });
+            let tuning = RadixTuning { stalled, ..RadixTuning::of(tile) };
             let words: Vec<u64> = random(5).take(40 * tile.size() as usize - 3).collect();
             let plan = Plan::radix(Variant::Onesweep, words.len(), shape, limits, &tuning).unwrap();
             let (elements, _) = on_device(&plan, &words, words.len(), &[]);
-            assert!(elements == sorted(shape, &words), "{shape:?} {silence:?}");
+            assert!(elements == sorted(shape, &words), "{shape:?} {stalled:?}");
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use gpusort::unstable::gpu::{Buffers, execute};
 use gpusort::unstable::key::KeyWords;
+use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::plan::{
     self, Algorithm, Kernel, Limits, Plan, RadixFrom, Select, SelectWork, Shape, Variant,
 };
 use gpusort::unstable::sorter::Request;
-use gpusort::unstable::words::Words;
 use gpusort::{Form, Method, Ran, Sorter};
 
 use crate::device::{self, gpu};
@@ -90,7 +90,7 @@ fn check(plan: &Plan, k: usize, words: &[u64], what: &str) {
             (together, numbered) = (k, true);
         }
         let prefix = plan.prefix(end);
-        let (cpu, extras) = on_cpu(&prefix, words);
+        let (cpu, aux_buffers) = on_cpu(&prefix, words);
         let (device, kept) = on_device(&prefix, words, together, &kept);
         let [mut cpu, mut device] = [cpu, device].map(|elements| first(together, elements));
         if !numbered {
@@ -98,7 +98,7 @@ fn check(plan: &Plan, k: usize, words: &[u64], what: &str) {
         }
         let what = format!("{what} {:?} n {} after {end}: {:?}", plan.shape(), plan.n(), dispatch.kernel());
         assert!(device == cpu, "{what}");
-        for (name, words) in extras.into_iter().filter(|(name, _)| kept.contains_key(name)) {
+        for (name, words) in aux_buffers.into_iter().filter(|(name, _)| kept.contains_key(name)) {
             assert!(kept[name][..words.len()] == words, "{what}, {name}");
         }
         if end == plan.dispatch_count() {
@@ -234,11 +234,11 @@ fn a_sorter_selects_where_that_is_faster() {
         let (keys, order) = keys_and_order(n);
         let (expected, places) = first(k, order);
         let expected = expected.into_iter().map(|key| key as u32).collect();
-        let expected = Words::from(if positions { places } else { expected });
+        let expected = KeyBuf::from(if positions { places } else { expected });
         let from = RadixFrom::of_kind(own.kind).of(Shape { key: KeyWords::One, positions });
         let by_size = if k < from { Algorithm::Bitonic } else { Algorithm::Radix };
         for &algorithm in methods {
-            let words = Words::from(&keys[..]);
+            let words = KeyBuf::from(&keys[..]);
             let request = if positions { Request::positions(words) } else { Request::keys(words) };
             let request = request.select(Selection { unique: false, first: Some(k) });
             let request = request.by(Method { algorithm, variant: None });
@@ -256,7 +256,7 @@ fn a_sorter_selects_where_that_is_faster() {
 fn the_first_of_every_type_are_selected() {
     let sorter = Sorter::on(device::start());
     // So few are worth a selection where launches cost little.
-    let form = if gpu().info().limits.in_order { "fused" } else { "top" };
+    let form = if gpu().info().limits.fifo_dispatch { "fused" } else { "top" };
     for (seed, order) in (0..).zip(orders()) {
         for algorithm in [Algorithm::Bitonic, Algorithm::Radix] {
             let method = Method { algorithm: Some(algorithm), variant: None };
@@ -274,11 +274,11 @@ fn the_first_of_input_in_order_are_numbered() {
     let sorter = Sorter::on(device::start());
     let (n, k) = (2_100_001, 5000);
     let keys: Vec<u32> = (0..n).map(|at| at / 7).collect();
-    let request = Request::positions(Words::from(&keys[..]));
+    let request = Request::positions(KeyBuf::from(&keys[..]));
     let request = request.select(Selection { unique: false, first: Some(k) });
     let sorted = sorter.run(request, &mut |_, _| {}).unwrap();
     assert_eq!((sorted.report.ran.form, sorted.report.why), (Form::InOrder, None));
-    assert!(sorted.words == Words::from((0..k as u32).collect::<Vec<_>>()));
+    assert!(sorted.words == KeyBuf::from((0..k as u32).collect::<Vec<_>>()));
 }
 
 #[test]
@@ -292,10 +292,10 @@ fn the_first_by_several_keys_are_selected_by_the_first_of_them() {
     expected.sort_unstable();
     let expected: Vec<u32> = expected.into_iter().take(k).map(|(_, _, place)| place).collect();
     let major: Vec<u32> = major.into_iter().map(|key| key >> 8).collect();
-    let request = Request::positions_by(vec![Words::from(&major[..]), Words::from(&minor[..])]);
+    let request = Request::positions_by(vec![KeyBuf::from(&major[..]), KeyBuf::from(&minor[..])]);
     let request = request.select(Selection { unique: false, first: Some(k) });
     let sorted = sorter.run(request, &mut |_, _| {}).unwrap();
-    assert!(sorted.words == Words::from(expected));
+    assert!(sorted.words == KeyBuf::from(expected));
     // What is told is of one sort, not of two.
     let ran = sorted.report.ran.algorithm.unwrap().name();
     assert!(sorted.report.why.is_none_or(|why| why.starts_with(ran)));

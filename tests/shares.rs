@@ -2,9 +2,9 @@
 
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::key::KeyMap;
+use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::sorter::Request;
-use gpusort::unstable::words::Words;
 use gpusort::{Algorithm, ElementType, Method, Sorter};
 
 use crate::device;
@@ -36,7 +36,7 @@ fn check(sorter: &Sorter, element: ElementType, bits: &[u64], method: Method) ->
     let positions = sorted.words.into_vec::<u32>().unwrap();
     check_positions(element, false, bits, &positions).unwrap();
     let places: Vec<u64> = (0..bits.len() as u64).map(|place| 3 * place).collect();
-    let records = || Request::records(keys.borrowed(), Words::from(&places[..])).by(method);
+    let records = || Request::records(keys.borrowed(), KeyBuf::from(&places[..])).by(method);
     let sorted = sorter.run(records(), &mut |_, _| {}).unwrap();
     assert!(
         sorted.words.into_vec::<u64>().unwrap().into_iter().eq(positions.iter().map(|&at| 3 * u64::from(at)))
@@ -46,8 +46,8 @@ fn check(sorter: &Sorter, element: ElementType, bits: &[u64], method: Method) ->
     let taken = |request| {
         let ordered = sorter.order(request, &mut |_, _| {}).unwrap();
         assert_eq!(ordered.count(), bits.len());
-        let mut taken: Option<Words<'static>> = None;
-        let mut take = |block: Words| {
+        let mut taken: Option<KeyBuf<'static>> = None;
+        let mut take = |block: KeyBuf| {
             let block = block.borrowed().joined();
             match &mut taken {
                 Some(taken) => taken.append(block),
@@ -60,11 +60,11 @@ fn check(sorter: &Sorter, element: ElementType, bits: &[u64], method: Method) ->
     };
     let elements = taken(Request::keys(keys.borrowed()).by(method));
     check_elements(element, false, bits, &bits_of(elements, order)).unwrap();
-    assert!(taken(Request::positions(keys.borrowed()).by(method)) == Words::from(&positions[..]));
+    assert!(taken(Request::positions(keys.borrowed()).by(method)) == KeyBuf::from(&positions[..]));
     let of_records = taken(records()).into_vec::<u64>().unwrap();
     assert!(of_records.into_iter().eq(positions.iter().map(|&at| 3 * u64::from(at))));
     // What does not want more ends it.
-    let mut error = |_: Words| Err(gpusort::Error::device("full"));
+    let mut error = |_: KeyBuf| Err(gpusort::Error::device("full"));
     let ordered = sorter.order(Request::keys(keys.borrowed()).by(method), &mut |_, _| {}).unwrap();
     assert!(ordered.take(&mut error).unwrap_err().to_string().contains("full"));
     shares
@@ -101,7 +101,7 @@ fn selections_of_shares_are_those_of_all() {
         }
         for first in [0, 1, 5000, 150_000] {
             let selection = Selection { unique, first: Some(first) };
-            let request = || Words::from(keys.iter().map(|&key| key as u32).collect::<Vec<_>>());
+            let request = || KeyBuf::from(keys.iter().map(|&key| key as u32).collect::<Vec<_>>());
             let found = sorter.run(Request::keys(request()).select(selection), &mut |_, _| {}).unwrap();
             let found: Vec<u64> = found.words.into_vec::<u32>().unwrap().into_iter().map(u64::from).collect();
             assert!(found == sorted[..first.min(sorted.len())], "{unique} {first}");

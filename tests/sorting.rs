@@ -7,9 +7,9 @@ use std::fmt::Debug;
 use gpusort::Kind;
 use gpusort::buffers::BufferSorter;
 use gpusort::unstable::key::{KeyMap, KeyWords};
+use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::plan::{Dispatch, Kernel, Plan, RadixFrom, Shape};
 use gpusort::unstable::sorter::{Incoming, Request};
-use gpusort::unstable::words::Words;
 use gpusort::{Algorithm, AsyncSorter, Element, ElementType, Form, Method, Sorter};
 
 use half::f16;
@@ -154,7 +154,7 @@ fn the_gpu_takes_the_faster_algorithm() {
         let keys = in_blocks(&keys);
         let request = if positions { Request::positions(keys) } else { Request::keys(keys) };
         let sorted = sorter.run(request, &mut |_, _| {}).unwrap();
-        assert!(sorted.words == Words::from(if positions { places } else { expected }));
+        assert!(sorted.words == KeyBuf::from(if positions { places } else { expected }));
         assert_eq!(sorted.report.ran.algorithm, Some(algorithm), "{n}");
         assert!(sorted.report.why.unwrap().starts_with(algorithm.name()));
     }
@@ -195,9 +195,9 @@ fn keys_that_come_in_pieces_arrive_whole() {
             expected.sort_unstable();
             let request = || Request::keys(in_blocks(&keys));
             let sorted = sorter.run(request(), &mut |_, _| {}).unwrap();
-            assert!(sorted.words == Words::from(expected.clone()), "{n}");
+            assert!(sorted.words == KeyBuf::from(expected.clone()), "{n}");
             let mut taken = Vec::new();
-            let mut take = |block: Words| {
+            let mut take = |block: KeyBuf| {
                 taken.extend(block.into_vec::<u32>().unwrap());
                 Ok(())
             };
@@ -214,19 +214,19 @@ fn a_gpu_does_not_sort_input_that_is_in_order() {
         |keys: &[u32], method| sorter.run(Request::keys(in_blocks(keys)).by(method), &mut |_, _| {}).unwrap();
     let mut keys: Vec<u32> = (0..100_000).map(|i| i / 3).collect();
     let sorted = sort(&keys, Method::default());
-    assert_eq!(sorted.words, Words::from(keys.clone()));
+    assert_eq!(sorted.words, KeyBuf::from(keys.clone()));
     assert_eq!((sorted.report.ran.form, sorted.report.dispatches), (Form::InOrder, 0));
     let named = Method { algorithm: Some(Algorithm::Bitonic), variant: None };
     assert!(sort(&keys, named).report.dispatches > 0, "an algorithm that is named is seen at work");
     let positions = sorter.run(Request::positions(in_blocks(&keys)), &mut |_, _| {}).unwrap().words;
-    assert_eq!(positions, Words::from((0..100_000).collect::<Vec<u32>>()));
+    assert_eq!(positions, KeyBuf::from((0..100_000).collect::<Vec<u32>>()));
     // Out of order within a block, and between two.
     for place in [3, 5, 50_000, 99_998] {
         keys.swap(place, place - 3);
         let sorted = sort(&keys, Method::default());
         assert!(sorted.report.dispatches > 0, "{place}");
         keys.swap(place, place - 3);
-        assert_eq!(sorted.words, Words::from(keys.clone()), "{place}");
+        assert_eq!(sorted.words, KeyBuf::from(keys.clone()), "{place}");
     }
 }
 
@@ -234,7 +234,7 @@ fn a_gpu_does_not_sort_input_that_is_in_order() {
 fn an_input_of_another_length_than_announced_is_an_error() {
     let sorter = Sorter::on(device::start());
     for told in [999, 1001] {
-        let blocks = [400, 600].into_iter().map(|n| Ok(Words::from(vec![5_u32; n])));
+        let blocks = [400, 600].into_iter().map(|n| Ok(KeyBuf::from(vec![5_u32; n])));
         let request = Request::keys(Incoming::new(told, KeyWords::One, blocks));
         let error = sorter.run(request, &mut |_, _| {}).unwrap_err();
         assert!(error.to_string().contains("size"), "{error}");

@@ -3,11 +3,11 @@
 use gpusort::unstable::cpu::Pair;
 use gpusort::unstable::gpu::{Buffers, execute};
 use gpusort::unstable::key::{ElementType, KeyMap, KeyWords};
+use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::plan::interpreter;
 use gpusort::unstable::plan::{Algorithm, Dispatch, Kernel, Limits, Plan, Shape, Top, TopTuning, Variant};
 use gpusort::unstable::sorter::{Incoming, Request};
-use gpusort::unstable::words::Words;
 use gpusort::{Error, Method, Sorter};
 
 use crate::device::{self, gpu};
@@ -391,8 +391,8 @@ pub fn check<R: Fn(&str, &str)>(
 }
 
 /// The keys of these elements in blocks of many sizes.
-fn in_blocks(bits: &[u64], order: KeyMap) -> Words<'static> {
-    let mut blocks = Words::new(order.element.key_words());
+fn in_blocks(bits: &[u64], order: KeyMap) -> KeyBuf<'static> {
+    let mut blocks = KeyBuf::new(order.element.key_words());
     let (mut rest, mut size) = (bits, 1);
     while !rest.is_empty() {
         let (block, after) = rest.split_at(size.min(rest.len()));
@@ -487,7 +487,7 @@ fn named_variants_sort_all_for_the_top() {
 fn what_ends_early_has_no_top() {
     for sorter in [Sorter::cpu(), Sorter::on(device::start())] {
         for k in [0, 10] {
-            let blocks = [Ok(Words::from(vec![5_u32; 10_000])), Err(gpusort::Error::device("gone"))];
+            let blocks = [Ok(KeyBuf::from(vec![5_u32; 10_000])), Err(gpusort::Error::device("gone"))];
             let keys = Incoming::new(20_000, KeyWords::One, blocks.into_iter());
             let request = Request::keys(keys).select(Selection { unique: false, first: Some(k) });
             assert!(sorter.run(request, &mut |_, _| {}).is_err());

@@ -2,10 +2,10 @@
 
 use gpusort::unstable::gpu::{Buffers, execute, time_passes, time_submits};
 use gpusort::unstable::key::{ElementType, KeyWords};
+use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::network::Step;
 use gpusort::unstable::plan::{Algorithm, Dispatch, Limits, Plan, Shape, Variant};
 use gpusort::unstable::trace::{Layer, Played, Trace, list, network};
-use gpusort::unstable::words::Words;
 
 use crate::device;
 use crate::inputs::random;
@@ -101,7 +101,7 @@ fn what_is_drawn_gives_what_the_interpreter_leaves() {
         for shape in Shape::ALL {
             let keys = few(n);
             for (algorithm, variant, plan) in plans(n, shape) {
-                let words: Words = match shape.key {
+                let words: KeyBuf = match shape.key {
                     KeyWords::One => keys.clone().into(),
                     KeyWords::Two => {
                         keys.iter().map(|&key| u64::from(key) << 17).collect::<Vec<u64>>().into()

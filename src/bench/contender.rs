@@ -9,9 +9,9 @@ use crate::cpu;
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, execute};
 use crate::key::{KeyWords, Word};
+use crate::key_buf::{KeyBuf, by_width};
 use crate::plan::Plan;
 use crate::sorter::{self, Request, Sorter};
-use crate::words::{Words, by_width};
 
 /// Something that sorts.
 pub trait Contender {
@@ -20,14 +20,14 @@ pub trait Contender {
     /// # Errors
     ///
     /// A failure of the device.
-    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error>;
+    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted<'_>), Error>;
 }
 
 /// A result to be verified.
 #[derive(Clone, Copy, Debug)]
 pub enum Sorted<'a> {
     /// The sorted keys.
-    Keys(&'a Words<'static>),
+    Keys(&'a KeyBuf<'static>),
     /// The input positions of the sorted keys.
     Positions(&'a [u32]),
 }
@@ -66,20 +66,20 @@ impl Sample {
 
 /// Keys and positions in memory reused for all runs, so that no run causes page faults.
 struct Memory {
-    keys: Words<'static>,
+    keys: KeyBuf<'static>,
     positions: Option<Vec<u32>>,
 }
 
 impl Memory {
     fn new(positions: bool) -> Self {
-        Self { keys: Words::new(KeyWords::One), positions: positions.then(Vec::new) }
+        Self { keys: KeyBuf::new(KeyWords::One), positions: positions.then(Vec::new) }
     }
 
     /// Copies the keys.
-    fn begin(&mut self, input: &Words<'static>) {
+    fn begin(&mut self, input: &KeyBuf<'static>) {
         match (&mut self.keys, input) {
-            (Words::Narrow(keys), Words::Narrow(input)) => keys.clone_from(input),
-            (Words::Wide(keys), Words::Wide(input)) => keys.clone_from(input),
+            (KeyBuf::Narrow(keys), KeyBuf::Narrow(input)) => keys.clone_from(input),
+            (KeyBuf::Wide(keys), KeyBuf::Wide(input)) => keys.clone_from(input),
             (keys, input) => *keys = input.clone(),
         }
     }
@@ -103,7 +103,7 @@ impl OnCpu {
     }
 
     /// Sorts keys or, with positions, pairs.
-    fn sort_on_one_core(&mut self, input: &Words<'static>) -> Sample {
+    fn sort_on_one_core(&mut self, input: &KeyBuf<'static>) -> Sample {
         fn sort<W: Word>(keys: &mut [W], positions: Option<&mut Vec<u32>>) {
             let Some(positions) = positions else { return keys.sort_unstable() };
             let mut pairs: Vec<_> =
@@ -125,7 +125,7 @@ impl OnCpu {
 }
 
 impl Contender for OnCpu {
-    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
+    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted<'_>), Error> {
         let Some(method) = self.method else {
             return Ok((self.sort_on_one_core(input), self.result.sorted()));
         };
@@ -168,7 +168,7 @@ impl<'a> OnGpu<'a> {
 }
 
 impl Contender for OnGpu<'_> {
-    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
+    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted<'_>), Error> {
         self.result.begin(input);
         if let Some(positions) = &mut self.result.positions {
             positions.resize(input.len(), 0);

@@ -14,9 +14,9 @@ use crate::generate::{Distribution, Sequence};
 use crate::gpu::Gpu;
 use crate::human;
 use crate::key::ElementType;
+use crate::key_buf::KeyBuf;
 use crate::plan::{self, Algorithm, Plan, Shape, Variant};
 use crate::report::timing::milliseconds;
-use crate::words::Words;
 
 /// How often each case is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ const LONG: Duration = Duration::from_secs(1);
 /// A wrong result; a failure of the device.
 pub fn measure(
     contender: &mut dyn Contender,
-    keys: &dyn Fn(u64) -> Words<'static>,
+    keys: &dyn Fn(u64) -> KeyBuf<'static>,
     pace: &Pace,
     ran: &mut dyn FnMut(usize),
 ) -> Result<Outcome, Error> {
@@ -102,7 +102,7 @@ pub fn measure(
 }
 
 /// Sorts, and fails if the result is wrong.
-fn verified(contender: &mut dyn Contender, input: &Words<'static>, seed: u64) -> Result<Sample, Error> {
+fn verified(contender: &mut dyn Contender, input: &KeyBuf<'static>, seed: u64) -> Result<Sample, Error> {
     let (sample, sorted) = contender.sort(input)?;
     verify(input, sorted).map_err(|problem| Error::new(ErrorKind::WrongResult { seed, problem }))?;
     Ok(sample)
@@ -392,7 +392,7 @@ impl<'a> Entrant<'a> {
         Some(Duration::from_secs_f64((run.as_secs_f64() * times).min(3e7)))
     }
 
-    fn keys(&self, n: usize, seed: u64) -> Words<'static> {
+    fn keys(&self, n: usize, seed: u64) -> KeyBuf<'static> {
         let Case { element, distribution, .. } = self.case;
         Sequence { element, distribution, count: n as u64, seed }.keys(0, n)
     }

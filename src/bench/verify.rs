@@ -3,8 +3,8 @@
 use super::contender::Sorted;
 use crate::generate::{GAMMA, mix};
 use crate::key::Word;
+use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
 use crate::parallel;
-use crate::words::{Block, Width, Words, by_width, in_one};
 
 /// Verifies that `sorted` is the result of sorting `input`.
 ///
@@ -14,8 +14,8 @@ use crate::words::{Block, Width, Words, by_width, in_one};
 /// # Errors
 ///
 /// A description of what is wrong.
-pub fn verify(input: &Words, sorted: Sorted) -> Result<(), String> {
-    fn of<W: Width>(input: Vec<Block<W>>, sorted: Sorted) -> Result<(), String> {
+pub fn verify(input: &KeyBuf, sorted: Sorted) -> Result<(), String> {
+    fn of<W: KeyWidth>(input: Vec<Block<W>>, sorted: Sorted) -> Result<(), String> {
         let input = in_one(input);
         match sorted {
             Sorted::Positions(positions) => verify_positions(&input, positions),
@@ -87,8 +87,8 @@ mod tests {
 
     fn keys(input: &[u32], sorted: &[u32]) -> Result<(), String> {
         let wide =
-            |keys: &[u32]| Words::from(keys.iter().map(|&key| u64::from(key) << 32).collect::<Vec<_>>());
-        let narrow = |keys: &[u32]| Words::from(keys.to_vec());
+            |keys: &[u32]| KeyBuf::from(keys.iter().map(|&key| u64::from(key) << 32).collect::<Vec<_>>());
+        let narrow = |keys: &[u32]| KeyBuf::from(keys.to_vec());
         let both = [
             verify(&narrow(input), Sorted::Keys(&narrow(sorted))),
             verify(&wide(input), Sorted::Keys(&wide(sorted))),
@@ -108,13 +108,13 @@ mod tests {
         for altered in [[1, 2, 2, 4], [1, 2, 3, 3], [1, 1, 2, 3], [0, 0, 0, 0], [2, 2, 2, 2]] {
             assert_eq!(said(&altered), "the keys are not those of the input", "{altered:?}");
         }
-        let other_width = verify(&Words::from(vec![1_u32]), Sorted::Keys(&Words::from(vec![1_u64])));
+        let other_width = verify(&KeyBuf::from(vec![1_u32]), Sorted::Keys(&KeyBuf::from(vec![1_u64])));
         assert!(other_width.is_err());
     }
 
     #[test]
     fn wrong_positions_are_found() {
-        let input = Words::from(vec![5_u32, 1, 5, 0]);
+        let input = KeyBuf::from(vec![5_u32, 1, 5, 0]);
         let verify = |positions: &[u32]| verify(&input, Sorted::Positions(positions));
         assert_eq!(verify(&[3, 1, 0, 2]), Ok(()));
         for wrong in [&[3, 1, 2, 0][..], &[3, 1, 0, 0], &[3, 1, 0], &[0, 1, 2, 3], &[3, 1, 0, 4]] {

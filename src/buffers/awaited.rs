@@ -194,9 +194,9 @@ impl AsyncSorter {
             self.context.wait()?;
         }
         mapped.await.map_err(Error::device)?.map_err(Error::device)?;
-        let view = here.get_mapped_range(..).map_err(Error::device)?;
-        let words = bytemuck::pod_collect_to_vec(&view);
-        drop(view);
+        let transform = here.get_mapped_range(..).map_err(Error::device)?;
+        let words = bytemuck::pod_collect_to_vec(&transform);
+        drop(transform);
         here.unmap();
         Ok(words)
     }

@@ -93,10 +93,10 @@ use crate::algorithm::{Algorithm, Method, Variant};
 use crate::device::Limits;
 use crate::error::Error;
 pub use crate::error::misuse::{MOST, Misuse};
-use crate::gpu::{Ranges, Recorder, Room, Slice, Sort, Uses, segments_bytes};
+use crate::gpu::{Ranges, Recorder, Scratch, Slice, Sort, Uses, segments_bytes};
 use crate::kernels::{Arguments, Select};
 use crate::key::ElementType;
-use crate::plan::{Plan, RadixTuning, Shape, View, merged};
+use crate::plan::{KeyTransform, Plan, RadixTuning, Shape, merged};
 
 /// Memory in blocks so small that large buffers have one each, for [`wgpu::DeviceDescriptor`].
 pub const MEMORY_HINTS: wgpu::MemoryHints =
@@ -226,12 +226,13 @@ impl Spec {
         let plans = |positions| -> Result<Vec<Plan>, Error> {
             let shape = Shape::of(self.element, positions);
             let tuning = RadixTuning::of_any(shape, &limits)?;
-            let view = self.view()?;
-            let plan = |variant| Plan::of_callers(variant, capacity as usize, shape, &limits, &tuning, view);
+            let transform = self.transform()?;
+            let plan =
+                |variant| Plan::of_callers(variant, capacity as usize, shape, &limits, &tuning, transform);
             let mut plans = vec![plan(Variant::Onesweep)?, plan(Variant::ReduceScan)?];
             if self.has_segments() && positions == has_payload {
                 let which = (false, false);
-                plans.push(Plan::of_callers_segments(capacity, shape, &limits, &tuning, view, which)?);
+                plans.push(Plan::of_callers_segments(capacity, shape, &limits, &tuning, transform, which)?);
             }
             Ok(plans)
         };
@@ -239,12 +240,12 @@ impl Spec {
         if self.argsort {
             all.extend(plans(true).unwrap_or_default());
         }
-        let extras = merged(all.iter().flat_map(Plan::extras).copied()).into_iter();
-        let extras = extras.map(|(_, words)| 4 * words).sum::<u64>();
+        let aux_buffers = merged(all.iter().flat_map(Plan::aux_buffers).copied()).into_iter();
+        let aux_buffers = aux_buffers.map(|(_, words)| 4 * words).sum::<u64>();
         let segments = if self.has_segments() { segments_bytes(capacity, &limits) } else { 0 };
         let keys = self.element.bytes() as u64 * if self.argsort { 2 } else { 1 };
         let positions = if has_payload || self.argsort { 4 } else { 0 };
-        u64::from(capacity.max(2)) * (keys + positions) + extras + segments + selection + FIXED
+        u64::from(capacity.max(2)) * (keys + positions) + aux_buffers + segments + selection + FIXED
     }
 
     /// Segments are sorted by whole keys alone.
@@ -252,7 +253,7 @@ impl Spec {
         self.segments && self.bits.is_none()
     }
 
-    fn view(&self) -> Result<View, Misuse> {
+    fn transform(&self) -> Result<KeyTransform, Misuse> {
         if !ElementType::WIDE.contains(&self.element) {
             return Err(Misuse::Element(self.element));
         }
@@ -262,7 +263,7 @@ impl Spec {
             return Err(Misuse::KeyBits { bits, of });
         }
         let &Self { element, descending, .. } = self;
-        Ok(View { element, descending, begin: bits.start, bits: bits.end - bits.start })
+        Ok(KeyTransform { element, descending, begin: bits.start, bits: bits.end - bits.start })
     }
 }
 
@@ -277,20 +278,20 @@ pub struct BufferSorter {
 
 /// Memory of the device for sorts of up to so many elements.
 pub struct Workspace {
-    room: Room,
+    scratch: Scratch,
 }
 
 impl Workspace {
     /// The most elements of a sort in it.
     #[must_use]
     pub fn capacity(&self) -> u32 {
-        self.room.capacity
+        self.scratch.capacity
     }
 
     /// Bytes that it takes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.room.bytes
+        self.scratch.bytes
     }
 }
 
@@ -316,14 +317,14 @@ impl BufferSorter {
         spec: Spec,
         cache: Option<&wgpu::PipelineCache>,
     ) -> Result<Self, Error> {
-        let view = spec.view()?;
+        let transform = spec.transform()?;
         let Method { algorithm, variant } = spec.method;
         if let Some(algorithm) = algorithm.filter(|&algorithm| algorithm != Algorithm::Radix) {
             return Err(Misuse::Method(algorithm).into());
         }
         let uses = Uses { argsort: spec.argsort, segments: spec.has_segments() };
         let has_payload = spec.payload != Payload::None;
-        let recorder = Recorder::new(device, queue, cache, view, has_payload, uses, variant)?;
+        let recorder = Recorder::new(device, queue, cache, transform, has_payload, uses, variant)?;
         Ok(Self { spec, recorder })
     }
 
@@ -368,7 +369,7 @@ impl BufferSorter {
     ///
     /// A capacity that none can have.
     pub fn workspace_bytes(&self, capacity: u32) -> Result<u64, Error> {
-        self.recorder.room_bytes(in_range(capacity)?)
+        self.recorder.scratch_bytes(in_range(capacity)?)
     }
 
     /// Takes memory for sorts of up to `capacity` elements. It may be used for any number of them, in turn.
@@ -377,8 +378,8 @@ impl BufferSorter {
     ///
     /// A capacity that none can have; too little memory; a buffer larger than the device was started for.
     pub fn workspace(&self, capacity: u32) -> Result<Workspace, Error> {
-        let room = self.recorder.room(in_range(capacity)?)?;
-        Ok(Workspace { room })
+        let scratch = self.recorder.scratch(in_range(capacity)?)?;
+        Ok(Workspace { scratch })
     }
 
     /// Records a sort of `count` keys, and of values beside them where the specification has a payload.
@@ -395,8 +396,8 @@ impl BufferSorter {
         count: Count<'_>,
     ) -> Result<(), Error> {
         let values = self.values(values)?;
-        if let Some(sort) = self.checked(workspace, keys, values, count, workspace.room.capacity)? {
-            self.recorder.record(encoder, &workspace.room, &sort)?;
+        if let Some(sort) = self.checked(workspace, keys, values, count, workspace.scratch.capacity)? {
+            self.recorder.record(encoder, &workspace.scratch, &sort)?;
         }
         Ok(())
     }
@@ -419,9 +420,9 @@ impl BufferSorter {
             return Err(Misuse::NoArgsort.into());
         }
         let positions = Some(("positions", positions));
-        if let Some(sort) = self.checked(workspace, keys, positions, count, workspace.room.capacity)? {
+        if let Some(sort) = self.checked(workspace, keys, positions, count, workspace.scratch.capacity)? {
             let sort = Sort { numbers: true, keeps_keys: true, ..sort };
-            self.recorder.record(encoder, &workspace.room, &sort)?;
+            self.recorder.record(encoder, &workspace.scratch, &sort)?;
         }
         Ok(())
     }
@@ -445,10 +446,10 @@ impl BufferSorter {
         count: Count<'_>,
     ) -> Result<(), Error> {
         let values = self.values(values)?;
-        if let Some(sort) = self.checked(workspace, keys, values, count, workspace.room.capacity)?
+        if let Some(sort) = self.checked(workspace, keys, values, count, workspace.scratch.capacity)?
             && k > 0
         {
-            self.recorder.record_top(encoder, &workspace.room, &sort, k.min(sort.most))?;
+            self.recorder.record_top(encoder, &workspace.scratch, &sort, k.min(sort.most))?;
         }
         Ok(())
     }
@@ -472,7 +473,7 @@ impl BufferSorter {
         if self.spec.bits.is_some() {
             return Err(Misuse::SegmentBits.into());
         }
-        let room = &workspace.room;
+        let scratch = &workspace.scratch;
         let elements = keys.size() / self.spec.element.bytes() as u64;
         let count = Count::Host(u32::try_from(elements).unwrap_or(u32::MAX));
         let values = self.values(values)?;
@@ -483,7 +484,7 @@ impl BufferSorter {
             }
             if length <= self.recorder.longest_row() {
                 let Some(all) = all(MOST)? else { return Ok(()) };
-                return self.recorder.record_rows(encoder, room, &all, length);
+                return self.recorder.record_rows(encoder, scratch, &all, length);
             }
         }
         if !self.spec.segments {
@@ -500,11 +501,11 @@ impl BufferSorter {
             }
             self.check_binding("offsets", size_of_val(offsets) as u64)?;
         }
-        let Some(all) = all(room.capacity)? else { return Ok(()) };
+        let Some(all) = all(scratch.capacity)? else { return Ok(()) };
         let made;
         let offsets = match segments {
             Segments::Rows(length) => {
-                return self.recorder.record_segments(encoder, room, &all, Ranges::Long(length));
+                return self.recorder.record_segments(encoder, scratch, &all, Ranges::Long(length));
             }
             Segments::Offsets(offsets) => offsets,
             Segments::HostOffsets(offsets) => {
@@ -522,7 +523,7 @@ impl BufferSorter {
         if offsets.len < 2 {
             return Ok(());
         }
-        self.recorder.record_segments(encoder, room, &all, Ranges::Offsets(offsets))
+        self.recorder.record_segments(encoder, scratch, &all, Ranges::Offsets(offsets))
     }
 
     /// The values, as far as the specification has any.
@@ -549,7 +550,7 @@ impl BufferSorter {
         count: Count<'a>,
         capacity: u32,
     ) -> Result<Option<Sort<'a>>, Misuse> {
-        if !self.recorder.owns(&workspace.room) {
+        if !self.recorder.owns(&workspace.scratch) {
             return Err(Misuse::Workspace);
         }
         let mut keys = slice("keys", keys, self.spec.element.bytes() as u64)?;

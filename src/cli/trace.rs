@@ -16,7 +16,7 @@ use gpusort::unstable::memory;
 use gpusort::unstable::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
 use gpusort::unstable::sorter::{Request, Sorter};
 use gpusort::unstable::trace::{FEW, MOST, Panel, Played, Trace, list, measure, network, svg, write_json};
-use gpusort::unstable::words::Words;
+use gpusort::unstable::words::KeyBuf;
 
 use super::args::{OrderArgs, TraceArgs, TypeArg};
 use super::bench::{check_place, has_colours};
@@ -214,7 +214,7 @@ pub(super) fn run(args: TraceArgs) -> anyhow::Result<()> {
 }
 
 /// Performs the passes on the CPU.
-fn play(trace: &Trace, keys: &Words) -> anyhow::Result<Played> {
+fn play(trace: &Trace, keys: &KeyBuf) -> anyhow::Result<Played> {
     Played::new(&trace.plan, keys).map_err(|error| match error.kind() {
         ErrorKind::Limit { .. } => {
             anyhow!("{error}; fewer elements have one, and without --svg the passes are listed")
@@ -243,7 +243,7 @@ fn width() -> usize {
 }
 
 /// The elements as they are printed, in order.
-fn labels(keys: &Words, order: KeyMap) -> anyhow::Result<Vec<String>> {
+fn labels(keys: &KeyBuf, order: KeyMap) -> anyhow::Result<Vec<String>> {
     let sorted = Sorter::cpu().run(Request::keys(keys.borrowed()), &mut |_, _| {})?.words;
     let mut text = Vec::new();
     write_keys(&sorted, order, true, &mut text)?;
@@ -251,7 +251,7 @@ fn labels(keys: &Words, order: KeyMap) -> anyhow::Result<Vec<String>> {
 }
 
 /// Elements to be sorted: how many, their order, and what gives them, since of many only the number may count.
-type Elements = (usize, KeyMap, Box<dyn FnOnce() -> anyhow::Result<Words<'static>>>);
+type Elements = (usize, KeyMap, Box<dyn FnOnce() -> anyhow::Result<KeyBuf<'static>>>);
 
 /// Reads the elements, or says how they are made.
 fn elements(args: TraceArgs) -> anyhow::Result<Elements> {

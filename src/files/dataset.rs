@@ -22,18 +22,18 @@ use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, Source};
 use crate::io::records::{Print, write_text};
-use crate::io::{Counts, How, Kind, Output};
+use crate::io::{Counts, InputSpec, Kind, Output};
 use crate::key::{ElementType, KeyMap, KeyWords};
+use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
 use crate::plan::Shape;
 use crate::report::Report;
 use crate::sorter::{Incoming, Ordered, Request, Sorter};
-use crate::words::Words;
 
 /// What is requested of a dataset.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ask {
+pub(super) struct OutputSpec {
     /// The records to be written.
     pub(super) selection: Selection,
     /// Whether to write their positions in the input, from 0, instead of the records.
@@ -65,7 +65,7 @@ pub(super) enum Content<'a> {
     Numbers { keys: Incoming<'a>, map: KeyMap, print: Print, comments: u64 },
     /// Records, by words of which the next decides where those before it are equal, once these are made of the keys. Records of
     /// several parts keep their keys.
-    Records { words: Vec<Words<'a>>, records: Keyed, are_all: bool },
+    Records { words: Vec<KeyBuf<'a>>, records: Keyed, are_all: bool },
 }
 
 impl Content<'_> {
@@ -76,7 +76,7 @@ impl Content<'_> {
 }
 
 /// The number of records of binary inputs, where their sizes are known.
-pub(super) fn count(how: &How) -> Option<u64> {
+pub(super) fn count(how: &InputSpec) -> Option<u64> {
     let Kind::Bits(sources) = &how.kind else { return None };
     let bytes = sources.iter().map(Source::size).sum::<Option<u64>>()?;
     Some(bytes / element_of(sources).bytes() as u64)
@@ -85,7 +85,7 @@ pub(super) fn count(how: &How) -> Option<u64> {
 /// Reads binary files of known sizes on another thread, so that keys are on their way to a device before the last are
 /// read; `None` for other formats and for pipes.
 pub(super) fn read_meanwhile<'a>(
-    how: &'a How,
+    how: &'a InputSpec,
     watch: &'a Watch<'a>,
     scope: &'a Scope<'a, '_>,
 ) -> Option<Dataset<'a>> {
@@ -144,7 +144,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// The shape of the sort's elements.
-    pub(super) fn shape(&mut self, ask: &Ask) -> Shape {
+    pub(super) fn shape(&mut self, ask: &OutputSpec) -> Shape {
         let start = Instant::now();
         let elements = self.map.filter(|_| ask.format.is_bits() && !ask.positions);
         let shape = match (&mut self.content, elements) {
@@ -154,7 +154,7 @@ impl<'a> Dataset<'a> {
                 if *are_all && words.is_empty() {
                     *words = records.take_words();
                 }
-                Shape { key: words.iter().map(Words::width).max().unwrap_or(KeyWords::Two), positions: true }
+                Shape { key: words.iter().map(KeyBuf::width).max().unwrap_or(KeyWords::Two), positions: true }
             }
         };
         self.parsing += start.elapsed();
@@ -162,7 +162,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// The type of the elements to be written; `None` for rows.
-    pub(super) fn written(&self, ask: &Ask) -> Option<ElementType> {
+    pub(super) fn written(&self, ask: &OutputSpec) -> Option<ElementType> {
         match (&self.content, self.map) {
             _ if ask.positions => Some(ElementType::U32),
             (Content::Numbers { map, .. }, _) => Some(map.element),
@@ -175,7 +175,7 @@ impl<'a> Dataset<'a> {
     /// # Errors
     ///
     /// What goes wrong with reading the rest.
-    pub(super) fn into_keys(self) -> Result<Option<(Words<'a>, KeyMap)>, Error> {
+    pub(super) fn into_keys(self) -> Result<Option<(KeyBuf<'a>, KeyMap)>, Error> {
         Ok(match (self.content, self.map) {
             (Content::Numbers { keys, map, .. }, _) => Some((keys.collect()?, map)),
             (Content::Records { records, .. }, Some(map)) => Some((records.elements(map), map)),
@@ -207,7 +207,7 @@ impl<'a> Dataset<'a> {
     pub(super) fn order<'s>(
         mut self,
         sorter: &'s Sorter,
-        ask: Ask,
+        ask: OutputSpec,
         watch: &Watch,
     ) -> Result<Outcome<'s, 'a>, Error> {
         watch.phase(Phase::Order, None);

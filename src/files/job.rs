@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use super::dataset::{self, Ask, Dataset};
+use super::dataset::{self, Dataset, OutputSpec};
 use super::options::Resolved;
 use super::parts::Parts;
 use super::plain::Taken;
@@ -18,11 +18,11 @@ use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::{Input, Output};
 use crate::key::{ElementType, KeyMap};
+use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::plan::Shape;
 use crate::runs::{Budget, Folders};
 use crate::sorter::Sorter;
-use crate::words::Words;
 use crate::{human, memory};
 
 /// Approximate bytes of a number in text, with its separator.
@@ -106,7 +106,7 @@ pub enum To<'a> {
 /// A sort, decided but for the device.
 pub struct Job<'a> {
     pub(super) resolved: Resolved,
-    pub(super) ask: Ask,
+    pub(super) ask: OutputSpec,
     /// The type that the output's name promises.
     pub(super) promised: Option<ElementType>,
     pub(super) watch: Watch<'a>,
@@ -241,7 +241,7 @@ impl Job<'_> {
     /// # Errors
     ///
     /// What is wrong with an input.
-    pub fn numbers(&self) -> Result<Option<(Words<'static>, KeyMap)>, Error> {
+    pub fn numbers(&self) -> Result<Option<(KeyBuf<'static>, KeyMap)>, Error> {
         let Loaded { first, parts, .. } = self.load()?;
         if parts.is_over() { first.into_keys() } else { Ok(None) }
     }

@@ -62,7 +62,7 @@ pub mod internal {
 
     use crate::io::records::{Print, write_text};
     use crate::key::KeyMap;
-    use crate::words::Words;
+    use crate::key_buf::KeyBuf;
 
     /// Writes the elements of these keys as text, one per line, or as binary.
     ///
@@ -70,7 +70,7 @@ pub mod internal {
     ///
     /// I/O errors.
     pub fn write_keys(
-        keys: &Words,
+        keys: &KeyBuf,
         map: KeyMap,
         as_text: bool,
         to: &mut impl std::io::Write,

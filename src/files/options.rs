@@ -4,8 +4,8 @@ use crate::cancel::Cancel;
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::Source;
-use crate::io::csv::{By, Dialect, Fields, Key};
-use crate::io::{Compression, Extension, How, Input, Kind, LineEnd, PerLine, Stretches};
+use crate::io::csv::{Dialect, Fields, Key, KeySpec};
+use crate::io::{Compression, Extension, Input, InputSpec, Kind, LineEnd, PerLine, Stretches};
 use crate::key::ElementType;
 use crate::order::{Invalid, KeyOrder, Nulls, Reading};
 
@@ -217,7 +217,7 @@ impl Options {
             Format::Text => Kind::Text(taken.map_or(self.per_line, Taken::per_line)),
             _ => Kind::Bits(sources(&inputs, format, element)?),
         };
-        let how = How { kind, by: By { keys, element, order } };
+        let how = InputSpec { kind, by: KeySpec { keys, element, order } };
         let (unique, stretches) = (self.unique, self.stretches);
         Ok(Resolved { inputs, how, format, has_rows, taken, type_assumed, unique, stretches })
     }
@@ -249,7 +249,7 @@ impl Options {
 /// The inputs and their order, once all is decided.
 pub(super) struct Resolved {
     pub(super) inputs: Vec<Input>,
-    pub(super) how: How,
+    pub(super) how: InputSpec,
     pub(super) format: Format,
     /// Whether records come out as they are in any case, as rows, lines, and tokens that are no numbers do.
     pub(super) has_rows: bool,

@@ -2,25 +2,25 @@
 
 use std::time::Duration;
 
-use super::dataset::{Ask, Content, Dataset, count, element_of};
+use super::dataset::{Content, Dataset, OutputSpec, count, element_of};
 use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
-use crate::io::batch::{How, Keyed, Kind};
+use crate::io::batch::{InputSpec, Keyed, Kind};
 use crate::io::chunks::Chunks;
 use crate::io::frames::KeysOfRuns;
 use crate::io::records::Records;
 use crate::io::{Input, PerLine, Text, binary, csv, text};
 use crate::key::ElementType;
+use crate::key_buf::KeyBuf;
 use crate::order::KeyOrder;
 use crate::parallel::Meanwhile;
 use crate::runs::Budget;
-use crate::words::Words;
 
 /// Inputs that are read in parts.
 pub(super) struct Parts<'a> {
     inputs: &'a [Input],
-    pub(super) how: &'a How,
+    pub(super) how: &'a InputSpec,
     /// The most memory to take.
     pub(super) budget: &'a Budget,
     watch: &'a Watch<'a>,
@@ -45,7 +45,12 @@ enum Source<'a> {
 
 impl<'a> Parts<'a> {
     /// The inputs from the beginning.
-    pub(super) fn new(inputs: &'a [Input], how: &'a How, budget: &'a Budget, watch: &'a Watch<'a>) -> Self {
+    pub(super) fn new(
+        inputs: &'a [Input],
+        how: &'a InputSpec,
+        budget: &'a Budget,
+        watch: &'a Watch<'a>,
+    ) -> Self {
         let by = &how.by;
         let source = match &how.kind {
             Kind::Bits(sources) => {
@@ -131,7 +136,7 @@ impl<'a> Parts<'a> {
                 let element =
                     if let Kind::Bits(sources) = kind { element_of(sources) } else { ElementType::U32 };
                 let map = order.map(element);
-                let mut keys = Words::new(element.key_words());
+                let mut keys = KeyBuf::new(element.key_words());
                 let before = reader.bytes;
                 // There is room for those of one more part, which may be read while this one is sorted.
                 let with_next = |n: u64| if is_first { n } else { n + n / 2 };
@@ -201,7 +206,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The type of the elements to be written of this many records; `None` for rows.
-    pub(super) fn written(&self, ask: &Ask, records: u64) -> Option<ElementType> {
+    pub(super) fn written(&self, ask: &OutputSpec, records: u64) -> Option<ElementType> {
         let is_table = matches!(self.how.kind, Kind::Table(_));
         if ask.positions { Some(position_type(records)) } else { (!is_table).then(|| self.element()) }
     }
@@ -222,7 +227,7 @@ impl<'a> Parts<'a> {
 /// One of several parts, or all.
 fn part(
     text: Text,
-    how: &How,
+    how: &InputSpec,
     known: &mut csv::Known,
     numbers: Option<(PerLine, KeyOrder)>,
     inputs: &[Input],

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::dataset::{Ask, Content, Dataset, Done};
+use super::dataset::{Content, Dataset, Done, OutputSpec};
 use super::parts::Parts;
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
@@ -28,7 +28,7 @@ use crate::io::frames::{Form, Frame, KeysOfRuns, RunReader, Zeros};
 use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records, Written};
 use crate::io::records::Print;
 use crate::io::source::Opened;
-use crate::io::{How, Input, Kind, Output, print};
+use crate::io::{Input, InputSpec, Kind, Output, print};
 use crate::key::ElementType;
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
@@ -38,10 +38,10 @@ use crate::sorter::{Request, Sorter};
 
 /// Sorted runs of an input that is read in parts.
 pub(super) struct Runs<'a> {
-    how: &'a How,
+    how: &'a InputSpec,
     budget: &'a Budget,
     folders: &'a mut Folders,
-    ask: Ask,
+    ask: OutputSpec,
     done: Vec<Run>,
     /// The last one, which the next part may follow.
     open: Option<Open>,
@@ -89,7 +89,7 @@ impl<'a> Runs<'a> {
     pub(super) fn of<'p: 'a>(
         first: Dataset<'static>,
         parts: &mut Parts<'p>,
-        ask: Ask,
+        ask: OutputSpec,
         sorter: &Sorter,
         folders: &'a mut Folders,
     ) -> Result<Self, Error> {
@@ -187,7 +187,7 @@ impl<'a> Runs<'a> {
     /// Adds numbers alone.
     fn add_elements(&mut self, part: Dataset, print: Print, sorter: &Sorter) -> Result<Done, Error> {
         let form = Form::Elements(part.written(&self.ask).unwrap_or(ElementType::U32), print);
-        let ask = Ask { format: Format::Binary, ..self.ask };
+        let ask = OutputSpec { format: Format::Binary, ..self.ask };
         let outcome = part.order(sorter, ask, &Watch::default())?;
         let [first, last] = match outcome.ends() {
             Some(ends) => ends.map(|key| Some(End::Key(key))),

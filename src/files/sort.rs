@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::dataset::Ask;
+use super::dataset::OutputSpec;
 use super::job::{Always, Job, To};
 use super::options::{Options, has_options};
 use super::progress::{Progress, Tell, Watch};
@@ -143,7 +143,7 @@ impl<'a> Sort<'a> {
         let selection = Selection { unique: resolved.unique, first };
         Ok(Job {
             resolved,
-            ask: Ask { selection, positions, method, format },
+            ask: OutputSpec { selection, positions, method, format },
             promised,
             watch: Watch::new(tell),
             cancel,

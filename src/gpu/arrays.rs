@@ -3,7 +3,7 @@
 //! ```text
 //! front   keys, positions       where elements are uploaded to
 //! back    keys, positions       for plans that cannot work in place: what is not done in place is written there
-//! extras  by name               what kernels bind beside those
+//! auxiliary buffers  by name               what kernels bind beside those
 //! ```
 
 use std::cell::RefCell;
@@ -15,7 +15,7 @@ use super::context::Context;
 use super::encode::{Memory, Pipelined, Side, new_group};
 use crate::error::Error;
 use crate::kernels::{Bindings, PipelineKey};
-use crate::plan::{Extra, Plan, Shape};
+use crate::plan::{AuxBuffer, Plan, Shape};
 
 /// The buffers of one array.
 pub(super) struct Array {
@@ -73,34 +73,34 @@ pub(super) struct Arrays {
     pub(super) shape: Shape,
     front: Array,
     back: Option<Array>,
-    extras: Vec<(Extra, wgpu::Buffer)>,
+    aux_buffers: Vec<(AuxBuffer, wgpu::Buffer)>,
     /// Made when they are first asked for.
     bind_groups: RefCell<HashMap<(Side, Bindings), wgpu::BindGroup>>,
 }
 
 impl Arrays {
-    /// Room for the elements of this plan.
+    /// Scratch for the elements of this plan.
     pub(super) fn new(context: &Context, plan: &Plan) -> Result<Self, Error> {
         let shape = plan.shape();
         let array = |room| Array::new(context, room, shape);
         let front = array(plan.room())?;
         let back = (plan.other_room() > 0).then(|| array(plan.other_room())).transpose()?;
-        let extra = |(extra, words): &(Extra, u64)| {
-            Ok((*extra, context.buffer(extra.name, (*words).max(1) * 4, USAGE, false)?))
+        let aux = |(aux, words): &(AuxBuffer, u64)| {
+            Ok((*aux, context.buffer(aux.name, (*words).max(1) * 4, USAGE, false)?))
         };
-        let extras = plan.extras().iter().map(extra).collect::<Result<_, Error>>()?;
-        Ok(Self { shape, front, back, extras, bind_groups: RefCell::default() })
+        let aux_buffers = plan.aux_buffers().iter().map(aux).collect::<Result<_, Error>>()?;
+        Ok(Self { shape, front, back, aux_buffers, bind_groups: RefCell::default() })
     }
 
     /// Whether they are for elements of this plan, and all that it accesses.
     pub(super) fn fit(&self, plan: &Plan) -> bool {
-        let has = |(extra, words): &(Extra, u64)| {
-            self.extras.iter().any(|(own, buffer)| own.name == extra.name && buffer.size() >= words * 4)
+        let has = |(aux, words): &(AuxBuffer, u64)| {
+            self.aux_buffers.iter().any(|(own, buffer)| own.name == aux.name && buffer.size() >= words * 4)
         };
         self.shape == plan.shape()
             && self.front.room >= plan.room()
             && self.back.as_ref().map_or(0, |back| back.room) >= plan.other_room()
-            && plan.extras().iter().all(has)
+            && plan.aux_buffers().iter().all(has)
     }
 
     /// The array on this side; the front one, where there is no other.
@@ -121,13 +121,13 @@ impl Arrays {
     }
 
     /// The buffer of this name.
-    pub(super) fn extra(&self, name: &str) -> Option<&wgpu::Buffer> {
-        self.extras.iter().find(|(extra, _)| extra.name == name).map(|(_, buffer)| buffer)
+    pub(super) fn aux(&self, name: &str) -> Option<&wgpu::Buffer> {
+        self.aux_buffers.iter().find(|(aux, _)| aux.name == name).map(|(_, buffer)| buffer)
     }
 
     /// Those that begin with zeros.
     pub(super) fn zeroed(&self) -> impl Iterator<Item = &wgpu::Buffer> {
-        self.extras.iter().filter(|(extra, _)| extra.zeroed).map(|(_, buffer)| buffer)
+        self.aux_buffers.iter().filter(|(aux, _)| aux.zeroed).map(|(_, buffer)| buffer)
     }
 }
 
@@ -140,8 +140,8 @@ impl Memory for Arrays {
         whole(self.positions(side))
     }
 
-    fn extra(&self, name: &str) -> wgpu::BufferBinding<'_> {
-        whole(self.extra(name).expect("the arrays fit the plan"))
+    fn aux(&self, name: &str) -> wgpu::BufferBinding<'_> {
+        whole(self.aux(name).expect("the arrays fit the plan"))
     }
 
     fn group(&self, device: Pipelined, side: Side, key: PipelineKey) -> wgpu::BindGroup {

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::device::Gpu;
 use super::encode::Side;
 use super::execute::Recording;
-use super::readback::Words;
+use super::readback::Readback;
 use super::staging::{self, Upload};
 use super::timestamps::Timestamps;
 use crate::error::Error;
@@ -25,12 +25,12 @@ pub struct Buffers {
     /// Which of the arrays the elements are in.
     pub(super) side: Cell<Side>,
     /// Where the host reads what phases of odd-even sort tell each other.
-    last_swap: Option<Words>,
+    last_swap: Option<Readback>,
     pub(super) timestamps: Option<Timestamps>,
 }
 
 impl Buffers {
-    /// Room for the elements of this plan.
+    /// Scratch for the elements of this plan.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Buffers {
     pub fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
         let context = &gpu.context;
         let arrays = Arrays::new(context, plan)?;
-        let last_swap = arrays.extra(LAST_SWAP.name).map(|buffer| Words::new(context, buffer.size()));
+        let last_swap = arrays.aux(LAST_SWAP.name).map(|buffer| Readback::new(context, buffer.size()));
         let last_swap = last_swap.transpose()?;
         let timestamps = Timestamps::new(context)?;
         context.check()?;
@@ -79,21 +79,21 @@ impl Buffers {
         self.arrays.shape
     }
 
-    /// The words of the extra buffer of this name, after all that was submitted; `None` if no kernel binds it.
+    /// The words of the auxiliary buffer of this name, after all that was submitted; `None` if no kernel binds it.
     ///
     /// # Errors
     ///
     /// Whatever the device or its driver reports.
-    pub fn extra(&self, gpu: &Gpu, name: &str) -> Result<Option<Vec<u32>>, Error> {
-        let Some(from) = self.arrays.extra(name) else { return Ok(None) };
-        let words = Words::new(&gpu.context, from.size())?;
+    pub fn aux(&self, gpu: &Gpu, name: &str) -> Result<Option<Vec<u32>>, Error> {
+        let Some(from) = self.arrays.aux(name) else { return Ok(None) };
+        let words = Readback::new(&gpu.context, from.size())?;
         words.read(&gpu.context, gpu.context.encoder(name), from).map(Some)
     }
 
     /// One more than the number of the last phase that swapped something, after all that was submitted;
     /// `None` if no kernel notes it.
     pub(super) fn last_swap(&self, context: &Context) -> Result<Option<u32>, Error> {
-        let (Some(words), Some(from)) = (&self.last_swap, self.arrays.extra(LAST_SWAP.name)) else {
+        let (Some(words), Some(from)) = (&self.last_swap, self.arrays.aux(LAST_SWAP.name)) else {
             return Ok(None);
         };
         Ok(words.read(context, context.encoder("last swap"), from)?.first().copied())

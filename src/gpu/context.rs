@@ -85,7 +85,7 @@ fn information(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, features: wgpu::
                 barrier: features.contains(wgpu::Features::SUBGROUP_BARRIER),
             }),
             // Each of llvmpipe's threads takes a range of them.
-            in_order: kind(info) != Kind::Software,
+            fifo_dispatch: kind(info) != Kind::Software,
         },
     }
 }

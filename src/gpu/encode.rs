@@ -2,7 +2,7 @@
 //! submitted here.
 //!
 //! ```text
-//! Memory      where elements and extra buffers are: our own arrays, or a caller's slices and the room for their sort
+//! Memory      where elements and auxiliary buffers are: our own arrays, or a caller's slices and the room for their sort
 //! Dispatches  pipeline ─▸ bind group ─▸ arguments ─▸ dispatch, each set where it differs from the one before
 //! ```
 
@@ -31,7 +31,7 @@ impl Side {
     }
 }
 
-/// Where the elements and the extra buffers of a plan are.
+/// Where the elements and the auxiliary buffers of a plan are.
 pub(super) trait Memory {
     fn keys(&self, side: Side) -> wgpu::BufferBinding<'_>;
 
@@ -39,7 +39,7 @@ pub(super) trait Memory {
     fn positions(&self, side: Side) -> wgpu::BufferBinding<'_>;
 
     /// The buffer of this name.
-    fn extra(&self, name: &str) -> wgpu::BufferBinding<'_>;
+    fn aux(&self, name: &str) -> wgpu::BufferBinding<'_>;
 
     /// The buffers that a kernel binds when the elements are on this side.
     fn group(&self, device: Pipelined, side: Side, key: PipelineKey) -> wgpu::BindGroup {
@@ -60,7 +60,7 @@ pub(super) fn new_group(
         POSITIONS => memory.positions(side),
         OTHER_KEYS => memory.keys(side.other()),
         OTHER_POSITIONS => memory.positions(side.other()),
-        extra => memory.extra(bindings.extras[(extra - ELEMENT_BINDINGS) as usize].name),
+        aux => memory.aux(bindings.aux_buffers[(aux - ELEMENT_BINDINGS) as usize].name),
     };
     let layout = &pipelines.layouts(context, bindings, key.has_group()).bindings;
     let buffers = pipelines::numbers(bindings).map(|binding| (binding, buffer(binding)));

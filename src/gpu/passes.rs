@@ -16,7 +16,7 @@ use std::time::Duration;
 use super::buffers::Buffers;
 use super::device::Gpu;
 use super::execute::Recording;
-use super::readback::Words;
+use super::readback::Readback;
 use crate::device::Kind;
 use crate::error::Error;
 use crate::plan::Plan;
@@ -74,7 +74,7 @@ fn time(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Result<Vec<Dur
     let bytes = u64::from(count) * size_of::<u64>() as u64;
     let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
     let resolved = context.buffer("timestamps", bytes, usage, false)?;
-    let words = Words::new(context, bytes)?;
+    let words = Readback::new(context, bytes)?;
     let period = f64::from(context.queue.get_timestamp_period());
 
     let mut recording = None;

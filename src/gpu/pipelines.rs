@@ -20,11 +20,11 @@ pub(super) const OTHER_POSITIONS: u32 = 3;
 /// The numbers of these bindings. Positions are bound even where elements have none: dispatches that bind a
 /// single buffer take 0.3 to 0.4 µs longer each on an H200 (2^18 u32: 0.0555 ms, not 0.0517).
 pub(super) fn numbers(bindings: Bindings) -> impl Iterator<Item = u32> {
-    let Bindings { positions, other, extras } = bindings;
+    let Bindings { positions, other, aux_buffers } = bindings;
     let elements =
         [(KEYS, true), (POSITIONS, true), (OTHER_KEYS, other), (OTHER_POSITIONS, other && positions)];
-    let extras = (ELEMENT_BINDINGS..).take(extras.len());
-    elements.into_iter().filter(|(_, is_bound)| *is_bound).map(|(number, _)| number).chain(extras)
+    let aux_buffers = (ELEMENT_BINDINGS..).take(aux_buffers.len());
+    elements.into_iter().filter(|(_, is_bound)| *is_bound).map(|(number, _)| number).chain(aux_buffers)
 }
 
 /// The layout of the buffers that kernels bind, and of pipelines with them.
@@ -38,7 +38,7 @@ impl Layouts {
     fn new(device: &wgpu::Device, bindings: Bindings, arguments: Option<&wgpu::BindGroupLayout>) -> Self {
         // What nobody writes needs no barrier between dispatches.
         let read_only = |binding: u32| match binding.checked_sub(ELEMENT_BINDINGS) {
-            Some(extra) => bindings.extras[extra as usize].read_only,
+            Some(aux) => bindings.aux_buffers[aux as usize].read_only,
             None => binding == POSITIONS && !bindings.positions,
         };
         let entries: Vec<_> = numbers(bindings).map(|binding| storage(binding, read_only(binding))).collect();

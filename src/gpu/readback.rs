@@ -37,9 +37,9 @@ impl Mapping {
 }
 
 /// A small buffer through which the host reads a few words.
-pub(super) struct Words(wgpu::Buffer);
+pub(super) struct Readback(wgpu::Buffer);
 
-impl Words {
+impl Readback {
     pub(super) fn new(context: &Context, bytes: u64) -> Result<Self, Error> {
         let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
         Ok(Self(context.buffer("words", bytes, usage, false)?))
@@ -70,9 +70,9 @@ impl Words {
         let bytes = self.0.size();
         let submission = context.queue.submit([encoder.finish()]);
         Mapping::start(&self.0, wgpu::MapMode::Read, bytes, submission).finish(context)?;
-        let view = self.0.get_mapped_range(..bytes).map_err(Error::device)?;
-        let words = bytemuck::pod_collect_to_vec(&view);
-        drop(view);
+        let transform = self.0.get_mapped_range(..bytes).map_err(Error::device)?;
+        let words = bytemuck::pod_collect_to_vec(&transform);
+        drop(transform);
         self.0.unmap();
         Ok(words)
     }

@@ -6,7 +6,7 @@ use super::arrays::Array;
 use super::buffers::Buffers;
 use super::device::Gpu;
 use super::encode::Side;
-use super::readback::Words;
+use super::readback::Readback;
 use super::staging;
 use crate::error::Error;
 use crate::key::KeyWords;
@@ -19,7 +19,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Room for this many elements.
+    /// Scratch for this many elements.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl Run {
     pub fn keys_at(gpu: &Gpu, runs: &[&Self], places: &[(usize, usize)]) -> Result<Vec<u64>, Error> {
         let (Some(first), false) = (runs.first(), places.is_empty()) else { return Ok(Vec::new()) };
         let each = first.shape.key_bytes();
-        let keys = Words::new(&gpu.context, each * places.len() as u64)?;
+        let keys = Readback::new(&gpu.context, each * places.len() as u64)?;
         let mut encoder = gpu.context.encoder("keys");
         for (to, &(run, place)) in (0..).zip(places) {
             assert!(place < runs[run].count(), "the run has no such place");

@@ -209,9 +209,9 @@ pub(super) fn download<E: From<Error>>(
     mut take: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut take_mapped = |buffer: &wgpu::Buffer, bytes| {
-        let view = buffer.get_mapped_range(..bytes).map_err(Error::device)?;
-        take(&view)?;
-        drop(view);
+        let transform = buffer.get_mapped_range(..bytes).map_err(Error::device)?;
+        take(&transform)?;
+        drop(transform);
         buffer.unmap();
         Ok::<_, E>(())
     };
@@ -238,7 +238,7 @@ const COPY_PART: usize = 1 << 20;
 
 /// Copies whole words to this offset.
 fn copy_to_mapped(from: &[u8], to: &wgpu::Buffer, offset: usize) -> Result<(), Error> {
-    // A view begins at a multiple of this, which a word may not do.
+    // A transform begins at a multiple of this, which a word may not do.
     const ALIGNMENT: usize = wgpu::MAP_ALIGNMENT as usize;
     let (first, rest) = from.split_at(from.len().min(COPY_PART - offset % COPY_PART));
     let starts = std::iter::once(offset).chain((offset + first.len()..).step_by(COPY_PART));

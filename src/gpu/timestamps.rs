@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::context::Context;
-use super::readback::Words;
+use super::readback::Readback;
 use crate::error::Error;
 
 const BEGIN: u32 = 0;
@@ -14,7 +14,7 @@ const BYTES: u64 = 2 * size_of::<u64>() as u64;
 pub(super) struct Timestamps {
     queries: wgpu::QuerySet,
     resolved: wgpu::Buffer,
-    words: Words,
+    words: Readback,
 }
 
 impl Timestamps {
@@ -30,7 +30,7 @@ impl Timestamps {
         });
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
         let resolved = context.buffer("timestamps", BYTES, usage, false)?;
-        Ok(Some(Self { queries, resolved, words: Words::new(context, BYTES)? }))
+        Ok(Some(Self { queries, resolved, words: Readback::new(context, BYTES)? }))
     }
 
     /// Where a pass writes them; only the first writes the beginning.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::binary::Source;
 use super::chunks::Chunks;
-use super::csv::{self, By, Dialect, Fields, Known};
+use super::csv::{self, Dialect, Fields, KeySpec, Known};
 use super::digits::{self, Numbers};
 use super::infer::Inference;
 use super::keys::{self, Keys};
@@ -23,11 +23,11 @@ use super::source::{Input, Text};
 use crate::error::{Error, Hint};
 use crate::io::counts::Counts;
 use crate::key::{KeyMap, KeyWords};
+use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
 use crate::memory::prefetch;
 use crate::order::{KeyOrder, Reading};
 use crate::parallel;
 use crate::runs::Budget;
-use crate::words::{Block, Width, Words, by_width};
 
 /// The common format of all inputs.
 #[derive(Clone, Debug)]
@@ -52,11 +52,11 @@ impl Kind {
 
 /// The format of inputs and the order of their records.
 #[derive(Clone, Debug)]
-pub struct How {
+pub struct InputSpec {
     /// The common format.
     pub kind: Kind,
     /// The order and the requested type; for tables, also the columns.
-    pub by: By,
+    pub by: KeySpec,
 }
 
 /// How much is looked at together, in bytes.
@@ -127,8 +127,8 @@ pub(crate) enum Bytes {
 
 impl Piece {
     /// Keys of numbers without bytes: of text those that stay, of binary the words themselves.
-    pub(crate) fn of_keys(words: &Words, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
-        fn of<W: Width>(blocks: &[Block<W>], map: KeyMap, rules: KeyOrder, is_text: bool) -> Keys {
+    pub(crate) fn of_keys(words: &KeyBuf, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
+        fn of<W: KeyWidth>(blocks: &[Block<W>], map: KeyMap, rules: KeyOrder, is_text: bool) -> Keys {
             let (mut keys, of_word) = (Keys::new(1), W::map(map));
             for &key in blocks.iter().flat_map(|block| block.iter()) {
                 keys.push(&[if is_text {
@@ -249,7 +249,7 @@ pub(crate) struct Keyed {
 
 impl Keyed {
     /// Reads a part of a text. If records are left out, each of the others has its position in that part.
-    pub(crate) fn read(text: Text, how: &How, known: &mut Known) -> Result<Self, Error> {
+    pub(crate) fn read(text: Text, how: &InputSpec, known: &mut Known) -> Result<Self, Error> {
         let read = csv::read_batch(&Arc::new(text), &how.kind, &how.by, known, None, true, None)?;
         if let Some(wrong) = read.wrong {
             return Err(wrong);
@@ -270,7 +270,7 @@ impl Keyed {
     }
 
     /// Numbers without records, of text, or elements of binary inputs with words that are in order as they are.
-    pub(crate) fn of_numbers(keys: &Words, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
+    pub(crate) fn of_numbers(keys: &KeyBuf, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
         let pieces = vec![Piece::of_keys(keys, map, rules, is_text)];
         let unit = (is_text && !map.element.is_float()).then_some(1);
         let numbers = vec![Numbers { descending: map.descending, unit, zero: 0 }];
@@ -284,13 +284,13 @@ impl Keyed {
     }
 
     /// The words to sort by, of which the next decides where those before it are equal.
-    pub(crate) fn words(&self) -> Vec<Words<'_>> {
+    pub(crate) fn words(&self) -> Vec<KeyBuf<'_>> {
         let keys = self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys));
         digits::words(keys.collect(), &self.numbers, self.rules)
     }
 
     /// The same, made of the keys themselves.
-    pub(crate) fn take_words(&mut self) -> Vec<Words<'static>> {
+    pub(crate) fn take_words(&mut self) -> Vec<KeyBuf<'static>> {
         let take = |piece: &mut Piece| Cow::Owned(std::mem::replace(&mut piece.keys, Keys::new(1)));
         digits::words(self.pieces.iter_mut().map(take).collect(), &self.numbers, self.rules)
     }
@@ -303,7 +303,7 @@ impl Keyed {
 
     /// Where the records are in their text, by which they are known in a sort by these words: then nobody has to look where the record
     /// of a number is. `None` where there are several words, which positions are sorted by, or more text than 32 bits count.
-    pub(crate) fn take_places(&mut self, words: &[Words]) -> Option<Words<'static>> {
+    pub(crate) fn take_places(&mut self, words: &[KeyBuf]) -> Option<KeyBuf<'static>> {
         let Some(Piece { bytes: Bytes::Of { text, .. }, .. }) = self.pieces.first() else { return None };
         if words.len() != 1 || u32::try_from(text.bytes.len()).is_err() {
             return None;
@@ -382,8 +382,8 @@ impl Keyed {
 
     /// The keys of the elements of this type that the only key of each record is.
     ///
-    pub(crate) fn elements(&self, map: KeyMap) -> Words<'static> {
-        fn of<W: Width>(all: &Keyed, map: KeyMap) -> Words<'static> {
+    pub(crate) fn elements(&self, map: KeyMap) -> KeyBuf<'static> {
+        fn of<W: KeyWidth>(all: &Keyed, map: KeyMap) -> KeyBuf<'static> {
             let of_word = W::map(map);
             let of_piece = |piece: &Piece| {
                 let mut keys = Vec::with_capacity(piece.len());
@@ -465,12 +465,12 @@ impl<'a> Places<'a> {
 /// Inputs, and whether there are decimals in their columns, if anybody had to ask.
 pub(super) struct Ahead<'a> {
     inputs: &'a [Input],
-    how: &'a How,
+    how: &'a InputSpec,
     found: Mutex<Option<Vec<bool>>>,
 }
 
 impl<'a> Ahead<'a> {
-    pub(super) fn new(inputs: &'a [Input], how: &'a How) -> Self {
+    pub(super) fn new(inputs: &'a [Input], how: &'a InputSpec) -> Self {
         Self { inputs, how, found: Mutex::new(None) }
     }
 
@@ -498,7 +498,7 @@ impl<'a> Ahead<'a> {
 
 /// Reads inputs one after another.
 pub(super) struct Batches<'a> {
-    how: &'a How,
+    how: &'a InputSpec,
     chunks: Chunks<'a>,
     pub(super) stretches: Stretches,
     pub(super) known: Known,
@@ -517,7 +517,12 @@ pub(super) struct Batches<'a> {
 }
 
 impl<'a> Batches<'a> {
-    pub(super) fn new(inputs: &'a [Input], how: &'a How, budget: &'a Budget, stretches: Stretches) -> Self {
+    pub(super) fn new(
+        inputs: &'a [Input],
+        how: &'a InputSpec,
+        budget: &'a Budget,
+        stretches: Stretches,
+    ) -> Self {
         let chunks = Chunks::new(inputs, &how.kind, how.by.keys.len(), budget);
         let (known, head, counts) = (Known::default(), Vec::new(), Counts::default());
         Self {

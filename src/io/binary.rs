@@ -8,9 +8,9 @@ use super::records::{Print, write_text};
 use super::source::{BLOCK, Input, Opened, RegularFile};
 use crate::error::{Error, Hint};
 use crate::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
+use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
 use crate::order::{KeyOrder, Nulls};
 use crate::parallel::map_into;
-use crate::words::{Block, Width, Words, by_width};
 use crate::{memory, parallel};
 
 /// Bytes of a file that one core reads at a time: enough to use huge pages.
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
     ///
     /// I/O errors; an input that is not a whole number of elements, or not as many as its header says; a file
     /// whose size changes meanwhile; NaN if the rules reject it.
-    pub fn read(&mut self) -> Result<Option<Words<'static>>, Error> {
+    pub fn read(&mut self) -> Result<Option<KeyBuf<'static>>, Error> {
         while let Some(source) = self.sources.first() {
             let open = match &mut self.open {
                 Some(open) => open,
@@ -216,12 +216,12 @@ impl Open {
     }
 
     /// The next keys, and the bytes they were read from: none at the end.
-    fn read<W: Width>(
+    fn read<W: KeyWidth>(
         &mut self,
         source: &Source,
         order: KeyMap,
         most: u64,
-    ) -> Result<(Words<'static>, usize), Error> {
+    ) -> Result<(KeyBuf<'static>, usize), Error> {
         let size = order.element.bytes();
         match &mut self.way {
             Way::File(file, at) => {
@@ -259,12 +259,12 @@ impl Open {
                 }
                 Ok((keys.into(), bytes))
             }
-            Way::Nothing => Ok((Words::new(order.element.key_words()), 0)),
+            Way::Nothing => Ok((KeyBuf::new(order.element.key_words()), 0)),
         }
     }
 }
 
-fn first_nan(keys: &Words, order: KeyMap) -> Option<usize> {
+fn first_nan(keys: &KeyBuf, order: KeyMap) -> Option<usize> {
     fn find<W: Word>(blocks: &[Block<W>], map: WordMap<W>) -> Option<usize> {
         blocks.iter().flat_map(|block| &**block).position(|key| key.is_nan(map))
     }
@@ -380,7 +380,7 @@ pub(super) fn first_disorder(
 /// # Errors
 ///
 /// I/O errors.
-pub fn write(keys: &Words, order: KeyMap, to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
+pub fn write(keys: &KeyBuf, order: KeyMap, to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
     by_width!(keys, blocks => write_blocks(blocks, order, to, progress))
 }
 

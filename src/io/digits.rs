@@ -12,9 +12,9 @@
 use std::borrow::Cow;
 
 use super::keys::{self, Keys};
+use crate::key_buf::KeyBuf;
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
-use crate::words::Words;
 
 /// What is known of the numbers of a key.
 #[derive(Clone, Copy, Debug)]
@@ -27,13 +27,13 @@ pub(crate) struct Numbers {
 }
 
 /// The words that order records by all of their keys, of which the next decides where those before it are equal; at least one.
-pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers], rules: KeyOrder) -> Vec<Words<'a>> {
+pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers], rules: KeyOrder) -> Vec<KeyBuf<'a>> {
     let halves = |all: Vec<Cow<'a, Keys>>| {
         let of_part = |keys| match keys {
             Cow::Borrowed(keys) => Keys::high(keys).map(Cow::Borrowed),
             Cow::Owned(keys) => Keys::into_high(keys).map(Cow::Owned),
         };
-        vec![Words::Wide(all.into_iter().filter_map(of_part).collect())]
+        vec![KeyBuf::Wide(all.into_iter().filter_map(of_part).collect())]
     };
     let are_halves = numbers.len() == 1 && all.iter().all(|keys| keys.high().is_some());
     // Decimals are hardly ever narrower.
@@ -179,7 +179,7 @@ impl Plan {
 
 /// Packs the digits, most significant first, into as few words as possible, at least one. `records` has the number of records of
 /// each part.
-fn packed(digits: Vec<Digits>, records: &[usize]) -> Vec<Words<'static>> {
+fn packed(digits: Vec<Digits>, records: &[usize]) -> Vec<KeyBuf<'static>> {
     let mut words: Vec<(Vec<Vec<u64>>, u32)> = Vec::new();
     for Digits { parts, most } in digits.into_iter().rev() {
         let bits = u64::BITS - most.leading_zeros();
@@ -219,14 +219,14 @@ mod tests {
     #[test]
     fn digits_share_words_as_long_as_they_fit() {
         let digits = |most: u64| Digits { parts: vec![vec![0, most], vec![most / 2]], most };
-        let narrow = |words: &[u32]| Words::from(words.to_vec());
+        let narrow = |words: &[u32]| KeyBuf::from(words.to_vec());
         let all = |most: &[u64]| packed(most.iter().map(|&most| digits(most)).collect(), &[2, 1]);
         assert_eq!(all(&[0, 0]), [narrow(&[0, 0, 0])]);
         assert_eq!(all(&[3, 0, 4]), [narrow(&[0, 0b11_100, 0b01_010])]);
-        let wide = Words::from(vec![0, u64::MAX, u64::MAX / 2]);
+        let wide = KeyBuf::from(vec![0, u64::MAX, u64::MAX / 2]);
         assert_eq!(all(&[1, u64::MAX]), [narrow(&[0, 1, 0]), wide.clone()]);
         assert_eq!(all(&[u64::MAX, 1]), [wide, narrow(&[0, 1, 0])]);
-        let two = Words::from(vec![0, 7 << 32 | u64::from(u32::MAX), 3 << 32 | u64::from(u32::MAX / 2)]);
+        let two = KeyBuf::from(vec![0, 7 << 32 | u64::from(u32::MAX), 3 << 32 | u64::from(u32::MAX / 2)]);
         assert_eq!(all(&[7, u32::MAX.into()]), [two]);
     }
 
@@ -282,8 +282,8 @@ mod tests {
             let words: Vec<Vec<u64>> = words(parts.iter().map(Cow::Borrowed).collect(), &numbers, RULES)
                 .into_iter()
                 .map(|words| match words {
-                    Words::Narrow(blocks) => blocks.concat().into_iter().map(u64::from).collect(),
-                    Words::Wide(blocks) => blocks.concat(),
+                    KeyBuf::Narrow(blocks) => blocks.concat().into_iter().map(u64::from).collect(),
+                    KeyBuf::Wide(blocks) => blocks.concat(),
                 })
                 .collect();
             let packed = |record: usize| words.iter().map(|word| word[record]).collect::<Vec<_>>();
@@ -301,7 +301,7 @@ mod tests {
             let mut keys = Keys::new(1);
             (0..1000).for_each(|at| keys.push(&[number(at * 7919 % 1000)]));
             let numbers = [Numbers { descending: false, unit, zero: 0 }];
-            matches!(words(vec![Cow::Owned(keys)], &numbers, RULES)[..], [Words::Narrow(_)])
+            matches!(words(vec![Cow::Owned(keys)], &numbers, RULES)[..], [KeyBuf::Narrow(_)])
         };
         // Integers of 31 bits, which floats have in the upper half of theirs and beyond; days; and the same as decimals.
         assert!(narrow(&|at| keys::of_integer((at << 21 | at).into(), false), Some(1)));

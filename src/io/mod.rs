@@ -23,7 +23,7 @@ pub mod source;
 pub mod text;
 mod time;
 
-pub use batch::{How, Kind, Stretches};
+pub use batch::{InputSpec, Kind, Stretches};
 pub use compression::Compression;
 pub use counts::Counts;
 pub use extension::Extension;

@@ -8,8 +8,8 @@ use super::infer::Spot;
 use super::number::POWERS;
 use super::print;
 use crate::key::{ElementType, KeyMap, Word};
+use crate::key_buf::{KeyBuf, by_width, in_one};
 use crate::memory::prefetch;
-use crate::words::{Words, by_width, in_one};
 
 /// Numbers that printing gives back as they were read, in input order.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Records {
     /// The map from elements to keys.
     pub order: KeyMap,
     /// One key per record.
-    pub keys: Words<'static>,
+    pub keys: KeyBuf<'static>,
     /// How they are printed.
     pub print: Print,
     /// Comments among them.
@@ -87,14 +87,14 @@ pub(super) fn touch<T: Copy>(
 ///
 /// I/O errors.
 pub fn write_text(
-    keys: Words,
+    keys: KeyBuf,
     order: KeyMap,
     print: Print,
     to: &mut impl Write,
     progress: impl FnMut(u64),
 ) -> io::Result<()> {
     match (print, keys) {
-        (Print::Fixed(digits), Words::Wide(keys)) => {
+        (Print::Fixed(digits), KeyBuf::Wide(keys)) => {
             let map = u64::map(order);
             each(&in_one(keys), 12, to, progress, |key, lines| {
                 push_fixed(f64::from_bits(key.bits(map)), digits, lines);

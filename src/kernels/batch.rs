@@ -12,8 +12,8 @@
 
 use super::segments::{self, FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS};
 use super::{
-    Access, Arguments, Extra, Extras, Family, FusedTile, Kernel, Keys, Launch, Module, Shape, Twin, keep_to,
-    within,
+    Access, Arguments, AuxBuffer, AuxContents, CpuReference, FusedTile, Kernel, KernelSpec, Keys, Launch,
+    Module, Shape, keep_to, within,
 };
 use crate::cpu::Item;
 use crate::device::Limits;
@@ -45,7 +45,7 @@ impl Group {
     /// The most segments of a class that so many elements have.
     #[must_use]
     pub fn most(log2: u32, count: u32) -> u32 {
-        segments::most_segments(count, segments::beyond(log2))
+        segments::most_segments(count, segments::longer_than(log2))
     }
 }
 
@@ -126,7 +126,7 @@ impl Batch {
     }
 }
 
-impl Family for Batch {
+impl KernelSpec for Batch {
     fn check(&self, _: Shape, limits: &Limits) -> Result<(), Error> {
         // Beside the tile there is where listed rows begin and end.
         let rows = if self.group().is_some() { 8 << (self.tile.log2() - self.row_log2) } else { 0 };
@@ -152,12 +152,12 @@ impl Family for Batch {
         Access::from_start(first, count)
     }
 
-    fn extras(&self) -> &'static [Extra] {
+    fn aux_buffers(&self) -> &'static [AuxBuffer] {
         if self.group().is_some() { &[SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_CLASSES] } else { &[] }
     }
 
-    fn extra_words(&self, extra: &Extra, _: u32) -> u64 {
-        if extra.name == SEGMENT_CLASSES.name { 4 * u64::from(MOST_CLASSES) } else { 1 }
+    fn aux_words(&self, aux: &AuxBuffer, _: u32) -> u64 {
+        if aux.name == SEGMENT_CLASSES.name { 4 * u64::from(MOST_CLASSES) } else { 1 }
     }
 
     fn without_arguments(&self) -> Kernel {
@@ -213,13 +213,13 @@ impl Family for Batch {
     }
 }
 
-impl Twin for Batch {
-    fn perform<T: Item>(&self, elements: &mut [T], extras: &mut Extras, _: T) {
+impl CpuReference for Batch {
+    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, _: T) {
         match self.which {
             Which::Equal(length) => elements.chunks_mut(length as usize).for_each(<[T]>::sort),
             Which::Listed(Group { log2: (first, last), .. }) => {
-                for range in segments::ranges(extras, elements.len()) {
-                    if (segments::beyond(first) as usize + 1..=1 << last).contains(&range.len()) {
+                for range in segments::ranges(aux_buffers, elements.len()) {
+                    if (segments::longer_than(first) as usize + 1..=1 << last).contains(&range.len()) {
                         elements[range].sort();
                     }
                 }

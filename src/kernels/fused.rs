@@ -18,8 +18,8 @@ use std::ops::Range;
 
 use super::last_swap::{self, LAST_SWAP};
 use super::{
-    Access, Arguments, Extra, Extras, Family, Held, Kernel, Keys, Launch, Module, Shape, Tiles, Twin,
-    keep_to, within,
+    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Held, Kernel, KernelSpec, Keys, Launch, Module,
+    Shape, Tiles, keep_to, within,
 };
 use crate::cpu::{Item, step};
 use crate::device::Limits;
@@ -285,7 +285,7 @@ impl Fused {
     }
 }
 
-impl Family for Fused {
+impl KernelSpec for Fused {
     fn check(&self, _: Shape, limits: &Limits) -> Result<(), Error> {
         self.tile.keep_to(limits)?;
         if let FusedWork::Strides { tail, low, count, mirrored } = self.work {
@@ -319,7 +319,7 @@ impl Family for Fused {
         Ok(Access::in_place(first, count))
     }
 
-    fn extras(&self) -> &'static [Extra] {
+    fn aux_buffers(&self) -> &'static [AuxBuffer] {
         if self.work == FusedWork::Halves { &[LAST_SWAP] } else { &[] }
     }
 
@@ -395,8 +395,8 @@ impl Family for Fused {
     }
 }
 
-impl Twin for Fused {
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut Extras, _: T) {
+impl CpuReference for Fused {
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
         match self.work {
             // Tiles are aligned, so positions within one pair up as positions of the whole do.
             FusedWork::Sort | FusedWork::Halves => {

@@ -1,6 +1,8 @@
 //! Numbers the positions one after another before any element has moved.
 
-use super::{Access, Arguments, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to};
+use super::{
+    Access, Arguments, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape, keep_to,
+};
 use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
@@ -12,7 +14,7 @@ pub struct Iota {
     pub from: u32,
 }
 
-impl Family for Iota {
+impl KernelSpec for Iota {
     fn check(&self, shape: Shape, _: &Limits) -> Result<(), Error> {
         if shape.positions { Ok(()) } else { Err(Error::limit("positions in an element", 1, 0)) }
     }
@@ -41,7 +43,7 @@ impl Family for Iota {
     }
 }
 
-impl Twin for Iota {
+impl CpuReference for Iota {
     /// On the CPU elements are made with their positions, from wherever these begin.
-    fn perform<T: Item>(&self, _: &mut [T], _: &mut Extras, _: T) {}
+    fn perform<T: Item>(&self, _: &mut [T], _: &mut AuxContents, _: T) {}
 }

@@ -15,14 +15,14 @@ pub enum Keys {
     /// Keys, in arrays of our own.
     Own,
     /// Elements of a caller, in arrays that begin where their bindings do.
-    Elements(View),
+    Elements(KeyTransform),
     /// Elements of a caller, in slices that begin anywhere. Arguments lie on the device.
-    Slices(View),
+    Slices(KeyTransform),
 }
 
 /// How a caller's elements are ordered. NaN come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct View {
+pub struct KeyTransform {
     /// One of the types of four and eight bytes.
     pub element: ElementType,
     /// Largest first.
@@ -33,7 +33,7 @@ pub struct View {
     pub bits: u32,
 }
 
-impl View {
+impl KeyTransform {
     /// Digits in the bits that count, two by two, so that elements come back to where they were.
     #[must_use]
     pub fn digits(self) -> u32 {
@@ -52,10 +52,10 @@ impl View {
 
 impl Keys {
     /// How elements are seen, if these are.
-    pub(super) fn view(self) -> Option<View> {
+    pub(super) fn transform(self) -> Option<KeyTransform> {
         match self {
             Self::Own => None,
-            Self::Elements(view) | Self::Slices(view) => Some(view),
+            Self::Elements(transform) | Self::Slices(transform) => Some(transform),
         }
     }
 
@@ -90,43 +90,43 @@ impl Keys {
         } else {
             include_str!("../../shaders/arguments_immediate.wgsl").to_owned()
         };
-        let Some(view) = self.view() else {
+        let Some(transform) = self.transform() else {
             text += include_str!("../../shaders/callers/keys.wgsl");
             return text;
         };
-        let (width, form) = view.element.layout();
+        let (width, form) = transform.element.layout();
         let low_bits = |bits: u32| if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
         for (name, value) in [
-            ("DESCENDING", view.descending.into()),
-            ("KEY_BEGIN", view.begin),
-            ("KEY_BITS", view.bits),
-            ("LOW_BITS", low_bits(view.bits)),
-            ("HIGH_BITS", low_bits(view.bits.saturating_sub(32))),
+            ("DESCENDING", transform.descending.into()),
+            ("KEY_BEGIN", transform.begin),
+            ("KEY_BITS", transform.bits),
+            ("LOW_BITS", low_bits(transform.bits)),
+            ("HIGH_BITS", low_bits(transform.bits.saturating_sub(32))),
         ] {
             let _ = writeln!(text, "const {name}: u32 = {value}u;");
         }
         // A key, as WGSL has it.
-        let constant = |low: u32, high: u32| match view.words() {
+        let constant = |low: u32, high: u32| match transform.words() {
             KeyWords::One => format!("{low}u"),
             KeyWords::Two => format!("vec2({low}u, {high}u)"),
         };
-        let counting = constant(low_bits(view.bits), low_bits(view.bits.saturating_sub(32)));
+        let counting = constant(low_bits(transform.bits), low_bits(transform.bits.saturating_sub(32)));
         let _ = writeln!(text, "const COUNTING: Key = {counting};");
         let map = match form {
-            Form::Float { .. } => match view.words() {
+            Form::Float { .. } => match transform.words() {
                 KeyWords::One => include_str!("../../shaders/callers/floats_1.wgsl"),
                 KeyWords::Two => include_str!("../../shaders/callers/floats_2.wgsl"),
             },
             Form::Unsigned | Form::Signed => {
                 let sign = if matches!(form, Form::Signed) { 1_u64 << (width - 1) } else { 0 };
-                let flipped = if view.descending { !sign } else { sign };
+                let flipped = if transform.descending { !sign } else { sign };
                 let flipped = constant(flipped as u32, (flipped >> 32) as u32);
                 let _ = writeln!(text, "const FLIPPED: Key = {flipped};");
                 include_str!("../../shaders/callers/integers.wgsl")
             }
         };
         text += map;
-        text += match view.words() {
+        text += match transform.words() {
             KeyWords::One => include_str!("../../shaders/callers/rotated_1.wgsl"),
             KeyWords::Two => include_str!("../../shaders/callers/rotated_2.wgsl"),
         };

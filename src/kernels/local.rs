@@ -7,8 +7,8 @@
 //! ```
 
 use super::{
-    Access, Arguments, Extras, Family, Held, Kernel, Keys, Launch, Module, Shape, Tiles, Twin, keep_to,
-    within,
+    Access, Arguments, AuxContents, CpuReference, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape,
+    Tiles, keep_to, within,
 };
 use crate::cpu::{Item, step};
 use crate::device::Limits;
@@ -40,7 +40,7 @@ impl Local {
     }
 }
 
-impl Family for Local {
+impl KernelSpec for Local {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         let tile_log2 = self.tile_log2();
         within("(as a power of two) elements in a tile", tile_log2, 1..=31)?;
@@ -97,8 +97,8 @@ impl Family for Local {
     }
 }
 
-impl Twin for Local {
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut Extras, _: T) {
+impl CpuReference for Local {
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
         step::perform_in_tiles(&self.steps(), 1 << self.tile_log2(), elements);
     }
 }

@@ -10,7 +10,10 @@
 //! elements (merge path; S. Odeh et al., "Merge Path: Parallel Merging Made Simple", 2012). In the whole runs all
 //! invocations look for both ends of the tile together, so that five looks take the place of thirty.
 
-use super::{Access, Arguments, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to, within};
+use super::{
+    Access, Arguments, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape, keep_to,
+    within,
+};
 use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
@@ -61,7 +64,7 @@ pub struct Merge {
     pub stays: bool,
 }
 
-impl Family for Merge {
+impl KernelSpec for Merge {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         let bytes = u64::from(self.tile.size()) * shape.bytes() + MergeTile::OWN_BYTES;
         keep_to([
@@ -110,8 +113,8 @@ impl Family for Merge {
     }
 }
 
-impl Twin for Merge {
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut Extras, _: T) {
+impl CpuReference for Merge {
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
         // It keeps the order of equal elements, and so merges runs.
         elements.sort();
     }

@@ -5,7 +5,7 @@
 //! check       what it cannot be                  Dispatch::new
 //! launch      workgroups, bytes moved            Dispatch::new
 //! access      what it reads and writes           the one constructor of plans
-//! extras      buffers beside keys, positions     plans, pipelines
+//! auxiliary buffers      buffers beside keys, positions     plans, pipelines
 //! steps       the network steps it performs      tests, traces
 //! tiles       what a workgroup has to itself     traces
 //! perform     its CPU twin                       the interpreter
@@ -47,11 +47,11 @@ pub(crate) use last_swap::LAST_SWAP;
 pub use batch::{Batch, Group};
 pub use fused::{Fused, FusedTile, FusedWork, Layout};
 pub use iota::Iota;
-pub use keys::{Keys, View};
+pub use keys::{KeyTransform, Keys};
 pub use local::Local;
 pub use merge::{Merge, MergeTile};
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
-pub use radix::{DIGIT_BITS, Matching, Radix, RadixTile, RadixWork, Silence};
+pub use radix::{DIGIT_BITS, Matching, Radix, RadixTile, RadixWork, StalledTile};
 #[cfg(feature = "gpu")]
 pub(crate) use segments::most_segments;
 pub use segments::{FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES};
@@ -70,7 +70,7 @@ use crate::network::Step;
 
 /// A buffer that a kernel binds beside keys and positions. In WGSL it is a global variable of this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Extra {
+pub struct AuxBuffer {
     /// The name by which kernels and plans know it.
     pub name: &'static str,
     /// Its type in WGSL.
@@ -82,7 +82,7 @@ pub struct Extra {
 }
 
 /// What a kernel is for the rest of the crate. See the table in the module's documentation.
-trait Family {
+trait KernelSpec {
     /// # Errors
     ///
     /// A value that no kernel has; a limit that the kernel exceeds.
@@ -104,12 +104,12 @@ trait Family {
     }
 
     /// The buffers that it binds beside keys and positions.
-    fn extras(&self) -> &'static [Extra] {
+    fn aux_buffers(&self) -> &'static [AuxBuffer] {
         &[]
     }
 
     /// Words that it needs of each of those, on `count` elements.
-    fn extra_words(&self, _extra: &Extra, _count: u32) -> u64 {
+    fn aux_words(&self, _extra: &AuxBuffer, _count: u32) -> u64 {
         1
     }
 
@@ -140,25 +140,25 @@ trait Family {
     fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments;
 }
 
-/// What the extra buffers hold, by name.
-pub type Extras = BTreeMap<&'static str, Vec<u32>>;
+/// What the auxiliary buffers hold, by name.
+pub type AuxContents = BTreeMap<&'static str, Vec<u32>>;
 
-/// What a CPU does to the same elements, and to the extra buffers as far as anything depends on them. `last` stands for
+/// What a CPU does to the same elements, and to the auxiliary buffers as far as anything depends on them. `last` stands for
 /// elements that sort last where there are none.
-trait Twin {
-    fn perform<T: Item>(&self, elements: &mut [T], extras: &mut Extras, last: T);
+trait CpuReference {
+    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, last: T);
 }
 
 /// Lists the kernels, and has each asked by what it is.
 macro_rules! kernels {
-    ($($(#[$doc:meta])* $name:ident($family:ty) = $file:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident($spec:ty) = $file:literal,)*) => {
         /// What one dispatch does to the elements, and how. The file of that name in `shaders/` is its WGSL.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Kernel { $($(#[$doc])* $name($family),)* }
+        pub enum Kernel { $($(#[$doc])* $name($spec),)* }
 
         impl Kernel {
-            fn family(&self) -> &dyn Family {
-                match self { $(Self::$name(family) => family,)* }
+            fn spec(&self) -> &dyn KernelSpec {
+                match self { $(Self::$name(spec) => spec,)* }
             }
 
             /// Its name, which is that of its file.
@@ -167,20 +167,20 @@ macro_rules! kernels {
                 match self { $(Self::$name(_) => $file,)* }
             }
 
-            /// Does to `elements` and `extras` what the kernel does to those of a dispatch. `last` sorts after all
+            /// Does to `elements` and `aux_buffers` what the kernel does to those of a dispatch. `last` sorts after all
             /// elements, or equals the last; it stands where there is none.
             ///
             /// # Panics
             ///
             /// When there can be no dispatch of the kernel on that number of elements.
-            pub fn perform<T: Item>(&self, elements: &mut [T], extras: &mut Extras, last: T) {
-                match self { $(Self::$name(family) => family.perform(elements, extras, last),)* }
+            pub fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, last: T) {
+                match self { $(Self::$name(spec) => spec.perform(elements, aux_buffers, last),)* }
             }
         }
 
-        $(impl From<$family> for Kernel {
-            fn from(family: $family) -> Self {
-                Self::$name(family)
+        $(impl From<$spec> for Kernel {
+            fn from(spec: $spec) -> Self {
+                Self::$name(spec)
             }
         })*
     };
@@ -214,7 +214,7 @@ impl Kernel {
     ///
     /// Subgroups that its text is not for.
     fn check_subgroups(&self, limits: &Limits) -> Result<(), Error> {
-        let Some(own) = self.family().subgroups() else { return Ok(()) };
+        let Some(own) = self.spec().subgroups() else { return Ok(()) };
         let there = limits.subgroups.ok_or_else(|| Error::lacks("subgroups"))?;
         keep_to([
             ("lanes in the smallest subgroup", own.smallest.into(), there.smallest.into()),
@@ -226,19 +226,19 @@ impl Kernel {
     /// The network steps that it performs, in order.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
-        self.family().steps()
+        self.spec().steps()
     }
 
     /// The tiles that its workgroups have to themselves; `None` where each invocation has what it compares or counts.
     #[must_use]
     pub fn tiles(&self) -> Option<Tiles> {
-        self.family().tiles()
+        self.spec().tiles()
     }
 
     /// Bytes of workgroup memory in which elements of this shape or counts are.
     #[must_use]
     pub fn workgroup_bytes(&self, shape: Shape) -> u64 {
-        self.family().workgroup_bytes(shape)
+        self.spec().workgroup_bytes(shape)
     }
 }
 
@@ -387,11 +387,11 @@ impl Dispatch {
         limits: &Limits,
     ) -> Result<Self, Error> {
         let kernel = kernel.into();
-        kernel.family().check(shape, limits)?;
+        kernel.spec().check(shape, limits)?;
         kernel.check_subgroups(limits)?;
         keep_to([("elements in one sort", u64::from(first) + u64::from(count), u32::MAX.into())])?;
-        let access = kernel.family().access(first, count)?;
-        let Launch { workgroup_size, workgroups, bytes_moved } = kernel.family().launch(count, shape, limits);
+        let access = kernel.spec().access(first, count)?;
+        let Launch { workgroup_size, workgroups, bytes_moved } = kernel.spec().launch(count, shape, limits);
         Ok(Self {
             kernel,
             pipeline: PipelineKey::new(kernel, shape, workgroup_size, access.to_other),
@@ -412,8 +412,8 @@ impl Dispatch {
     }
 
     /// The same on a caller's elements, by a kernel that can take them for keys.
-    pub(crate) fn seen_as(self, view: View) -> Self {
-        Self { pipeline: self.pipeline.seen_as(view), ..self }
+    pub(crate) fn transformed_by(self, transform: KeyTransform) -> Self {
+        Self { pipeline: self.pipeline.transformed_by(transform), ..self }
     }
 
     /// The same for fewer elements.
@@ -424,7 +424,7 @@ impl Dispatch {
     #[cfg(feature = "gpu")]
     pub(crate) fn for_fewer(&self, count: u32, shape: Shape, limits: &Limits) -> Result<Self, Error> {
         keep_to([("elements of a dispatch", count.into(), self.count.into())])?;
-        let Launch { workgroups, .. } = self.kernel.family().launch(count, shape, limits);
+        let Launch { workgroups, .. } = self.kernel.spec().launch(count, shape, limits);
         Ok(Self { count, grid: Grid::new(workgroups, limits)?, ..*self })
     }
 
@@ -498,16 +498,16 @@ impl Dispatch {
     }
 
     /// The buffers that it binds beside keys and positions, with the words that it needs of each.
-    pub fn extras(&self) -> impl Iterator<Item = (Extra, u64)> {
-        let family = self.kernel.family();
-        family.extras().iter().map(move |extra| (*extra, family.extra_words(extra, self.count)))
+    pub fn aux_buffers(&self) -> impl Iterator<Item = (AuxBuffer, u64)> {
+        let spec = self.kernel.spec();
+        spec.aux_buffers().iter().map(move |aux| (*aux, spec.aux_words(aux, self.count)))
     }
 
     /// What differs from other dispatches of the same pipeline. `phase` is its number in a plan of phases, and
     /// 0 in others.
     #[must_use]
     pub fn arguments(&self, phase: u32) -> Arguments {
-        self.kernel.family().arguments(self.first, self.count, phase)
+        self.kernel.spec().arguments(self.first, self.count, phase)
     }
 }
 
@@ -572,14 +572,14 @@ mod tests {
                     chunk,
                     numbers: true,
                     drops_keys: false,
-                    beyond: None,
+                    longer_than: None,
                 })
             }),
         );
         let work = |work| {
             let (digit, digits, chunk) = (0, 8, 0);
             let (numbers, drops_keys) = (true, false);
-            Radix { tile: radix, work, digit, digits, chunk, numbers, drops_keys, beyond: Some(64) }
+            Radix { tile: radix, work, digit, digits, chunk, numbers, drops_keys, longer_than: Some(64) }
         };
         all.extend([RadixWork::Histogram, RadixWork::Sweep(None)].map(|of| Kernel::from(work(of))));
         let works = [SelectWork::Clear, SelectWork::Histogram, SelectWork::Choose, SelectWork::Count];
@@ -608,9 +608,9 @@ mod tests {
     #[test]
     fn arguments_in_wgsl_are_those_in_rust() {
         for kernel in all() {
-            let family = kernel.family();
-            let text = family.module(Shape::ALL[0], Keys::Own).text;
-            let own = family.arguments(0, 128, 7);
+            let spec = kernel.spec();
+            let text = spec.module(Shape::ALL[0], Keys::Own).text;
+            let own = spec.arguments(0, 128, 7);
             assert_eq!(names(&text), own.names[..own.count], "{kernel:?}");
             assert_eq!(own.bytes().len(), 4 * own.count, "{kernel:?}");
             assert!(text.matches("struct Arguments").count() == 1, "{kernel:?}");
@@ -628,14 +628,14 @@ mod tests {
             let (text, entry_point) = key.module();
             let (_, parameters) = text.split_once(&format!("fn {entry_point}(")).unwrap();
             assert!(parameters.trim_start().starts_with("place: Place,"), "{kernel:?}");
-            let extras = key.bindings().extras;
-            for (number, extra) in (ELEMENT_BINDINGS..).zip(extras) {
-                let access = if extra.read_only { "read" } else { "read_write" };
-                let declared = format!("@binding({number}) var<storage, {access}> {}:", extra.name);
+            let aux_buffers = key.bindings().aux_buffers;
+            for (number, aux) in (ELEMENT_BINDINGS..).zip(aux_buffers) {
+                let access = if aux.read_only { "read" } else { "read_write" };
+                let declared = format!("@binding({number}) var<storage, {access}> {}:", aux.name);
                 assert!(text.contains(&declared), "{kernel:?}");
             }
-            assert_eq!(text.contains("last_swap"), extras == [last_swap::LAST_SWAP], "{kernel:?}");
-            assert_eq!(dispatch.extras().count(), extras.len());
+            assert_eq!(text.contains("last_swap"), aux_buffers == [last_swap::LAST_SWAP], "{kernel:?}");
+            assert_eq!(dispatch.aux_buffers().count(), aux_buffers.len());
         }
     }
 

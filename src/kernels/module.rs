@@ -8,7 +8,7 @@
 //! common.wgsl    arguments; the numbers of invocations
 //! key_*.wgsl     one file of two that say what a key is
 //! element_*.wgsl one file of two that say what an element is, with its bindings 0 to 3
-//! extras         the kernel's other buffers, bindings from 4 on in the order in which it lists them
+//! auxiliary buffers         the kernel's other buffers, bindings from 4 on in the order in which it lists them
 //! the kernel     loops that must be unrolled written out
 //! ```
 //!
@@ -23,12 +23,12 @@
 use std::fmt::Write;
 
 use super::unroll::unroll;
-use super::{Extra, Kernel, Keys, Module, Shape, View};
+use super::{AuxBuffer, Kernel, KeyTransform, Keys, Module, Shape};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::key::KeyWords;
 
-/// The bindings of keys, positions, and of both in the other array; those of extra buffers follow.
+/// The bindings of keys, positions, and of both in the other array; those of auxiliary buffers follow.
 pub const ELEMENT_BINDINGS: u32 = 4;
 
 /// The buffers that a kernel binds beside the keys of the array that it works on.
@@ -39,7 +39,7 @@ pub struct Bindings {
     /// The other array.
     pub other: bool,
     /// Buffers of the kernel's own.
-    pub extras: &'static [Extra],
+    pub aux_buffers: &'static [AuxBuffer],
 }
 
 /// What distinguishes one pipeline from another: dispatches alike in this share one.
@@ -54,18 +54,18 @@ pub struct PipelineKey {
 
 impl PipelineKey {
     pub(super) fn new(kernel: Kernel, shape: Shape, workgroup_size: u32, other: bool) -> Self {
-        Self { kernel: kernel.family().without_arguments(), shape, workgroup_size, other, keys: Keys::Own }
+        Self { kernel: kernel.spec().without_arguments(), shape, workgroup_size, other, keys: Keys::Own }
     }
 
     /// The same on a caller's elements.
-    pub(super) fn seen_as(self, view: View) -> Self {
-        Self { keys: Keys::Elements(view), ..self }
+    pub(super) fn transformed_by(self, transform: KeyTransform) -> Self {
+        Self { keys: Keys::Elements(transform), ..self }
     }
 
     /// The same for elements in slices that begin anywhere.
     #[must_use]
     pub fn of_slices(self) -> Self {
-        Self { keys: self.keys.view().map_or(Keys::Own, Keys::Slices), ..self }
+        Self { keys: self.keys.transform().map_or(Keys::Own, Keys::Slices), ..self }
     }
 
     /// Whether its arguments lie on the device, in a group of their own.
@@ -90,15 +90,15 @@ impl PipelineKey {
     /// The buffers that are bound.
     #[must_use]
     pub fn bindings(&self) -> Bindings {
-        let extras = self.kernel.family().extras();
-        Bindings { positions: self.shape.positions, other: self.other, extras }
+        let aux_buffers = self.kernel.spec().aux_buffers();
+        Bindings { positions: self.shape.positions, other: self.other, aux_buffers }
     }
 
     /// The whole text of the module, and the function in it that is run.
     #[must_use]
     pub fn module(&self) -> (String, &'static str) {
         let Module { entry_point, mut constants, text: kernel } =
-            self.kernel.family().module(self.shape, self.keys);
+            self.kernel.spec().module(self.shape, self.keys);
         constants.insert(0, ("WORKGROUP_SIZE", self.workgroup_size));
         let key = match self.shape.key {
             KeyWords::One => include_str!("../../shaders/key_1.wgsl"),
@@ -113,9 +113,9 @@ impl PipelineKey {
         for (name, value) in &constants {
             let _ = writeln!(text, "const {name}: u32 = {value}u;");
         }
-        for (binding, extra) in (ELEMENT_BINDINGS..).zip(self.bindings().extras) {
-            let Extra { name, wgsl_type, .. } = extra;
-            let access = if extra.read_only { "read" } else { "read_write" };
+        for (binding, aux) in (ELEMENT_BINDINGS..).zip(self.bindings().aux_buffers) {
+            let AuxBuffer { name, wgsl_type, .. } = aux;
+            let access = if aux.read_only { "read" } else { "read_write" };
             let _ =
                 writeln!(text, "@group(0) @binding({binding}) var<storage, {access}> {name}: {wgsl_type};");
         }

@@ -17,8 +17,8 @@
 
 use super::segments::{self, SEGMENT_TILES};
 use super::{
-    Access, Arguments, Extra, Extras, Family, Held, Kernel, Keys, Launch, Module, Shape, Tiles, Twin, View,
-    keep_to,
+    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Held, Kernel, KernelSpec, KeyTransform, Keys,
+    Launch, Module, Shape, Tiles, keep_to,
 };
 use crate::cpu::Item;
 use crate::device::{Limits, Subgroups};
@@ -36,7 +36,7 @@ pub struct RadixTile {
     invocations: u32,
     items: u32,
     subgroups: Subgroups,
-    in_order: bool,
+    fifo_dispatch: bool,
     matching: Matching,
 }
 
@@ -80,7 +80,13 @@ impl RadixTile {
         ])?;
         // Two sums of each lie where the offsets of digits go.
         keep_to([("subgroups in a workgroup", (invocations / smallest).into(), (RADIX / 2).into())])?;
-        Ok(Self { invocations, items, subgroups, in_order: limits.in_order, matching: Matching::Ballots })
+        Ok(Self {
+            invocations,
+            items,
+            subgroups,
+            fifo_dispatch: limits.fifo_dispatch,
+            matching: Matching::Ballots,
+        })
     }
 
     /// A tile for devices without subgroups.
@@ -90,7 +96,7 @@ impl RadixTile {
     /// Invocations that are no power of two, too few, or too many; a number of elements that no kernel has.
     pub fn without_subgroups(invocations: u32, items: u32) -> Result<Self, Error> {
         let subgroups = Subgroups { smallest: GROUP, largest: GROUP, barrier: true };
-        let limits = Limits { subgroups: Some(subgroups), in_order: false, ..Limits::WEBGPU };
+        let limits = Limits { subgroups: Some(subgroups), fifo_dispatch: false, ..Limits::WEBGPU };
         // Two sums of each invocation lie where the offsets of digits go.
         keep_to([("invocations in a workgroup", invocations.into(), (RADIX / 2).into())])?;
         Ok(Self { matching: Matching::Groups, ..Self::new(invocations, items, &limits)? })
@@ -164,7 +170,7 @@ pub enum RadixWork {
     /// Counts all digits, and finds out which bits vary.
     Histogram,
     /// Distributes by a digit, told by earlier tiles where to. For tests one of them may not speak as it should.
-    Sweep(Option<Silence>),
+    Sweep(Option<StalledTile>),
     /// Counts a digit. Before the first pass this finds out which bits vary, too.
     Count {
         /// Whether it is before the first pass.
@@ -178,7 +184,7 @@ pub enum RadixWork {
 
 /// A tile that does not tell its counts, for tests of what others do then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Silence {
+pub struct StalledTile {
     /// Which.
     pub tile: u32,
     /// Whether it tells at last, when it is done.
@@ -203,37 +209,37 @@ pub struct Radix {
     /// Whether the last pass leaves keys where they are, and writes positions alone.
     pub drops_keys: bool,
     /// Whether not all elements are sorted together, but those of each segment that is longer than this.
-    pub beyond: Option<u32>,
+    pub longer_than: Option<u32>,
 }
 
 /// How often each value of each digit is in all keys.
-const HISTOGRAMS: Extra =
-    Extra { name: "histograms", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+const HISTOGRAMS: AuxBuffer =
+    AuxBuffer { name: "histograms", wgsl_type: "array<u32>", read_only: true, zeroed: false };
 /// For each word of a key the bits that are set in some key, and those that are not set in some.
-const VARYING: Extra =
-    Extra { name: "varying_bits", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+const VARYING: AuxBuffer =
+    AuxBuffer { name: "varying_bits", wgsl_type: "array<u32>", read_only: true, zeroed: false };
 /// What tiles tell each other, for the pass that runs and for the next.
-const STATUS: Extra =
-    Extra { name: "status", wgsl_type: "array<atomic<u32>>", read_only: false, zeroed: false };
+const STATUS: AuxBuffer =
+    AuxBuffer { name: "status", wgsl_type: "array<atomic<u32>>", read_only: false, zeroed: false };
 /// How often each value of the digit is in the chunk before each tile.
-const TILE_SUMS: Extra =
-    Extra { name: "tile_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+const TILE_SUMS: AuxBuffer =
+    AuxBuffer { name: "tile_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
 /// By values of the digit: how often it is in each chunk; then, in the chunks before.
-const CHUNK_SUMS: Extra =
-    Extra { name: "chunk_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+const CHUNK_SUMS: AuxBuffer =
+    AuxBuffer { name: "chunk_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
 
 /// As one that is written.
-const fn written(extra: Extra) -> Extra {
-    Extra { read_only: false, ..extra }
+const fn written(aux: AuxBuffer) -> AuxBuffer {
+    AuxBuffer { read_only: false, ..aux }
 }
 
 /// As one that many add to.
-const fn added_to(extra: Extra) -> Extra {
-    Extra { wgsl_type: "array<atomic<u32>>", read_only: false, ..extra }
+const fn added_to(aux: AuxBuffer) -> AuxBuffer {
+    AuxBuffer { wgsl_type: "array<atomic<u32>>", read_only: false, ..aux }
 }
 
-const fn read(extra: Extra) -> Extra {
-    Extra { read_only: true, ..extra }
+const fn read(aux: AuxBuffer) -> AuxBuffer {
+    AuxBuffer { read_only: true, ..aux }
 }
 
 /// Words of [`VARYING`]: of keys of one word the last two stay zero.
@@ -262,7 +268,7 @@ impl Radix {
 
     /// The most segments that there can be.
     fn segments(&self, count: u32) -> u32 {
-        self.beyond.map_or(0, |beyond| segments::most_segments(count, beyond))
+        self.longer_than.map_or(0, |longer_than| segments::most_segments(count, longer_than))
     }
 
     /// The most tiles that there can be: each segment may end within one.
@@ -276,19 +282,19 @@ impl Radix {
     }
 }
 
-impl Family for Radix {
+impl KernelSpec for Radix {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         keep_to([
             ("bytes of workgroup memory", self.tile.workgroup_bytes(), limits.workgroup_bytes),
             ("invocations in a workgroup", self.tile.invocations.into(), limits.invocations.into()),
-            ("workgroups in order", self.tile.in_order.into(), limits.in_order.into()),
+            ("workgroups in order", self.tile.fifo_dispatch.into(), limits.fifo_dispatch.into()),
             ("digits in a key", self.digits.into(), (shape.key_words() * 32 / DIGIT_BITS).into()),
             ("digits in a key, at the least", 1, self.digits.into()),
             ("tiles in a chunk, at the least", self.counts_chunks().into(), self.chunk.into()),
             ("digits before the last", self.digit.into(), self.digits.saturating_sub(1).into()),
             (
                 "segments in passes for whole arrays",
-                self.beyond.is_some().into(),
+                self.longer_than.is_some().into(),
                 self.takes_segments().into(),
             ),
         ])
@@ -312,7 +318,7 @@ impl Family for Radix {
             RadixWork::Histogram => {
                 let workgroup_size = limits.invocations.clamp(1, 256);
                 let blocks = n.div_ceil((workgroup_size * COUNTED_TOGETHER).into());
-                let blocks = if self.beyond.is_some() { tiles } else { blocks };
+                let blocks = if self.longer_than.is_some() { tiles } else { blocks };
                 Launch {
                     workgroup_size,
                     workgroups: blocks.min(MOST_COUNTING),
@@ -353,14 +359,16 @@ impl Family for Radix {
         (self.tile.matching != Matching::Groups).then_some(self.tile.subgroups)
     }
 
-    fn extras(&self) -> &'static [Extra] {
+    fn aux_buffers(&self) -> &'static [AuxBuffer] {
         match self.work {
             RadixWork::Clear => const { &[written(HISTOGRAMS), written(VARYING)] },
-            RadixWork::Histogram if self.beyond.is_some() => {
+            RadixWork::Histogram if self.longer_than.is_some() => {
                 const { &[added_to(HISTOGRAMS), added_to(VARYING), STATUS, SEGMENT_TILES] }
             }
             RadixWork::Histogram => const { &[added_to(HISTOGRAMS), added_to(VARYING), STATUS] },
-            RadixWork::Sweep(_) if self.beyond.is_some() => &[HISTOGRAMS, VARYING, STATUS, SEGMENT_TILES],
+            RadixWork::Sweep(_) if self.longer_than.is_some() => {
+                &[HISTOGRAMS, VARYING, STATUS, SEGMENT_TILES]
+            }
             RadixWork::Sweep(_) => &[HISTOGRAMS, VARYING, STATUS],
             RadixWork::Count { first: true } => const { &[added_to(VARYING), TILE_SUMS, CHUNK_SUMS] },
             RadixWork::Count { first: false } => &[VARYING, TILE_SUMS, CHUNK_SUMS],
@@ -369,9 +377,9 @@ impl Family for Radix {
         }
     }
 
-    fn extra_words(&self, extra: &Extra, count: u32) -> u64 {
+    fn aux_words(&self, aux: &AuxBuffer, count: u32) -> u64 {
         let row = u64::from(RADIX);
-        match extra.name {
+        match aux.name {
             name if name == HISTOGRAMS.name => row * u64::from(self.digits * self.segments(count).max(1)),
             name if name == VARYING.name => VARYING_WORDS,
             name if name == STATUS.name => {
@@ -419,7 +427,7 @@ impl Family for Radix {
         };
         let (entry_point, own) = match self.work {
             RadixWork::Clear => ("clear", wgsl!("clear")),
-            RadixWork::Histogram if self.beyond.is_some() => {
+            RadixWork::Histogram if self.longer_than.is_some() => {
                 ("histogram", vary() + &wgsl!("digits" "part" "part_segments" "histogram_segments"))
             }
             RadixWork::Histogram => ("histogram", vary() + &wgsl!("digits" "histogram")),
@@ -430,7 +438,7 @@ impl Family for Radix {
             RadixWork::Scatter => ("scatter", wgsl!("varying" "scatter" "counted") + &sums()),
         };
         let mut text = wgsl!("pass") + &own;
-        text += &if keys.view().is_some() { wgsl!("elements") } else { wgsl!("keys") };
+        text += &if keys.transform().is_some() { wgsl!("elements") } else { wgsl!("keys") };
         text += keys.access();
         if entry_point == "scatter" {
             text += &match self.tile.matching {
@@ -446,13 +454,13 @@ impl Family for Radix {
             };
             text += if shape.positions { keys.access_positions() } else { "" };
             text += &wgsl!("part");
-            text += &if self.beyond.is_some() { wgsl!("part_segments") } else { wgsl!("part_whole") };
+            text += &if self.longer_than.is_some() { wgsl!("part_segments") } else { wgsl!("part_whole") };
             text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
             text += &if shape.key_words() == 1 { wgsl!("word_1") } else { wgsl!("word_2") };
             text += &if shape.positions { wgsl!("position") } else { wgsl!("key") };
         }
-        let silence = match self.work {
-            RadixWork::Sweep(Some(Silence { tile, late })) => (tile, late.into()),
+        let stalled = match self.work {
+            RadixWork::Sweep(Some(StalledTile { tile, late })) => (tile, late.into()),
             // There is no such tile.
             _ => (u32::MAX, 0),
         };
@@ -466,7 +474,7 @@ impl Family for Radix {
             ("COPIED_TOGETHER", COPIED_TOGETHER),
             (
                 "COUNTED_INSTEAD",
-                1 << self.tile.size().trailing_zeros().min(if self.tile.in_order { 2 } else { 5 }),
+                1 << self.tile.size().trailing_zeros().min(if self.tile.fifo_dispatch { 2 } else { 5 }),
             ),
             ("ITEMS", self.tile.items),
             ("TILE", self.tile.size()),
@@ -482,12 +490,12 @@ impl Family for Radix {
             ("SUBGROUPS", self.tile.most_subgroups()),
             // 0 where it is not the same for all.
             ("SUBGROUP_SIZE", if smallest == largest { smallest } else { 0 }),
-            ("TAKES_NUMBERS", u32::from(!self.tile.in_order)),
-            ("PATIENCE", if self.tile.in_order { 64 } else { 16 }),
+            ("TAKES_NUMBERS", u32::from(!self.tile.fifo_dispatch)),
+            ("PATIENCE", if self.tile.fifo_dispatch { 64 } else { 16 }),
             ("ROWS", ROWS),
-            ("MAPS_KEYS", keys.view().is_some_and(View::maps).into()),
-            ("SILENT_TILE", silence.0),
-            ("TELLS_LATE", silence.1),
+            ("MAPS_KEYS", keys.transform().is_some_and(KeyTransform::maps).into()),
+            ("SILENT_TILE", stalled.0),
+            ("TELLS_LATE", stalled.1),
         ];
         Module { entry_point, constants, text }
     }
@@ -507,30 +515,30 @@ impl Family for Radix {
     }
 }
 
-impl Twin for Radix {
-    fn perform<T: Item>(&self, elements: &mut [T], extras: &mut Extras, last: T) {
+impl CpuReference for Radix {
+    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, last: T) {
         match self.work {
             // What they find out is what the device needs, not what a stable sort here does.
-            RadixWork::Histogram if self.beyond.is_some() => {}
-            RadixWork::Sweep(_) if self.beyond.is_some() => {
-                for range in segments::ranges(extras, elements.len()) {
-                    if self.beyond < Some(range.len() as u32) {
+            RadixWork::Histogram if self.longer_than.is_some() => {}
+            RadixWork::Sweep(_) if self.longer_than.is_some() => {
+                for range in segments::ranges(aux_buffers, elements.len()) {
+                    if self.longer_than < Some(range.len() as u32) {
                         elements[range].sort_by_key(|&element| digit_of(element, self.digit));
                     }
                 }
             }
             RadixWork::Clear => {
-                extras.insert(HISTOGRAMS.name, vec![0; (self.digits * RADIX) as usize]);
-                extras.insert(VARYING.name, vec![0; VARYING_WORDS as usize]);
+                aux_buffers.insert(HISTOGRAMS.name, vec![0; (self.digits * RADIX) as usize]);
+                aux_buffers.insert(VARYING.name, vec![0; VARYING_WORDS as usize]);
             }
             RadixWork::Histogram => {
-                let histograms = extras.entry(HISTOGRAMS.name).or_default();
+                let histograms = aux_buffers.entry(HISTOGRAMS.name).or_default();
                 for digit in 0..self.digits {
                     for element in &*elements {
                         histograms[digit as usize * RADIX as usize + digit_of(*element, digit)] += 1;
                     }
                 }
-                self.note_varying(elements, extras);
+                self.note_varying(elements, aux_buffers);
             }
             RadixWork::Count { first } => {
                 let size = self.tile.size() as usize;
@@ -548,10 +556,10 @@ impl Twin for Radix {
                         .enumerate()
                         .for_each(|(value, count)| chunk_sums[value * chunks + chunk] = *count);
                 }
-                extras.insert(TILE_SUMS.name, tile_sums);
-                extras.insert(CHUNK_SUMS.name, chunk_sums);
+                aux_buffers.insert(TILE_SUMS.name, tile_sums);
+                aux_buffers.insert(CHUNK_SUMS.name, chunk_sums);
                 if first {
-                    self.note_varying(elements, extras);
+                    self.note_varying(elements, aux_buffers);
                 }
             }
             RadixWork::Scan => {
@@ -559,15 +567,17 @@ impl Twin for Radix {
                 let chunks = self.chunks(elements.len() as u32) as usize;
                 for value in 0..RADIX as usize {
                     let mut sum = 0;
-                    for count in &mut extras.entry(CHUNK_SUMS.name).or_default()[value * chunks..][..chunks] {
+                    for count in
+                        &mut aux_buffers.entry(CHUNK_SUMS.name).or_default()[value * chunks..][..chunks]
+                    {
                         sum += std::mem::replace(count, sum);
                     }
-                    extras.entry(HISTOGRAMS.name).or_default()[histogram + value] = sum;
+                    aux_buffers.entry(HISTOGRAMS.name).or_default()[histogram + value] = sum;
                 }
             }
             RadixWork::Sweep(_) => {
                 let mut earlier = [0; RADIX as usize];
-                self.scatter(elements, extras, last, |_, counts| {
+                self.scatter(elements, aux_buffers, last, |_, counts| {
                     let before = earlier;
                     earlier.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
                     before
@@ -576,8 +586,8 @@ impl Twin for Radix {
             RadixWork::Scatter => {
                 let chunks = self.chunks(elements.len() as u32) as usize;
                 let (tile_sums, chunk_sums) =
-                    (extras[TILE_SUMS.name].clone(), extras[CHUNK_SUMS.name].clone());
-                self.scatter(elements, extras, last, |tile, _| {
+                    (aux_buffers[TILE_SUMS.name].clone(), aux_buffers[CHUNK_SUMS.name].clone());
+                self.scatter(elements, aux_buffers, last, |tile, _| {
                     std::array::from_fn(|value| {
                         let in_chunks = chunk_sums[value * chunks + tile / self.chunk as usize];
                         in_chunks + tile_sums[tile * RADIX as usize + value]
@@ -593,8 +603,8 @@ fn digit_of<T: Item>(element: T, digit: u32) -> usize {
 }
 
 impl Radix {
-    fn note_varying<T: Item>(&self, elements: &[T], extras: &mut Extras) {
-        let varying = extras.entry(VARYING.name).or_default();
+    fn note_varying<T: Item>(&self, elements: &[T], aux_buffers: &mut AuxContents) {
+        let varying = aux_buffers.entry(VARYING.name).or_default();
         for element in elements {
             let key = element.key();
             varying[0] |= key as u32;
@@ -611,7 +621,7 @@ impl Radix {
     fn scatter<T: Item>(
         &self,
         elements: &mut [T],
-        extras: &Extras,
+        aux_buffers: &AuxContents,
         last: T,
         mut earlier: impl FnMut(usize, &[u32; RADIX as usize]) -> [u32; RADIX as usize],
     ) {
@@ -639,7 +649,7 @@ impl Radix {
             let mut counts = [0; RADIX as usize];
             counters.iter().for_each(|own| counts.iter_mut().zip(own).for_each(|(sum, own)| *sum += own));
             let earlier = earlier(tile, &counts);
-            let totals = &extras[HISTOGRAMS.name][self.digit as usize * RADIX as usize..];
+            let totals = &aux_buffers[HISTOGRAMS.name][self.digit as usize * RADIX as usize..];
             let (mut in_tile, mut in_all) = (0, 0);
             let mut offsets = [0_u32; RADIX as usize];
             for value in 0..RADIX as usize {

@@ -13,7 +13,10 @@
 #[cfg(feature = "gpu")]
 use std::fmt::Write;
 
-use super::{Access, Arguments, Extra, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to};
+use super::{
+    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape,
+    keep_to,
+};
 use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
@@ -72,14 +75,15 @@ pub struct Select {
 }
 
 /// How often each value of a digit is in the keys that agree with the last selected one.
-const DIGIT_COUNTS: Extra =
-    Extra { name: "digit_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+const DIGIT_COUNTS: AuxBuffer =
+    AuxBuffer { name: "digit_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
 /// The last selected key, as far as it is known; how many of those that agree with it are selected; whether it is known
 /// whole.
-const CHOSEN: Extra = Extra { name: "chosen", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+const CHOSEN: AuxBuffer =
+    AuxBuffer { name: "chosen", wgsl_type: "array<u32>", read_only: true, zeroed: false };
 /// How many of each chunk are less than the last selected key, and how many equal it.
-const CHUNK_COUNTS: Extra =
-    Extra { name: "chunk_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+const CHUNK_COUNTS: AuxBuffer =
+    AuxBuffer { name: "chunk_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
 
 /// The words of [`CHOSEN`] after those of a key.
 const WANTED: usize = 2;
@@ -97,7 +101,7 @@ impl Select {
         Self::digits(32 * shape.key_words())
     }
 
-    /// Bytes of each extra buffer in which there is room for any selection.
+    /// Bytes of each auxiliary buffer in which there is room for any selection.
     #[cfg(feature = "gpu")]
     pub(crate) const ROOM: [(&'static str, u64); 3] = [
         (DIGIT_COUNTS.name, 4 * RADIX as u64),
@@ -137,7 +141,7 @@ impl Select {
     }
 }
 
-impl Family for Select {
+impl KernelSpec for Select {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         keep_to([
             // A mask has a bit for each element, and is of an invocation.
@@ -188,10 +192,10 @@ impl Family for Select {
         })
     }
 
-    fn extras(&self) -> &'static [Extra] {
-        const ADDED: Extra = Extra { wgsl_type: "array<atomic<u32>>", ..DIGIT_COUNTS };
-        const WRITTEN: Extra = Extra { read_only: false, ..CHOSEN };
-        const READ: Extra = Extra { read_only: true, ..CHUNK_COUNTS };
+    fn aux_buffers(&self) -> &'static [AuxBuffer] {
+        const ADDED: AuxBuffer = AuxBuffer { wgsl_type: "array<atomic<u32>>", ..DIGIT_COUNTS };
+        const WRITTEN: AuxBuffer = AuxBuffer { read_only: false, ..CHOSEN };
+        const READ: AuxBuffer = AuxBuffer { read_only: true, ..CHUNK_COUNTS };
         match self.work {
             SelectWork::Clear | SelectWork::Choose => const { &[DIGIT_COUNTS, WRITTEN] },
             SelectWork::Histogram => const { &[ADDED, CHOSEN] },
@@ -201,8 +205,8 @@ impl Family for Select {
         }
     }
 
-    fn extra_words(&self, extra: &Extra, count: u32) -> u64 {
-        match extra.name {
+    fn aux_words(&self, aux: &AuxBuffer, count: u32) -> u64 {
+        match aux.name {
             name if name == DIGIT_COUNTS.name => RADIX.into(),
             name if name == CHOSEN.name => 4,
             _ => 2 * u64::from(Self::chunks(count).1),
@@ -258,29 +262,31 @@ impl Family for Select {
     }
 }
 
-impl Twin for Select {
-    fn perform<T: Item>(&self, elements: &mut [T], extras: &mut Extras, _: T) {
+impl CpuReference for Select {
+    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, _: T) {
         let (word, shift, width) = self.place();
         let shift = 32 * word + shift;
         let known = |chosen: &[u32]| u64::from(chosen[0]) | u64::from(chosen[1]) << 32;
         match self.work {
             SelectWork::Clear => {
-                extras.insert(DIGIT_COUNTS.name, vec![0; RADIX as usize]);
-                extras.insert(CHOSEN.name, vec![0, 0, self.k, 0]);
+                aux_buffers.insert(DIGIT_COUNTS.name, vec![0; RADIX as usize]);
+                aux_buffers.insert(CHOSEN.name, vec![0, 0, self.k, 0]);
             }
-            SelectWork::Histogram if extras[CHOSEN.name][IS_WHOLE] == 0 => {
-                let last = known(&extras[CHOSEN.name]);
-                let counts = extras.entry(DIGIT_COUNTS.name).or_default();
+            SelectWork::Histogram if aux_buffers[CHOSEN.name][IS_WHOLE] == 0 => {
+                let last = known(&aux_buffers[CHOSEN.name]);
+                let counts = aux_buffers.entry(DIGIT_COUNTS.name).or_default();
                 for key in elements.iter().map(|element| element.key()) {
                     if ((key ^ last) >> shift) >> width == 0 {
                         counts[(key >> shift) as usize & ((1 << width) - 1)] += 1;
                     }
                 }
             }
-            SelectWork::Choose if extras[CHOSEN.name][IS_WHOLE] == 0 => {
-                let counts =
-                    std::mem::replace(extras.entry(DIGIT_COUNTS.name).or_default(), vec![0; RADIX as usize]);
-                let chosen = extras.entry(CHOSEN.name).or_default();
+            SelectWork::Choose if aux_buffers[CHOSEN.name][IS_WHOLE] == 0 => {
+                let counts = std::mem::replace(
+                    aux_buffers.entry(DIGIT_COUNTS.name).or_default(),
+                    vec![0; RADIX as usize],
+                );
+                let chosen = aux_buffers.entry(CHOSEN.name).or_default();
                 let mut left = chosen[WANTED];
                 let is_last = |count: &u32| {
                     let is_last = left <= *count;
@@ -297,7 +303,7 @@ impl Twin for Select {
             }
             SelectWork::Histogram | SelectWork::Choose | SelectWork::Return => {}
             SelectWork::Count => {
-                let last = known(&extras[CHOSEN.name]);
+                let last = known(&aux_buffers[CHOSEN.name]);
                 let (chunk, _) = Self::chunks(elements.len() as u32);
                 let of_chunk = |elements: &[T]| {
                     let count = |is: fn(&u64, &u64) -> bool| {
@@ -306,11 +312,11 @@ impl Twin for Select {
                     [count(u64::lt), count(u64::eq)]
                 };
                 let counts = elements.chunks(chunk as usize).flat_map(of_chunk).collect();
-                extras.insert(CHUNK_COUNTS.name, counts);
+                aux_buffers.insert(CHUNK_COUNTS.name, counts);
             }
             SelectWork::Keep => {
-                let last = known(&extras[CHOSEN.name]);
-                let mut left = extras[CHOSEN.name][WANTED];
+                let last = known(&aux_buffers[CHOSEN.name]);
+                let mut left = aux_buffers[CHOSEN.name][WANTED];
                 let mut kept = 0;
                 for at in 0..elements.len() {
                     let key = elements[at].key();

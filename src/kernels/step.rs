@@ -9,14 +9,15 @@
 
 use super::last_swap::{self, LAST_SWAP};
 use super::{
-    Access, Arguments, Extra, Extras, Family, Kernel, Keys, Launch, Module, Shape, Twin, keep_to, within,
+    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape,
+    keep_to, within,
 };
 use crate::cpu::{Item, step};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::network::Step;
 
-impl Family for Step {
+impl KernelSpec for Step {
     fn check(&self, _: Shape, _: &Limits) -> Result<(), Error> {
         const DISTANCE: &str = "(as a power of two) places between the elements of a pair";
         const BLOCK: &str = "(as a power of two) elements in a block";
@@ -46,7 +47,7 @@ impl Family for Step {
         Access::from_start(first, count)
     }
 
-    fn extras(&self) -> &'static [Extra] {
+    fn aux_buffers(&self) -> &'static [AuxBuffer] {
         if matches!(self, Self::Phase { .. }) { &[LAST_SWAP] } else { &[] }
     }
 
@@ -89,8 +90,8 @@ impl Family for Step {
     }
 }
 
-impl Twin for Step {
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut Extras, _: T) {
+impl CpuReference for Step {
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
         step::perform(&[*self], elements);
     }
 }

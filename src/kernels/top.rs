@@ -12,8 +12,8 @@
 //! below which there are less than k.
 
 use super::{
-    Access, Arguments, Extras, Family, Held, Kernel, Keys, Launch, Module, Shape, Tiles, Twin, keep_to,
-    within,
+    Access, Arguments, AuxContents, CpuReference, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape,
+    Tiles, keep_to, within,
 };
 use crate::cpu::{Item, step};
 use crate::device::Limits;
@@ -111,7 +111,7 @@ pub struct Top {
     pub k: u32,
 }
 
-impl Family for Top {
+impl KernelSpec for Top {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         let TopTuning { invocations_log2, groups_log2, slots_log2, .. } = self.tuning;
         keep_to([
@@ -181,9 +181,9 @@ impl Family for Top {
     }
 }
 
-impl Twin for Top {
+impl CpuReference for Top {
     /// Sorts every tile and puts its first `k` into a run, one run after another.
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut Extras, last: T) {
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, last: T) {
         let tile = 1 << self.tuning.tile_log2();
         step::perform_in_tiles(&self.steps(), tile, elements);
         let run = |tile: &[T]| {

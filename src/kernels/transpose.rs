@@ -9,8 +9,8 @@
 //! ```
 
 use super::{
-    Access, Arguments, Extras, Family, Held, Kernel, Keys, Launch, Module, Shape, Tiles, Twin, keep_to,
-    within,
+    Access, Arguments, AuxContents, CpuReference, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape,
+    Tiles, keep_to, within,
 };
 use crate::cpu::{Item, step};
 use crate::device::Limits;
@@ -51,7 +51,7 @@ pub enum Rows {
 /// Side of the squares that are transposed in workgroup memory: see `transpose.wgsl`.
 const SIDE: u32 = 16;
 
-impl Family for Rows {
+impl KernelSpec for Rows {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         let row_log2 = match *self {
             Self::Sort { row_log2 } => row_log2,
@@ -177,8 +177,8 @@ impl Family for Rows {
     }
 }
 
-impl Twin for Rows {
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut Extras, last: T) {
+impl CpuReference for Rows {
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, last: T) {
         match *self {
             Self::Pad { from } => elements[from as usize..].fill(last),
             // Rows pair up within themselves, but whether up or down depends on where they are.

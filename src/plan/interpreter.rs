@@ -9,7 +9,7 @@
 //!              └───── next …
 //! ```
 
-use super::{Dispatch, Extras, Kernel, Plan};
+use super::{AuxContents, Dispatch, Kernel, Plan};
 use crate::cpu::{Item, step};
 
 /// Performs a plan for [`Limits::CPU`](crate::Limits::CPU), whose kernels perform steps on the whole array or in tiles, calling
@@ -48,7 +48,7 @@ pub fn perform<T: Item>(plan: &Plan, elements: &mut [T], progress: impl FnMut(u6
 }
 
 /// [`perform`] with a given padding element, which also fills the unused slots of a run. A plan that reduces
-/// leaves unspecified elements after its result. Returns what the extra buffers hold then, those of which anything
+/// leaves unspecified elements after its result. Returns what the auxiliary buffers hold then, those of which anything
 /// depends on it.
 ///
 /// # Panics
@@ -59,16 +59,16 @@ pub fn perform_with_padding<T: Item>(
     elements: &mut [T],
     last: T,
     mut progress: impl FnMut(u64),
-) -> Extras {
+) -> AuxContents {
     assert_eq!(plan.n() as usize, elements.len(), "the plan is for another size");
     if plan.room() == plan.n() {
         return perform_in_place(plan, elements, last, |done, _, _| progress(done));
     }
     let mut padded = elements.to_vec();
     padded.resize(plan.room() as usize, last);
-    let extras = perform_in_place(plan, &mut padded, last, |done, _, _| progress(done));
+    let aux_buffers = perform_in_place(plan, &mut padded, last, |done, _, _| progress(done));
     elements.copy_from_slice(&padded[..elements.len()]);
-    extras
+    aux_buffers
 }
 
 /// The same on an array with room for all that the plan accesses, calling `watch` after each dispatch with the number done so
@@ -82,7 +82,7 @@ pub fn watch<T: Item>(
     array: &mut [T],
     last: T,
     watch: impl FnMut(u64, &Dispatch, &[T]),
-) -> Extras {
+) -> AuxContents {
     assert!(array.len() >= plan.room().max(plan.other_room()) as usize, "the plan is for a larger array");
     perform_in_place(plan, array, last, watch)
 }
@@ -92,10 +92,10 @@ fn perform_in_place<T: Item>(
     elements: &mut [T],
     last: T,
     watch: impl FnMut(u64, &Dispatch, &[T]),
-) -> Extras {
-    let mut extras = Extras::new();
-    each_dispatch(plan, elements, |kernel, part| kernel.perform(part, &mut extras, last), watch);
-    extras
+) -> AuxContents {
+    let mut aux_buffers = AuxContents::new();
+    each_dispatch(plan, elements, |kernel, part| kernel.perform(part, &mut aux_buffers, last), watch);
+    aux_buffers
 }
 
 /// Performs the kernel of each dispatch on its part of the array.

@@ -43,9 +43,9 @@ mod tuning;
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::device::{Limits, Subgroups};
 pub use crate::kernels::{
-    Batch, Dispatch, Extra, Extras, Fused, FusedTile, FusedWork, Group, Held, Kernel, Layout, Local,
-    Matching, Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, Silence, Tiles,
-    Top, TopTuning, View,
+    AuxBuffer, AuxContents, Batch, Dispatch, Fused, FusedTile, FusedWork, Group, Held, Kernel, KeyTransform,
+    Layout, Local, Matching, Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape,
+    StalledTile, Tiles, Top, TopTuning,
 };
 pub use crate::network::{Pair, Step};
 pub use tuning::{RadixFrom, RadixTuning, Tuning, default_variant};
@@ -69,7 +69,7 @@ pub struct Plan {
     room: u32,
     other_room: u32,
     /// With the words that each must hold.
-    extras: Vec<(Extra, u64)>,
+    aux_buffers: Vec<(AuxBuffer, u64)>,
     ends_early: bool,
     /// Whether the caller has words of their own in place of positions.
     carries: bool,
@@ -180,14 +180,19 @@ impl Plan {
         shape: Shape,
         limits: &Limits,
         tuning: &RadixTuning,
-        view: View,
+        transform: KeyTransform,
     ) -> Result<Self, Error> {
         Algorithm::Radix.variant(Some(variant))?;
         // Where there may be two, there may be none, too.
         let n = checked_size(capacity.max(2), shape, limits)?;
-        let digits = view.digits();
+        let digits = transform.digits();
         let dispatches = radix::plan(variant, n, shape, limits, tuning, digits, shape.positions)?;
-        Self::once(n, shape, limits, dispatches.into_iter().map(|dispatch| dispatch.seen_as(view)).collect())
+        Self::once(
+            n,
+            shape,
+            limits,
+            dispatches.into_iter().map(|dispatch| dispatch.transformed_by(transform)).collect(),
+        )
     }
 
     /// A plan that sorts rows of this length in a caller's elements, each by itself. With `numbers` it writes the positions in
@@ -201,13 +206,18 @@ impl Plan {
         length: u32,
         shape: Shape,
         limits: &Limits,
-        view: View,
+        transform: KeyTransform,
         numbers: bool,
     ) -> Result<Self, Error> {
         let n = checked_size(rows as usize * length as usize, shape, limits)?;
         let batch = Batch::new(tuning::row_tile(length, limits)?, length)?;
         let batch = if numbers { batch } else { batch.carrying() };
-        Self::once(n, shape, limits, vec![Dispatch::new(batch, 0, n, shape, limits)?.seen_as(view)])
+        Self::once(
+            n,
+            shape,
+            limits,
+            vec![Dispatch::new(batch, 0, n, shape, limits)?.transformed_by(transform)],
+        )
     }
 
     /// The longest row that a tile holds.
@@ -228,12 +238,17 @@ impl Plan {
         shape: Shape,
         limits: &Limits,
         tuning: &RadixTuning,
-        view: View,
+        transform: KeyTransform,
         (numbers, are_long): (bool, bool),
     ) -> Result<Self, Error> {
         let n = checked_size(n as usize, shape, limits)?;
-        let passes = segments::plan(n, shape, limits, tuning, view.digits(), (numbers, are_long))?;
-        Self::once(n, shape, limits, passes.into_iter().map(|dispatch| dispatch.seen_as(view)).collect())
+        let passes = segments::plan(n, shape, limits, tuning, transform.digits(), (numbers, are_long))?;
+        Self::once(
+            n,
+            shape,
+            limits,
+            passes.into_iter().map(|dispatch| dispatch.transformed_by(transform)).collect(),
+        )
     }
 
     /// A plan that leaves the first `k` of a caller's elements at the beginning, in the order in which they came, once the
@@ -247,14 +262,14 @@ impl Plan {
         n: u32,
         shape: Shape,
         limits: &Limits,
-        view: View,
+        transform: KeyTransform,
     ) -> Result<Option<Self>, Error> {
         if !tuning::selects(k as usize, n as usize, shape, limits) {
             return Ok(None);
         }
-        let mut passes = select::plan(k, n, shape, limits, view.bits)?;
+        let mut passes = select::plan(k, n, shape, limits, transform.bits)?;
         passes.push(select::bring_back(k, n, shape, limits)?);
-        let passes = passes.into_iter().map(|dispatch| dispatch.seen_as(view)).collect();
+        let passes = passes.into_iter().map(|dispatch| dispatch.transformed_by(transform)).collect();
         Self::once(n, shape, limits, passes).map(Some)
     }
 
@@ -347,13 +362,13 @@ impl Plan {
             }
         }
         let dispatches = rounds.iter().flat_map(|round| &round.dispatches);
-        let extras = merged(dispatches.flat_map(Dispatch::extras));
+        let aux_buffers = merged(dispatches.flat_map(Dispatch::aux_buffers));
         let [room, other_room] = room.map(|room| checked_size(room as usize, shape, limits));
-        for (_, words) in &extras {
+        for (_, words) in &aux_buffers {
             check_bytes(words * 4, limits)?;
         }
         let (room, other_room) = (room?, other_room?);
-        Ok(Self { n, shape, rounds, room, other_room, extras, ends_early, carries: false })
+        Ok(Self { n, shape, rounds, room, other_room, aux_buffers, ends_early, carries: false })
     }
 
     /// The first `count` dispatches alone, to inspect intermediate states. Where several write to the other array before the
@@ -467,8 +482,8 @@ impl Plan {
 
     /// The buffers that kernels bind besides keys and positions, with the words that each must hold.
     #[must_use]
-    pub fn extras(&self) -> &[(Extra, u64)] {
-        &self.extras
+    pub fn aux_buffers(&self) -> &[(AuxBuffer, u64)] {
+        &self.aux_buffers
     }
 
     /// Whether the dispatches are phases of odd-even sort: after two in a row that change nothing, the rest
@@ -538,13 +553,13 @@ fn passes(
     }
 }
 
-/// Of extra buffers of one name, the one with the most words.
-pub(crate) fn merged(extras: impl Iterator<Item = (Extra, u64)>) -> Vec<(Extra, u64)> {
-    let mut merged: Vec<(Extra, u64)> = Vec::new();
-    for (extra, words) in extras {
-        match merged.iter_mut().find(|(known, _)| known.name == extra.name) {
+/// Of auxiliary buffers of one name, the one with the most words.
+pub(crate) fn merged(aux_buffers: impl Iterator<Item = (AuxBuffer, u64)>) -> Vec<(AuxBuffer, u64)> {
+    let mut merged: Vec<(AuxBuffer, u64)> = Vec::new();
+    for (aux, words) in aux_buffers {
+        match merged.iter_mut().find(|(known, _)| known.name == aux.name) {
             Some((_, most)) => *most = words.max(*most),
-            None => merged.push((extra, words)),
+            None => merged.push((aux, words)),
         }
     }
     merged

@@ -110,8 +110,8 @@ pub(super) fn plan(
     }
     let chunk = if variant == Variant::ReduceScan { tuning.chunk(n) } else { 0 };
     let pass = |work, digit| {
-        let (drops_keys, beyond) = (false, None);
-        let radix = Radix { tile: tuning.tile, work, digit, digits, chunk, numbers, drops_keys, beyond };
+        let (drops_keys, longer_than) = (false, None);
+        let radix = Radix { tile: tuning.tile, work, digit, digits, chunk, numbers, drops_keys, longer_than };
         Dispatch::new(radix, 0, n, shape, limits)
     };
     let mut dispatches = vec![pass(RadixWork::Clear, 0)?];
@@ -120,7 +120,7 @@ pub(super) fn plan(
     }
     for digit in 0..digits {
         if variant == Variant::Onesweep {
-            dispatches.push(pass(RadixWork::Sweep(tuning.silence), digit)?);
+            dispatches.push(pass(RadixWork::Sweep(tuning.stalled), digit)?);
         } else {
             for work in [RadixWork::Count { first: digit == 0 }, RadixWork::Scan, RadixWork::Scatter] {
                 dispatches.push(pass(work, digit)?);

@@ -53,13 +53,14 @@ pub(super) fn plan(
     let longest = tuning::longest_row(limits);
     if n > longest {
         let pass = |work, digit| {
-            let (chunk, drops_keys, beyond) = (0, false, Some(longest));
-            let radix = Radix { tile: tuning.tile, work, digit, digits, chunk, numbers, drops_keys, beyond };
+            let (chunk, drops_keys, longer_than) = (0, false, Some(longest));
+            let radix =
+                Radix { tile: tuning.tile, work, digit, digits, chunk, numbers, drops_keys, longer_than };
             Dispatch::new(radix, 0, n, shape, limits)
         };
         dispatches.push(pass(RadixWork::Histogram, 0)?);
         for digit in 0..digits {
-            dispatches.push(pass(RadixWork::Sweep(tuning.silence), digit)?);
+            dispatches.push(pass(RadixWork::Sweep(tuning.stalled), digit)?);
         }
     }
     Ok(dispatches)
@@ -70,7 +71,7 @@ mod tests {
     use super::super::Plan;
     use super::*;
     use crate::cpu::Pair;
-    use crate::kernels::{Extras, SEGMENT_OFFSETS, View};
+    use crate::kernels::{AuxContents, KeyTransform, SEGMENT_OFFSETS};
     use crate::key::ElementType;
 
     #[test]
@@ -95,10 +96,10 @@ mod tests {
         let limits = Limits::TYPICAL;
         let shape = Shape::of(ElementType::U32, true);
         let tuning = RadixTuning::of_any(shape, &limits).unwrap();
-        let view = View { element: ElementType::U32, descending: false, begin: 0, bits: 32 };
+        let transform = KeyTransform { element: ElementType::U32, descending: false, begin: 0, bits: 32 };
         let ends = [3, 3, 4, 6, 14, 31, 300, 9000, 9001, 20_000];
         let n = 20_005;
-        let plan = Plan::of_callers_segments(n, shape, &limits, &tuning, view, (true, false)).unwrap();
+        let plan = Plan::of_callers_segments(n, shape, &limits, &tuning, transform, (true, false)).unwrap();
         let item = |position: u32| {
             let mixed = position.wrapping_mul(0x9E37_79B9) >> 12;
             Pair { key: mixed * mixed, position }
@@ -107,8 +108,9 @@ mod tests {
         let last = Pair { key: u32::MAX, position: u32::MAX };
         let performed = |ends: &[u32]| {
             let mut sorted = elements.clone();
-            let mut extras = Extras::from([(SEGMENT_OFFSETS.name, ends.to_vec())]);
-            plan.dispatches().for_each(|dispatch| dispatch.kernel().perform(&mut sorted, &mut extras, last));
+            let mut aux_buffers = AuxContents::from([(SEGMENT_OFFSETS.name, ends.to_vec())]);
+            plan.dispatches()
+                .for_each(|dispatch| dispatch.kernel().perform(&mut sorted, &mut aux_buffers, last));
             sorted
         };
         let mut expected = elements.clone();

@@ -3,7 +3,7 @@
 use crate::algorithm::{Algorithm, Variant};
 use crate::device::{Kind, Limits, Subgroups};
 use crate::error::Error;
-use crate::kernels::{FusedTile, Matching, MergeTile, RadixTile, Shape, Silence, TopTuning, keep_to};
+use crate::kernels::{FusedTile, Matching, MergeTile, RadixTile, Shape, StalledTile, TopTuning, keep_to};
 use crate::key::KeyWords;
 use crate::network;
 
@@ -14,7 +14,7 @@ pub fn default_variant(algorithm: Algorithm, limits: &Limits) -> Variant {
         // A tile of `onesweep` waits for those before it. Where workgroups start in order and all that have started go
         // on, they are done soon; elsewhere tiles have to be counted twice, and counting all of them at once is
         // faster.
-        Algorithm::Radix if !limits.in_order || limits.subgroups.is_none() => Variant::ReduceScan,
+        Algorithm::Radix if !limits.fifo_dispatch || limits.subgroups.is_none() => Variant::ReduceScan,
         _ => algorithm.variants()[0],
     }
 }
@@ -171,7 +171,7 @@ pub(super) fn top(k: u32, shape: Shape, limits: &Limits) -> Option<TopTuning> {
 /// Whether selecting the first `k` of `n` elements is faster than sorting all, as measured on an H200 and on llvmpipe: on a
 /// large GPU its passes take as long as a whole sort where elements are few, and what is selected has to be sorted, too.
 pub(super) fn selects(k: usize, n: usize, shape: Shape, limits: &Limits) -> bool {
-    let least = if limits.in_order { 1 << 22 } else { 1 << 14 };
+    let least = if limits.fifo_dispatch { 1 << 22 } else { 1 << 14 };
     k <= n / 4 && n.saturating_mul(shape.words() as usize) >= least
 }
 
@@ -219,14 +219,14 @@ pub struct RadixTuning {
     /// The most chunks of tiles that are counted, for `reduce-scan`.
     pub chunks: u32,
     /// A tile of `onesweep` that does not tell its counts, for tests.
-    pub silence: Option<Silence>,
+    pub stalled: Option<StalledTile>,
 }
 
 impl RadixTuning {
     /// A tile, with the other choices as measured.
     #[must_use]
     pub fn of(tile: RadixTile) -> Self {
-        Self { tile, chunks: 1024, silence: None }
+        Self { tile, chunks: 1024, stalled: None }
     }
 
     /// The best tuning for elements of this shape within these limits, measured on an H200.

@@ -5,8 +5,8 @@
 use super::{Job, Method, Ordered, Progress};
 use crate::error::Error;
 use crate::gpu::Gpu;
+use crate::key_buf::KeyBuf;
 use crate::plan::{RadixFrom, Shape};
-use crate::words::Words;
 
 pub(super) enum OnGpu {}
 
@@ -39,11 +39,11 @@ pub(super) struct OnDevice<'s>(&'s OnGpu);
 pub(super) use self::OnDevice as Merging;
 
 impl OnDevice<'_> {
-    pub(super) fn bring(self) -> Result<Words<'static>, Error> {
+    pub(super) fn bring(self) -> Result<KeyBuf<'static>, Error> {
         match *self.0 {}
     }
 
-    pub(super) fn take(self, _: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<(), Error> {
+    pub(super) fn take(self, _: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {
         match *self.0 {}
     }
 }

@@ -9,8 +9,6 @@
 //! * Of records with equal keys all but the first are left out once they are in order.
 //! * Of the first K of several words only those can be whose first word is among the first K.
 
-#[cfg(feature = "gpu")]
-mod kept;
 mod on_cpu;
 #[cfg(feature = "gpu")]
 mod on_gpu;
@@ -18,35 +16,37 @@ mod on_gpu;
 #[path = "absent.rs"]
 mod on_gpu;
 #[cfg(feature = "gpu")]
+mod partitions;
+#[cfg(feature = "gpu")]
 mod planned;
 #[cfg(feature = "gpu")]
-mod shares;
+mod resident;
 
 use std::time::Duration;
 
-#[cfg(feature = "gpu")]
-use self::kept::Merging;
 #[cfg(not(feature = "gpu"))]
 use self::on_gpu::Merging;
 use self::on_gpu::{OnDevice, OnGpu};
+#[cfg(feature = "gpu")]
+use self::resident::Merging;
 use crate::algorithm::Method;
 use crate::clock::Instant;
 use crate::device::{AdapterInfo, Select};
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::key::KeyWords;
+use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
 use crate::order::Selection;
 use crate::parallel;
 use crate::plan::{RadixFrom, Shape};
 use crate::report::Report;
-use crate::words::{Block, Width, Words, by_width, in_one};
 
 /// Keys that come block by block, and how many there will be.
 pub struct Incoming<'a> {
     /// How many there will be.
     pub(crate) n: usize,
     pub(crate) width: KeyWords,
-    blocks: Box<dyn Iterator<Item = Result<Words<'a>, Error>> + Send + 'a>,
+    blocks: Box<dyn Iterator<Item = Result<KeyBuf<'a>, Error>> + Send + 'a>,
 }
 
 impl<'a> Incoming<'a> {
@@ -55,14 +55,14 @@ impl<'a> Incoming<'a> {
     pub fn new(
         n: usize,
         width: KeyWords,
-        blocks: impl Iterator<Item = Result<Words<'a>, Error>> + Send + 'a,
+        blocks: impl Iterator<Item = Result<KeyBuf<'a>, Error>> + Send + 'a,
     ) -> Self {
         Self { n, width, blocks: Box::new(blocks) }
     }
 
     /// All of them.
-    pub(crate) fn collect(self) -> Result<Words<'a>, Error> {
-        let mut all = Words::new(self.width);
+    pub(crate) fn collect(self) -> Result<KeyBuf<'a>, Error> {
+        let mut all = KeyBuf::new(self.width);
         for block in self.blocks {
             all.append(block?);
         }
@@ -70,11 +70,11 @@ impl<'a> Incoming<'a> {
     }
 }
 
-impl<'a> From<Words<'a>> for Incoming<'a> {
-    fn from(words: Words<'a>) -> Self {
+impl<'a> From<KeyBuf<'a>> for Incoming<'a> {
+    fn from(words: KeyBuf<'a>) -> Self {
         let (n, width) = (words.len(), words.width());
         by_width!(words, blocks => {
-            Self::new(n, width, blocks.into_iter().map(|block| Ok(Width::words(vec![block]))))
+            Self::new(n, width, blocks.into_iter().map(|block| Ok(KeyWidth::words(vec![block]))))
         })
     }
 }
@@ -83,28 +83,28 @@ impl<'a> From<Words<'a>> for Incoming<'a> {
 pub struct Request<'a> {
     keys: Incoming<'a>,
     /// Words that decide where those before them are equal.
-    further: Vec<Words<'a>>,
-    give: Give<'a>,
+    further: Vec<KeyBuf<'a>>,
+    result: ResultKind<'a>,
     selection: Selection,
     method: Method,
 }
 
 /// What a sort gives back.
-enum Give<'a> {
+enum ResultKind<'a> {
     /// The keys, in order.
     Keys,
     /// The positions in the input of the keys in order; equal keys keep their order.
     Positions,
     /// Words that stand for the records, in the order of their keys; those of equal keys keep their order.
-    Records(Words<'a>),
+    Records(KeyBuf<'a>),
 }
 
-impl Give<'_> {
+impl ResultKind<'_> {
     /// What stands for the records at these positions.
-    fn at(self, positions: Vec<u32>) -> Words<'static> {
+    fn at(self, positions: Vec<u32>) -> KeyBuf<'static> {
         match self {
-            Give::Records(records) => records.gathered(&positions),
-            Give::Keys | Give::Positions => positions.into(),
+            ResultKind::Records(records) => records.gathered(&positions),
+            ResultKind::Keys | ResultKind::Positions => positions.into(),
         }
     }
 }
@@ -113,33 +113,33 @@ impl<'a> Request<'a> {
     /// The keys in ascending order.
     #[must_use]
     pub fn keys(keys: impl Into<Incoming<'a>>) -> Self {
-        Self::new(keys.into(), Vec::new(), Give::Keys)
+        Self::new(keys.into(), Vec::new(), ResultKind::Keys)
     }
 
     /// The positions of the keys in ascending order, as u32; those of equal keys keep their order.
     #[must_use]
     pub fn positions(keys: impl Into<Incoming<'a>>) -> Self {
-        Self::new(keys.into(), Vec::new(), Give::Positions)
+        Self::new(keys.into(), Vec::new(), ResultKind::Positions)
     }
 
     /// The positions of records that have several keys each, of which the first decides, and the next where those are
     /// equal. Without any keys there are no records.
     #[must_use]
-    pub fn positions_by(keys: Vec<Words<'a>>) -> Self {
+    pub fn positions_by(keys: Vec<KeyBuf<'a>>) -> Self {
         let mut keys = keys.into_iter();
-        let first = keys.next().unwrap_or_else(|| Words::new(KeyWords::One));
-        Self::new(first.into(), keys.collect(), Give::Positions)
+        let first = keys.next().unwrap_or_else(|| KeyBuf::new(KeyWords::One));
+        Self::new(first.into(), keys.collect(), ResultKind::Positions)
     }
 
     /// The records in the ascending order of their keys; those of equal keys keep their order. There are as many records as
     /// keys, and they rise, as places in an input do.
     #[must_use]
-    pub fn records(keys: impl Into<Incoming<'a>>, records: Words<'a>) -> Self {
-        Self::new(keys.into(), Vec::new(), Give::Records(records))
+    pub fn records(keys: impl Into<Incoming<'a>>, records: KeyBuf<'a>) -> Self {
+        Self::new(keys.into(), Vec::new(), ResultKind::Records(records))
     }
 
-    fn new(keys: Incoming<'a>, further: Vec<Words<'a>>, give: Give<'a>) -> Self {
-        Self { keys, further, give, selection: Selection::ALL, method: Method::default() }
+    fn new(keys: Incoming<'a>, further: Vec<KeyBuf<'a>>, result: ResultKind<'a>) -> Self {
+        Self { keys, further, result, selection: Selection::ALL, method: Method::default() }
     }
 
     /// Only these of the result.
@@ -160,7 +160,7 @@ impl<'a> Request<'a> {
 #[non_exhaustive]
 pub struct Sorted {
     /// The keys, the positions as words of 32 bits, or the records; in one block.
-    pub words: Words<'static>,
+    pub words: KeyBuf<'static>,
     /// How many records were left out because an equal one was before them.
     pub repeated: usize,
     /// How the sort went.
@@ -178,21 +178,21 @@ pub struct Ordered<'s> {
 /// Where a result is.
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "without GPUs it is in memory"))]
 enum Place<'s> {
-    Memory(Words<'static>),
+    Memory(KeyBuf<'static>),
     Gpu(Box<OnDevice<'s>>),
     /// In shares on a GPU, which merges them.
     Shares(Box<Merging<'s>>),
 }
 
 impl Ordered<'_> {
-    fn in_memory(words: Words<'static>, repeated: usize, report: Report) -> Self {
+    fn in_memory(words: KeyBuf<'static>, repeated: usize, report: Report) -> Self {
         Self { count: words.len(), place: Place::Memory(words), repeated, report }
     }
 
     /// The first and the last of them, if they are in memory and there are any.
     #[cfg(feature = "files")]
     pub(crate) fn ends(&self) -> Option<[u64; 2]> {
-        fn of<W: Width>(blocks: &[Block<W>]) -> Option<[u64; 2]> {
+        fn of<W: KeyWidth>(blocks: &[Block<W>]) -> Option<[u64; 2]> {
             Some([*blocks.first()?.first()?, *blocks.last()?.last()?].map(Into::into))
         }
         let Place::Memory(words) = &self.place else { return None };
@@ -232,9 +232,9 @@ impl Ordered<'_> {
     /// # Errors
     ///
     /// A failure of the device; what `take` returns, which ends it.
-    pub fn take(self, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<(usize, Report), Error> {
+    pub fn take(self, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(usize, Report), Error> {
         let (start, mut taking) = (Instant::now(), Duration::ZERO);
-        let mut timed = |words: Words| {
+        let mut timed = |words: KeyBuf| {
             let start = Instant::now();
             let taken = take(words);
             taking += start.elapsed();
@@ -256,7 +256,7 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 /// What a device does at once.
 struct Job<'a> {
     keys: Incoming<'a>,
-    give: Give<'a>,
+    result: ResultKind<'a>,
     /// How many of the result are wanted, from the first; all where there are fewer.
     first: Option<usize>,
     method: Method,
@@ -265,7 +265,7 @@ struct Job<'a> {
 impl Job<'_> {
     #[cfg(feature = "gpu")]
     fn shape(&self) -> Shape {
-        Shape { key: self.keys.width, positions: !matches!(self.give, Give::Keys) }
+        Shape { key: self.keys.width, positions: !matches!(self.result, ResultKind::Keys) }
     }
 }
 
@@ -357,26 +357,26 @@ impl Sorter {
     ///
     /// When there are not as many records, or words of each kind, as keys.
     pub fn order(&self, request: Request, progress: Progress) -> Result<Ordered<'_>, Error> {
-        let Request { keys, further, mut give, selection: Selection { unique, first }, method } = request;
+        let Request { keys, further, mut result, selection: Selection { unique, first }, method } = request;
         if further.is_empty() && !unique {
-            return self.perform(Job { keys, give, first, method }, progress);
+            return self.perform(Job { keys, result, first, method }, progress);
         }
-        if let Give::Keys = give {
-            let sorted = self.perform(Job { keys, give, first: None, method }, progress)?.bring()?;
+        if let ResultKind::Keys = result {
+            let sorted = self.perform(Job { keys, result, first: None, method }, progress)?.bring()?;
             let (words, repeated) = distinct(sorted.words, first);
             return Ok(Ordered::in_memory(words, repeated, sorted.report));
         }
         number_of_records(keys.n)?;
-        let mut words: Vec<Words> = vec![keys.collect()?.joined()];
-        words.extend(further.into_iter().map(Words::joined));
+        let mut words: Vec<KeyBuf> = vec![keys.collect()?.joined()];
+        words.extend(further.into_iter().map(KeyBuf::joined));
         assert!(words.iter().all(|word| word.len() == words[0].len()), "each record has all words");
         let mut before = None;
         if first.is_some() && !unique {
-            let job = Job { keys: words[0].borrowed().into(), give: Give::Keys, first, method };
+            let job = Job { keys: words[0].borrowed().into(), result: ResultKind::Keys, first, method };
             let best = self.perform(job, progress)?.bring()?;
             let candidates = positions_up_to(&words[0], &best.words);
             words = words.into_iter().map(|word| word.gathered(&candidates)).collect();
-            give = Give::Records(give.at(candidates));
+            result = ResultKind::Records(result.at(candidates));
             before = Some(best.report);
         }
         let (mut positions, mut report) = self.by_words(&words, method, progress)?;
@@ -389,7 +389,7 @@ impl Sorter {
         }
         let repeated = all - positions.len();
         positions.truncate(first.unwrap_or(usize::MAX));
-        Ok(Ordered::in_memory(give.at(positions), repeated, report))
+        Ok(Ordered::in_memory(result.at(positions), repeated, report))
     }
 
     /// Does on the device what it can do at once.
@@ -403,17 +403,17 @@ impl Sorter {
     /// The positions by one word after another, from the last.
     fn by_words(
         &self,
-        words: &[Words],
+        words: &[KeyBuf],
         method: Method,
         progress: Progress,
     ) -> Result<(Vec<u32>, Report), Error> {
-        let mut argsort = |keys: Words| {
-            let job = Job { keys: keys.into(), give: Give::Positions, first: None, method };
+        let mut argsort = |keys: KeyBuf| {
+            let job = Job { keys: keys.into(), result: ResultKind::Positions, first: None, method };
             let sorted = self.perform(job, progress)?.bring()?;
             Ok::<_, Error>((sorted.words.into_vec::<u32>().unwrap_or_default(), sorted.report))
         };
         let mut words = words.iter().rev();
-        let Some(last) = words.next() else { return argsort(Words::new(KeyWords::One)) };
+        let Some(last) = words.next() else { return argsort(KeyBuf::new(KeyWords::One)) };
         let (mut positions, mut report) = argsort(last.borrowed())?;
         for word in words {
             let (order, next) = argsort(word.borrowed().gathered(&positions))?;
@@ -432,7 +432,7 @@ fn number_of_records(n: usize) -> Result<u32, Error> {
 }
 
 /// Of sorted keys one of each, from the first; and how many were left out.
-fn distinct(sorted: Words, first: Option<usize>) -> (Words<'static>, usize) {
+fn distinct(sorted: KeyBuf, first: Option<usize>) -> (KeyBuf<'static>, usize) {
     by_width!(sorted, blocks => {
         let mut keys = in_one(blocks).into_owned();
         let all = keys.len();
@@ -444,8 +444,8 @@ fn distinct(sorted: Words, first: Option<usize>) -> (Words<'static>, usize) {
 }
 
 /// Where keys are that are not greater than the last of these sorted ones, which are of the same width.
-fn positions_up_to(keys: &Words, sorted: &Words) -> Vec<u32> {
-    fn up_to<W: Width>(keys: Vec<Block<W>>, sorted: &Words) -> Vec<u32> {
+fn positions_up_to(keys: &KeyBuf, sorted: &KeyBuf) -> Vec<u32> {
+    fn up_to<W: KeyWidth>(keys: Vec<Block<W>>, sorted: &KeyBuf) -> Vec<u32> {
         let sorted = W::blocks(sorted.borrowed()).map(in_one);
         let Some(&last) = sorted.as_deref().and_then(<[W]>::last) else { return Vec::new() };
         (0..).zip(&*in_one(keys)).filter(|(_, key)| **key <= last).map(|(position, _)| position).collect()
@@ -454,7 +454,7 @@ fn positions_up_to(keys: &Words, sorted: &Words) -> Vec<u32> {
 }
 
 /// Of positions in sorted order the first of each run of equal words.
-fn firsts(words: &[Words], positions: &[u32]) -> Vec<u32> {
+fn firsts(words: &[KeyBuf], positions: &[u32]) -> Vec<u32> {
     let mut is_first: Vec<bool> = (0..positions.len()).map(|place| place == 0).collect();
     for word in words {
         by_width!(word.borrowed(), blocks => {

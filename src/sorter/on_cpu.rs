@@ -1,42 +1,42 @@
 //! The CPU: its fast sort, and networks as a whole.
 
-use super::{Give, Job, Method, Ordered, Progress, number_of_records};
+use super::{Job, Method, Ordered, Progress, ResultKind, number_of_records};
 use crate::clock::Instant;
 use crate::cpu::{self, Item, Pair, Piece};
 use crate::error::Error;
 use crate::key::KeyWords;
+use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
 use crate::order::is_few;
 use crate::plan::{Limits, Plan, Shape, interpreter};
 use crate::report::{Form, Ran, Report};
-use crate::words::{Block, Width, Words, by_width};
 
 /// Does a job on all cores.
 pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Error> {
-    let Job { keys, give, first, method } = job;
+    let Job { keys, result, first, method } = job;
     let keys = keys.collect()?;
     let (n, width) = (keys.len(), keys.width());
     let (words, report) = match first.map(|first| first.min(n)) {
         Some(first) if method.algorithm.is_none() && is_few(first, n) => {
             let start = Instant::now();
-            let words = if let Give::Keys = give {
+            let words = if let ResultKind::Keys = result {
                 by_width!(keys, blocks => top_keys(&blocks, first))
             } else {
                 number_of_records(n)?;
-                give.at(by_width!(keys, blocks => top_positions(&blocks, first)))
+                result.at(by_width!(keys, blocks => top_positions(&blocks, first)))
             };
             (words, Report::on_cpu(Form::Top, start.elapsed()))
         }
         _ => {
-            let (words, report) = match give {
-                Give::Keys => by_width!(keys, blocks => {
+            let (words, report) = match result {
+                ResultKind::Keys => by_width!(keys, blocks => {
                     let (keys, report) = sort_pieces(blocks, width, method, progress)?;
                     (keys.into(), report)
                 }),
-                Give::Positions => {
+                ResultKind::Positions => {
                     let positions = positions(&keys.lengths(), number_of_records(n)?);
                     sort_records(keys, positions, method, progress)?
                 }
-                Give::Records(records) => sort_records(keys, records, method, progress)?,
+                ResultKind::Records(records) => sort_records(keys, records, method, progress)?,
             };
             (words.truncated(first), report)
         }
@@ -44,16 +44,16 @@ pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Err
     Ok(Ordered::in_memory(words, 0, report))
 }
 
-fn top_keys<W: Width>(blocks: &[Block<W>], first: usize) -> Words<'static> {
+fn top_keys<W: KeyWidth>(blocks: &[Block<W>], first: usize) -> KeyBuf<'static> {
     cpu::top::<W, W>(blocks, first).into()
 }
 
-fn top_positions<W: Width>(blocks: &[Block<W>], first: usize) -> Vec<u32> {
+fn top_positions<W: KeyWidth>(blocks: &[Block<W>], first: usize) -> Vec<u32> {
     cpu::records(&cpu::top::<W, Pair<W>>(blocks, first))
 }
 
 /// The positions of `n` keys in blocks of these lengths.
-fn positions(lengths: &[usize], n: u32) -> Words<'static> {
+fn positions(lengths: &[usize], n: u32) -> KeyBuf<'static> {
     let mut next = 0..n;
     let blocks: Vec<Vec<u32>> = lengths.iter().map(|&length| next.by_ref().take(length).collect()).collect();
     blocks.into()
@@ -61,11 +61,11 @@ fn positions(lengths: &[usize], n: u32) -> Words<'static> {
 
 /// Sorts records with their keys, which are as many.
 fn sort_records(
-    keys: Words,
-    records: Words,
+    keys: KeyBuf,
+    records: KeyBuf,
     method: Method,
     progress: Progress,
-) -> Result<(Words<'static>, Report), Error> {
+) -> Result<(KeyBuf<'static>, Report), Error> {
     assert_eq!(keys.len(), records.len(), "each record has its key");
     let (keys, records) =
         if keys.lengths() == records.lengths() { (keys, records) } else { (keys.joined(), records.joined()) };

@@ -5,17 +5,17 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::planned::{Planned, Task, first_that_fits};
-use super::{Give, Incoming, Job, Method, Ordered, Place, Progress, shares};
+use super::{Incoming, Job, Method, Ordered, Place, Progress, ResultKind, partitions};
 use crate::clock::{Clock, Elapsed, Instant};
 use crate::cpu;
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, Run, execute};
 use crate::key::KeyWords;
+use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::memory;
 use crate::parallel;
 use crate::plan::{Plan, RadixFrom, Shape};
 use crate::report::{Form, Ran, Report};
-use crate::words::{Width, Words, by_width};
 
 /// A GPU and the buffers of the last sorts, which the next ones use if they are large enough.
 pub(super) struct OnGpu {
@@ -127,11 +127,11 @@ impl OnGpu {
         progress: Progress,
     ) -> Result<Ordered<'s>, Error> {
         if all.len() > 1 && job.keys.n >= FEW {
-            return shares::sort(all, job, progress);
+            return partitions::sort(all, job, progress);
         }
         match self.place(&job) {
             Ok(placed) => self.sort(job, placed, progress),
-            Err(error) if error.is_of_size() => shares::sort(all, job, progress),
+            Err(error) if error.is_of_size() => partitions::sort(all, job, progress),
             Err(error) => Err(error),
         }
     }
@@ -149,7 +149,7 @@ impl OnGpu {
         begin: Option<u32>,
         progress: Progress,
     ) -> Result<Ordered<'_>, Error> {
-        let Job { keys, give, method, .. } = job;
+        let Job { keys, result, method, .. } = job;
         let Placed { task, planned, mut buffers, lacked, allocating } = placed;
         let Task { n, first, shape } = task;
         let Planned { plan, algorithm, variant } = planned;
@@ -202,9 +202,9 @@ impl OnGpu {
             shares: 0,
             why: why.filter(|_| !skip),
         };
-        let records = match give {
-            Give::Keys | Give::Positions => None,
-            Give::Records(records) => {
+        let records = match result {
+            ResultKind::Keys | ResultKind::Positions => None,
+            ResultKind::Records(records) => {
                 assert_eq!(records.len(), n, "each record has its key");
                 Some(records.joined())
             }
@@ -250,7 +250,7 @@ pub(super) struct OnDevice<'s> {
     /// How many of its elements are wanted.
     count: usize,
     /// What is wanted in place of positions.
-    records: Option<Words<'static>>,
+    records: Option<KeyBuf<'static>>,
 }
 
 /// What a sort of this shape gives back, in memory that `fill` fills: positions, where elements have them, or else keys.
@@ -258,11 +258,11 @@ pub(super) fn given(
     shape: Shape,
     count: usize,
     fill: impl FnOnce(&mut [u8]) -> Result<(), Error>,
-) -> Result<Words<'static>, Error> {
-    fn of<W: Width>(
+) -> Result<KeyBuf<'static>, Error> {
+    fn of<W: KeyWidth>(
         count: usize,
         fill: impl FnOnce(&mut [u8]) -> Result<(), Error>,
-    ) -> Result<Words<'static>, Error> {
+    ) -> Result<KeyBuf<'static>, Error> {
         let mut words = memory::zeroed::<W>(count);
         fill(bytemuck::cast_slice_mut(&mut words))?;
         Ok(words.into())
@@ -303,7 +303,7 @@ impl OnDevice<'_> {
     }
 
     /// Brings it to memory in one block.
-    pub(super) fn bring(mut self) -> Result<Words<'static>, Error> {
+    pub(super) fn bring(mut self) -> Result<KeyBuf<'static>, Error> {
         let records = self.records.take();
         let words = given(self.shape, self.count, |to| self.bring_to(to))?;
         Ok(match records {
@@ -313,8 +313,8 @@ impl OnDevice<'_> {
     }
 
     /// Gives it to `take` in order, block by block, later ones on their way meanwhile.
-    pub(super) fn take(self, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<(), Error> {
-        fn block<W: Width>(bytes: &[u8]) -> Words<'_> {
+    pub(super) fn take(self, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {
+        fn block<W: KeyWidth>(bytes: &[u8]) -> KeyBuf<'_> {
             bytemuck::cast_slice::<_, W>(bytes).into()
         }
         if self.shape.positions || self.count < self.buffers.n() as usize {

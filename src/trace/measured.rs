@@ -6,9 +6,9 @@ use crate::bench::statistics::median;
 use crate::device::Kind;
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, execute, time_passes, time_submits};
+use crate::key_buf::KeyBuf;
 use crate::plan::Plan;
 use crate::report::timing::milliseconds;
-use crate::words::Words;
 
 /// Runs of each kind: as the plan is sorted, with a timestamp after each pass, and with fewer. Medians count.
 const RUNS: usize = 11;
@@ -21,7 +21,7 @@ const RUNS_IN_SOFTWARE: usize = 3;
 /// # Errors
 ///
 /// A device without timestamps, or with too little memory; another failure of it.
-pub fn measure(gpu: &Gpu, plan: &Plan, keys: &Words) -> Result<Measured, Error> {
+pub fn measure(gpu: &Gpu, plan: &Plan, keys: &KeyBuf) -> Result<Measured, Error> {
     let copy = gpu.copy_bandwidth()?;
     gpu.prepare(plan)?;
     let buffers = Buffers::new(gpu, plan)?;

@@ -11,9 +11,9 @@ use super::{FEW, MOST, phases, steps};
 use crate::cpu::{Item, Pair};
 use crate::error::Error;
 use crate::kernels::DIGIT_BITS;
+use crate::key_buf::{KeyBuf, by_width, in_one};
 use crate::network::Step;
 use crate::plan::{Dispatch, Kernel, Plan, RadixWork, Rows, interpreter};
-use crate::words::{Words, by_width, in_one};
 
 /// The rank of what only fills a place.
 pub(super) const FILLER: u32 = u32::MAX;
@@ -83,7 +83,7 @@ impl Played {
     /// # Panics
     ///
     /// When the plan is for another number of elements.
-    pub fn new(plan: &Plan, keys: &Words) -> Result<Self, Error> {
+    pub fn new(plan: &Plan, keys: &KeyBuf) -> Result<Self, Error> {
         let n = keys.len();
         assert_eq!(plan.n() as usize, n, "the plan is for another size");
         let (_, comparisons) = super::work(plan);

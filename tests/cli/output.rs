@@ -104,7 +104,7 @@ fn descriptors_are_written_through() {
     // The timing keeps out of the data there as it does for standard output.
     let output = run(&["sort", "-v", &input, "-o", "/dev/stdout"], "");
     assert_eq!((&output.stdout[..], stderr(&output).starts_with("sorted")), (&b"1\n2\n"[..], true));
-    // One that cannot be written to is an error, not silence.
+    // One that cannot be written to is an error, not stalled.
     let readable = fs::File::open("/dev/null").unwrap();
     let output = gpusort(&["sort", &input]).stdout(readable).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));

@@ -1,7 +1,7 @@
 //! Elements, by their bits, and the containers of keys that the library sorts: the only place that converts between them.
 
 use gpusort::unstable::key::{ElementType, KeyMap, KeyWords, Word};
-use gpusort::unstable::words::Words;
+use gpusort::unstable::key_buf::KeyBuf;
 
 /// Every type that is as wide as its key, ascending and descending.
 pub fn orders() -> impl Iterator<Item = KeyMap> {
@@ -11,7 +11,7 @@ pub fn orders() -> impl Iterator<Item = KeyMap> {
 }
 
 /// The keys of the elements that have these bits.
-pub fn keys_of(bits: &[u64], order: KeyMap) -> Words<'static> {
+pub fn keys_of(bits: &[u64], order: KeyMap) -> KeyBuf<'static> {
     match order.element.key_words() {
         KeyWords::One => {
             bits.iter().map(|&word| (word as u32).key(u32::map(order))).collect::<Vec<_>>().into()
@@ -21,7 +21,7 @@ pub fn keys_of(bits: &[u64], order: KeyMap) -> Words<'static> {
 }
 
 /// The bits of the elements that have these keys.
-pub fn bits_of(keys: Words, order: KeyMap) -> Vec<u64> {
+pub fn bits_of(keys: KeyBuf, order: KeyMap) -> Vec<u64> {
     match keys.width() {
         KeyWords::One => {
             keys.into_vec::<u32>().unwrap().into_iter().map(|key| key.bits(u32::map(order)).into()).collect()
@@ -33,7 +33,7 @@ pub fn bits_of(keys: Words, order: KeyMap) -> Vec<u64> {
 }
 
 /// Keys in blocks of odd numbers, so that some begin in the middle of what a device maps.
-pub fn in_blocks(keys: &[u32]) -> Words<'static> {
+pub fn in_blocks(keys: &[u32]) -> KeyBuf<'static> {
     let (mut blocks, mut rest, mut size) = (Vec::new(), keys, 1);
     while !rest.is_empty() {
         let (block, after) = rest.split_at(size.min(rest.len()));

@@ -28,7 +28,7 @@ use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::key::{ElementType, KeyMap, KeyWords, Word};
 use gpusort::unstable::plan::{self, Algorithm, Plan, Shape};
-use gpusort::unstable::words::Words;
+use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::{Clock, Elapsed, Select};
 
 use self::guest::{Guest, elapsed};
@@ -248,7 +248,7 @@ type Times = (Duration, Vec<u32>, Option<Vec<u32>>);
 struct Peer<'a, F> {
     ours: Ours<'a>,
     sort: F,
-    keys: Words<'static>,
+    keys: KeyBuf<'static>,
     values: Option<Vec<u32>>,
 }
 
@@ -257,7 +257,7 @@ where
     F: FnMut(&[u32], &dyn Fn() -> anyhow::Result<()>) -> anyhow::Result<Times> + 'a,
 {
     fn boxed(ours: Ours<'a>, sort: F) -> Box<dyn Contender + 'a> {
-        Box::new(Self { ours, sort, keys: Words::new(KeyWords::One), values: None })
+        Box::new(Self { ours, sort, keys: KeyBuf::new(KeyWords::One), values: None })
     }
 }
 
@@ -265,8 +265,8 @@ impl<F> Contender for Peer<'_, F>
 where
     F: FnMut(&[u32], &dyn Fn() -> anyhow::Result<()>) -> anyhow::Result<Times>,
 {
-    fn sort(&mut self, input: &Words<'static>) -> Result<(Sample, Sorted<'_>), Error> {
-        let Words::Narrow(blocks) = input else { unreachable!("keys here are u32") };
+    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted<'_>), Error> {
+        let KeyBuf::Narrow(blocks) = input else { unreachable!("keys here are u32") };
         let [words] = &blocks[..] else { unreachable!("keys are made in one block") };
         let spin_up = || Ok(self.ours.spin_up.again(self.ours.gpu)?);
         let result = (self.sort)(words, &spin_up).map_err(|error| Error::device(format!("{error:#}")))?;

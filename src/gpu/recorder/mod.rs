@@ -14,7 +14,7 @@
 //! end at once. On an H200 this way takes 5 to 7 µs more, and 3 to 8 % of what is longer: each workgroup waits for its arguments.
 
 mod host;
-mod room;
+mod scratch;
 mod segments;
 mod slice;
 mod top;
@@ -23,8 +23,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::room::Planned;
-pub(crate) use self::room::{Room, Uses};
+use self::scratch::Planned;
+pub(crate) use self::scratch::{Scratch, Uses};
 use self::segments::Finder;
 pub(crate) use self::segments::{Ranges, segments_bytes};
 pub(crate) use self::slice::Slice;
@@ -39,7 +39,7 @@ use crate::device::AdapterInfo;
 use crate::error::Error;
 use crate::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS, keep_to};
 use crate::parallel;
-use crate::plan::{self, Dispatch, Plan, RadixTuning, Shape, View};
+use crate::plan::{self, Dispatch, KeyTransform, Plan, RadixTuning, Shape};
 
 /// What offsets of bindings are multiples of, on every device.
 pub(crate) const ALIGNMENT: u64 = 256;
@@ -76,13 +76,13 @@ struct Passes {
     shape: Shape,
     tuning: RadixTuning,
     variant: Variant,
-    view: View,
+    transform: KeyTransform,
 }
 
 impl Passes {
     fn plan(&self, capacity: u32, info: &AdapterInfo) -> Result<Plan, Error> {
-        let Self { shape, tuning, variant, view } = self;
-        Plan::of_callers(*variant, capacity as usize, *shape, &info.limits, tuning, *view)
+        let Self { shape, tuning, variant, transform } = self;
+        Plan::of_callers(*variant, capacity as usize, *shape, &info.limits, tuning, *transform)
     }
 }
 
@@ -116,15 +116,15 @@ pub(crate) struct Recorder {
 /// The memory of one sort: the caller's slices in front, the room behind.
 struct Slices<'a> {
     sort: &'a Sort<'a>,
-    room: &'a Room,
+    scratch: &'a Scratch,
     /// Whether elements have something beside their keys.
     positions: bool,
 }
 
 impl Memory for Slices<'_> {
     fn keys(&self, side: Side) -> wgpu::BufferBinding<'_> {
-        match (side, &self.room.copies) {
-            (Side::Back, _) => whole(&self.room.keys),
+        match (side, &self.scratch.copies) {
+            (Side::Back, _) => whole(&self.scratch.keys),
             (Side::Front, Some(copies)) if self.sort.keeps_keys => whole(copies),
             (Side::Front, _) => self.sort.keys.binding(),
         }
@@ -132,20 +132,20 @@ impl Memory for Slices<'_> {
 
     fn positions(&self, side: Side) -> wgpu::BufferBinding<'_> {
         match (side, &self.sort.positions) {
-            _ if !self.positions => self.room.nothing(),
+            _ if !self.positions => self.scratch.nothing(),
             (Side::Front, Some(callers)) => callers.binding(),
-            _ => self.room.positions(),
+            _ => self.scratch.positions(),
         }
     }
 
-    fn extra(&self, name: &str) -> wgpu::BufferBinding<'_> {
+    fn aux(&self, name: &str) -> wgpu::BufferBinding<'_> {
         match name {
             // Short segments are sorted before passes that need the other array.
-            name if name == SEGMENT_LIST.name => whole(&self.room.keys),
+            name if name == SEGMENT_LIST.name => whole(&self.scratch.keys),
             name if name == SEGMENT_OFFSETS.name => {
-                self.sort.offsets.as_ref().map_or_else(|| self.room.nothing(), Slice::binding)
+                self.sort.offsets.as_ref().map_or_else(|| self.scratch.nothing(), Slice::binding)
             }
-            name => self.room.extra(name),
+            name => self.scratch.aux(name),
         }
     }
 }
@@ -156,7 +156,7 @@ impl Recorder {
         device: &wgpu::Device,
         queue: &wgpu::Queue,
         cache: Option<&wgpu::PipelineCache>,
-        view: View,
+        transform: KeyTransform,
         positions: bool,
         uses: Uses,
         variant: Option<Variant>,
@@ -175,9 +175,9 @@ impl Recorder {
             let limits = &context.info.limits;
             let variant = variant.unwrap_or_else(|| plan::default_variant(Algorithm::Radix, limits));
             let passes = |positions| {
-                let shape = Shape::of(view.element, positions);
+                let shape = Shape::of(transform.element, positions);
                 let tuning = RadixTuning::of_any(shape, limits)?;
-                Ok::<_, Error>(Passes { shape, tuning, variant, view })
+                Ok::<_, Error>(Passes { shape, tuning, variant, transform })
             };
             let (sort, argsort) = (passes(positions)?, passes(true)?);
 
@@ -306,14 +306,14 @@ impl Recorder {
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        room: &Room,
+        scratch: &Scratch,
         sort: &Sort,
     ) -> Result<(), Error> {
         let passes = if sort.keeps_keys { &self.argsort } else { &self.sort };
-        let planned = if sort.keeps_keys { room.argsort.as_ref() } else { Some(&room.sort) };
+        let planned = if sort.keeps_keys { scratch.argsort.as_ref() } else { Some(&scratch.sort) };
         let planned = planned.ok_or_else(|| Error::lacks("room for an argsort"))?;
         let is_plain = self.is_plain(sort);
-        let digits = passes.view.digits();
+        let digits = passes.transform.digits();
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("gpusort"),
             timestamp_writes: None,
@@ -321,13 +321,13 @@ impl Recorder {
         let mut dispatches = planned.plan.dispatches();
         if !is_plain {
             // Which clears, too.
-            self.record_prepare(&mut pass, room, planned, sort, digits);
+            self.record_prepare(&mut pass, scratch, planned, sort, digits);
             dispatches.next();
         }
         if sort.keeps_keys {
-            self.record_copy(&mut pass, room, sort, is_plain, digits);
+            self.record_copy(&mut pass, scratch, sort, is_plain, digits);
         }
-        self.record_passes(&mut pass, room, sort, passes, dispatches, is_plain)
+        self.record_passes(&mut pass, scratch, sort, passes, dispatches, is_plain)
     }
 
     /// Whether the host knows all that passes are told, and the device takes it from there.
@@ -345,14 +345,14 @@ impl Recorder {
     fn record_passes<'a>(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
-        room: &Room,
+        scratch: &Scratch,
         sort: &Sort,
-        &Passes { shape, view, .. }: &Passes,
+        &Passes { shape, transform, .. }: &Passes,
         dispatches: impl Iterator<Item = &'a Dispatch>,
         is_plain: bool,
     ) -> Result<(), Error> {
-        let digits = view.digits();
-        let slices = Slices { sort, room, positions: shape.positions };
+        let digits = transform.digits();
+        let slices = Slices { sort, scratch, positions: shape.positions };
         let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
         for dispatch in dispatches {
             let mut dispatch = dispatch.for_fewer(sort.most, shape, &self.context.info.limits)?;
@@ -369,7 +369,7 @@ impl Recorder {
                 let slices = digits + u32::from(recorded.side == Side::Back);
                 let arguments = dispatch.group().map_or(dispatch.digit(), |group| digits + 3 + group.number);
                 let offsets = [arguments, slices].map(|slot| slot * ALIGNMENT as u32);
-                recorded.record(pass, &dispatch, Sent::Group(&room.arguments, offsets))?;
+                recorded.record(pass, &dispatch, Sent::Group(&scratch.arguments, offsets))?;
             }
         }
         Ok(())
@@ -392,13 +392,13 @@ impl Recorder {
     pub(crate) fn record_rows(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        room: &Room,
+        scratch: &Scratch,
         sort: &Sort,
         length: u32,
     ) -> Result<(), Error> {
-        let Passes { shape, view, .. } = self.sort;
+        let Passes { shape, transform, .. } = self.sort;
         let limits = &self.context.info.limits;
-        let plan = Plan::of_callers_rows(sort.most / length, length, shape, limits, view, sort.numbers)?;
+        let plan = Plan::of_callers_rows(sort.most / length, length, shape, limits, transform, sort.numbers)?;
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("gpusort rows"),
             timestamp_writes: None,
@@ -407,20 +407,20 @@ impl Recorder {
         let first_key = sort.keys.first();
         let first_position = sort.positions.as_ref().map_or(0, Slice::first);
         if !is_plain {
-            let parameters = [(0, whole(&room.parameters))];
+            let parameters = [(0, whole(&scratch.parameters))];
             let group = bind_group(&self.context.device, "gpusort rows", &self.rows_layout, parameters);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
             let host = [length_0, length_1, first_key, first_position];
             self.tell(&mut pass, &self.prepare_rows, &group, sort.most, host);
             pass.dispatch_workgroups(1, 1, 1);
         }
-        let slices = Slices { sort, room, positions: shape.positions };
+        let slices = Slices { sort, scratch, positions: shape.positions };
         let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
         let arguments = [sort.most / length, length, first_key, first_position];
         for dispatch in plan.dispatches() {
             let sent = match is_plain {
                 true => Sent::Immediates(bytemuck::cast_slice(&arguments)),
-                false => Sent::Group(&room.arguments, [0, 0]),
+                false => Sent::Group(&scratch.arguments, [0, 0]),
             };
             recorded.record(&mut pass, dispatch, sent)?;
         }
@@ -430,7 +430,7 @@ impl Recorder {
     fn record_prepare(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
-        room: &Room,
+        scratch: &Scratch,
         planned: &Planned,
         sort: &Sort,
         digits: u32,
@@ -440,9 +440,9 @@ impl Recorder {
             "gpusort prepare",
             &self.prepare_layout,
             [
-                (0, whole(&room.parameters)),
-                (1, room.extra("histograms")),
-                (2, room.extra("varying_bits")),
+                (0, whole(&scratch.parameters)),
+                (1, scratch.aux("histograms")),
+                (2, scratch.aux("varying_bits")),
                 (3, whole(&planned.fixed)),
                 (4, self.count(sort)),
             ],
@@ -459,14 +459,14 @@ impl Recorder {
     fn record_copy(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
-        room: &Room,
+        scratch: &Scratch,
         sort: &Sort,
         is_plain: bool,
         digits: u32,
     ) {
         /// Workgroups that keep any device busy.
         const MOST: u32 = 1 << 14;
-        let Some(copies) = &room.copies else { return };
+        let Some(copies) = &scratch.copies else { return };
         let group = bind_group(
             &self.context.device,
             "gpusort copy",
@@ -479,7 +479,7 @@ impl Recorder {
             pass.set_immediates(0, bytemuck::cast_slice(&[sort.most, 0]));
         } else {
             pass.set_pipeline(&self.copy);
-            pass.set_bind_group(1, &room.arguments, &[(digits + 2) * ALIGNMENT as u32, 0]);
+            pass.set_bind_group(1, &scratch.arguments, &[(digits + 2) * ALIGNMENT as u32, 0]);
         }
         pass.set_bind_group(0, &group, &[]);
         let most = self.context.info.limits.workgroups_per_dimension.min(MOST);

@@ -8,7 +8,7 @@
 
 use std::fmt::Write;
 
-use super::{Passes, Recorder, Room, Slice, Sort, host};
+use super::{Passes, Recorder, Scratch, Slice, Sort, host};
 use crate::device::{AdapterInfo, Limits};
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
@@ -75,7 +75,7 @@ impl Finder {
         array("GROUPS", &mut classes().map(|(_, group)| group.number));
         for (name, number) in [
             ("TILE", passes.tuning.tile.size()),
-            ("DIGITS", passes.view.digits()),
+            ("DIGITS", passes.transform.digits()),
             ("LONGEST", Plan::longest_row(limits)),
             ("CLASSES", classes().count() as u32),
             ("GROUP_COUNT", groups.len() as u32),
@@ -111,8 +111,8 @@ impl Passes {
         info: &AdapterInfo,
         (numbers, are_long): (bool, bool),
     ) -> Result<Plan, Error> {
-        let Self { shape, tuning, view, .. } = self;
-        Plan::of_callers_segments(n, *shape, &info.limits, tuning, *view, (numbers, are_long))
+        let Self { shape, tuning, transform, .. } = self;
+        Plan::of_callers_segments(n, *shape, &info.limits, tuning, *transform, (numbers, are_long))
     }
 }
 
@@ -126,12 +126,12 @@ impl Recorder {
     pub(crate) fn record_segments(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        room: &Room,
+        scratch: &Scratch,
         sort: &Sort,
         ranges: Ranges,
     ) -> Result<(), Error> {
         let lacks = || Error::lacks("room for segments");
-        let (finder, found) = self.finder.as_ref().zip(room.segments.as_ref()).ok_or_else(lacks)?;
+        let (finder, found) = self.finder.as_ref().zip(scratch.segments.as_ref()).ok_or_else(lacks)?;
         let are_long = matches!(ranges, Ranges::Long(_));
         let plan = self.sort.segments_plan(sort.most, &self.context.info, (sort.numbers, are_long))?;
         self.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
@@ -148,11 +148,11 @@ impl Recorder {
             &finder.filled,
             [
                 (0, whole(found)),
-                (4, room.extra("segment_tiles")),
-                (5, room.extra("histograms")),
-                (6, room.extra("varying_bits")),
-                (7, whole(&room.parameters)),
-                (8, room.extra("segment_classes")),
+                (4, scratch.aux("segment_tiles")),
+                (5, scratch.aux("histograms")),
+                (6, scratch.aux("varying_bits")),
+                (7, whole(&scratch.parameters)),
+                (8, scratch.aux("segment_classes")),
             ],
         );
         let first_position = sort.positions.as_ref().map_or(0, Slice::first);
@@ -173,9 +173,9 @@ impl Recorder {
                     &finder.found,
                     [
                         (0, whole(found)),
-                        (1, whole(&room.keys)),
+                        (1, whole(&scratch.keys)),
                         (2, offsets.binding()),
-                        (3, positions.map_or_else(|| room.nothing(), Slice::binding)),
+                        (3, positions.map_or_else(|| scratch.nothing(), Slice::binding)),
                     ],
                 );
                 self.tell(&mut pass, &finder.begin, &group, n, [0; 4]);
@@ -191,7 +191,14 @@ impl Recorder {
         self.tell(&mut pass, &finder.fill, &filled, n, host);
         self.dispatch(&mut pass, most_long(sort.most, limits).max(1))?;
         let offsets = if let Ranges::Offsets(offsets) = ranges { Some(offsets) } else { None };
-        self.record_passes(&mut pass, room, &Sort { offsets, ..*sort }, &self.sort, plan.dispatches(), false)
+        self.record_passes(
+            &mut pass,
+            scratch,
+            &Sort { offsets, ..*sort },
+            &self.sort,
+            plan.dispatches(),
+            false,
+        )
     }
 
     /// Dispatches at least so many workgroups.

@@ -8,7 +8,7 @@
 
 use std::fmt::Write;
 
-use super::{Passes, Recorder, Room, Slice, Sort, host};
+use super::{Passes, Recorder, Scratch, Slice, Sort, host};
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 use crate::kernels::{PipelineKey, Select};
@@ -31,7 +31,8 @@ impl Selector {
     ) -> Self {
         let layout = layout(device, "gpusort top", &[storage(0, false), storage(1, true)]);
         let mut text = Select::constants();
-        for (name, number) in [("DIGITS", Select::digits(passes.view.bits)), ("SLICES", passes.view.digits())]
+        for (name, number) in
+            [("DIGITS", Select::digits(passes.transform.bits)), ("SLICES", passes.transform.digits())]
         {
             let _ = writeln!(text, "const {name} = {number}u;");
         }
@@ -51,14 +52,14 @@ impl Recorder {
     pub(crate) fn record_top(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        room: &Room,
+        scratch: &Scratch,
         sort: &Sort,
         k: u32,
     ) -> Result<(), Error> {
-        let Passes { shape, view, .. } = self.sort;
+        let Passes { shape, transform, .. } = self.sort;
         let limits = &self.context.info.limits;
-        let Some(plan) = Plan::of_callers_top(k, sort.most, shape, limits, view)? else {
-            return self.record(encoder, room, sort);
+        let Some(plan) = Plan::of_callers_top(k, sort.most, shape, limits, transform)? else {
+            return self.record(encoder, scratch, sort);
         };
         let is_plain = self.is_plain(sort);
         let as_recorded = |key: PipelineKey| if is_plain { key } else { key.of_slices() };
@@ -69,7 +70,7 @@ impl Recorder {
         });
         if !is_plain {
             let Selector { prepare, want, layout } = &self.selector;
-            let buffers = [(0, whole(&room.parameters)), (1, self.count(sort))];
+            let buffers = [(0, whole(&scratch.parameters)), (1, self.count(sort))];
             let group = bind_group(&self.context.device, "gpusort top", layout, buffers);
             let first_position = sort.positions.as_ref().map_or(0, Slice::first);
             let first_count = sort.count.as_ref().map_or(0, Slice::first);
@@ -79,7 +80,7 @@ impl Recorder {
             self.tell(&mut pass, want, &group, k, [0; 4]);
             pass.dispatch_workgroups(1, 1, 1);
         }
-        self.record_passes(&mut pass, room, sort, &self.sort, plan.dispatches(), is_plain)?;
+        self.record_passes(&mut pass, scratch, sort, &self.sort, plan.dispatches(), is_plain)?;
         drop(pass);
         // Positions are there.
         let sort = Sort {
@@ -89,6 +90,6 @@ impl Recorder {
             numbers: false,
             ..*sort
         };
-        self.record(encoder, room, &sort)
+        self.record(encoder, scratch, &sort)
     }
 }

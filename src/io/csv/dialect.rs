@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use super::By;
+use super::KeySpec;
 use super::header::Header;
 use super::rows::{QUOTE, unquoted};
 use crate::io::source::LineEnd;
@@ -50,7 +50,7 @@ pub enum Fields {
 
 impl Dialect {
     /// The order of the number that is the only field of a line, where lines may be sorted by that.
-    pub(crate) fn first_number(self, by: &By) -> Option<KeyOrder> {
+    pub(crate) fn first_number(self, by: &KeySpec) -> Option<KeyOrder> {
         let is_number =
             matches!(by.order.reading, Reading::Numbers | Reading::NumbersOrTimes) && !by.order.leading;
         if !is_number || self.header || self.comments || self.fields != Fields::Blanks(LineEnd::Lf) {

@@ -2,7 +2,7 @@
 
 use super::key::{Column, Key, Reading};
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr, unquoted};
-use super::{By, Dialect};
+use super::{Dialect, KeySpec};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
 use crate::io::source::LineEnd;
@@ -112,7 +112,7 @@ impl Header {
     /// # Errors
     ///
     /// A column that does not exist, or whose name is ambiguous.
-    pub(in crate::io) fn find(&self, by: &By, table: &str) -> Result<Vec<Found>, Error> {
+    pub(in crate::io) fn find(&self, by: &KeySpec, table: &str) -> Result<Vec<Found>, Error> {
         let only = [Key::number(1)];
         let keys = match &by.keys[..] {
             [] if self.columns == 1 => &only[..],
@@ -279,7 +279,7 @@ mod tests {
         let dialect = Dialect { fields: Fields::Quoted(b','), header: true, comments: false };
         let (_, header) = Header::read(header.as_bytes(), 0, header.len(), dialect).unwrap();
         let keys = vec![Key::parse(key), Key::parse(key)];
-        let by = By { keys, element: None, order: KeyOrder::ASCENDING };
+        let by = KeySpec { keys, element: None, order: KeyOrder::ASCENDING };
         let found = header.find(&by, "t.csv")?;
         assert_eq!(found.len(), 1, "the second time is of no use");
         Ok((found[0].index, found[0].descending))

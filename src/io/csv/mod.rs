@@ -40,7 +40,7 @@ pub(super) use self::rows::{end_of_first_row, end_of_rows, lacking_end, pieces};
 
 /// The sort key of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct By {
+pub struct KeySpec {
     /// The keys, most significant first. Empty means the only column.
     pub keys: Vec<Key>,
     /// The requested type.
@@ -159,7 +159,7 @@ impl Known {
     }
 
     /// What is to be known of the keys in runs.
-    pub(crate) fn keys_of_runs(&self, by: &By, numbers: Option<KeyOrder>) -> Result<KeysOfRuns, Error> {
+    pub(crate) fn keys_of_runs(&self, by: &KeySpec, numbers: Option<KeyOrder>) -> Result<KeysOfRuns, Error> {
         let descending: Vec<bool> = match (&self.first, numbers) {
             (_, Some(order)) => vec![order.descending],
             (Some((header, place)), None) => {
@@ -264,7 +264,7 @@ pub(in crate::io) struct Batch {
 pub(in crate::io) fn read_batch(
     text: &Arc<Text>,
     kind: &Kind,
-    by: &By,
+    by: &KeySpec,
     known: &mut Known,
     piece: Option<usize>,
     has_ranges: bool,
@@ -372,7 +372,7 @@ pub(in crate::io) fn read_batch(
 pub(in crate::io) fn shown(
     text: &Text,
     kind: &Kind,
-    by: &By,
+    by: &KeySpec,
     known: &Known,
     row: usize,
     key: Option<usize>,
@@ -488,7 +488,13 @@ struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// The layout of a table with this header; `is_empty` if it has nothing at all, not even columns.
-    fn new(text: &'a Text, fields: Fields, header: &Header, by: &By, is_empty: bool) -> Result<Self, Error> {
+    fn new(
+        text: &'a Text,
+        fields: Fields,
+        header: &Header,
+        by: &KeySpec,
+        is_empty: bool,
+    ) -> Result<Self, Error> {
         let table = text.parts.first().map_or("", |part| &part.name);
         let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
         let (columns, key_of) = (header.columns, Found::by_column(&keys));
@@ -498,7 +504,7 @@ impl<'a> Layout<'a> {
     }
 
     /// The header of a key column, if it is a number and was not requested by name.
-    fn doubtful_header(&self, dialect: Dialect, by: &By) -> Option<String> {
+    fn doubtful_header(&self, dialect: Dialect, by: &KeySpec) -> Option<String> {
         let is_number = |key: &&Found| super::number::spelled(trimmed(key.name.as_bytes())).is_some();
         let is_named = |key: &&Found| by.keys.iter().any(|named| named.names(&key.name));
         let doubtful = self.keys.iter().find(|key| is_number(key) && !is_named(key));

@@ -12,9 +12,9 @@ use crate::io::output::Output;
 use crate::io::records::write_text;
 use crate::io::source::Opened;
 use crate::key::{KeyMap, Word};
+use crate::key_buf::KeyWidth;
 use crate::order::KeyOrder;
 use crate::runs;
-use crate::words::Width;
 
 use super::{Elements, Merged, Step, Written};
 
@@ -49,7 +49,7 @@ enum End {
     Nothing,
 }
 
-impl<'a, W: Width> Run<'a, W> {
+impl<'a, W: KeyWidth> Run<'a, W> {
     fn new((source, opened): (&'a Source, Opened), direction: KeyOrder, room: usize) -> Result<Self, Error> {
         // That of a .npy file was checked with its header.
         if source.count().is_none() {
@@ -135,7 +135,7 @@ impl<'a, W: Width> Run<'a, W> {
     }
 }
 
-impl<W: Width> super::Run for Run<'_, W> {
+impl<W: KeyWidth> super::Run for Run<'_, W> {
     fn is_low(&self) -> bool {
         let rest = self.rest().len();
         matches!(self.end, End::Unread) && (rest == 0 || self.is_ready() && rest < self.room / 2)
@@ -186,7 +186,7 @@ fn room<W: Word>(elements: &Elements, size: usize) -> usize {
 }
 
 /// Merges the elements of binary inputs.
-pub(super) fn merge<W: Width + itoa::Integer>(
+pub(super) fn merge<W: KeyWidth + itoa::Integer>(
     elements: Elements,
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
@@ -214,7 +214,7 @@ pub(super) fn merge<W: Width + itoa::Integer>(
 
 /// Merges the keys in memory that nothing unread comes before, at most so many; if none is to repeat another, without those that repeat
 /// the one before, which for the first is `last`.
-fn merge_some<W: Width>(
+fn merge_some<W: KeyWidth>(
     runs: &mut [Run<W>],
     unique: bool,
     left: u64,

@@ -5,7 +5,7 @@ mod records;
 
 use std::{fmt, thread};
 
-use super::batch::{Ahead, Batches, How, Kind, Piece, Stretches};
+use super::batch::{Ahead, Batches, InputSpec, Kind, Piece, Stretches};
 use super::binary::{self, Source};
 use super::counts::Counts;
 use super::output::Output;
@@ -111,7 +111,7 @@ impl Last {
 /// I/O errors, and any error of a sort that occurs before the first violation.
 pub fn check(
     inputs: &[Input],
-    how: &How,
+    how: &InputSpec,
     unique: bool,
     stretches: Stretches,
     progress: impl Fn(u64),
@@ -172,7 +172,7 @@ pub struct Merged {
 /// I/O errors; an input that is not in order; any error of a sort.
 pub fn merge(
     inputs: &[Input],
-    how: &How,
+    how: &InputSpec,
     selection: Selection,
     written: Written,
     to: &mut Output,

@@ -3,8 +3,8 @@
 use crate::io::infer::{Span, integer_of, limits};
 use crate::io::number::{PerLine, Tokens};
 use crate::key::{ElementType, KeyMap, KeyWords, Word};
+use crate::key_buf::KeyBuf;
 use crate::parallel::map_parts;
-use crate::words::Words;
 
 /// The tokens of a piece of text as integers, and their properties.
 pub(super) struct Integers {
@@ -147,7 +147,7 @@ impl Integers {
     }
 
     /// The keys of the values of each piece, which fit the map's type.
-    pub(super) fn keys(pieces: Vec<Self>, map: KeyMap) -> Words<'static> {
+    pub(super) fn keys(pieces: Vec<Self>, map: KeyMap) -> KeyBuf<'static> {
         if map.element.key_words() == KeyWords::One {
             // The values fit, so the low half is their two's complement in 32 bits.
             let narrow = |piece: Self| match piece.values {

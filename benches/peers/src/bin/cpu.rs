@@ -14,7 +14,7 @@ use gpusort::Sorter;
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::sorter::Request;
-use gpusort::unstable::words::{Width, Words};
+use gpusort::unstable::key_buf::{KeyWidth, KeyBuf};
 use rayon::prelude::*;
 use rdst::RadixSort;
 use voracious_radix_sort::RadixSort as _;
@@ -40,11 +40,11 @@ const ROUNDS: usize = 5;
 /// What is sorted, and what it became.
 type Sort<T, R = T> = (&'static str, fn(Vec<T>) -> Vec<R>);
 
-fn gpusort<W: Width>(keys: Vec<W>) -> Vec<W> {
-    run(Request::keys(Words::from(keys)))
+fn gpusort<W: KeyWidth>(keys: Vec<W>) -> Vec<W> {
+    run(Request::keys(KeyBuf::from(keys)))
 }
 
-fn run<W: Width>(request: Request) -> Vec<W> {
+fn run<W: KeyWidth>(request: Request) -> Vec<W> {
     let sorted = Sorter::cpu().run(request, &mut |_, _| {}).expect("the CPU sorts any keys");
     sorted.words.into_vec().expect("a sort keeps the width")
 }
@@ -82,8 +82,8 @@ fn main() {
             ("f64 as keys", ElementType::F64, Distribution::Uniform),
         ] {
             match (Sequence { element, distribution, count: n as u64, seed: 1 }).keys(0, n) {
-                Words::Narrow(keys) => compare(name, &keys[0], &in_order(&keys[0]), &sorts!(u32)),
-                Words::Wide(keys) => compare(name, &keys[0], &in_order(&keys[0]), &sorts!(u64)),
+                KeyBuf::Narrow(keys) => compare(name, &keys[0], &in_order(&keys[0]), &sorts!(u32)),
+                KeyBuf::Wide(keys) => compare(name, &keys[0], &in_order(&keys[0]), &sorts!(u64)),
             }
         }
         records(n);
@@ -120,7 +120,7 @@ fn records(n: usize) {
     let mut expected: Vec<u32> = (0..n as u32).collect();
     expected.sort_by_key(|&position| keys[position as usize]);
     let sorts: [Sort<u64, u32>; 3] = [
-        ("gpusort", |keys| run(Request::positions(Words::from(keys)))),
+        ("gpusort", |keys| run(Request::positions(KeyBuf::from(keys)))),
         ("rdst, of u128", |keys| {
             let mut pairs: Vec<u128> = pairs(&keys);
             drop(keys);

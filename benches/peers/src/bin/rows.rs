@@ -15,7 +15,7 @@ use gpusort::buffers::{BufferSorter, Payload, Segments, Spec};
 use gpusort::unstable::bench::SpinUp;
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;
-use gpusort::unstable::words::Words;
+use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::{ElementType, Select};
 use rayon::prelude::*;
 
@@ -134,7 +134,7 @@ fn median(
     for seed in 0..runs + 2 {
         let (element, distribution) = (ElementType::U32, Distribution::Uniform);
         let sequence = Sequence { element, distribution, count: n, seed };
-        let Words::Narrow(words) = sequence.keys(0, n as usize) else { unreachable!("keys here are u32") };
+        let KeyBuf::Narrow(words) = sequence.keys(0, n as usize) else { unreachable!("keys here are u32") };
         // Numbers of either sign; no NaN, so that the standard library's order is ours.
         let floats: Vec<f32> = words.concat().iter().map(|&word| word as i32 as f32 * 1e-3).collect();
         guest.queue.write_buffer(&keys, 0, bytemuck::cast_slice(&floats));

@@ -7,7 +7,7 @@ use super::{ALIGNMENT, ARGUMENTS, Passes, Recorder, SLICES};
 use crate::error::Error;
 use crate::gpu::bindings::{begin_of, bind_group, whole};
 use crate::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
-use crate::plan::{Extra, Plan, merged};
+use crate::plan::{AuxBuffer, Plan, merged};
 
 /// Bytes that are bound where there is nothing.
 const NOTHING: u64 = 4;
@@ -20,7 +20,7 @@ pub(crate) struct Uses {
 }
 
 /// Memory for sorts of up to so many elements.
-pub(crate) struct Room {
+pub(crate) struct Scratch {
     owner: Arc<()>,
     pub(crate) capacity: u32,
     pub(super) keys: wgpu::Buffer,
@@ -30,7 +30,7 @@ pub(crate) struct Room {
     positions: Option<wgpu::Buffer>,
     /// A word, bound where there is nothing.
     nothing: wgpu::Buffer,
-    extras: Vec<(&'static str, wgpu::Buffer)>,
+    aux_buffers: Vec<(&'static str, wgpu::Buffer)>,
     pub(super) parameters: wgpu::Buffer,
     pub(super) arguments: wgpu::BindGroup,
     pub(super) sort: Planned,
@@ -47,7 +47,7 @@ pub(super) struct Planned {
     pub(super) fixed: wgpu::Buffer,
 }
 
-impl Room {
+impl Scratch {
     pub(super) fn nothing(&self) -> wgpu::BufferBinding<'_> {
         whole(&self.nothing)
     }
@@ -57,8 +57,8 @@ impl Room {
     }
 
     /// The buffer that kernels have by this name, if the plans have one.
-    pub(super) fn extra(&self, name: &str) -> wgpu::BufferBinding<'_> {
-        let found = self.extras.iter().find(|(known, _)| *known == name);
+    pub(super) fn aux(&self, name: &str) -> wgpu::BufferBinding<'_> {
+        let found = self.aux_buffers.iter().find(|(known, _)| *known == name);
         whole(found.map_or(&self.nothing, |(_, buffer)| buffer))
     }
 }
@@ -71,14 +71,14 @@ struct Sizes {
     parameters: u64,
     segments: Option<u64>,
     fixed: u64,
-    extras: Vec<(&'static str, u64)>,
+    aux_buffers: Vec<(&'static str, u64)>,
 }
 
 impl Sizes {
     fn sum(&self) -> u64 {
         let some = [self.copies, self.positions, self.segments];
-        let extras = self.extras.iter().map(|&(_, bytes)| bytes);
-        let all = some.into_iter().flatten().chain(extras);
+        let aux_buffers = self.aux_buffers.iter().map(|&(_, bytes)| bytes);
+        let all = some.into_iter().flatten().chain(aux_buffers);
         self.keys + self.parameters + self.fixed + NOTHING + all.sum::<u64>()
     }
 }
@@ -98,12 +98,12 @@ impl Plans {
 
 impl Recorder {
     /// Whether memory was made by this recorder.
-    pub(crate) fn owns(&self, room: &Room) -> bool {
-        Arc::ptr_eq(&room.owner, &self.identity)
+    pub(crate) fn owns(&self, scratch: &Scratch) -> bool {
+        Arc::ptr_eq(&scratch.owner, &self.identity)
     }
 
     /// Bytes of [`Self::room`].
-    pub(crate) fn room_bytes(&self, capacity: u32) -> Result<u64, Error> {
+    pub(crate) fn scratch_bytes(&self, capacity: u32) -> Result<u64, Error> {
         Ok(self.sizes(&self.plans(capacity)?).sum())
     }
 
@@ -123,23 +123,24 @@ impl Recorder {
         let elements = u64::from(plans.all().map(Plan::other_room).max().unwrap_or(0));
         let keys = elements * shape.key_bytes();
         let has_positions = plans.all().any(|plan| plan.shape().positions);
-        let extras = merged(plans.all().flat_map(Plan::extras).copied()).into_iter();
-        let extras = extras.map(|(Extra { name, .. }, words)| (name, 4 * words));
+        let aux_buffers = merged(plans.all().flat_map(Plan::aux_buffers).copied()).into_iter();
+        let aux_buffers = aux_buffers.map(|(AuxBuffer { name, .. }, words)| (name, 4 * words));
         // These are bound from elsewhere.
-        let extras = extras.filter(|(name, _)| ![SEGMENT_LIST.name, SEGMENT_OFFSETS.name].contains(name));
-        let mut extras: Vec<_> = extras.collect();
+        let aux_buffers =
+            aux_buffers.filter(|(name, _)| ![SEGMENT_LIST.name, SEGMENT_OFFSETS.name].contains(name));
+        let mut aux_buffers: Vec<_> = aux_buffers.collect();
         // What finds segments binds these also where so few elements have none for them.
-        for (Extra { name, .. }, least) in [(SEGMENT_TILES, 16), (SEGMENT_CLASSES, 256)] {
-            if plans.segments.is_some() && !extras.iter().any(|(known, _)| *known == name) {
-                extras.push((name, least));
+        for (AuxBuffer { name, .. }, least) in [(SEGMENT_TILES, 16), (SEGMENT_CLASSES, 256)] {
+            if plans.segments.is_some() && !aux_buffers.iter().any(|(known, _)| *known == name) {
+                aux_buffers.push((name, least));
             }
         }
-        if Plan::of_callers_top(1, plans.sort.n(), shape, &self.context.info.limits, self.sort.view)
+        if Plan::of_callers_top(1, plans.sort.n(), shape, &self.context.info.limits, self.sort.transform)
             .is_ok_and(|plan| plan.is_some())
         {
-            extras.extend(Select::ROOM);
+            aux_buffers.extend(Select::ROOM);
         }
-        let slots = self.sort.view.digits() + 3 + segments::MOST_GROUPS;
+        let slots = self.sort.transform.digits() + 3 + segments::MOST_GROUPS;
         let bytes = |plan: &Plan| segments_bytes(plan.n(), &self.context.info.limits);
         Sizes {
             keys,
@@ -148,12 +149,12 @@ impl Recorder {
             parameters: u64::from(slots) * ALIGNMENT,
             segments: plans.segments.as_ref().map(bytes),
             fixed: 16 * (1 + u64::from(plans.argsort.is_some())),
-            extras,
+            aux_buffers,
         }
     }
 
     /// Memory for sorts of up to `capacity` elements.
-    pub(crate) fn room(&self, capacity: u32) -> Result<Room, Error> {
+    pub(crate) fn scratch(&self, capacity: u32) -> Result<Scratch, Error> {
         self.context.scoped(|context| {
             let plans = self.plans(capacity)?;
             let sizes = self.sizes(&plans);
@@ -164,18 +165,18 @@ impl Recorder {
                 context.buffer("gpusort parameters", sizes.parameters, storage | uniform, false)?;
             let planned = |passes: &Passes, plan: Plan| {
                 let chunk = passes.tuning.chunk(plan.n());
-                let fixed = [capacity, passes.tuning.tile.size(), chunk, passes.view.digits()];
+                let fixed = [capacity, passes.tuning.tile.size(), chunk, passes.transform.digits()];
                 let fixed = context.filled("gpusort fixed", bytemuck::cast_slice(&fixed), uniform)?;
                 Ok::<_, Error>(Planned { plan, fixed })
             };
-            Ok(Room {
+            Ok(Scratch {
                 owner: Arc::clone(&self.identity),
                 capacity,
                 keys: buffer("keys", sizes.keys)?,
                 copies: sizes.copies.map(|bytes| buffer("copied keys", bytes)).transpose()?,
                 positions: sizes.positions.map(|bytes| buffer("positions", bytes)).transpose()?,
                 nothing: buffer("nothing", NOTHING)?,
-                extras: (sizes.extras.iter())
+                aux_buffers: (sizes.aux_buffers.iter())
                     .map(|&(name, bytes)| Ok((name, buffer(name, bytes)?)))
                     .collect::<Result<_, Error>>()?,
                 arguments: bind_group(

@@ -2,7 +2,7 @@
 //!
 //! Keys are words of 32 or 64 bits, and which of them is known only when the program runs. They are read
 //! block by block on several cores, and blocks of results are borrowed from a device, so a container is a list of
-//! blocks, owned or borrowed. What depends on the width is generic over [`Width`]; [`by_width`] leads there.
+//! blocks, owned or borrowed. What depends on the width is generic over [`KeyWidth`]; [`by_width`] leads there.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub type Block<'a, W> = Cow<'a, [W]>;
 
 /// Words of one width in blocks, in order.
 #[derive(Clone, Debug)]
-pub enum Words<'a> {
+pub enum KeyBuf<'a> {
     /// Of 32 bits.
     Narrow(Vec<Block<'a, u32>>),
     /// Of 64 bits.
@@ -26,36 +26,36 @@ pub enum Words<'a> {
 macro_rules! by_width {
     ($words:expr, $blocks:ident => $value:expr) => {
         match $words {
-            $crate::words::Words::Narrow($blocks) => $value,
-            $crate::words::Words::Wide($blocks) => $value,
+            $crate::key_buf::KeyBuf::Narrow($blocks) => $value,
+            $crate::key_buf::KeyBuf::Wide($blocks) => $value,
         }
     };
 }
 pub(crate) use by_width;
 
-/// A word that [`Words`] may be made of.
-pub trait Width: Word {
+/// A word that [`KeyBuf`] may be made of.
+pub trait KeyWidth: Word {
     /// The key that it is.
     const WIDTH: KeyWords;
     /// The words in these blocks.
     #[must_use]
-    fn words(blocks: Vec<Block<'_, Self>>) -> Words<'_>;
+    fn words(blocks: Vec<Block<'_, Self>>) -> KeyBuf<'_>;
     /// The blocks of these words; `None` if they are of the other width.
     #[must_use]
-    fn blocks(words: Words<'_>) -> Option<Vec<Block<'_, Self>>>;
+    fn blocks(words: KeyBuf<'_>) -> Option<Vec<Block<'_, Self>>>;
 }
 
 macro_rules! width {
     ($word:ty, $width:ident, $words:ident) => {
-        impl Width for $word {
+        impl KeyWidth for $word {
             const WIDTH: KeyWords = KeyWords::$width;
 
-            fn words(blocks: Vec<Block<'_, Self>>) -> Words<'_> {
-                Words::$words(blocks)
+            fn words(blocks: Vec<Block<'_, Self>>) -> KeyBuf<'_> {
+                KeyBuf::$words(blocks)
             }
 
-            fn blocks(words: Words<'_>) -> Option<Vec<Block<'_, Self>>> {
-                if let Words::$words(blocks) = words { Some(blocks) } else { None }
+            fn blocks(words: KeyBuf<'_>) -> Option<Vec<Block<'_, Self>>> {
+                if let KeyBuf::$words(blocks) = words { Some(blocks) } else { None }
             }
         }
     };
@@ -64,28 +64,28 @@ macro_rules! width {
 width!(u32, One, Narrow);
 width!(u64, Two, Wide);
 
-impl<W: Width> From<Vec<W>> for Words<'_> {
+impl<W: KeyWidth> From<Vec<W>> for KeyBuf<'_> {
     fn from(words: Vec<W>) -> Self {
         W::words(vec![words.into()])
     }
 }
 
-impl<'a, W: Width> From<&'a [W]> for Words<'a> {
+impl<'a, W: KeyWidth> From<&'a [W]> for KeyBuf<'a> {
     fn from(words: &'a [W]) -> Self {
         W::words(vec![words.into()])
     }
 }
 
-impl<W: Width> From<Vec<Vec<W>>> for Words<'_> {
+impl<W: KeyWidth> From<Vec<Vec<W>>> for KeyBuf<'_> {
     fn from(blocks: Vec<Vec<W>>) -> Self {
         W::words(blocks.into_iter().map(Cow::Owned).collect())
     }
 }
 
 /// Equal as sequences, whatever the blocks.
-impl PartialEq for Words<'_> {
+impl PartialEq for KeyBuf<'_> {
     fn eq(&self, other: &Self) -> bool {
-        fn of<W: Width>(blocks: &[Block<W>], other: &Words) -> bool {
+        fn of<W: KeyWidth>(blocks: &[Block<W>], other: &KeyBuf) -> bool {
             let other = W::blocks(other.borrowed());
             other.is_some_and(|other| {
                 blocks.iter().flat_map(|block| &**block).eq(other.iter().flat_map(|block| &**block))
@@ -95,7 +95,7 @@ impl PartialEq for Words<'_> {
     }
 }
 
-impl Words<'_> {
+impl KeyBuf<'_> {
     /// None yet, of this width.
     #[must_use]
     pub fn new(width: KeyWords) -> Self {
@@ -159,19 +159,19 @@ impl Words<'_> {
 
     /// All of them in one vector, if they are words like W.
     #[must_use]
-    pub fn into_vec<W: Width>(self) -> Option<Vec<W>> {
+    pub fn into_vec<W: KeyWidth>(self) -> Option<Vec<W>> {
         W::blocks(self).map(join)
     }
 
     /// The same in one block.
     #[must_use]
-    pub fn joined(self) -> Words<'static> {
+    pub fn joined(self) -> KeyBuf<'static> {
         by_width!(self, blocks => join(blocks).into())
     }
 
     /// The first so many, or all if there are no more.
     #[must_use]
-    pub fn first(self, count: usize) -> Words<'static> {
+    pub fn first(self, count: usize) -> KeyBuf<'static> {
         self.truncated(Some(count)).joined()
     }
 
@@ -187,15 +187,15 @@ impl Words<'_> {
 
     /// The same, borrowed.
     #[must_use]
-    pub fn borrowed(&self) -> Words<'_> {
+    pub fn borrowed(&self) -> KeyBuf<'_> {
         by_width!(self, blocks => {
-            Width::words(blocks.iter().map(|block| Cow::Borrowed(&**block)).collect())
+            KeyWidth::words(blocks.iter().map(|block| Cow::Borrowed(&**block)).collect())
         })
     }
 
     /// Those of a range, borrowed.
     #[cfg(any(feature = "files", feature = "gpu"))]
-    pub(crate) fn range(&self, range: std::ops::Range<usize>) -> Words<'_> {
+    pub(crate) fn range(&self, range: std::ops::Range<usize>) -> KeyBuf<'_> {
         by_width!(self, blocks => {
             let mut before = 0;
             let of_block = |block| {
@@ -205,12 +205,12 @@ impl Words<'_> {
                 before += block.len();
                 (!part.is_empty()).then_some(Cow::Borrowed(part))
             };
-            Width::words(blocks.iter().map(|block| &**block).filter_map(of_block).collect())
+            KeyWidth::words(blocks.iter().map(|block| &**block).filter_map(of_block).collect())
         })
     }
 
     /// Those at these positions.
-    pub(crate) fn gathered(self, positions: &[u32]) -> Words<'static> {
+    pub(crate) fn gathered(self, positions: &[u32]) -> KeyBuf<'static> {
         by_width!(self, blocks => {
             let words = in_one(blocks);
             parallel::map(positions, |&position| words[position as usize]).into()
@@ -219,10 +219,10 @@ impl Words<'_> {
 }
 
 /// All blocks as one, which costs nothing where there is only one.
-pub(crate) fn in_one<W: Width>(mut blocks: Vec<Block<'_, W>>) -> Block<'_, W> {
+pub(crate) fn in_one<W: KeyWidth>(mut blocks: Vec<Block<'_, W>>) -> Block<'_, W> {
     if blocks.len() == 1 { blocks.swap_remove(0) } else { cpu::join(&blocks).into() }
 }
 
-fn join<W: Width>(blocks: Vec<Block<'_, W>>) -> Vec<W> {
+fn join<W: KeyWidth>(blocks: Vec<Block<'_, W>>) -> Vec<W> {
     in_one(blocks).into_owned()
 }

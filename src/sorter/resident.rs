@@ -1,9 +1,9 @@
-//! Shares that stay on their GPU until it merges them, which takes a hundredth of the time that bringing them takes.
+//! Partitions that stay on their GPU until it merges them, which takes a hundredth of the time that bringing them takes.
 //!
 //! ```text
-//! shares     ── sorted ──   ── sorted ──   ── sorted ──      on the GPU, each in memory of its own
-//! windows    ─────────|──────────|─────────|──────────       as many elements as a share
-//! merged     gathered, merged, brought │ gathered, merged, brought │ …
+//! partitions  ── sorted ──   ── sorted ──   ── sorted ──      on the GPU, each in memory of its own
+//! windows     ─────────|──────────|─────────|──────────       as many elements as a partition
+//! merged      gathered, merged, brought │ gathered, merged, brought │ …
 //! ```
 //!
 //! Where the GPU has no memory for that, what it has kept so far is brought to the host, which merges all.
@@ -15,28 +15,28 @@ use super::on_gpu::{OnDevice, OnGpu, given};
 use super::{Ordered, Place};
 use crate::error::Error;
 use crate::gpu::Run;
+use crate::key_buf::KeyBuf;
 use crate::parallel;
 use crate::plan::{Plan, Shape};
 use crate::runs::windows;
-use crate::words::Words;
 
-/// The shares of one GPU.
-pub(super) struct Kept<'a> {
+/// The partitions of one GPU.
+pub(super) struct ResidentRuns<'a> {
     gpu: &'a OnGpu,
     shape: Shape,
     /// With where each begins; `None` where nothing stays.
     runs: Mutex<Option<Vec<(usize, Run)>>>,
     /// What had to be brought.
-    brought: Mutex<Vec<(usize, Words<'static>)>>,
+    brought: Mutex<Vec<(usize, KeyBuf<'static>)>>,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> ResidentRuns<'a> {
     /// None yet, of elements of this shape.
     pub(super) fn new(gpu: &'a OnGpu, shape: Shape, stay: bool) -> Self {
         Self { gpu, shape, runs: Mutex::new(stay.then(Vec::new)), brought: Mutex::default() }
     }
 
-    /// Whether shares stay.
+    /// Whether partitions stay.
     pub(super) fn stays(&self) -> bool {
         self.runs().is_some()
     }
@@ -45,19 +45,19 @@ impl<'a> Kept<'a> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn brought(&self) -> MutexGuard<'_, Vec<(usize, Words<'static>)>> {
+    fn brought(&self) -> MutexGuard<'_, Vec<(usize, KeyBuf<'static>)>> {
         self.brought.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sorts a share by `sort`, which leaves it on the device; returns what of it was brought, or nothing if it stays.
+    /// Sorts a partition by `sort`, which leaves it on the device; returns what of it was brought, or nothing if it stays.
     pub(super) fn sort<R>(
         &self,
-        share: Range<usize>,
+        partition: Range<usize>,
         sort: impl Fn() -> Result<(Ordered<'a>, R), Error>,
-    ) -> Result<(Option<Words<'static>>, R), Error> {
+    ) -> Result<(Option<KeyBuf<'static>>, R), Error> {
         let stays = self.stays();
-        let room = || stays.then(|| Run::new(self.gpu.gpu(), share.len() as u32, self.shape)).transpose();
-        // Making room takes a quarter of the time of a share's way to the device.
+        let room = || stays.then(|| Run::new(self.gpu.gpu(), partition.len() as u32, self.shape)).transpose();
+        // Making room takes a quarter of the time of a partition's way to the device.
         let room_and_sort = || {
             std::thread::scope(|scope| {
                 let room = parallel::meanwhile(scope, room);
@@ -67,7 +67,7 @@ impl<'a> Kept<'a> {
         };
         let (room, (ordered, more)) = match room_and_sort() {
             Err(error) if stays && error.is_no_memory() => {
-                // If another lane has brought them meanwhile, there is memory, too.
+                // If another worker has brought them meanwhile, there is memory, too.
                 self.bring_all()?;
                 (None, sort()?)
             }
@@ -76,13 +76,13 @@ impl<'a> Kept<'a> {
         let brought = match ordered.place {
             Place::Memory(words) => Some(words),
             Place::Gpu(result) => {
-                let mut kept = self.runs();
-                if let (Some(run), Some(runs)) = (room, kept.as_mut()) {
+                let mut resident = self.runs();
+                if let (Some(run), Some(runs)) = (room, resident.as_mut()) {
                     result.stay(&run);
-                    runs.push((share.start, run));
+                    runs.push((partition.start, run));
                     None
                 } else {
-                    drop(kept);
+                    drop(resident);
                     Some(result.bring()?)
                 }
             }
@@ -94,14 +94,14 @@ impl<'a> Kept<'a> {
     /// Brings all that stayed, and lets nothing stay any more.
     fn bring_all(&self) -> Result<(), Error> {
         // Others wait until there is memory for them.
-        let mut kept = self.runs();
-        let Some(runs) = kept.as_mut() else { return Ok(()) };
+        let mut resident = self.runs();
+        let Some(runs) = resident.as_mut() else { return Ok(()) };
         while let Some((begin, run)) = runs.last() {
             let words = given(self.shape, run.count(), |to| run.download(self.gpu.gpu(), to))?;
             self.brought().push((*begin, words));
             runs.pop();
         }
-        *kept = None;
+        *resident = None;
         Ok(())
     }
 
@@ -109,7 +109,7 @@ impl<'a> Kept<'a> {
     ///
     /// # Errors
     ///
-    /// Whatever the device reports, with the shares that are lost by it.
+    /// Whatever the device reports, with the partitions that are lost by it.
     pub(super) fn gathered(&self) -> Result<Gathered<'a>, Box<Lost>> {
         // Where some had to be brought, the rest must be, too: what is merged here is all that there is of this GPU.
         let is_whole = self.brought().is_empty();
@@ -138,8 +138,8 @@ impl<'a> Kept<'a> {
 
     /// How to merge what stayed, if anything did.
     fn prepared(&self) -> Result<Option<Windows>, Error> {
-        let mut kept = self.runs();
-        let Some(runs) = kept.as_mut().filter(|runs| !runs.is_empty()) else { return Ok(None) };
+        let mut resident = self.runs();
+        let Some(runs) = resident.as_mut().filter(|runs| !runs.is_empty()) else { return Ok(None) };
         runs.sort_unstable_by_key(|(begin, _)| *begin);
         let gpu = self.gpu.gpu();
         let of: Vec<&Run> = runs.iter().map(|(_, run)| run).collect();
@@ -162,26 +162,26 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// What became of the shares of one GPU.
+/// What became of the partitions of one GPU.
 pub(super) struct Gathered<'a> {
     /// Those that stayed.
     pub(super) merging: Option<Merging<'a>>,
-    /// Those that did not, or were merged, each with where its first share begins.
-    pub(super) brought: Vec<(usize, Words<'static>)>,
+    /// Those that did not, or were merged, each with where its first partition begins.
+    pub(super) brought: Vec<(usize, KeyBuf<'static>)>,
 }
 
 /// Shares that are lost, and why.
 #[derive(Debug)]
 pub(super) struct Lost {
     pub(super) error: Error,
-    pub(super) shares: Vec<Range<usize>>,
+    pub(super) partitions: Vec<Range<usize>>,
 }
 
 impl Lost {
-    fn of(error: Error, runs: &[(usize, Run)], brought: &[(usize, Words)]) -> Self {
+    fn of(error: Error, runs: &[(usize, Run)], brought: &[(usize, KeyBuf)]) -> Self {
         let runs = runs.iter().map(|(begin, run)| *begin..begin + run.count());
         let brought = brought.iter().map(|(begin, words)| *begin..begin + words.len());
-        Self { error, shares: runs.chain(brought).collect() }
+        Self { error, partitions: runs.chain(brought).collect() }
     }
 }
 
@@ -211,7 +211,7 @@ pub(super) struct Merging<'a> {
     runs: Vec<(usize, Run)>,
     windows: Windows,
     /// What is wanted in place of positions.
-    records: Option<Words<'static>>,
+    records: Option<KeyBuf<'static>>,
 }
 
 impl<'a> Merging<'a> {
@@ -221,7 +221,7 @@ impl<'a> Merging<'a> {
     }
 
     /// The same, with these records in place of positions.
-    pub(super) fn giving(self, records: Option<Words<'static>>) -> Self {
+    pub(super) fn giving(self, records: Option<KeyBuf<'static>>) -> Self {
         Self { records, ..self }
     }
 
@@ -252,7 +252,7 @@ impl<'a> Merging<'a> {
     }
 
     /// Brings all to memory in one block.
-    pub(super) fn bring(&self) -> Result<Words<'static>, Error> {
+    pub(super) fn bring(&self) -> Result<KeyBuf<'static>, Error> {
         let each = if self.shape.positions { 4 } else { self.shape.key_bytes() as usize };
         let words = given(self.shape, self.count(), |mut rest| {
             self.each(&mut |window| {
@@ -268,7 +268,7 @@ impl<'a> Merging<'a> {
     }
 
     /// Gives it to `take` in order, block by block, as [`OnDevice::take`] does.
-    pub(super) fn take(self, take: &mut dyn FnMut(Words) -> Result<(), Error>) -> Result<(), Error> {
+    pub(super) fn take(self, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {
         self.each(&mut |window| match &self.records {
             Some(records) => {
                 let positions = window.bring()?.into_vec().unwrap_or_default();
@@ -289,25 +289,25 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::gpu::Gpu;
     use crate::key::KeyWords;
-    use crate::sorter::{Give, Job};
+    use crate::sorter::{Job, ResultKind};
 
     /// Keys of which many are equal.
     fn keys() -> Vec<u32> {
         (0..3000_u32).map(|i| i.wrapping_mul(2_654_435_761) >> 24).collect()
     }
 
-    fn sorted(gpu: &OnGpu, share: Range<usize>, positions: bool) -> Result<(Ordered<'_>, ()), Error> {
-        let give = if positions { Give::Positions } else { Give::Keys };
-        let begin = share.start as u32;
-        let keys = Words::from(keys()[share].to_vec());
-        let job = Job { keys: keys.into(), give, first: None, method: Method::default() };
+    fn sorted(gpu: &OnGpu, partition: Range<usize>, positions: bool) -> Result<(Ordered<'_>, ()), Error> {
+        let result = if positions { ResultKind::Positions } else { ResultKind::Keys };
+        let begin = partition.start as u32;
+        let keys = KeyBuf::from(keys()[partition].to_vec());
+        let job = Job { keys: keys.into(), result, first: None, method: Method::default() };
         let placed = gpu.place(&job)?;
         Ok((gpu.sort_from(job, placed, Some(begin), &mut |_, _| {})?, ()))
     }
 
-    fn expected(share: Range<usize>, positions: bool) -> Vec<u32> {
+    fn expected(partition: Range<usize>, positions: bool) -> Vec<u32> {
         let keys = keys();
-        let mut expected: Vec<u32> = share.map(|place| place as u32).collect();
+        let mut expected: Vec<u32> = partition.map(|place| place as u32).collect();
         expected.sort_by_key(|&place| keys[place as usize]);
         if !positions {
             expected.iter_mut().for_each(|place| *place = keys[*place as usize]);
@@ -321,41 +321,45 @@ mod tests {
         let gpu = OnGpu::new(gpu);
         for positions in [false, true] {
             let shape = Shape { key: KeyWords::One, positions };
-            let vec = |words: Words<'static>| words.into_vec::<u32>().unwrap();
-            let kept = Kept::new(&gpu, shape, true);
-            for share in [1000..3000, 0..1000] {
+            let vec = |words: KeyBuf<'static>| words.into_vec::<u32>().unwrap();
+            let resident = ResidentRuns::new(&gpu, shape, true);
+            for partition in [1000..3000, 0..1000] {
                 assert!(
-                    kept.sort(share.clone(), || sorted(&gpu, share.clone(), positions)).unwrap().0.is_none()
+                    resident
+                        .sort(partition.clone(), || sorted(&gpu, partition.clone(), positions))
+                        .unwrap()
+                        .0
+                        .is_none()
                 );
             }
-            let Gathered { merging, brought } = kept.gathered().unwrap();
+            let Gathered { merging, brought } = resident.gathered().unwrap();
             let merging = merging.unwrap();
             assert!(brought.is_empty() && merging.count() == 3000);
             assert!(vec(merging.bring().unwrap()) == expected(0..3000, positions));
 
             // Where something went wrong when only one had been brought, the others are not taken for all.
-            let kept = Kept::new(&gpu, shape, true);
-            for share in [0..500, 500..1000] {
-                kept.sort(share.clone(), || sorted(&gpu, share.clone(), positions)).unwrap();
+            let resident = ResidentRuns::new(&gpu, shape, true);
+            for partition in [0..500, 500..1000] {
+                resident.sort(partition.clone(), || sorted(&gpu, partition.clone(), positions)).unwrap();
             }
-            kept.brought().push((1000, Words::from(expected(1000..3000, positions))));
-            let Gathered { merging, mut brought } = kept.gathered().unwrap();
+            resident.brought().push((1000, KeyBuf::from(expected(1000..3000, positions))));
+            let Gathered { merging, mut brought } = resident.gathered().unwrap();
             brought.sort_unstable_by_key(|(begin, _)| *begin);
             let begins: Vec<usize> = brought.iter().map(|(begin, _)| *begin).collect();
             assert!(merging.is_none() && begins == [0, 500, 1000]);
             assert!(vec(brought.swap_remove(1).1) == expected(500..1000, positions));
 
             // What is lost is named, wherever it is.
-            let kept = Kept::new(&gpu, shape, true);
-            kept.sort(0..500, || sorted(&gpu, 0..500, positions)).unwrap();
-            kept.brought().push((500, Words::from(expected(500..3000, positions))));
-            assert_eq!(kept.lose(Error::device("gone")).shares, [0..500, 500..3000]);
+            let resident = ResidentRuns::new(&gpu, shape, true);
+            resident.sort(0..500, || sorted(&gpu, 0..500, positions)).unwrap();
+            resident.brought().push((500, KeyBuf::from(expected(500..3000, positions))));
+            assert_eq!(resident.lose(Error::device("gone")).partitions, [0..500, 500..3000]);
 
-            // There is no memory for the second share, at first.
-            let kept = Kept::new(&gpu, shape, true);
-            kept.sort(0..1000, || sorted(&gpu, 0..1000, positions)).unwrap();
+            // There is no memory for the second partition, at first.
+            let resident = ResidentRuns::new(&gpu, shape, true);
+            resident.sort(0..1000, || sorted(&gpu, 0..1000, positions)).unwrap();
             let fails = Cell::new(true);
-            let brought = kept.sort(1000..2000, || {
+            let brought = resident.sort(1000..2000, || {
                 if fails.take() {
                     let (device, what) = ("GPU".to_owned(), "keys".to_owned());
                     return Err(Error::new(ErrorKind::NoMemory { device, what, bytes: 5 }));
@@ -364,9 +368,9 @@ mod tests {
             });
             assert!(vec(brought.unwrap().0.unwrap()) == expected(1000..2000, positions));
             // Nothing stays any more.
-            let third = kept.sort(2000..3000, || sorted(&gpu, 2000..3000, positions)).unwrap().0.unwrap();
+            let third = resident.sort(2000..3000, || sorted(&gpu, 2000..3000, positions)).unwrap().0.unwrap();
             assert!(vec(third) == expected(2000..3000, positions));
-            let Gathered { merging, mut brought } = kept.gathered().unwrap();
+            let Gathered { merging, mut brought } = resident.gathered().unwrap();
             assert!(merging.is_none() && brought.len() == 1);
             let (begin, words) = brought.remove(0);
             assert!(begin == 0 && vec(words) == expected(0..1000, positions));
