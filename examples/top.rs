@@ -124,7 +124,7 @@ fn top_on_cpu(keys: &KeyBuf, k: usize, positions: bool) -> anyhow::Result<KeyBuf
 
 fn top_of(gpu: &Gpu, buffers: &Buffers, k: usize) -> anyhow::Result<KeyBuf<'static>> {
     let shape = buffers.shape();
-    if shape.positions {
+    if shape.payload {
         let mut positions = vec![0; k];
         buffers.download_positions(gpu, &mut positions)?;
         return Ok(positions.into());

@@ -6,7 +6,7 @@ struct Arguments {
     length: u32,
     // Where the first row begins: its keys, and what is beside them.
     first_key: u32,
-    first_position: u32,
+    first_payload: u32,
 }
 
 // Where the element with this index in the tile is in the array.

@@ -8,7 +8,7 @@ struct Arguments {
     first_offset: u32,
     // Where the array begins: keys, and what is beside them.
     first_key: u32,
-    first_position: u32,
+    first_payload: u32,
 }
 
 // Rows in a tile of the first class.

@@ -37,7 +37,7 @@ fn element_or_last(element: Element, is_element: bool) -> Element {
     return select(LAST_ELEMENT, element, is_element);
 }
 
-fn element_of(key: Key, position: u32) -> Element {
+fn element_of(key: Key, payload: u32) -> Element {
     return key;
 }
 

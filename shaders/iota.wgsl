@@ -11,6 +11,6 @@ struct Arguments {
 fn iota(place: Place, @builtin(local_invocation_index) local: u32) {
     let i = invocation_number(place, local);
     if i < arguments.n {
-        positions[i] = arguments.begin + i;
+        payload[i] = arguments.begin + i;
     }
 }

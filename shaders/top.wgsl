@@ -103,7 +103,7 @@ fn search(e: ptr<function, Registers>, before: ptr<function, u32>) -> Element {
     var found = flipped(LAST_ELEMENT, 0xffffffffu);
     var sooner = 0u;
     for (var w = 0u; w < ELEMENT_WORDS; w++) {
-        // The high word of a key is the last of its words; the position comes after the key.
+        // The high word of a key is the last of its words; the payload comes after the key.
         let k = select(w, KEY_WORDS - 1u - w, w < KEY_WORDS);
         for (var bit = 0x80000000u; bit > 0u; bit >>= 1u) {
             let tried = with_word(found, k, word(found, k) | bit);

@@ -160,7 +160,7 @@ fn a_suite_measures_every_combination() {
         );
         let fused = measured.iter().find(|result| result.case.variant == "fused" && result.case.n == 100);
         let fused = fused.unwrap();
-        let shape = Shape { key: KeyWords::One, positions };
+        let shape = Shape { key: KeyWords::One, payload: positions };
         let plan =
             Plan::new(Algorithm::Bitonic, Variant::Fused, 100, shape, &device::gpu().info().limits).unwrap();
         assert_eq!(fused.dispatches(), plan.dispatch_count());
@@ -246,7 +246,7 @@ fn the_median_agrees_with_the_hosts_clock() {
     let is_software = gpu.info().kind == Kind::Software;
     // On hardware a sort so long that recording its dispatches does not count.
     let (n, times) = if is_software { (1 << 13, 16) } else { (1 << 27, 8) };
-    let shape = Shape { key: KeyWords::One, positions: false };
+    let shape = Shape { key: KeyWords::One, payload: false };
     let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, n, shape, &gpu.info().limits).unwrap();
     let spin_up = (!is_software).then(|| SpinUp::new(gpu).unwrap());
     let pace = Pace { limit: NO_LIMIT, ..Pace::default() };

@@ -17,8 +17,8 @@ use crate::device::gpu;
 use crate::inputs::{PATTERNS, Pattern, random};
 use crate::networks::all;
 
-const KEYS: Shape = Shape { key: KeyWords::One, positions: false };
-const POSITIONED: Shape = Shape { key: KeyWords::One, positions: true };
+const KEYS: Shape = Shape { key: KeyWords::One, payload: false };
+const POSITIONED: Shape = Shape { key: KeyWords::One, payload: true };
 
 /// The sizes that kernels get wrong: none, one, a tile and its neighbours, primes, many tiles.
 const SIZES: [usize; 17] =
@@ -27,7 +27,7 @@ const SIZES: [usize; 17] =
 /// What `plan` leaves on the device of these keys: keys, and positions where the shape has them.
 pub fn on_device(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
     let buffers = Buffers::new(gpu(), plan).unwrap();
-    let mut positions = vec![0; if plan.shape().positions { keys.len() } else { 0 }];
+    let mut positions = vec![0; if plan.shape().payload { keys.len() } else { 0 }];
     let keys = if plan.shape().key == KeyWords::One {
         let mut words: Vec<u32> = keys.iter().map(|&key| key as u32).collect();
         buffers.upload(gpu(), bytemuck::cast_slice(&words)).unwrap();
@@ -41,7 +41,7 @@ pub fn on_device(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut words)).unwrap();
         words
     };
-    if plan.shape().positions {
+    if plan.shape().payload {
         buffers.download_positions(gpu(), &mut positions).unwrap();
     }
     (keys, positions)
@@ -51,7 +51,7 @@ pub fn on_device(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
 pub fn on_cpu(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
     let last_key = if plan.shape().key == KeyWords::One { u32::MAX.into() } else { u64::MAX };
     let keys = keys.iter().map(|&key| key & last_key);
-    if plan.shape().positions {
+    if plan.shape().payload {
         let mut pairs: Vec<Pair<u64>> = keys.zip(0..).map(|(key, position)| Pair { key, position }).collect();
         let last = Pair { key: last_key, position: u32::MAX };
         interpreter::perform_with_padding(plan, &mut pairs, last, |_| {});
@@ -281,7 +281,7 @@ fn brick_sort_does_not_race() {
     for (algorithm, variant) in all().filter(|(algorithm, _)| *algorithm == Algorithm::OddEven) {
         for shape in [KEYS, POSITIONED] {
             let plan = Plan::new(algorithm, variant, n, shape, &gpu().info().limits).unwrap();
-            let runs = if shape.positions { 3 } else { 20 };
+            let runs = if shape.payload { 3 } else { 20 };
             for run in 0..runs {
                 let keys: Vec<u64> = random(run).take(n).map(|key| u64::from(key as u32)).collect();
                 let mut expected: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();

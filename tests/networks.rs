@@ -15,7 +15,7 @@ use crate::inputs::random;
 use crate::oracle::check_sorted;
 use crate::support::tier;
 
-const KEYS: Shape = Shape { key: KeyWords::One, positions: false };
+const KEYS: Shape = Shape { key: KeyWords::One, payload: false };
 
 /// Every network with each of its variants.
 pub fn all() -> impl Iterator<Item = (Algorithm, Variant)> {
@@ -187,7 +187,7 @@ fn what_does_not_fit_is_refused_with_the_number_exceeded() {
             ref other => panic!("{other:?}"),
         }
     };
-    let two = Shape { key: KeyWords::Two, positions: true };
+    let two = Shape { key: KeyWords::Two, payload: true };
     assert_eq!(refused((32 << 20) + 1, KEYS, &Limits::WEBGPU), ((128 << 20) + 4, 128 << 20));
     assert_eq!(refused((16 << 20) + 1, two, &Limits::WEBGPU), ((128 << 20) + 8, 128 << 20));
     assert_eq!(refused(1 << 32, KEYS, &Limits::CPU), (1 << 32, u64::from(u32::MAX)));
@@ -528,7 +528,7 @@ fn plans_for_any_limits_and_sizes_keep_inside_or_are_refused() {
                             largest: invocations,
                             barrier: invocations > 1,
                         }),
-                        in_order: true,
+                        fifo_dispatch: true,
                     };
                     for n in [0, 1, 2, 3, 1000, 5000, u32::MAX as usize, 1 << 32, usize::MAX] {
                         let shape = Shape::ALL[n % 4];

@@ -26,14 +26,14 @@ pub fn sorted(shape: Shape, words: &[u64]) -> Elements {
     let mut pairs: Vec<(u64, u32)> = words_of(shape, words).into_iter().zip(0..).collect();
     pairs.sort_unstable();
     let (keys, positions): Elements = pairs.into_iter().unzip();
-    (keys, if shape.positions { positions } else { Vec::new() })
+    (keys, if shape.payload { positions } else { Vec::new() })
 }
 
 /// What the interpreter makes of these words.
 pub fn on_cpu(plan: &Plan, words: &[u64]) -> (Elements, AuxContents) {
     let words = words_of(plan.shape(), words);
     let last = words_of(plan.shape(), &[u64::MAX])[0];
-    if plan.shape().positions {
+    if plan.shape().payload {
         let mut pairs: Vec<Pair<u64>> =
             words.into_iter().zip(0..).map(|(key, position)| Pair { key, position }).collect();
         let last = Pair { key: last, position: u32::MAX };
@@ -65,8 +65,8 @@ pub fn on_device(
     } else {
         raw.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
     };
-    let mut positions = vec![0; if plan.shape().positions { count } else { 0 }];
-    if plan.shape().positions {
+    let mut positions = vec![0; if plan.shape().payload { count } else { 0 }];
+    if plan.shape().payload {
         buffers.download_positions(gpu(), &mut positions).unwrap();
     }
     let aux_buffers = aux_buffers.iter().filter_map(|&name| Some((name, buffers.aux(gpu(), name).unwrap()?)));
@@ -198,10 +198,10 @@ fn a_pass_left_out_is_noticed() {
 #[test]
 fn positions_alone_are_the_same_without_keys() {
     for variant in VARIANTS {
-        for shape in Shape::ALL.into_iter().filter(|shape| shape.positions) {
+        for shape in Shape::ALL.into_iter().filter(|shape| shape.payload) {
             for (n, pattern) in [2, 300, 5003, 12_001].into_iter().flat_map(|n| PATTERNS.map(|it| (n, it))) {
                 let words = pattern.words(n, 9);
-                let plan = plan(variant, n, shape, &gpu().info().limits).for_positions();
+                let plan = plan(variant, n, shape, &gpu().info().limits).without_keys();
                 let ((_, positions), _) = on_device(&plan, &words, words.len(), &[]);
                 assert!(positions == sorted(shape, &words).1, "{variant} {shape:?} {n} {pattern:?}");
             }

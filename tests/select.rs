@@ -1,6 +1,5 @@
 //! The first k of many by selection: plans by the interpreter, kernels against it; and payloads of the caller's own.
 
-use gpusort::unstable::gpu::{Buffers, execute};
 use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::order::Selection;
@@ -12,7 +11,7 @@ use gpusort::{Form, Method, Ran, Sorter};
 
 use crate::device::{self, gpu};
 use crate::inputs::{PATTERNS, Pattern, elements, random};
-use crate::radix::{Elements, on_cpu, on_device, sorted, words_of};
+use crate::radix::{Elements, on_cpu, on_device, sorted};
 use crate::support::elements::orders;
 use crate::top::check as check_top;
 
@@ -158,58 +157,6 @@ fn what_is_selected_is_sorted_by_either_algorithm_in_chunks_of_several_blocks() 
     }
 }
 
-#[test]
-fn words_of_the_callers_own_stay_with_their_keys() {
-    let limits = gpu().info().limits;
-    let small = PATTERNS.into_iter().flat_map(|pattern| [(Shape::ALL[1], pattern), (Shape::ALL[3], pattern)]);
-    // Of many elements a chunk has several blocks.
-    let cases = small.map(|case| (20_011, 1500, case));
-    for (n, k, (shape, pattern)) in cases.chain([(4_400_003, 70_001, (Shape::ALL[1], Pattern::FewDistinct))])
-    {
-        let keys = words_of(shape, &pattern.words(n, 5));
-        // Not in order, and some of them equal.
-        let payload: Vec<u32> = random(6).take(n).map(|word| word as u32 % 10_007).collect();
-        let mut expected: Vec<(u64, u32)> = keys.iter().copied().zip(payload.iter().copied()).collect();
-        expected.sort_by_key(|(key, _)| *key);
-        let expected: Elements = expected.into_iter().unzip();
-        for variant in [Variant::Onesweep, Variant::ReduceScan] {
-            let whole = Plan::new(Algorithm::Radix, variant, n, shape, &limits).unwrap();
-            let selected = Plan::select(k, n, Algorithm::Radix, variant, shape, &limits).unwrap();
-            for (plan, count) in [(whole, n), (selected, k)] {
-                let plan = plan.for_payload().unwrap();
-                let buffers = Buffers::new(gpu(), &plan).unwrap();
-                let bytes = shape.key_bytes() as usize;
-                let raw = keys.iter().flat_map(|key| key.to_le_bytes().into_iter().take(bytes));
-                let mut raw: Vec<u8> = raw.collect();
-                buffers.upload(gpu(), &raw).unwrap();
-                buffers.upload_payload(gpu(), &payload).unwrap();
-                execute(gpu(), &plan, &buffers, |_| {}).unwrap();
-                raw.truncate(count * bytes);
-                buffers.download_keys(gpu(), &mut raw).unwrap();
-                let mut moved = vec![0; count];
-                buffers.download_positions(gpu(), &mut moved).unwrap();
-                let word =
-                    |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-                let sorted = (raw.chunks(bytes).map(word).collect(), moved);
-                let what = format!("{variant} {shape:?} {pattern:?}");
-                assert!(first(count, sorted) == first(count, expected.clone()), "{what}");
-            }
-        }
-    }
-}
-
-#[test]
-fn plans_that_need_positions_take_no_payload() {
-    let plan =
-        |algorithm, variant| Plan::new(algorithm, variant, 1000, Shape::ALL[1], &Limits::WEBGPU).unwrap();
-    assert!(plan(Algorithm::Bitonic, Variant::Fused).for_payload().is_err());
-    assert!(plan(Algorithm::Radix, Variant::Onesweep).for_payload().is_ok());
-    let keys = Plan::new(Algorithm::Radix, Variant::Onesweep, 1000, Shape::ALL[0], &Limits::WEBGPU).unwrap();
-    assert!(keys.for_payload().is_err());
-    let selected = Plan::select(10, 1000, Algorithm::Bitonic, Variant::Fused, Shape::ALL[1], &Limits::WEBGPU);
-    assert!(selected.unwrap().for_payload().is_err());
-}
-
 /// Keys of which some are equal, and what sorts them: those keys in order, and where they were.
 fn keys_and_order(n: usize) -> (Vec<u32>, Elements) {
     let keys: Vec<u32> = random(n as u64).take(n).map(|word| word as u32 >> 12).collect();
@@ -235,7 +182,7 @@ fn a_sorter_selects_where_that_is_faster() {
         let (expected, places) = first(k, order);
         let expected = expected.into_iter().map(|key| key as u32).collect();
         let expected = KeyBuf::from(if positions { places } else { expected });
-        let from = RadixFrom::of_kind(own.kind).of(Shape { key: KeyWords::One, positions });
+        let from = RadixFrom::of_kind(own.kind).of(Shape { key: KeyWords::One, payload: positions });
         let by_size = if k < from { Algorithm::Bitonic } else { Algorithm::Radix };
         for &algorithm in methods {
             let words = KeyBuf::from(&keys[..]);

@@ -16,7 +16,7 @@ use crate::networks::all;
 use crate::oracle::{check_runs, check_top, compare};
 use crate::support::elements::{bits_of, keys_of, orders};
 
-const KEYS: Shape = Shape { key: KeyWords::One, positions: false };
+const KEYS: Shape = Shape { key: KeyWords::One, payload: false };
 
 /// In this order, as `examples/top.rs` has them: elements, invocations, groups, subset, slots, rest.
 fn tuned(k: usize, n: usize, shape: Shape, limits: &Limits, numbers: [u32; 6]) -> Result<Plan, Error> {
@@ -87,7 +87,7 @@ fn plans_leave_the_top_of_any_input() {
         for (n, pattern) in [0, 1, 2, 4096, 4097, 8193, 65_537, 300_007].into_iter().zip(PATTERNS) {
             for k in [1, 2, 31, 32, 33, 100, 1000, n + 1] {
                 for positions in [false, true] {
-                    let shape = Shape { key: KeyWords::Two, positions };
+                    let shape = Shape { key: KeyWords::Two, payload: positions };
                     let plan = Plan::top(k, n, shape, &limits).unwrap();
                     let words = pattern.words(n, 1).into_iter();
                     let position = |place: u32| if positions { place } else { 0 };
@@ -191,7 +191,7 @@ fn on_device(plan: &Plan, keys: &[u64], count: usize) -> Vec<(u64, u32)> {
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut left)).unwrap();
         left
     };
-    if plan.shape().positions {
+    if plan.shape().payload {
         buffers.download_positions(gpu(), &mut positions).unwrap();
     }
     keys.into_iter().zip(positions).collect()
@@ -200,11 +200,11 @@ fn on_device(plan: &Plan, keys: &[u64], count: usize) -> Vec<(u64, u32)> {
 /// The elements that these keys are on a device.
 fn input(shape: Shape, keys: &[u64]) -> Vec<(u64, u32)> {
     let mask = if shape.key == KeyWords::One { u32::MAX.into() } else { u64::MAX };
-    keys.iter().zip(0..).map(|(&key, at)| (key & mask, if shape.positions { at } else { 0 })).collect()
+    keys.iter().zip(0..).map(|(&key, at)| (key & mask, if shape.payload { at } else { 0 })).collect()
 }
 
 fn last(shape: Shape) -> (u64, u32) {
-    (input(shape, &[u64::MAX])[0].0, if shape.positions { u32::MAX } else { 0 })
+    (input(shape, &[u64::MAX])[0].0, if shape.payload { u32::MAX } else { 0 })
 }
 
 /// Compares what the device has after each reduction and in the end with what the interpreter has, and with the order

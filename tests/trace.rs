@@ -10,7 +10,7 @@ use gpusort::unstable::trace::{Layer, Played, Trace, list, network};
 use crate::device;
 use crate::inputs::random;
 
-const KEYS: Shape = Shape { key: KeyWords::One, positions: false };
+const KEYS: Shape = Shape { key: KeyWords::One, payload: false };
 
 /// Every algorithm with each of its variants.
 pub fn all() -> impl Iterator<Item = (Algorithm, Variant)> {

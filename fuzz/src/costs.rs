@@ -33,7 +33,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let cores = choices.of(&[4, 0, 1, 2, 3, 7, 8, 9, 64, usize::MAX]);
     let start = choices.of(&[0, 1, 15, 60, 10_000, u64::MAX]);
     let key = choices.of(&[KeyWords::One, KeyWords::One, KeyWords::Two]);
-    let shape = Shape { key, positions: choices.below(2) == 1 };
+    let shape = Shape { key, payload: choices.below(2) == 1 };
     let json = if choices.below(4) == 0 {
         match std::str::from_utf8(data) {
             Ok(json) => json.to_owned(),
@@ -210,7 +210,7 @@ impl Times {
     }
 
     fn of(all: &[Self], shape: Shape) -> Option<&Self> {
-        all.iter().find(|times| times.shape == (shape.key_words().into(), shape.positions))
+        all.iter().find(|times| times.shape == (shape.key_words().into(), shape.payload))
     }
 
     /// On straight lines in logarithms between what was measured; below it as the least, above it in proportion.

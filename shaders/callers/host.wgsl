@@ -23,13 +23,13 @@ fn host_number() -> u32 {
 const SLOT: u32 = 64u;
 
 // Writes where slices begin, as struct Slices has it: for passes that read a caller's, and then for those that write them.
-fn put_slices(slot: u32, first_key: u32, first_position: u32) {
+fn put_slices(slot: u32, first_key: u32, first_payload: u32) {
     parameters[slot + SLICES_READ_KEYS] = first_key;
-    parameters[slot + SLICES_READ_POSITIONS] = first_position;
+    parameters[slot + SLICES_READ_PAYLOAD] = first_payload;
     parameters[slot + SLICES_WRITE_KEYS] = 0u;
-    parameters[slot + SLICES_WRITE_POSITIONS] = 0u;
+    parameters[slot + SLICES_WRITE_PAYLOAD] = 0u;
     parameters[slot + SLOT + SLICES_READ_KEYS] = 0u;
-    parameters[slot + SLOT + SLICES_READ_POSITIONS] = 0u;
+    parameters[slot + SLOT + SLICES_READ_PAYLOAD] = 0u;
     parameters[slot + SLOT + SLICES_WRITE_KEYS] = first_key;
-    parameters[slot + SLOT + SLICES_WRITE_POSITIONS] = first_position;
+    parameters[slot + SLOT + SLICES_WRITE_PAYLOAD] = first_payload;
 }

@@ -2,7 +2,7 @@
 // become known.
 //
 // Told, as host.wgsl has it: the most elements that slices hold; where the slices of keys, of what is beside them and of the count
-// begin; and a bit each: whether positions are numbered, whether keys are left out at last, whether keys are copied before.
+// begin; and a bit each: whether the payload is iota, whether keys are left out at last, whether keys are copied before.
 
 struct Fixed {
     // The most elements there is room for.
@@ -39,7 +39,7 @@ fn prepare(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocatio
     parameters[first + RADIX_CHUNK] = fixed.chunk;
     parameters[first + RADIX_CHUNKS] = (tiles + fixed.chunk - 1u) / fixed.chunk;
     parameters[first + RADIX_DIGIT] = digit;
-    parameters[first + RADIX_NUMBERS] = flags & 1u;
+    parameters[first + RADIX_IOTA] = flags & 1u;
     parameters[first + RADIX_DROPS_KEYS] = (flags >> 1u) & 1u;
     if digit == 0u {
         for (var i = 0u; i < 4u; i++) {

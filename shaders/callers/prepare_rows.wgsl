@@ -9,5 +9,5 @@ fn prepare_rows() {
     parameters[ROWS_ROWS] = host_number() / max(length, 1u);
     parameters[ROWS_LENGTH] = length;
     parameters[ROWS_FIRST_KEY] = host_byte_2;
-    parameters[ROWS_FIRST_POSITION] = host_byte_3;
+    parameters[ROWS_FIRST_PAYLOAD] = host_byte_3;
 }

@@ -5,7 +5,7 @@
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 
 // Told, as host.wgsl has it: the most elements that slices hold; where the slices of keys, of what is beside them and of the count
-// begin; and whether positions are numbered. An invocation for each digit.
+// begin; and whether the payload is iota. An invocation for each digit.
 @compute @workgroup_size(8)
 fn prepare_top(@builtin(local_invocation_index) digit: u32) {
     let most = host_number();
@@ -21,7 +21,7 @@ fn prepare_top(@builtin(local_invocation_index) digit: u32) {
         parameters[slot + SELECT_WIDTH] = WIDTHS[digit % 3u];
         parameters[slot + SELECT_CHUNK] = chunk;
         parameters[slot + SELECT_CHUNKS] = (n + chunk - 1u) / chunk;
-        parameters[slot + SELECT_NUMBERS] = host_byte_3;
+        parameters[slot + SELECT_IOTA] = host_byte_3;
     }
     if digit == 0u {
         put_slices(SLICES * SLOT, host_byte_0, host_byte_1);

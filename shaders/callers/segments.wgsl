@@ -16,7 +16,7 @@ const LISTED: u32 = 3u;
 @group(0) @binding(0) var<storage, read_write> plan: array<atomic<u32>>;
 @group(0) @binding(1) var<storage, read_write> segment_list: array<u32>;
 @group(0) @binding(2) var<storage, read> offsets: array<u32>;
-@group(0) @binding(3) var<storage, read_write> positions: array<u32>;
+@group(0) @binding(3) var<storage, read_write> payload: array<u32>;
 @group(0) @binding(4) var<storage, read_write> segment_tiles: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read_write> histograms: array<u32>;
 @group(0) @binding(6) var<storage, read_write> varying_bits: array<u32>;
@@ -69,7 +69,7 @@ fn begin(@builtin(local_invocation_index) local: u32) {
 var<workgroup> listed: array<atomic<u32>, CLASSES>;
 var<workgroup> first_listed: array<u32, CLASSES>;
 
-// An invocation for each segment. Told: where offsets begin, where positions begin, whether these are numbered.
+// An invocation for each segment. Told: where offsets begin, where the payload begins, whether it is iota.
 @compute @workgroup_size(WORKGROUP)
 fn classify(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -94,7 +94,7 @@ fn classify(
             own_class = class_of(end - begin);
             before = atomicAdd(&listed[own_class], 1u);
         } else if end - begin == 1u && host_byte_2 == 1u {
-            positions[host_byte_1 + begin] = 0u;
+            payload[host_byte_1 + begin] = 0u;
         }
     }
     workgroupBarrier();
@@ -134,8 +134,8 @@ fn number_rows(
     }
 }
 
-// A workgroup for each long segment that there may be, at least one. Told: where offsets, keys and positions begin, whether
-// positions are numbered.
+// A workgroup for each long segment that there may be, at least one. Told: where offsets, keys and payload begin, whether
+// it is iota.
 @compute @workgroup_size(WORKGROUP)
 fn fill(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -169,7 +169,7 @@ fn fill(
         parameters[slot + RADIX_CHUNK] = 0u;
         parameters[slot + RADIX_CHUNKS] = 0u;
         parameters[slot + RADIX_DIGIT] = local;
-        parameters[slot + RADIX_NUMBERS] = host_byte_3;
+        parameters[slot + RADIX_IOTA] = host_byte_3;
         parameters[slot + RADIX_DROPS_KEYS] = 0u;
     }
     if local < GROUP_COUNT {
@@ -187,7 +187,7 @@ fn fill(
         parameters[slot + LISTED_TILES] = tiles;
         parameters[slot + LISTED_FIRST_OFFSET] = host_byte_0;
         parameters[slot + LISTED_FIRST_KEY] = host_byte_1;
-        parameters[slot + LISTED_FIRST_POSITION] = host_byte_2;
+        parameters[slot + LISTED_FIRST_PAYLOAD] = host_byte_2;
     }
     if local == 0u {
         put_slices(DIGITS * SLOT, host_byte_1, host_byte_2);

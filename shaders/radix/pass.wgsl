@@ -10,9 +10,9 @@ struct Arguments {
     chunks: u32,
     // The digit of this pass, counted from the lowest.
     digit: u32,
-    // Whether the first pass that runs numbers the positions.
-    numbers: u32,
-    // Whether the last pass that runs writes positions alone.
+    // Whether the first pass that runs writes iota as payload.
+    iota: u32,
+    // Whether the last pass that runs writes the payload alone.
     drops_keys: u32,
 }
 
@@ -44,8 +44,8 @@ struct Pass {
 
 // From the bits that are set in some keys and not in others, a word of them for each word of a key: a pass for a digit
 // without such bits has nothing to do. Two neighbouring ones of a word are left out, since the elements are then
-// in the array where the plan has them; a single one copies. Where all are left out and positions are to be
-// numbered, the last two copy nonetheless.
+// in the array where the plan has them; a single one copies. Where all are left out and the payload is to be
+// written as iota, the last two copy nonetheless.
 fn pass_of(mixed: vec2<u32>) -> Pass {
     // A bit for each byte, gathered from the lowest bits of all bytes by a product.
     var bytes = that_count(mixed);
@@ -62,7 +62,7 @@ fn pass_of(mixed: vec2<u32>) -> Pass {
     first |= pairs & 0x22u & ~(first << 1u);
     first |= pairs & 0x44u & ~(first << 1u);
     var left_out = first | (first << 1u);
-    if left_out == all && arguments.numbers == 1u {
+    if left_out == all && arguments.iota == 1u {
         left_out >>= 2u;
     }
     let own = 1u << arguments.digit;

@@ -102,7 +102,7 @@ fn keep(place: Place, @builtin(local_invocation_index) local: u32) {
                 if is_less || equal_in_all < wanted {
                     let to = less_earlier + less_here + min(equal_in_all, wanted);
                     write_key(to, e[i]);
-                    move_position(first + block + at, to, arguments.numbers == 1u);
+                    move_payload(first + block + at, to, arguments.iota == 1u);
                 }
             }
         }

@@ -1,3 +1,3 @@
 // Elements that are their key alone.
 
-fn move_position(i: u32, to: u32, numbers: bool) {}
+fn move_payload(i: u32, to: u32, iota: bool) {}

@@ -4,6 +4,6 @@
 fn bring_back(place: Place, @builtin(local_invocation_index) local: u32) {
     for (var i = invocation_number(place, local); i < arguments.k; i += place.grid.x * place.grid.y * WORKGROUP_SIZE) {
         write_key(i, read_key(i));
-        move_position(i, i, false);
+        move_payload(i, i, false);
     }
 }

@@ -12,8 +12,8 @@ struct Arguments {
     // Elements in a chunk, and chunks.
     chunk: u32,
     chunks: u32,
-    // Whether positions are numbered here.
-    numbers: u32,
+    // Whether the payload is iota.
+    iota: u32,
 }
 
 // Elements that a workgroup takes at a time.

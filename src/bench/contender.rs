@@ -162,7 +162,7 @@ impl<'a> OnGpu<'a> {
     pub fn new(gpu: &'a Gpu, spin_up: Option<&'a SpinUp>, plan: Plan) -> Result<Self, Error> {
         gpu.prepare(&plan)?;
         let buffers = Buffers::new(gpu, &plan)?;
-        let result = Memory::new(plan.shape().positions);
+        let result = Memory::new(plan.shape().payload);
         Ok(Self { gpu, spin_up, plan, buffers, result })
     }
 }

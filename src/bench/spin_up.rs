@@ -23,7 +23,7 @@ impl SpinUp {
     ///
     /// A failure of the device.
     pub fn new(gpu: &Gpu) -> Result<Self, Error> {
-        let shape = Shape { key: KeyWords::One, positions: false };
+        let shape = Shape { key: KeyWords::One, payload: false };
         let plan = Plan::new(Algorithm::Bitonic, Variant::Fused, 1 << 20, shape, &gpu.info().limits)?;
         gpu.prepare(&plan)?;
         let elements = Buffers::new(gpu, &plan)?;

@@ -421,7 +421,7 @@ impl BufferSorter {
         }
         let positions = Some(("positions", positions));
         if let Some(sort) = self.checked(workspace, keys, positions, count, workspace.scratch.capacity)? {
-            let sort = Sort { numbers: true, keeps_keys: true, ..sort };
+            let sort = Sort { iota: true, keeps_keys: true, ..sort };
             self.recorder.record(encoder, &workspace.scratch, &sort)?;
         }
         Ok(())
@@ -515,7 +515,7 @@ impl BufferSorter {
         };
         let offsets = slice("offsets", offsets, 4)?;
         self.check_binding("offsets", offsets.bound_bytes())?;
-        for (name, other) in [("keys", Some(all.keys)), ("values", all.positions)] {
+        for (name, other) in [("keys", Some(all.keys)), ("values", all.payload)] {
             if other.is_some_and(|other| other.buffer == offsets.buffer) {
                 return Err(Misuse::OneBuffer(name, "offsets").into());
             }
@@ -600,8 +600,8 @@ impl BufferSorter {
                 return Err(Misuse::Overlap(other, name));
             }
         }
-        let numbers = self.spec.payload == Payload::Positions;
-        Ok(Some(Sort { keys, positions: values, most, count, numbers, keeps_keys: false, offsets: None }))
+        let iota = self.spec.payload == Payload::Positions;
+        Ok(Some(Sort { keys, payload: values, most, count, iota, keeps_keys: false, offsets: None }))
     }
 }
 

@@ -12,11 +12,11 @@ use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human::{self, grouped};
 use gpusort::unstable::key::{ElementType, KeyMap};
+use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::memory;
 use gpusort::unstable::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
 use gpusort::unstable::sorter::{Request, Sorter};
 use gpusort::unstable::trace::{FEW, MOST, Panel, Played, Trace, list, measure, network, svg, write_json};
-use gpusort::unstable::words::KeyBuf;
 
 use super::args::{OrderArgs, TraceArgs, TypeArg};
 use super::bench::{check_place, has_colours};

@@ -79,7 +79,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     let mut measured = Measured::default();
     if let Some(gpu) = &gpu {
         for shape in Shape::ALL {
-            let what = described(shape.key_words(), shape.positions);
+            let what = described(shape.key_words(), shape.payload);
             progress.phase(format!("bitonic and radix sort of {what}"), Unit::Time, None);
             measured.radix_from.extend(crossover(shape, gpu, args.largest)?);
         }
@@ -192,7 +192,7 @@ fn crossover(
     let (device, runs) = (device.to_string(), TIMED_RUNS.to_string());
     let mut arguments = vec!["bench", "-q", "-a", "bitonic,radix", "-s", &sizes, "-t", element.name()];
     arguments.extend(["-d", &device, "--runs", &runs, "--time-limit", "1", "--export-json", "-"]);
-    arguments.extend(shape.positions.then_some("--with-positions"));
+    arguments.extend(shape.payload.then_some("--with-positions"));
     let mut told = tempfile::tempfile().context("no temporary file for times")?;
     let output = run_self(&arguments, Stdio::null(), told.try_clone()?)?;
     ensure!(output.status.success(), "{}", human::said(output.stderr.trim_ascii()));
@@ -212,7 +212,7 @@ fn crossover(
     let Some(&(last, ..)) = both.last() else { return Ok(None) };
     let beyond = || RadixFrom::of_kind(info.kind).of(shape).max(2 * last);
     let elements = Crossover::between(&both).unwrap_or_else(beyond);
-    Ok(Some(Crossover { key_words: shape.key_words(), records: shape.positions, elements }))
+    Ok(Some(Crossover { key_words: shape.key_words(), records: shape.payload, elements }))
 }
 
 fn described(key_words: u32, records: bool) -> String {

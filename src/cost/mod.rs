@@ -96,7 +96,7 @@ impl GpuCosts {
     #[must_use]
     pub fn radix_from(&self, other: RadixFrom) -> RadixFrom {
         let with = |radix_from: RadixFrom, shape: &Shape| {
-            let seen = Crossover::of(&self.radix_from, shape.key_words(), shape.positions);
+            let seen = Crossover::of(&self.radix_from, shape.key_words(), shape.payload);
             seen.map_or(radix_from, |elements| radix_from.with(*shape, elements))
         };
         Shape::ALL.iter().fold(other, with)
@@ -152,7 +152,7 @@ fn interpolated(times: &[(u64, f64)], n: u64) -> Option<f64> {
 
 /// The time of sorting `n` elements of this shape, if any such sort was measured.
 fn sorting(curves: &[Curve], n: u64, shape: Shape) -> Option<f64> {
-    let kind = (shape.key_words(), shape.positions);
+    let kind = (shape.key_words(), shape.payload);
     curves.iter().find(|curve| (curve.key_words, curve.records) == kind).map(|curve| curve.milliseconds(n))
 }
 
@@ -433,7 +433,7 @@ mod tests {
             assert!(!costs.choose(FEWEST, shape, 2, costs.start().unwrap()).is_gpu(), "{shape:?}");
             // Records of two words come out level on two cores, so that nothing is said of positions.
             let many = costs.choose(1 << 30, shape, 2, costs.start().unwrap());
-            assert!(many.is_gpu() || shape.positions, "{shape:?}");
+            assert!(many.is_gpu() || shape.payload, "{shape:?}");
         }
     }
 }

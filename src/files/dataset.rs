@@ -148,13 +148,13 @@ impl<'a> Dataset<'a> {
         let start = Instant::now();
         let elements = self.map.filter(|_| ask.format.is_bits() && !ask.positions);
         let shape = match (&mut self.content, elements) {
-            (Content::Numbers { keys, .. }, _) => Shape { key: keys.width, positions: ask.positions },
-            (_, Some(map)) => Shape { key: map.element.key_words(), positions: false },
+            (Content::Numbers { keys, .. }, _) => Shape { key: keys.width, payload: ask.positions },
+            (_, Some(map)) => Shape { key: map.element.key_words(), payload: false },
             (Content::Records { words, records, are_all }, None) => {
                 if *are_all && words.is_empty() {
                     *words = records.take_words();
                 }
-                Shape { key: words.iter().map(KeyBuf::width).max().unwrap_or(KeyWords::Two), positions: true }
+                Shape { key: words.iter().map(KeyBuf::width).max().unwrap_or(KeyWords::Two), payload: true }
             }
         };
         self.parsing += start.elapsed();

@@ -311,7 +311,7 @@ impl Job<'_> {
         let chosen = devices.choose(n as u64, shape, input.unread())?;
         if chosen.sorter.device().is_none() && !ask.selection.is_few(n as u64) {
             // Both the sort and the output need a second buffer.
-            let record = shape.key_bytes() + if shape.positions { 8 } else { 0 };
+            let record = shape.key_bytes() + if shape.payload { 8 } else { 0 };
             memory::ensure("this sort", n as u64 * record + output.taking())?;
         }
         let (types, counts) = (input.types.clone(), input.counts());

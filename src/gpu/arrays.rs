@@ -1,8 +1,8 @@
 //! The buffers that a plan's kernels work on, and the bind groups with them.
 //!
 //! ```text
-//! front   keys, positions       where elements are uploaded to
-//! back    keys, positions       for plans that cannot work in place: what is not done in place is written there
+//! front   keys, payload         where elements are uploaded to
+//! back    keys, payload         for plans that cannot work in place: what is not done in place is written there
 //! auxiliary buffers  by name               what kernels bind beside those
 //! ```
 
@@ -22,8 +22,8 @@ pub(super) struct Array {
     /// Elements that it has room for.
     pub(super) room: u32,
     pub(super) keys: wgpu::Buffer,
-    /// A word that nobody uses, where elements have no position; see [`pipelines::numbers`].
-    pub(super) positions: wgpu::Buffer,
+    /// A word that nobody uses, where elements have no payload; see [`pipelines::numbers`].
+    pub(super) payload: wgpu::Buffer,
 }
 
 const USAGE: wgpu::BufferUsages =
@@ -34,9 +34,9 @@ impl Array {
         // A binding may not be empty.
         let elements = u64::from(room.max(1));
         let keys = context.buffer("keys", elements * shape.key_bytes(), USAGE, false)?;
-        let positions = if shape.positions { elements } else { 1 };
-        let positions = context.buffer("positions", positions * 4, USAGE, false)?;
-        Ok(Self { room, keys, positions })
+        let payload = if shape.payload { elements } else { 1 };
+        let payload = context.buffer("payload", payload * 4, USAGE, false)?;
+        Ok(Self { room, keys, payload })
     }
 
     /// Copies this slice of elements to another array, from this place on.
@@ -62,8 +62,8 @@ impl Array {
             encoder.copy_buffer_to_buffer(from, begin, to, place, count);
         };
         copy(&self.keys, &to.keys, shape.key_bytes());
-        if shape.positions {
-            copy(&self.positions, &to.positions, 4);
+        if shape.payload {
+            copy(&self.payload, &to.payload, 4);
         }
     }
 }
@@ -116,8 +116,8 @@ impl Arrays {
     }
 
     /// Of no use where elements have none.
-    pub(super) fn positions(&self, side: Side) -> &wgpu::Buffer {
-        &self.array(side).positions
+    pub(super) fn payload(&self, side: Side) -> &wgpu::Buffer {
+        &self.array(side).payload
     }
 
     /// The buffer of this name.
@@ -136,8 +136,8 @@ impl Memory for Arrays {
         whole(self.keys(side))
     }
 
-    fn positions(&self, side: Side) -> wgpu::BufferBinding<'_> {
-        whole(self.positions(side))
+    fn payload(&self, side: Side) -> wgpu::BufferBinding<'_> {
+        whole(self.payload(side))
     }
 
     fn aux(&self, name: &str) -> wgpu::BufferBinding<'_> {

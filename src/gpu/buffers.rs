@@ -17,9 +17,9 @@ use crate::plan::{Plan, Shape};
 /// An array of elements on the device, and what else a sort of it needs there.
 pub struct Buffers {
     n: u32,
-    /// Whether positions are numbered before the plan.
-    needs_positions: bool,
-    /// The first position.
+    /// Whether iota is written before the plan.
+    needs_iota: bool,
+    /// Where iota begins.
     from: u32,
     pub(super) arrays: Arrays,
     /// Which of the arrays the elements are in.
@@ -42,8 +42,8 @@ impl Buffers {
         let last_swap = last_swap.transpose()?;
         let timestamps = Timestamps::new(context)?;
         context.check()?;
-        let (n, needs_positions) = (plan.n(), plan.needs_positions());
-        Ok(Self { n, needs_positions, from: 0, arrays, side: Cell::new(Side::Front), last_swap, timestamps })
+        let (n, needs_iota) = (plan.n(), plan.needs_iota());
+        Ok(Self { n, needs_iota, from: 0, arrays, side: Cell::new(Side::Front), last_swap, timestamps })
     }
 
     /// Whether this plan's elements have room here.
@@ -59,10 +59,10 @@ impl Buffers {
     /// When they do not [`fit`](Self::fit).
     pub fn resize(&mut self, plan: &Plan) {
         assert!(self.fit(plan), "the plan is for other buffers");
-        (self.n, self.needs_positions, self.from) = (plan.n(), plan.needs_positions(), 0);
+        (self.n, self.needs_iota, self.from) = (plan.n(), plan.needs_iota(), 0);
     }
 
-    /// Numbers the positions from this one on, where the plan needs that.
+    /// Writes iota from this number on, where the plan needs that.
     pub fn number_from(&mut self, first: u32) {
         self.from = first;
     }
@@ -99,12 +99,12 @@ impl Buffers {
         Ok(words.read(context, context.encoder("last swap"), from)?.first().copied())
     }
 
-    /// Numbers the positions one after another, as of elements that are where they came.
+    /// Writes iota, as of elements that are where they came.
     ///
     /// # Errors
     ///
-    /// Whatever the device or its driver reports; a shape without positions.
-    pub fn number_positions(&self, gpu: &Gpu) -> Result<(), Error> {
+    /// Whatever the device or its driver reports; a shape without payload.
+    pub fn run_iota(&self, gpu: &Gpu) -> Result<(), Error> {
         let iota = [(Iota { from: self.from }.into(), 0, self.n)];
         let plan = Plan::of_kernels(self.n as usize, self.shape(), &gpu.info().limits, iota)?;
         let mut encoder = gpu.context.encoder("iota");
@@ -124,8 +124,8 @@ impl Buffers {
     pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
         let Gpu { context, staging, .. } = gpu;
         self.side.set(Side::Front);
-        if self.needs_positions {
-            self.number_positions(gpu)?;
+        if self.needs_iota {
+            self.run_iota(gpu)?;
         }
         let bytes = u64::from(self.n) * self.shape().key_bytes();
         Ok(Upload::new(context, staging, self.arrays.keys(Side::Front), bytes))
@@ -143,25 +143,6 @@ impl Buffers {
     pub fn upload(&self, gpu: &Gpu, keys: &[u8]) -> Result<(), Error> {
         let mut upload = self.begin_upload(gpu)?;
         upload.push(keys)?;
-        upload.finish()
-    }
-
-    /// Brings words to the device that go with the keys, for a plan that takes them in place of positions.
-    ///
-    /// # Errors
-    ///
-    /// Whatever the device or its driver reports.
-    ///
-    /// # Panics
-    ///
-    /// When they are not as many as the elements, or the shape has no positions.
-    pub fn upload_payload(&self, gpu: &Gpu, words: &[u32]) -> Result<(), Error> {
-        assert!(self.shape().positions, "only a shape with positions has room for them");
-        assert_eq!(words.len(), self.n as usize, "each element has its word");
-        let Gpu { context, staging, .. } = gpu;
-        let positions = self.arrays.positions(Side::Front);
-        let mut upload = Upload::new(context, staging, positions, u64::from(self.n) * 4);
-        upload.push(bytemuck::cast_slice(words))?;
         upload.finish()
     }
 
@@ -198,10 +179,10 @@ impl Buffers {
     ///
     /// # Panics
     ///
-    /// When the shape has no positions.
+    /// When the shape has no payload.
     pub fn download_positions(&self, gpu: &Gpu, positions: &mut [u32]) -> Result<(), Error> {
-        assert!(self.shape().positions, "only a shape with positions has any");
-        let buffer = self.arrays.positions(self.side.get());
+        assert!(self.shape().payload, "only a shape with positions has any");
+        let buffer = self.arrays.payload(self.side.get());
         staging::download_to(&gpu.context, &gpu.staging, buffer, bytemuck::cast_slice_mut(positions))
     }
 }

@@ -8,7 +8,7 @@
 
 use super::bindings::bind_group;
 use super::context::Context;
-use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_POSITIONS, POSITIONS, Pipelines};
+use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_PAYLOAD, PAYLOAD, Pipelines};
 use crate::error::Error;
 use crate::kernels::{Bindings, ELEMENT_BINDINGS, PipelineKey};
 use crate::plan::Dispatch;
@@ -35,8 +35,8 @@ impl Side {
 pub(super) trait Memory {
     fn keys(&self, side: Side) -> wgpu::BufferBinding<'_>;
 
-    /// Any buffer, where elements have no positions.
-    fn positions(&self, side: Side) -> wgpu::BufferBinding<'_>;
+    /// Any buffer, where elements have no payload.
+    fn payload(&self, side: Side) -> wgpu::BufferBinding<'_>;
 
     /// The buffer of this name.
     fn aux(&self, name: &str) -> wgpu::BufferBinding<'_>;
@@ -57,9 +57,9 @@ pub(super) fn new_group(
     let bindings = key.bindings();
     let buffer = |binding| match binding {
         KEYS => memory.keys(side),
-        POSITIONS => memory.positions(side),
+        PAYLOAD => memory.payload(side),
         OTHER_KEYS => memory.keys(side.other()),
-        OTHER_POSITIONS => memory.positions(side.other()),
+        OTHER_PAYLOAD => memory.payload(side.other()),
         aux => memory.aux(bindings.aux_buffers[(aux - ELEMENT_BINDINGS) as usize].name),
     };
     let layout = &pipelines.layouts(context, bindings, key.has_group()).bindings;

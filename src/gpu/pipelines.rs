@@ -11,18 +11,17 @@ use super::context::Context;
 use crate::error::Error;
 use crate::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKey};
 
-/// The bindings of keys and positions, and of those of the other array, as `element_*.wgsl` has them.
+/// The bindings of keys and payload, and of those of the other array, as `element_*.wgsl` has them.
 pub(super) const KEYS: u32 = 0;
-pub(super) const POSITIONS: u32 = 1;
+pub(super) const PAYLOAD: u32 = 1;
 pub(super) const OTHER_KEYS: u32 = 2;
-pub(super) const OTHER_POSITIONS: u32 = 3;
+pub(super) const OTHER_PAYLOAD: u32 = 3;
 
-/// The numbers of these bindings. Positions are bound even where elements have none: dispatches that bind a
+/// The numbers of these bindings. The payload is bound even where elements have none: dispatches that bind a
 /// single buffer take 0.3 to 0.4 µs longer each on an H200 (2^18 u32: 0.0555 ms, not 0.0517).
 pub(super) fn numbers(bindings: Bindings) -> impl Iterator<Item = u32> {
-    let Bindings { positions, other, aux_buffers } = bindings;
-    let elements =
-        [(KEYS, true), (POSITIONS, true), (OTHER_KEYS, other), (OTHER_POSITIONS, other && positions)];
+    let Bindings { payload, other, aux_buffers } = bindings;
+    let elements = [(KEYS, true), (PAYLOAD, true), (OTHER_KEYS, other), (OTHER_PAYLOAD, other && payload)];
     let aux_buffers = (ELEMENT_BINDINGS..).take(aux_buffers.len());
     elements.into_iter().filter(|(_, is_bound)| *is_bound).map(|(number, _)| number).chain(aux_buffers)
 }
@@ -39,7 +38,7 @@ impl Layouts {
         // What nobody writes needs no barrier between dispatches.
         let read_only = |binding: u32| match binding.checked_sub(ELEMENT_BINDINGS) {
             Some(aux) => bindings.aux_buffers[aux as usize].read_only,
-            None => binding == POSITIONS && !bindings.positions,
+            None => binding == PAYLOAD && !bindings.payload,
         };
         let entries: Vec<_> = numbers(bindings).map(|binding| storage(binding, read_only(binding))).collect();
         let bindings = layout(device, "elements", &entries);

@@ -47,7 +47,7 @@ impl Run {
         gpu.context.queue.submit([encoder.finish()]);
     }
 
-    /// Brings positions to memory, where elements have them, or else keys.
+    /// Brings the payload to memory, where elements have one, or else keys.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Run {
     ///
     /// When `to` is longer.
     pub fn download(&self, gpu: &Gpu, to: &mut [u8]) -> Result<(), Error> {
-        let from = if self.shape.positions { &self.elements.positions } else { &self.elements.keys };
+        let from = if self.shape.payload { &self.elements.payload } else { &self.elements.keys };
         staging::download_to(&gpu.context, &gpu.staging, from, to)
     }
 

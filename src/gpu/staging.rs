@@ -1,4 +1,4 @@
-//! The way of keys and positions to the device and back, through rings of staging buffers.
+//! The way of keys and payload to the device and back, through rings of staging buffers.
 //!
 //! A staging buffer is memory that both sides reach. Making one costs more than copying through it, so
 //! there are few, of a fixed size, and they are kept: while the device copies out of one, the host

@@ -65,8 +65,8 @@ pub struct Batch {
     /// Places of the smallest row in a tile, as a power of two.
     row_log2: u32,
     which: Which,
-    /// Whether positions are written, not words moved.
-    numbers: bool,
+    /// Whether the payload is written as iota (the position in the row), not moved.
+    iota: bool,
 }
 
 impl Batch {
@@ -95,13 +95,13 @@ impl Batch {
     fn of(tile: FusedTile, row_log2: u32, which: Which) -> Result<Self, Error> {
         within("parts of a tile of rows, as a power of two,", tile.parts_log2(), 0..=0)?;
         within("elements in a row, as a power of two,", row_log2, 0..=tile.log2())?;
-        Ok(Self { tile, row_log2, which, numbers: true })
+        Ok(Self { tile, row_log2, which, iota: true })
     }
 
     /// The same for words of the caller's own.
     #[must_use]
     pub fn carrying(self) -> Self {
-        Self { numbers: false, ..self }
+        Self { iota: false, ..self }
     }
 
     /// The group, where rows are listed.
@@ -177,12 +177,12 @@ impl KernelSpec for Batch {
                 ("FIRST_CLASS", self.row_log2.saturating_sub(FIRST_CLASS_LOG2)),
                 ("CLASSES", self.group().map_or(0, |group| group.classes().count() as u32)),
                 ("SORTED_LOG2", self.row_log2.min(elements_log2)),
-                ("NUMBERS", self.numbers.into()),
+                ("NUMBERS", self.iota.into()),
             ],
         ]
         .concat();
-        let own = if shape.positions {
-            include_str!("../../shaders/batch_position.wgsl")
+        let own = if shape.payload {
+            include_str!("../../shaders/batch_payload.wgsl")
         } else {
             include_str!("../../shaders/batch_key.wgsl")
         };
@@ -201,7 +201,7 @@ impl KernelSpec for Batch {
     }
 
     fn arguments(&self, _: u32, count: u32, _: u32) -> Arguments {
-        let (key, position) = (("first_key", 0), ("first_position", 0));
+        let (key, position) = (("first_key", 0), ("first_payload", 0));
         match self.which {
             Which::Equal(length) => {
                 [("rows", count / length.max(1)), ("length", length), key, position].into()

@@ -1,4 +1,4 @@
-//! Numbers the positions one after another before any element has moved.
+//! Writes the positions 0, 1, 2, … as payload before any element has moved.
 
 use super::{
     Access, Arguments, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape, keep_to,
@@ -7,7 +7,7 @@ use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
 
-/// The kernel that numbers the positions.
+/// The kernel that writes positions as payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Iota {
     /// The first one.
@@ -16,7 +16,7 @@ pub struct Iota {
 
 impl KernelSpec for Iota {
     fn check(&self, shape: Shape, _: &Limits) -> Result<(), Error> {
-        if shape.positions { Ok(()) } else { Err(Error::limit("positions in an element", 1, 0)) }
+        if shape.payload { Ok(()) } else { Err(Error::limit("positions in an element", 1, 0)) }
     }
 
     fn launch(&self, count: u32, _: Shape, limits: &Limits) -> Launch {

@@ -75,11 +75,11 @@ impl Keys {
     }
 
     /// The same for what is beside keys.
-    pub(super) fn access_positions(self) -> &'static str {
+    pub(super) fn access_payload(self) -> &'static str {
         if self.are_slices() {
-            include_str!("../../shaders/callers/access_positions_slices.wgsl")
+            include_str!("../../shaders/callers/access_payload_slices.wgsl")
         } else {
-            include_str!("../../shaders/callers/access_positions.wgsl")
+            include_str!("../../shaders/callers/access_payload.wgsl")
         }
     }
 

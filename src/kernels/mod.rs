@@ -5,7 +5,7 @@
 //! check       what it cannot be                  Dispatch::new
 //! launch      workgroups, bytes moved            Dispatch::new
 //! access      what it reads and writes           the one constructor of plans
-//! auxiliary buffers      buffers beside keys, positions     plans, pipelines
+//! aux_buffers buffers beside keys, payload        plans, pipelines
 //! steps       the network steps it performs      tests, traces
 //! tiles       what a workgroup has to itself     traces
 //! perform     its CPU twin                       the interpreter
@@ -68,7 +68,7 @@ use crate::device::{Limits, Subgroups};
 use crate::error::Error;
 use crate::network::Step;
 
-/// A buffer that a kernel binds beside keys and positions. In WGSL it is a global variable of this name.
+/// A buffer that a kernel binds beside keys and payload. In WGSL it is a global variable of this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AuxBuffer {
     /// The name by which kernels and plans know it.
@@ -103,7 +103,7 @@ trait KernelSpec {
         None
     }
 
-    /// The buffers that it binds beside keys and positions.
+    /// The buffers that it binds beside keys and payload.
     fn aux_buffers(&self) -> &'static [AuxBuffer] {
         &[]
     }
@@ -203,7 +203,7 @@ kernels! {
     Select(Select) = "select",
     /// `merge`: two sorted runs, merged.
     Merge(Merge) = "merge",
-    /// `iota`: numbers the positions.
+    /// `iota`: writes positions as payload.
     Iota(Iota) = "iota",
     /// `batch`: rows in tiles in registers.
     Batch(Batch) = "batch",
@@ -403,7 +403,7 @@ impl Dispatch {
         })
     }
 
-    /// Leaves out writing keys that nobody reads, in a plan whose positions alone are wanted.
+    /// Leaves out writing keys that nobody reads, in a plan whose payload alone is wanted.
     pub(crate) fn drop_keys(&mut self) {
         if let Kernel::Radix(radix) = &mut self.kernel {
             // An argument: neither the pipeline nor the elements touched are others.
@@ -428,12 +428,12 @@ impl Dispatch {
         Ok(Self { count, grid: Grid::new(workgroups, limits)?, ..*self })
     }
 
-    /// Takes words of the caller's own for positions. Returns whether it keeps those of equal keys in order.
-    pub(crate) fn carry(&mut self) -> bool {
+    /// Passes a payload through that is there already. Returns whether it keeps that of equal keys in order.
+    pub(crate) fn pass_through(&mut self) -> bool {
         match &mut self.kernel {
             // An argument, too.
-            Kernel::Radix(radix) => radix.numbers = false,
-            Kernel::Select(select) => select.numbers = false,
+            Kernel::Radix(radix) => radix.iota = false,
+            Kernel::Select(select) => select.iota = false,
             _ => return false,
         }
         true
@@ -497,7 +497,7 @@ impl Dispatch {
         self.access
     }
 
-    /// The buffers that it binds beside keys and positions, with the words that it needs of each.
+    /// The buffers that it binds beside keys and payload, with the words that it needs of each.
     pub fn aux_buffers(&self) -> impl Iterator<Item = (AuxBuffer, u64)> {
         let spec = self.kernel.spec();
         spec.aux_buffers().iter().map(move |aux| (*aux, spec.aux_words(aux, self.count)))
@@ -570,7 +570,7 @@ mod tests {
                     digit,
                     digits,
                     chunk,
-                    numbers: true,
+                    iota: true,
                     drops_keys: false,
                     longer_than: None,
                 })
@@ -578,12 +578,12 @@ mod tests {
         );
         let work = |work| {
             let (digit, digits, chunk) = (0, 8, 0);
-            let (numbers, drops_keys) = (true, false);
-            Radix { tile: radix, work, digit, digits, chunk, numbers, drops_keys, longer_than: Some(64) }
+            let (iota, drops_keys) = (true, false);
+            Radix { tile: radix, work, digit, digits, chunk, iota, drops_keys, longer_than: Some(64) }
         };
         all.extend([RadixWork::Histogram, RadixWork::Sweep(None)].map(|of| Kernel::from(work(of))));
         let works = [SelectWork::Clear, SelectWork::Histogram, SelectWork::Choose, SelectWork::Count];
-        let select = |work| Kernel::from(Select { work, k: 100, digit: 2, numbers: true });
+        let select = |work| Kernel::from(Select { work, k: 100, digit: 2, iota: true });
         all.extend(works.into_iter().chain([SelectWork::Keep]).map(select));
         all.extend(
             [FusedWork::Sort, FusedWork::Halves, strides].map(|work| Kernel::from(Fused { tile, work })),
@@ -622,7 +622,7 @@ mod tests {
     #[test]
     fn modules_have_the_entry_points_and_bindings_that_kernels_say() {
         for kernel in all() {
-            let shape = Shape { key: crate::key::KeyWords::Two, positions: true };
+            let shape = Shape { key: crate::key::KeyWords::Two, payload: true };
             let dispatch = Dispatch::new(kernel, 0, 256, shape, &Limits::WEBGPU).unwrap();
             let key = dispatch.pipeline();
             let (text, entry_point) = key.module();

@@ -28,14 +28,14 @@ use crate::device::Limits;
 use crate::error::Error;
 use crate::key::KeyWords;
 
-/// The bindings of keys, positions, and of both in the other array; those of auxiliary buffers follow.
+/// The bindings of keys, payload, and of both in the other array; those of auxiliary buffers follow.
 pub const ELEMENT_BINDINGS: u32 = 4;
 
 /// The buffers that a kernel binds beside the keys of the array that it works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bindings {
     /// Positions.
-    pub positions: bool,
+    pub payload: bool,
     /// The other array.
     pub other: bool,
     /// Buffers of the kernel's own.
@@ -91,7 +91,7 @@ impl PipelineKey {
     #[must_use]
     pub fn bindings(&self) -> Bindings {
         let aux_buffers = self.kernel.spec().aux_buffers();
-        Bindings { positions: self.shape.positions, other: self.other, aux_buffers }
+        Bindings { payload: self.shape.payload, other: self.other, aux_buffers }
     }
 
     /// The whole text of the module, and the function in it that is run.
@@ -104,8 +104,8 @@ impl PipelineKey {
             KeyWords::One => include_str!("../../shaders/key_1.wgsl"),
             KeyWords::Two => include_str!("../../shaders/key_2.wgsl"),
         };
-        let element = if self.shape.positions {
-            include_str!("../../shaders/element_position.wgsl")
+        let element = if self.shape.payload {
+            include_str!("../../shaders/element_payload.wgsl")
         } else {
             include_str!("../../shaders/element_key.wgsl")
         };

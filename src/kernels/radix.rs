@@ -204,9 +204,9 @@ pub struct Radix {
     pub digits: u32,
     /// Tiles in a chunk of [`RadixWork::Count`]; 0 without.
     pub chunk: u32,
-    /// Whether positions are not read but numbered by the first pass.
-    pub numbers: bool,
-    /// Whether the last pass leaves keys where they are, and writes positions alone.
+    /// Whether the payload is iota (the position), which the first pass writes without reading any.
+    pub iota: bool,
+    /// Whether the last pass leaves keys where they are, and writes the payload alone.
     pub drops_keys: bool,
     /// Whether not all elements are sorted together, but those of each segment that is longer than this.
     pub longer_than: Option<u32>,
@@ -327,7 +327,7 @@ impl KernelSpec for Radix {
             }
             RadixWork::Sweep(_) | RadixWork::Scatter => {
                 let positions = n * (shape.bytes() - shape.key_bytes());
-                let read = keys + if self.numbers && self.digit == 0 { 0 } else { positions };
+                let read = keys + if self.iota && self.digit == 0 { 0 } else { positions };
                 let is_last = self.digit + 1 == self.digits;
                 let written = positions + if self.drops_keys && is_last { 0 } else { keys };
                 of_tile(tiles, read + written + 2 * tiles * row)
@@ -409,7 +409,7 @@ impl KernelSpec for Radix {
     }
 
     fn without_arguments(&self) -> Kernel {
-        Kernel::Radix(Self { digit: 0, chunk: 0, numbers: false, drops_keys: false, ..*self })
+        Kernel::Radix(Self { digit: 0, chunk: 0, iota: false, drops_keys: false, ..*self })
     }
 
     fn module(&self, shape: Shape, keys: Keys) -> Module {
@@ -452,12 +452,12 @@ impl KernelSpec for Radix {
                 Matching::Ballots => wgsl!("rank_shuffle"),
                 Matching::Groups => String::new(),
             };
-            text += if shape.positions { keys.access_positions() } else { "" };
+            text += if shape.payload { keys.access_payload() } else { "" };
             text += &wgsl!("part");
             text += &if self.longer_than.is_some() { wgsl!("part_segments") } else { wgsl!("part_whole") };
             text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
             text += &if shape.key_words() == 1 { wgsl!("word_1") } else { wgsl!("word_2") };
-            text += &if shape.positions { wgsl!("position") } else { wgsl!("key") };
+            text += &if shape.payload { wgsl!("payload") } else { wgsl!("key") };
         }
         let stalled = match self.work {
             RadixWork::Sweep(Some(StalledTile { tile, late })) => (tile, late.into()),
@@ -508,7 +508,7 @@ impl KernelSpec for Radix {
             ("chunk", self.chunk),
             ("chunks", self.chunks(n)),
             ("digit", self.digit),
-            ("numbers", self.numbers.into()),
+            ("iota", self.iota.into()),
             ("drops_keys", self.drops_keys.into()),
         ]
         .into()

@@ -70,8 +70,8 @@ pub struct Select {
     pub k: u32,
     /// The digit, counted from the lowest; 0 where it is no matter.
     pub digit: u32,
-    /// Whether positions are not read but numbered.
-    pub numbers: bool,
+    /// Whether the payload is iota (the position), which is not read.
+    pub iota: bool,
 }
 
 /// How often each value of a digit is in the keys that agree with the last selected one.
@@ -163,7 +163,7 @@ impl KernelSpec for Select {
             SelectWork::Histogram => (count.div_ceil(workgroup_size * ITEMS).min(MOST_WORKGROUPS), read),
             SelectWork::Count => (chunks, read),
             SelectWork::Keep => {
-                let words_read = if shape.positions && !self.numbers { 4 } else { 0 };
+                let words_read = if shape.payload && !self.iota { 4 } else { 0 };
                 (chunks, read + u64::from(self.k) * (shape.bytes() + words_read))
             }
             SelectWork::Return => {
@@ -214,7 +214,7 @@ impl KernelSpec for Select {
     }
 
     fn without_arguments(&self) -> Kernel {
-        Kernel::Select(Self { work: self.work, k: 1, digit: 0, numbers: false })
+        Kernel::Select(Self { work: self.work, k: 1, digit: 0, iota: false })
     }
 
     fn module(&self, shape: Shape, keys: Keys) -> Module {
@@ -233,9 +233,9 @@ impl KernelSpec for Select {
         };
         let mut text = text + keys.access();
         if let SelectWork::Keep | SelectWork::Return = self.work {
-            if shape.positions {
-                text += keys.access_positions();
-                text += &wgsl!("position");
+            if shape.payload {
+                text += keys.access_payload();
+                text += &wgsl!("payload");
             } else {
                 text += &wgsl!("key");
             }
@@ -256,7 +256,7 @@ impl KernelSpec for Select {
             ("width", width),
             ("chunk", chunk),
             ("chunks", chunks),
-            ("numbers", self.numbers.into()),
+            ("iota", self.iota.into()),
         ]
         .into()
     }

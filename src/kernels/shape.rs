@@ -7,23 +7,23 @@ use crate::key::{ElementType, KeyWords};
 pub struct Shape {
     /// The key.
     pub key: KeyWords,
-    /// Whether a 32-bit position travels along and breaks ties.
-    pub positions: bool,
+    /// Whether a word travels along, the payload. It is the position the element had, by which networks break ties, or a caller's.
+    pub payload: bool,
 }
 
 impl Shape {
     /// The four shapes that every kernel serves.
     pub const ALL: [Self; 4] = [
-        Self { key: KeyWords::One, positions: false },
-        Self { key: KeyWords::One, positions: true },
-        Self { key: KeyWords::Two, positions: false },
-        Self { key: KeyWords::Two, positions: true },
+        Self { key: KeyWords::One, payload: false },
+        Self { key: KeyWords::One, payload: true },
+        Self { key: KeyWords::Two, payload: false },
+        Self { key: KeyWords::Two, payload: true },
     ];
 
     /// The shape for elements of this type.
     #[must_use]
-    pub fn of(element: ElementType, positions: bool) -> Self {
-        Self { key: element.key_words(), positions }
+    pub fn of(element: ElementType, payload: bool) -> Self {
+        Self { key: element.key_words(), payload }
     }
 
     /// 32-bit words in a key: 1 or 2.
@@ -35,7 +35,7 @@ impl Shape {
     /// 32-bit words in one element.
     #[must_use]
     pub fn words(self) -> u32 {
-        self.key_words() + u32::from(self.positions)
+        self.key_words() + u32::from(self.payload)
     }
 
     /// Bytes of one key.
@@ -44,7 +44,7 @@ impl Shape {
         u64::from(self.key_words()) * 4
     }
 
-    /// Bytes of one element: its key and, where there is one, its position.
+    /// Bytes of one element: its key and, where there is one, its payload.
     #[must_use]
     pub fn bytes(self) -> u64 {
         u64::from(self.words()) * 4

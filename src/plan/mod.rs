@@ -71,8 +71,6 @@ pub struct Plan {
     /// With the words that each must hold.
     aux_buffers: Vec<(AuxBuffer, u64)>,
     ends_early: bool,
-    /// Whether the caller has words of their own in place of positions.
-    carries: bool,
 }
 
 impl Plan {
@@ -97,7 +95,7 @@ impl Plan {
                 phases(odd_even::block(n, tile, shape, limits)?)
             }
             (Algorithm::OddEven, Variant::Naive) if n > 1 => phases(odd_even::naive(n, shape, limits)?),
-            _ => Self::once(n, shape, limits, passes(algorithm, variant, n, shape, limits, shape.positions)?),
+            _ => Self::once(n, shape, limits, passes(algorithm, variant, n, shape, limits, shape.payload)?),
         }
     }
 
@@ -165,7 +163,7 @@ impl Plan {
             n,
             shape,
             limits,
-            radix::plan(variant, n, shape, limits, tuning, radix::digits(shape), shape.positions)?,
+            radix::plan(variant, n, shape, limits, tuning, radix::digits(shape), shape.payload)?,
         )
     }
 
@@ -186,7 +184,7 @@ impl Plan {
         // Where there may be two, there may be none, too.
         let n = checked_size(capacity.max(2), shape, limits)?;
         let digits = transform.digits();
-        let dispatches = radix::plan(variant, n, shape, limits, tuning, digits, shape.positions)?;
+        let dispatches = radix::plan(variant, n, shape, limits, tuning, digits, shape.payload)?;
         Self::once(
             n,
             shape,
@@ -195,7 +193,7 @@ impl Plan {
         )
     }
 
-    /// A plan that sorts rows of this length in a caller's elements, each by itself. With `numbers` it writes the positions in
+    /// A plan that sorts rows of this length in a caller's elements, each by itself. With `iota` it writes the positions in
     /// them, else it moves the caller's words.
     ///
     /// # Errors
@@ -207,11 +205,11 @@ impl Plan {
         shape: Shape,
         limits: &Limits,
         transform: KeyTransform,
-        numbers: bool,
+        iota: bool,
     ) -> Result<Self, Error> {
         let n = checked_size(rows as usize * length as usize, shape, limits)?;
         let batch = Batch::new(tuning::row_tile(length, limits)?, length)?;
-        let batch = if numbers { batch } else { batch.carrying() };
+        let batch = if iota { batch } else { batch.carrying() };
         Self::once(
             n,
             shape,
@@ -239,10 +237,10 @@ impl Plan {
         limits: &Limits,
         tuning: &RadixTuning,
         transform: KeyTransform,
-        (numbers, are_long): (bool, bool),
+        (iota, are_long): (bool, bool),
     ) -> Result<Self, Error> {
         let n = checked_size(n as usize, shape, limits)?;
-        let passes = segments::plan(n, shape, limits, tuning, transform.digits(), (numbers, are_long))?;
+        let passes = segments::plan(n, shape, limits, tuning, transform.digits(), (iota, are_long))?;
         Self::once(
             n,
             shape,
@@ -368,7 +366,7 @@ impl Plan {
             check_bytes(words * 4, limits)?;
         }
         let (room, other_room) = (room?, other_room?);
-        Ok(Self { n, shape, rounds, room, other_room, aux_buffers, ends_early, carries: false })
+        Ok(Self { n, shape, rounds, room, other_room, aux_buffers, ends_early })
     }
 
     /// The first `count` dispatches alone, to inspect intermediate states. Where several write to the other array before the
@@ -407,53 +405,36 @@ impl Plan {
             rounds => vec![rounds; times as usize].concat(),
         };
         // The arrays are those checked before.
-        let repeated = Self::from_rounds(self.n, self.shape, &Limits::CPU, rounds, self.ends_early)?;
-        Ok(Self { carries: self.carries, ..repeated })
+        Self::from_rounds(self.n, self.shape, &Limits::CPU, rounds, self.ends_early)
     }
 
-    /// The same plan, where only positions are wanted: keys may be left in any order.
+    /// The same plan, where only the payload is wanted: keys may be left in any order.
     #[must_use]
-    pub fn for_positions(mut self) -> Self {
+    pub fn without_keys(mut self) -> Self {
         for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
             dispatch.drop_keys();
         }
         self
     }
 
-    /// The same plan for words of the caller's own beside the keys, in place of positions. Words of equal keys stay in the
-    /// order in which they came.
-    ///
-    /// # Errors
-    ///
-    /// The plan orders equal keys by position, as networks do; elements are keys alone.
-    pub fn for_payload(mut self) -> Result<Self, Error> {
-        keep_to([("words beside a key", 1, self.shape.positions.into())])?;
-        for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
-            let is_stable = dispatch.carry();
-            keep_to([("passes that keep the order of equal keys by themselves", 1, is_stable.into())])?;
-        }
-        self.carries = true;
-        Ok(self)
-    }
-
-    /// The same plan for positions that are numbered before it, from whichever on.
+    /// The same plan where iota was written before it, from any number on.
     #[must_use]
-    pub fn with_numbered(mut self) -> Self {
+    pub fn after_iota(mut self) -> Self {
         for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
-            dispatch.carry();
+            dispatch.pass_through();
         }
         self
     }
 
-    /// Whether positions must be numbered before it.
+    /// Whether iota must be written before it.
     #[must_use]
-    pub fn needs_positions(&self) -> bool {
-        let numbers = |dispatch: &Dispatch| match dispatch.kernel() {
-            Kernel::Radix(radix) => radix.numbers,
-            Kernel::Select(select) => select.numbers,
+    pub fn needs_iota(&self) -> bool {
+        let iota = |dispatch: &Dispatch| match dispatch.kernel() {
+            Kernel::Radix(radix) => radix.iota,
+            Kernel::Select(select) => select.iota,
             _ => false,
         };
-        self.shape.positions && !self.carries && !self.distinct_dispatches().any(numbers)
+        self.shape.payload && !self.distinct_dispatches().any(iota)
     }
 
     /// Number of elements.
@@ -480,7 +461,7 @@ impl Plan {
         self.other_room
     }
 
-    /// The buffers that kernels bind besides keys and positions, with the words that each must hold.
+    /// The buffers that kernels bind besides keys and payload, with the words that each must hold.
     #[must_use]
     pub fn aux_buffers(&self) -> &[(AuxBuffer, u64)] {
         &self.aux_buffers
@@ -530,14 +511,14 @@ impl Plan {
     }
 }
 
-/// The passes of a sort that is done when each is done once; the first of a radix sort `numbers` the positions.
+/// The passes of a sort that is done when each is done once; the first of a radix sort writes `iota` as payload.
 fn passes(
     algorithm: Algorithm,
     variant: Variant,
     n: u32,
     shape: Shape,
     limits: &Limits,
-    numbers: bool,
+    iota: bool,
 ) -> Result<Vec<Dispatch>, Error> {
     match (algorithm, variant) {
         _ if n < 2 => Ok(Vec::new()),
@@ -547,7 +528,7 @@ fn passes(
         (Algorithm::Bitonic, Variant::Naive) => bitonic::naive(n, shape, limits),
         (Algorithm::Radix, _) => {
             let tuning = RadixTuning::measured(shape, limits)?;
-            radix::plan(variant, n, shape, limits, &tuning, radix::digits(shape), numbers)
+            radix::plan(variant, n, shape, limits, &tuning, radix::digits(shape), iota)
         }
         _ => Err(NoVariant { algorithm, variant }.into()),
     }

@@ -95,7 +95,7 @@ pub(super) fn digits(shape: Shape) -> u32 {
     shape.key_words() * (32 / DIGIT_BITS)
 }
 
-/// The passes for the lowest `digits`. The first that runs `numbers` the positions, or reads them.
+/// The passes for the lowest `digits`. The first that runs writes `iota` as payload, or reads the payload.
 pub(super) fn plan(
     variant: Variant,
     n: u32,
@@ -103,7 +103,7 @@ pub(super) fn plan(
     limits: &Limits,
     tuning: &RadixTuning,
     digits: u32,
-    numbers: bool,
+    iota: bool,
 ) -> Result<Vec<Dispatch>, Error> {
     if n < 2 {
         return Ok(Vec::new());
@@ -111,7 +111,7 @@ pub(super) fn plan(
     let chunk = if variant == Variant::ReduceScan { tuning.chunk(n) } else { 0 };
     let pass = |work, digit| {
         let (drops_keys, longer_than) = (false, None);
-        let radix = Radix { tile: tuning.tile, work, digit, digits, chunk, numbers, drops_keys, longer_than };
+        let radix = Radix { tile: tuning.tile, work, digit, digits, chunk, iota, drops_keys, longer_than };
         Dispatch::new(radix, 0, n, shape, limits)
     };
     let mut dispatches = vec![pass(RadixWork::Clear, 0)?];

@@ -39,7 +39,7 @@ pub(super) fn plan(
     limits: &Limits,
     tuning: &RadixTuning,
     digits: u32,
-    (numbers, are_long): (bool, bool),
+    (iota, are_long): (bool, bool),
 ) -> Result<Vec<Dispatch>, Error> {
     let mut dispatches = Vec::new();
     for (tile, group) in groups(limits)? {
@@ -47,7 +47,7 @@ pub(super) fn plan(
             continue;
         }
         let batch = Batch::listed(tile, group)?;
-        let batch = if numbers { batch } else { batch.carrying() };
+        let batch = if iota { batch } else { batch.carrying() };
         dispatches.push(Dispatch::new(batch, 0, n, shape, limits)?);
     }
     let longest = tuning::longest_row(limits);
@@ -55,7 +55,7 @@ pub(super) fn plan(
         let pass = |work, digit| {
             let (chunk, drops_keys, longer_than) = (0, false, Some(longest));
             let radix =
-                Radix { tile: tuning.tile, work, digit, digits, chunk, numbers, drops_keys, longer_than };
+                Radix { tile: tuning.tile, work, digit, digits, chunk, iota, drops_keys, longer_than };
             Dispatch::new(radix, 0, n, shape, limits)
         };
         dispatches.push(pass(RadixWork::Histogram, 0)?);

@@ -24,10 +24,10 @@ use crate::error::Error;
 use crate::kernels::{Dispatch, Select, SelectWork, Shape};
 
 /// The passes that leave the first `k` of `n` elements at the beginning of the other array, in the order in which they
-/// came, and with their positions. They are compared by the lowest `bits` of keys.
+/// came, and with their payload. They are compared by the lowest `bits` of keys.
 pub(super) fn plan(k: u32, n: u32, shape: Shape, limits: &Limits, bits: u32) -> Result<Vec<Dispatch>, Error> {
     let pass = |work, digit| {
-        let select = Select { work, k, digit, numbers: shape.positions };
+        let select = Select { work, k, digit, iota: shape.payload };
         Dispatch::new(select, 0, n, shape, limits)
     };
     let mut dispatches = vec![pass(SelectWork::Clear, 0)?];
@@ -42,5 +42,5 @@ pub(super) fn plan(k: u32, n: u32, shape: Shape, limits: &Limits, bits: u32) -> 
 
 /// What brings the selected elements back to the array in which they were.
 pub(super) fn bring_back(k: u32, n: u32, shape: Shape, limits: &Limits) -> Result<Dispatch, Error> {
-    Dispatch::new(Select { work: SelectWork::Return, k, digit: 0, numbers: false }, 0, n, shape, limits)
+    Dispatch::new(Select { work: SelectWork::Return, k, digit: 0, iota: false }, 0, n, shape, limits)
 }

@@ -94,8 +94,8 @@ pub(super) fn small_tile(log2: u32, limits: &Limits) -> Result<FusedTile, Error>
 const REGION_BYTES: u64 = 32 << 20;
 
 /// The tile of these numbers of elements, invocations and parts, reduced to the limits and to `stages`.
-fn fitted(numbers: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
-    let (mut elements, mut invocations, mut parts) = numbers;
+fn fitted(iota: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
+    let (mut elements, mut invocations, mut parts) = iota;
     let within = |elements, invocations, parts| {
         let tile = FusedTile::new(elements, invocations, parts).ok();
         tile.filter(|tile| tile.keep_to(limits).is_ok())

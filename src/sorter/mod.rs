@@ -265,7 +265,7 @@ struct Job<'a> {
 impl Job<'_> {
     #[cfg(feature = "gpu")]
     fn shape(&self) -> Shape {
-        Shape { key: self.keys.width, positions: !matches!(self.result, ResultKind::Keys) }
+        Shape { key: self.keys.width, payload: !matches!(self.result, ResultKind::Keys) }
     }
 }
 

@@ -103,7 +103,7 @@ fn sort_pieces<P: Piece>(
     };
     let positions = !P::Item::KEY_ONLY;
     let n = pieces.iter().map(P::count).sum();
-    let plan = Plan::new(algorithm, variant, n, Shape { key, positions }, &Limits::CPU)?;
+    let plan = Plan::new(algorithm, variant, n, Shape { key, payload: positions }, &Limits::CPU)?;
     let dispatches = plan.dispatch_count();
     let mut elements = cpu::join(&pieces);
     drop(pieces);

@@ -156,13 +156,13 @@ impl OnGpu {
         let why = method.why(algorithm, task, &self.radix_from, lacked.as_ref());
         let plan = match begin {
             Some(begin) => {
-                let plan = plan.with_numbered();
+                let plan = plan.after_iota();
                 buffers.resize(&plan);
                 buffers.number_from(begin);
                 plan
             }
             // Of elements with positions only those are brought back.
-            None if shape.positions => plan.for_positions(),
+            None if shape.payload => plan.without_keys(),
             None => plan,
         };
         let planned = plan.dispatch_count();
@@ -176,9 +176,9 @@ impl OnGpu {
         })?;
         // Whoever names an algorithm wants to see it at work.
         let skip = in_order && method.algorithm.is_none();
-        if skip && shape.positions && !plan.needs_positions() {
+        if skip && shape.payload && !plan.needs_iota() {
             // The plan would have done so.
-            buffers.number_positions(&self.gpu)?;
+            buffers.run_iota(&self.gpu)?;
         }
         let (sort, dispatches) = if skip {
             (Elapsed { time: Duration::ZERO, clock: Clock::Host }, 0)
@@ -267,11 +267,7 @@ pub(super) fn given(
         fill(bytemuck::cast_slice_mut(&mut words))?;
         Ok(words.into())
     }
-    if shape.positions || shape.key == KeyWords::One {
-        of::<u32>(count, fill)
-    } else {
-        of::<u64>(count, fill)
-    }
+    if shape.payload || shape.key == KeyWords::One { of::<u32>(count, fill) } else { of::<u64>(count, fill) }
 }
 
 impl OnDevice<'_> {
@@ -282,7 +278,7 @@ impl OnDevice<'_> {
 
     /// Brings positions, where elements have them, or else keys, to memory that has room for them.
     pub(super) fn bring_to(self, to: &mut [u8]) -> Result<(), Error> {
-        if self.shape.positions {
+        if self.shape.payload {
             self.buffers.download_positions(&self.of.gpu, bytemuck::cast_slice_mut(to))?;
         } else {
             self.buffers.download_keys(&self.of.gpu, to)?;
@@ -317,7 +313,7 @@ impl OnDevice<'_> {
         fn block<W: KeyWidth>(bytes: &[u8]) -> KeyBuf<'_> {
             bytemuck::cast_slice::<_, W>(bytes).into()
         }
-        if self.shape.positions || self.count < self.buffers.n() as usize {
+        if self.shape.payload || self.count < self.buffers.n() as usize {
             return take(self.bring()?);
         }
         let block = if self.shape.key == KeyWords::One { block::<u32> } else { block::<u64> };

@@ -47,7 +47,7 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     if positions {
         number_of_records(n)?;
     }
-    let shape = Shape { key: keys.width(), positions };
+    let shape = Shape { key: keys.width(), payload: positions };
     let partitions = partitions(gpus, n, shape, method);
     // What several GPUs merge are not neighbouring partitions, and only the order of these tells equal keys apart. Of each partition's
     // first elements there are few.

@@ -253,7 +253,7 @@ impl<'a> Merging<'a> {
 
     /// Brings all to memory in one block.
     pub(super) fn bring(&self) -> Result<KeyBuf<'static>, Error> {
-        let each = if self.shape.positions { 4 } else { self.shape.key_bytes() as usize };
+        let each = if self.shape.payload { 4 } else { self.shape.key_bytes() as usize };
         let words = given(self.shape, self.count(), |mut rest| {
             self.each(&mut |window| {
                 let (place, after) = std::mem::take(&mut rest).split_at_mut(window.count() * each);
@@ -320,7 +320,7 @@ mod tests {
         let gpu = Gpu::start(&Select::Index(0)).expect("a GPU, or the software one of Mesa's Vulkan drivers");
         let gpu = OnGpu::new(gpu);
         for positions in [false, true] {
-            let shape = Shape { key: KeyWords::One, positions };
+            let shape = Shape { key: KeyWords::One, payload: positions };
             let vec = |words: KeyBuf<'static>| words.into_vec::<u32>().unwrap();
             let resident = ResidentRuns::new(&gpu, shape, true);
             for partition in [1000..3000, 0..1000] {

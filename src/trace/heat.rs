@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_bin_is_grey_where_its_elements_are_from_everywhere() {
-        let shape = Shape { key: KeyWords::One, positions: false };
+        let shape = Shape { key: KeyWords::One, payload: false };
         let plan = Plan::new(Algorithm::Bitonic, Variant::Naive, 1024, shape, &Limits::TYPICAL).unwrap();
         let sorted: Vec<u32> = (0..1024).collect();
         let heat = Heat::new(&plan, &sorted);

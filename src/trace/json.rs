@@ -106,7 +106,7 @@ pub fn write(trace: &Trace, played: Option<(&Played, &[String])>, out: &mut impl
         element: trace.element.name(),
         algo: trace.algorithm.name(),
         variant: trace.variant.name(),
-        positions: trace.plan.shape().positions,
+        positions: trace.plan.shape().payload,
         top: trace.first,
         tile: trace.tile,
         planned_for: For {

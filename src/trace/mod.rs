@@ -214,7 +214,7 @@ impl Trace {
     #[must_use]
     pub fn title(&self) -> String {
         let n = crate::human::grouped(self.plan.n());
-        let positions = if self.plan.shape().positions { " with positions" } else { "" };
+        let positions = if self.plan.shape().payload { " with positions" } else { "" };
         let first = self.first.map(|first| format!(", the first {}", crate::human::grouped(first)));
         let (algorithm, variant) = (self.algorithm, self.variant);
         format!("{algorithm} {variant}, {n} {}{positions}{}", self.element, first.unwrap_or_default())

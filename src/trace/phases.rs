@@ -128,7 +128,7 @@ mod tests {
     use crate::plan::interpreter;
 
     fn plan(n: usize) -> Plan {
-        let shape = Shape { key: KeyWords::One, positions: false };
+        let shape = Shape { key: KeyWords::One, payload: false };
         Plan::new(Algorithm::OddEven, Variant::Naive, n, shape, &Limits::TYPICAL).unwrap()
     }
 

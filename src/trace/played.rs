@@ -101,7 +101,7 @@ impl Played {
         let mut rank = 0;
         for (place, &at) in (0..).zip(&order) {
             let is_same = place > 0 && sorted[place as usize - 1] == sorted[place as usize];
-            if !is_same || plan.shape().positions {
+            if !is_same || plan.shape().payload {
                 rank = place;
             }
             input[at as usize] = rank;

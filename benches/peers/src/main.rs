@@ -233,7 +233,7 @@ struct Ours<'a> {
 
 impl<'a> Ours<'a> {
     fn sort(self, n: u64, algorithm: Algorithm, positions: bool) -> anyhow::Result<Box<dyn Contender + 'a>> {
-        let shape = Shape { key: KeyWords::One, positions };
+        let shape = Shape { key: KeyWords::One, payload: positions };
         let limits = &self.gpu.info().limits;
         let variant = plan::default_variant(algorithm, limits);
         let plan = Plan::new(algorithm, variant, n as usize, shape, limits)?;

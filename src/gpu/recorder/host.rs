@@ -55,8 +55,7 @@ mod tests {
     #[test]
     fn what_is_written_lies_where_structs_have_it() {
         let text = text();
-        for constant in
-            ["RADIX_DROPS_KEYS = 6u", "SELECT_NUMBERS = 7u", "LISTED_TILES = 0u", "COPY_FIRST = 1u"]
+        for constant in ["RADIX_DROPS_KEYS = 6u", "SELECT_IOTA = 7u", "LISTED_TILES = 0u", "COPY_FIRST = 1u"]
         {
             assert!(text.contains(&format!("const {constant};")), "{constant}");
         }

@@ -56,14 +56,14 @@ const SLICES: u64 = 16;
 pub(crate) struct Sort<'a> {
     /// At least one element; those of an argsort are read alone.
     pub(crate) keys: Slice<'a>,
-    /// What is beside keys, or becomes their positions.
-    pub(crate) positions: Option<Slice<'a>>,
+    /// What is beside keys, or becomes iota.
+    pub(crate) payload: Option<Slice<'a>>,
     /// The most elements.
     pub(crate) most: u32,
     /// Where their number is, if it is not the most.
     pub(crate) count: Option<Slice<'a>>,
-    /// Whether positions are numbered, not read.
-    pub(crate) numbers: bool,
+    /// Whether the payload is written as iota, not read.
+    pub(crate) iota: bool,
     /// Whether keys stay as they are.
     pub(crate) keeps_keys: bool,
     /// What tells segments from each other, if anything does.
@@ -118,7 +118,7 @@ struct Slices<'a> {
     sort: &'a Sort<'a>,
     scratch: &'a Scratch,
     /// Whether elements have something beside their keys.
-    positions: bool,
+    payload: bool,
 }
 
 impl Memory for Slices<'_> {
@@ -130,11 +130,11 @@ impl Memory for Slices<'_> {
         }
     }
 
-    fn positions(&self, side: Side) -> wgpu::BufferBinding<'_> {
-        match (side, &self.sort.positions) {
-            _ if !self.positions => self.scratch.nothing(),
+    fn payload(&self, side: Side) -> wgpu::BufferBinding<'_> {
+        match (side, &self.sort.payload) {
+            _ if !self.payload => self.scratch.nothing(),
             (Side::Front, Some(callers)) => callers.binding(),
-            _ => self.scratch.positions(),
+            _ => self.scratch.payload(),
         }
     }
 
@@ -157,7 +157,7 @@ impl Recorder {
         queue: &wgpu::Queue,
         cache: Option<&wgpu::PipelineCache>,
         transform: KeyTransform,
-        positions: bool,
+        payload: bool,
         uses: Uses,
         variant: Option<Variant>,
     ) -> Result<Self, Error> {
@@ -174,12 +174,12 @@ impl Recorder {
         context.scoped(|context| {
             let limits = &context.info.limits;
             let variant = variant.unwrap_or_else(|| plan::default_variant(Algorithm::Radix, limits));
-            let passes = |positions| {
-                let shape = Shape::of(transform.element, positions);
+            let passes = |payload| {
+                let shape = Shape::of(transform.element, payload);
                 let tuning = RadixTuning::of_any(shape, limits)?;
                 Ok::<_, Error>(Passes { shape, tuning, variant, transform })
             };
-            let (sort, argsort) = (passes(positions)?, passes(true)?);
+            let (sort, argsort) = (passes(payload)?, passes(true)?);
 
             let arguments = layout(device, "gpusort arguments", &[uniform(0, true), uniform(1, true)]);
             let pipelines = Pipelines::of_callers(arguments.clone(), cache.cloned());
@@ -332,7 +332,7 @@ impl Recorder {
 
     /// Whether the host knows all that passes are told, and the device takes it from there.
     fn is_plain(&self, sort: &Sort) -> bool {
-        let first = sort.positions.as_ref().map_or(0, Slice::first) | sort.keys.first();
+        let first = sort.payload.as_ref().map_or(0, Slice::first) | sort.keys.first();
         self.plain_copy.is_some() && sort.count.is_none() && first == 0
     }
 
@@ -352,13 +352,13 @@ impl Recorder {
         is_plain: bool,
     ) -> Result<(), Error> {
         let digits = transform.digits();
-        let slices = Slices { sort, scratch, positions: shape.positions };
+        let slices = Slices { sort, scratch, payload: shape.payload };
         let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
         for dispatch in dispatches {
             let mut dispatch = dispatch.for_fewer(sort.most, shape, &self.context.info.limits)?;
             if is_plain {
-                if !sort.numbers {
-                    dispatch.carry();
+                if !sort.iota {
+                    dispatch.pass_through();
                 }
                 if sort.keeps_keys {
                     dispatch.drop_keys();
@@ -398,25 +398,25 @@ impl Recorder {
     ) -> Result<(), Error> {
         let Passes { shape, transform, .. } = self.sort;
         let limits = &self.context.info.limits;
-        let plan = Plan::of_callers_rows(sort.most / length, length, shape, limits, transform, sort.numbers)?;
+        let plan = Plan::of_callers_rows(sort.most / length, length, shape, limits, transform, sort.iota)?;
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("gpusort rows"),
             timestamp_writes: None,
         });
         let is_plain = self.plain_copy.is_some();
         let first_key = sort.keys.first();
-        let first_position = sort.positions.as_ref().map_or(0, Slice::first);
+        let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
         if !is_plain {
             let parameters = [(0, whole(&scratch.parameters))];
             let group = bind_group(&self.context.device, "gpusort rows", &self.rows_layout, parameters);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
-            let host = [length_0, length_1, first_key, first_position];
+            let host = [length_0, length_1, first_key, first_payload];
             self.tell(&mut pass, &self.prepare_rows, &group, sort.most, host);
             pass.dispatch_workgroups(1, 1, 1);
         }
-        let slices = Slices { sort, scratch, positions: shape.positions };
+        let slices = Slices { sort, scratch, payload: shape.payload };
         let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
-        let arguments = [sort.most / length, length, first_key, first_position];
+        let arguments = [sort.most / length, length, first_key, first_payload];
         for dispatch in plan.dispatches() {
             let sent = match is_plain {
                 true => Sent::Immediates(bytemuck::cast_slice(&arguments)),
@@ -447,11 +447,11 @@ impl Recorder {
                 (4, self.count(sort)),
             ],
         );
-        let first_position = sort.positions.as_ref().map_or(0, Slice::first);
+        let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
         let first_count = sort.count.as_ref().map_or(0, Slice::first);
         let keeps = u32::from(sort.keeps_keys);
-        let flags = u32::from(sort.numbers) | keeps << 1 | keeps << 2;
-        let host = [sort.keys.first(), first_position, first_count, flags];
+        let flags = u32::from(sort.iota) | keeps << 1 | keeps << 2;
+        let host = [sort.keys.first(), first_payload, first_count, flags];
         self.tell(pass, &self.prepare, &group, sort.most, host);
         pass.dispatch_workgroups(digits, 1, 1);
     }

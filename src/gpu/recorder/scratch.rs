@@ -26,8 +26,8 @@ pub(crate) struct Scratch {
     pub(super) keys: wgpu::Buffer,
     /// Where the keys of an argsort are; none if there are to be none.
     pub(super) copies: Option<wgpu::Buffer>,
-    /// None where no sort has positions.
-    positions: Option<wgpu::Buffer>,
+    /// None where no sort has payload.
+    payload: Option<wgpu::Buffer>,
     /// A word, bound where there is nothing.
     nothing: wgpu::Buffer,
     aux_buffers: Vec<(&'static str, wgpu::Buffer)>,
@@ -52,8 +52,8 @@ impl Scratch {
         whole(&self.nothing)
     }
 
-    pub(super) fn positions(&self) -> wgpu::BufferBinding<'_> {
-        whole(self.positions.as_ref().unwrap_or(&self.nothing))
+    pub(super) fn payload(&self) -> wgpu::BufferBinding<'_> {
+        whole(self.payload.as_ref().unwrap_or(&self.nothing))
     }
 
     /// The buffer that kernels have by this name, if the plans have one.
@@ -67,7 +67,7 @@ impl Scratch {
 struct Sizes {
     keys: u64,
     copies: Option<u64>,
-    positions: Option<u64>,
+    payload: Option<u64>,
     parameters: u64,
     segments: Option<u64>,
     fixed: u64,
@@ -76,7 +76,7 @@ struct Sizes {
 
 impl Sizes {
     fn sum(&self) -> u64 {
-        let some = [self.copies, self.positions, self.segments];
+        let some = [self.copies, self.payload, self.segments];
         let aux_buffers = self.aux_buffers.iter().map(|&(_, bytes)| bytes);
         let all = some.into_iter().flatten().chain(aux_buffers);
         self.keys + self.parameters + self.fixed + NOTHING + all.sum::<u64>()
@@ -122,7 +122,7 @@ impl Recorder {
         let shape = plans.sort.shape();
         let elements = u64::from(plans.all().map(Plan::other_room).max().unwrap_or(0));
         let keys = elements * shape.key_bytes();
-        let has_positions = plans.all().any(|plan| plan.shape().positions);
+        let has_payload = plans.all().any(|plan| plan.shape().payload);
         let aux_buffers = merged(plans.all().flat_map(Plan::aux_buffers).copied()).into_iter();
         let aux_buffers = aux_buffers.map(|(AuxBuffer { name, .. }, words)| (name, 4 * words));
         // These are bound from elsewhere.
@@ -145,7 +145,7 @@ impl Recorder {
         Sizes {
             keys,
             copies: plans.argsort.as_ref().map(|_| keys),
-            positions: has_positions.then_some(elements * 4),
+            payload: has_payload.then_some(elements * 4),
             parameters: u64::from(slots) * ALIGNMENT,
             segments: plans.segments.as_ref().map(bytes),
             fixed: 16 * (1 + u64::from(plans.argsort.is_some())),
@@ -174,7 +174,7 @@ impl Recorder {
                 capacity,
                 keys: buffer("keys", sizes.keys)?,
                 copies: sizes.copies.map(|bytes| buffer("copied keys", bytes)).transpose()?,
-                positions: sizes.positions.map(|bytes| buffer("positions", bytes)).transpose()?,
+                payload: sizes.payload.map(|bytes| buffer("positions", bytes)).transpose()?,
                 nothing: buffer("nothing", NOTHING)?,
                 aux_buffers: (sizes.aux_buffers.iter())
                     .map(|&(name, bytes)| Ok((name, buffer(name, bytes)?)))

@@ -133,7 +133,7 @@ impl Recorder {
         let lacks = || Error::lacks("room for segments");
         let (finder, found) = self.finder.as_ref().zip(scratch.segments.as_ref()).ok_or_else(lacks)?;
         let are_long = matches!(ranges, Ranges::Long(_));
-        let plan = self.sort.segments_plan(sort.most, &self.context.info, (sort.numbers, are_long))?;
+        let plan = self.sort.segments_plan(sort.most, &self.context.info, (sort.iota, are_long))?;
         self.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
         let limits = &self.context.info.limits;
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
@@ -155,8 +155,8 @@ impl Recorder {
                 (8, scratch.aux("segment_classes")),
             ],
         );
-        let first_position = sort.positions.as_ref().map_or(0, Slice::first);
-        let numbers = u32::from(sort.numbers);
+        let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
+        let numbers = u32::from(sort.iota);
         let first_offset = match ranges {
             Ranges::Long(length) => {
                 let host = length.to_le_bytes().map(u32::from);
@@ -166,7 +166,7 @@ impl Recorder {
                 0
             }
             Ranges::Offsets(offsets) => {
-                let positions = sort.positions.as_ref().filter(|_| sort.numbers);
+                let positions = sort.payload.as_ref().filter(|_| sort.iota);
                 let group = bind_group(
                     device,
                     "gpusort segments found",
@@ -180,14 +180,14 @@ impl Recorder {
                 );
                 self.tell(&mut pass, &finder.begin, &group, n, [0; 4]);
                 pass.dispatch_workgroups(1, 1, 1);
-                let host = [offsets.first(), first_position, numbers, 0];
+                let host = [offsets.first(), first_payload, numbers, 0];
                 self.tell(&mut pass, &finder.classify, &group, n, host);
                 let segments = u32::try_from(offsets.len - 1).unwrap_or(u32::MAX);
                 self.dispatch(&mut pass, segments.div_ceil(WORKGROUP).max(1))?;
                 offsets.first()
             }
         };
-        let host = [first_offset, sort.keys.first(), first_position, numbers];
+        let host = [first_offset, sort.keys.first(), first_payload, numbers];
         self.tell(&mut pass, &finder.fill, &filled, n, host);
         self.dispatch(&mut pass, most_long(sort.most, limits).max(1))?;
         let offsets = if let Ranges::Offsets(offsets) = ranges { Some(offsets) } else { None };

@@ -72,9 +72,9 @@ impl Recorder {
             let Selector { prepare, want, layout } = &self.selector;
             let buffers = [(0, whole(&scratch.parameters)), (1, self.count(sort))];
             let group = bind_group(&self.context.device, "gpusort top", layout, buffers);
-            let first_position = sort.positions.as_ref().map_or(0, Slice::first);
+            let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
             let first_count = sort.count.as_ref().map_or(0, Slice::first);
-            let host = [sort.keys.first(), first_position, first_count, sort.numbers.into()];
+            let host = [sort.keys.first(), first_payload, first_count, sort.iota.into()];
             self.tell(&mut pass, prepare, &group, sort.most, host);
             pass.dispatch_workgroups(1, 1, 1);
             self.tell(&mut pass, want, &group, k, [0; 4]);
@@ -85,9 +85,9 @@ impl Recorder {
         // Positions are there.
         let sort = Sort {
             keys: sort.keys.first_of(k),
-            positions: sort.positions.map(|positions| positions.first_of(k)),
+            payload: sort.payload.map(|positions| positions.first_of(k)),
             most: k,
-            numbers: false,
+            iota: false,
             ..*sort
         };
         self.record(encoder, scratch, &sort)

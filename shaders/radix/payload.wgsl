@@ -1,13 +1,13 @@
-// Elements with a position, or any other word that belongs to a key: it is not looked at.
+// Elements with a payload, which is not looked at.
 
 alias Payload = Words;
 
-fn numbers(current: Pass) -> bool {
-    return current.is_first && arguments.numbers == 1u;
+fn is_iota(current: Pass) -> bool {
+    return current.is_first && arguments.iota == 1u;
 }
 
 fn load_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {
-    if numbers(current) {
+    if is_iota(current) {
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
             (*payload)[i] = own.first - own.part.begin + i * own.stride;
@@ -15,16 +15,16 @@ fn load_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {
     } else {
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
-            (*payload)[i] = read_position(min(own.first + i * own.stride, own.part.end - 1u));
+            (*payload)[i] = read_payload(min(own.first + i * own.stride, own.part.end - 1u));
         }
     }
 }
 
 fn copy_payload(i: u32, current: Pass, part: Part) {
-    if numbers(current) {
-        write_position(i, i - part.begin);
+    if is_iota(current) {
+        write_payload(i, i - part.begin);
     } else {
-        write_position(i, read_position(i));
+        write_payload(i, read_payload(i));
     }
 }
 
@@ -44,7 +44,7 @@ fn scatter_payload(
     for (var i = 0u; i < ITEMS; i++) {
         let at = own.place + i * WORKGROUP_SIZE;
         if at < own.count {
-            write_position((*places)[i], atomicLoad(&shared_words[at]));
+            write_payload((*places)[i], atomicLoad(&shared_words[at]));
         }
     }
 }

@@ -6,15 +6,15 @@ fn write_rows(e: ptr<function, Registers>, tile: u32, local: u32, row_log2: u32)
         // unroll
         for (var r = 0u; r < ELEMENTS; r++) {
             let i = place_of_register(tile, local, r, row_log2);
-            words[r] = (*e)[r].position - row_begin(index_of_register(local, r), i, row_log2);
+            words[r] = (*e)[r].payload - row_begin(index_of_register(local, r), i, row_log2);
         }
     } else {
         // All of a row are read before any is written.
         // unroll
         for (var r = 0u; r < ELEMENTS; r++) {
             let is_there = place_of_register(tile, local, r, row_log2) != NOWHERE;
-            let i = select(any_place(tile), (*e)[r].position, is_there);
-            words[r] = positions[arguments.first_position + i];
+            let i = select(any_place(tile), (*e)[r].payload, is_there);
+            words[r] = payload[arguments.first_payload + i];
         }
     }
     storageBarrier();
@@ -23,7 +23,7 @@ fn write_rows(e: ptr<function, Registers>, tile: u32, local: u32, row_log2: u32)
         let i = place_of_register(tile, local, r, row_log2);
         if i != NOWHERE {
             keys[arguments.first_key + i] = element_of_key((*e)[r].key);
-            positions[arguments.first_position + i] = words[r];
+            payload[arguments.first_payload + i] = words[r];
         }
     }
 }
