@@ -1,5 +1,5 @@
-//! Filters numbers on the GPU, and sorts what is left, of which the GPU alone knows how many there are: one submit, and nothing is
-//! read back between the two.
+//! Filters numbers on the GPU, and sorts what is left, of which the GPU alone knows how many there
+//! are: one submit, and nothing is read back between the two.
 //!
 //! ```text
 //! cargo run --release --example count_on_gpu [PART OF A NAME]

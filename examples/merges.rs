@@ -1,12 +1,14 @@
-//! What merging two sorted runs takes on a GPU with other tiles than the one that is chosen, beside a copy of the same bytes:
+//! What merging two sorted runs takes on a GPU with other tiles than the one that is chosen, beside
+//! a copy of the same bytes:
 //!
 //! ```text
 //! cargo run --release --example merges -- SIZE [TILE]...
 //! cargo run --release --example merges -- 256M 8,7 8,11 8,15
 //! ```
 //!
-//! For keys of one word and of two, with positions and without. A tile is the number of invocations in a workgroup, as a
-//! power of two, and the elements of each. The first hardware GPU is used, or the one that `GPUSORT_DEVICE` names a part of.
+//! For keys of one word and of two, with positions and without. A tile is the number of invocations
+//! in a workgroup, as a power of two, and the elements of each. The first hardware GPU is used, or
+//! the one that `GPUSORT_DEVICE` names a part of.
 
 use anyhow::{Context, ensure};
 use gpusort::Select;

@@ -1,5 +1,5 @@
-//! A million glowing particles, drawn from the farthest to the nearest: each frame moves them, sorts them by depth and draws them, in
-//! one submit. The last frame becomes a picture.
+//! A million glowing particles, drawn from the farthest to the nearest: each frame moves them,
+//! sorts them by depth and draws them, in one submit. The last frame becomes a picture.
 //!
 //! ```text
 //! cargo run --release --example particles [PICTURE.ppm] [PART OF A NAME]
@@ -26,7 +26,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Draws so many frames of so many particles. Returns the pixels of the last one, and the depths as they were drawn.
+/// Draws so many frames of so many particles. Returns the pixels of the last one, and the depths as
+/// they were drawn.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! Sorts each row of a matrix that is on the GPU, as `torch.sort(matrix, dim=-1)` does: the values, and where they were.
+//! Sorts each row of a matrix that is on the GPU, as `torch.sort(matrix, dim=-1)` does: the values,
+//! and where they were.
 //!
 //! ```text
 //! cargo run --release --example tensor_rows [PART OF A NAME]

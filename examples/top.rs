@@ -1,16 +1,18 @@
-//! What the first K of N elements take on a GPU: by whole sorts, by selection, and by tunings of the reduction:
+//! What the first K of N elements take on a GPU: by whole sorts, by selection, and by tunings of
+//! the reduction:
 //!
 //! ```text
 //! cargo run --release --example top -- SIZE TYPE K [TUNING]...
 //! cargo run --release --example top -- 64M u32 100 5,8,0,6,8,12 4,8,0,5,8,11
 //! ```
 //!
-//! A type with `+p` carries positions. A tuning is six powers of two: elements in an invocation's registers, invocations
-//! in a workgroup, groups of an invocation's elements, least elements in a subset, slots in a run, elements sorted in the
-//! end. `GPUSORT_DIST` names how the keys are distributed, or is `columns`: then the least are in few invocations, which
-//! is the worst case. `GPUSORT_PASSES` set to anything times the first passes of each plan, too. Each result is compared
-//! with the CPU's. The first hardware GPU is used, or the one that
-//! `GPUSORT_DEVICE` names a part of.
+//! A type with `+p` carries positions. A tuning is six powers of two: elements in an invocation's
+//! registers, invocations in a workgroup, groups of an invocation's elements, least elements in a
+//! subset, slots in a run, elements sorted in the end. `GPUSORT_DIST` names how the keys are
+//! distributed, or is `columns`: then the least are in few invocations, which is the worst case.
+//! `GPUSORT_PASSES` set to anything times the first passes of each plan, too. Each result is
+//! compared with the CPU's. The first hardware GPU is used, or the one that `GPUSORT_DEVICE` names
+//! a part of.
 
 use anyhow::{Context, ensure};
 use gpusort::unstable::bench::{SpinUp, statistics};

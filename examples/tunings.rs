@@ -1,5 +1,5 @@
-//! What other tilings of the bitonic `fused` variant would take than the ones that it chooses itself, and
-//! what each pass takes:
+//! What other tilings of the bitonic `fused` variant would take than the ones that it chooses
+//! itself, and what each pass takes:
 //!
 //! ```text
 //! cargo run --release --example tunings -- SIZE TYPE [TUNING]...
@@ -7,9 +7,9 @@
 //! ```
 //!
 //! A type with `+p` carries positions. A tuning is eight powers of two: elements in an invocation's
-//! registers, invocations in a workgroup and parts of a tile, first for the tiles' sort, then for the passes; elements
-//! in the shortest run of memory; elements in a region. The first hardware GPU is used, or the one that
-//! `GPUSORT_DEVICE` names a part of.
+//! registers, invocations in a workgroup and parts of a tile, first for the tiles' sort, then for
+//! the passes; elements in the shortest run of memory; elements in a region. The first hardware GPU
+//! is used, or the one that `GPUSORT_DEVICE` names a part of.
 
 use std::time::Instant;
 

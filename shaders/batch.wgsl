@@ -1,5 +1,6 @@
-// Sorts rows, each by itself; see fused.wgsl. A tile holds whole rows, each in a block of 2^row_log2 places, of which the last
-// are empty where rows are shorter. ROW_LOG2 is the least that there is. Only the stages of blocks up to a row's are done.
+// Sorts rows, each by itself; see fused.wgsl. A tile holds whole rows, each in a block of
+// 2^row_log2 places, of which the last are empty where rows are shorter. ROW_LOG2 is the least that
+// there is. Only the stages of blocks up to a row's are done.
 
 const NOWHERE: u32 = 0xffffffffu;
 

@@ -1,5 +1,6 @@
-// Rows that are listed: segments, by classes of their lengths. How many there are the device alone knows, so a few workgroups take
-// one tile after another. A tile is of one class, which decides how many places a row has in it.
+// Rows that are listed: segments, by classes of their lengths. How many there are the device alone
+// knows, so a few workgroups take one tile after another. A tile is of one class, which decides how
+// many places a row has in it.
 
 struct Arguments {
     // Tiles of all classes.
@@ -51,7 +52,8 @@ fn row_begin(index: u32, place: u32, row_log2: u32) -> u32 {
     return rows[index >> row_log2].x;
 }
 
-// An element of a row of the tile, to be read where there is none: those of other tiles may be written meanwhile.
+// An element of a row of the tile, to be read where there is none: those of other tiles may be
+// written meanwhile.
 fn any_place(tile: u32) -> u32 {
     return rows[0].x;
 }

@@ -1,8 +1,8 @@
 // What every kernel has: the numbers of its workgroup and invocation in a 2-D grid.
 
-// Which workgroup this is: the same for all its invocations. The number of the invocation in the workgroup
-// is a parameter of its own beside this one, so that a compiler which proves that all invocations reach a
-// barrier need not tell one member from another.
+// Which workgroup this is: the same for all its invocations. The number of the invocation in the
+// workgroup is a parameter of its own beside this one, so that a compiler which proves that all
+// invocations reach a barrier need not tell one member from another.
 struct Place {
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,

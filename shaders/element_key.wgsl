@@ -28,7 +28,8 @@ fn with_word(element: Element, k: u32, value: u32) -> Element {
     return key_with_word(element, k, value);
 }
 
-// The element itself for a mask of 0; all its bits flipped, which reverses the order, for one of all ones.
+// The element itself for a mask of 0; all its bits flipped, which reverses the order, for one of
+// all ones.
 fn flipped(element: Element, mask: u32) -> Element {
     return key_flipped(element, mask);
 }

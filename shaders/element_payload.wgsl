@@ -1,5 +1,5 @@
-// An element is a key and its payload. In networks that is the position it had in the input, which breaks ties: the sort is
-// stable.
+// An element is a key and its payload. In networks that is the position it had in the input, which
+// breaks ties: the sort is stable.
 
 struct Element {
     key: Key,
@@ -40,7 +40,8 @@ fn with_word(element: Element, k: u32, value: u32) -> Element {
     return Element(key_with_word(element.key, k, value), element.payload);
 }
 
-// The element itself for a mask of 0; all its bits flipped, which reverses the order, for one of all ones.
+// The element itself for a mask of 0; all its bits flipped, which reverses the order, for one of
+// all ones.
 fn flipped(element: Element, mask: u32) -> Element {
     return Element(key_flipped(element.key, mask), element.payload ^ mask);
 }

@@ -1,36 +1,37 @@
 // What the kernels on tiles have in common. A tile's elements stay in registers, and are exchanged
-// through workgroup memory when the next steps need other pairs in one invocation. One workgroup a tile
-// of 2^TILE_LOG2 elements, ELEMENTS = 2^ELEMENTS_LOG2 of them in each invocation.
+// through workgroup memory when the next steps need other pairs in one invocation. One workgroup a
+// tile of 2^TILE_LOG2 elements, ELEMENTS = 2^ELEMENTS_LOG2 of them in each invocation.
 //
-// Which elements an invocation holds is a layout, named by a number `low`: its registers are the bits
-// low … low + ELEMENTS_LOG2 − 1 of an element's index in the tile, its number is the other bits:
+// Which elements an invocation holds is a layout, named by a number `low`: its registers are the
+// bits low … low + ELEMENTS_LOG2 − 1 of an element's index in the tile, its number is the other
+// bits:
 //
 //     index   ┌ invocation's high bits ┐┌ register ┐┌ invocation's low bits ┐
 //     bit      TILE_LOG2 − 1         …  low + …  low  …                    0
 //
-// The high bits are in order but for layouts with 0 < low < 5, where the lowest five bits of an invocation's
-// number, which tell the invocations apart that access workgroup memory together, are bits of the index
-// that decide the bank: see `padded` and `first_index`.
+// The high bits are in order but for layouts with 0 < low < 5, where the lowest five bits of an
+// invocation's number, which tell the invocations apart that access workgroup memory together, are
+// bits of the index that decide the bank: see `padded` and `first_index`.
 //
-// Where a tile has several PARTS, its highest index bits are the registers' highest in every layout, and
-// `low` places the other PART_LOG2 bits. Nothing but steps on those bits goes from one part to another,
-// so workgroup memory need only hold one part at a time.
+// Where a tile has several PARTS, its highest index bits are the registers' highest in every
+// layout, and `low` places the other PART_LOG2 bits. Nothing but steps on those bits goes from one
+// part to another, so workgroup memory need only hold one part at a time.
 //
-// Steps whose strides are register bits need no exchange. The layout of the highest bits is the same
-// whatever the number of parts; only there are steps mirrored.
+// Steps whose strides are register bits need no exchange. The layout of the highest bits is the
+// same whatever the number of parts; only there are steps mirrored.
 
 alias Registers = array<Element, ELEMENTS>;
 
 const LAST_LOW: u32 = TILE_LOG2 - ELEMENTS_LOG2;
 
-// A word of every element of a part, with a gap after each 32, so that invocations whose elements are
-// a power of two apart do not meet in one bank. All words at once would need fewer barriers, but the more
-// memory a workgroup takes, the fewer share a core: that is slower.
+// A word of every element of a part, with a gap after each 32, so that invocations whose elements
+// are a power of two apart do not meet in one bank. All words at once would need fewer barriers,
+// but the more memory a workgroup takes, the fewer share a core: that is slower.
 var<workgroup> exchanged: array<u32, (1u << TILE_LOG2) / PARTS + (1u << TILE_LOG2) / PARTS / 32u>;
 
-// Where the word of the element with this index is in `exchanged`. The sum over disjoint bits is the
-// place of the index with all of them. Of the 32 banks, bits 0 to 4 of the index choose one, and so do
-// bits 5 to 9, through the gaps.
+// Where the word of the element with this index is in `exchanged`. The sum over disjoint bits is
+// the place of the index with all of them. Of the 32 banks, bits 0 to 4 of the index choose one,
+// and so do bits 5 to 9, through the gaps.
 fn padded(index: u32) -> u32 {
     return index + (index >> 5u);
 }
@@ -42,8 +43,8 @@ fn first_index(local: u32, low: u32) -> u32 {
     if low == 0u || low >= 5u || PART_LOG2 >= 5u || TILE_LOG2 < 10u + PARTS_LOG2 {
         return low_bits | (high_bits << (low + PART_LOG2));
     }
-    // So that 32 neighbours' indices differ in bits 0 … low − 1 and low + 5 … 9, and their banks in all
-    // bits, those bits of the index change places with the ones between the registers and them.
+    // So that 32 neighbours' indices differ in bits 0 … low − 1 and low + 5 … 9, and their banks in
+    // all bits, those bits of the index change places with the ones between the registers and them.
     let near = high_bits & ((1u << (5u - low)) - 1u);
     let next = (high_bits >> (5u - low)) & ((1u << (5u - min(PART_LOG2, 5u))) - 1u);
     let far = high_bits >> (10u - low - PART_LOG2);
@@ -82,8 +83,9 @@ fn merge_registers(e: ptr<function, Registers>, top: u32, bottom: u32) {
     }
 }
 
-// From one layout to another, a word of a part's elements at a time. Where a layout is mirrored, the
-// upper half of its registers holds the elements of the invocation with all bits of its number flipped.
+// From one layout to another, a word of a part's elements at a time. Where a layout is mirrored,
+// the upper half of its registers holds the elements of the invocation with all bits of its number
+// flipped.
 fn change_layout(
     e: ptr<function, Registers>,
     local: u32,

@@ -2,7 +2,8 @@
 
 var<workgroup> over: u32;
 
-// Whether there is nothing left to do in this phase. Asked once, so that a whole workgroup leaves or stays.
+// Whether there is nothing left to do in this phase. Asked once, so that a whole workgroup leaves
+// or stays.
 fn workgroup_is_over(local: u32, phase: u32) -> bool {
     if local == 0u {
         over = u32(is_over(phase));

@@ -12,9 +12,9 @@ struct Arguments {
 }
 
 // Where a tile lies in the array. The RUN_LOG2 low bits of a tile's index are the low bits of the
-// array's, so that memory is touched in runs; the bits from there on are the array index's bits from
-// `arguments.low` on. The bits between are the tile's own: `middle`, for the upper half of a tile that is
-// mirrored all flipped.
+// array's, so that memory is touched in runs; the bits from there on are the array index's bits
+// from `arguments.low` on. The bits between are the tile's own: `middle`, for the upper half of a
+// tile that is mirrored all flipped.
 struct Tile {
     first: u32,
     middle: u32,

@@ -1,5 +1,6 @@
-// Merges two neighbouring sorted runs into the other array; what and why is in src/kernels/merge.rs. One workgroup for
-// each tile of TILE_SIZE elements of the result, EACH of them one after another by each invocation.
+// Merges two neighbouring sorted runs into the other array; what and why is in
+// src/kernels/merge.rs. One workgroup for each tile of TILE_SIZE elements of the result, EACH of
+// them one after another by each invocation.
 
 struct Arguments {
     // Where the first run begins, where it ends and the second begins, and where that ends.
@@ -10,15 +11,17 @@ struct Arguments {
 
 alias Registers = array<Element, EACH>;
 
-// Elements of the first run that come before the tile and before the next one: the least and the most that there may be.
+// Elements of the first run that come before the tile and before the next one: the least and the
+// most that there may be.
 var<workgroup> least: array<atomic<u32>, 2>;
 var<workgroup> most: array<atomic<u32>, 2>;
 
 // Invocations that look for one of the two.
 const PROBES: u32 = WORKGROUP_SIZE / 2u;
 
-// Finds how many of the `taken` first elements of the result are of the first run, by all invocations of one half
-// together: each looks at one place, and what is left is between two of these.
+// Finds how many of the `taken` first elements of the result are of the first run, by all
+// invocations of one half together: each looks at one place, and what is left is between two of
+// these.
 fn split(taken: u32, half: u32, probe: u32) {
     let first_count = arguments.middle - arguments.first;
     let second_count = arguments.end - arguments.middle;
@@ -56,7 +59,8 @@ fn merge_runs(place: Place, @builtin(local_invocation_index) local: u32) {
     // No more than the tile has, whatever the elements are.
     let own = clamp(atomicLoad(&least[1]), before, before + count) - before;
     let first = arguments.first + before;
-    // Less the elements of the first run, so that it is the place of what follows these in the tile.
+    // Less the elements of the first run, so that it is the place of what follows these in the
+    // tile.
     let second = arguments.middle + begin - before - own;
     for (var r = 0u; r < EACH; r++) {
         let i = r * WORKGROUP_SIZE + local;

@@ -1,10 +1,11 @@
-// One network step on the whole array: comparison c by invocation c. Comparisons have the numbers that
-// they have in the plan.
+// One network step on the whole array: comparison c by invocation c. Comparisons have the numbers
+// that they have in the plan.
 
 struct Arguments {
     // Elements.
     n: u32,
-    // The distance between the elements of a pair; in a mirrored step, half a block. A power of two.
+    // The distance between the elements of a pair; in a mirrored step, half a block. A power of
+    // two.
     stride: u32,
     // Where the first pair of a phase begins: 0 or 1.
     start: u32,

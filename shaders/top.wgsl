@@ -40,8 +40,9 @@ fn load_tile_registers(e: ptr<function, Registers>, number: u32, local: u32) {
     }
 }
 
-// Not less than the k-th element, and as close to it as a look at the least elements of groups tells.
-// Groups and subsets are interleaved, so that where elements are in order each has its share of the first.
+// Not less than the k-th element, and as close to it as a look at the least elements of groups
+// tells. Groups and subsets are interleaved, so that where elements are in order each has its share
+// of the first.
 fn bound(e: ptr<function, Registers>, local: u32) -> Element {
     let subset = local % SUBSETS;
     // unroll
@@ -72,10 +73,10 @@ fn bound(e: ptr<function, Registers>, local: u32) -> Element {
     return greatest;
 }
 
-// How many elements of the tile are less than `limit`: the same number in all invocations. `before` is what was
-// counted before, and then what is counted now; `sooner`, how many of the elements belong to invocations that
-// were counted sooner than this one. The two are apart from each other so that a compiler sees which is
-// the same for all.
+// How many elements of the tile are less than `limit`: the same number in all invocations. `before`
+// is what was counted before, and then what is counted now; `sooner`, how many of the elements
+// belong to invocations that were counted sooner than this one. The two are apart from each other
+// so that a compiler sees which is the same for all.
 fn count_less(
     e: ptr<function, Registers>,
     limit: Element,

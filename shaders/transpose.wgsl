@@ -1,6 +1,6 @@
-// The bitonic network with alternating directions, on rows in workgroup memory; steps with strides larger
-// than a row are performed on the transposed array, where they are small. After the DirectX sample
-// "ComputeShaderSort11". The array is padded to a power of two.
+// The bitonic network with alternating directions, on rows in workgroup memory; steps with strides
+// larger than a row are performed on the transposed array, where they are small. After the DirectX
+// sample "ComputeShaderSort11". The array is padded to a power of two.
 
 struct Arguments {
     // Elements with the padding.
@@ -29,8 +29,8 @@ fn lower_of(c: u32, stride: u32) -> u32 {
     return 2u * c - (c & (stride - 1u));
 }
 
-// The steps of strides 2^(log2 − 1) … 1 on a row of TILE_SIZE elements that begins at `start`: ascending
-// where bit `block_log2` of the position is 0.
+// The steps of strides 2^(log2 − 1) … 1 on a row of TILE_SIZE elements that begins at `start`:
+// ascending where bit `block_log2` of the position is 0.
 fn merge_row(start: u32, local: u32, log2: u32, block_log2: u32) {
     for (var s = log2; s > 0u; s--) {
         let stride = 1u << (s - 1u);
@@ -83,9 +83,9 @@ fn merge_rows(place: Place, @builtin(local_invocation_index) local: u32) {
     }
 }
 
-// Side of the squares that are transposed in workgroup memory, so that reads and writes of the array
-// are both in runs. A row of a square is one element longer, against bank conflicts: a square is
-// TILE_SIZE elements.
+// Side of the squares that are transposed in workgroup memory, so that reads and writes of the
+// array are both in runs. A row of a square is one element longer, against bank conflicts: a square
+// is TILE_SIZE elements.
 const SIDE: u32 = 16u;
 
 // From the array to the scratch array.

@@ -33,8 +33,8 @@ impl Algorithm {
         }
     }
 
-    /// The variant of the network that runs on the CPU, whichever is requested: the steps are the same, and this cut
-    /// suits caches. `None` is the CPU's own fast sort.
+    /// The variant of the network that runs on the CPU, whichever is requested: the steps are the
+    /// same, and this cut suits caches. `None` is the CPU's own fast sort.
     #[must_use]
     pub fn on_cpu(self) -> Option<Variant> {
         match self {
@@ -98,10 +98,11 @@ named!(Variant, "variant", {
 /// What to sort with. Left open, both are the device's best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Method {
-    /// The algorithm; `None` is the CPU's fast sort there, and the faster of bitonic and radix on a GPU.
-    /// [`Algorithm::Radix`] is the fast sort on the CPU, too.
+    /// The algorithm; `None` is the CPU's fast sort there, and the faster of bitonic and radix on a
+    /// GPU. [`Algorithm::Radix`] is the fast sort on the CPU, too.
     pub algorithm: Option<Algorithm>,
-    /// Its variant; `None` is the algorithm's default on the device. The CPU has none: a network is a network there.
+    /// Its variant; `None` is the algorithm's default on the device. The CPU has none: a network is
+    /// a network there.
     pub variant: Option<Variant>,
 }
 

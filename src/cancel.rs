@@ -4,7 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ends work early: reads and writes that come after it fail with [`Cancelled`](crate::ErrorKind::Cancelled).
+/// Ends work early: reads and writes that come after it fail with
+/// [`Cancelled`](crate::ErrorKind::Cancelled).
 ///
 /// ```
 /// let cancel = gpusort::files::Cancel::new();

@@ -13,8 +13,8 @@ pub(crate) use web_time::Instant;
 pub enum Clock {
     /// Timestamps that the device wrote before the first and after the last dispatch.
     Gpu,
-    /// The host's clock, from before the first submit was recorded until the device reported the last one
-    /// done.
+    /// The host's clock, from before the first submit was recorded until the device reported the
+    /// last one done.
     Host,
 }
 

@@ -1,5 +1,5 @@
-//! Devices as plain data: which one is asked for, what is known of it, and what it can do. No GPU API is
-//! named here.
+//! Devices as plain data: which one is asked for, what is known of it, and what it can do. No GPU
+//! API is named here.
 
 use std::fmt;
 
@@ -61,8 +61,8 @@ impl fmt::Display for AdapterInfo {
     }
 }
 
-/// What a device can do. A description that is wrong makes plans that the device refuses, or slow ones,
-/// and never one that leaves its arrays.
+/// What a device can do. A description that is wrong makes plans that the device refuses, or slow
+/// ones, and never one that leaves its arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of memory that the invocations of one workgroup share.
@@ -77,8 +77,8 @@ pub struct Limits {
     pub buffer_bytes: u64,
     /// The invocations that run together; `None` where kernels cannot use that.
     pub subgroups: Option<Subgroups>,
-    /// Whether workgroups start in the order of their numbers. No API promises that; results never depend on it, but
-    /// speed does.
+    /// Whether workgroups start in the order of their numbers. No API promises that; results never
+    /// depend on it, but speed does.
     pub fifo_dispatch: bool,
 }
 
@@ -105,7 +105,8 @@ impl Limits {
         fifo_dispatch: false,
     };
 
-    /// What NVIDIA's GPUs from Turing to Hopper have through Vulkan, to plan for where there is no device.
+    /// What NVIDIA's GPUs from Turing to Hopper have through Vulkan, to plan for where there is no
+    /// device.
     pub const TYPICAL: Self = Self {
         workgroup_bytes: 48 << 10,
         invocations: 1024,

@@ -1,6 +1,7 @@
 //! Slices of elements: what a program sorts that has its numbers in memory.
 //!
-//! Elements are mapped to keys, the keys are sorted, and mapped back; every bit of an element is kept.
+//! Elements are mapped to keys, the keys are sorted, and mapped back; every bit of an element is
+//! kept.
 
 use half::f16;
 
@@ -15,7 +16,8 @@ use crate::parallel::map_into;
 use crate::report::{Form, Report};
 use crate::sorter::{Request, Sorted, Sorter};
 
-/// A number that can be sorted: of one of the eleven types of [`ElementType`]. `f16` is that of the crate `half`, which is re-exported.
+/// A number that can be sorted: of one of the eleven types of [`ElementType`]. `f16` is that of the
+/// crate `half`, which is re-exported.
 ///
 /// No other type can be one.
 pub trait Element: Copy + PartialOrd + Send + Sync + sealed::Sealed + 'static {
@@ -94,15 +96,17 @@ const ASCENDING: KeyOrder = KeyOrder::ASCENDING;
 /// Largest first, NaN last.
 const DESCENDING: KeyOrder = KeyOrder { descending: true, ..ASCENDING };
 
-/// The result on the CPU, which refuses nothing but more records than positions of 32 bits can tell apart.
+/// The result on the CPU, which refuses nothing but more records than positions of 32 bits can tell
+/// apart.
 fn done<T>(result: Result<T, Error>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Sorts on all cores: smallest first, −0 before +0, NaN last.
 ///
-/// Takes as much memory again as the elements, if these are of four or eight bytes, and more where most of them share their highest
-/// bits; each thread keeps up to two megabytes of it for the next sort.
+/// Takes as much memory again as the elements, if these are of four or eight bytes, and more where
+/// most of them share their highest bits; each thread keeps up to two megabytes of it for the next
+/// sort.
 ///
 /// ```
 /// let mut numbers = [2.5, -1.0, f64::NAN, 0.0, -0.0];
@@ -118,7 +122,8 @@ pub fn sort_descending<T: Element>(elements: &mut [T]) {
     done(Sorter::cpu().sort_descending(elements));
 }
 
-/// The positions of the elements in the order of [`sort`]; those of equal elements keep their order.
+/// The positions of the elements in the order of [`sort`]; those of equal elements keep their
+/// order.
 ///
 /// ```
 /// assert_eq!(gpusort::argsort(&[30_u8, 10, 20, 10]), [1, 3, 2, 0]);
@@ -132,7 +137,8 @@ pub fn argsort<T: Element>(elements: &[T]) -> Vec<u32> {
     done(Sorter::cpu().argsort(elements)).0
 }
 
-/// The positions of the elements in the order of [`sort_descending`]; those of equal elements keep their order.
+/// The positions of the elements in the order of [`sort_descending`]; those of equal elements keep
+/// their order.
 ///
 /// # Panics
 ///
@@ -154,7 +160,8 @@ pub fn argsort_descending_u64<T: Element>(elements: &[T]) -> Vec<u64> {
     wide_positions(elements, DESCENDING)
 }
 
-/// The first `k` elements in the order of [`sort`], or all if there are fewer, without sorting the others where `k` is small.
+/// The first `k` elements in the order of [`sort`], or all if there are fewer, without sorting the
+/// others where `k` is small.
 ///
 /// ```
 /// assert_eq!(gpusort::top(&[5, -3, 8, -3], 3), [-3, -3, 5]);
@@ -197,8 +204,8 @@ fn sort_on_cpu<T: Element>(elements: &mut [T], order: KeyOrder) -> Report {
     Report::on_cpu(form, start.elapsed())
 }
 
-/// Whether elements are in order, as far as comparing them tells, which is faster than comparing their keys: not if there are NaN, or
-/// zeros of both signs side by side.
+/// Whether elements are in order, as far as comparing them tells, which is faster than comparing
+/// their keys: not if there are NaN, or zeros of both signs side by side.
 fn are_surely_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
     let same = |a: T, b: T| a.to_word() == b.to_word();
     if order == DESCENDING {
@@ -214,7 +221,8 @@ impl Sorter {
     ///
     /// # Errors
     ///
-    /// More elements than the device takes in one sort; a failure of the device. The elements are as they were then.
+    /// More elements than the device takes in one sort; a failure of the device. The elements are
+    /// as they were then.
     pub fn sort<T: Element>(&self, elements: &mut [T]) -> Result<Report, Error> {
         self.sort_as(elements, ASCENDING)
     }
@@ -228,7 +236,8 @@ impl Sorter {
         self.sort_as(elements, DESCENDING)
     }
 
-    /// The positions of the elements in the order of [`sort`](crate::sort); those of equal elements keep their order.
+    /// The positions of the elements in the order of [`sort`](crate::sort); those of equal elements
+    /// keep their order.
     ///
     /// # Errors
     ///
@@ -237,8 +246,8 @@ impl Sorter {
         self.ordered(elements, ASCENDING, Request::positions)
     }
 
-    /// The positions of the elements in the order of [`sort_descending`](crate::sort_descending); those of equal elements
-    /// keep their order.
+    /// The positions of the elements in the order of [`sort_descending`](crate::sort_descending);
+    /// those of equal elements keep their order.
     ///
     /// # Errors
     ///
@@ -256,7 +265,8 @@ impl Sorter {
         self.top_as(elements, k, ASCENDING)
     }
 
-    /// The first `k` elements in the order of [`sort_descending`](crate::sort_descending), or all if there are fewer.
+    /// The first `k` elements in the order of [`sort_descending`](crate::sort_descending), or all
+    /// if there are fewer.
     ///
     /// # Errors
     ///

@@ -31,7 +31,8 @@ pub(crate) fn is_in_memory(file: &File) -> bool {
     }
 }
 
-/// Fills `room` as far as `read` goes, which also gets the number of bytes before those that it is to read.
+/// Fills `room` as far as `read` goes, which also gets the number of bytes before those that it is
+/// to read.
 pub(crate) fn fill(
     room: &mut [u8],
     mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>,

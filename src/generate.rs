@@ -1,8 +1,8 @@
 //! Test data: pseudo-random and other sequences, the same on every machine.
 //!
-//! Element i of a sequence is a function of i, the count and the seed, computed with integers and with float
-//! operations that IEEE 754 defines to the bit. Any part can be computed on its own, on any core, and a
-//! sequence of any length takes no memory.
+//! Element i of a sequence is a function of i, the count and the seed, computed with integers and
+//! with float operations that IEEE 754 defines to the bit. Any part can be computed on its own, on
+//! any core, and a sequence of any length takes no memory.
 
 use half::f16;
 
@@ -14,7 +14,8 @@ use crate::parallel;
 /// How the elements of a sequence are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Distribution {
-    /// Evenly over the whole range of an integer type, or from −1 (included) to 1 (excluded) for floats.
+    /// Evenly over the whole range of an integer type, or from −1 (included) to 1 (excluded) for
+    /// floats.
     Uniform,
     /// Evenly ascending over that range.
     Sorted,
@@ -26,7 +27,8 @@ pub enum Distribution {
     Equal,
     /// Sixteen different elements, evenly distributed.
     FewDistinct,
-    /// 1, 2, 3, … with probabilities in proportion to 1, 1/2, 1/3, … up to about the count (Zipf's law).
+    /// 1, 2, 3, … with probabilities in proportion to 1, 1/2, 1/3, … up to about the count (Zipf's
+    /// law).
     Zipf,
     /// Element i of n is n − i·(1 + [3∣i] + [5∣i] + [7∣i] + [11∣i]), cut to the type's bits.
     Sycl,
@@ -135,9 +137,9 @@ impl Sequence {
         }
     }
 
-    /// Rejection sampling with a simple distribution that is nowhere smaller: a power of two with equal
-    /// probability, then a uniform number from there to the next one. Each number is drawn with probability
-    /// 1/power, times 1/powers; 1/number is at most that and at least half of it.
+    /// Rejection sampling with a simple distribution that is nowhere smaller: a power of two with
+    /// equal probability, then a uniform number from there to the next one. Each number is drawn
+    /// with probability 1/power, times 1/powers; 1/number is at most that and at least half of it.
     fn zipf(&self, i: u64) -> i64 {
         // The largest number must fit the signed 32-bit type.
         let powers = (self.count.max(1).ilog2() + 1).min(31);
@@ -153,8 +155,9 @@ impl Sequence {
         }
     }
 
-    /// Random numbers for element `i`: `SplitMix64` (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable
-    /// pseudorandom number generators", 2014), with a separate stream for each draw of an element.
+    /// Random numbers for element `i`: `SplitMix64` (G. L. Steele, D. Lea, C. H. Flood, "Fast
+    /// splittable pseudorandom number generators", 2014), with a separate stream for each draw of
+    /// an element.
     fn random(&self, i: u64, draw: u64) -> u64 {
         let state = mix(self.seed.wrapping_add(mix(draw)));
         mix(state.wrapping_add(i.wrapping_add(1).wrapping_mul(GAMMA)))

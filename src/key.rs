@@ -1,22 +1,23 @@
 //! Element types, and the order-preserving maps between numbers and unsigned keys.
 //!
-//! The modules below this one sort *keys*: unsigned words of 32 or 64 bits in the order of their elements.
-//! The maps are bijections on bit patterns, so the inverse restores every bit of the input. Only this module
-//! knows the format of floats.
+//! The modules below this one sort *keys*: unsigned words of 32 or 64 bits in the order of their
+//! elements. The maps are bijections on bit patterns, so the inverse restores every bit of the
+//! input. Only this module knows the format of floats.
 //!
 //! # The order of floats
 //!
-//! Ascending: −inf … −0, +0 … +inf, then NaN with positive sign by ascending bits, then NaN with negative
-//! sign by descending bits. The usual total-order map (flip the sign bit of positive numbers and every bit of
-//! negative ones) puts negative NaN first; subtracting their count, wrapping, moves them to the end:
+//! Ascending: −inf … −0, +0 … +inf, then NaN with positive sign by ascending bits, then NaN with
+//! negative sign by descending bits. The usual total-order map (flip the sign bit of positive
+//! numbers and every bit of negative ones) puts negative NaN first; subtracting their count,
+//! wrapping, moves them to the end:
 //!
 //! ```text
 //! total order   0 ─ −NaN ─┬─ −inf … +inf ─┬─ +NaN ─ MAX
 //! minus count   0 ─ −inf … +inf ─┬─ +NaN ─┬─ −NaN ─ MAX
 //! ```
 //!
-//! Descending reverses the numbers and keeps NaN last. To place NaN first, adding the size of that block,
-//! wrapping, moves it before all numbers.
+//! Descending reverses the numbers and keeps NaN last. To place NaN first, adding the size of that
+//! block, wrapping, moves it before all numbers.
 //!
 //! Elements of one or two bytes have 32-bit keys and use the lowest bits.
 
@@ -70,7 +71,8 @@ impl ElementType {
     /// The types of four and eight bytes: those of text, and those that are as wide as their keys.
     pub const WIDE: [Self; 6] = [Self::U32, Self::I32, Self::F32, Self::U64, Self::I64, Self::F64];
 
-    /// The number of bits of an element, and what they mean; sizes and the maps of floats follow from this.
+    /// The number of bits of an element, and what they mean; sizes and the maps of floats follow
+    /// from this.
     pub(crate) const fn layout(self) -> (u32, Form) {
         match self {
             Self::U8 => (8, Form::Unsigned),
@@ -232,7 +234,8 @@ impl KeyMap {
 pub struct WordMap<W> {
     /// The bits of an integer that differ in its key.
     pub(crate) flip: W,
-    /// Loops over many elements ask for it before they begin: compilers do not take the question out of them.
+    /// Loops over many elements ask for it before they begin: compilers do not take the question
+    /// out of them.
     pub(crate) float: Option<Float<W>>,
 }
 

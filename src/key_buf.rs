@@ -1,8 +1,9 @@
 //! The container of keys, and of the words that stand for records: one width for all, in blocks.
 //!
-//! Keys are words of 32 or 64 bits, and which of them is known only when the program runs. They are read
-//! block by block on several cores, and blocks of results are borrowed from a device, so a container is a list of
-//! blocks, owned or borrowed. What depends on the width is generic over [`KeyWidth`]; [`by_width`] leads there.
+//! Keys are words of 32 or 64 bits, and which of them is known only when the program runs. They are
+//! read block by block on several cores, and blocks of results are borrowed from a device, so a
+//! container is a list of blocks, owned or borrowed. What depends on the width is generic over
+//! [`KeyWidth`]; [`by_width`] leads there.
 
 use std::borrow::Cow;
 

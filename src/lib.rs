@@ -17,8 +17,9 @@
 //!
 //! # Order
 //!
-//! Numeric and total: −inf … −0, +0 … +inf, then NaN, also where the largest come first. Equal elements keep their
-//! order. The result never depends on the device or the algorithm, and every bit of an element is kept.
+//! Numeric and total: −inf … −0, +0 … +inf, then NaN, also where the largest come first. Equal
+//! elements keep their order. The result never depends on the device or the algorithm, and every
+//! bit of an element is kept.
 //!
 #![cfg_attr(
     feature = "gpu",
@@ -27,9 +28,9 @@
 //!
 //! # Features
 //!
-//! `gpu` is sorting on GPUs, with wgpu, and on by default. `cli` is the command, on by default, too. It has `files`, which is
-//! sorting, checking and merging files as the command does. A program turns off what it does not need, and compiles nothing
-//! of it:
+//! `gpu` is sorting on GPUs, with wgpu, and on by default. `cli` is the command, on by default,
+//! too. It has `files`, which is sorting, checking and merging files as the command does. A program
+//! turns off what it does not need, and compiles nothing of it:
 //!
 //! ```toml
 //! gpusort = { version = "0.1", default-features = false, features = ["gpu"] }
@@ -102,7 +103,8 @@ pub use sorter::Sorter;
 #[cfg(feature = "gpu")]
 pub use wgpu;
 
-/// How to use the library: a page for each way in, and one for each question. There is nothing in it but text.
+/// How to use the library: a page for each way in, and one for each question. There is nothing in
+/// it but text.
 #[cfg(feature = "gpu")]
 pub mod guide {
     macro_rules! pages {
@@ -116,9 +118,10 @@ pub mod guide {
 
 /// What the command is made of. All of it may change in any release.
 ///
-/// The way of the data: `files` reads inputs into keys and what they stand for, has a [`Sorter`] order them, and writes the
-/// records. The sorter asks [`plan`](unstable::plan) for the dispatches that do
-/// it on a device with such limits, and [`gpu`](unstable::gpu) or [`cpu`](unstable::cpu) performs them.
+/// The way of the data: `files` reads inputs into keys and what they stand for, has a [`Sorter`]
+/// order them, and writes the records. The sorter asks [`plan`](unstable::plan) for the dispatches
+/// that do it on a device with such limits, and [`gpu`](unstable::gpu) or [`cpu`](unstable::cpu)
+/// performs them.
 pub mod unstable {
     macro_rules! open {
         ($($(#[$attribute:meta])* $name:ident: $what:literal;)*) => {

@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::human;
 
-/// Gives an enum its names: `ALL`, in the order of this list, `name()`, and printing and parsing by name.
+/// Gives an enum its names: `ALL`, in the order of this list, `name()`, and printing and parsing by
+/// name.
 macro_rules! named {
     ($type:ident, $what:literal, { $($value:ident => $name:literal,)+ }) => {
         impl $type {

@@ -6,9 +6,9 @@
 //! step      comparisons of pairs     no two of which share a position, so that all can be made at once
 //! ```
 //!
-//! Except in alternating steps, every comparison is ascending: the smaller element goes to the lower
-//! position. Positions from n on therefore count as +∞, and comparisons with them are left out; that is
-//! why only the alternating network pads its input.
+//! Except in alternating steps, every comparison is ascending: the smaller element goes to the
+//! lower position. Positions from n on therefore count as +∞, and comparisons with them are left
+//! out; that is why only the alternating network pads its input.
 
 use std::ops::Range;
 
@@ -24,8 +24,8 @@ pub struct Pair {
 /// Comparisons that do not touch each other's positions, and so can be made at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// i with i ^ (block − 1), in blocks of 2^`block_log2`: the first step of a bitonic stage, in the
-    /// mirrored form that merges two ascending halves.
+    /// i with i ^ (block − 1), in blocks of 2^`block_log2`: the first step of a bitonic stage, in
+    /// the mirrored form that merges two ascending halves.
     Mirror {
         /// Size of a block, as a power of two; at least 1.
         block_log2: u32,
@@ -35,8 +35,8 @@ pub enum Step {
         /// Distance between the compared positions, as a power of two.
         stride_log2: u32,
     },
-    /// i with i ^ 2^`stride_log2`, ascending where bit `block_log2` of i is 0 and descending elsewhere: a step
-    /// of a bitonic stage in its classic form.
+    /// i with i ^ 2^`stride_log2`, ascending where bit `block_log2` of i is 0 and descending
+    /// elsewhere: a step of a bitonic stage in its classic form.
     Alternating {
         /// Distance between the compared positions, as a power of two.
         stride_log2: u32,
@@ -51,8 +51,8 @@ pub enum Step {
 }
 
 impl Step {
-    /// The pair that comparison number `c` compares. Comparisons are numbered so that neighbours touch
-    /// neighbouring memory; the kernels use the same numbers.
+    /// The pair that comparison number `c` compares. Comparisons are numbered so that neighbours
+    /// touch neighbouring memory; the kernels use the same numbers.
     #[must_use]
     pub fn pair(self, c: u64) -> Pair {
         match self {
@@ -115,8 +115,8 @@ pub(crate) fn stages(n: u32) -> u32 {
     u64::from(n).next_power_of_two().trailing_zeros()
 }
 
-/// The steps of the mirrored bitonic stage that makes sorted blocks of 2^`block_log2`, at least 2, from
-/// their sorted halves.
+/// The steps of the mirrored bitonic stage that makes sorted blocks of 2^`block_log2`, at least 2,
+/// from their sorted halves.
 pub(crate) fn stage(block_log2: u32) -> impl Iterator<Item = Step> {
     std::iter::once(Step::Mirror { block_log2 }).chain(strides(0..block_log2 - 1))
 }
@@ -126,8 +126,8 @@ pub(crate) fn strides(log2: Range<u32>) -> impl Iterator<Item = Step> {
     log2.rev().map(|stride_log2| Step::Stride { stride_log2 })
 }
 
-/// The steps of strides 2^(`steps`−1) … 1 in the classic stage that sorts blocks of 2^`block_log2`, up and
-/// down in turn.
+/// The steps of strides 2^(`steps`−1) … 1 in the classic stage that sorts blocks of 2^`block_log2`,
+/// up and down in turn.
 pub(crate) fn alternating(steps: u32, block_log2: u32) -> impl Iterator<Item = Step> {
     (0..steps).rev().map(move |stride_log2| Step::Alternating { stride_log2, block_log2 })
 }

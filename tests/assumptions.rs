@@ -1,5 +1,5 @@
-//! What the other tests need. The harness runs tests by name, so these come first and report at once
-//! what is missing.
+//! What the other tests need. The harness runs tests by name, so these come first and report at
+//! once what is missing.
 
 use crate::support::{device, python, tier};
 

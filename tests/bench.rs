@@ -237,9 +237,9 @@ fn contenders_sort_keys_and_positions_of_both_widths() {
     }
 }
 
-/// The same sort timed independently: by the host's clock, several of them one after another, the difference between `times`
-/// and twice as many. The first agreement counts: other work on the machine makes some comparisons differ, a clock that is wrong
-/// all of them.
+/// The same sort timed independently: by the host's clock, several of them one after another, the
+/// difference between `times` and twice as many. The first agreement counts: other work on the
+/// machine makes some comparisons differ, a clock that is wrong all of them.
 #[test]
 fn the_median_agrees_with_the_hosts_clock() {
     let gpu = device::gpu();

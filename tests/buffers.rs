@@ -1,4 +1,5 @@
-//! `gpusort::buffers`, as a program that has its own device, its own buffers and its own encoder uses it.
+//! `gpusort::buffers`, as a program that has its own device, its own buffers and its own encoder
+//! uses it.
 
 use std::ops::Range;
 
@@ -36,7 +37,8 @@ impl Guest {
         Self::with(wgpu::Features::empty(), wgpu::Limits::default())
     }
 
-    /// With some of what the library advises: others have to do without immediates, or without subgroups.
+    /// With some of what the library advises: others have to do without immediates, or without
+    /// subgroups.
     fn with_some(features: wgpu::Features) -> Self {
         let adapter = device::adapter();
         let limits = BufferSorter::required_limits(&adapter, 1 << 22);
@@ -259,7 +261,8 @@ impl Slices {
         Ok(())
     }
 
-    /// Whether between each of these and the next elements are sorted as if they were all, and others are as they were.
+    /// Whether between each of these and the next elements are sorted as if they were all, and
+    /// others are as they were.
     fn check_segments(
         &self,
         guest: &Guest,
@@ -478,7 +481,8 @@ fn whichever_passes_run() {
                     .filter(|digit| vary >> digit & 1 == 1)
                     .fold(0, |mask, digit| mask | 0xFF_u64 << (8 * digit));
                 let fixed = 0x40A3_81C5_3FF0_1234_u64 & !mask;
-                // Elements that differ in these bytes are mostly numbers of one sign, whose keys differ in the same bytes.
+                // Elements that differ in these bytes are mostly numbers of one sign, whose keys
+                // differ in the same bytes.
                 let elements: Vec<u64> =
                     random(vary.into()).take(3000).map(|word| word & mask | fixed).collect();
                 let elements: Vec<u64> =
@@ -584,7 +588,8 @@ fn sorts_in_one_encoder_with_one_workspace() {
     }
 }
 
-/// Rows of these lengths and numbers: around powers of two, one for each way to hold rows in registers, and longer than any tile.
+/// Rows of these lengths and numbers: around powers of two, one for each way to hold rows in
+/// registers, and longer than any tile.
 #[test]
 fn rows_of_every_length() {
     let lengths = [1, 2, 3, 15, 16, 17, 100, 127, 128, 129, 1000, 1024, 2049, 4096, 5000, 8192, 9001];
@@ -620,8 +625,9 @@ fn rows_of_every_length() {
     }
 }
 
-/// Offsets of segments: of every class of lengths, around its ends; some empty, some of one element, some longer than any tile.
-/// Before them there are elements of none, and after them as well.
+/// Offsets of segments: of every class of lengths, around its ends; some empty, some of one
+/// element, some longer than any tile. Before them there are elements of none, and after them as
+/// well.
 fn ends(lengths: impl IntoIterator<Item = u32>) -> Vec<u32> {
     let mut end = 7;
     let ends = lengths.into_iter().map(|length| {
@@ -887,8 +893,9 @@ fn the_first_where_keys_are_equal() {
     slices.check_first(&guest, &asked, Told::Host, NOWHERE, 777).unwrap_err();
 }
 
-/// Passes of the caller's own before and after the sort, in one submit: numbers are made, those below a bound are kept and
-/// counted, the kept ones sorted, and the sum of the products of keys and their places is made of them.
+/// Passes of the caller's own before and after the sort, in one submit: numbers are made, those
+/// below a bound are kept and counted, the kept ones sorted, and the sum of the products of keys
+/// and their places is made of them.
 #[test]
 fn between_passes_of_the_callers_own() {
     const N: u32 = 10_000;

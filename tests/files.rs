@@ -1,5 +1,5 @@
-//! `gpusort::files` as a program uses it: what is decided without options, what is refused, reports, progress, and work that is
-//! ended early.
+//! `gpusort::files` as a program uses it: what is decided without options, what is refused,
+//! reports, progress, and work that is ended early.
 
 use std::fs;
 use std::io::{self, Read, Write};

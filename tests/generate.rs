@@ -7,8 +7,9 @@ use gpusort::unstable::key::{ElementType, KeyMap, KeyWords};
 
 use crate::support::elements::bits_of;
 
-/// FNV-1a hashes of the little-endian bytes of the first 1000 elements of 1000 with seed 1, by element type
-/// in the order of `ElementType::WIDE`. They come from an implementation in another language.
+/// FNV-1a hashes of the little-endian bytes of the first 1000 elements of 1000 with seed 1, by
+/// element type in the order of `ElementType::WIDE`. They come from an implementation in another
+/// language.
 const HASHES: [(Distribution, [u64; 6]); 8] = [
     (
         Distribution::Uniform,

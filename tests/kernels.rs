@@ -1,5 +1,5 @@
-//! Each kernel against the CPU interpreter: after every dispatch of every plan, the data on the device
-//! is what the interpreter makes of the same data.
+//! Each kernel against the CPU interpreter: after every dispatch of every plan, the data on the
+//! device is what the interpreter makes of the same data.
 
 use gpusort::unstable::cpu::Pair;
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
@@ -99,7 +99,8 @@ fn kernels_leave_what_the_interpreter_leaves() {
 
 #[test]
 fn tiles_of_every_cut_leave_what_the_interpreter_leaves() {
-    // Software drivers take long to compile kernels of many registers, so each cut is for one shape.
+    // Software drivers take long to compile kernels of many registers, so each cut is for one
+    // shape.
     let [key, positioned, wide, wide_positioned] = Shape::ALL;
     for ((elements_log2, invocations_log2, parts_log2), shape) in [
         ((5, 5, 0), key),
@@ -207,7 +208,8 @@ fn merges_of_runs_leave_what_the_interpreter_leaves() {
 
 #[test]
 fn merges_of_what_is_out_of_order_stay_where_they_should() {
-    // Nobody merges it, but kernels are not checked: what is no result may not be a stray access either.
+    // Nobody merges it, but kernels are not checked: what is no result may not be a stray access
+    // either.
     let limits = Limits { workgroup_bytes: 400, invocations: 4, ..gpu().info().limits };
     for shape in Shape::ALL {
         let plan = Plan::merge(&[500, 1, 777, 2000], shape, &limits).unwrap();
@@ -315,7 +317,8 @@ fn brick_sort_ends_early_where_all_is_in_order() {
     };
     let mut keys: Vec<u32> = (0..n as u32).collect();
     assert!(dispatches(&keys) < n as u64, "sorted already");
-    // One key that must travel all the way needs all phases; and the flag of the sort before is gone.
+    // One key that must travel all the way needs all phases; and the flag of the sort before is
+    // gone.
     keys.rotate_left(1);
     assert_eq!(dispatches(&keys), n as u64);
     keys.rotate_right(1);

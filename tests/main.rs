@@ -1,7 +1,9 @@
-//! All tests that need more than one module, in one binary: linking the graphics stack once is enough.
+//! All tests that need more than one module, in one binary: linking the graphics stack once is
+//! enough.
 //!
-//! A module is a subject. `cli` has the command as a person or a script runs it, the others the library; `support` is what all are
-//! written with. `sh tests/run.sh` runs everything, `sh tests/run.sh quick` what is fast: see `support::tier`.
+//! A module is a subject. `cli` has the command as a person or a script runs it, the others the
+//! library; `support` is what all are written with. `sh tests/run.sh` runs everything, `sh
+//! tests/run.sh quick` what is fast: see `support::tier`.
 
 #![allow(clippy::unwrap_used, clippy::similar_names, clippy::format_collect, clippy::single_match_else)]
 

@@ -22,15 +22,16 @@ pub fn all() -> impl Iterator<Item = (Algorithm, Variant)> {
     crate::trace::all().filter(|(algorithm, _)| algorithm.is_network())
 }
 
-/// Limits under which tiles hold 2^`log2` elements of four bytes, so that few elements need every kind
-/// of dispatch.
+/// Limits under which tiles hold 2^`log2` elements of four bytes, so that few elements need every
+/// kind of dispatch.
 fn small_tiles(log2: u32) -> Limits {
     Limits { workgroup_bytes: 4 << log2, invocations: 4, workgroups_per_dimension: 256, ..Limits::WEBGPU }
 }
 
 #[test]
 fn every_plan_sorts_every_sequence_of_zeros_and_ones() {
-    // By the 0/1 principle (D. E. Knuth, TAOCP 3, 5.3.4), a network that does that sorts everything.
+    // By the 0/1 principle (D. E. Knuth, TAOCP 3, 5.3.4), a network that does that sorts
+    // everything.
     for (algorithm, variant) in all() {
         for log2 in [1, 2, 3, 12] {
             for n in 0..=16 {
@@ -50,7 +51,8 @@ fn every_plan_sorts_every_sequence_of_zeros_and_ones() {
 
 #[test]
 fn a_network_with_a_step_left_out_does_not_sort() {
-    // The check above must be able to fail: without any one of its dispatches, no plan for 16 sorts.
+    // The check above must be able to fail: without any one of its dispatches, no plan for 16
+    // sorts.
     for (algorithm, variant) in all() {
         let plan = Plan::new(algorithm, variant, 16, KEYS, &small_tiles(2)).unwrap();
         let cut = plan.prefix(plan.dispatch_count() - 1);

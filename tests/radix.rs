@@ -1,4 +1,5 @@
-//! The radix sort: its plans by the interpreter, for subgroups of every size; its kernels against the interpreter.
+//! The radix sort: its plans by the interpreter, for subgroups of every size; its kernels against
+//! the interpreter.
 
 use gpusort::unstable::cpu::Pair;
 use gpusort::unstable::gpu::{Buffers, execute};
@@ -225,7 +226,8 @@ fn tiles_that_no_step_of_counting_divides_are_counted_whole() {
     let own = gpu().info().limits;
     let subgroups =
         Some(Subgroups { smallest: 4.min(own.subgroups.unwrap().smallest), largest: 128, barrier: false });
-    // A driver that starts workgroups in any order may end long loops, so it is not told that it does not.
+    // A driver that starts workgroups in any order may end long loops, so it is not told that it
+    // does not.
     for fifo_dispatch in [false, own.fifo_dispatch] {
         let limits = Limits { subgroups, fifo_dispatch, workgroups_per_dimension: 17, ..own };
         let tile = RadixTile::new(8, 23, &limits).unwrap();
@@ -241,7 +243,8 @@ fn tiles_that_no_step_of_counting_divides_are_counted_whole() {
 
 #[test]
 fn digits_are_left_out_of_many_tiles() {
-    // Both parts of what tiles tell each other are used and cleared, with passes left out or copied in between.
+    // Both parts of what tiles tell each other are used and cleared, with passes left out or copied
+    // in between.
     let limits = &gpu().info().limits;
     let tuning = RadixTuning { chunks: 7, ..RadixTuning::of(RadixTile::new(64, 4, limits).unwrap()) };
     for variant in VARIANTS {
@@ -309,7 +312,8 @@ fn kernels_sort() {
 
 #[test]
 fn digits_that_are_the_same_in_all_keys_are_left_out() {
-    // Every set of digits that vary, few elements, so that one that is left out by mistake is noticed.
+    // Every set of digits that vary, few elements, so that one that is left out by mistake is
+    // noticed.
     for variant in VARIANTS {
         for shape in Shape::ALL {
             let digits = 4 * shape.key_words();

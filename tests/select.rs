@@ -1,4 +1,5 @@
-//! The first k of many by selection: plans by the interpreter, kernels against it; and payloads of the caller's own.
+//! The first k of many by selection: plans by the interpreter, kernels against it; and payloads of
+//! the caller's own.
 
 use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::key_buf::KeyBuf;
@@ -167,7 +168,8 @@ fn keys_and_order(n: usize) -> (Vec<u32>, Elements) {
 
 #[test]
 fn a_sorter_selects_where_that_is_faster() {
-    // One sorter for all, so that a selection finds the buffers of a sort, and a sort those of a selection.
+    // One sorter for all, so that a selection finds the buffers of a sort, and a sort those of a
+    // selection.
     let sorter = Sorter::on(device::start());
     let own = gpu().info();
     let methods = [None, Some(Algorithm::Bitonic), Some(Algorithm::Radix)];

@@ -1,4 +1,5 @@
-//! Slices on the CPU, of every type, against the order rules: sizes around every threshold, and inputs that digits get wrong.
+//! Slices on the CPU, of every type, against the order rules: sizes around every threshold, and
+//! inputs that digits get wrong.
 
 use gpusort::unstable::key::Word;
 use gpusort::{Element, ElementType};

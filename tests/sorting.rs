@@ -1,5 +1,5 @@
-//! The facade, from element bits to element bits: every type, direction, algorithm and device against
-//! the order rules.
+//! The facade, from element bits to element bits: every type, direction, algorithm and device
+//! against the order rules.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
@@ -120,7 +120,8 @@ fn cpu_sorts_every_type_and_size() {
 
 #[test]
 fn gpu_sorts_random_sizes() {
-    // Sizes as likely to be small as large; a software driver has time for few and for none that is huge.
+    // Sizes as likely to be small as large; a software driver has time for few and for none that is
+    // huge.
     let sorter = Sorter::on(device::start());
     let is_hardware = device::gpu().info().kind != Kind::Software;
     let (draws, largest_log2) = if is_hardware { (300, 22.0) } else { (100, 17.0) };
@@ -245,7 +246,8 @@ fn an_input_of_another_length_than_announced_is_an_error() {
     assert_eq!(elements, [1, 3]);
 }
 
-/// A slice of elements sorted in each way on each device, beside the standard library's stable sort.
+/// A slice of elements sorted in each way on each device, beside the standard library's stable
+/// sort.
 fn check_slices<T: Element + Debug>(
     sorter: &Sorter,
     awaited: &AsyncSorter,
@@ -324,7 +326,8 @@ fn slices_of_all_eleven_types() {
             };
         }
         integers!(u8 i8 u16 i16 u32 i32 u64 i64);
-        // Every bit pattern, so NaN of both signs too: positive ones by rising bits, then negative ones by falling bits.
+        // Every bit pattern, so NaN of both signs too: positive ones by rising bits, then negative
+        // ones by falling bits.
         macro_rules! floats {
             ($($float:ty, $bits:ty;)*) => {
                 $(check_slices(

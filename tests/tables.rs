@@ -1,5 +1,6 @@
-//! Tables and .npy files beside an oracle in Python, which was written independently: unique records, the first few, positions,
-//! checks and merges, as the command and as the library order them.
+//! Tables and .npy files beside an oracle in Python, which was written independently: unique
+//! records, the first few, positions, checks and merges, as the command and as the library order
+//! them.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +26,8 @@ fn tables_and_arrays_come_out_as_the_oracle_says() {
     python("run.py", &[BINARY, "--cases", &cases, "--extra", "-d cpu -q"]);
 }
 
-/// Almost every case with more than some rows makes several runs, and some so many that they are merged twice.
+/// Almost every case with more than some rows makes several runs, and some so many that they are
+/// merged twice.
 #[test]
 fn tables_and_arrays_come_out_so_in_little_memory() {
     let cases = tier::count(2000, 500).to_string();
@@ -41,7 +43,8 @@ fn the_gpu_gives_the_same_bytes_as_the_cpu() {
     );
 }
 
-/// As many of the oracle's cases as `GPUSORT_CASES` says, in one process, which starts its device once.
+/// As many of the oracle's cases as `GPUSORT_CASES` says, in one process, which starts its device
+/// once.
 #[test]
 fn the_gpu_orders_tables_and_arrays_as_the_oracle_says() {
     let folder = Folder::new();

@@ -164,7 +164,8 @@ fn spelling_is_kept_and_ties_stay_in_order() {
     assert_eq!(sorted("1.10 1.1 1.100", None, false), "1.10\n1.1\n1.100\n");
 }
 
-/// Prices and the like need no text to be printed again; anything else among them makes tokens of all.
+/// Prices and the like need no text to be printed again; anything else among them makes tokens of
+/// all.
 #[test]
 fn decimals_of_one_form_come_out_as_they_were() {
     let tokens: Vec<String> = (0..70_000_i64)

@@ -1,4 +1,5 @@
-//! The first k: plans without a GPU, the kernel against the interpreter, and the facade against the order rules.
+//! The first k: plans without a GPU, the kernel against the interpreter, and the facade against the
+//! order rules.
 
 use gpusort::unstable::cpu::Pair;
 use gpusort::unstable::gpu::{Buffers, execute};
@@ -18,7 +19,8 @@ use crate::support::elements::{bits_of, keys_of, orders};
 
 const KEYS: Shape = Shape { key: KeyWords::One, payload: false };
 
-/// In this order, as `examples/top.rs` has them: elements, invocations, groups, subset, slots, rest.
+/// In this order, as `examples/top.rs` has them: elements, invocations, groups, subset, slots,
+/// rest.
 fn tuned(k: usize, n: usize, shape: Shape, limits: &Limits, numbers: [u32; 6]) -> Result<Plan, Error> {
     let [elements, invocations, groups, subset, slots, rest] = numbers;
     let tuning = TopTuning::new([elements, invocations, groups, subset, slots])?;
@@ -207,8 +209,8 @@ fn last(shape: Shape) -> (u64, u32) {
     (input(shape, &[u64::MAX])[0].0, if shape.payload { u32::MAX } else { 0 })
 }
 
-/// Compares what the device has after each reduction and in the end with what the interpreter has, and with the order
-/// rules; says how many elements the first run has that are not padding.
+/// Compares what the device has after each reduction and in the end with what the interpreter has,
+/// and with the order rules; says how many elements the first run has that are not padding.
 fn check_plan(plan: &Plan, k: usize, keys: &[u64], what: &str) -> usize {
     let k = k.min(keys.len());
     let input = input(plan.shape(), keys);

@@ -1,6 +1,7 @@
 //! From a fuzzer's bytes to options and inputs: the first bytes are options, the rest is data.
 //!
-//! How many bytes are options does not depend on what they say, so inserting data does not change the options.
+//! How many bytes are options does not depend on what they say, so inserting data does not change
+//! the options.
 
 use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
@@ -52,7 +53,8 @@ impl<'a> Choices<'a> {
         KeyOrder { nan: self.nulls(), descending: self.below(2) == 1, ..KeyOrder::default() }
     }
 
-    /// The type and the order of text, whose tokens may be times or sizes, and whether a line may have one.
+    /// The type and the order of text, whose tokens may be times or sizes, and whether a line may
+    /// have one.
     pub fn text(&mut self) -> (Option<ElementType>, KeyOrder, bool) {
         let (element, nan, more) = (self.text_type(), self.nulls(), self.byte());
         let readings = [Reading::Numbers, Reading::Numbers, Reading::Times, Reading::Sizes];

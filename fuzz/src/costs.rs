@@ -1,4 +1,5 @@
-//! What is kept of a machine's costs: which JSON is taken, that it is kept as it is, and what is chosen by it.
+//! What is kept of a machine's costs: which JSON is taken, that it is kept as it is, and what is
+//! chosen by it.
 
 use std::time::Duration;
 
@@ -163,8 +164,8 @@ impl Machine {
             && self.text > 0.0
     }
 
-    /// Milliseconds on the CPU, by those machines of which something is known of the shape, 0 if there are none; `None` where
-    /// the twin cannot tell.
+    /// Milliseconds on the CPU, by those machines of which something is known of the shape, 0 if
+    /// there are none; `None` where the twin cannot tell.
     fn on_cpu(&self, n: u64, shape: Shape, cores: usize) -> Option<f64> {
         let cores = cores as u64;
         let (mut below, mut above) = (None, None);
@@ -213,7 +214,8 @@ impl Times {
         all.iter().find(|times| times.shape == (shape.key_words().into(), shape.payload))
     }
 
-    /// On straight lines in logarithms between what was measured; below it as the least, above it in proportion.
+    /// On straight lines in logarithms between what was measured; below it as the least, above it
+    /// in proportion.
     fn at(&self, n: u64) -> Option<f64> {
         let (first, last) = (self.times[0], self.times[self.times.len() - 1]);
         if n <= first.0 {
@@ -245,7 +247,8 @@ enum Json {
 }
 
 impl Json {
-    /// The fields of a structure, each once and no others; it may be an array of them in this order, too.
+    /// The fields of a structure, each once and no others; it may be an array of them in this
+    /// order, too.
     fn fields<const N: usize>(&self, names: [&str; N], optional: &[&str]) -> Option<[&Self; N]> {
         match self {
             Self::Array(fields) if fields.len() == N => Some(std::array::from_fn(|at| &fields[at])),

@@ -1,7 +1,7 @@
 //! Which columns `--key` means, and in which direction: seen by how rows are ordered.
 //!
-//! Below the header stand all rows of as many bits as there are columns, in a fixed disorder, so that each list of columns and
-//! directions makes an order of its own.
+//! Below the header stand all rows of as many bits as there are columns, in a fixed disorder, so
+//! that each list of columns and directions makes an order of its own.
 
 use gpusort::Hint;
 use gpusort::unstable::order::{KeyOrder, Selection};

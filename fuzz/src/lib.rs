@@ -1,7 +1,8 @@
 //! Fuzz targets: the library beside twins of it that are slow and plain.
 //!
-//! Each module named like a target makes a case of a fuzzer's bytes, lets the library and the twin work on it, and compares what
-//! they say: the same bytes, or a refusal by both. `run.sh` builds and runs them.
+//! Each module named like a target makes a case of a fuzzer's bytes, lets the library and the twin
+//! work on it, and compares what they say: the same bytes, or a refusal by both. `run.sh` builds
+//! and runs them.
 
 pub mod asked;
 pub mod choices;
@@ -19,7 +20,8 @@ pub mod twin;
 
 use library::Said;
 
-/// Something that changes what the library said before it is compared: how a test sees that a difference is noticed.
+/// Something that changes what the library said before it is compared: how a test sees that a
+/// difference is noticed.
 pub type Spoil<'a> = &'a mut dyn FnMut(&mut Said);
 
 /// A target by its name, and what compares the library and the twin on a fuzzer's bytes.

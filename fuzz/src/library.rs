@@ -56,8 +56,8 @@ pub fn sort(options: Options, ask: Ask) -> Said<Sorted> {
     Ok(pipeline::sort(&Sorter::cpu(), options, ask)?)
 }
 
-/// That in as little memory as there may be the same comes out as `whole`, and the same positions as with all memory. It may depend
-/// on memory which error is told.
+/// That in as little memory as there may be the same comes out as `whole`, and the same positions
+/// as with all memory. It may depend on memory which error is told.
 ///
 /// # Errors
 ///

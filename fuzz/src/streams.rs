@@ -1,8 +1,8 @@
-//! Inputs that are sorted already: `gpusort check` and `gpusort sort --merge`, fed from files and from pipes that give them piece
-//! by piece.
+//! Inputs that are sorted already: `gpusort check` and `gpusort sort --merge`, fed from files and
+//! from pipes that give them piece by piece.
 //!
-//! What is merged must be what sorting the same inputs gives, and an input that is not in order must be refused. In which pieces it
-//! comes must make no difference.
+//! What is merged must be what sorting the same inputs gives, and an input that is not in order
+//! must be refused. In which pieces it comes must make no difference.
 
 use gpusort::Format;
 use gpusort::files::internal::Header;
@@ -96,7 +96,8 @@ struct Refusing {
     why: String,
     /// Whether it is refused even if few records are selected.
     always: bool,
-    /// What `check` must say, where it gets that far: the place of a disorder, or that it is refused.
+    /// What `check` must say, where it gets that far: the place of a disorder, or that it is
+    /// refused.
     check: Option<Option<String>>,
 }
 
@@ -183,12 +184,12 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         Ok(_) => same(&told_of_merge, &merged, &Err("not in order"))?,
         Err(refusing) => same(&told_of_merge, &merged, &Err(&refusing.why))?,
     }
-    // Merge or check, since this takes most of the time. Where few records are selected, more errors are found in a file than
-    // in a pipe: those of its size.
+    // Merge or check, since this takes most of the time. Where few records are selected, more
+    // errors are found in a file than in a pipe: those of its size.
     let merges = flags / 64 % 2 == 0 && !(selection.first.is_some() && twin.is_err());
     let piecewise = if merges { merge(&case, from_pipes()) } else { counted.clone() };
-    // A binary file of a wrong size is refused before it is read, a pipe only at its end. Where several inputs are wrong, it
-    // depends on the pieces which of them is told.
+    // A binary file of a wrong size is refused before it is read, a pipe only at its end. Where
+    // several inputs are wrong, it depends on the pieces which of them is told.
     let may_differ = is_bits || inputs.len() > 1;
     let both_refuse = may_differ && piecewise.is_err() && counted.is_err();
     if piecewise != counted && !both_refuse && !is_minus_zero_in_a_pipe(&piecewise, &views) {
@@ -202,7 +203,8 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         spoil(&mut checked);
     }
     let told_of_check = ("check", &told);
-    // A file that is not as long as its header says is refused before it is read, a pipe only at its end.
+    // A file that is not as long as its header says is refused before it is read, a pipe only at
+    // its end.
     let is_cut = found.as_ref().is_err_and(|refusal| refusal.message.contains("by its header"));
     if is_cut && twin.is_err() {
         return Ok(());
@@ -238,7 +240,8 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     Ok(())
 }
 
-/// Pieces of an input, not many: the library makes a buffer of a quarter of a megabyte ready for each.
+/// Pieces of an input, not many: the library makes a buffer of a quarter of a megabyte ready for
+/// each.
 fn sizes(length: usize, choice: u8) -> Vec<usize> {
     let first = usize::from(choice / 4);
     match choice % 8 {
@@ -251,7 +254,8 @@ fn sizes(length: usize, choice: u8) -> Vec<usize> {
     }
 }
 
-/// Documented: whether −0 is less than 0 depends on the other tokens, and a pipe cannot be read twice.
+/// Documented: whether −0 is less than 0 depends on the other tokens, and a pipe cannot be read
+/// twice.
 fn is_minus_zero_in_a_pipe<T>(said: &Said<T>, inputs: &[&[u8]]) -> bool {
     let has_minus_zero =
         inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0" || pair == b"-."));
@@ -358,7 +362,8 @@ fn of_tables(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
         let why = format!("{refused:?}");
         match refused {
             Refused::Key(_) => Refusing { why, always: true, check: None },
-            // Of several columns another one may be wrong sooner, and of rows that are skipped there are no numbers.
+            // Of several columns another one may be wrong sooner, and of rows that are skipped
+            // there are no numbers.
             Refused::Column(Wrong { record: Some(record), alone: true })
                 if by.columns.len() < 2 && by.order.invalid != Invalid::Skip =>
             {
@@ -484,7 +489,8 @@ fn put_in_order(case: &Case, inputs: &mut [Vec<u8>]) {
     }
 }
 
-/// Puts a header before elements, with a count that is wrong by `miscount`. Returns whether the file is wrong.
+/// Puts a header before elements, with a count that is wrong by `miscount`. Returns whether the
+/// file is wrong.
 fn to_npy(input: &mut Vec<u8>, element: ElementType, big_endian: bool, miscount: i64) -> bool {
     let size = element.bytes();
     let whole = input.len() - input.len() % size;

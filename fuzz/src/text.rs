@@ -55,7 +55,8 @@ pub fn has_several(tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| (pair[0].input, pair[0].line) == (pair[1].input, pair[1].line))
 }
 
-/// What text is, and whether a line may have one number alone, which is not looked at where it is none.
+/// What text is, and whether a line may have one number alone, which is not looked at where it is
+/// none.
 pub fn kind(order: KeyOrder, one_a_line: bool) -> (Kind, bool) {
     (Kind::Text { one_a_line }, one_a_line && order.reading == Reading::Numbers)
 }

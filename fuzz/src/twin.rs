@@ -1,7 +1,8 @@
-//! The twins: what the library must say, worked out from the contract (README, Rules) as plainly and slowly as can be.
+//! The twins: what the library must say, worked out from the contract (README, Rules) as plainly
+//! and slowly as can be.
 //!
-//! Nothing in here is taken from the library but its names for types and rules. Where a twin and the library differ, one of
-//! them does not do what the contract says.
+//! Nothing in here is taken from the library but its names for types and rules. Where a twin and
+//! the library differ, one of them does not do what the contract says.
 
 pub mod bits;
 pub mod keys;
@@ -15,7 +16,8 @@ use gpusort::unstable::order::Selection;
 /// What some programs put before text in UTF-8.
 pub const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The first of these records, in input order, that is less than the one before it; with `unique`, also one that equals it.
+/// The first of these records, in input order, that is less than the one before it; with `unique`,
+/// also one that equals it.
 ///
 /// `None` where all are in order.
 pub fn first_disorder<T>(

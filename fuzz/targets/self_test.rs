@@ -1,5 +1,6 @@
-//! That the comparisons notice what is wrong: on each input of the corpus the library's answer is spoilt on purpose, in several
-//! ways, and each time a difference must be reported; where it is not spoilt, none. It fuzzes nothing: `run.sh` runs it first.
+//! That the comparisons notice what is wrong: on each input of the corpus the library's answer is
+//! spoilt on purpose, in several ways, and each time a difference must be reported; where it is not
+//! spoilt, none. It fuzzes nothing: `run.sh` runs it first.
 
 #![no_main]
 

@@ -1,11 +1,13 @@
-// The arguments of a selection. Before it there are the constants DIGITS (of the selection), SLICES (the slot of where slices begin),
-// CHUNK_UNIT, MOST_WORKGROUPS, SHIFTS and WIDTHS, as the selection has them.
+// The arguments of a selection. Before it there are the constants DIGITS (of the selection), SLICES
+// (the slot of where slices begin), CHUNK_UNIT, MOST_WORKGROUPS, SHIFTS and WIDTHS, as the
+// selection has them.
 
 @group(0) @binding(0) var<storage, read_write> parameters: array<u32>;
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 
-// Told, as host.wgsl has it: the most elements that slices hold; where the slices of keys, of what is beside them and of the count
-// begin; and whether the payload is iota. An invocation for each digit.
+// Told, as host.wgsl has it: the most elements that slices hold; where the slices of keys, of what
+// is beside them and of the count begin; and whether the payload is iota. An invocation for each
+// digit.
 @compute @workgroup_size(8)
 fn prepare_top(@builtin(local_invocation_index) digit: u32) {
     let most = host_number();

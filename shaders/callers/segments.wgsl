@@ -1,13 +1,15 @@
-// Plans sorts of segments: lists the short ones by classes of lengths, numbers the tiles of the long ones, and writes the
-// arguments of all passes. What is told, as host.wgsl has it, begins with the number of all elements.
+// Plans sorts of segments: lists the short ones by classes of lengths, numbers the tiles of the
+// long ones, and writes the arguments of all passes. What is told, as host.wgsl has it, begins with
+// the number of all elements.
 //
-// Before it there are the constants TILE (elements in a tile of the radix sort), DIGITS (of a key), LONGEST (the longest segment of
-// any class), CLASSES, and FIRST_CLASS_LOG2 (of the longest segment in the first one, as a power of two); of each class
-// TILE_LOG2S (elements in a tile, as a power of two) and GROUPS (its group); GROUP_COUNT, and of each group GROUP_FIRSTS (its first
-// class); BEGINS and EACH, which say how words of the plan lie.
+// Before it there are the constants TILE (elements in a tile of the radix sort), DIGITS (of a key),
+// LONGEST (the longest segment of any class), CLASSES, and FIRST_CLASS_LOG2 (of the longest segment
+// in the first one, as a power of two); of each class TILE_LOG2S (elements in a tile, as a power of
+// two) and GROUPS (its group); GROUP_COUNT, and of each group GROUP_FIRSTS (its first class);
+// BEGINS and EACH, which say how words of the plan lie.
 
-// Words of the plan: whether offsets are wrong, long segments, tiles of those, and segments of each class; from BEGINS on where
-// each long segment begins and ends, and its first tile, in EACH words.
+// Words of the plan: whether offsets are wrong, long segments, tiles of those, and segments of each
+// class; from BEGINS on where each long segment begins and ends, and its first tile, in EACH words.
 const IS_WRONG: u32 = 0u;
 const LONG: u32 = 1u;
 const TILES: u32 = 2u;
@@ -69,7 +71,8 @@ fn begin(@builtin(local_invocation_index) local: u32) {
 var<workgroup> listed: array<atomic<u32>, CLASSES>;
 var<workgroup> first_listed: array<u32, CLASSES>;
 
-// An invocation for each segment. Told: where offsets begin, where the payload begins, whether it is iota.
+// An invocation for each segment. Told: where offsets begin, where the payload begins, whether it
+// is iota.
 @compute @workgroup_size(WORKGROUP)
 fn classify(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -111,7 +114,8 @@ fn classify(
     }
 }
 
-// An invocation for each of equal rows, all of them long. Told: their length, the lowest byte first.
+// An invocation for each of equal rows, all of them long. Told: their length, the lowest byte
+// first.
 @compute @workgroup_size(WORKGROUP)
 fn number_rows(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -134,8 +138,8 @@ fn number_rows(
     }
 }
 
-// A workgroup for each long segment that there may be, at least one. Told: where offsets, keys and payload begin, whether
-// it is iota.
+// A workgroup for each long segment that there may be, at least one. Told: where offsets, keys and
+// payload begin, whether it is iota.
 @compute @workgroup_size(WORKGROUP)
 fn fill(
     @builtin(workgroup_id) workgroup: vec3<u32>,

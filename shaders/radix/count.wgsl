@@ -1,4 +1,5 @@
-// Counts one digit of the elements in a chunk of tiles: before each tile, and in all. One workgroup for each chunk.
+// Counts one digit of the elements in a chunk of tiles: before each tile, and in all. One workgroup
+// for each chunk.
 
 var<workgroup> counted: array<atomic<u32>, RADIX>;
 

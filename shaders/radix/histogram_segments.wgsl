@@ -1,5 +1,5 @@
-// Counts all digits of the keys in segments, of each segment by itself, in one reading. Every workgroup takes tiles that follow
-// each other, and adds up what it has counted of a segment.
+// Counts all digits of the keys in segments, of each segment by itself, in one reading. Every
+// workgroup takes tiles that follow each other, and adds up what it has counted of a segment.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn histogram(

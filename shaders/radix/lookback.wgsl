@@ -1,16 +1,16 @@
-// How many elements of each digit are in earlier tiles: told by those tiles (D. Merrill, M. Garland, "Single-pass
-// parallel prefix scan with decoupled look-back", 2016), or counted here where one keeps silent for long
-// (T. Smith, R. Levien, J. Owens, "Decoupled fallback", 2025).
+// How many elements of each digit are in earlier tiles: told by those tiles (D. Merrill, M.
+// Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016), or counted here
+// where one keeps silent for long (T. Smith, R. Levien, J. Owens, "Decoupled fallback", 2025).
 //
-// A tile tells its counts as soon as it has them, and the sums up to its end once it knows them. A word has both the
-// number and what it is, so that no order of memory accesses is needed.
+// A tile tells its counts as soon as it has them, and the sums up to its end once it knows them. A
+// word has both the number and what it is, so that no order of memory accesses is needed.
 
 const COUNTED: u32 = 0x40000000u;
 const SUMMED: u32 = 0x80000000u;
 const NUMBER: u32 = 0x3fffffffu;
 
-// The tile of a workgroup. Where workgroups may start in any order they take numbers as they come, so that those that
-// a tile depends on have started.
+// The tile of a workgroup. Where workgroups may start in any order they take numbers as they come,
+// so that those that a tile depends on have started.
 fn tile_number(place: Place, local: u32) -> u32 {
     if TAKES_NUMBERS == 0u {
         return workgroup_number(place);

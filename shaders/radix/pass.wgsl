@@ -42,10 +42,10 @@ struct Pass {
     before: u32,
 }
 
-// From the bits that are set in some keys and not in others, a word of them for each word of a key: a pass for a digit
-// without such bits has nothing to do. Two neighbouring ones of a word are left out, since the elements are then
-// in the array where the plan has them; a single one copies. Where all are left out and the payload is to be
-// written as iota, the last two copy nonetheless.
+// From the bits that are set in some keys and not in others, a word of them for each word of a key:
+// a pass for a digit without such bits has nothing to do. Two neighbouring ones of a word are left
+// out, since the elements are then in the array where the plan has them; a single one copies. Where
+// all are left out and the payload is to be written as iota, the last two copy nonetheless.
 fn pass_of(mixed: vec2<u32>) -> Pass {
     // A bit for each byte, gathered from the lowest bits of all bytes by a product.
     var bytes = that_count(mixed);
@@ -55,7 +55,8 @@ fn pass_of(mixed: vec2<u32>) -> Pass {
     bytes = ((bytes & vec2(0x01010101u)) * 0x01020408u) >> vec2(24u);
     let vary = bytes.x | (bytes.y << 4u);
     let all = (1u << DIGITS) - 1u;
-    // Of the neighbours that are the same, in each word the lowest two, and the next if they are apart from those.
+    // Of the neighbours that are the same, in each word the lowest two, and the next if they are
+    // apart from those.
     let same = all & ~vary;
     let pairs = same & (same >> 1u) & 0x77u;
     var first = pairs & 0x11u;

@@ -1,5 +1,5 @@
-// How invocations of a group that share a counter agree, where there are no subgroups: by a mask in workgroup memory beside the
-// counter, in turns of the whole workgroup.
+// How invocations of a group that share a counter agree, where there are no subgroups: by a mask in
+// workgroup memory beside the counter, in turns of the whole workgroup.
 
 alias Lanes = u32;
 

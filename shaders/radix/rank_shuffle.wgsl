@@ -1,4 +1,5 @@
-// How lanes that share a counter agree where subgroups have no barrier: the first of them counts for all.
+// How lanes that share a counter agree where subgroups have no barrier: the first of them counts
+// for all.
 
 fn rank(item: u32, digit: u32, counters: u32, lanes: Lanes, lower: Lanes) -> u32 {
     let peers = peers_of(digit, lanes);

@@ -1,4 +1,5 @@
-// From how often a digit is in each chunk to how often it is in the chunks before. One workgroup for each value of the digit.
+// From how often a digit is in each chunk to how often it is in the chunks before. One workgroup
+// for each value of the digit.
 
 const OFFSETS: u32 = 0u;
 

@@ -1,11 +1,12 @@
-// Distributes the elements of a tile by one digit, those of equal digits in order. One workgroup for each tile of
-// WORKGROUP_SIZE * ITEMS elements, ITEMS of them in the registers of each invocation.
+// Distributes the elements of a tile by one digit, those of equal digits in order. One workgroup
+// for each tile of WORKGROUP_SIZE * ITEMS elements, ITEMS of them in the registers of each
+// invocation.
 
 alias Keys = array<Key, ITEMS>;
 alias Words = array<u32, ITEMS>;
 
-// First the counters, RADIX for each subgroup; then, in their place, the tile by words. After both RADIX words more:
-// sums while digits are added up, then where each digit's elements go.
+// First the counters, RADIX for each subgroup; then, in their place, the tile by words. After both
+// RADIX words more: sums while digits are added up, then where each digit's elements go.
 var<workgroup> shared_words: array<atomic<u32>, SHARED>;
 
 const OFFSETS: u32 = SHARED - RADIX;
@@ -17,11 +18,12 @@ struct Own {
     part: Part,
     // Elements of it.
     count: u32,
-    // The first of its elements in the array, and from each to the next. In this order elements of a subgroup
-    // follow each other, lane by lane.
+    // The first of its elements in the array, and from each to the next. In this order elements of
+    // a subgroup follow each other, lane by lane.
     first: u32,
     stride: u32,
-    // The first of its digits; all of them are of the invocations in the order of subgroups and lanes.
+    // The first of its digits; all of them are of the invocations in the order of subgroups and
+    // lanes.
     digit: u32,
     // The first of its places in the tile once that is in order.
     place: u32,
@@ -144,8 +146,8 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
     }
     var sums = sums_before(own_sums, subgroup, size);
 
-    // Where in the tile the elements of each digit and subgroup begin; and where the digit's begin in all elements, less
-    // where they begin in the tile.
+    // Where in the tile the elements of each digit and subgroup begin; and where the digit's begin
+    // in all elements, less where they begin in the tile.
     var offsets: array<u32, DIGITS_EACH>;
     if own.digit < RADIX {
         // unroll

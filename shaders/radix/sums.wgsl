@@ -1,5 +1,5 @@
-// Sums over the invocations of a workgroup, in the order of subgroups and lanes: WGSL promises no relation of that to the
-// local index.
+// Sums over the invocations of a workgroup, in the order of subgroups and lanes: WGSL promises no
+// relation of that to the local index.
 
 struct Subgroup {
     @builtin(subgroup_id) number: u32,

@@ -1,5 +1,5 @@
-// Where there are no subgroups, groups of GROUP invocations stand in for them, and all of a workgroup wait for each other. Sums
-// over its invocations, in the order of their numbers.
+// Where there are no subgroups, groups of GROUP invocations stand in for them, and all of a
+// workgroup wait for each other. Sums over its invocations, in the order of their numbers.
 
 const GROUP: u32 = 32u;
 

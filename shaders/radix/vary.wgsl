@@ -1,4 +1,5 @@
-// Which bits vary, found out: of each word of a key those that are set in some key, and those that are not set in some.
+// Which bits vary, found out: of each word of a key those that are set in some key, and those that
+// are not set in some.
 
 var<workgroup> vary: array<atomic<u32>, 4>;
 

@@ -46,7 +46,8 @@ fn choose(place: Place, @builtin(local_invocation_index) local: u32) {
         }
         chosen[WANTED] = left;
         var bits = digit << arguments.shift;
-        // Of those with this digit all are selected: the last of them can be taken to be the largest that there may be.
+        // Of those with this digit all are selected: the last of them can be taken to be the
+        // largest that there may be.
         if digit_counts[digit] == left {
             chosen[IS_WHOLE] = 1u;
             bits |= (1u << arguments.shift) - 1u;

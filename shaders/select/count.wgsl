@@ -1,4 +1,5 @@
-// Counts the keys of a chunk that are less than the last one, and those that equal it. One workgroup for each chunk.
+// Counts the keys of a chunk that are less than the last one, and those that equal it. One
+// workgroup for each chunk.
 
 var<workgroup> less_in_chunk: atomic<u32>;
 var<workgroup> equal_in_chunk: atomic<u32>;

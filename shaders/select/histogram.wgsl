@@ -1,5 +1,5 @@
-// Counts a digit of the keys whose higher digits are those of the last one. Every workgroup takes one block after
-// another.
+// Counts a digit of the keys whose higher digits are those of the last one. Every workgroup takes
+// one block after another.
 
 var<workgroup> counted: array<atomic<u32>, RADIX>;
 

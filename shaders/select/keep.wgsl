@@ -1,11 +1,13 @@
-// Brings the selected elements to the front of the other array, in order. One workgroup for each chunk, block by block.
+// Brings the selected elements to the front of the other array, in order. One workgroup for each
+// chunk, block by block.
 
-// A bit for each element of a block: whether it is less than the last, and after those, whether it equals it.
+// A bit for each element of a block: whether it is less than the last, and after those, whether it
+// equals it.
 const MASKS: u32 = BLOCK / 32u;
 var<workgroup> masks: array<atomic<u32>, 2u * MASKS>;
 
-// Those that are less in the low half, those that are equal in the high one: in each group of masks, and before each
-// mask of the block.
+// Those that are less in the low half, those that are equal in the high one: in each group of
+// masks, and before each mask of the block.
 const GROUP: u32 = 8u;
 const GROUPS: u32 = (MASKS + GROUP - 1u) / GROUP;
 var<workgroup> group_counts: array<u32, GROUPS>;

@@ -5,7 +5,8 @@ struct Arguments {
     n: u32,
     // How many are to be selected.
     k: u32,
-    // The digit: the word of the key that it is in, how far from that word's lowest bit, and of how many bits.
+    // The digit: the word of the key that it is in, how far from that word's lowest bit, and of how
+    // many bits.
     word: u32,
     shift: u32,
     width: u32,
@@ -22,8 +23,8 @@ const BLOCK: u32 = WORKGROUP_SIZE * ITEMS;
 // Values of the widest digit.
 const RADIX: u32 = 2048u;
 
-// The words of `chosen` after those of a key: how many of those equal to it as far as it is known are selected, and
-// whether it is known whole.
+// The words of `chosen` after those of a key: how many of those equal to it as far as it is known
+// are selected, and whether it is known whole.
 const WANTED: u32 = 2u;
 const IS_WHOLE: u32 = 3u;
 

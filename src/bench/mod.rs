@@ -1,18 +1,19 @@
 //! Benchmarks: sorting times on this machine, every result verified.
 //!
-//! A [`Suite`] describes the cases to measure. Running it, size by size, yields [`Measurement`]s, which a
-//! [`Report`] collects and the format modules render: [`table`], [`json`], [`csv`], [`markdown`], [`plot`].
+//! A [`Suite`] describes the cases to measure. Running it, size by size, yields [`Measurement`]s,
+//! which a [`Report`] collects and the format modules render: [`table`], [`json`], [`csv`],
+//! [`markdown`], [`plot`].
 //!
 //! # What is timed
 //!
-//! Each run sorts fresh keys. The sort itself is timed by the device's own clock where it has one; the
-//! transfers and the total are timed by the host's. Between runs, while the host generates and verifies keys,
-//! an idle GPU would lower its clock frequency; so it is kept busy with unrelated work until it is at its
-//! fastest, and only then timed. The clock frequency during a process's first sort is random; this one is
-//! reproducible.
+//! Each run sorts fresh keys. The sort itself is timed by the device's own clock where it has one;
+//! the transfers and the total are timed by the host's. Between runs, while the host generates and
+//! verifies keys, an idle GPU would lower its clock frequency; so it is kept busy with unrelated
+//! work until it is at its fastest, and only then timed. The clock frequency during a process's
+//! first sort is random; this one is reproducible.
 //!
-//! With positions, the CPU sorts pairs: building them and extracting the positions is a part of the time, as
-//! in `gpusort sort`. A GPU numbers its elements during the upload.
+//! With positions, the CPU sorts pairs: building them and extracting the positions is a part of the
+//! time, as in `gpusort sort`. A GPU numbers its elements during the upload.
 
 pub mod contender;
 pub mod csv;

@@ -1,4 +1,5 @@
-//! Plots of the results: time by size, both on logarithmic scales, with a line per method and device.
+//! Plots of the results: time by size, both on logarithmic scales, with a line per method and
+//! device.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -16,7 +17,8 @@ use super::statistics::Crossover;
 use super::table::rounded;
 use crate::human;
 
-/// Colours that stay distinct with colour blindness and are not faint on white (M. Okabe, K. Ito, 2008).
+/// Colours that stay distinct with colour blindness and are not faint on white (M. Okabe, K. Ito,
+/// 2008).
 const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 const MARKS: [MarkerShape; 4] =
     [MarkerShape::Circle, MarkerShape::Square, MarkerShape::Triangle, MarkerShape::Diamond];
@@ -51,7 +53,8 @@ pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> 
     Some(TerminalBackend::new(columns, rows).render_scene(&scene).replace(BLACK, FOREGROUND))
 }
 
-/// The lines and marks, with the axes: powers of two for sizes and powers of ten for times in milliseconds.
+/// The lines and marks, with the axes: powers of two for sizes and powers of ten for times in
+/// milliseconds.
 fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
     let lines = lines(report);
     let labels: Vec<String> = lines.iter().map(|(case, _)| label(report, case)).collect();
@@ -127,7 +130,8 @@ fn bounds(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     if least < most { (least, most) } else { (least - 1.0, most + 1.0) }
 }
 
-/// Size of the legend in pixels of the SVG; on a terminal it takes about the same share of the picture.
+/// Size of the legend in pixels of the SVG; on a terminal it takes about the same share of the
+/// picture.
 struct Legend {
     width: f64,
     height: f64,

@@ -15,7 +15,8 @@ use crate::report::timing::milliseconds;
 
 /// The `algo` of the CPU's own sorts, the baseline for networks.
 pub(super) const CPU: &str = "cpu";
-/// The `variant` of the sort that `--device cpu` uses: a radix sort on all cores, less for easy inputs.
+/// The `variant` of the sort that `--device cpu` uses: a radix sort on all cores, less for easy
+/// inputs.
 pub(super) const ALL_CORES: &str = "auto";
 /// The `variant` of the standard library's sort on one core.
 pub(super) const ONE_CORE: &str = "sort_unstable";
@@ -127,7 +128,8 @@ pub struct DeviceReport {
     pub driver: Option<String>,
     /// Its startup time, measured once.
     pub start_ms: Option<f64>,
-    /// The bandwidth of copies within its memory in bytes per second, reads and writes both counted.
+    /// The bandwidth of copies within its memory in bytes per second, reads and writes both
+    /// counted.
     pub copy_bytes_per_s: Option<f64>,
 }
 
@@ -207,7 +209,8 @@ impl Report {
         }
     }
 
-    /// The times of the faster of the CPU's own sorts on the same keys: of the sort alone, and end to end.
+    /// The times of the faster of the CPU's own sorts on the same keys: of the sort alone, and end
+    /// to end.
     fn baseline(&self, case: &Case) -> Option<[f64; 2]> {
         let of_cpu = |result: &&Measurement| result.case.is_baseline() && result.case.n == case.n;
         self.of_kind(case).filter(of_cpu).map(Measurement::medians).reduce(least)
@@ -245,8 +248,8 @@ impl Report {
         self.results.iter().filter(|result| result.case.same_kind(kind))
     }
 
-    /// For each kind of keys and each GPU the size from which on the best of its sorts is faster than the faster of
-    /// the CPU's: by the sort itself, and end to end.
+    /// For each kind of keys and each GPU the size from which on the best of its sorts is faster
+    /// than the faster of the CPU's: by the sort itself, and end to end.
     pub(super) fn crossovers(&self) -> Vec<(&Case, &DeviceReport, [Crossover; 2])> {
         let all = self.kinds().into_iter().flat_map(|kind| self.gpus().map(move |gpu| (kind, gpu)));
         all.filter_map(|(kind, gpu)| Some((kind, gpu, self.crossover(kind, &gpu.name)?))).collect()

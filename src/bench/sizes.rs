@@ -15,8 +15,8 @@ impl FromStr for Sizes {
     /// What is wrong with the text.
     type Err = String;
 
-    /// Parses a comma-separated list of sizes and ranges. `A..B` is A, 4 A, and so on up to B; `A..B*F` uses
-    /// the factor F. Both ends are included.
+    /// Parses a comma-separated list of sizes and ranges. `A..B` is A, 4 A, and so on up to B;
+    /// `A..B*F` uses the factor F. Both ends are included.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut sizes = Vec::new();
         for part in text.split(',') {

@@ -29,8 +29,8 @@ pub enum Crossover {
     },
 }
 
-/// The size from which on the first time is smaller; `points` are size, first and second time, with sizes
-/// ascending. `None` without points.
+/// The size from which on the first time is smaller; `points` are size, first and second time, with
+/// sizes ascending. `None` without points.
 #[must_use]
 pub fn crossover(points: &[(usize, f64, f64)]) -> Option<Crossover> {
     let last = points.len().checked_sub(1)?;

@@ -25,8 +25,9 @@ pub struct Pace {
     pub runs: usize,
     /// Untimed runs before them.
     pub warm_up: usize,
-    /// Limit for all runs of a case, without generating and verifying keys. A case that would not complete
-    /// three runs within it is skipped; others make fewer runs than requested, but at least three.
+    /// Limit for all runs of a case, without generating and verifying keys. A case that would not
+    /// complete three runs within it is skipped; others make fewer runs than requested, but at
+    /// least three.
     pub limit: Duration,
     /// The seed of the first run's keys, incremented for each later run.
     pub seed: u64,
@@ -62,8 +63,8 @@ pub enum Outcome {
 /// A sort this long needs no further warm-up.
 const LONG: Duration = Duration::from_secs(1);
 
-/// Measures a contender on keys generated anew for each run, and verifies every result. Calls `ran` with the
-/// number of runs done, including warm-up.
+/// Measures a contender on keys generated anew for each run, and verifies every result. Calls `ran`
+/// with the number of runs done, including warm-up.
 ///
 /// # Errors
 ///
@@ -175,7 +176,8 @@ const CPU_NAME: &str = "CPU";
 pub struct Suite {
     /// Numbers of elements.
     pub sizes: Sizes,
-    /// Algorithms and variants, `None` for a device's default; on the CPU the variant makes no difference.
+    /// Algorithms and variants, `None` for a device's default; on the CPU the variant makes no
+    /// difference.
     pub methods: Vec<(Algorithm, Option<Variant>)>,
     /// Element types.
     pub elements: Vec<ElementType>,
@@ -337,7 +339,8 @@ impl<'a> Entrant<'a> {
         }
     }
 
-    /// Measures the case unless it would take too long; also returns the preparation time of the contender.
+    /// Measures the case unless it would take too long; also returns the preparation time of the
+    /// contender.
     fn outcome(&mut self, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Result<(Outcome, Duration), Error> {
         let n = self.case.n;
         if let Sorter::Gpu(gpu, _, algorithm, variant) = self.sorter {
@@ -361,9 +364,9 @@ impl<'a> Entrant<'a> {
         Ok((outcome, prepare))
     }
 
-    /// Estimates the time of a run by measuring smaller sizes in steps of four, up to a quarter of this size
-    /// or to a size from which on it is certain to take too long; so no step takes long. `None` if the size
-    /// is too small to need an estimate.
+    /// Estimates the time of a run by measuring smaller sizes in steps of four, up to a quarter of
+    /// this size or to a size from which on it is certain to take too long; so no step takes long.
+    /// `None` if the size is too small to need an estimate.
     fn estimate(&mut self, pace: &Pace) -> Result<Option<Duration>, Error> {
         const STEP: usize = 4;
         const SMALL: usize = 1 << 12;

@@ -1,4 +1,5 @@
-//! Results as a table for a terminal: a group of lines per size, with the best of each group marked.
+//! Results as a table for a terminal: a group of lines per size, with the best of each group
+//! marked.
 
 use std::fmt::Write;
 

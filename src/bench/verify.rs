@@ -8,8 +8,8 @@ use crate::parallel;
 
 /// Verifies that `sorted` is the result of sorting `input`.
 ///
-/// Keys must be ascending and a permutation of the input's. Positions must be a permutation that makes the
-/// keys ascending, and be ascending themselves among equal keys.
+/// Keys must be ascending and a permutation of the input's. Positions must be a permutation that
+/// makes the keys ascending, and be ascending themselves among equal keys.
 ///
 /// # Errors
 ///
@@ -46,7 +46,8 @@ fn verify_positions<W: Word>(input: &[W], positions: &[u32]) -> Result<(), Strin
     if let Some(place) = first(positions.len(), |place| positions[place] as usize >= input.len()) {
         return Err(format!("at {place} is a position that the input lacks"));
     }
-    // Strictly ascending by (key, position) implies that no position is repeated, so each occurs once.
+    // Strictly ascending by (key, position) implies that no position is repeated, so each occurs
+    // once.
     let element = |position: u32| (input[position as usize], position);
     let disorder = first_pair(positions, |a, b| element(a) >= element(b));
     match disorder {
@@ -62,8 +63,8 @@ fn same_count(input: usize, sorted: usize) -> Result<(), String> {
 /// Keys that one core looks at in one go.
 const BLOCK: usize = 1 << 14;
 
-/// Equal for all permutations, and different for other keys except with probability 2^−64: the sum of the
-/// keys' `SplitMix64` finaliser values.
+/// Equal for all permutations, and different for other keys except with probability 2^−64: the sum
+/// of the keys' `SplitMix64` finaliser values.
 fn fingerprint<W: Word + Into<u64>>(keys: &[W]) -> u64 {
     let mixed = |&key: &W| mix(key.into().wrapping_add(1).wrapping_mul(GAMMA));
     let sum = |keys: &[W]| keys.iter().map(mixed).fold(0, u64::wrapping_add);

@@ -1,4 +1,5 @@
-//! Sorts of slices on a GPU that are awaited, for programs in which nothing may block: in browsers above all.
+//! Sorts of slices on a GPU that are awaited, for programs in which nothing may block: in browsers
+//! above all.
 //!
 //! ```text
 //! slice ─▸ write ─▸ recorded sort ─▸ submit ─▸ map ┈┈ await ┈┈▸ slice
@@ -15,10 +16,11 @@ use crate::error::Error;
 use crate::gpu::Context;
 use crate::key::{ElementType, KeyMap, Word};
 
-/// Sorts slices on a GPU without blocking, in the order of the whole library. It needs no features of the device: see
-/// [`crate::buffers`].
+/// Sorts slices on a GPU without blocking, in the order of the whole library. It needs no features
+/// of the device: see [`crate::buffers`].
 ///
-/// In a browser what is awaited are promises of WebGPU. Natively the thread that polls the future waits for the device.
+/// In a browser what is awaited are promises of WebGPU. Natively the thread that polls the future
+/// waits for the device.
 ///
 /// ```
 /// # async fn example() -> Result<(), gpusort::Error> {
@@ -37,7 +39,8 @@ pub struct AsyncSorter {
 }
 
 impl AsyncSorter {
-    /// On a device for slices of up to `most` elements, that of the browser or the first adapter there is.
+    /// On a device for slices of up to `most` elements, that of the browser or the first adapter
+    /// there is.
     ///
     /// # Errors
     ///
@@ -87,7 +90,8 @@ impl AsyncSorter {
         self.in_place(elements, true).await
     }
 
-    /// The positions of the elements in the order of [`Self::sort`]; those of equal elements keep their order.
+    /// The positions of the elements in the order of [`Self::sort`]; those of equal elements keep
+    /// their order.
     ///
     /// # Errors
     ///
@@ -96,7 +100,8 @@ impl AsyncSorter {
         self.positions(elements, false).await
     }
 
-    /// The positions of the elements in the order of [`Self::sort_descending`]; those of equal elements keep their order.
+    /// The positions of the elements in the order of [`Self::sort_descending`]; those of equal
+    /// elements keep their order.
     ///
     /// # Errors
     ///
@@ -126,7 +131,8 @@ impl AsyncSorter {
         self.read(encoder, &positions).await
     }
 
-    /// Brings elements to the device, and records their sort. Returns the buffer that has them in order, or their positions.
+    /// Brings elements to the device, and records their sort. Returns the buffer that has them in
+    /// order, or their positions.
     fn record<T: Element>(
         &self,
         elements: &[T],

@@ -1,14 +1,15 @@
-//! Sorts inside a program of your own that uses wgpu: recorded into your encoder, on your device, of buffers that are on the
-//! GPU already.
+//! Sorts inside a program of your own that uses wgpu: recorded into your encoder, on your device,
+//! of buffers that are on the GPU already.
 //!
 //! ```text
 //! your passes ─▸ [ keys, values ] ─▸ recorded sort ─▸ [ the same, in order ] ─▸ your passes      one submit
 //!                   count ──────────────▴                                        (may be on the GPU, too)
 //! ```
 //!
-//! [`BufferSorter::new`] compiles what a [`Spec`] asks for, [`BufferSorter::workspace`] takes the memory, and
-//! [`BufferSorter::record`] writes commands. Recording submits nothing, waits for nothing, reads nothing back, and takes no
-//! memory on the GPU; several sorts may be recorded into one encoder, also with the same workspace.
+//! [`BufferSorter::new`] compiles what a [`Spec`] asks for, [`BufferSorter::workspace`] takes the
+//! memory, and [`BufferSorter::record`] writes commands. Recording submits nothing, waits for
+//! nothing, reads nothing back, and takes no memory on the GPU; several sorts may be recorded into
+//! one encoder, also with the same workspace.
 //!
 //! ```
 //! use gpusort::buffers::{BufferSorter, Count, Payload, Spec};
@@ -48,40 +49,47 @@
 //!
 //! # Elements
 //!
-//! Keys are elements as they lie in your buffer: unsigned, signed or floating-point numbers of 32 or 64 bits. Beside each may be
-//! a `u32` of yours in another buffer (an index, most often), which goes where its key goes. The order is that of the
-//! whole library: floats from −inf over −0 and +0 to +inf, then NaN, in both directions; equal keys stay in the order in which
-//! they were, always. Results lie in the same buffers.
+//! Keys are elements as they lie in your buffer: unsigned, signed or floating-point numbers of 32
+//! or 64 bits. Beside each may be a `u32` of yours in another buffer (an index, most often), which
+//! goes where its key goes. The order is that of the whole library: floats from −inf over −0 and +0
+//! to +inf, then NaN, in both directions; equal keys stay in the order in which they were, always.
+//! Results lie in the same buffers.
 //!
-//! Keys and values may be slices of one buffer that have no bytes in common. A slice may begin at any element; sorts of slices that
-//! begin at multiples of 256 bytes are a few percent faster where the host knows the count. In browsers slices of one buffer must
-//! begin 256 bytes apart, or more, from where the other ends.
+//! Keys and values may be slices of one buffer that have no bytes in common. A slice may begin at
+//! any element; sorts of slices that begin at multiples of 256 bytes are a few percent faster where
+//! the host knows the count. In browsers slices of one buffer must begin 256 bytes apart, or more,
+//! from where the other ends.
 //!
 //! # Counts
 //!
-//! How many elements there are is known when a sort is recorded ([`Count::Host`]), or lies in a buffer once it runs
-//! ([`Count::Buffer`]): what an earlier pass has found, such as how many particles are visible. Grids are then those for as many
-//! as the slices hold; workgroups without work end at once.
+//! How many elements there are is known when a sort is recorded ([`Count::Host`]), or lies in a
+//! buffer once it runs ([`Count::Buffer`]): what an earlier pass has found, such as how many
+//! particles are visible. Grids are then those for as many as the slices hold; workgroups without
+//! work end at once.
 //!
 //! # Segments
 //!
-//! [`BufferSorter::record_segments`] sorts each of many ranges by itself: the rows of a matrix, or segments between offsets that
-//! may be on the GPU, too. Those of up to 8,192 elements, or fewer where workgroups have little memory, are sorted in tiles, many
-//! at a time; longer ones by radix, all of them together. It takes as long as one sort of all elements, or less, whatever their
+//! [`BufferSorter::record_segments`] sorts each of many ranges by itself: the rows of a matrix, or
+//! segments between offsets that may be on the GPU, too. Those of up to 8,192 elements, or fewer
+//! where workgroups have little memory, are sorted in tiles, many at a time; longer ones by radix,
+//! all of them together. It takes as long as one sort of all elements, or less, whatever their
 //! lengths.
 //!
 //! # Memory
 //!
-//! [`Spec::workspace_bytes`] says without a device what a workspace takes at most: a second array of keys and values, a copy of
-//! the keys for [`BufferSorter::record_argsort`] (leave it out by [`Spec::argsort`]), and counts of digits. A workspace
-//! serves any number of sorts, one after another.
+//! [`Spec::workspace_bytes`] says without a device what a workspace takes at most: a second array
+//! of keys and values, a copy of the keys for [`BufferSorter::record_argsort`] (leave it out by
+//! [`Spec::argsort`]), and counts of digits. A workspace serves any number of sorts, one after
+//! another.
 //!
 //! # Devices
 //!
-//! Any device with what WebGPU promises of all will do: 8 storage buffers in a kernel, and 256 invocations in a workgroup.
-//! [`BufferSorter::required_features`] and [`BufferSorter::required_limits`] say what to ask for when you start one: with
-//! subgroups and immediates a sort takes two thirds of the time. Start it with [`MEMORY_HINTS`], if its memory is yours to decide
-//! on: sorts of 4 to 64 MB take a few percent longer where keys share a block of memory with others.
+//! Any device with what WebGPU promises of all will do: 8 storage buffers in a kernel, and 256
+//! invocations in a workgroup. [`BufferSorter::required_features`] and
+//! [`BufferSorter::required_limits`] say what to ask for when you start one: with subgroups and
+//! immediates a sort takes two thirds of the time. Start it with [`MEMORY_HINTS`], if its memory is
+//! yours to decide on: sorts of 4 to 64 MB take a few percent longer where keys share a block of
+//! memory with others.
 
 mod awaited;
 
@@ -133,8 +141,8 @@ pub struct Spec {
 pub enum Count<'a> {
     /// So many.
     Host(u32),
-    /// As many as this `u32` in a buffer with usage `STORAGE` says when the sort runs, but no more than the slices hold or the
-    /// workspace has room for.
+    /// As many as this `u32` in a buffer with usage `STORAGE` says when the sort runs, but no more
+    /// than the slices hold or the workspace has room for.
     Buffer {
         /// The buffer.
         buffer: &'a wgpu::Buffer,
@@ -149,11 +157,12 @@ pub enum Count<'a> {
 pub enum Segments<'a> {
     /// Rows of so many elements, one after another, as of a matrix.
     Rows(u32),
-    /// Between each of these `u32` and the next, counted in elements from the beginning of the keys. They ascend, and lie in a
-    /// buffer with usage `STORAGE` which is none of the others. Where they do not ascend, or one is larger than the number of keys,
-    /// keys stay as they are.
+    /// Between each of these `u32` and the next, counted in elements from the beginning of the
+    /// keys. They ascend, and lie in a buffer with usage `STORAGE` which is none of the others.
+    /// Where they do not ascend, or one is larger than the number of keys, keys stay as they are.
     Offsets(wgpu::BufferSlice<'a>),
-    /// The same where the host knows the offsets. Recording makes a buffer of them: it is the one memory that it takes.
+    /// The same where the host knows the offsets. Recording makes a buffer of them: it is the one
+    /// memory that it takes.
     HostOffsets(&'a [u32]),
 }
 
@@ -185,8 +194,9 @@ impl Spec {
         Self { descending, ..self }
     }
 
-    /// By these bits of keys alone, from the lowest: elements that are equal in them stay in the order in which they were. Of
-    /// signed and floating-point numbers, bits are those of the key that they are mapped to, whose order is theirs.
+    /// By these bits of keys alone, from the lowest: elements that are equal in them stay in the
+    /// order in which they were. Of signed and floating-point numbers, bits are those of the key
+    /// that they are mapped to, whose order is theirs.
     #[must_use]
     pub fn key_bits(self, bits: Range<u32>) -> Self {
         Self { bits: Some(bits), ..self }
@@ -198,22 +208,24 @@ impl Spec {
         Self { method, ..self }
     }
 
-    /// Whether workspaces have room for [`BufferSorter::record_argsort`], which takes as much again as the keys, and four bytes an
-    /// element where there is no payload.
+    /// Whether workspaces have room for [`BufferSorter::record_argsort`], which takes as much again
+    /// as the keys, and four bytes an element where there is no payload.
     #[must_use]
     pub const fn argsort(self, argsort: bool) -> Self {
         Self { argsort, ..self }
     }
 
-    /// Whether workspaces have room for [`BufferSorter::record_segments`] of offsets and of long rows, which takes up to a half of a
-    /// key for each of the keys, and far less where tiles are large.
+    /// Whether workspaces have room for [`BufferSorter::record_segments`] of offsets and of long
+    /// rows, which takes up to a half of a key for each of the keys, and far less where tiles are
+    /// large.
     #[must_use]
     pub const fn segments(self, segments: bool) -> Self {
         Self { segments, ..self }
     }
 
-    /// The most bytes that a workspace for `capacity` elements takes on any device. On one with subgroups of 32, as most are, it
-    /// is less by some 15 %, and by more than half where there is room for segments: [`BufferSorter::workspace_bytes`] says it.
+    /// The most bytes that a workspace for `capacity` elements takes on any device. On one with
+    /// subgroups of 32, as most are, it is less by some 15 %, and by more than half where there is
+    /// room for segments: [`BufferSorter::workspace_bytes`] says it.
     #[must_use]
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         /// Arguments, and what there is one of.
@@ -296,12 +308,13 @@ impl Workspace {
 }
 
 impl BufferSorter {
-    /// Compiles what sorts of this kind need. This may take a second where the driver has not seen it before; then
-    /// [`compile_time`](Self::compile_time) says how long it took.
+    /// Compiles what sorts of this kind need. This may take a second where the driver has not seen
+    /// it before; then [`compile_time`](Self::compile_time) says how long it took.
     ///
     /// # Errors
     ///
-    /// A specification of what cannot be; a device that lacks what a named variant needs, or refuses.
+    /// A specification of what cannot be; a device that lacks what a named variant needs, or
+    /// refuses.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, spec: Spec) -> Result<Self, Error> {
         Self::with_cache(device, queue, spec, None)
     }
@@ -328,15 +341,16 @@ impl BufferSorter {
         Ok(Self { spec, recorder })
     }
 
-    /// Features to start a device with, of those that the adapter has: immediates and subgroups. The sort works without them.
+    /// Features to start a device with, of those that the adapter has: immediates and subgroups.
+    /// The sort works without them.
     #[must_use]
     pub fn required_features(adapter: &wgpu::Adapter) -> wgpu::Features {
         let used = wgpu::Features::IMMEDIATES.union(wgpu::Features::SUBGROUP);
         adapter.features() & used.union(wgpu::Features::SUBGROUP_BARRIER)
     }
 
-    /// Limits to start a device with for sorts of `capacity` elements of 64 bits: the default ones, but bindings as large as
-    /// they must be, and as much memory of workgroups as the adapter has.
+    /// Limits to start a device with for sorts of `capacity` elements of 64 bits: the default ones,
+    /// but bindings as large as they must be, and as much memory of workgroups as the adapter has.
     #[must_use]
     pub fn required_limits(adapter: &wgpu::Adapter, capacity: u32) -> wgpu::Limits {
         let (least, has) = (wgpu::Limits::default(), adapter.limits());
@@ -372,17 +386,20 @@ impl BufferSorter {
         self.recorder.scratch_bytes(in_range(capacity)?)
     }
 
-    /// Takes memory for sorts of up to `capacity` elements. It may be used for any number of them, in turn.
+    /// Takes memory for sorts of up to `capacity` elements. It may be used for any number of them,
+    /// in turn.
     ///
     /// # Errors
     ///
-    /// A capacity that none can have; too little memory; a buffer larger than the device was started for.
+    /// A capacity that none can have; too little memory; a buffer larger than the device was
+    /// started for.
     pub fn workspace(&self, capacity: u32) -> Result<Workspace, Error> {
         let scratch = self.recorder.scratch(in_range(capacity)?)?;
         Ok(Workspace { scratch })
     }
 
-    /// Records a sort of `count` keys, and of values beside them where the specification has a payload.
+    /// Records a sort of `count` keys, and of values beside them where the specification has a
+    /// payload.
     ///
     /// # Errors
     ///
@@ -402,8 +419,8 @@ impl BufferSorter {
         Ok(())
     }
 
-    /// Records what writes the positions of `count` keys in sorted order: first that of the first key, from 0. Keys stay as they
-    /// are.
+    /// Records what writes the positions of `count` keys in sorted order: first that of the first
+    /// key, from 0. Keys stay as they are.
     ///
     /// # Errors
     ///
@@ -427,11 +444,12 @@ impl BufferSorter {
         Ok(())
     }
 
-    /// Records what leaves the first `k` of `count` keys in order at the beginning, with the values beside them. What is after
-    /// those is unspecified: some elements may be there twice, and others lack.
+    /// Records what leaves the first `k` of `count` keys in order at the beginning, with the values
+    /// beside them. What is after those is unspecified: some elements may be there twice, and
+    /// others lack.
     ///
-    /// Of many elements that are at most a quarter, the first are selected, which the first such call compiles pipelines for; else it
-    /// takes as long as sorting all.
+    /// Of many elements that are at most a quarter, the first are selected, which the first such
+    /// call compiles pipelines for; else it takes as long as sorting all.
     ///
     /// # Errors
     ///
@@ -454,10 +472,12 @@ impl BufferSorter {
         Ok(())
     }
 
-    /// Records sorts of segments, each by itself; positions are those in their segment. Keys in no segment stay as they are.
+    /// Records sorts of segments, each by itself; positions are those in their segment. Keys in no
+    /// segment stay as they are.
     ///
-    /// Rows that fit a tile, which those of up to 8,192 elements mostly do, need no room in the workspace, and may be more
-    /// than it has room for. The first time that segments come, and rows of another power of two, pipelines are compiled for them.
+    /// Rows that fit a tile, which those of up to 8,192 elements mostly do, need no room in the
+    /// workspace, and may be more than it has room for. The first time that segments come, and rows
+    /// of another power of two, pipelines are compiled for them.
     ///
     /// # Errors
     ///

@@ -1,15 +1,17 @@
-//! The command's allocator: huge pages for large blocks, and an exit with a message when memory runs out.
+//! The command's allocator: huge pages for large blocks, and an exit with a message when memory
+//! runs out.
 //!
-//! A system promises more memory than it has, and kills a process that uses what was promised; so does a
-//! control group. Large blocks are therefore counted, and one that exceeds the available memory ends the
-//! process before it is touched, as a refused one does: with a message, exit code 2, and no temporary files.
+//! A system promises more memory than it has, and kills a process that uses what was promised; so
+//! does a control group. Large blocks are therefore counted, and one that exceeds the available
+//! memory ends the process before it is touched, as a refused one does: with a message, exit code
+//! 2, and no temporary files.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{Cursor, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// The system's allocator, with huge pages for large blocks: numbers are read and written at random places
-/// all over them, and each small page would cost a page fault and a TLB entry.
+/// The system's allocator, with huge pages for large blocks: numbers are read and written at random
+/// places all over them, and each small page would cost a page fault and a TLB entry.
 pub(crate) struct Counting;
 
 /// Smaller blocks are not worth a system call.
@@ -18,7 +20,8 @@ const LARGE: usize = 2 << 20;
 /// Smaller blocks are not counted. Querying the available memory allocates only such blocks.
 const COUNTED: usize = 64 << 10;
 
-/// Larger blocks are mappings of their own, which grow in place; no allocator's threshold is higher.
+/// Larger blocks are mappings of their own, which grow in place; no allocator's threshold is
+/// higher.
 const MAPPED: usize = 32 << 20;
 
 /// Bytes in counted blocks.
@@ -27,18 +30,20 @@ static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 /// The limit of [`ALLOCATED`] before the available memory is queried again.
 static ALLOWED: AtomicUsize = AtomicUsize::new(16 << 20);
 
-/// Gives blocks of more than a few pages back to the system as soon as they are free, and never keeps them for later: slower, but
-/// what is kept may be as much again as what is used.
+/// Gives blocks of more than a few pages back to the system as soon as they are free, and never
+/// keeps them for later: slower, but what is kept may be as much again as what is used.
 pub(crate) fn keep_little() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it changes a number, which other threads may be reading, and none but whole words are.
+    // SAFETY: it changes a number, which other threads may be reading, and none but whole words
+    // are.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
     }
 }
 
-/// Has all threads share one heap where the address space is limited: each heap of a thread reserves 64 MiB of it, much
-/// more than the thread needs, and leaves too little for blocks that there was room for before.
+/// Has all threads share one heap where the address space is limited: each heap of a thread
+/// reserves 64 MiB of it, much more than the thread needs, and leaves too little for blocks that
+/// there was room for before.
 pub(crate) fn share_little_space() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -50,8 +55,8 @@ pub(crate) fn share_little_space() {
     }
 }
 
-// SAFETY: every call is passed on to the system's allocator unchanged; counting and advice do not change what
-// memory holds. No call unwinds.
+// SAFETY: every call is passed on to the system's allocator unchanged; counting and advice do not
+// change what memory holds. No call unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(0, layout.size());
@@ -78,7 +83,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Records that a block of `before` bytes becomes one of `after`, and ends the process if it does not fit.
+/// Records that a block of `before` bytes becomes one of `after`, and ends the process if it does
+/// not fit.
 #[inline]
 fn count(before: usize, after: usize) {
     if before.max(after) < COUNTED {
@@ -150,11 +156,12 @@ fn checked(block: *mut u8, size: usize) -> *mut u8 {
     }
     #[cfg(target_os = "linux")]
     if size >= LARGE {
-        // All its pages, with the first one, which also holds the allocator's header: as a separate mapping
-        // it would keep the block from growing in place.
+        // All its pages, with the first one, which also holds the allocator's header: as a separate
+        // mapping it would keep the block from growing in place.
         let page = rustix::param::page_size();
         let before = block.addr() % page;
-        // SAFETY: the pages exist, since each overlaps the block. The advice does not change their contents.
+        // SAFETY: the pages exist, since each overlaps the block. The advice does not change their
+        // contents.
         unsafe {
             let pages = (before + size).next_multiple_of(page);
             libc::madvise(block.sub(before).cast(), pages, libc::MADV_HUGEPAGE)

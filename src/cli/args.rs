@@ -1,5 +1,5 @@
-//! The arguments as typed. Nothing here opens a file or relates one option to another: the commands resolve
-//! these into options.
+//! The arguments as typed. Nothing here opens a file or relates one option to another: the commands
+//! resolve these into options.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -16,8 +16,8 @@ use gpusort::unstable::plan::{Algorithm, Variant};
 
 /// Sort numbers, and tables by their numbers, with the GPU.
 ///
-/// Integers and floats from files or standard input, text, CSV, TSV, .npy or raw binary, with the algorithm chosen by
-/// a flag. Without a GPU the CPU sorts.
+/// Integers and floats from files or standard input, text, CSV, TSV, .npy or raw binary, with the
+/// algorithm chosen by a flag. Without a GPU the CPU sorts.
 #[derive(Debug, Parser)]
 #[command(
     name = "gpusort",
@@ -73,7 +73,8 @@ pub(super) enum Command {
     },
 }
 
-/// Check whether the inputs, as one input, are in order: exit code 0 if they are, else 1 and the first record out of order.
+/// Check whether the inputs, as one input, are in order: exit code 0 if they are, else 1 and the
+/// first record out of order.
 ///
 /// They are read as they come, up to that record.
 #[derive(Args, Debug)]
@@ -99,9 +100,9 @@ pub(super) struct CheckArgs {
     pub(super) help: Option<bool>,
 }
 
-/// Measure how long the CPU and the GPU take for sorts of several sizes, with the GPU's start and both transfers, and
-/// keep the results, from which 'gpusort sort' then chooses the faster one. Takes some tens of seconds; run it again
-/// after a change of the hardware or its driver.
+/// Measure how long the CPU and the GPU take for sorts of several sizes, with the GPU's start and
+/// both transfers, and keep the results, from which 'gpusort sort' then chooses the faster one.
+/// Takes some tens of seconds; run it again after a change of the hardware or its driver.
 #[derive(Args, Debug)]
 #[command(args_override_self = true)]
 pub(super) struct TuneArgs {
@@ -117,7 +118,8 @@ pub(super) struct TuneArgs {
     pub(super) progress: ProgressArgs,
 }
 
-/// Time the algorithms on this machine's devices, every result verified, beside the fastest CPU sort.
+/// Time the algorithms on this machine's devices, every result verified, beside the fastest CPU
+/// sort.
 #[derive(Args, Debug)]
 #[command(args_override_self = true)]
 #[command(after_help = "\
@@ -130,7 +132,8 @@ Examples:
 Each run sorts fresh keys, those of 'gpusort gen' with the seeds --seed, --seed + 1, ... A GPU is
 kept busy between runs, so that its clock stays high. Without a hardware GPU the networks run on the CPU.")]
 pub(super) struct BenchArgs {
-    /// Numbers of elements: sizes and ranges, with commas between; A..B goes in factors of 4, A..B*F of F
+    /// Numbers of elements: sizes and ranges, with commas between; A..B goes in factors of 4,
+    /// A..B*F of F
     #[arg(short, long, value_name = "SIZES", default_value = "256..1M")]
     pub(super) sizes: Sizes,
 
@@ -191,8 +194,8 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = Pace::default().warm_up)]
     pub(super) warmup: usize,
 
-    /// Limit for all runs of one size of one algorithm; if they would take longer, fewer are made, and
-    /// none if three would
+    /// Limit for all runs of one size of one algorithm; if they would take longer, fewer are made,
+    /// and none if three would
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(super) time_limit: Duration,
 
@@ -232,10 +235,11 @@ pub(super) struct BenchArgs {
     pub(super) quiet: bool,
 }
 
-/// Show what every pass of a sort does: which steps it takes, on which tiles, and the bytes that it moves; of up to 64 elements
-/// every comparison.
+/// Show what every pass of a sort does: which steps it takes, on which tiles, and the bytes that it
+/// moves; of up to 64 elements every comparison.
 ///
-/// No GPU is needed: passes are planned as for a large one, and the CPU does the same to the elements.
+/// No GPU is needed: passes are planned as for a large one, and the CPU does the same to the
+/// elements.
 #[derive(Args, Debug)]
 #[command(args_override_self = true)]
 #[command(after_help = "\
@@ -250,11 +254,13 @@ Examples:
 
 Pictures are SVG without script, for light and dark pages; what moves stands still for readers who ask for that.")]
 pub(super) struct TraceArgs {
-    /// Numbers to be sorted: text, binary or .npy; - is standard input [default: made as by 'gpusort gen']
+    /// Numbers to be sorted: text, binary or .npy; - is standard input
+    /// [default: made as by 'gpusort gen']
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 
-    /// How many elements: as many are made, or taken from the beginning of FILE [default: 16, or all of FILE]
+    /// How many elements: as many are made, or taken from the beginning of FILE [default: 16, or
+    /// all of FILE]
     #[arg(short = 'n', long, value_name = "SIZE", value_parser = gpusort::unstable::human::size::parse)]
     pub(super) count: Option<u64>,
 
@@ -262,8 +268,8 @@ pub(super) struct TraceArgs {
     #[arg(short, long, value_name = "ALGO", value_parser = one_of(named(Algorithm::ALL, Algorithm::name)))]
     pub(super) algo: Option<Algorithm>,
 
-    /// Which kernels of it [bitonic: fused, local-global, transpose, naive; odd-even: block, naive; radix: onesweep,
-    /// reduce-scan]
+    /// Which kernels of it [bitonic: fused, local-global, transpose, naive; odd-even: block, naive;
+    /// radix: onesweep, reduce-scan]
     #[arg(
         long,
         value_name = "NAME",
@@ -272,7 +278,8 @@ pub(super) struct TraceArgs {
     )]
     pub(super) variant: Option<Variant>,
 
-    /// Several variants beside each other; those that --algo lacks are of the algorithm that has them
+    /// Several variants beside each other; those that --algo lacks are of the algorithm that has
+    /// them
     #[arg(
         long,
         value_name = "NAMES",
@@ -328,7 +335,8 @@ pub(super) struct TraceArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Plan for this GPU, and time every pass on it: gpu, a number from 'gpusort devices', or a part of a name
+    /// Plan for this GPU, and time every pass on it: gpu, a number from 'gpusort devices', or a
+    /// part of a name
     #[arg(short, long, value_name = "N|NAME")]
     pub(super) device: Option<String>,
 }
@@ -470,7 +478,8 @@ pub(super) struct SortArgs {
     #[arg(long, value_name = "K", help_heading = RESULT, value_parser = gpusort::unstable::human::size::parse)]
     pub(super) top: Option<u64>,
 
-    /// Positions of the records in the input, from 0, instead of the records: text, or u32 in binary
+    /// Positions of the records in the input, from 0, instead of the records: text, or u32 in
+    /// binary
     #[arg(long, help_heading = RESULT)]
     pub(super) argsort: bool,
 
@@ -525,8 +534,8 @@ pub(super) struct SortArgs {
     )]
     pub(super) algo: OrAuto<Algorithm>,
 
-    /// Which kernels of the algorithm [bitonic: fused, local-global, transpose, naive; odd-even: block, naive; radix:
-    /// onesweep, reduce-scan]
+    /// Which kernels of the algorithm [bitonic: fused, local-global, transpose, naive; odd-even:
+    /// block, naive; radix: onesweep, reduce-scan]
     #[arg(
         long,
         value_name = "NAME",
@@ -536,7 +545,8 @@ pub(super) struct SortArgs {
     )]
     pub(super) variant: Option<Variant>,
 
-    /// Where to sort: auto, cpu, gpu, all GPUs, a number from 'gpusort devices', several as 0,1, or part of a name
+    /// Where to sort: auto, cpu, gpu, all GPUs, a number from 'gpusort devices', several as 0,1, or
+    /// part of a name
     #[arg(
         short,
         long,
@@ -549,8 +559,8 @@ pub(super) struct SortArgs {
     )]
     pub(super) device: String,
 
-    /// How much memory to take, in bytes or % of the machine's; what does not fit is sorted in runs in temporary files
-    /// [default: three quarters of what is available]
+    /// How much memory to take, in bytes or % of the machine's; what does not fit is sorted in runs
+    /// in temporary files [default: three quarters of what is available]
     #[arg(
         long,
         value_name = "SIZE|N%",
@@ -589,7 +599,8 @@ pub(super) struct SortArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = HOW)]
     pub(super) parallel: Option<u64>,
 
-    /// Where the timing goes; auto is standard output beside -o or on a terminal, else stderr if that is a terminal
+    /// Where the timing goes; auto is standard output beside -o or on a terminal, else stderr if
+    /// that is a terminal
     #[arg(
         long,
         value_name = "WHERE",
@@ -651,16 +662,19 @@ pub(super) struct OrderArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "files", help_heading = INPUT)]
     pub(super) files0_from: Option<PathBuf>,
 
-    /// Input format; auto goes by the extension, else by the first line: one number is text, several fields are lines
+    /// Input format; auto goes by the extension, else by the first line: one number is text,
+    /// several fields are lines
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
     pub(super) from: OrAuto<Format>,
 
-    /// Element type; auto finds it in text, and for binary takes it from the extension. In text also time, and size, which
-    /// is a number with a unit. Another character separates the fields of lines, as for `sort`
+    /// Element type; auto finds it in text, and for binary takes it from the extension. In text
+    /// also time, and size, which is a number with a unit. Another character separates the fields
+    /// of lines, as for `sort`
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = TypeParser, help_heading = INPUT)]
     pub(super) element: TypeArg,
 
-    /// The first line is a header, which stays on top and names columns; tables have one in any case
+    /// The first line is a header, which stays on top and names columns; tables have one in any
+    /// case
     #[arg(long, overrides_with = "no_header", help_heading = INPUT)]
     pub(super) header: bool,
 
@@ -672,7 +686,8 @@ pub(super) struct OrderArgs {
     #[arg(long, overrides_with = "header", help_heading = INPUT)]
     pub(super) no_header: bool,
 
-    /// What separates the fields: a character or tab [default: of tables a comma, for .tsv a tab; of lines blanks]
+    /// What separates the fields: a character or tab [default: of tables a comma, for .tsv a tab;
+    /// of lines blanks]
     #[arg(long, value_name = "C", value_parser = delimiter, help_heading = INPUT)]
     pub(super) delimiter: Option<u8>,
 
@@ -684,7 +699,8 @@ pub(super) struct OrderArgs {
     #[arg(long, help_heading = INPUT)]
     pub(super) leading: bool,
 
-    /// Column of a table or of lines, by name or number; repeat for ties. :r is largest first, :a smallest
+    /// Column of a table or of lines, by name or number; repeat for ties. :r is largest first, :a
+    /// smallest
     #[arg(short, long, value_name = "COLUMN[:r|:a]", help_heading = ORDER)]
     pub(super) key: Vec<String>,
 
@@ -742,7 +758,8 @@ const NULLS: [(&str, Nulls); 3] = [("last", Nulls::Last), ("first", Nulls::First
 const INVALID: [(&str, Invalid); 4] =
     [("error", Invalid::Error), ("last", Invalid::Last), ("first", Invalid::First), ("skip", Invalid::Skip)];
 
-/// A size of memory: bytes, with K, M, G or T for powers of 1024; or a part of the machine's memory.
+/// A size of memory: bytes, with K, M, G or T for powers of 1024; or a part of the machine's
+/// memory.
 fn memory(text: &str) -> Result<u64, String> {
     let refused = || "not a size such as 500M or 4G, and no part of the memory such as 50%".to_owned();
     if let Some(part) = text.strip_suffix('%') {
@@ -827,8 +844,8 @@ impl TypeParser {
     }
 }
 
-/// A value, or `None` for `auto` or `all`. An alias, since clap takes a field that is an `Option` by name for an option
-/// that may be missing.
+/// A value, or `None` for `auto` or `all`. An alias, since clap takes a field that is an `Option`
+/// by name for an option that may be missing.
 pub(super) type OrAuto<T> = Option<T>;
 
 /// These values with their names.

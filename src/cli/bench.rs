@@ -1,4 +1,5 @@
-//! `gpusort bench`: resolves the options, prints results as they arrive, and writes exports at the end.
+//! `gpusort bench`: resolves the options, prints results as they arrive, and writes exports at the
+//! end.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -149,8 +150,8 @@ fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
     distinct
 }
 
-/// Each algorithm with those of these variants that it has; `None` is all of them. Without any variant, each is as the device
-/// takes it.
+/// Each algorithm with those of these variants that it has; `None` is all of them. Without any
+/// variant, each is as the device takes it.
 fn methods(
     algorithms: &[OrAuto<Algorithm>],
     variants: &[OrAuto<Variant>],

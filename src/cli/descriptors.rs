@@ -1,8 +1,8 @@
 //! Standard input, output and error that are closed (`gpusort sort >&-`).
 //!
-//! Before `main` the runtime opens /dev/null for each closed one, so that no file gets its number; output to
-//! it would then be lost silently. This code runs earlier and opens /dev/null for the other direction: a read
-//! or write then fails, as it does in other programs.
+//! Before `main` the runtime opens /dev/null for each closed one, so that no file gets its number;
+//! output to it would then be lost silently. This code runs earlier and opens /dev/null for the
+//! other direction: a read or write then fails, as it does in other programs.
 
 use std::ffi::{c_char, c_int};
 
@@ -18,8 +18,8 @@ extern "C" fn look() {
         (libc::STDOUT_FILENO, libc::O_RDONLY),
         (libc::STDERR_FILENO, libc::O_RDONLY),
     ] {
-        // SAFETY: both calls take numbers and a static string. The lowest free number is the closed one,
-        // since those below it are open by then.
+        // SAFETY: both calls take numbers and a static string. The lowest free number is the closed
+        // one, since those below it are open by then.
         let _: c_int = unsafe {
             if libc::fcntl(descriptor, libc::F_GETFD) == -1 { libc::open(NULL, other_direction) } else { 0 }
         };

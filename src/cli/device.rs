@@ -86,7 +86,8 @@ fn start(mut selects: Vec<Select>) -> Result<Vec<Gpu>, gpusort::Error> {
 
 /// Devices that start while the input is read.
 struct Starting {
-    /// The starting thread, or the result where the system refused a thread; `None` once it was taken.
+    /// The starting thread, or the result where the system refused a thread; `None` once it was
+    /// taken.
     device: Option<Result<JoinHandle<Begun>, Box<Begun>>>,
     since: Instant,
 }
@@ -162,8 +163,8 @@ impl Devices {
         self.wanted == Wanted::One(Device::Auto) && self.method.algorithm.is_none()
     }
 
-    /// Begins to start the GPU for this input if it will be used: because it was requested, or because it is
-    /// expected to finish sooner, given that it starts while the input is read.
+    /// Begins to start the GPU for this input if it will be used: because it was requested, or
+    /// because it is expected to finish sooner, given that it starts while the input is read.
     pub(super) fn expect_one(&mut self, input: Option<Expected>) {
         let pays = |input: Expected| {
             let left = |start: Duration| start.saturating_sub(self.costs().reading(input.bytes, input.text));
@@ -196,7 +197,8 @@ impl Devices {
         })
     }
 
-    /// Compares the devices for `n` elements; `left` maps the GPU's startup time to its remaining part.
+    /// Compares the devices for `n` elements; `left` maps the GPU's startup time to its remaining
+    /// part.
     fn compare(&self, n: u64, shape: Shape, left: impl Fn(Duration) -> Duration) -> Choice {
         let costs = self.costs();
         let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -228,7 +230,8 @@ impl Devices {
         if choice.is_gpu() { Ok(choice.to_string()) } else { Err(choice.to_string()) }
     }
 
-    /// Has the GPU, or why there is none; returns the startup time, if it was started for this sort.
+    /// Has the GPU, or why there is none; returns the startup time, if it was started for this
+    /// sort.
     fn start(&mut self) -> Result<Duration, gpusort::Error> {
         if self.gpu.is_some() {
             return Ok(Duration::ZERO);

@@ -1,8 +1,8 @@
-//! Early ends of the process: by a signal, an allocation failure or a panic. In each case no output is half
-//! written and no temporary file remains.
+//! Early ends of the process: by a signal, an allocation failure or a panic. In each case no output
+//! is half written and no temporary file remains.
 //!
-//! A signal handler takes no lock and allocates no memory. Where a command has a final message, a thread
-//! started for the purpose prints it.
+//! A signal handler takes no lock and allocates no memory. Where a command has a final message, a
+//! thread started for the purpose prints it.
 
 use gpusort::files::internal as output;
 
@@ -75,7 +75,8 @@ mod system {
         libc::SIGSTKFLT,
     ];
 
-    /// The pipe on which a byte starts the final message; [`NO_WORDS`] without one, [`SAYING`] once started.
+    /// The pipe on which a byte starts the final message; [`NO_WORDS`] without one, [`SAYING`] once
+    /// started.
     static LAST_WORDS: AtomicI32 = AtomicI32::new(NO_WORDS);
     const NO_WORDS: i32 = -1;
     const SAYING: i32 = -2;
@@ -85,8 +86,8 @@ mod system {
 
     pub(super) fn install() {
         for &signal in ENDING.iter().filter(|&&signal| !is_ignored(signal)) {
-            // SAFETY: the handler loads and swaps atomics, and calls `kill`, `write`, `alarm`, `unlink` and
-            // `_exit`, all async-signal-safe.
+            // SAFETY: the handler loads and swaps atomics, and calls `kill`, `write`, `alarm`,
+            // `unlink` and `_exit`, all async-signal-safe.
             let _ = unsafe { signal_hook::low_level::register(signal, end) };
         }
         // Even where it is ignored, since it limits the final message.
@@ -112,7 +113,8 @@ mod system {
     fn end() {
         let child = CHILD.load(Ordering::SeqCst);
         if child > 0 {
-            // SAFETY: no memory is passed. The child has not been waited for, so its id is not reused.
+            // SAFETY: no memory is passed. The child has not been waited for, so its id is not
+            // reused.
             unsafe { libc::kill(child, libc::SIGKILL) };
         }
         if LAST_WORDS.load(Ordering::SeqCst) == NO_WORDS {
@@ -121,8 +123,8 @@ mod system {
         // Signals often come repeatedly. The message is started once, and limited by time.
         let pipe = LAST_WORDS.swap(SAYING, Ordering::SeqCst);
         if pipe != SAYING {
-            // SAFETY: the byte is static, and the descriptor is that of a pipe that is never closed. The
-            // alarm ends the process if the message takes too long.
+            // SAFETY: the byte is static, and the descriptor is that of a pipe that is never
+            // closed. The alarm ends the process if the message takes too long.
             unsafe {
                 libc::write(pipe, [0_u8].as_ptr().cast(), 1);
                 libc::alarm(PATIENCE_SECONDS);
@@ -131,7 +133,8 @@ mod system {
     }
 
     fn alarm() {
-        // Our alarm means that the message takes too long; any other one is handled like other signals.
+        // Our alarm means that the message takes too long; any other one is handled like other
+        // signals.
         if LAST_WORDS.load(Ordering::SeqCst) == SAYING {
             output::end_process(interrupted);
         } else {
@@ -147,7 +150,8 @@ mod system {
         exit(FAILED);
     }
 
-    /// From here on a signal runs `words` before it ends the process, unless no thread can be started for it.
+    /// From here on a signal runs `words` before it ends the process, unless no thread can be
+    /// started for it.
     pub(crate) fn say_at_last(words: impl FnOnce() + Send + 'static) {
         let Ok((mut reader, writer)) = io::pipe() else { return };
         let wait = move || {
@@ -166,7 +170,8 @@ mod system {
         }
     }
 
-    /// Runs a command, one at a time, that writes nothing but stderr to this process and does not outlive it.
+    /// Runs a command, one at a time, that writes nothing but stderr to this process and does not
+    /// outlive it.
     pub(crate) fn output_of(command: &mut Command) -> io::Result<Output> {
         #[cfg(target_os = "linux")]
         {
@@ -194,7 +199,8 @@ mod system {
         unsafe { libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len()) };
     }
 
-    /// Ends the process without the exit handlers of a graphics driver, which other threads may still use.
+    /// Ends the process without the exit handlers of a graphics driver, which other threads may
+    /// still use.
     pub(super) fn exit(code: c_int) -> ! {
         // SAFETY: `_exit` takes any status and accesses no memory of this process.
         unsafe { libc::_exit(code) }

@@ -50,8 +50,8 @@ fn extension_of(path: &Path) -> String {
     path.extension().map(|it| it.to_ascii_lowercase().to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Refuses an output whose name says that it is what is not written here. `--to` says what it is, but not that it is
-/// compressed otherwise than here.
+/// Refuses an output whose name says that it is what is not written here. `--to` says what it is,
+/// but not that it is compressed otherwise than here.
 pub(super) fn check_output(
     output: Option<&Path>,
     to: Option<Format>,

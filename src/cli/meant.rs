@@ -1,4 +1,5 @@
-//! What was meant: the command to type instead of one that cannot be, or is likely another one than it seems.
+//! What was meant: the command to type instead of one that cannot be, or is likely another one than
+//! it seems.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};

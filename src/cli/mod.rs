@@ -1,4 +1,5 @@
-//! The commands: argument parsing, messages and output. The only folder that uses clap, anyhow and indicatif.
+//! The commands: argument parsing, messages and output. The only folder that uses clap, anyhow and
+//! indicatif.
 
 mod allocator;
 mod args;
@@ -36,8 +37,8 @@ use self::args::Command;
 
 /// Runs the command in the arguments.
 ///
-/// Exit codes: 0 success, including a closed output pipe; 1 a check found disorder; 2 any error, including
-/// clap's; 130 interrupted.
+/// Exit codes: 0 success, including a closed output pipe; 1 a check found disorder; 2 any error,
+/// including clap's; 130 interrupted.
 pub(crate) fn main() -> ExitCode {
     prepare_environment();
     allocator::share_little_space();
@@ -162,8 +163,8 @@ fn prepare_environment() {
             unsafe { std::env::remove_var(name) };
         }
     }
-    // Mesa's device-select layer asks the display server for its preferred GPU, which takes a fifth of a
-    // second and complains on stderr without one. gpusort orders the devices itself.
+    // Mesa's device-select layer asks the display server for its preferred GPU, which takes a fifth
+    // of a second and complains on stderr without one. gpusort orders the devices itself.
     if cfg!(target_os = "linux") {
         // SAFETY: as above.
         unsafe { std::env::set_var("NODEVICE_SELECT", "1") };

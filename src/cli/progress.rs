@@ -116,7 +116,8 @@ impl Drop for Progress {
     }
 }
 
-/// Draws the bar: not until `visible_from`; then in place on a terminal, and as a line per state elsewhere.
+/// Draws the bar: not until `visible_from`; then in place on a terminal, and as a line per state
+/// elsewhere.
 #[derive(Debug)]
 struct Line {
     term: Term,

@@ -35,8 +35,9 @@ pub(super) struct Timing {
     pub(super) bytes_moved: u64,
     /// The clock that timed the sort: `gpu` or `host`.
     pub(super) clock: &'static str,
-    /// The phases, in milliseconds. `device` overlaps with others: the device starts while the input is read, and the kernels
-    /// are made ready during the upload; so the phases may add up to more than `total`.
+    /// The phases, in milliseconds. `device` overlaps with others: the device starts while the
+    /// input is read, and the kernels are made ready during the upload; so the phases may add up to
+    /// more than `total`.
     #[serde(serialize_with = "as_object")]
     ms: Vec<(&'static str, f64)>,
     /// From the start of the process's work to its end.
@@ -44,7 +45,8 @@ pub(super) struct Timing {
     total: f64,
     /// Elements per second of the sort itself.
     pub(super) keys_per_s: f64,
-    /// The number of sorted runs that were merged, in temporary files or in memory; none where all was sorted at once.
+    /// The number of sorted runs that were merged, in temporary files or in memory; none where all
+    /// was sorted at once.
     pub(super) runs: usize,
     /// Bytes of runs in temporary files.
     pub(super) spilled_bytes: u64,
@@ -139,8 +141,8 @@ impl Timing {
 const COLUMNS: usize = 80 - "# ".len();
 
 impl Timing {
-    /// What was sorted, where, how long that took, and what needs attention, in one line of at most 80 columns with the sign
-    /// of a comment.
+    /// What was sorted, where, how long that took, and what needs attention, in one line of at most
+    /// 80 columns with the sign of a comment.
     pub(super) fn brief(&self) -> String {
         /// The most columns of a device's name, and those that the name of a file leaves to others.
         const NAME: usize = 24;

@@ -250,7 +250,8 @@ fn labels(keys: &KeyBuf, order: KeyMap) -> anyhow::Result<Vec<String>> {
     Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
 }
 
-/// Elements to be sorted: how many, their order, and what gives them, since of many only the number may count.
+/// Elements to be sorted: how many, their order, and what gives them, since of many only the number
+/// may count.
 type Elements = (usize, KeyMap, Box<dyn FnOnce() -> anyhow::Result<KeyBuf<'static>>>);
 
 /// Reads the elements, or says how they are made.

@@ -174,11 +174,12 @@ impl Measured {
     }
 }
 
-/// The sizes, as powers of two, between which radix sort becomes faster than bitonic on any GPU that was seen.
+/// The sizes, as powers of two, between which radix sort becomes faster than bitonic on any GPU
+/// that was seen.
 const CROSSING: std::ops::RangeInclusive<u32> = 12..=20;
 
-/// Where it does on this one, by the times of both without transfers. Where it was not seen to, it is taken to do so beyond
-/// what was measured. `None` where the GPU does not do both.
+/// Where it does on this one, by the times of both without transfers. Where it was not seen to, it
+/// is taken to do so beyond what was measured. `None` where the GPU does not do both.
 fn crossover(
     shape: Shape,
     (device, info): &(usize, AdapterInfo),
@@ -219,7 +220,8 @@ fn described(key_words: u32, records: bool) -> String {
     format!("{}-bit {}", 32 * key_words, if records { "records" } else { "keys" })
 }
 
-/// Sorts with these options, after a first sort that warms the driver's kernel cache and the file cache.
+/// Sorts with these options, after a first sort that warms the driver's kernel cache and the file
+/// cache.
 fn repeat(case: &Case, data: &File, how: &[&str]) -> anyhow::Result<Vec<Run>> {
     sort(case, data, how)?;
     (0..RUNS).map(|_| sort(case, data, how)).collect()

@@ -29,7 +29,8 @@ pub(super) fn answer(error: clap::Error) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether `sort -h` or `check -h` asks for help: alone, where nothing comes on standard input. Otherwise it is as in coreutils.
+/// Whether `sort -h` or `check -h` asks for help: alone, where nothing comes on standard input.
+/// Otherwise it is as in coreutils.
 pub(super) fn asks_for_help(arguments: usize) -> bool {
     let alone = ["gpusort", "sort", "-h"].len();
     arguments <= alone && (io::stdin().is_terminal() || Input::Stdin.is_nothing())

@@ -1,10 +1,12 @@
 //! A cost model of sorting on the CPU and on a GPU, by which `auto` chooses.
 //!
-//! [`Costs`] are measured times of sorts of several sizes on both, from keys to result in memory with all
-//! work that a fresh process needs, and the startup time of the GPU. `gpusort tune` measures them on a
-//! machine; without it, [`Costs::built_in`] has those of two others. Sizes in between are interpolated.
+//! [`Costs`] are measured times of sorts of several sizes on both, from keys to result in memory
+//! with all work that a fresh process needs, and the startup time of the GPU. `gpusort tune`
+//! measures them on a machine; without it, [`Costs::built_in`] has those of two others. Sizes in
+//! between are interpolated.
 //!
-//! Startup takes longer than most sorts, but overlaps with reading the input: only the rest of it counts.
+//! Startup takes longer than most sorts, but overlaps with reading the input: only the rest of it
+//! counts.
 
 use std::fmt;
 use std::time::Duration;
@@ -46,7 +48,8 @@ pub struct GpuCosts {
     pub start_ms: f64,
     /// Times of sorts, with both transfers.
     pub sorts: Vec<Curve>,
-    /// From how many elements on the radix sort is faster than the bitonic one, as far as that was seen.
+    /// From how many elements on the radix sort is faster than the bitonic one, as far as that was
+    /// seen.
     #[serde(default)]
     pub radix_from: Vec<Crossover>,
 }
@@ -64,15 +67,17 @@ pub struct Crossover {
 }
 
 impl Crossover {
-    /// The number of elements for keys of this many words, or records of them, among what was measured.
+    /// The number of elements for keys of this many words, or records of them, among what was
+    /// measured.
     #[must_use]
     pub fn of(seen: &[Self], key_words: u32, records: bool) -> Option<usize> {
         let is_it = |it: &&Self| (it.key_words, it.records) == (key_words, records);
         seen.iter().find(is_it).map(|it| it.elements)
     }
 
-    /// By times of both algorithms at ascending numbers of elements: where the second becomes the faster one for good,
-    /// between two numbers by both ratios of times. `None` where it is not faster at the last.
+    /// By times of both algorithms at ascending numbers of elements: where the second becomes the
+    /// faster one for good, between two numbers by both ratios of times. `None` where it is not
+    /// faster at the last.
     #[must_use]
     pub fn between(times: &[(usize, f64, f64)]) -> Option<usize> {
         let is_faster = |&(_, first, second): &(usize, f64, f64)| 0.0 < second && second < first;
@@ -123,21 +128,22 @@ pub struct Curve {
     pub key_words: u32,
     /// Whether records are sorted, or keys alone.
     pub records: bool,
-    /// Numbers of elements, ascending, each with the time of sorting them in milliseconds; at least one.
+    /// Numbers of elements, ascending, each with the time of sorting them in milliseconds; at least
+    /// one.
     pub times: Vec<(u64, f64)>,
 }
 
 impl Curve {
-    /// Below the smallest size fixed costs dominate. Beyond the largest one the number of passes grows slowly, so
-    /// the time is nearly linear.
+    /// Below the smallest size fixed costs dominate. Beyond the largest one the number of passes
+    /// grows slowly, so the time is nearly linear.
     fn milliseconds(&self, n: u64) -> f64 {
         let largest = self.times.last().map_or(n, |&(size, _)| size);
         interpolated(&self.times, n).unwrap_or(f64::INFINITY) * (n as f64 / largest as f64).max(1.0)
     }
 }
 
-/// The time at `n` by those at other numbers, which ascend: linear on logarithmic scales between two of them, and
-/// that of the nearest one outside of all. `None` without any.
+/// The time at `n` by those at other numbers, which ascend: linear on logarithmic scales between
+/// two of them, and that of the nearest one outside of all. `None` without any.
 fn interpolated(times: &[(u64, f64)], n: u64) -> Option<f64> {
     let after = times.partition_point(|&(number, _)| number < n);
     match (times[..after].last(), times.get(after)) {
@@ -220,7 +226,8 @@ impl Costs {
         self.gpu.as_ref().map(|gpu| duration(gpu.start_ms))
     }
 
-    /// Compares sorting `n` elements on this many cores and on the GPU, which becomes ready after `start`.
+    /// Compares sorting `n` elements on this many cores and on the GPU, which becomes ready after
+    /// `start`.
     #[must_use]
     pub fn choose(&self, n: u64, shape: Shape, cores: usize, start: Duration) -> Choice {
         let by_cores = |cpu: &CpuCosts| Some((cpu.cores as u64, sorting(&cpu.sorts, n, shape)?));
@@ -249,8 +256,9 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The same if the GPU takes the elements only in shares: to merge them there takes a hundredth of the time of their way there
-    /// and back. Where the GPU has no memory for all of them, which nobody knows before, the CPU merges them.
+    /// The same if the GPU takes the elements only in shares: to merge them there takes a hundredth
+    /// of the time of their way there and back. Where the GPU has no memory for all of them, which
+    /// nobody knows before, the CPU merges them.
     #[must_use]
     pub fn in_shares(self) -> Self {
         Self { shares: true, ..self }
@@ -431,7 +439,8 @@ mod tests {
             assert!(sorting(&costs.gpu.as_ref().unwrap().sorts, 1, shape).is_some(), "{shape:?}");
             assert!(costs.cpus.iter().all(|cpu| sorting(&cpu.sorts, 1, shape).is_some()), "{shape:?}");
             assert!(!costs.choose(FEWEST, shape, 2, costs.start().unwrap()).is_gpu(), "{shape:?}");
-            // Records of two words come out level on two cores, so that nothing is said of positions.
+            // Records of two words come out level on two cores, so that nothing is said of
+            // positions.
             let many = costs.choose(1 << 30, shape, 2, costs.start().unwrap());
             assert!(many.is_gpu() || shape.payload, "{shape:?}");
         }

@@ -1,4 +1,5 @@
-//! Sorts elements of which few differ, by counting them: all that is written is each of them as often as it was there.
+//! Sorts elements of which few differ, by counting them: all that is written is each of them as
+//! often as it was there.
 
 use std::ops::Range;
 
@@ -15,7 +16,8 @@ const BLOCK: usize = 1 << 12;
 /// Places of keys where few of them differ.
 pub(super) const PLACES: usize = 1 << 8;
 
-/// Tables for so few places. More places take longer to add up, and elements in a row are rarely alike.
+/// Tables for so few places. More places take longer to add up, and elements in a row are rarely
+/// alike.
 pub(super) const TABLES: usize = 4;
 
 /// How many keys may differ: so many that they soon have places of their own.
@@ -27,8 +29,8 @@ const LOOK: usize = 1 << 12;
 /// Keys sampled at first, which tell of most inputs that there are too many.
 const SAMPLES: usize = 16;
 
-/// Elements whose keys differ only in bits above the lowest `shift`, which have so many values: a power of two. Returns whether
-/// they do; if not, they are as they were.
+/// Elements whose keys differ only in bits above the lowest `shift`, which have so many values: a
+/// power of two. Returns whether they do; if not, they are as they were.
 pub(super) fn sort_bits<const VALUES: usize, const TABLES: usize, T: Copy + Send + Sync, K: Word>(
     elements: &mut [T],
     shift: u32,
@@ -51,7 +53,8 @@ pub(super) fn sort_bits<const VALUES: usize, const TABLES: usize, T: Copy + Send
     by_counts(elements, VALUES, |part| histogram::<VALUES, TABLES, T>(part, place), counted)
 }
 
-/// Few different elements, of any bits. Returns whether there are so few; if not, they are as they were.
+/// Few different elements, of any bits. Returns whether there are so few; if not, they are as they
+/// were.
 pub(super) fn sort_few<T: Copy + Send + Sync, K: Word>(
     elements: &mut [T],
     key: impl Fn(T) -> K + Copy + Send + Sync,
@@ -74,8 +77,9 @@ pub(super) fn sort_few<T: Copy + Send + Sync, K: Word>(
     by_counts(elements, keys.len(), |part| histogram::<PLACES, TABLES, T>(part, place), counted)
 }
 
-/// How many elements are at each place; `None` if one of them does not belong there. Elements in a row are counted in so many
-/// tables, since one that is like the one before it would wait for its count.
+/// How many elements are at each place; `None` if one of them does not belong there. Elements in a
+/// row are counted in so many tables, since one that is like the one before it would wait for its
+/// count.
 #[inline]
 fn histogram<const PLACES: usize, const TABLES: usize, T: Copy>(
     part: &[T],
@@ -108,8 +112,8 @@ fn histogram<const PLACES: usize, const TABLES: usize, T: Copy>(
     Some(counts)
 }
 
-/// The different keys of about so many elements from all over, in order; `None` if there are nearly as many, or too many for
-/// counting.
+/// The different keys of about so many elements from all over, in order; `None` if there are nearly
+/// as many, or too many for counting.
 fn sample<T: Copy, K: Word>(elements: &[T], samples: usize, key: impl Fn(T) -> K) -> Option<Vec<K>> {
     let step = elements.len() / samples;
     if step == 0 {
@@ -152,8 +156,8 @@ impl<K: Word> Few<K> {
     }
 }
 
-/// Sorts by the counts of parts, of which one that is `None` ends it; returns whether none was. `value` is the place of a
-/// value in the counts, and the element, for each of the values in order.
+/// Sorts by the counts of parts, of which one that is `None` ends it; returns whether none was.
+/// `value` is the place of a value in the counts, and the element, for each of the values in order.
 fn by_counts<T: Copy + Send + Sync>(
     elements: &mut [T],
     values: usize,

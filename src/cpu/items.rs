@@ -16,8 +16,8 @@ const PART: usize = 1 << 14;
 pub trait Item: Ord + Send + Sync + Pod {
     /// Whether elements with equal keys are identical.
     const KEY_ONLY: bool;
-    /// The key, in the widest word. The sorts, which are private to this crate, rely on the same answer every
-    /// time.
+    /// The key, in the widest word. The sorts, which are private to this crate, rely on the same
+    /// answer every time.
     fn key(self) -> u64;
 
     /// The least and the greatest key.
@@ -45,8 +45,8 @@ impl<W: Word> Item for W {
     }
 }
 
-/// A key and its payload: the position it came from, or another word that identifies its record. Ordered as a
-/// whole. Packed, without the gap that aligning an 8-byte key would leave.
+/// A key and its payload: the position it came from, or another word that identifies its record.
+/// Ordered as a whole. Packed, without the gap that aligning an 8-byte key would leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C, packed(4))]
 pub struct Pair<W: Copy, R: Copy = u32> {
@@ -59,8 +59,8 @@ pub struct Pair<W: Copy, R: Copy = u32> {
 // SAFETY: both fields are words, which are zeroable, and a pair has nothing else.
 unsafe impl<W: Word, R: Word> Zeroable for Pair<W, R> {}
 
-// SAFETY: as above, and there is no gap between them or behind: words are of four or eight bytes, which is a
-// multiple of the alignment.
+// SAFETY: as above, and there is no gap between them or behind: words are of four or eight bytes,
+// which is a multiple of the alignment.
 unsafe impl<W: Word, R: Word> Pod for Pair<W, R> {}
 
 impl<W: Word, R: Word> Item for Pair<W, R> {

@@ -1,9 +1,9 @@
 //! One core's stable sort of elements that fit its cache.
 //!
-//! A least-significant-digit sort by the highest bits in which keys differ, two digits of them, which tell most
-//! elements apart. Where the highest digit shows that many would still be equal, as with floats, whose highest
-//! bits are the exponent, there is a third one. Then neighbours out of order are looked for: they are equal so
-//! far, and their run is sorted by the bits below.
+//! A least-significant-digit sort by the highest bits in which keys differ, two digits of them,
+//! which tell most elements apart. Where the highest digit shows that many would still be equal, as
+//! with floats, whose highest bits are the exponent, there is a third one. Then neighbours out of
+//! order are looked for: they are equal so far, and their run is sorted by the bits below.
 
 use std::cell::Cell;
 
@@ -67,8 +67,8 @@ const DIGITS: usize = 3;
 /// For each value of a digit the number of elements, and then the place of the next one.
 type Counts = [u32; 1 << DIGIT_BITS];
 
-/// What a sort needs beside its elements. A thread keeps it for the next sort: fresh memory costs as much time
-/// as a sort of what fits in it.
+/// What a sort needs beside its elements. A thread keeps it for the next sort: fresh memory costs
+/// as much time as a sort of what fits in it.
 pub(super) struct Room {
     words: Vec<u64>,
     counts: Vec<Counts>,
@@ -180,7 +180,8 @@ fn sort<T: Item>(items: &mut [T], scratch: &mut [T], counts: &mut [Counts; DIGIT
     }
 }
 
-/// How many of the lowest bits are the same in all keys, as in those of floats that are small integers; or fewer.
+/// How many of the lowest bits are the same in all keys, as in those of floats that are small
+/// integers; or fewer.
 fn same_bits<T: Item>(items: &[T]) -> u32 {
     let first = items.first().map_or(0, |item| item.key());
     let same = |items: &[T]| {
@@ -245,8 +246,8 @@ fn by_digits<T: Item, const BITS: u32>(
     }
 }
 
-/// Scatters the elements by a digit of so many values, of which `counts` is the histogram, as `map` has them. That each place is
-/// there is not asked, which took a tenth of a sort's time.
+/// Scatters the elements by a digit of so many values, of which `counts` is the histogram, as `map`
+/// has them. That each place is there is not asked, which took a tenth of a sort's time.
 ///
 /// # Safety
 ///
@@ -265,7 +266,8 @@ unsafe fn scatter<T: Copy, R>(
     for &item in from {
         let place = next(counts, digit(item));
         debug_assert!(place < to.len(), "place {place} of {}", to.len());
-        // SAFETY: by the caller's promise places go from 0 up to the number of elements, which is that of places.
+        // SAFETY: by the caller's promise places go from 0 up to the number of elements, which is
+        // that of places.
         unsafe { *to.get_unchecked_mut(place) = map(item) };
     }
 }

@@ -1,8 +1,8 @@
 //! A stable radix sort on all cores, from pieces into one array.
 //!
-//! All cores scatter the elements to buckets by the highest bits in which keys differ, until a bucket fits a
-//! core's cache. One core then sorts it by the bits below, as [`local`](super::local) does. Every step is stable, so
-//! positions need no comparison.
+//! All cores scatter the elements to buckets by the highest bits in which keys differ, until a
+//! bucket fits a core's cache. One core then sorts it by the bits below, as [`local`](super::local)
+//! does. Every step is stable, so positions need no comparison.
 //!
 //! ```text
 //! pieces   [3 1 7 2] [0 6 5 4] …   as they were read
@@ -11,9 +11,9 @@
 //!            sort each, on any core
 //! ```
 //!
-//! Digits are relative to the least key: keys between 1,000 and 1,255 differ in eight bits only. The scatter
-//! is the out-of-place most-significant-digit radix sort of Bostic and others, "Engineering Radix Sort"
-//! (1993).
+//! Digits are relative to the least key: keys between 1,000 and 1,255 differ in eight bits only.
+//! The scatter is the out-of-place most-significant-digit radix sort of Bostic and others,
+//! "Engineering Radix Sort" (1993).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,8 +24,9 @@ use crate::memory;
 use crate::parallel::by_blocks;
 use crate::parallel::{self, Places};
 
-/// Bounds of the largest bucket that one core sorts in its cache: smaller buckets always go to one core,
-/// larger ones never do, and in between it depends on whether there is as much work for the others.
+/// Bounds of the largest bucket that one core sorts in its cache: smaller buckets always go to one
+/// core, larger ones never do, and in between it depends on whether there is as much work for the
+/// others.
 const LOCAL: Range<usize> = 1 << 16..1 << 18;
 
 /// Target number of elements per bucket.
@@ -40,12 +41,13 @@ const SAMPLES: usize = 8;
 /// If no more bits than these remain, one scatter handles them all, which saves a pass.
 const LAST_BITS: u32 = 13;
 
-/// Buckets balanced by a sample, for skewed keys such as floats, whose highest bits are the exponent: values
-/// of a digit that have few keys share a bucket, and one with many keys is divided into several.
+/// Buckets balanced by a sample, for skewed keys such as floats, whose highest bits are the
+/// exponent: values of a digit that have few keys share a bucket, and one with many keys is divided
+/// into several.
 struct SampledBuckets {
     prefix: Prefix,
-    /// For each value of the digit, its first bucket, and the shift from the bits below the digit to a
-    /// bucket.
+    /// For each value of the digit, its first bucket, and the shift from the bits below the digit
+    /// to a bucket.
     cuts: Vec<(u32, u32)>,
     count: usize,
 }
@@ -95,7 +97,8 @@ pub(super) fn sort<P: Piece>(pieces: Vec<P>) -> Vec<P::Item> {
     sorted
 }
 
-/// Sorts every bucket, on all cores, and has `give` write what becomes of the sorted elements to their places in `to`.
+/// Sorts every bucket, on all cores, and has `give` write what becomes of the sorted elements to
+/// their places in `to`.
 pub(super) fn sort_buckets<T: Item, R: Send>(
     items: &mut [T],
     buckets: Buckets,
@@ -128,7 +131,8 @@ pub(super) enum Buckets {
     Unsorted(Vec<usize>),
 }
 
-/// The elements of the pieces, scattered to buckets, on all cores. Returns `None` if all keys are equal.
+/// The elements of the pieces, scattered to buckets, on all cores. Returns `None` if all keys are
+/// equal.
 pub(super) fn scatter<P: Piece>(pieces: &[P]) -> Option<(Vec<P::Item>, Buckets)> {
     let (n, threads) = (count(pieces), parallel::threads());
     // Several per core.
@@ -158,8 +162,8 @@ pub(super) fn scatter<P: Piece>(pieces: &[P]) -> Option<(Vec<P::Item>, Buckets)>
     Some((scattered, Buckets::Unsorted(sizes)))
 }
 
-/// The elements of all parts, scattered to `count` buckets on all cores, and the sizes of the buckets. The
-/// bucket of a key rises with it.
+/// The elements of all parts, scattered to `count` buckets on all cores, and the sizes of the
+/// buckets. The bucket of a key rises with it.
 fn scatter_by<P: Piece>(
     parts: &[Part<P>],
     count: usize,
@@ -189,14 +193,16 @@ fn scatter_by<P: Piece>(
         let bucket = bucket_of;
         for item in part.items() {
             let place = &mut places[bucket(item.key())];
-            // SAFETY: the places from the beginning of a part's share of a bucket to its end belong to this
-            // part alone, since they were counted by the same rule from the same elements, which nothing
-            // changes; all shares together are the `place` elements for which there is room.
+            // SAFETY: the places from the beginning of a part's share of a bucket to its end belong
+            // to this part alone, since they were counted by the same rule from the same elements,
+            // which nothing changes; all shares together are the `place` elements for which there
+            // is room.
             unsafe { to.write(*place, item) };
             *place += 1;
         }
     });
-    // SAFETY: there is room for so many, and each was written, since as many as were counted were scattered.
+    // SAFETY: there is room for so many, and each was written, since as many as were counted were
+    // scattered.
     unsafe { scattered.set_len(place) };
     (scattered, sizes)
 }

@@ -1,7 +1,8 @@
 //! The sort of a slice in place, by keys that are as good as the elements: equal ones are the same.
 //!
-//! One core sorts what fits its cache, before others would wake, in memory that it keeps. More is scattered to buckets
-//! in a second array, as [`radix`] does, and each bucket comes back sorted. Elements of which few differ are counted.
+//! One core sorts what fits its cache, before others would wake, in memory that it keeps. More is
+//! scattered to buckets in a second array, as [`radix`] does, and each bucket comes back sorted.
+//! Elements of which few differ are counted.
 
 use std::ops::Range;
 
@@ -13,7 +14,8 @@ use crate::key::Word;
 use crate::parallel;
 use crate::report::Form;
 
-/// Up to so many elements are sorted by one core: more do not fit its cache, and fewer are sorted sooner by many cores.
+/// Up to so many elements are sorted by one core: more do not fit its cache, and fewer are sorted
+/// sooner by many cores.
 const SERIAL: Range<usize> = 1 << 15..1 << 17;
 
 /// Fewer elements of two bytes are sorted sooner than looked at for how many differ.
@@ -49,7 +51,8 @@ pub(crate) fn sort_words<W: Word>(
     Form::Radix
 }
 
-/// Sorts elements of one or two bytes by their keys of so many bits. `element` is the inverse of `key`.
+/// Sorts elements of one or two bytes by their keys of so many bits. `element` is the inverse of
+/// `key`.
 pub(crate) fn sort_shorts<T: Copy + Send + Sync, K: Word>(
     elements: &mut [T],
     bits: u32,

@@ -1,4 +1,5 @@
-//! The fast CPU sort: a parallel radix sort, one on one core for fewer elements, or a comparison sort for few.
+//! The fast CPU sort: a parallel radix sort, one on one core for fewer elements, or a comparison
+//! sort for few.
 
 use std::borrow::Cow;
 
@@ -19,8 +20,8 @@ const MANY: usize = 1 << 10;
 
 /// All elements of the pieces, stably sorted by key, ascending.
 ///
-/// Checks for sorted input first: usually the first elements show that it is not, and a check of all elements
-/// costs a small part of a sort.
+/// Checks for sorted input first: usually the first elements show that it is not, and a check of
+/// all elements costs a small part of a sort.
 pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     if all(&pieces, |a, b| a <= b) {
         (join(&pieces), Form::InOrder)
@@ -46,7 +47,8 @@ pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
 /// Whether `holds` is true for the keys of all neighbours.
 pub(super) fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
     let parts = parts(pieces, SMALL);
-    // Each part is checked with the last key before it, so that every pair of neighbours is covered.
+    // Each part is checked with the last key before it, so that every pair of neighbours is
+    // covered.
     let one = |place: usize| {
         let before = place.checked_sub(1).map(|before| parts[before].last_key());
         let keys = parts[place].items().map(Item::key);
@@ -160,7 +162,8 @@ mod tests {
             spreads.push(("a few large, most small".to_owned(), keys));
             let keys = (0..n).map(|i| if i == n / 2 { u64::MAX } else { random() % 3 }).collect();
             spreads.push(("one far away".to_owned(), keys));
-            // A single key that the sample misses, and whose digit the histogram may merge with others.
+            // A single key that the sample misses, and whose digit the histogram may merge with
+            // others.
             for (bulk, below) in [(1 << 20, 0), (1_u64 << 40, 0), (0x3FF0 << 48, 0), (u64::MAX, 1)] {
                 let keys = (0..n).map(|i| if i == 5 { below } else { bulk }).collect();
                 spreads.push((format!("all {bulk:x} but one {below}"), keys));

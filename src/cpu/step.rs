@@ -20,8 +20,8 @@ pub(crate) fn perform<T: Item>(steps: &[Step], elements: &mut [T]) {
     steps.iter().for_each(|step| perform_step_in_parallel(*step, elements));
 }
 
-/// Performs these steps on every aligned tile of `tile` elements, which fits a core's cache. No comparison
-/// may leave a tile.
+/// Performs these steps on every aligned tile of `tile` elements, which fits a core's cache. No
+/// comparison may leave a tile.
 pub(crate) fn perform_in_tiles<T: Item>(steps: &[Step], tile: usize, elements: &mut [T]) {
     let each = |tile: &mut [T]| steps.iter().for_each(|step| perform_step(*step, tile));
     if elements.len() <= SERIAL {

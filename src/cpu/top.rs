@@ -1,9 +1,10 @@
-//! The first k of the sorted elements without sorting the others: all cores work on parts of the input, and
-//! each keeps the candidates of its part.
+//! The first k of the sorted elements without sorting the others: all cores work on parts of the
+//! input, and each keeps the candidates of its part.
 //!
-//! A part scans its keys in order and keeps those below a limit. At twice the wanted number it discards the
-//! worse half, and the greatest of the rest becomes the new limit: a later key equal to it comes after k
-//! others. In random data few keys pass after the first cut; falling keys are each examined a few times.
+//! A part scans its keys in order and keeps those below a limit. At twice the wanted number it
+//! discards the worse half, and the greatest of the rest becomes the new limit: a later key equal
+//! to it comes after k others. In random data few keys pass after the first cut; falling keys are
+//! each examined a few times.
 
 use super::items::Pair;
 use crate::key::Word;
@@ -44,7 +45,8 @@ impl<W: Word> Candidate<W> for Pair<W> {
     }
 }
 
-/// The first `k` elements of the pieces, sorted. Positions count through all pieces; unused ones may wrap.
+/// The first `k` elements of the pieces, sorted. Positions count through all pieces; unused ones
+/// may wrap.
 pub(crate) fn top<W: Word, T: Candidate<W>>(pieces: &[impl AsRef<[W]>], k: usize) -> Vec<T> {
     if k == 0 {
         return Vec::new();

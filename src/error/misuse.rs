@@ -82,7 +82,8 @@ pub enum Misuse {
     },
     /// Segments are sorted by whole keys, and the specification names some bits of them.
     SegmentBits,
-    /// Offsets that do not ascend, or are larger than the number of keys: that of the first segment.
+    /// Offsets that do not ascend, or are larger than the number of keys: that of the first
+    /// segment.
     Offsets {
         /// Which segment.
         segment: usize,

@@ -22,7 +22,8 @@ pub struct Error {
     hint: Option<Hint>,
 }
 
-/// A remedy for an error. The library's message does not name it; the caller knows how to request it.
+/// A remedy for an error. The library's message does not name it; the caller knows how to request
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Hint {

@@ -5,9 +5,10 @@
 //!                    keys and payload     words on a device
 //! ```
 //!
-//! A dataset is keys and a payload, which says what the keys stand for: numbers that are printed anew, tokens of a text
-//! that keep their spelling, or rows of a table. Elements of binary files may still be read while the first of them are
-//! on their way to a device, and blocks of sorted keys are written while later ones are on their way back.
+//! A dataset is keys and a payload, which says what the keys stand for: numbers that are printed
+//! anew, tokens of a text that keep their spelling, or rows of a table. Elements of binary files
+//! may still be read while the first of them are on their way to a device, and blocks of sorted
+//! keys are written while later ones are on their way back.
 
 use std::io;
 use std::sync::mpsc;
@@ -53,7 +54,8 @@ pub(super) struct Dataset<'a> {
     pub(super) reading: Meanwhile<'a, Duration>,
     /// The time it took to make keys of text.
     pub(super) parsing: Duration,
-    /// The names of the types of the keys, separated by commas; of one of several parts, those so far.
+    /// The names of the types of the keys, separated by commas; of one of several parts, those so
+    /// far.
     pub(super) types: String,
     /// The map of numbers, once all are read; rows have none.
     pub(super) map: Option<KeyMap>,
@@ -63,8 +65,8 @@ pub(super) struct Dataset<'a> {
 pub(super) enum Content<'a> {
     /// Elements, or numbers that are printed as they were read.
     Numbers { keys: Incoming<'a>, map: KeyMap, print: Print, comments: u64 },
-    /// Records, by words of which the next decides where those before it are equal, once these are made of the keys. Records of
-    /// several parts keep their keys.
+    /// Records, by words of which the next decides where those before it are equal, once these are
+    /// made of the keys. Records of several parts keep their keys.
     Records { words: Vec<KeyBuf<'a>>, records: Keyed, are_all: bool },
 }
 
@@ -82,8 +84,8 @@ pub(super) fn count(how: &InputSpec) -> Option<u64> {
     Some(bytes / element_of(sources).bytes() as u64)
 }
 
-/// Reads binary files of known sizes on another thread, so that keys are on their way to a device before the last are
-/// read; `None` for other formats and for pipes.
+/// Reads binary files of known sizes on another thread, so that keys are on their way to a device
+/// before the last are read; `None` for other formats and for pipes.
 pub(super) fn read_meanwhile<'a>(
     how: &'a InputSpec,
     watch: &'a Watch<'a>,

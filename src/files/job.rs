@@ -194,7 +194,8 @@ impl Job<'_> {
         let begin = Instant::now();
         let (how, budget) = (&self.resolved.how, &self.budget);
         let expected = self.expected();
-        // A GPU that pays for all of them may not for as many as there is memory for, in which its driver may not start.
+        // A GPU that pays for all of them may not for as many as there is memory for, in which its
+        // driver may not start.
         let at_once =
             |expected: Expected| Expected { n: budget.at_once(expected.n, expected.shape.key), ..expected };
         devices.expect(expected.map(at_once));
@@ -236,7 +237,8 @@ impl Job<'_> {
         self.sort_all(first, parts, self.open(to)?, devices, begin)
     }
 
-    /// The numbers of the inputs, as keys by a map; `None` if they are not all numbers, or more than memory holds.
+    /// The numbers of the inputs, as keys by a map; `None` if they are not all numbers, or more
+    /// than memory holds.
     ///
     /// # Errors
     ///

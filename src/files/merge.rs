@@ -46,7 +46,8 @@ impl<'a> Merge<'a> {
         Self(self.0.progress(tell))
     }
 
-    /// Merges into this file, which is replaced once the result is complete, and so may be an input.
+    /// Merges into this file, which is replaced once the result is complete, and so may be an
+    /// input.
     ///
     /// # Errors
     ///
@@ -56,7 +57,8 @@ impl<'a> Merge<'a> {
         self.0.resolve(Some(path))?.merge(To::File(path))
     }
 
-    /// Merges into this writer. Where anything goes wrong, a part of the result may have been written.
+    /// Merges into this writer. Where anything goes wrong, a part of the result may have been
+    /// written.
     ///
     /// # Errors
     ///

@@ -19,10 +19,10 @@
 //! # }
 //! ```
 //!
-//! Inputs are files, readers, or bytes in memory: text, lines, CSV, TSV, `.npy` or raw binary, known by their names or first
-//! lines unless [`format`](Sort::format) says it. What is larger than memory is sorted in temporary files. Nothing here parses
-//! arguments, handles signals or ends the process; the order, the formats and what an output file keeps are those of the
-//! command.
+//! Inputs are files, readers, or bytes in memory: text, lines, CSV, TSV, `.npy` or raw binary,
+//! known by their names or first lines unless [`format`](Sort::format) says it. What is larger than
+//! memory is sorted in temporary files. Nothing here parses arguments, handles signals or ends the
+//! process; the order, the formats and what an output file keeps are those of the command.
 
 mod check;
 mod dataset;

@@ -1,4 +1,5 @@
-//! What is read and in which order it is to be, as asked for, and as decided once the inputs are known.
+//! What is read and in which order it is to be, as asked for, and as decided once the inputs are
+//! known.
 
 use crate::cancel::Cancel;
 use crate::error::{Error, Hint};
@@ -13,8 +14,8 @@ use super::plain::Taken;
 
 /// What is read, and in which order it is to be: what sorts, checks and merges have in common.
 ///
-/// What nothing is said of is as for the command: the format is told by names or the first line, the type of numbers by the
-/// numbers, and the smallest come first.
+/// What nothing is said of is as for the command: the format is told by names or the first line,
+/// the type of numbers by the numbers, and the smallest come first.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     pub(super) inputs: Vec<Input>,
@@ -90,15 +91,18 @@ macro_rules! setters {
 }
 
 setters! {
-    /// An input, after those before it: a path, or what [`Input`](crate::files::Input) makes of readers and bytes.
+    /// An input, after those before it: a path, or what [`Input`](crate::files::Input) makes of
+    /// readers and bytes.
     input(input: impl Into<crate::io::Input>) |it| it.inputs.push(input.into());
-    /// A key, which decides where those before it are equal: a name, or what [`Key`](crate::files::Key) makes.
+    /// A key, which decides where those before it are equal: a name, or what
+    /// [`Key`](crate::files::Key) makes.
     key(key: impl Into<crate::io::csv::Key>) |it| it.keys.push(key.into());
     /// The format of all inputs.
     format(format: crate::format::Format) |it| it.format = Some(format);
     /// The type of numbers: an integer type refuses what it does not hold, and a float type rounds.
     element(element: crate::key::ElementType) |it| it.element = Some(element);
-    /// What fields are read as. Without it, fields of tables and lines are numbers or times, as they come.
+    /// What fields are read as. Without it, fields of tables and lines are numbers or times, as
+    /// they come.
     reading(reading: crate::order::Reading) |it| it.reading = Some(reading);
     /// Largest first, for keys without a direction of their own.
     descending() |it| it.descending = true;
@@ -110,7 +114,8 @@ setters! {
     invalid(place: crate::order::Invalid) |it| it.invalid = Some(place);
     /// Of a field only the number counts that it begins with.
     leading() |it| it.leading = true;
-    /// Whether the first row names the columns; without it, that of a table does, and the first line does not.
+    /// Whether the first row names the columns; without it, that of a table does, and the first
+    /// line does not.
     header(header: bool) |it| it.header = Some(header);
     /// Lines that begin with `#` before the first record stay on top.
     comments() |it| it.comments = true;
@@ -146,8 +151,8 @@ impl Options {
         Self::default()
     }
 
-    /// Decides what these options leave open. Of the inputs only the first line is read, where that decides; and the headers of
-    /// .npy files.
+    /// Decides what these options leave open. Of the inputs only the first line is read, where that
+    /// decides; and the headers of .npy files.
     pub(super) fn resolve(self, of_numbers: bool) -> Result<Resolved, Error> {
         let mut inputs = self.inputs.clone();
         if inputs.is_empty() {
@@ -251,7 +256,8 @@ pub(super) struct Resolved {
     pub(super) inputs: Vec<Input>,
     pub(super) how: InputSpec,
     pub(super) format: Format,
-    /// Whether records come out as they are in any case, as rows, lines, and tokens that are no numbers do.
+    /// Whether records come out as they are in any case, as rows, lines, and tokens that are no
+    /// numbers do.
     pub(super) has_rows: bool,
     /// What decided between text and lines, if nobody said which it is.
     pub(super) taken: Option<Taken>,

@@ -86,7 +86,8 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Whether the next part can be read before it is asked for: not while the first one is there, which may take all memory.
+    /// Whether the next part can be read before it is asked for: not while the first one is there,
+    /// which may take all memory.
     pub(super) fn reads_ahead(&self) -> bool {
         /// In less memory there is not enough to read that another thread is worth its while.
         const LEAST: u64 = 1 << 20;
@@ -110,7 +111,8 @@ impl<'a> Parts<'a> {
     ///
     /// # Errors
     ///
-    /// I/O errors; input that the format, the type or the order rejects; at the end, numbers without a common type.
+    /// I/O errors; input that the format, the type or the order rejects; at the end, numbers
+    /// without a common type.
     pub(super) fn next_part(&mut self) -> Result<Dataset<'static>, Error> {
         let part = self.ahead.take().unwrap_or_else(|| self.read())?;
         if self.is_over() {
@@ -138,7 +140,8 @@ impl<'a> Parts<'a> {
                 let map = order.map(element);
                 let mut keys = KeyBuf::new(element.key_words());
                 let before = reader.bytes;
-                // There is room for those of one more part, which may be read while this one is sorted.
+                // There is room for those of one more part, which may be read while this one is
+                // sorted.
                 let with_next = |n: u64| if is_first { n } else { n + n / 2 };
                 while self.budget.fits_elements(with_next(keys.len() as u64), element.key_words()) {
                     let Some(more) = reader.read()? else { break };

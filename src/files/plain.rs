@@ -15,7 +15,8 @@ pub enum Taken {
     Option,
     /// Text, as the output is binary.
     Output,
-    /// Text with one number a line if the first one has one token, lines if it has several, and else just numbers.
+    /// Text with one number a line if the first one has one token, lines if it has several, and
+    /// else just numbers.
     First(FirstLine),
 }
 
@@ -34,8 +35,8 @@ impl Taken {
         if self == Self::First(FirstLine::One) { PerLine::One } else { PerLine::Any }
     }
 
-    /// Decides what these inputs are; `of_numbers` where only numbers can be written. Those that cannot be read again are
-    /// replaced by what gives them from the beginning.
+    /// Decides what these inputs are; `of_numbers` where only numbers can be written. Those that
+    /// cannot be read again are replaced by what gives them from the beginning.
     pub(super) fn of(options: &Options, inputs: &mut [Input], of_numbers: bool) -> Result<Self, Error> {
         if options.says_lines() {
             return Ok(Self::Option);

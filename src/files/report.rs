@@ -11,8 +11,8 @@ use crate::report;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// Records read, without rows that were left out because of an invalid field. Of a merge that wants only the first few,
-    /// those that were needed.
+    /// Records read, without rows that were left out because of an invalid field. Of a merge that
+    /// wants only the first few, those that were needed.
     pub records: u64,
     /// Records left out because their keys were repeated.
     pub repeated: u64,
@@ -64,7 +64,8 @@ impl Report {
     }
 }
 
-/// The time of each phase. A device starts while the input is read, so that the phases may add up to more than the total.
+/// The time of each phase. A device starts while the input is read, so that the phases may add up
+/// to more than the total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Phases {

@@ -1,11 +1,13 @@
 //! Inputs that do not fit the budget: each part is sorted into a run, and the runs are merged.
 //!
-//! A run is elements, where these are all there is, or numbers of text that are printed as they were; otherwise frames of keys
-//! and records. The type of a text or a column may turn out when many runs are written: keys hold whatever it is, but for
-//! integers −0, which are less than 0 beside decimals. A run with any is then read several times, each time for those
-//! records that are in order by themselves.
+//! A run is elements, where these are all there is, or numbers of text that are printed as they
+//! were; otherwise frames of keys and records. The type of a text or a column may turn out when
+//! many runs are written: keys hold whatever it is, but for integers −0, which are less than 0
+//! beside decimals. A run with any is then read several times, each time for those records that are
+//! in order by themselves.
 //!
-//! A part that begins where the one before it has ended goes on with its run: what is in order by large is one run.
+//! A part that begins where the one before it has ended goes on with its run: what is in order by
+//! large is one run.
 //!
 //! Where positions are wanted, they are in the frames instead of the records.
 
@@ -156,7 +158,8 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// The run that goes on with what begins so: the last one, if it follows all of that, else a new one.
+    /// The run that goes on with what begins so: the last one, if it follows all of that, else a
+    /// new one.
     fn run(&mut self, form: Form, first: Option<&End>) -> Result<&mut Open, Error> {
         let follows = |open: &Open| {
             let follows = open.last.as_ref().zip(first).is_some_and(|(last, first)| last <= first);
@@ -198,7 +201,8 @@ impl<'a> Runs<'a> {
         outcome.write(&mut output_of(&mut open.spill), &Watch::default())
     }
 
-    /// Adds keys, with the bytes of their records, or with their positions if these are wanted, of which this is the first.
+    /// Adds keys, with the bytes of their records, or with their positions if these are wanted, of
+    /// which this is the first.
     fn add_records(&mut self, part: Dataset, first: u64, sorter: &Sorter) -> Result<Done, Error> {
         let n = part.len();
         let Dataset { content, reading, parsing, .. } = part;
@@ -418,8 +422,8 @@ fn write_frames(
 }
 
 impl Run {
-    /// What reads its records: once, but where decimals set −0 apart from 0, once for each of the kinds of records that are in
-    /// order by themselves.
+    /// What reads its records: once, but where decimals set −0 apart from 0, once for each of the
+    /// kinds of records that are in order by themselves.
     fn readers(self, keys: &Arc<KeysOfRuns>) -> Vec<RunReader> {
         let is_apart = |zeros: &Zeros| zeros.iter().zip(&keys.floats).any(|(&zero, &float)| zero && float);
         let mut kinds = vec![None];

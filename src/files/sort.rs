@@ -59,8 +59,8 @@ impl<'a> Sort<'a> {
         Self { first: Some(first), ..self }
     }
 
-    /// Writes the positions of the records in the input, from 0, instead of the records: as text, or in binary as u32, and u64
-    /// where there are more than 2^32 records.
+    /// Writes the positions of the records in the input, from 0, instead of the records: as text,
+    /// or in binary as u32, and u64 where there are more than 2^32 records.
     #[must_use]
     pub fn positions(self) -> Self {
         Self { positions: true, ..self }
@@ -78,7 +78,8 @@ impl<'a> Sort<'a> {
         Self { method, ..self }
     }
 
-    /// A folder for temporary files, which are spread over all of them; without any, /var/tmp or that of the system.
+    /// A folder for temporary files, which are spread over all of them; without any, /var/tmp or
+    /// that of the system.
     #[must_use]
     pub fn temp_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folders.push(folder.into());
@@ -91,8 +92,9 @@ impl<'a> Sort<'a> {
         Self { tell: Some(Box::new(tell)), ..self }
     }
 
-    /// Sorts into this file, which is compressed if its name ends in `.gz` or `.zst`. It is replaced once the result is complete,
-    /// and so may be an input; where anything goes wrong, it stays as it is.
+    /// Sorts into this file, which is compressed if its name ends in `.gz` or `.zst`. It is
+    /// replaced once the result is complete, and so may be an input; where anything goes wrong, it
+    /// stays as it is.
     ///
     /// # Errors
     ///
@@ -102,7 +104,8 @@ impl<'a> Sort<'a> {
         self.resolve(Some(path))?.run(&mut Always(sorter.unwrap_or(&Sorter::cpu())), To::File(path))
     }
 
-    /// Sorts into this writer. Where anything goes wrong, a part of the result may have been written.
+    /// Sorts into this writer. Where anything goes wrong, a part of the result may have been
+    /// written.
     ///
     /// # Errors
     ///
@@ -116,7 +119,8 @@ impl<'a> Sort<'a> {
     ///
     /// # Errors
     ///
-    /// What is wrong with an option; I/O errors of the first line, where that decides what an input is.
+    /// What is wrong with an option; I/O errors of the first line, where that decides what an input
+    /// is.
     #[doc(hidden)]
     pub fn resolve(self, output: Option<&Path>) -> Result<Job<'a>, Error> {
         let Self { options, to, first, positions, method, folders, tell, .. } = self;
@@ -155,8 +159,8 @@ impl<'a> Sort<'a> {
     }
 }
 
-/// The output format for this input, whose records may be rows, and the requested format; and the element type that is
-/// implied.
+/// The output format for this input, whose records may be rows, and the requested format; and the
+/// element type that is implied.
 pub(super) fn output_format(
     input: Format,
     has_rows: bool,

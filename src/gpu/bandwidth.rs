@@ -11,8 +11,8 @@ use crate::error::Error;
 const WORKGROUP_BYTES: u64 = 256 * 4 * 16;
 
 impl Gpu {
-    /// Bytes a second that a kernel reaches which copies one large buffer to another, read and written ones
-    /// counted. A kernel, since drivers' own copies may be several times slower.
+    /// Bytes a second that a kernel reaches which copies one large buffer to another, read and
+    /// written ones counted. A kernel, since drivers' own copies may be several times slower.
     ///
     /// # Errors
     ///

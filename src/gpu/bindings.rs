@@ -1,4 +1,5 @@
-//! Layouts and groups of what is bound, in a line each; and the pipelines of what is not a kernel of a plan.
+//! Layouts and groups of what is bound, in a line each; and the pipelines of what is not a kernel
+//! of a plan.
 
 use crate::kernels::Arguments;
 

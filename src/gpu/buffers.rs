@@ -79,7 +79,8 @@ impl Buffers {
         self.arrays.shape
     }
 
-    /// The words of the auxiliary buffer of this name, after all that was submitted; `None` if no kernel binds it.
+    /// The words of the auxiliary buffer of this name, after all that was submitted; `None` if no
+    /// kernel binds it.
     ///
     /// # Errors
     ///
@@ -90,8 +91,8 @@ impl Buffers {
         words.read(&gpu.context, gpu.context.encoder(name), from).map(Some)
     }
 
-    /// One more than the number of the last phase that swapped something, after all that was submitted;
-    /// `None` if no kernel notes it.
+    /// One more than the number of the last phase that swapped something, after all that was
+    /// submitted; `None` if no kernel notes it.
     pub(super) fn last_swap(&self, context: &Context) -> Result<Option<u32>, Error> {
         let (Some(words), Some(from)) = (&self.last_swap, self.arrays.aux(LAST_SWAP.name)) else {
             return Ok(None);
@@ -131,7 +132,8 @@ impl Buffers {
         Ok(Upload::new(context, staging, self.arrays.keys(Side::Front), bytes))
     }
 
-    /// Brings keys to the device that are all there, as [`Buffers::begin_upload`] does; returns when that is done.
+    /// Brings keys to the device that are all there, as [`Buffers::begin_upload`] does; returns
+    /// when that is done.
     ///
     /// # Errors
     ///
@@ -155,8 +157,8 @@ impl Buffers {
         staging::download_to(&gpu.context, &gpu.staging, self.arrays.keys(self.side.get()), keys)
     }
 
-    /// Brings the keys back block by block, the next ones on their way while `take` has one; `take` gets them as
-    /// bytes of mapped memory, in order.
+    /// Brings the keys back block by block, the next ones on their way while `take` has one; `take`
+    /// gets them as bytes of mapped memory, in order.
     ///
     /// # Errors
     ///
@@ -170,8 +172,8 @@ impl Buffers {
         staging::download(&gpu.context, &gpu.staging, self.arrays.keys(self.side.get()), bytes, take)
     }
 
-    /// Brings the positions back: the input's position of the element that is now at each place, or at the first
-    /// ones if `positions` has room for no more.
+    /// Brings the positions back: the input's position of the element that is now at each place, or
+    /// at the first ones if `positions` has room for no more.
     ///
     /// # Errors
     ///

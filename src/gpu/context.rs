@@ -1,4 +1,5 @@
-//! The adapters, the choice among them, and the device and queue that everything else here works with.
+//! The adapters, the choice among them, and the device and queue that everything else here works
+//! with.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,9 +44,9 @@ const USED: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY
     .union(wgpu::Features::SUBGROUP)
     .union(wgpu::Features::SUBGROUP_BARRIER);
 
-/// The driver's memory in blocks as small as wgpu makes them, 4 MiB, so that no two large buffers share one. Where
-/// keys shared a block with other buffers, sorts of 4 to 64 MB took 2 to 4 % longer on an H100 (10,000,000 u32:
-/// 0.731 ms, not 0.706).
+/// The driver's memory in blocks as small as wgpu makes them, 4 MiB, so that no two large buffers
+/// share one. Where keys shared a block with other buffers, sorts of 4 to 64 MB took 2 to 4 %
+/// longer on an H100 (10,000,000 u32: 0.731 ms, not 0.706).
 const OWN_MEMORY: wgpu::MemoryHints =
     wgpu::MemoryHints::Manual { suballocated_device_memory_block_size: 1 << 20..1 << 20 };
 
@@ -76,7 +77,8 @@ fn information(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, features: wgpu::
                 .max_compute_invocations_per_workgroup
                 .min(limits.max_compute_workgroup_size_x),
             workgroups_per_dimension: limits.max_compute_workgroups_per_dimension,
-            // The kernels count in 32 bits: 2^30 elements and the excess of a grid fit, more do not.
+            // The kernels count in 32 bits: 2^30 elements and the excess of a grid fit, more do
+            // not.
             binding_bytes: limits.max_storage_buffer_binding_size.min(u32::MAX.into()),
             buffer_bytes: limits.max_buffer_size,
             subgroups: features.contains(wgpu::Features::SUBGROUP).then_some(Subgroups {
@@ -131,14 +133,16 @@ impl Context {
         Ok(context)
     }
 
-    /// A device of a caller, who may have started it with few features, and who hears of its errors. Kernels are unchecked
-    /// and sized by what the device itself says, so that no caller can be wrong about it.
+    /// A device of a caller, who may have started it with few features, and who hears of its
+    /// errors. Kernels are unchecked and sized by what the device itself says, so that no caller
+    /// can be wrong about it.
     pub(crate) fn of_caller(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let info = information(&device.adapter_info(), &device.limits(), device.features());
         Self { device, queue, info, failure: Arc::default() }
     }
 
-    /// Has errors that this work causes on the device returned, not told to whoever hears of others.
+    /// Has errors that this work causes on the device returned, not told to whoever hears of
+    /// others.
     pub(crate) fn scoped<R>(&self, work: impl FnOnce(&Self) -> Result<R, Error>) -> Result<R, Error> {
         use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
         let ((done, invalid), other) = within(&self.device, OutOfMemory, || {
@@ -203,8 +207,8 @@ impl Context {
     }
 }
 
-/// Does this work, and returns an error of this kind that it causes on the device. In a browser nobody can wait for that: there
-/// the page hears of it.
+/// Does this work, and returns an error of this kind that it causes on the device. In a browser
+/// nobody can wait for that: there the page hears of it.
 fn within<R>(
     device: &wgpu::Device,
     filter: wgpu::ErrorFilter,

@@ -18,8 +18,8 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Starts the selected device. Takes a tenth of a second or more: best done on a thread of its own
-    /// while the input is read.
+    /// Starts the selected device. Takes a tenth of a second or more: best done on a thread of its
+    /// own while the input is read.
     ///
     /// # Errors
     ///
@@ -28,8 +28,8 @@ impl Gpu {
         Context::start(select).map(Self::new)
     }
 
-    /// Takes a device that somebody else started. Errors that wgpu reports later, but for too little memory, go to
-    /// whoever that is.
+    /// Takes a device that somebody else started. Errors that wgpu reports later, but for too
+    /// little memory, go to whoever that is.
     ///
     /// # Errors
     ///
@@ -48,7 +48,8 @@ impl Gpu {
         &self.context.info
     }
 
-    /// Makes what a large download needs on its way, so that it fails at once if there is no memory for that.
+    /// Makes what a large download needs on its way, so that it fails at once if there is no memory
+    /// for that.
     ///
     /// # Errors
     ///
@@ -57,8 +58,8 @@ impl Gpu {
         staging::prepare_download(&self.context, &self.staging)
     }
 
-    /// Makes the pipelines of a plan, so that it need not wait for them: on all cores, since a driver
-    /// that has not seen them before takes its time.
+    /// Makes the pipelines of a plan, so that it need not wait for them: on all cores, since a
+    /// driver that has not seen them before takes its time.
     ///
     /// # Errors
     ///

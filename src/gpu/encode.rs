@@ -1,5 +1,5 @@
-//! Records a plan's dispatches into compute passes, of whomever they are: the command's own, and those of a caller. Nothing is
-//! submitted here.
+//! Records a plan's dispatches into compute passes, of whomever they are: the command's own, and
+//! those of a caller. Nothing is submitted here.
 //!
 //! ```text
 //! Memory      where elements and auxiliary buffers are: our own arrays, or a caller's slices and the room for their sort

@@ -1,9 +1,9 @@
-//! Performs a plan on a device and waits for it: recorded dispatches into command buffers, command buffers
-//! into submits.
+//! Performs a plan on a device and waits for it: recorded dispatches into command buffers, command
+//! buffers into submits.
 //!
-//! It knows no algorithm. One submit does the whole sort unless that would keep the device busy for so
-//! long that a watchdog might step in or a person might wonder; then each submit is sized to about a
-//! tenth of a second by how long the one before took.
+//! It knows no algorithm. One submit does the whole sort unless that would keep the device busy for
+//! so long that a watchdog might step in or a person might wonder; then each submit is sized to
+//! about a tenth of a second by how long the one before took.
 
 use std::iter::Peekable;
 use std::time::Duration;
@@ -17,9 +17,9 @@ use crate::device::Kind;
 use crate::error::Error;
 use crate::plan::{Dispatch, Plan};
 
-/// Performs `plan` on the elements in `buffers` and waits for it, calling `progress` after each submit
-/// with the number of dispatches done so far. Returns how long it took and how many dispatches were
-/// made: fewer than planned if phases found everything in order.
+/// Performs `plan` on the elements in `buffers` and waits for it, calling `progress` after each
+/// submit with the number of dispatches done so far. Returns how long it took and how many
+/// dispatches were made: fewer than planned if phases found everything in order.
 ///
 /// # Errors
 ///
@@ -50,8 +50,8 @@ pub fn execute(
             recording.get_or_insert_with(|| Recording::begin(gpu, plan, &buffers.arrays, &mut encoder));
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("sort"),
-            // Which submit will be the last is not known yet, so each ends with a timestamp; the last
-            // one stays.
+            // Which submit will be the last is not known yet, so each ends with a timestamp; the
+            // last one stays.
             timestamp_writes: timestamps.map(|timestamps| timestamps.writes(done == 0)),
         });
         let mut batch = Batch::default();

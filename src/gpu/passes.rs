@@ -5,11 +5,12 @@
 //!       t0           t1           t2           t3     so that all times together are those of the whole
 //! ```
 //!
-//! Where the device can write timestamps inside a pass, all dispatches of a submit are one pass, as when nobody asks for
-//! times. Elsewhere each is a pass of its own, and a timestamp is written where it ends.
+//! Where the device can write timestamps inside a pass, all dispatches of a submit are one pass, as
+//! when nobody asks for times. Elsewhere each is a pass of its own, and a timestamp is written
+//! where it ends.
 //!
-//! Timestamps take time, too: on some devices each as much as a short dispatch. So the same submits can be timed without those
-//! between, which tells how much.
+//! Timestamps take time, too: on some devices each as much as a short dispatch. So the same submits
+//! can be timed without those between, which tells how much.
 
 use std::time::Duration;
 
@@ -21,14 +22,14 @@ use crate::device::Kind;
 use crate::error::Error;
 use crate::plan::Plan;
 
-/// The timestamps of one submit: as many as a set of queries may have, and less on a driver that runs on the processor, so
-/// that a submit stays short.
+/// The timestamps of one submit: as many as a set of queries may have, and less on a driver that
+/// runs on the processor, so that a submit stays short.
 fn most(kind: Kind) -> u32 {
     if kind == Kind::Software { 256 } else { wgpu::QUERY_SET_MAX_QUERIES }
 }
 
-/// Performs `plan` on the elements in `buffers` and waits for it. Returns how long each dispatch took; all are made, also
-/// those after which nothing is left to do.
+/// Performs `plan` on the elements in `buffers` and waits for it. Returns how long each dispatch
+/// took; all are made, also those after which nothing is left to do.
 ///
 /// # Errors
 ///
@@ -41,8 +42,8 @@ pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers) -> Result<Vec<Dura
     time(gpu, plan, buffers, true)
 }
 
-/// Performs `plan` in the same submits as [`time_passes`], but with timestamps only where a submit begins and ends. Returns
-/// how long each submit took.
+/// Performs `plan` in the same submits as [`time_passes`], but with timestamps only where a submit
+/// begins and ends. Returns how long each submit took.
 ///
 /// # Errors
 ///
@@ -55,7 +56,8 @@ pub fn time_submits(gpu: &Gpu, plan: &Plan, buffers: &Buffers) -> Result<Vec<Dur
     time(gpu, plan, buffers, false)
 }
 
-/// The times between timestamps, which are after each dispatch or only after the last one of a submit.
+/// The times between timestamps, which are after each dispatch or only after the last one of a
+/// submit.
 fn time(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Result<Vec<Duration>, Error> {
     assert!(buffers.fit(plan) && buffers.n() == plan.n(), "the plan is for other buffers");
     let context = &gpu.context;

@@ -17,8 +17,9 @@ pub(super) const PAYLOAD: u32 = 1;
 pub(super) const OTHER_KEYS: u32 = 2;
 pub(super) const OTHER_PAYLOAD: u32 = 3;
 
-/// The numbers of these bindings. The payload is bound even where elements have none: dispatches that bind a
-/// single buffer take 0.3 to 0.4 µs longer each on an H200 (2^18 u32: 0.0555 ms, not 0.0517).
+/// The numbers of these bindings. The payload is bound even where elements have none: dispatches
+/// that bind a single buffer take 0.3 to 0.4 µs longer each on an H200 (2^18 u32: 0.0555 ms, not
+/// 0.0517).
 pub(super) fn numbers(bindings: Bindings) -> impl Iterator<Item = u32> {
     let Bindings { payload, other, aux_buffers } = bindings;
     let elements = [(KEYS, true), (PAYLOAD, true), (OTHER_KEYS, other), (OTHER_PAYLOAD, other && payload)];
@@ -69,7 +70,8 @@ impl Pipelines {
         Self { arguments: Some(arguments), cache, ..Self::default() }
     }
 
-    /// Those of kernels with these bindings, and with arguments in a group of their own or as immediates.
+    /// Those of kernels with these bindings, and with arguments in a group of their own or as
+    /// immediates.
     pub(super) fn layouts(&self, context: &Context, bindings: Bindings, has_group: bool) -> Layouts {
         let mut layouts = self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
         let arguments = self.arguments.as_ref().filter(|_| has_group);
@@ -107,17 +109,21 @@ impl Pipelines {
             source: wgpu::ShaderSource::Wgsl(Cow::Owned(text)),
         };
         let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
-        // SAFETY: only kernels of this crate come here, since a key is made by `Dispatch::new` alone, or from one by saying whose
-        // keys they are. That refuses a kernel whose numbers are not ones for which its text is written (`check`), and notes how
-        // many elements of each array it accesses at most, whichever workgroups are launched; why that bound holds is said
-        // at each kernel's `access`. A dispatch is recorded as a part of a plan: by `encode`, on arrays whose sizes `Arrays`
-        // compares with the plan's, and the plan's one constructor makes those sizes no smaller than what any dispatch of it
-        // accesses; or by `Recorder`, on its own room for the plan's most elements, and on a caller's slices. What is bound of
-        // these holds as many elements as the passes are told: no more than the host says, or than slices and room hold where the
-        // device says it, which the preparation takes the least of; nobody else has the buffer with what it writes. A dispatch for
-        // fewer elements accesses no more. Accesses to workgroup memory stay below its size by the same checks; loops end after as
-        // many turns as a number has bits, as a tile or a run has elements for each invocation, or as there are tiles; no
-        // divisor is 0. What a kernel takes subgroups to be is what this device has (`PipelineKey::check`).
+        // SAFETY: only kernels of this crate come here, since a key is made by `Dispatch::new`
+        // alone, or from one by saying whose keys they are. That refuses a kernel whose numbers are
+        // not ones for which its text is written (`check`), and notes how many elements of each
+        // array it accesses at most, whichever workgroups are launched; why that bound holds is
+        // said at each kernel's `access`. A dispatch is recorded as a part of a plan: by `encode`,
+        // on arrays whose sizes `Arrays` compares with the plan's, and the plan's one constructor
+        // makes those sizes no smaller than what any dispatch of it accesses; or by `Recorder`, on
+        // its own room for the plan's most elements, and on a caller's slices. What is bound of
+        // these holds as many elements as the passes are told: no more than the host says, or than
+        // slices and room hold where the device says it, which the preparation takes the least of;
+        // nobody else has the buffer with what it writes. A dispatch for fewer elements accesses no
+        // more. Accesses to workgroup memory stay below its size by the same checks; loops end
+        // after as many turns as a number has bits, as a tile or a run has elements for each
+        // invocation, or as there are tiles; no divisor is 0. What a kernel takes subgroups to be
+        // is what this device has (`PipelineKey::check`).
         let module = unsafe { context.device.create_shader_module_trusted(module, unchecked) };
         context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(entry_point),
@@ -125,7 +131,8 @@ impl Pipelines {
             module: &module,
             entry_point: Some(entry_point),
             compilation_options: wgpu::PipelineCompilationOptions {
-                // Every kernel writes its tile and counters before it reads them, or does nothing with what it reads.
+                // Every kernel writes its tile and counters before it reads them, or does nothing
+                // with what it reads.
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()
             },

@@ -1,8 +1,8 @@
 //! The way of keys and payload to the device and back, through rings of staging buffers.
 //!
-//! A staging buffer is memory that both sides reach. Making one costs more than copying through it, so
-//! there are few, of a fixed size, and they are kept: while the device copies out of one, the host
-//! fills the next.
+//! A staging buffer is memory that both sides reach. Making one costs more than copying through it,
+//! so there are few, of a fixed size, and they are kept: while the device copies out of one, the
+//! host fills the next.
 //!
 //! ```text
 //! host     fill 0   fill 1   fill 2   wait for 0, fill it …
@@ -49,8 +49,8 @@ impl<'a> Ring<'a> {
         Self { context, kept, mode, buffers: 0, under_way: VecDeque::new() }
     }
 
-    /// A buffer for this many bytes or a part of them, and how many bytes of it are mapped from the copy before:
-    /// none, if it is not one of this transfer's yet.
+    /// A buffer for this many bytes or a part of them, and how many bytes of it are mapped from the
+    /// copy before: none, if it is not one of this transfer's yet.
     fn next(&mut self, bytes: u64) -> Result<(wgpu::Buffer, u64), Error> {
         if self.buffers == RING
             && let Some(first) = self.first()?
@@ -115,7 +115,8 @@ impl<'a> Upload<'a> {
         Self { ring, to, room, submitted: 0, filling: None }
     }
 
-    /// Sends the next keys, as bytes. They are copied, so that the caller may drop them once this returns.
+    /// Sends the next keys, as bytes. They are copied, so that the caller may drop them once this
+    /// returns.
     ///
     /// # Errors
     ///

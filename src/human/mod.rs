@@ -81,8 +81,8 @@ const QUOTED: usize = 48;
 /// The most characters of a file's name in a message.
 const NAME: usize = 160;
 
-/// Untrusted text as a message can show it: a token, a column's or device's name, another program's output.
-/// See [`path`] for the escapes; the middle of a long text is omitted.
+/// Untrusted text as a message can show it: a token, a column's or device's name, another program's
+/// output. See [`path`] for the escapes; the middle of a long text is omitted.
 #[must_use]
 pub fn quoted(text: impl AsRef<[u8]>) -> String {
     shown(text.as_ref(), QUOTED)
@@ -90,8 +90,8 @@ pub fn quoted(text: impl AsRef<[u8]>) -> String {
 
 /// A file name as a message can show it.
 ///
-/// Control characters and invisible ones are escaped: direction marks, the byte order mark, spaces of other
-/// widths. Bytes that are not UTF-8 become U+FFFD.
+/// Control characters and invisible ones are escaped: direction marks, the byte order mark, spaces
+/// of other widths. Bytes that are not UTF-8 become U+FFFD.
 #[must_use]
 pub fn path(path: &Path) -> String {
     shown(path.as_os_str().as_encoded_bytes(), NAME)

@@ -20,7 +20,8 @@ impl fmt::Display for NotASize {
 
 impl std::error::Error for NotASize {}
 
-/// Parses digits, with optional `_` between them and an optional suffix `K`, `M` or `G`, a power of 1024.
+/// Parses digits, with optional `_` between them and an optional suffix `K`, `M` or `G`, a power
+/// of 1024.
 ///
 /// # Errors
 ///

@@ -69,13 +69,15 @@ pub struct Stretches {
 }
 
 impl Default for Stretches {
-    /// Large enough that all cores are busy, and small enough that the same memory is taken again each time.
+    /// Large enough that all cores are busy, and small enough that the same memory is taken again
+    /// each time.
     fn default() -> Self {
         Self { most: 8 << 20, piece: None }
     }
 }
 
-/// Records that were read together, in the order of their input, of which those before `at` are done.
+/// Records that were read together, in the order of their input, of which those before `at` are
+/// done.
 pub(crate) struct Piece {
     pub(crate) keys: Keys,
     pub(super) at: usize,
@@ -84,7 +86,8 @@ pub(crate) struct Piece {
     pub(super) bytes: Bytes,
 }
 
-/// Where a record begins and ends, in one word: in the order of the input, as its beginning is the upper half.
+/// Where a record begins and ends, in one word: in the order of the input, as its beginning is the
+/// upper half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range(u64);
 
@@ -119,7 +122,8 @@ pub(crate) enum Bytes {
         start: usize,
         until: usize,
         ranges: Vec<Range>,
-        /// Where the input ends, and what is to end a last record that has no line end; of tokens all need one.
+        /// Where the input ends, and what is to end a last record that has no line end; of tokens
+        /// all need one.
         end: (usize, &'static [u8]),
         are_tokens: bool,
     },
@@ -248,7 +252,8 @@ pub(crate) struct Keyed {
 }
 
 impl Keyed {
-    /// Reads a part of a text. If records are left out, each of the others has its position in that part.
+    /// Reads a part of a text. If records are left out, each of the others has its position in that
+    /// part.
     pub(crate) fn read(text: Text, how: &InputSpec, known: &mut Known) -> Result<Self, Error> {
         let read = csv::read_batch(&Arc::new(text), &how.kind, &how.by, known, None, true, None)?;
         if let Some(wrong) = read.wrong {
@@ -269,7 +274,8 @@ impl Keyed {
         Ok(Self { pieces, head, counts, doubtful_header, numbers, rules: how.by.order })
     }
 
-    /// Numbers without records, of text, or elements of binary inputs with words that are in order as they are.
+    /// Numbers without records, of text, or elements of binary inputs with words that are in order
+    /// as they are.
     pub(crate) fn of_numbers(keys: &KeyBuf, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
         let pieces = vec![Piece::of_keys(keys, map, rules, is_text)];
         let unit = (is_text && !map.element.is_float()).then_some(1);
@@ -301,8 +307,9 @@ impl Keyed {
         piece.keys.at(record).collect()
     }
 
-    /// Where the records are in their text, by which they are known in a sort by these words: then nobody has to look where the record
-    /// of a number is. `None` where there are several words, which positions are sorted by, or more text than 32 bits count.
+    /// Where the records are in their text, by which they are known in a sort by these words: then
+    /// nobody has to look where the record of a number is. `None` where there are several words,
+    /// which positions are sorted by, or more text than 32 bits count.
     pub(crate) fn take_places(&mut self, words: &[KeyBuf]) -> Option<KeyBuf<'static>> {
         let Some(Piece { bytes: Bytes::Of { text, .. }, .. }) = self.pieces.first() else { return None };
         if words.len() != 1 || u32::try_from(text.bytes.len()).is_err() {
@@ -319,7 +326,8 @@ impl Keyed {
         Some(places.into())
     }
 
-    /// Writes the bytes of the records at these places, in this order, after what comes before all of them.
+    /// Writes the bytes of the records at these places, in this order, after what comes before all
+    /// of them.
     ///
     /// # Errors
     ///
@@ -439,8 +447,8 @@ impl<'a> Places<'a> {
         (&self.pieces[piece], (number - self.begins[piece]) as usize)
     }
 
-    /// Passes these records to `take`: the piece of each, its number there, and that among all. Its key and its bytes were asked for some
-    /// time before.
+    /// Passes these records to `take`: the piece of each, its number there, and that among all. Its
+    /// key and its bytes were asked for some time before.
     pub(crate) fn each(&self, order: &[u32], mut take: impl FnMut(&'a Piece, usize, u32)) {
         let found = ahead(order.iter().map(|&number| {
             let (piece, record) = self.find(number);
@@ -474,7 +482,8 @@ impl<'a> Ahead<'a> {
         Self { inputs, how, found: Mutex::new(None) }
     }
 
-    /// Whether a key has decimals, as reading all inputs from the beginning finds, up to what is wrong.
+    /// Whether a key has decimals, as reading all inputs from the beginning finds, up to what is
+    /// wrong.
     pub(super) fn decimals(&self, key: usize) -> Result<bool, Error> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = &*found {
@@ -540,8 +549,8 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// The next records, of about so many bytes; `None` at the end. `decimals` says whether a key has decimals, if there is an
-    /// integer −0.
+    /// The next records, of about so many bytes; `None` at the end. `decimals` says whether a key
+    /// has decimals, if there is an integer −0.
     ///
     /// # Errors
     ///
@@ -579,7 +588,8 @@ impl<'a> Batches<'a> {
         Ok(Some(parallel::map_parts(read.pieces, compared)))
     }
 
-    /// Has the text of the next records in memory. Whether it is nothing but blank lines, so that nobody knows of what columns.
+    /// Has the text of the next records in memory. Whether it is nothing but blank lines, so that
+    /// nobody knows of what columns.
     pub(super) fn fetch(&mut self, most: usize) -> Result<bool, Error> {
         if self.fetched.is_none() {
             self.fetched = self.chunks.some(most, self.shut)?;
@@ -603,8 +613,8 @@ impl<'a> Batches<'a> {
         self.wrong.is_none() && self.fetched.is_none() && self.chunks.is_over()
     }
 
-    /// What each key of a record is in messages; and of which place that is, with the column if there are several, if this key is
-    /// asked for.
+    /// What each key of a record is in messages; and of which place that is, with the column if
+    /// there are several, if this key is asked for.
     pub(super) fn shown(
         &self,
         piece: &Piece,

@@ -169,8 +169,8 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// I/O errors; an input that is not a whole number of elements, or not as many as its header says; a file
-    /// whose size changes meanwhile; NaN if the rules reject it.
+    /// I/O errors; an input that is not a whole number of elements, or not as many as its header
+    /// says; a file whose size changes meanwhile; NaN if the rules reject it.
     pub fn read(&mut self) -> Result<Option<KeyBuf<'static>>, Error> {
         while let Some(source) = self.sources.first() {
             let open = match &mut self.open {
@@ -229,7 +229,8 @@ impl Open {
                 let most = (most / cores as u64).clamp(1 << 12, PIECE.end);
                 let piece = (file.size / cores as u64 / 4).clamp(PIECE.start.min(most), most);
                 let piece = piece.next_multiple_of(size as u64);
-                // One piece per core at a time, to bound the pieces that wait for those before them.
+                // One piece per core at a time, to bound the pieces that wait for those before
+                // them.
                 let starts: Vec<u64> = (*at..file.size).step_by(piece as usize).take(cores).collect();
                 let read = |&start: &u64| {
                     let room = (file.size - start).min(piece) as usize;
@@ -271,7 +272,8 @@ fn first_nan(keys: &KeyBuf, order: KeyMap) -> Option<usize> {
     by_width!(keys, blocks => find(blocks, Word::map(order)))
 }
 
-/// Fills up to `count` bytes with `fill`; returns the keys of the whole elements in them and their number.
+/// Fills up to `count` bytes with `fill`; returns the keys of the whole elements in them and their
+/// number.
 pub(super) fn read_keys<W: Word>(
     room: usize,
     source: &Source,
@@ -314,8 +316,8 @@ pub(super) fn shown(key: u64, order: KeyMap) -> String {
     String::from_utf8_lossy(text.trim_ascii_end()).into_owned()
 }
 
-/// The first of these keys that is less than the one before it, which for the first is `last`; with `unique`, one that is
-/// equal to it, too. Its index, the key before, and the key.
+/// The first of these keys that is less than the one before it, which for the first is `last`; with
+/// `unique`, one that is equal to it, too. Its index, the key before, and the key.
 pub(super) fn first_broken<W: Word>(
     keys: &[W],
     last: Option<u64>,
@@ -336,8 +338,8 @@ pub(super) fn first_broken<W: Word>(
     at.map(|at| (at + 1, [keys[at].into(), keys[at + 1].into()]))
 }
 
-/// The first element out of order, if any: the source, the element's index in it, and the keys of the element
-/// before and of this one. With `unique`, a repeated key is out of order too.
+/// The first element out of order, if any: the source, the element's index in it, and the keys of
+/// the element before and of this one. With `unique`, a repeated key is out of order too.
 pub(super) fn first_disorder(
     sources: &[Source],
     direction: KeyOrder,
@@ -374,8 +376,8 @@ pub(super) fn first_disorder(
     Ok(None)
 }
 
-/// Converts keys back to the bits of their elements and writes them, little-endian, calling `progress` with
-/// the number of elements written so far.
+/// Converts keys back to the bits of their elements and writes them, little-endian, calling
+/// `progress` with the number of elements written so far.
 ///
 /// # Errors
 ///

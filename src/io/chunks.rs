@@ -5,8 +5,9 @@
 //! chunks   ┌──────── parts ───────────────┐┌───────────────────────┐
 //! ```
 //!
-//! A chunk is parts of inputs, and ends where a record ends. How much is read depends on how many records there are in
-//! it, since each takes memory of its own, and short ones more than their text.
+//! A chunk is parts of inputs, and ends where a record ends. How much is read depends on how many
+//! records there are in it, since each takes memory of its own, and short ones more than their
+//! text.
 
 use super::batch::Kind;
 use super::csv::{self, Dialect, Fields};
@@ -22,7 +23,8 @@ const SHORTEST: u64 = 2;
 /// At least the number of records that end in these bytes.
 fn count_records(fields: Fields, bytes: &[u8]) -> u64 {
     if fields.are_tokens() {
-        // Blanks, and some more; sums of few bytes fit one byte each, so that many are added at once.
+        // Blanks, and some more; sums of few bytes fit one byte each, so that many are added at
+        // once.
         let few = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(byte <= b' ')).sum::<u8>();
         return sum(bytes, |bytes| bytes.chunks(255).map(|bytes| u64::from(few(bytes))).sum());
     }
@@ -63,7 +65,8 @@ fn put(bytes: &mut Vec<u8>, at: usize, these: &[u8]) -> usize {
 }
 
 impl<'a> Chunks<'a> {
-    /// The text of inputs of this kind from the beginning; `keys` is the number of keys of a record.
+    /// The text of inputs of this kind from the beginning; `keys` is the number of keys of a
+    /// record.
     pub(crate) fn new(inputs: &'a [Input], kind: &Kind, keys: usize, budget: &'a Budget) -> Self {
         let (open, rest, before) = (None, Vec::new(), None);
         Self {
@@ -87,8 +90,8 @@ impl<'a> Chunks<'a> {
         (self.inputs, self.open) = (&[], None);
     }
 
-    /// Leaves out this many inputs, and of the next one what comes before the place at which it is open: this many bytes in
-    /// all.
+    /// Leaves out this many inputs, and of the next one what comes before the place at which it is
+    /// open: this many bytes in all.
     pub(crate) fn begin_with(&mut self, inputs: usize, open: Option<(Opened, Before)>, bytes: u64) {
         self.inputs = &self.inputs[inputs + usize::from(open.is_some())..];
         (self.open, self.before) = open.unzip();
@@ -124,7 +127,8 @@ impl<'a> Chunks<'a> {
         if self.is_begun { 2 } else { 1 }
     }
 
-    /// How much to read next of such a chunk: half of what there is room for if it goes on like this.
+    /// How much to read next of such a chunk: half of what there is room for if it goes on like
+    /// this.
     fn block(&self, bytes: u64, records: u64) -> usize {
         const LEAST: usize = 1 << 16;
         // Fewer bytes tell nothing of the others.
@@ -204,8 +208,8 @@ impl<'a> Chunks<'a> {
             .hinting(Hint::Memory))
     }
 
-    /// Opens the next input so, if none is open. Whether what comes is the rest of a line, in which # begins no comment, so that a
-    /// blank is to be before it.
+    /// Opens the next input so, if none is open. Whether what comes is the rest of a line, in
+    /// which # begins no comment, so that a blank is to be before it.
     fn open_next(&mut self, shut: bool) -> Result<bool, Error> {
         if self.open.is_some() {
             return Ok(self.before.is_some_and(|before| before.columns > 0));
@@ -216,9 +220,10 @@ impl<'a> Chunks<'a> {
         Ok(false)
     }
 
-    /// The next records that are there, of about `most` bytes, but at least one; `None` at the end. Waits for others only
-    /// where no record is whole. Parts of two inputs come together only where the first has nothing but blank lines. Files that
-    /// are to be shut are open only while they are read.
+    /// The next records that are there, of about `most` bytes, but at least one; `None` at the end.
+    /// Waits for others only where no record is whole. Parts of two inputs come together only where
+    /// the first has nothing but blank lines. Files that are to be shut are open only while they
+    /// are read.
     ///
     /// # Errors
     ///
@@ -264,13 +269,14 @@ impl<'a> Chunks<'a> {
         Ok((!text.parts.is_empty()).then_some(text))
     }
 
-    /// Has the room of a text that nobody needs any more taken for another one: new pages would cost page faults.
+    /// Has the room of a text that nobody needs any more taken for another one: new pages would
+    /// cost page faults.
     pub(crate) fn recycle(&mut self, text: Text) {
         self.spare = text.bytes;
     }
 
-    /// Reads what is there of the open input after these bytes, in room that becomes larger each time it was filled; 0 at the
-    /// end.
+    /// Reads what is there of the open input after these bytes, in room that becomes larger each
+    /// time it was filled; 0 at the end.
     fn more(&mut self, bytes: &mut Vec<u8>, filled: usize, most: usize) -> Result<usize, Error> {
         const FIRST: usize = 1 << 16;
         let Some(opened) = &mut self.open else { return Ok(0) };
@@ -289,8 +295,9 @@ impl<'a> Chunks<'a> {
         Ok(count)
     }
 
-    /// Whether there may be a whole record in so many bytes, of which these are new; so many were looked at without finding one.
-    /// To look at a long one with every piece that comes would take very long.
+    /// Whether there may be a whole record in so many bytes, of which these are new; so many were
+    /// looked at without finding one. To look at a long one with every piece that comes would take
+    /// very long.
     fn may_have_whole(&self, new: &[u8], length: usize, looked: usize) -> bool {
         const SHORT: usize = 1 << 16;
         let fields = self.dialect.fields;
@@ -379,8 +386,9 @@ impl<'a> Chunks<'a> {
         self.before = Some(Before { lines: before.lines + lines, columns, begun: line.begun || begun });
     }
 
-    /// Where to cut the part of the text that begins at `begin`, so that only whole records are before it; at `begin` if
-    /// the parts before it are enough. `None` if there is no such place yet.
+    /// Where to cut the part of the text that begins at `begin`, so that only whole records are
+    /// before it; at `begin` if the parts before it are enough. `None` if there is no such place
+    /// yet.
     fn cut(&self, text: &Text, begin: usize) -> Option<usize> {
         let part = &text.bytes[begin..];
         let fields = self.dialect.fields;

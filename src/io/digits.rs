@@ -1,7 +1,8 @@
 //! Keys that stay as words for a sort: as few and as narrow as possible, since each takes passes.
 //!
-//! The words of a key become *digits*, numbers from 0 in the same order: first the nulls placed before the numbers, then the
-//! numbers from the least on, then the other nulls. Digits of several keys share words.
+//! The words of a key become *digits*, numbers from 0 in the same order: first the nulls placed
+//! before the numbers, then the numbers from the least on, then the other nulls. Digits of several
+//! keys share words.
 //!
 //! ```text
 //! key words    12, 15, null, 12 ┊ 2.5, 1.0, 1.5, 9.25       of 128 bits each
@@ -26,7 +27,8 @@ pub(crate) struct Numbers {
     pub(crate) zero: u128,
 }
 
-/// The words that order records by all of their keys, of which the next decides where those before it are equal; at least one.
+/// The words that order records by all of their keys, of which the next decides where those before
+/// it are equal; at least one.
 pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers], rules: KeyOrder) -> Vec<KeyBuf<'a>> {
     let halves = |all: Vec<Cow<'a, Keys>>| {
         let of_part = |keys| match keys {
@@ -177,8 +179,8 @@ impl Plan {
     }
 }
 
-/// Packs the digits, most significant first, into as few words as possible, at least one. `records` has the number of records of
-/// each part.
+/// Packs the digits, most significant first, into as few words as possible, at least one. `records`
+/// has the number of records of each part.
 fn packed(digits: Vec<Digits>, records: &[usize]) -> Vec<KeyBuf<'static>> {
     let mut words: Vec<(Vec<Vec<u64>>, u32)> = Vec::new();
     for Digits { parts, most } in digits.into_iter().rev() {
@@ -303,7 +305,8 @@ mod tests {
             let numbers = [Numbers { descending: false, unit, zero: 0 }];
             matches!(words(vec![Cow::Owned(keys)], &numbers, RULES)[..], [KeyBuf::Narrow(_)])
         };
-        // Integers of 31 bits, which floats have in the upper half of theirs and beyond; days; and the same as decimals.
+        // Integers of 31 bits, which floats have in the upper half of theirs and beyond; days; and
+        // the same as decimals.
         assert!(narrow(&|at| keys::of_integer((at << 21 | at).into(), false), Some(1)));
         assert!(narrow(
             &|at| keys::of_integer(i128::from(at) * 86_400_000_000_000, false),

@@ -16,7 +16,8 @@ pub struct Extension {
 }
 
 impl Extension {
-    /// The extension of this path, ignoring case; if that is one for compressed files, the one before it.
+    /// The extension of this path, ignoring case; if that is one for compressed files, the one
+    /// before it.
     #[must_use]
     pub fn of(path: &Path) -> Self {
         let path = Compression::of_name(path).map_or(path, |(_, name)| name);
@@ -34,8 +35,8 @@ impl Extension {
         Self { format, element }
     }
 
-    /// The format of an output that is to be of this format or has this name, and the element type that the name implies, as far
-    /// as they are known.
+    /// The format of an output that is to be of this format or has this name, and the element type
+    /// that the name implies, as far as they are known.
     #[must_use]
     pub fn of_output(to: Option<Format>, output: Option<&Path>) -> Option<(Format, Option<ElementType>)> {
         // An explicit format overrides the extension.

@@ -1,4 +1,5 @@
-//! What text is by its first record line, which is neither blank nor a comment: one number a line, or lines with fields.
+//! What text is by its first record line, which is neither blank nor a comment: one number a line,
+//! or lines with fields.
 //!
 //! ```text
 //! "# sizes\n\n12\n"        one token: text, one number a line
@@ -26,8 +27,9 @@ pub enum FirstLine {
     Numbers,
 }
 
-/// Looks for the first record line of these inputs. With `may_be_numbers`, a line of numbers is looked at to its end, and
-/// for another one after it; `most` tells how many bytes may be kept for that.
+/// Looks for the first record line of these inputs. With `may_be_numbers`, a line of numbers is
+/// looked at to its end, and for another one after it; `most` tells how many bytes may be kept for
+/// that.
 ///
 /// # Errors
 ///
@@ -51,7 +53,8 @@ pub fn first_line(
     Ok(FirstLine::Missing)
 }
 
-/// The first record line of this input, of which `bytes` are what was read; only the last of them where it can be read again.
+/// The first record line of this input, of which `bytes` are what was read; only the last of them
+/// where it can be read again.
 fn find(
     opened: &mut Opened,
     bytes: &mut Vec<u8>,

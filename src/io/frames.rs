@@ -1,12 +1,13 @@
-//! Runs of records in temporary files: keys in the form that stays, and beside them bytes or positions.
+//! Runs of records in temporary files: keys in the form that stays, and beside them bytes or
+//! positions.
 //!
 //! ```text
 //! frame   header │ bytes of the records │ key ┊ length ┊ position │ key ┊ …
 //! key     control │ what the one before it has not    …      zeros at its end are left out
 //! ```
 //!
-//! Frames are as long as a block or a record, so that few bytes of many runs are in memory. Keys of neighbours begin alike,
-//! and those of short integers end in zeros.
+//! Frames are as long as a block or a record, so that few bytes of many runs are in memory. Keys of
+//! neighbours begin alike, and those of short integers end in zeros.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};

@@ -7,10 +7,10 @@
 //!       Inference ── merge ──► Inference ── finish ──► ElementType, or Conflict
 //! ```
 //!
-//! Integers alone have the first of u32, i32, u64 and i64 that holds them all. A single decimal (with a point
-//! or an exponent), inf or nan makes the type f64; every integer must then be exact, to keep its place in the
-//! order. A size is the number that it comes to. Times are of a type of their own, which no number is beside: as keys they are
-//! i64, at the resolution of their decimals.
+//! Integers alone have the first of u32, i32, u64 and i64 that holds them all. A single decimal
+//! (with a point or an exponent), inf or nan makes the type f64; every integer must then be exact,
+//! to keep its place in the order. A size is the number that it comes to. Times are of a type of
+//! their own, which no number is beside: as keys they are i64, at the resolution of their decimals.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -32,7 +32,8 @@ pub(super) enum Number {
     Integer(i128),
     /// The integer part of a large size.
     Cut(i128),
-    /// An integer zero with a minus sign: 0 among integers, −0 among floats. Only if no type was requested.
+    /// An integer zero with a minus sign: 0 among integers, −0 among floats. Only if no type was
+    /// requested.
     MinusZero,
     /// A float of the requested type, else of f64.
     Float(f64),
@@ -208,7 +209,8 @@ impl<P: Ord> Times<P> {
 }
 
 impl<P> Inference<P> {
-    /// The state before any token. A requested type is final, and tokens that it does not hold are rejected.
+    /// The state before any token. A requested type is final, and tokens that it does not hold are
+    /// rejected.
     pub(super) fn new(asked: Option<ElementType>, rules: KeyOrder) -> Self {
         let floats = asked.is_some_and(ElementType::is_float);
         let (span, first) = (Span::default(), Default::default());
@@ -290,7 +292,8 @@ impl<P> Inference<P> {
         }
     }
 
-    /// Records integers between these two, which are exact in f64, and of which none is the first negative one.
+    /// Records integers between these two, which are exact in f64, and of which none is the first
+    /// negative one.
     pub(super) fn push_exact(&mut self, span: [i64; 2]) {
         span.into_iter().for_each(|value| self.span.push(value.into()));
     }
@@ -298,8 +301,8 @@ impl<P> Inference<P> {
     /// Records an integer, where no type was requested.
     #[inline]
     pub(super) fn push_integer(&mut self, value: i128, place: impl Fn() -> P) {
-        // Few tokens can change these: the first negative is a new minimum, the first large one a new
-        // maximum.
+        // Few tokens can change these: the first negative is a new minimum, the first large one a
+        // new maximum.
         if value < self.span.least {
             self.span.least = value;
             self.note(First::Negative, &place);
@@ -493,7 +496,8 @@ impl<P> Inference<P> {
         self
     }
 
-    /// Whether further tokens, whose integers are of this range, change what is known but for the range.
+    /// Whether further tokens, whose integers are of this range, change what is known but for the
+    /// range.
     pub(super) fn lacks(&self, span: Span) -> bool {
         let most = span.least.unsigned_abs().max(span.greatest.unsigned_abs());
         self.asked.is_none()
@@ -585,8 +589,8 @@ pub(super) fn is_valid(field: &[u8], asked: Option<ElementType>, rules: KeyOrder
     !matches!(read, Err(Refused::Class(Class::Invalid) | Refused::NoSuch(_)))
 }
 
-/// The integer that the token spells, if the requested integer type, or else a 64-bit one, holds it; and
-/// whether the token is in canonical form.
+/// The integer that the token spells, if the requested integer type, or else a 64-bit one, holds
+/// it; and whether the token is in canonical form.
 #[inline]
 pub(super) fn integer_of(token: &[u8], asked: Option<ElementType>) -> Option<(i128, bool)> {
     let Integer { value, canonical } = integer(token)?;
@@ -871,7 +875,8 @@ mod tests {
         }
     }
 
-    /// A reference implementation: decimals by their form, and exact f64 values by the standard library.
+    /// A reference implementation: decimals by their form, and exact f64 values by the standard
+    /// library.
     fn naive(tokens: &[&str]) -> Result<ElementType, Conflict<usize>> {
         let numbers: Vec<(usize, &str)> =
             tokens.iter().copied().enumerate().filter(|(_, token)| token.parse::<f64>().is_ok()).collect();

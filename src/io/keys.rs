@@ -1,4 +1,5 @@
-//! The form of a key that holds from the reading of its record to the last merge: words, whose order is that of the keys.
+//! The form of a key that holds from the reading of its record to the last merge: words, whose
+//! order is that of the keys.
 //!
 //! ```text
 //! number   the nearest f64, in total order   ┊ how far the number is from it, around the middle
@@ -7,8 +8,8 @@
 //! size     its place, in 128 bits
 //! ```
 //!
-//! Integers and decimals are ordered so before the type of a column is known, with one exception: −0 is 0 among integers, and
-//! less among decimals. Until that is known its word is [`MINUS_ZERO`].
+//! Integers and decimals are ordered so before the type of a column is known, with one exception:
+//! −0 is 0 among integers, and less among decimals. Until that is known its word is [`MINUS_ZERO`].
 
 use std::cmp::Ordering;
 
@@ -18,13 +19,15 @@ use crate::key::ElementType;
 use crate::memory::prefetch;
 use crate::order::{Class, KeyOrder, Nulls, Reading};
 
-/// The lower half of a word of a number that is a float: more than any 64-bit integer, or any time, is from the nearest one.
+/// The lower half of a word of a number that is a float: more than any 64-bit integer, or any time,
+/// is from the nearest one.
 pub(crate) const EXACT: u64 = 1 << 32;
 
 /// More than there are classes of nulls at one end; floats but NaN leave as many words.
 const CLASSES: u64 = 8;
 
-/// An integer −0 as long as nobody knows whether there are decimals: no number is so far from a float.
+/// An integer −0 as long as nobody knows whether there are decimals: no number is so far from a
+/// float.
 pub(crate) const MINUS_ZERO: u128 = (1 << 127) | (1 << 63);
 
 /// The word of an integer, or of a time in nanoseconds.
@@ -71,8 +74,8 @@ pub(crate) fn is_null(word: u128) -> bool {
     high <= CLASSES || high > u64::MAX - CLASSES
 }
 
-/// The place of a null among those at its end, counted outwards from the numbers before which it is, or from the least after
-/// them, and whether it is before them; `None` for a number.
+/// The place of a null among those at its end, counted outwards from the numbers before which it
+/// is, or from the least after them, and whether it is before them; `None` for a number.
 #[inline]
 pub(crate) fn rank(word: u128) -> Option<(u64, bool)> {
     match (word >> 64) as u64 {
@@ -114,7 +117,8 @@ pub(crate) fn of_bits(bits: u64, element: ElementType, descending: bool, rules: 
     if float.is_nan() { whole(of_null(Class::Nan, rules)) } else { of_float(float, descending) }
 }
 
-/// The float that is nearest to the number of a word, and how far the number is from it; NaN for a null.
+/// The float that is nearest to the number of a word, and how far the number is from it; NaN for a
+/// null.
 #[inline]
 fn number(word: u128, descending: bool) -> (f64, i128) {
     if is_null(word) {
@@ -310,7 +314,8 @@ impl Keys {
         }
     }
 
-    /// Gives the word of this key of each record to `take`, with `zero` for an integer −0 of which nobody knows what it is.
+    /// Gives the word of this key of each record to `take`, with `zero` for an integer −0 of which
+    /// nobody knows what it is.
     #[inline]
     pub(crate) fn for_each(&self, key: usize, zero: u128, mut take: impl FnMut(u128)) {
         let mut take = |word| take(if word == MINUS_ZERO { zero } else { word });
@@ -325,7 +330,8 @@ impl Keys {
         }
     }
 
-    /// The first of so many records whose keys do not follow those of the one before it, which for the first are these.
+    /// The first of so many records whose keys do not follow those of the one before it, which for
+    /// the first are these.
     pub(crate) fn first_broken(&self, before: Option<&[u128]>, count: usize, unique: bool) -> Option<usize> {
         fn broken<K: Ord>(words: &[K], follows: impl Fn(Ordering) -> bool) -> Option<usize> {
             words.windows(2).position(|pair| !follows(pair[1].cmp(&pair[0])))

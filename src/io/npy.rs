@@ -1,8 +1,8 @@
 //! NumPy files with one array: a header that describes the elements, then the elements.
 //!
-//! After "A Simple File Format for NumPy Arrays" (NEP 1). Reads one-dimensional arrays of either byte order;
-//! writes little-endian. The header is a Python literal, of which only the form that NumPy writes is
-//! accepted: a crate would bring a parser for all literals.
+//! After "A Simple File Format for NumPy Arrays" (NEP 1). Reads one-dimensional arrays of either
+//! byte order; writes little-endian. The header is a Python literal, of which only the form that
+//! NumPy writes is accepted: a crate would bring a parser for all literals.
 
 use super::source::Input;
 use crate::error::Error;

@@ -1,7 +1,7 @@
 //! Tokens of text and the numbers they spell.
 //!
-//! A number is `[+-]`, then digits with an optional point (a digit on at least one side of it) and an
-//! optional exponent, or `inf`, `infinity` or `nan` in any case.
+//! A number is `[+-]`, then digits with an optional point (a digit on at least one side of it) and
+//! an optional exponent, or `inf`, `infinity` or `nan` in any case.
 
 use crate::key::ElementType;
 
@@ -36,7 +36,8 @@ pub enum PerLine {
     Whole,
 }
 
-/// The tokens of a piece of text that starts with a line, and their offsets. `#` lines are comments.
+/// The tokens of a piece of text that starts with a line, and their offsets. `#` lines are
+/// comments.
 pub(super) struct Tokens<'a> {
     bytes: &'a [u8],
     next: usize,
@@ -54,12 +55,14 @@ impl<'a> Tokens<'a> {
         Self::per_line(bytes, PerLine::Any, false)
     }
 
-    /// Tokens of which a line has no more than this many. With `begun`, a token of the first line comes before the piece.
+    /// Tokens of which a line has no more than this many. With `begun`, a token of the first line
+    /// comes before the piece.
     pub(super) fn per_line(bytes: &'a [u8], per_line: PerLine, begun: bool) -> Self {
         Self { bytes, next: 0, per_line, begun, excess: None, comments: 0 }
     }
 
-    /// The offset of the next token, without consuming it. `None` at the end, or where there is an `excess`.
+    /// The offset of the next token, without consuming it. `None` at the end, or where there is an
+    /// `excess`.
     #[inline]
     pub(super) fn find(&mut self) -> Option<usize> {
         let from = self.next;
@@ -83,7 +86,8 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The same, and faster where the next token begins the next line. A line that begins the piece may be blank.
+    /// The same, and faster where the next token begins the next line. A line that begins the piece
+    /// may be blank.
     #[inline]
     pub(super) fn find_next(&mut self) -> Option<usize> {
         if self.next > 0
@@ -97,7 +101,8 @@ impl<'a> Tokens<'a> {
         self.find()
     }
 
-    /// Whether a line may have what is between `from`, where the last token ends, and `start`, and a token there.
+    /// Whether a line may have what is between `from`, where the last token ends, and `start`, and
+    /// a token there.
     #[inline]
     fn allows(&self, from: usize, start: usize) -> bool {
         if self.per_line == PerLine::Whole {
@@ -228,8 +233,8 @@ pub(super) struct ShortInteger {
 /// The token at the start of `rest`, if it is a short integer and not at the very end; `None` is
 /// inconclusive.
 ///
-/// Eight digits are found and converted at once, as bytes of one word, and without a branch on the sign,
-/// which processors mispredict.
+/// Eight digits are found and converted at once, as bytes of one word, and without a branch on the
+/// sign, which processors mispredict.
 #[inline(always)]
 fn short_integer(rest: &[u8]) -> Option<ShortInteger> {
     const POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
@@ -254,7 +259,8 @@ fn short_integer(rest: &[u8]) -> Option<ShortInteger> {
     Some(ShortInteger { value, canonical, length: usize::from(minus) + count })
 }
 
-/// The value of the digits at the start of eight bytes (the first in the lowest byte), and their number.
+/// The value of the digits at the start of eight bytes (the first in the lowest byte), and their
+/// number.
 #[inline]
 fn leading_digits(bytes: u64) -> (u64, usize) {
     const ONES: u64 = u64::MAX / 255;
@@ -265,7 +271,8 @@ fn leading_digits(bytes: u64) -> (u64, usize) {
     if count == 0 {
         return (0, 0);
     }
-    // Pads to eight digits with leading zeros, then combines digits to pairs, pairs to fours, fours to eight.
+    // Pads to eight digits with leading zeros, then combines digits to pairs, pairs to fours, fours
+    // to eight.
     let eight = values << (64 - 8 * count);
     let pairs = eight.wrapping_mul(10).wrapping_add(eight >> 8) & 0x00FF_00FF_00FF_00FF;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
@@ -273,8 +280,8 @@ fn leading_digits(bytes: u64) -> (u64, usize) {
     (eights, count)
 }
 
-/// The number of sign, digits, point and exponent that these bytes begin with; all of them if they are none, so that nothing is
-/// there; `None` if they begin with no number.
+/// The number of sign, digits, point and exponent that these bytes begin with; all of them if they
+/// are none, so that nothing is there; `None` if they begin with no number.
 pub(super) fn leading(bytes: &[u8]) -> Option<&[u8]> {
     let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let sign = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
@@ -299,7 +306,8 @@ pub(super) fn leading(bytes: &[u8]) -> Option<&[u8]> {
     Some(&bytes[..end])
 }
 
-/// The number at the start of these bytes as a float of this type, and its length. f32 is rounded once.
+/// The number at the start of these bytes as a float of this type, and its length. f32 is rounded
+/// once.
 #[inline]
 pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> {
     if element == ElementType::F32 {
@@ -313,9 +321,10 @@ pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> 
 pub(super) const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// The decimal at the beginning of these bytes, the digits after its point, and its length: digits on both sides of the
-/// point, 15 at most, and no zero before others. So few digits are the only ones for their value in f64, which is the exact
-/// quotient of an integer and a power of ten, rounded once.
+/// The decimal at the beginning of these bytes, the digits after its point, and its length: digits
+/// on both sides of the point, 15 at most, and no zero before others. So few digits are the only
+/// ones for their value in f64, which is the exact quotient of an integer and a power of ten,
+/// rounded once.
 #[inline]
 pub(super) fn fixed(bytes: &[u8]) -> Option<(f64, u8, usize)> {
     const MOST: usize = 15;

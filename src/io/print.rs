@@ -13,8 +13,9 @@ const LEAST: usize = 1 << 13;
 /// The approximate bytes per piece.
 const PIECE_BYTES: usize = 4 << 20;
 
-/// Formats pieces of the records with `print`, each of about `expected` bytes, and writes the results in
-/// order while the next are formatted, calling `progress` with the number of records written so far.
+/// Formats pieces of the records with `print`, each of about `expected` bytes, and writes the
+/// results in order while the next are formatted, calling `progress` with the number of records
+/// written so far.
 pub(crate) fn write<T: Sync>(
     records: &[T],
     expected: usize,

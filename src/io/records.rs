@@ -41,7 +41,8 @@ impl Records {
 pub enum Print {
     /// Floats in their shortest form.
     Shortest,
-    /// Numbers of f64 as decimals with this number of digits after the point, at least one, and 15 in all at most.
+    /// Numbers of f64 as decimals with this number of digits after the point, at least one, and 15
+    /// in all at most.
     Fixed(u8),
 }
 
@@ -63,7 +64,8 @@ pub(super) fn ahead<T: Copy>(items: impl Iterator<Item = T>) -> impl Iterator<It
 
 /// Passes what begins at these places to `take`, in order.
 ///
-/// The places are spread over the text, so that about `length` bytes from each on are asked for some time before it is its turn.
+/// The places are spread over the text, so that about `length` bytes from each on are asked for
+/// some time before it is its turn.
 #[inline]
 pub(super) fn touch<T: Copy>(
     text: &[u8],
@@ -72,7 +74,8 @@ pub(super) fn touch<T: Copy>(
     take: impl FnMut(T),
 ) {
     const LINE: usize = 64;
-    // Short records are copied with what follows them; of long ones lines that follow each other are found by the hardware.
+    // Short records are copied with what follows them; of long ones lines that follow each other
+    // are found by the hardware.
     let last = length.clamp(LINE / 2, 4 * LINE) - 1;
     let places = places.map(|(place, of_place)| {
         (0..last).step_by(LINE).chain([last]).for_each(|offset| prefetch(text, place + offset));
@@ -149,8 +152,9 @@ pub(super) fn push_integer(integer: impl itoa::Integer, lines: &mut Vec<u8>) {
     lines.push(b'\n');
 }
 
-/// Appends a float with this number of digits after the point, and ends the line. It is the one nearest to such a decimal, which
-/// has 15 digits at most: then its product with a power of ten is less than a quarter from their integer.
+/// Appends a float with this number of digits after the point, and ends the line. It is the one
+/// nearest to such a decimal, which has 15 digits at most: then its product with a power of ten is
+/// less than a quarter from their integer.
 pub(super) fn push_fixed(number: f64, digits: u8, lines: &mut Vec<u8>) {
     let digits = usize::from(digits);
     if number.is_sign_negative() {

@@ -1,10 +1,11 @@
 //! Sizes in text: numbers with units, such as `4.0K`, `1.5GiB`, `300MB`, `12` and `7B`.
 //!
-//! `K M G T P E Z Y R Q` are powers of 1024, in either case, with or without `i` and `B` after them; but `kB MB GB TB PB EB ZB YB
-//! RB QB` are powers of 1000. `B` alone is bytes.
+//! `K M G T P E Z Y R Q` are powers of 1024, in either case, with or without `i` and `B` after
+//! them; but `kB MB GB TB PB EB ZB YB RB QB` are powers of 1000. `B` alone is bytes.
 //!
-//! Integers are ordered exactly, as far as 127 bits hold them, and decimals among them; only decimals may be rounded to the same.
-//! Most columns have sizes that 64-bit integers hold, or f64, and are ordered as these. Others are ordered by [`place`].
+//! Integers are ordered exactly, as far as 127 bits hold them, and decimals among them; only
+//! decimals may be rounded to the same. Most columns have sizes that 64-bit integers hold, or f64,
+//! and are ordered as these. Others are ordered by [`place`].
 
 use super::number::leading;
 
@@ -13,7 +14,8 @@ use super::number::leading;
 pub(super) enum Size {
     /// An integer, up to [`MOST`].
     Integer(i128),
-    /// The integer part of a decimal, up to [`MOST`], which is so large that f64 has no fractions there.
+    /// The integer part of a decimal, up to [`MOST`], which is so large that f64 has no fractions
+    /// there.
     Cut(i128),
     /// The nearest float of another decimal; not finite if there is none.
     Float(f64),
@@ -27,7 +29,8 @@ const MOST: u128 = (1 << 127) - (1 << 102);
 /// From here on all floats are integers.
 const FRACTIONS_END: u128 = 1 << 52;
 
-/// The size at the start of these bytes, and its length; `None` if there is no number. What follows is not looked at.
+/// The size at the start of these bytes, and its length; `None` if there is no number. What follows
+/// is not looked at.
 pub(super) fn size(bytes: &[u8]) -> Option<(Size, usize)> {
     let number = leading(bytes).filter(|number| !number.is_empty())?;
     let (base, power, unit) = unit(&bytes[number.len()..]);
@@ -103,9 +106,11 @@ fn integer(whole: &str, fraction: &str, exponent: i64, unit: u128) -> Option<u12
     }
 }
 
-/// The integer part of the number times the unit, and whether that is all of it; `None` if 128 bits do not hold it.
+/// The integer part of the number times the unit, and whether that is all of it; `None` if 128 bits
+/// do not hold it.
 fn integer_part(whole: &str, fraction: &str, exponent: i64, base: u128, power: u32) -> Option<(u128, bool)> {
-    /// Ten to this power is more than 128 bits hold, and a number so small is no whole byte in any unit.
+    /// Ten to this power is more than 128 bits hold, and a number so small is no whole byte in any
+    /// unit.
     const FAR: i64 = 40;
     let all = || whole.bytes().chain(fraction.bytes());
     let zeros = all().take_while(|&digit| digit == b'0').count();
@@ -136,8 +141,8 @@ fn integer_part(whole: &str, fraction: &str, exponent: i64, base: u128, power: u
     Some((value, after.iter().all(|&digit| digit == 0)))
 }
 
-/// A number that rises with the sizes, and stays away from the least and the greatest: that of an integer up to [`MOST`], or of
-/// a decimal that was cut to one.
+/// A number that rises with the sizes, and stays away from the least and the greatest: that of an
+/// integer up to [`MOST`], or of a decimal that was cut to one.
 pub(super) fn place(value: i128, is_cut: bool) -> u128 {
     /// There is a place after each integer up to here, for decimals.
     const APART: u128 = 1 << 100;

@@ -50,7 +50,8 @@ pub struct With {
     begun: Option<Input>,
 }
 
-/// A reader with a name for messages. Reading goes on where it was when it is opened again, as that of standard input does.
+/// A reader with a name for messages. Reading goes on where it was when it is opened again, as that
+/// of standard input does.
 #[derive(Clone)]
 pub struct Reader {
     name: String,
@@ -136,8 +137,8 @@ impl Input {
         self.with(|it| it.cancel = cancel.clone())
     }
 
-    /// The content of this input where it is compressed: so, or as its first bytes tell. Decompressing takes a small part of
-    /// this memory.
+    /// The content of this input where it is compressed: so, or as its first bytes tell.
+    /// Decompressing takes a small part of this memory.
     pub(crate) fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
         self.with(|it| (it.may_be_compressed, it.compression, it.memory) = (true, compression, memory))
     }
@@ -498,7 +499,8 @@ impl RegularFile {
 
     /// The whole file up to its current end, read by all cores.
     fn read_all(&self) -> Result<Vec<u8>, Error> {
-        // Zero pages cost nothing until they are read into. One more byte for the line end after a part.
+        // Zero pages cost nothing until they are read into. One more byte for the line end after a
+        // part.
         let size = usize::try_from(self.size).ok();
         let room = size.and_then(|size| bytemuck::allocation::try_zeroed_vec(size.checked_add(1)?).ok());
         let (Some(size), Some(mut bytes)) = (size, room) else {
@@ -785,7 +787,8 @@ impl Text {
         format!("{name}:{}", earlier.lines + Before::of_text(here).lines + 1)
     }
 
-    /// The name of a byte's input, and what comes before the byte in it: before its part, and within that.
+    /// The name of a byte's input, and what comes before the byte in it: before its part, and
+    /// within that.
     fn before(&self, byte: usize) -> (&str, Before, &[u8]) {
         let part = self.parts.iter().rfind(|part| part.range.start <= byte);
         part.map_or(("", Before::default(), &[]), |part| {

@@ -4,8 +4,9 @@
 //! 2026-11-21   2026-11-21T10:00   2026-11-21 10:00:00.123456   2026-11-21t10:00:00Z   2026-11-21T10:00+02:00
 //! ```
 //!
-//! A time is an instant, in nanoseconds from the beginning of 1970; without a zone it is taken as one of UTC, and a date is its
-//! first instant. The second 60 is the first one of the next minute. Years are those of the Gregorian calendar, 0000 to 9999.
+//! A time is an instant, in nanoseconds from the beginning of 1970; without a zone it is taken as
+//! one of UTC, and a date is its first instant. The second 60 is the first one of the next minute.
+//! Years are those of the Gregorian calendar, 0000 to 9999.
 
 /// A time that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +25,8 @@ const DAY: i128 = 24 * 60 * 60 * SECOND;
 /// Bytes of a date.
 pub(super) const DATE: usize = "2026-11-21".len();
 
-/// The time that these bytes spell; `None` if they are none, or no day or time of day that there is.
+/// The time that these bytes spell; `None` if they are none, or no day or time of day that there
+/// is.
 #[inline]
 pub(super) fn time(bytes: &[u8]) -> Option<Time> {
     // Most fields are none.

@@ -4,11 +4,12 @@
 //! tile      [ row ··· ][ row ··· ][ row ··· ][ row ··· ]     blocks of a power of two; places past a row's end are empty
 //! ```
 //!
-//! A tile is in registers, as those of [`super::Fused`] are, and goes through the stages of blocks up to a row's. Equal keys are
-//! ordered by position. What is beside keys is read at last, where the position says, and written in order.
+//! A tile is in registers, as those of [`super::Fused`] are, and goes through the stages of blocks
+//! up to a row's. Equal keys are ordered by position. What is beside keys is read at last, where
+//! the position says, and written in order.
 //!
-//! Rows are those of a matrix, one after another; or segments that the device has listed by classes of their lengths. A tile is
-//! then of one class.
+//! Rows are those of a matrix, one after another; or segments that the device has listed by classes
+//! of their lengths. A tile is then of one class.
 
 use super::segments::{self, FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS};
 use super::{
@@ -19,14 +20,15 @@ use crate::cpu::Item;
 use crate::device::Limits;
 use crate::error::Error;
 
-/// The most workgroups for rows that are listed: since the device alone knows how many there are, a few take them in turn.
+/// The most workgroups for rows that are listed: since the device alone knows how many there are, a
+/// few take them in turn.
 const MOST_LISTED: u64 = 2048;
 
 /// More classes than there are.
 const MOST_CLASSES: u32 = 16;
 
-/// Classes of lengths of segments that are sorted in tiles of one size, in one dispatch: those up to a power of two, and longer than
-/// the one before it.
+/// Classes of lengths of segments that are sorted in tiles of one size, in one dispatch: those up
+/// to a power of two, and longer than the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Group {
     /// Which of the groups it is, from that of the shortest.
@@ -142,9 +144,10 @@ impl KernelSpec for Batch {
         }
     }
 
-    /// In bounds since loads are of elements of rows that there are, or of one that there is; and stores of elements of rows that
-    /// there are alone. Of what is beside keys those are read whose positions were taken in the tile, or that one. Rows that are
-    /// listed lie in the array, since only those are listed, and have no element in common.
+    /// In bounds since loads are of elements of rows that there are, or of one that there is; and
+    /// stores of elements of rows that there are alone. Of what is beside keys those are read whose
+    /// positions were taken in the tile, or that one. Rows that are listed lie in the array, since
+    /// only those are listed, and have no element in common.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         if let Which::Equal(length) = self.which {
             keep_to([("elements beside whole rows", (count % length.max(1)).into(), 0)])?;

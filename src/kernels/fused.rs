@@ -1,8 +1,9 @@
-//! Tiles in registers: one workgroup sorts a tile, or performs as many consecutive steps on it as its bits
-//! allow.
+//! Tiles in registers: one workgroup sorts a tile, or performs as many consecutive steps on it as
+//! its bits allow.
 //!
-//! A tile is chosen by bits of the array's index. Its lowest bits are the array's lowest, so that memory is
-//! touched in runs; the others may lie higher up, with bits between them that the tile shares:
+//! A tile is chosen by bits of the array's index. Its lowest bits are the array's lowest, so that
+//! memory is touched in runs; the others may lie higher up, with bits between them that the tile
+//! shares:
 //!
 //! ```text
 //! index in the tile     [ count bits ][ run ]
@@ -11,8 +12,8 @@
 //!                                 └ from `low` on
 //! ```
 //!
-//! An invocation holds some of a tile's elements; which ones is a [`Layout`]. To change it, elements are
-//! exchanged through workgroup memory. `shaders/fused.wgsl` has the details.
+//! An invocation holds some of a tile's elements; which ones is a [`Layout`]. To change it,
+//! elements are exchanged through workgroup memory. `shaders/fused.wgsl` has the details.
 
 use std::ops::Range;
 
@@ -39,8 +40,8 @@ impl FusedTile {
     /// Two elements, which one invocation holds.
     pub(crate) const SMALLEST: Self = Self { invocations_log2: 0, elements_log2: 1, parts_log2: 0 };
 
-    /// A tile of 2^`elements_log2` elements in the registers of each of 2^`invocations_log2` invocations, of
-    /// which 2^`parts_log2` parts take turns in workgroup memory.
+    /// A tile of 2^`elements_log2` elements in the registers of each of 2^`invocations_log2`
+    /// invocations, of which 2^`parts_log2` parts take turns in workgroup memory.
     ///
     /// # Errors
     ///
@@ -50,7 +51,8 @@ impl FusedTile {
         // Loops over registers are written out, so more of them make a text that no compiler takes.
         within(what, elements_log2, 1..=10)?;
         within("(as a power of two) invocations in a workgroup", invocations_log2, 0..=16)?;
-        // A part holds two elements an invocation or more, and there must be others to exchange them with.
+        // A part holds two elements an invocation or more, and there must be others to exchange
+        // them with.
         keep_to([(what, u64::from(parts_log2) + 1, elements_log2.into())])?;
         if parts_log2 > 0 && invocations_log2 == 0 {
             return Err(Error::limit("invocations, for a tile in parts,", 2, 1));
@@ -117,7 +119,8 @@ impl FusedTile {
         ]
     }
 
-    /// How a workgroup performs the steps of this work: its layouts, in order. None, for a tile's sort.
+    /// How a workgroup performs the steps of this work: its layouts, in order. None, for a tile's
+    /// sort.
     ///
     /// # Panics
     ///
@@ -125,7 +128,8 @@ impl FusedTile {
     #[must_use]
     pub fn layouts(self, work: FusedWork) -> Vec<Layout> {
         let tile_log2 = self.log2();
-        // In the highest layout neighbouring invocations hold neighbouring elements, or at least runs.
+        // In the highest layout neighbouring invocations hold neighbouring elements, or at least
+        // runs.
         let highest = tile_log2 - self.elements_log2;
         let plain = |steps: Range<u32>, low| Layout { low, steps, mirrored: false };
         let mut layouts = Vec::new();
@@ -134,8 +138,9 @@ impl FusedTile {
             FusedWork::Halves => (0, tile_log2, true),
             FusedWork::Strides { tail, count, mirrored, .. } => (tail, count, mirrored),
         };
-        // The strides of a stage's end, in layouts of which the last has the lowest bits. The first is the one
-        // loaded: it must not hold the bits of a run in registers, and may have no steps.
+        // The strides of a stage's end, in layouts of which the last has the lowest bits. The first
+        // is the one loaded: it must not hold the bits of a run in registers, and may have no
+        // steps.
         if tail > 0 {
             let moved = self.elements_log2 - self.parts_log2;
             let more = tail.saturating_sub(moved).max(LOADED_RUN_LOG2).div_ceil(moved);
@@ -171,8 +176,8 @@ impl FusedTile {
 /// Elements in the shortest run of memory that neighbouring invocations load, as a power of two.
 const LOADED_RUN_LOG2: u32 = 3;
 
-/// Which elements an invocation holds for some steps: those whose index in the tile differs in the bits
-/// from `low` on.
+/// Which elements an invocation holds for some steps: those whose index in the tile differs in the
+/// bits from `low` on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The lowest of the registers' bits.
@@ -188,12 +193,13 @@ pub struct Layout {
 pub enum FusedWork {
     /// Sorts every aligned tile: the stages of blocks up to its size.
     Sort,
-    /// Merges the sorted halves of every aligned tile: the stage of blocks of its size. A phase of odd-even
-    /// sort on half tiles.
+    /// Merges the sorted halves of every aligned tile: the stage of blocks of its size. A phase of
+    /// odd-even sort on half tiles.
     Halves,
-    /// Several steps one after another: those that end a stage, the strides 2^(`tail`−1) … 1; then `count`
-    /// steps of strides 2^(`low`+`count`−1) … 2^`low`. Where the last block is not whole, its elements must be
-    /// as the stage finds them: tiles in which all would then be in order are left out.
+    /// Several steps one after another: those that end a stage, the strides 2^(`tail`−1) … 1; then
+    /// `count` steps of strides 2^(`low`+`count`−1) … 2^`low`. Where the last block is not whole,
+    /// its elements must be as the stage finds them: tiles in which all would then be in order are
+    /// left out.
     Strides {
         /// How many steps end a stage.
         tail: u32,
@@ -245,8 +251,8 @@ impl Fused {
         blocks * all + last
     }
 
-    /// A kernel that goes through the layouts of its work, one after another. A loop over them would need
-    /// numbers known only when it runs where the compiler needs constants.
+    /// A kernel that goes through the layouts of its work, one after another. A loop over them
+    /// would need numbers known only when it runs where the compiler needs constants.
     fn pass(self) -> String {
         let is_phase = self.work == FusedWork::Halves;
         let mut body = String::new();
@@ -311,10 +317,11 @@ impl KernelSpec for Fused {
         }
     }
 
-    /// In bounds since a tile's accesses are guarded by `n`, each by itself or all by a look whether the block
-    /// that the tile is of ends below `n`: no index in a tile has a bit beyond the block's. Loads at `n` or
-    /// beyond are of the last element, of which there is one wherever there are workgroups. A layout never
-    /// begins above an invocation's bits, so that the exchange stays in its memory.
+    /// In bounds since a tile's accesses are guarded by `n`, each by itself or all by a look
+    /// whether the block that the tile is of ends below `n`: no index in a tile has a bit beyond
+    /// the block's. Loads at `n` or beyond are of the last element, of which there is one wherever
+    /// there are workgroups. A layout never begins above an invocation's bits, so that the exchange
+    /// stays in its memory.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         Ok(Access::in_place(first, count))
     }

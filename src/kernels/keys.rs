@@ -1,8 +1,10 @@
-//! Whose keys a kernel sorts: words of ours that are in order already, or elements in a caller's buffer.
+//! Whose keys a kernel sorts: words of ours that are in order already, or elements in a caller's
+//! buffer.
 //!
-//! Elements become keys as the first pass reads them, and elements again as the last one writes them; which passes these are is
-//! found out on the device, so every pass can do both. The maps are those of [`crate::key`], in WGSL. Where only some bits of
-//! a key count, it is rotated, so that these are the lowest.
+//! Elements become keys as the first pass reads them, and elements again as the last one writes
+//! them; which passes these are is found out on the device, so every pass can do both. The maps are
+//! those of [`crate::key`], in WGSL. Where only some bits of a key count, it is rotated, so that
+//! these are the lowest.
 
 use std::fmt::Write;
 

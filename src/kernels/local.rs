@@ -1,5 +1,5 @@
-//! Bitonic steps whose strides stay within a tile, in workgroup memory: one workgroup sorts or merges one
-//! tile.
+//! Bitonic steps whose strides stay within a tile, in workgroup memory: one workgroup sorts or
+//! merges one tile.
 //!
 //! ```text
 //! array             [ tile 0 │ tile 1 │ … │ tile │ part ]
@@ -57,7 +57,8 @@ impl KernelSpec for Local {
         }
     }
 
-    /// In bounds since each access to the array is guarded by `n`, and each to workgroup memory by its size.
+    /// In bounds since each access to the array is guarded by `n`, and each to workgroup memory by
+    /// its size.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         Access::from_start(first, count)
     }

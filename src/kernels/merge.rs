@@ -5,10 +5,11 @@
 //! other      [ tile 0 │ tile 1 │ tile 2 │ tile  ]   one workgroup each
 //! ```
 //!
-//! How many elements of a tile's beginning and end come from the first run says where the tile's elements are: two slices,
-//! which are read into workgroup memory, where each invocation finds its own begin in the same way and merges a few
-//! elements (merge path; S. Odeh et al., "Merge Path: Parallel Merging Made Simple", 2012). In the whole runs all
-//! invocations look for both ends of the tile together, so that five looks take the place of thirty.
+//! How many elements of a tile's beginning and end come from the first run says where the tile's
+//! elements are: two slices, which are read into workgroup memory, where each invocation finds its
+//! own begin in the same way and merges a few elements (merge path; S. Odeh et al., "Merge Path:
+//! Parallel Merging Made Simple", 2012). In the whole runs all invocations look for both ends of
+//! the tile together, so that five looks take the place of thirty.
 
 use super::{
     Access, Arguments, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape, keep_to,
@@ -26,8 +27,9 @@ pub struct MergeTile {
 }
 
 impl MergeTile {
-    /// Tiles of this many invocations, as a power of two, with so many elements each. Where these are an odd number, neighbouring
-    /// invocations find theirs in different banks of workgroup memory.
+    /// Tiles of this many invocations, as a power of two, with so many elements each. Where these
+    /// are an odd number, neighbouring invocations find theirs in different banks of workgroup
+    /// memory.
     ///
     /// # Errors
     ///
@@ -60,7 +62,8 @@ pub struct Merge {
     pub tile: MergeTile,
     /// Elements of the first run.
     pub middle: u32,
-    /// Whether the next dispatch finds the elements where this one did, so that it can merge others of them.
+    /// Whether the next dispatch finds the elements where this one did, so that it can merge others
+    /// of them.
     pub stays: bool,
 }
 
@@ -81,9 +84,10 @@ impl KernelSpec for Merge {
         }
     }
 
-    /// In bounds since there are elements wherever there are workgroups, whose tiles end no later than these; of a tile's elements
-    /// no more are taken from the first run than it has, nor from the second, whichever compare as less: what is looked for stays
-    /// between the least and the most that leave the other run enough. Places in workgroup memory are those of the tile.
+    /// In bounds since there are elements wherever there are workgroups, whose tiles end no later
+    /// than these; of a tile's elements no more are taken from the first run than it has, nor from
+    /// the second, whichever compare as less: what is looked for stays between the least and the
+    /// most that leave the other run enough. Places in workgroup memory are those of the tile.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         keep_to([
             ("elements of the first run", self.middle.into(), count.into()),

@@ -5,7 +5,7 @@
 //! check       what it cannot be                  Dispatch::new
 //! launch      workgroups, bytes moved            Dispatch::new
 //! access      what it reads and writes           the one constructor of plans
-//! aux_buffers buffers beside keys, payload        plans, pipelines
+//! aux_buffers buffers beside keys, payload       plans, pipelines
 //! steps       the network steps it performs      tests, traces
 //! tiles       what a workgroup has to itself     traces
 //! perform     its CPU twin                       the interpreter
@@ -13,15 +13,16 @@
 //! arguments   what differs between dispatches    the recording of a plan
 //! ```
 //!
-//! Nothing here names a GPU API. To add a kernel is to write its file and its WGSL, and to list it in
-//! [`Kernel`].
+//! Nothing here names a GPU API. To add a kernel is to write its file and its WGSL, and to list it
+//! in [`Kernel`].
 //!
 //! # Why kernels may run unchecked
 //!
-//! Kernels are compiled without the compiler's own bounds checks. What makes that sound is in this folder:
-//! a [`Dispatch`] can be made by [`Dispatch::new`] alone, which refuses a kernel whose `check` fails, and
-//! [`Dispatch::access`] says how many elements it reads and writes at most, whichever workgroups are
-//! launched; each kernel says at its `access` why. A plan's one constructor makes its arrays no smaller.
+//! Kernels are compiled without the compiler's own bounds checks. What makes that sound is in this
+//! folder: a [`Dispatch`] can be made by [`Dispatch::new`] alone, which refuses a kernel whose
+//! `check` fails, and [`Dispatch::access`] says how many elements it reads and writes at most,
+//! whichever workgroups are launched; each kernel says at its `access` why. A plan's one
+//! constructor makes its arrays no smaller.
 
 mod batch;
 mod fused;
@@ -68,7 +69,8 @@ use crate::device::{Limits, Subgroups};
 use crate::error::Error;
 use crate::network::Step;
 
-/// A buffer that a kernel binds beside keys and payload. In WGSL it is a global variable of this name.
+/// A buffer that a kernel binds beside keys and payload. In WGSL it is a global variable of this
+/// name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AuxBuffer {
     /// The name by which kernels and plans know it.
@@ -118,7 +120,8 @@ trait KernelSpec {
         Vec::new()
     }
 
-    /// The tiles that its workgroups have to themselves; `None` where each invocation has what it compares or counts.
+    /// The tiles that its workgroups have to themselves; `None` where each invocation has what it
+    /// compares or counts.
     fn tiles(&self) -> Option<Tiles> {
         None
     }
@@ -128,23 +131,23 @@ trait KernelSpec {
         0
     }
 
-    /// The same kernel with all that is an argument of it set to a fixed value: kernels that are equal then
-    /// share a pipeline.
+    /// The same kernel with all that is an argument of it set to a fixed value: kernels that are
+    /// equal then share a pipeline.
     fn without_arguments(&self) -> Kernel;
 
     /// What it adds to the text that all kernels have.
     fn module(&self, shape: Shape, keys: Keys) -> Module;
 
-    /// The arguments of the dispatch on `count` elements from `first` on, which is number `phase` of a plan of
-    /// phases and 0 in others.
+    /// The arguments of the dispatch on `count` elements from `first` on, which is number `phase`
+    /// of a plan of phases and 0 in others.
     fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments;
 }
 
 /// What the auxiliary buffers hold, by name.
 pub type AuxContents = BTreeMap<&'static str, Vec<u32>>;
 
-/// What a CPU does to the same elements, and to the auxiliary buffers as far as anything depends on them. `last` stands for
-/// elements that sort last where there are none.
+/// What a CPU does to the same elements, and to the auxiliary buffers as far as anything depends on
+/// them. `last` stands for elements that sort last where there are none.
 trait CpuReference {
     fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, last: T);
 }
@@ -152,7 +155,8 @@ trait CpuReference {
 /// Lists the kernels, and has each asked by what it is.
 macro_rules! kernels {
     ($($(#[$doc:meta])* $name:ident($spec:ty) = $file:literal,)*) => {
-        /// What one dispatch does to the elements, and how. The file of that name in `shaders/` is its WGSL.
+        /// What one dispatch does to the elements, and how. The file of that name in `shaders/` is
+        /// its WGSL.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Kernel { $($(#[$doc])* $name($spec),)* }
 
@@ -167,8 +171,8 @@ macro_rules! kernels {
                 match self { $(Self::$name(_) => $file,)* }
             }
 
-            /// Does to `elements` and `aux_buffers` what the kernel does to those of a dispatch. `last` sorts after all
-            /// elements, or equals the last; it stands where there is none.
+            /// Does to `elements` and `aux_buffers` what the kernel does to those of a dispatch.
+            /// `last` sorts after all elements, or equals the last; it stands where there is none.
             ///
             /// # Panics
             ///
@@ -229,7 +233,8 @@ impl Kernel {
         self.spec().steps()
     }
 
-    /// The tiles that its workgroups have to themselves; `None` where each invocation has what it compares or counts.
+    /// The tiles that its workgroups have to themselves; `None` where each invocation has what it
+    /// compares or counts.
     #[must_use]
     pub fn tiles(&self) -> Option<Tiles> {
         self.spec().tiles()
@@ -246,7 +251,8 @@ impl Kernel {
 struct Module {
     /// The function that a dispatch runs.
     entry_point: &'static str,
-    /// The constants that the module begins with. `TILE_SIZE` is the number of elements in workgroup memory.
+    /// The constants that the module begins with. `TILE_SIZE` is the number of elements in
+    /// workgroup memory.
     constants: Vec<(&'static str, u32)>,
     /// The kernel's WGSL.
     text: String,
@@ -305,7 +311,8 @@ impl Access {
 /// Words of the largest arguments that a kernel has.
 const MOST_ARGUMENTS: usize = 8;
 
-/// A kernel's arguments, in the order of its `Arguments` in WGSL. In place, since a sort may take millions of them.
+/// A kernel's arguments, in the order of its `Arguments` in WGSL. In place, since a sort may take
+/// millions of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments {
     names: [&'static str; MOST_ARGUMENTS],
@@ -334,8 +341,8 @@ impl<const N: usize> From<[(&'static str, u32); N]> for Arguments {
     }
 }
 
-/// The workgroups of a dispatch, in two dimensions because one holds too few. Workgroup (x, y) has the
-/// number y·`x` + x; those numbered past the work find nothing there.
+/// The workgroups of a dispatch, in two dimensions because one holds too few. Workgroup (x, y) has
+/// the number y·`x` + x; those numbered past the work find nothing there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Workgroups in a row.
@@ -378,7 +385,8 @@ impl Dispatch {
     ///
     /// # Errors
     ///
-    /// A kernel that there is not; a part of the array that it cannot be for; a limit that it exceeds.
+    /// A kernel that there is not; a part of the array that it cannot be for; a limit that it
+    /// exceeds.
     pub fn new(
         kernel: impl Into<Kernel>,
         first: u32,
@@ -428,7 +436,8 @@ impl Dispatch {
         Ok(Self { count, grid: Grid::new(workgroups, limits)?, ..*self })
     }
 
-    /// Passes a payload through that is there already. Returns whether it keeps that of equal keys in order.
+    /// Passes a payload through that is there already. Returns whether it keeps that of equal keys
+    /// in order.
     pub(crate) fn pass_through(&mut self) -> bool {
         match &mut self.kernel {
             // An argument, too.
@@ -503,8 +512,8 @@ impl Dispatch {
         spec.aux_buffers().iter().map(move |aux| (*aux, spec.aux_words(aux, self.count)))
     }
 
-    /// What differs from other dispatches of the same pipeline. `phase` is its number in a plan of phases, and
-    /// 0 in others.
+    /// What differs from other dispatches of the same pipeline. `phase` is its number in a plan of
+    /// phases, and 0 in others.
     #[must_use]
     pub fn arguments(&self, phase: u32) -> Arguments {
         self.kernel.spec().arguments(self.first, self.count, phase)

@@ -1,24 +1,25 @@
 //! From a kernel to the text of its module and the buffers that this binds.
 //!
-//! Each kernel is written once and serves all four shapes of element. Its module is put together from
-//! files, as text:
+//! Each kernel is written once and serves all four shapes of element. Its module is put together
+//! from files, as text:
 //!
 //! ```text
 //! constants      numbers that the kernel is made for
 //! common.wgsl    arguments; the numbers of invocations
 //! key_*.wgsl     one file of two that say what a key is
 //! element_*.wgsl one file of two that say what an element is, with its bindings 0 to 3
-//! auxiliary buffers         the kernel's other buffers, bindings from 4 on in the order in which it lists them
+//! aux buffers    the kernel's other buffers, bindings from 4 on in the order in which it lists them
 //! the kernel     loops that must be unrolled written out
 //! ```
 //!
-//! WGSL takes declarations in any order, so that is all a preprocessor would have to do here: constants
-//! alone cannot give a type a second field or leave a binding out. What WGSL lacks is loops that are
-//! certain to be unrolled; `unroll.rs` supplies them.
+//! WGSL takes declarations in any order, so that is all a preprocessor would have to do here:
+//! constants alone cannot give a type a second field or leave a binding out. What WGSL lacks is
+//! loops that are certain to be unrolled; `unroll.rs` supplies them.
 //!
-//! What differs between dispatches are arguments. They travel as immediates, so that a sort is one list of commands with few
-//! changes of pipeline; where the device knows what the host does not, or has no immediates, they lie in a buffer. The file
-//! `arguments_*.wgsl` says which; in sorts that a caller records, those in `callers/` say how elements become keys.
+//! What differs between dispatches are arguments. They travel as immediates, so that a sort is one
+//! list of commands with few changes of pipeline; where the device knows what the host does not, or
+//! has no immediates, they lie in a buffer. The file `arguments_*.wgsl` says which; in sorts that a
+//! caller records, those in `callers/` say how elements become keys.
 
 use std::fmt::Write;
 
@@ -28,7 +29,8 @@ use crate::device::Limits;
 use crate::error::Error;
 use crate::key::KeyWords;
 
-/// The bindings of keys, payload, and of both in the other array; those of auxiliary buffers follow.
+/// The bindings of keys, payload, and of both in the other array; those of auxiliary buffers
+/// follow.
 pub const ELEMENT_BINDINGS: u32 = 4;
 
 /// The buffers that a kernel binds beside the keys of the array that it works on.
@@ -82,7 +84,8 @@ impl PipelineKey {
 
     /// # Errors
     ///
-    /// A device with these limits has subgroups that the text is not for. A plan may have been made for another.
+    /// A device with these limits has subgroups that the text is not for. A plan may have been made
+    /// for another.
     pub fn check(&self, limits: &Limits) -> Result<(), Error> {
         self.kernel.check_subgroups(limits)
     }

@@ -1,5 +1,5 @@
-//! The passes of the radix sort: counting digits, and distributing elements by one of them. What they do together
-//! is in [`crate::plan`]'s `radix.rs`.
+//! The passes of the radix sort: counting digits, and distributing elements by one of them. What
+//! they do together is in [`crate::plan`]'s `radix.rs`.
 //!
 //! ```text
 //! Clear       zeros where the others add up
@@ -11,9 +11,10 @@
 //! Scatter     as Sweep, but where elements go was counted
 //! ```
 //!
-//! How a tile is ranked: lanes of a subgroup compare digits by ballots; the first lane of each digit adds
-//! their number to the subgroup's own counter of it. No barrier of the workgroup is needed for a key, and
-//! nothing depends on how invocations are numbered: whose turn it is follows from subgroup and lane alone.
+//! How a tile is ranked: lanes of a subgroup compare digits by ballots; the first lane of each
+//! digit adds their number to the subgroup's own counter of it. No barrier of the workgroup is
+//! needed for a key, and nothing depends on how invocations are numbered: whose turn it is follows
+//! from subgroup and lane alone.
 
 use super::segments::{self, SEGMENT_TILES};
 use super::{
@@ -45,10 +46,11 @@ pub struct RadixTile {
 pub enum Matching {
     /// By ballots on each bit.
     Ballots,
-    /// By ballots for one element, and by a mask beside the counter for the next, which keeps two units of a core busy.
-    /// Subgroups must be of at most 32 lanes, which can wait for each other.
+    /// By ballots for one element, and by a mask beside the counter for the next, which keeps two
+    /// units of a core busy. Subgroups must be of at most 32 lanes, which can wait for each other.
     Masks,
-    /// By masks alone, in groups of 32 invocations that stand in for subgroups: a workgroup waits as a whole.
+    /// By masks alone, in groups of 32 invocations that stand in for subgroups: a workgroup waits
+    /// as a whole.
     Groups,
 }
 
@@ -56,12 +58,13 @@ pub enum Matching {
 const GROUP: u32 = 32;
 
 impl RadixTile {
-    /// So many invocations with so many elements each, in subgroups and an order such as these limits have.
+    /// So many invocations with so many elements each, in subgroups and an order such as these
+    /// limits have.
     ///
     /// # Errors
     ///
-    /// Invocations that are no power of two, or fewer than a subgroup's; a number of elements that no kernel has; no
-    /// subgroups.
+    /// Invocations that are no power of two, or fewer than a subgroup's; a number of elements that
+    /// no kernel has; no subgroups.
     pub fn new(invocations: u32, items: u32, limits: &Limits) -> Result<Self, Error> {
         let subgroups = limits.subgroups.ok_or_else(|| Error::lacks("subgroups"))?;
         let Subgroups { smallest, largest, .. } = subgroups;
@@ -71,7 +74,8 @@ impl RadixTile {
             ("invocations in a workgroup", invocations.into(), 1 << 12),
             // Fewer would not set all that is set by one invocation each.
             ("invocations in a workgroup, at the least", 8, invocations.into()),
-            // Loops over registers are written out, so more of them make a text that no compiler takes.
+            // Loops over registers are written out, so more of them make a text that no compiler
+            // takes.
             ("elements in an invocation's registers", items.into(), 64),
             ("elements in an invocation's registers, at the least", 1, items.into()),
             ("lanes in a subgroup", largest.into(), 128),
@@ -93,7 +97,8 @@ impl RadixTile {
     ///
     /// # Errors
     ///
-    /// Invocations that are no power of two, too few, or too many; a number of elements that no kernel has.
+    /// Invocations that are no power of two, too few, or too many; a number of elements that no
+    /// kernel has.
     pub fn without_subgroups(invocations: u32, items: u32) -> Result<Self, Error> {
         let subgroups = Subgroups { smallest: GROUP, largest: GROUP, barrier: true };
         let limits = Limits { subgroups: Some(subgroups), fifo_dispatch: false, ..Limits::WEBGPU };
@@ -144,13 +149,15 @@ impl RadixTile {
         sets * self.most_subgroups() * RADIX
     }
 
-    /// Whether each subgroup clears its own counters: one that counts for nobody else, and that no other may lack.
+    /// Whether each subgroup clears its own counters: one that counts for nobody else, and that no
+    /// other may lack.
     fn clears_apart(self) -> bool {
         let Subgroups { smallest, largest, barrier } = self.subgroups;
         smallest == largest && barrier && self.matching != Matching::Groups
     }
 
-    /// Words of workgroup memory: the counters or, in their place, the tile; and an offset for each value of the digit.
+    /// Words of workgroup memory: the counters or, in their place, the tile; and an offset for each
+    /// value of the digit.
     fn workgroup_words(self) -> u32 {
         self.counters().max(self.size()) + RADIX
     }
@@ -169,7 +176,8 @@ pub enum RadixWork {
     Clear,
     /// Counts all digits, and finds out which bits vary.
     Histogram,
-    /// Distributes by a digit, told by earlier tiles where to. For tests one of them may not speak as it should.
+    /// Distributes by a digit, told by earlier tiles where to. For tests one of them may not speak
+    /// as it should.
     Sweep(Option<StalledTile>),
     /// Counts a digit. Before the first pass this finds out which bits vary, too.
     Count {
@@ -208,7 +216,8 @@ pub struct Radix {
     pub iota: bool,
     /// Whether the last pass leaves keys where they are, and writes the payload alone.
     pub drops_keys: bool,
-    /// Whether not all elements are sorted together, but those of each segment that is longer than this.
+    /// Whether not all elements are sorted together, but those of each segment that is longer than
+    /// this.
     pub longer_than: Option<u32>,
 }
 
@@ -337,13 +346,15 @@ impl KernelSpec for Radix {
         }
     }
 
-    /// In bounds since elements are read below `n` only. Each is written to the place that as many elements have
-    /// before it as there are with a lower digit, or with the same digit and a lower index: below `n`, and another
-    /// for each, as long as nobody else writes to the arrays meanwhile. What is counted more than once,
-    /// because a tile was silent, is the same number each time. Segments are parts of the array that have no element in common, so
-    /// the same is true of each; their tiles are fewer than the most. Where two passes are left out, elements are where the
-    /// plan has them after the two. Counters have room for the digits of each subgroup of the smallest size that there is; sums and offsets
-    /// for each value of a digit. Rows of `status` and of the sums are those of tiles and chunks that there are.
+    /// In bounds since elements are read below `n` only. Each is written to the place that as many
+    /// elements have before it as there are with a lower digit, or with the same digit and a lower
+    /// index: below `n`, and another for each, as long as nobody else writes to the arrays
+    /// meanwhile. What is counted more than once, because a tile was silent, is the same number
+    /// each time. Segments are parts of the array that have no element in common, so the same is
+    /// true of each; their tiles are fewer than the most. Where two passes are left out, elements
+    /// are where the plan has them after the two. Counters have room for the digits of each
+    /// subgroup of the smallest size that there is; sums and offsets for each value of a digit.
+    /// Rows of `status` and of the sums are those of tiles and chunks that there are.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         // Numbers of elements share a word with what they are.
         keep_to([("elements in a radix sort", count.into(), (1 << 30) - 1)])?;
@@ -616,8 +627,8 @@ impl Radix {
         }
     }
 
-    /// Subgroups as the kernel has them, one lane after another. `earlier` is asked for each tile in turn, with how often it
-    /// has each value of the digit, how often earlier ones have it.
+    /// Subgroups as the kernel has them, one lane after another. `earlier` is asked for each tile
+    /// in turn, with how often it has each value of the digit, how often earlier ones have it.
     fn scatter<T: Item>(
         &self,
         elements: &mut [T],

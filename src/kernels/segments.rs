@@ -1,15 +1,17 @@
-//! Segments: ranges of the array, each of which is sorted by itself, that the device alone may know.
+//! Segments: ranges of the array, each of which is sorted by itself, that the device alone may
+//! know.
 //!
-//! They are told by offsets, the first of which is where the first segment begins; each segment ends where the next one begins.
-//! A plan's passes find them in what was made of the offsets before: short segments in lists, one for each class of lengths
-//! up to the same power of two; of longer ones, each tile of the radix sort.
+//! They are told by offsets, the first of which is where the first segment begins; each segment
+//! ends where the next one begins. A plan's passes find them in what was made of the offsets
+//! before: short segments in lists, one for each class of lengths up to the same power of two; of
+//! longer ones, each tile of the radix sort.
 
 use std::ops::Range;
 
 use super::{AuxBuffer, AuxContents};
 
-/// For each tile of segments that are sorted by radix: where its segment begins and ends, the segment's first tile, and the
-/// segment's number among those.
+/// For each tile of segments that are sorted by radix: where its segment begins and ends, the
+/// segment's first tile, and the segment's number among those.
 pub const SEGMENT_TILES: AuxBuffer =
     AuxBuffer { name: "segment_tiles", wgsl_type: "array<vec4<u32>>", read_only: true, zeroed: false };
 
@@ -17,7 +19,8 @@ pub const SEGMENT_TILES: AuxBuffer =
 pub const SEGMENT_LIST: AuxBuffer =
     AuxBuffer { name: "segment_list", wgsl_type: "array<u32>", read_only: true, zeroed: false };
 
-/// For each class of lengths: its first tile among those of its group, its segments, and where its list begins.
+/// For each class of lengths: its first tile among those of its group, its segments, and where its
+/// list begins.
 pub const SEGMENT_CLASSES: AuxBuffer =
     AuxBuffer { name: "segment_classes", wgsl_type: "array<vec4<u32>>", read_only: true, zeroed: false };
 
@@ -33,7 +36,8 @@ pub(crate) fn most_segments(count: u32, longer_than: u32) -> u32 {
     count / longer_than.saturating_add(1)
 }
 
-/// Segments of these lengths, or of fewer elements, are in no class before that with the longest of 2^`log2` elements.
+/// Segments of these lengths, or of fewer elements, are in no class before that with the longest of
+/// 2^`log2` elements.
 pub(super) fn longer_than(log2: u32) -> u32 {
     if log2 <= FIRST_CLASS_LOG2 { 1 } else { 1 << (log2 - 1) }
 }

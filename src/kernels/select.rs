@@ -1,5 +1,5 @@
-//! The passes that bring the first k elements of the sorted order, in the order in which they came, to the front of the
-//! other array. What they do together is in [`crate::plan`]'s `select.rs`.
+//! The passes that bring the first k elements of the sorted order, in the order in which they came,
+//! to the front of the other array. What they do together is in [`crate::plan`]'s `select.rs`.
 //!
 //! ```text
 //! Clear       nothing is counted or known
@@ -77,8 +77,8 @@ pub struct Select {
 /// How often each value of a digit is in the keys that agree with the last selected one.
 const DIGIT_COUNTS: AuxBuffer =
     AuxBuffer { name: "digit_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
-/// The last selected key, as far as it is known; how many of those that agree with it are selected; whether it is known
-/// whole.
+/// The last selected key, as far as it is known; how many of those that agree with it are selected;
+/// whether it is known whole.
 const CHOSEN: AuxBuffer =
     AuxBuffer { name: "chosen", wgsl_type: "array<u32>", read_only: true, zeroed: false };
 /// How many of each chunk are less than the last selected key, and how many equal it.
@@ -109,7 +109,8 @@ impl Select {
         (CHUNK_COUNTS.name, 8 * MOST_WORKGROUPS as u64),
     ];
 
-    /// What a kernel must know that writes the arguments of these where the device alone knows how many elements there are.
+    /// What a kernel must know that writes the arguments of these where the device alone knows how
+    /// many elements there are.
     #[cfg(feature = "gpu")]
     pub(crate) fn constants() -> String {
         let mut text = String::new();
@@ -173,10 +174,11 @@ impl KernelSpec for Select {
         Launch { workgroup_size, workgroups: workgroups.into(), bytes_moved }
     }
 
-    /// In bounds since elements are read below `n` only. Each that is kept is written to the place that as many kept
-    /// ones have before it: those less than the last selected key, and of those equal to it the first that complete k.
-    /// Where all that agree with a part of that key are selected, it stands for the largest of them. Counters have room
-    /// for all values of a digit, masks for the elements of a block, counts for the chunks that there are.
+    /// In bounds since elements are read below `n` only. Each that is kept is written to the place
+    /// that as many kept ones have before it: those less than the last selected key, and of those
+    /// equal to it the first that complete k. Where all that agree with a part of that key are
+    /// selected, it stands for the largest of them. Counters have room for all values of a digit,
+    /// masks for the elements of a block, counts for the chunks that there are.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         keep_to([
             ("elements to be selected", self.k.into(), count.into()),

@@ -7,7 +7,8 @@ use crate::key::{ElementType, KeyWords};
 pub struct Shape {
     /// The key.
     pub key: KeyWords,
-    /// Whether a word travels along, the payload. It is the position the element had, by which networks break ties, or a caller's.
+    /// Whether a word travels along, the payload. It is the position the element had, by which
+    /// networks break ties, or a caller's.
     pub payload: bool,
 }
 

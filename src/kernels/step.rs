@@ -1,4 +1,5 @@
-//! One network step on the whole array, one comparison by each invocation: comparison c by invocation c.
+//! One network step on the whole array, one comparison by each invocation: comparison c by
+//! invocation c.
 //!
 //! ```text
 //! invocation        0   1   2   3   4 …
@@ -37,9 +38,9 @@ impl KernelSpec for Step {
         Launch::of_invocations(self.comparisons(count.into()), bytes_moved, limits)
     }
 
-    /// In bounds since a pair is touched only where its higher position is below `n`, and the lower one is
-    /// lower whatever the number of the invocation: it lacks the bit in which the two differ; of neighbours,
-    /// the higher one is no less.
+    /// In bounds since a pair is touched only where its higher position is below `n`, and the lower
+    /// one is lower whatever the number of the invocation: it lacks the bit in which the two
+    /// differ; of neighbours, the higher one is no less.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         if matches!(self, Self::Alternating { .. }) {
             keep_to([("elements in one sort", count.into(), 1 << 31)])?;

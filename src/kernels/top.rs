@@ -8,8 +8,8 @@
 //! run                          those that are less, then the bound itself up to k, then padding
 //! ```
 //!
-//! Where the count is larger than the run, the bound is found bit by bit instead: the k-th element itself,
-//! below which there are less than k.
+//! Where the count is larger than the run, the bound is found bit by bit instead: the k-th element
+//! itself, below which there are less than k.
 
 use super::{
     Access, Arguments, AuxContents, CpuReference, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape,
@@ -36,8 +36,8 @@ impl TopTuning {
     ///
     /// - elements in each invocation's registers;
     /// - invocations in a workgroup;
-    /// - groups of an invocation's elements of which each has its least taken. More make a closer bound and
-    ///   take longer; there must be k in a workgroup;
+    /// - groups of an invocation's elements of which each has its least taken. More make a closer
+    ///   bound and take longer; there must be k in a workgroup;
     /// - least elements of which a rank is taken at a time: likewise;
     /// - slots in a run: k or more.
     ///
@@ -88,7 +88,8 @@ impl TopTuning {
         1 << (self.groups_log2 + self.invocations_log2 - self.subset_log2)
     }
 
-    /// Elements in workgroup memory: the least ones of a group in each invocation, and one for each subset.
+    /// Elements in workgroup memory: the least ones of a group in each invocation, and one for each
+    /// subset.
     fn workgroup_elements(self) -> u32 {
         (1 << self.invocations_log2) + self.subsets()
     }
@@ -100,9 +101,9 @@ impl TopTuning {
     }
 }
 
-/// Leaves of every aligned tile a run in the other array. In it are the tile's first `k` in the sorted order,
-/// wherever in the run; the remaining slots hold others of the tile, none twice, or elements that sort
-/// last. After the runs is anything.
+/// Leaves of every aligned tile a run in the other array. In it are the tile's first `k` in the
+/// sorted order, wherever in the run; the remaining slots hold others of the tile, none twice, or
+/// elements that sort last. After the runs is anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Top {
     /// The tiles and runs, and how the best are found.
@@ -131,9 +132,10 @@ impl KernelSpec for Top {
         }
     }
 
-    /// In bounds since loads beyond the last element are of that one, of which there is one wherever there are
-    /// workgroups; and stores go to the runs of tiles that are counted, to slots below the run's number.
-    /// Workgroup memory has a place for each invocation and for each subset of each group.
+    /// In bounds since loads beyond the last element are of that one, of which there is one
+    /// wherever there are workgroups; and stores go to the runs of tiles that are counted, to slots
+    /// below the run's number. Workgroup memory has a place for each invocation and for each subset
+    /// of each group.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         let kept = self.tuning.kept(count);
         keep_to([("elements that a pass leaves, of those it found", kept, count.into())])?;

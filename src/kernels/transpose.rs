@@ -1,5 +1,5 @@
-//! Rows in workgroup memory, sorted up and down in turn, and transpositions between the two arrays: the
-//! kernels of the `transpose` variant.
+//! Rows in workgroup memory, sorted up and down in turn, and transpositions between the two arrays:
+//! the kernels of the `transpose` variant.
 //!
 //! ```text
 //! array as rows      a0 a1 a2 a3     transposed   a0 b0
@@ -84,9 +84,9 @@ impl KernelSpec for Rows {
         Launch { workgroup_size, workgroups, bytes_moved: moved * shape.bytes() }
     }
 
-    /// In bounds since padding is stored below `n` only; rows are aligned parts of an array that is a power
-    /// of two, begin below `n`, and so end there; and a transposition moves elements in existing rows
-    /// and columns, which are as many as the array has elements.
+    /// In bounds since padding is stored below `n` only; rows are aligned parts of an array that is
+    /// a power of two, begin below `n`, and so end there; and a transposition moves elements in
+    /// existing rows and columns, which are as many as the array has elements.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         let in_place = Access::from_start(first, count)?;
         let log2 = count.checked_ilog2().unwrap_or_default();

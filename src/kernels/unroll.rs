@@ -1,19 +1,19 @@
 //! Unrolls the loops of a kernel that index registers.
 //!
-//! An array that lives in registers can be indexed by constants only; a loop's variable is none, and
-//! whether a driver unrolls the loop is its own choice. So the loops that must be unrolled are, here:
-//! each `for` on the line after the comment `// unroll` becomes a block for each value of its variable,
-//! with the value in the variable's place. The kernels are plain WGSL either way.
+//! An array that lives in registers can be indexed by constants only; a loop's variable is none,
+//! and whether a driver unrolls the loop is its own choice. So the loops that must be unrolled are,
+//! here: each `for` on the line after the comment `// unroll` becomes a block for each value of its
+//! variable, with the value in the variable's place. The kernels are plain WGSL either way.
 //!
-//! The loops have one form, `for (var i = 0u; i < BOUND; i++) {`, where `BOUND` is a number or the name
-//! of a constant; they may be nested.
+//! The loops have one form, `for (var i = 0u; i < BOUND; i++) {`, where `BOUND` is a number or the
+//! name of a constant; they may be nested.
 
 /// `source` with every marked loop unrolled; `constants` are the names that bounds may have.
 ///
 /// # Panics
 ///
-/// When a marked loop does not have the form that it must: the kernels are part of this crate, and the
-/// tests compile all of them.
+/// When a marked loop does not have the form that it must: the kernels are part of this crate, and
+/// the tests compile all of them.
 pub(super) fn unroll(source: &str, constants: &[(&str, u32)]) -> String {
     const MARK: &str = "// unroll\n";
     let Some((before, rest)) = source.split_once(MARK) else { return source.to_owned() };

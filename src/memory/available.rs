@@ -3,14 +3,15 @@
 use super::address_space_left;
 use crate::error::{Error, ErrorKind};
 
-/// Bytes that this process can still use, where the system reports it: the minimum over the machine (with
-/// swap space), the process's cgroup and those above it, and the limits of the process.
+/// Bytes that this process can still use, where the system reports it: the minimum over the machine
+/// (with swap space), the process's cgroup and those above it, and the limits of the process.
 #[must_use]
 pub fn available() -> Option<u64> {
     [untouched(), address_space_left()].into_iter().flatten().min()
 }
 
-/// Bytes of unused memory, where the system reports it: the minimum over the machine and the cgroups.
+/// Bytes of unused memory, where the system reports it: the minimum over the machine and the
+/// cgroups.
 #[must_use]
 pub fn untouched() -> Option<u64> {
     [machine(), cgroup::left()].into_iter().flatten().min()

@@ -30,21 +30,23 @@ pub(crate) fn prefetch<T>(items: &[T], place: usize) {
     let _ = place;
 }
 
-/// Room for `count` elements that are written all over it: in huge pages, where the system has them, since each small
-/// page would cost a page fault and a TLB entry.
+/// Room for `count` elements that are written all over it: in huge pages, where the system has
+/// them, since each small page would cost a page fault and a TLB entry.
 pub(crate) fn room<T>(count: usize) -> Vec<T> {
     #[cfg_attr(not(target_os = "linux"), allow(unused_mut, reason = "only there its pages are advised on"))]
     let mut room = Vec::with_capacity(count);
     #[cfg(target_os = "linux")]
     {
-        /// A huge page on most systems; less than one is not worth a system call. It is a multiple of every small page.
+        /// A huge page on most systems; less than one is not worth a system call. It is a multiple
+        /// of every small page.
         const HUGE: usize = 2 << 20;
         let block: &mut [std::mem::MaybeUninit<T>] = room.spare_capacity_mut();
         let begin = block.as_mut_ptr().cast::<u8>();
         let before = begin.align_offset(HUGE);
         let pages = size_of_val(block).saturating_sub(before) / HUGE;
         if pages > 0 {
-            // SAFETY: these pages lie within the block, and the advice does not change what they hold.
+            // SAFETY: these pages lie within the block, and the advice does not change what they
+            // hold.
             unsafe { libc::madvise(begin.add(before).cast(), pages * HUGE, libc::MADV_HUGEPAGE) };
         }
     }

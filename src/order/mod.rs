@@ -8,11 +8,11 @@ use crate::key::{ElementType, KeyMap};
 #[cfg(feature = "files")]
 pub(crate) use self::classes::Class;
 
-/// The order of one key, in which no state is wrong: the direction of numbers, and the place of each class of nulls, which
-/// does not depend on the direction.
+/// The order of one key, in which no state is wrong: the direction of numbers, and the place of
+/// each class of nulls, which does not depend on the direction.
 ///
-/// Of several classes at one end, NaN is nearest to the numbers and invalid fields are farthest from them. The default
-/// is ascending, with NaN and empty fields last and invalid ones refused.
+/// Of several classes at one end, NaN is nearest to the numbers and invalid fields are farthest
+/// from them. The default is ascending, with NaN and empty fields last and invalid ones refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeyOrder {
     /// Largest first.
@@ -23,8 +23,8 @@ pub struct KeyOrder {
     pub empty: Nulls,
     /// Fields that spell no number.
     pub invalid: Invalid,
-    /// Of a field only the number counts that it begins with, of digits, a point and an exponent, and of sizes with a unit; one
-    /// that begins with none is invalid.
+    /// Of a field only the number counts that it begins with, of digits, a point and an exponent,
+    /// and of sizes with a unit; one that begins with none is invalid.
     pub leading: bool,
     /// What fields are read as.
     pub reading: Reading,

@@ -1,13 +1,15 @@
 //! Work on all cores, where there is enough of it: few elements are done before other threads wake.
 //!
-//! All loops over parts are one function, [`each`], which knows their work by reference: rayon's parallel iterators would
-//! be compiled anew for every type and every work, which takes longer than all else. A part is large enough that a call
-//! by reference costs nothing, and the loop over its elements is the work's own.
+//! All loops over parts are one function, [`each`], which knows their work by reference: rayon's
+//! parallel iterators would be compiled anew for every type and every work, which takes longer than
+//! all else. A part is large enough that a call by reference costs nothing, and the loop over its
+//! elements is the work's own.
 //!
-//! Only this module starts threads or names rayon, whose global pool does the work. A system may refuse
-//! threads (`ulimit -u`, a limit on address space); the pool then has as many as it could get, down to the
-//! calling thread alone. The pool must not start lazily, since rayon gives up for good when one thread is
-//! refused: threads are started first, and those that did start become the pool.
+//! Only this module starts threads or names rayon, whose global pool does the work. A system may
+//! refuse threads (`ulimit -u`, a limit on address space); the pool then has as many as it could
+//! get, down to the calling thread alone. The pool must not start lazily, since rayon gives up for
+//! good when one thread is refused: threads are started first, and those that did start become the
+//! pool.
 
 #[cfg(feature = "files")]
 mod write_behind;
@@ -32,8 +34,8 @@ const BLOCK: usize = 1 << 12;
 /// Address space for the stack and the allocations of each thread, where that is limited.
 const SPACE: u64 = 24 << 20;
 
-/// Whether the system refused every thread. All work then runs on the thread that first asked for the pool,
-/// and no other is started later: it would wait for a pool without threads.
+/// Whether the system refused every thread. All work then runs on the thread that first asked for
+/// the pool, and no other is started later: it would wait for a pool without threads.
 static ALONE: AtomicBool = AtomicBool::new(false);
 
 /// How many threads the pool is to have; 0 is one for each core.
@@ -178,7 +180,8 @@ unsafe fn written<R: Send>(count: usize, write: impl Fn(usize, &mut [MaybeUninit
     written
 }
 
-/// Maps each of a few large parts, in parallel; the results are in order. Where one panics, others leak.
+/// Maps each of a few large parts, in parallel; the results are in order. Where one panics, others
+/// leak.
 pub(crate) fn map_parts<T: Send, R: Send>(
     parts: impl IntoIterator<Item = T>,
     map: impl Fn(T) -> R + Sync,
@@ -188,10 +191,12 @@ pub(crate) fn map_parts<T: Send, R: Send>(
         let count = parts.len();
         let mut mapped = Vec::with_capacity(count);
         let (from, to) = (Places(parts.as_mut_ptr()), Places(mapped.as_mut_ptr()));
-        // SAFETY: none is fewer. From here on the parts belong to the loop, which takes each of them.
+        // SAFETY: none is fewer. From here on the parts belong to the loop, which takes each of
+        // them.
         unsafe { parts.set_len(0) };
         each(0..count, &|number| {
-            // SAFETY: there are so many parts, and room for as many results; the loop does this once for each number.
+            // SAFETY: there are so many parts, and room for as many results; the loop does this
+            // once for each number.
             unsafe { to.write(number, map(from.read(number))) };
         });
         // SAFETY: a result was written for each part.
@@ -204,7 +209,8 @@ pub(crate) fn map_parts<T: Send, R: Send>(
 /// An array that several threads access at disjoint places.
 pub(crate) struct Places<T>(*mut T);
 
-// SAFETY: what is in the array goes from thread to thread, one at a time, as callers of `read` and `write` guarantee.
+// SAFETY: what is in the array goes from thread to thread, one at a time, as callers of `read` and
+// `write` guarantee.
 unsafe impl<T: Send> Sync for Places<T> {}
 
 impl<T> Places<T> {
@@ -300,7 +306,8 @@ fn spawn_or_run<'a, T, H>(
     work: impl FnOnce() -> T + Send + 'a,
     spawn: impl FnOnce(Box<dyn FnOnce() -> T + Send + 'a>) -> io::Result<H>,
 ) -> Result<H, T> {
-    // Before the new thread does: where there are no others, the pool is the first thread that asks for it.
+    // Before the new thread does: where there are no others, the pool is the first thread that asks
+    // for it.
     start();
     // A refused thread drops its closure, so the closure holds only a reference to the work.
     let place = Arc::new(Mutex::new(Some(work)));

@@ -9,7 +9,8 @@ pub(crate) struct WriteBehind<'scope, 'env, W, E> {
     scope: &'scope thread::Scope<'scope, 'env>,
     /// It, where this thread has it.
     here: Option<W>,
-    /// The work that has it on the other thread. After work that failed, which was told, it is nowhere.
+    /// The work that has it on the other thread. After work that failed, which was told, it is
+    /// nowhere.
     there: Option<Meanwhile<'scope, Result<W, E>>>,
 }
 
@@ -18,7 +19,8 @@ impl<'scope, 'env, W: Send + 'scope, E: Send + 'scope> WriteBehind<'scope, 'env,
         Self { scope, here: Some(with), there: None }
     }
 
-    /// Once the work before it is done, does this: at once, if it is little, or else on another thread.
+    /// Once the work before it is done, does this: at once, if it is little, or else on another
+    /// thread.
     ///
     /// # Errors
     ///

@@ -1,9 +1,9 @@
-//! The bitonic network in its mirrored form (K. E. Batcher, "Sorting networks and their applications",
-//! 1968), for any n and in place.
+//! The bitonic network in its mirrored form (K. E. Batcher, "Sorting networks and their
+//! applications", 1968), for any n and in place.
 //!
-//! Stage k makes sorted blocks of 2^k from sorted halves. Its first step compares each half's elements
-//! with the other half's in mirrored order, so the second half need not be reversed and every
-//! comparison is ascending; the steps after it halve the stride down to 1:
+//! Stage k makes sorted blocks of 2^k from sorted halves. Its first step compares each half's
+//! elements with the other half's in mirrored order, so the second half need not be reversed and
+//! every comparison is ascending; the steps after it halve the stride down to 1:
 //!
 //! ```text
 //! stage 3   0 1 2 3 4 5 6 7
@@ -23,8 +23,8 @@ pub(super) fn naive(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatc
     steps.map(|step| Dispatch::new(step, 0, n, shape, limits)).collect()
 }
 
-/// Tiles sorted in workgroup memory; then, for each larger stage, one dispatch per step that leaves a tile
-/// and one for all remaining steps.
+/// Tiles sorted in workgroup memory; then, for each larger stage, one dispatch per step that leaves
+/// a tile and one for all remaining steps.
 pub(super) fn local_global(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
     let stages = stages(n);
     let tile_log2 = tile_log2(shape, limits).min(stages);
@@ -39,8 +39,8 @@ pub(super) fn local_global(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<
     Ok(dispatches)
 }
 
-/// The largest tile that workgroup memory holds, up to 4096 elements: beyond, too few workgroups share
-/// a core to hide the latency of its memory.
+/// The largest tile that workgroup memory holds, up to 4096 elements: beyond, too few workgroups
+/// share a core to hide the latency of its memory.
 fn tile_log2(shape: Shape, limits: &Limits) -> u32 {
     (limits.workgroup_bytes / shape.bytes()).clamp(2, 4096).ilog2()
 }

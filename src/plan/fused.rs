@@ -1,17 +1,18 @@
-//! The bitonic network cut for the `fused` kernels: tiles that stay in registers, and passes that perform
-//! as many consecutive steps as a tile's bits allow.
+//! The bitonic network cut for the `fused` kernels: tiles that stay in registers, and passes that
+//! perform as many consecutive steps as a tile's bits allow.
 //!
-//! A tile is defined by bits of the array's index: on 2^t elements that differ in t of those bits, a
-//! workgroup can perform every step whose stride is one of the bits. The network is one sequence of strides,
+//! A tile is defined by bits of the array's index: on 2^t elements that differ in t of those bits,
+//! a workgroup can perform every step whose stride is one of the bits. The network is one sequence
+//! of strides,
 //!
 //! ```text
 //! stage 15: 14 13 12 … 1 0   stage 16: 15 14 13 … 1 0   stage 17: 16 15 …
 //! ```
 //!
-//! and a pass takes a run of it with at most t different bits. Runs that end one stage and begin the next
-//! save a fifth of the passes: a tile of the lowest and some high bits performs `… 3 2 1 0 | 17 16 15 14 …`.
-//! The sequence is cut in the cheapest way. A tile always includes the lowest few bits, to access memory in
-//! runs.
+//! and a pass takes a run of it with at most t different bits. Runs that end one stage and begin
+//! the next save a fifth of the passes: a tile of the lowest and some high bits performs `… 3 2 1
+//! 0 | 17 16 15 14 …`. The sequence is cut in the cheapest way. A tile always includes the lowest
+//! few bits, to access memory in runs.
 
 use super::Tuning;
 use crate::device::Limits;
@@ -70,16 +71,16 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
     Ok(dispatches)
 }
 
-/// The passes of the stages after that of blocks of 2^`sorted_log2`, each with the log2 size of the blocks
-/// that none of its comparisons leaves. They are cut to take the least expected time.
+/// The passes of the stages after that of blocks of 2^`sorted_log2`, each with the log2 size of the
+/// blocks that none of its comparisons leaves. They are cut to take the least expected time.
 fn passes(sorted_log2: u32, stages: u32, tuning: &Tuning) -> Vec<(FusedWork, u32)> {
     let (tile, tile_log2) = (tuning.tile, tuning.tile.log2());
     let run_log2 = tuning.run_log2.min(tile_log2 - 1);
     if sorted_log2 >= stages {
         return Vec::new();
     }
-    // By stage and by the number of its remaining steps: the least cost from there to the end, with the next
-    // pass and the remainder after it.
+    // By stage and by the number of its remaining steps: the least cost from there to the end, with
+    // the next pass and the remainder after it.
     let mut best: Vec<Vec<(u32, Option<Choice>)>> = vec![Vec::new(); stages as usize + 2];
     best[stages as usize + 1] = vec![(0, None); stages as usize + 2];
     for stage in (sorted_log2 + 1..=stages).rev() {

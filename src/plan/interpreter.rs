@@ -1,8 +1,8 @@
 //! Performs a plan's network on the CPU.
 //!
-//! This interpreter defines what every plan means: a kernel is right when it leaves the data as its CPU
-//! twin does. It is also how `--device cpu` runs a named network, so network steps are performed on all cores and
-//! within a tile where the plan does so.
+//! This interpreter defines what every plan means: a kernel is right when it leaves the data as its
+//! CPU twin does. It is also how `--device cpu` runs a named network, so network steps are
+//! performed on all cores and within a tile where the plan does so.
 //!
 //! ```text
 //! plan ── dispatch ── kernel ── CPU twin on the dispatch's part of the array
@@ -12,9 +12,10 @@
 use super::{AuxContents, Dispatch, Kernel, Plan};
 use crate::cpu::{Item, step};
 
-/// Performs a plan for [`Limits::CPU`](crate::Limits::CPU), whose kernels perform steps on the whole array or in tiles, calling
-/// `progress` after each dispatch with the number done so far. As [`perform`] does, but without the twins of all kernels,
-/// which are long to compile for every type of elements.
+/// Performs a plan for [`Limits::CPU`](crate::Limits::CPU), whose kernels perform steps on the
+/// whole array or in tiles, calling `progress` after each dispatch with the number done so far. As
+/// [`perform`] does, but without the twins of all kernels, which are long to compile for every type
+/// of elements.
 ///
 /// # Panics
 ///
@@ -32,7 +33,8 @@ pub(crate) fn perform_steps<T: Item>(plan: &Plan, elements: &mut [T], mut progre
     each_dispatch(plan, elements, steps, |done, _, _| progress(done));
 }
 
-/// Performs `plan` on `elements`, calling `progress` after each dispatch with the number done so far.
+/// Performs `plan` on `elements`, calling `progress` after each dispatch with the number done so
+/// far.
 ///
 /// Elements are compared as a whole: to carry positions, pass pairs of key and position.
 ///
@@ -47,9 +49,9 @@ pub fn perform<T: Item>(plan: &Plan, elements: &mut [T], progress: impl FnMut(u6
     }
 }
 
-/// [`perform`] with a given padding element, which also fills the unused slots of a run. A plan that reduces
-/// leaves unspecified elements after its result. Returns what the auxiliary buffers hold then, those of which anything
-/// depends on it.
+/// [`perform`] with a given padding element, which also fills the unused slots of a run. A plan
+/// that reduces leaves unspecified elements after its result. Returns what the auxiliary buffers
+/// hold then, those of which anything depends on it.
 ///
 /// # Panics
 ///
@@ -71,8 +73,8 @@ pub fn perform_with_padding<T: Item>(
     aux_buffers
 }
 
-/// The same on an array with room for all that the plan accesses, calling `watch` after each dispatch with the number done so
-/// far, that dispatch and the array as it leaves it.
+/// The same on an array with room for all that the plan accesses, calling `watch` after each
+/// dispatch with the number done so far, that dispatch and the array as it leaves it.
 ///
 /// # Panics
 ///

@@ -7,8 +7,8 @@
 //! level 3          abcde
 //! ```
 //!
-//! A merge of two reads and writes each element once, so that a merge of several reads and writes it as often as there are
-//! levels.
+//! A merge of two reads and writes each element once, so that a merge of several reads and writes
+//! it as often as there are levels.
 
 use crate::device::Limits;
 use crate::error::Error;

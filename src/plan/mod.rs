@@ -1,9 +1,9 @@
 //! Plans a sort before anything runs: (algorithm, variant, n, shape, limits) -> [`Plan`].
 //!
-//! A plan has two levels. The *network* says which pairs of positions are compared, in which direction
-//! and in which order: [`Step`]. The *dispatches* say how those steps are cut into pieces that a GPU
-//! runs one after another: [`Dispatch`]. Two variants of an algorithm perform the same steps, cut
-//! differently:
+//! A plan has two levels. The *network* says which pairs of positions are compared, in which
+//! direction and in which order: [`Step`]. The *dispatches* say how those steps are cut into pieces
+//! that a GPU runs one after another: [`Dispatch`]. Two variants of an algorithm perform the same
+//! steps, cut differently:
 //!
 //! ```text
 //! network      step step step step step step step step step …
@@ -12,14 +12,14 @@
 //! fused        [──────────────────────] [───────] [───────] … and so do several steps between tiles
 //! ```
 //!
-//! No GPU API appears here. [`interpreter`] performs the steps of any plan, which is how variants are
-//! tested without a GPU and how the CPU runs a network.
+//! No GPU API appears here. [`interpreter`] performs the steps of any plan, which is how variants
+//! are tested without a GPU and how the CPU runs a network.
 //!
 //! # Plans are right by construction
 //!
 //! Kernels run unchecked on arrays allocated to the sizes in their plan. The only constructor,
-//! `Plan::from_rounds`, therefore derives those sizes from the accesses of the dispatches, and rejects a
-//! dispatch that reads elements which none before it has left there:
+//! `Plan::from_rounds`, therefore derives those sizes from the accesses of the dispatches, and
+//! rejects a dispatch that reads elements which none before it has left there:
 //!
 //! ```text
 //!                  elements there: front n, back 0
@@ -99,8 +99,8 @@ impl Plan {
         }
     }
 
-    /// The same sort in tiles of 2^`tile_log2` elements, however many a device could hold: with few elements to look at it
-    /// takes every kind of dispatch that many elements take.
+    /// The same sort in tiles of 2^`tile_log2` elements, however many a device could hold: with few
+    /// elements to look at it takes every kind of dispatch that many elements take.
     ///
     /// # Errors
     ///
@@ -139,7 +139,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; the tuning exceeds the limits, or has larger tiles in passes than it sorts.
+    /// As for [`Plan::new`]; the tuning exceeds the limits, or has larger tiles in passes than it
+    /// sorts.
     pub fn fused(n: usize, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Self, Error> {
         let n = checked_size(n, shape, limits)?;
         Self::once(n, shape, limits, fused::plan(n, shape, limits, tuning)?)
@@ -193,8 +194,8 @@ impl Plan {
         )
     }
 
-    /// A plan that sorts rows of this length in a caller's elements, each by itself. With `iota` it writes the positions in
-    /// them, else it moves the caller's words.
+    /// A plan that sorts rows of this length in a caller's elements, each by itself. With `iota` it
+    /// writes the positions in them, else it moves the caller's words.
     ///
     /// # Errors
     ///
@@ -224,9 +225,9 @@ impl Plan {
         tuning::longest_row(limits)
     }
 
-    /// A plan that sorts segments in a caller's elements, each by itself, once the device knows them. With `numbers` it writes
-    /// the positions in them, else it moves the caller's words. If all of them `are_long`, it has no passes for those that fit
-    /// tiles.
+    /// A plan that sorts segments in a caller's elements, each by itself, once the device knows
+    /// them. With `numbers` it writes the positions in them, else it moves the caller's words. If
+    /// all of them `are_long`, it has no passes for those that fit tiles.
     ///
     /// # Errors
     ///
@@ -249,8 +250,9 @@ impl Plan {
         )
     }
 
-    /// A plan that leaves the first `k` of a caller's elements at the beginning, in the order in which they came, once the
-    /// device knows how many there are: no more than `n`. `None` where sorting all is faster.
+    /// A plan that leaves the first `k` of a caller's elements at the beginning, in the order in
+    /// which they came, once the device knows how many there are: no more than `n`. `None` where
+    /// sorting all is faster.
     ///
     /// # Errors
     ///
@@ -290,12 +292,13 @@ impl Plan {
         Self::once(n, shape, limits, merge::plan(lengths, shape, limits)?)
     }
 
-    /// A plan of single kernels, each as (kernel, first, count): the kernel on `count` elements from `first`
-    /// on. For tests and measurements of kernels; it need not sort.
+    /// A plan of single kernels, each as (kernel, first, count): the kernel on `count` elements
+    /// from `first` on. For tests and measurements of kernels; it need not sort.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; a kernel that does not exist, or that would access elements outside the arrays.
+    /// As for [`Plan::new`]; a kernel that does not exist, or that would access elements outside
+    /// the arrays.
     pub fn of_kernels(
         n: usize,
         shape: Shape,
@@ -304,7 +307,8 @@ impl Plan {
     ) -> Result<Self, Error> {
         let n = checked_size(n, shape, limits)?;
         let dispatch = |(kernel, first, count)| {
-            // Where they write depends on what those before them counted: they are safe as parts of a whole plan alone.
+            // Where they write depends on what those before them counted: they are safe as parts of
+            // a whole plan alone.
             let by_itself = u64::from(!matches!(kernel, Kernel::Radix(_) | Kernel::Select(_)));
             keep_to([("passes that depend on counts, by themselves", 1, by_itself)])?;
             Dispatch::new(kernel, first, count, shape, limits)
@@ -336,7 +340,8 @@ impl Plan {
         let mut side = 0;
         for round in &rounds {
             let began = side;
-            // The second repetition starts from the state that the first one left, like all later ones.
+            // The second repetition starts from the state that the first one left, like all later
+            // ones.
             for repetition in 0..round.times.min(2) {
                 if repetition > 0 && side != began {
                     return Err(Error::limit("repetitions that begin in the other array", round.times, 1));
@@ -369,8 +374,9 @@ impl Plan {
         Ok(Self { n, shape, rounds, room, other_room, aux_buffers, ends_early })
     }
 
-    /// The first `count` dispatches alone, to inspect intermediate states. Where several write to the other array before the
-    /// next one finds the elements there, the state between them is not what an interpreter has.
+    /// The first `count` dispatches alone, to inspect intermediate states. Where several write to
+    /// the other array before the next one finds the elements there, the state between them is not
+    /// what an interpreter has.
     #[must_use]
     pub fn prefix(&self, count: u64) -> Self {
         let mut left = count;
@@ -467,8 +473,8 @@ impl Plan {
         &self.aux_buffers
     }
 
-    /// Whether the dispatches are phases of odd-even sort: after two in a row that change nothing, the rest
-    /// would change nothing either.
+    /// Whether the dispatches are phases of odd-even sort: after two in a row that change nothing,
+    /// the rest would change nothing either.
     #[must_use]
     pub fn ends_early(&self) -> bool {
         self.ends_early
@@ -511,7 +517,8 @@ impl Plan {
     }
 }
 
-/// The passes of a sort that is done when each is done once; the first of a radix sort writes `iota` as payload.
+/// The passes of a sort that is done when each is done once; the first of a radix sort writes
+/// `iota` as payload.
 fn passes(
     algorithm: Algorithm,
     variant: Variant,

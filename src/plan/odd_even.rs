@@ -1,5 +1,5 @@
-//! Odd-even transposition (brick) sort: n phases that compare neighbours, alternating between odd and even
-//! first positions (N. Haberman, "Parallel neighbor-sort", 1972).
+//! Odd-even transposition (brick) sort: n phases that compare neighbours, alternating between odd
+//! and even first positions (N. Haberman, "Parallel neighbor-sort", 1972).
 //!
 //! ```text
 //! even phase   0-1 2-3 4-5 6
@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::kernels::{Dispatch, Fused, FusedTile, FusedWork, Shape};
 use crate::network::Step;
 
-/// One dispatch per phase: a phase reads what neighbouring workgroups wrote in the phase before, and only the
-/// end of a dispatch orders workgroups.
+/// One dispatch per phase: a phase reads what neighbouring workgroups wrote in the phase before,
+/// and only the end of a dispatch orders workgroups.
 pub(super) fn naive(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Round>, Error> {
     let phase = |odd| Dispatch::new(Step::Phase { odd }, 0, n, shape, limits);
     let mut rounds = vec![Round { dispatches: vec![phase(false)?, phase(true)?], times: u64::from(n / 2) }];
@@ -23,10 +23,10 @@ pub(super) fn naive(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Round>,
     Ok(rounds)
 }
 
-/// The same sort on blocks: each phase merges every block with its left or right neighbour. The two form a
-/// tile, and tiles start at 0 and at half a tile alternately; one workgroup processes a tile, so workgroups
-/// are independent within a phase. As many phases as blocks sort them (G. Baudet, D. Stevenson, "Optimal
-/// sorting algorithms for parallel computers", 1978).
+/// The same sort on blocks: each phase merges every block with its left or right neighbour. The two
+/// form a tile, and tiles start at 0 and at half a tile alternately; one workgroup processes a
+/// tile, so workgroups are independent within a phase. As many phases as blocks sort them (G.
+/// Baudet, D. Stevenson, "Optimal sorting algorithms for parallel computers", 1978).
 pub(super) fn block(n: u32, tile: FusedTile, shape: Shape, limits: &Limits) -> Result<Vec<Round>, Error> {
     let half = 1 << (tile.log2() - 1);
     let dispatch = |work, first| Dispatch::new(Fused { tile, work }, first, n - first, shape, limits);

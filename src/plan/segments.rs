@@ -1,13 +1,16 @@
-//! Sorts of segments, each by itself, all in one go. Where they are the device alone may know: passes before these find out.
+//! Sorts of segments, each by itself, all in one go. Where they are the device alone may know:
+//! passes before these find out.
 //!
 //! ```text
 //! length      … 8  … 16  … 32  …  … 2,048    … 4,096    … 8,192    longer
 //!             [batch                    ]    [batch]    [batch]    [histogram] [sweep] [sweep] …
 //! ```
 //!
-//! Short segments are sorted in tiles. Those up to the same power of two are a class, of which a tile holds as many as have room;
-//! classes whose tiles are of one size are a group, with a dispatch of their own. Longer segments go through the passes of `onesweep` together: a tile is of one segment, has that one's counts, and looks back no further than
-//! to its first tile. So a pass over all of them takes as long as one over an array of their size, however many they are.
+//! Short segments are sorted in tiles. Those up to the same power of two are a class, of which a
+//! tile holds as many as have room; classes whose tiles are of one size are a group, with a
+//! dispatch of their own. Longer segments go through the passes of `onesweep` together: a tile is
+//! of one segment, has that one's counts, and looks back no further than to its first tile. So a
+//! pass over all of them takes as long as one over an array of their size, however many they are.
 //!
 //! # Measured
 //!
@@ -31,8 +34,8 @@ pub(super) fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> 
     Ok(groups)
 }
 
-/// The passes for segments in `n` elements; only those for long ones if that is what all are. Positions are numbered in each
-/// segment, or words moved.
+/// The passes for segments in `n` elements; only those for long ones if that is what all are.
+/// Positions are numbered in each segment, or words moved.
 pub(super) fn plan(
     n: u32,
     shape: Shape,

@@ -1,8 +1,9 @@
 //! Selects the first k of the sorted elements without sorting all of them.
 //!
-//! Every pass reads the remaining elements tile by tile and leaves a short *run* for each, a fixed number of
-//! slots that contain the tile's best k. The elements shrink by tile size over run size, thirty times for k =
-//! 100, so nearly all the work is in the first pass, which reads each element once:
+//! Every pass reads the remaining elements tile by tile and leaves a short *run* for each, a fixed
+//! number of slots that contain the tile's best k. The elements shrink by tile size over run size,
+//! thirty times for k = 100, so nearly all the work is in the first pass, which reads each element
+//! once:
 //!
 //! ```text
 //! 2^26 elements   8192 tiles of 2^13   ->  8192 runs of 2^8
@@ -11,13 +12,14 @@
 //! 2^11             sorted by the `fused` kernels: the first k are the result
 //! ```
 //!
-//! A bound finds a tile's best k. Each invocation takes the minimum of its elements, or of a few groups of
-//! them. An element of a certain rank is selected from each of several subsets of these minima, with ranks
-//! that add up to k or more: at least k elements are then no greater than the greatest of the selected, the
-//! bound. Elements below the bound go into the run, and copies of the bound as far as there is room below k.
-//! In random data that is about 1.5 k elements. If they exceed the slots of the run (the small elements may
-//! all be in few invocations), the bound is found bit by bit instead: the k-th element itself, with fewer
-//! than k below it. That takes a few times as long, which is the worst case.
+//! A bound finds a tile's best k. Each invocation takes the minimum of its elements, or of a few
+//! groups of them. An element of a certain rank is selected from each of several subsets of these
+//! minima, with ranks that add up to k or more: at least k elements are then no greater than the
+//! greatest of the selected, the bound. Elements below the bound go into the run, and copies of the
+//! bound as far as there is room below k. In random data that is about 1.5 k elements. If they
+//! exceed the slots of the run (the small elements may all be in few invocations), the bound is
+//! found bit by bit instead: the k-th element itself, with fewer than k below it. That takes a few
+//! times as long, which is the worst case.
 
 use super::{Algorithm, Plan, Variant, fused, select, tuning};
 use crate::device::Limits;
@@ -25,14 +27,16 @@ use crate::error::Error;
 use crate::kernels::{Dispatch, Kernel, Shape, Top, TopTuning, keep_to};
 
 impl Plan {
-    /// Plans a sort that leaves the first `k` of `n` sorted elements at the beginning, and unspecified
-    /// elements after them: reductions of tiles for few of many, else a selection where that is faster, else a whole
-    /// sort. What is left of reductions is sorted by the bitonic `fused` variant, what is selected by this one. The variants
-    /// that are no device's best sort all.
+    /// Plans a sort that leaves the first `k` of `n` sorted elements at the beginning, and
+    /// unspecified elements after them: reductions of tiles for few of many, else a selection where
+    /// that is faster, else a whole sort. What is left of reductions is sorted by the bitonic
+    /// `fused` variant, what is selected by this one. The variants that are no device's best sort
+    /// all.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; a device that has too little for the selection may still have enough for a whole sort.
+    /// As for [`Plan::new`]; a device that has too little for the selection may still have enough
+    /// for a whole sort.
     pub fn first(
         k: usize,
         n: usize,
@@ -98,8 +102,8 @@ impl Plan {
         Self::once(n, shape, limits, dispatches)
     }
 
-    /// [`Plan::top`] with a custom tuning, for measurements: passes while more than 2^`rest_log2` elements
-    /// remain, and a sort of those.
+    /// [`Plan::top`] with a custom tuning, for measurements: passes while more than 2^`rest_log2`
+    /// elements remain, and a sort of those.
     ///
     /// # Errors
     ///

@@ -1,14 +1,15 @@
-//! Bitonic sort by transposition, after the DirectX sample "ComputeShaderSort11": the network in its classic
-//! form, with blocks sorted alternately up and down, on rows in workgroup memory. Strides larger than a row
-//! are small on the transposed array, where the same kernel performs them:
+//! Bitonic sort by transposition, after the DirectX sample "ComputeShaderSort11": the network in
+//! its classic form, with blocks sorted alternately up and down, on rows in workgroup memory.
+//! Strides larger than a row are small on the transposed array, where the same kernel performs
+//! them:
 //!
 //! ```text
 //! index of an element    [ high bits ┊ low bits ]   rows of 2^low
 //! transposed             [ low bits ┊ high bits ]   the high bits' strides are inside a row
 //! ```
 //!
-//! The mirrored form would leave its row when transposed, and alternating directions need every element, so
-//! the array is padded to a power of two. This variant exists for comparison.
+//! The mirrored form would leave its row when transposed, and alternating directions need every
+//! element, so the array is padded to a power of two. This variant exists for comparison.
 
 use crate::device::Limits;
 use crate::error::Error;
@@ -27,8 +28,8 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch
     for block_log2 in row_log2 + 1..=log2 {
         let single = (both..block_log2).rev();
         kernels.extend(single.map(|stride_log2| Kernel::Step(Step::Alternating { stride_log2, block_log2 })));
-        // The bit that decides the direction is transposed too; above the highest bit there is none, nor in
-        // the last stage, which is ascending.
+        // The bit that decides the direction is transposed too; above the highest bit there is
+        // none, nor in the last stage, which is ascending.
         let transposed = if block_log2 == log2 { log2 } else { block_log2 - row_log2 };
         let steps = both.min(block_log2) - row_log2;
         let merges = [

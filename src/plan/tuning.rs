@@ -11,9 +11,9 @@ use crate::network;
 #[must_use]
 pub fn default_variant(algorithm: Algorithm, limits: &Limits) -> Variant {
     match algorithm {
-        // A tile of `onesweep` waits for those before it. Where workgroups start in order and all that have started go
-        // on, they are done soon; elsewhere tiles have to be counted twice, and counting all of them at once is
-        // faster.
+        // A tile of `onesweep` waits for those before it. Where workgroups start in order and all
+        // that have started go on, they are done soon; elsewhere tiles have to be counted twice,
+        // and counting all of them at once is faster.
         Algorithm::Radix if !limits.fifo_dispatch || limits.subgroups.is_none() => Variant::ReduceScan,
         _ => algorithm.variants()[0],
     }
@@ -26,26 +26,26 @@ pub struct Tuning {
     pub sort_tile: FusedTile,
     /// How a tile of the later passes is divided; no larger than `sort_tile`.
     pub tile: FusedTile,
-    /// A pass accesses memory in runs of at least 2^`run_log2` elements: shorter runs leave more of a tile's
-    /// bits for steps.
+    /// A pass accesses memory in runs of at least 2^`run_log2` elements: shorter runs leave more of
+    /// a tile's bits for steps.
     pub run_log2: u32,
-    /// Dispatches that stay within a region of 2^`region_log2` elements are all performed on one region before
-    /// the next, so that its elements stay in the device's cache.
+    /// Dispatches that stay within a region of 2^`region_log2` elements are all performed on one
+    /// region before the next, so that its elements stay in the device's cache.
     pub region_log2: u32,
 }
 
 impl Tuning {
-    /// The best tuning for `n` elements of this shape within these limits, measured on an H100, whose driver
-    /// gives the workgroups on a core 48 KiB of memory together.
+    /// The best tuning for `n` elements of this shape within these limits, measured on an H100,
+    /// whose driver gives the workgroups on a core 48 KiB of memory together.
     #[must_use]
     pub fn measured(n: u32, shape: Shape, limits: &Limits) -> Self {
         let stages = network::stages(n);
-        // (elements, invocations, parts), all as powers of two, of a tile to be sorted and of one in a pass.
-        // With fewer tiles than cores the latency of one tile dominates; up to about 2^20 keys the number of
-        // passes does, and a whole tile in workgroup memory saves barriers. Beyond, many workgroups should
-        // share a core, so that some compute while others wait for memory: tiles are then processed in parts.
-        // Where regions no longer fit the second-level cache, device memory is the bottleneck, and fewer
-        // passes outweigh everything else.
+        // (elements, invocations, parts), all as powers of two, of a tile to be sorted and of one
+        // in a pass. With fewer tiles than cores the latency of one tile dominates; up to about
+        // 2^20 keys the number of passes does, and a whole tile in workgroup memory saves barriers.
+        // Beyond, many workgroups should share a core, so that some compute while others wait for
+        // memory: tiles are then processed in parts. Where regions no longer fit the second-level
+        // cache, device memory is the bottleneck, and fewer passes outweigh everything else.
         let ((sort_tile, tile), run_log2, region_bytes) = match (shape.words(), stages) {
             (1, ..=10) => (((3, 8, 0), (3, 8, 0)), 3, REGION_BYTES),
             (1, 11..=15) => (((4, 8, 0), (3, 9, 0)), 3, REGION_BYTES),
@@ -88,12 +88,14 @@ pub(super) fn small_tile(log2: u32, limits: &Limits) -> Result<FusedTile, Error>
     Ok(tile)
 }
 
-/// A region of this size stays in the second-level cache of a large GPU (an H100's holds 50 MiB; passes over
-/// 32 MiB took 0.7 of the time per element of those over 64 MiB). On a GPU with a smaller cache it only costs
-/// more dispatches. Above 2^25 elements most passes leave a region anyway, so there is a single one.
+/// A region of this size stays in the second-level cache of a large GPU (an H100's holds 50 MiB;
+/// passes over 32 MiB took 0.7 of the time per element of those over 64 MiB). On a GPU with a
+/// smaller cache it only costs more dispatches. Above 2^25 elements most passes leave a region
+/// anyway, so there is a single one.
 const REGION_BYTES: u64 = 32 << 20;
 
-/// The tile of these numbers of elements, invocations and parts, reduced to the limits and to `stages`.
+/// The tile of these numbers of elements, invocations and parts, reduced to the limits and to
+/// `stages`.
 fn fitted(iota: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
     let (mut elements, mut invocations, mut parts) = iota;
     let within = |elements, invocations, parts| {
@@ -148,7 +150,8 @@ pub(super) const TOP_MOST: u32 = 1 << 10;
 /// Number of elements sorted after a reduction, as a power of two.
 pub(super) const TOP_REST_LOG2: u32 = 12;
 
-/// The expected best tuning for the first `k` elements of this shape; `None` if they fit no allowed tile.
+/// The expected best tuning for the first `k` elements of this shape; `None` if they fit no allowed
+/// tile.
 pub(super) fn top(k: u32, shape: Shape, limits: &Limits) -> Option<TopTuning> {
     if k > TOP_MOST {
         return None;
@@ -168,8 +171,9 @@ pub(super) fn top(k: u32, shape: Shape, limits: &Limits) -> Option<TopTuning> {
     })
 }
 
-/// Whether selecting the first `k` of `n` elements is faster than sorting all, as measured on an H200 and on llvmpipe: on a
-/// large GPU its passes take as long as a whole sort where elements are few, and what is selected has to be sorted, too.
+/// Whether selecting the first `k` of `n` elements is faster than sorting all, as measured on an
+/// H200 and on llvmpipe: on a large GPU its passes take as long as a whole sort where elements are
+/// few, and what is selected has to be sorted, too.
 pub(super) fn selects(k: usize, n: usize, shape: Shape, limits: &Limits) -> bool {
     let least = if limits.fifo_dispatch { 1 << 22 } else { 1 << 14 };
     k <= n / 4 && n.saturating_mul(shape.words() as usize) >= least
@@ -180,9 +184,10 @@ pub(super) fn selects(k: usize, n: usize, shape: Shape, limits: &Limits) -> bool
 pub struct RadixFrom([usize; Shape::ALL.len()]);
 
 impl RadixFrom {
-    /// Those of a device of this kind, measured on an H200 and on llvmpipe. Nothing is known of others: `gpusort tune`
-    /// measures them; until then they are taken for slower H200s. There a bitonic sort has a stage more beyond each power
-    /// of two, and it is at one of these steps that radix becomes the faster one.
+    /// Those of a device of this kind, measured on an H200 and on llvmpipe. Nothing is known of
+    /// others: `gpusort tune` measures them; until then they are taken for slower H200s. There a
+    /// bitonic sort has a stage more beyond each power of two, and it is at one of these steps that
+    /// radix becomes the faster one.
     #[must_use]
     pub fn of_kind(kind: Kind) -> Self {
         match kind {
@@ -239,7 +244,8 @@ impl RadixTuning {
         let items = if shape.words() < 3 { 23 } else { 18 };
         // Four workgroups share a core in 24 KiB each: a word more, and it takes 1.4 times as long.
         let words = limits.workgroup_bytes.min(24 << 10) / 4;
-        // Eight subgroups: more have no room for their counters in the smallest memory that there is.
+        // Eight subgroups: more have no room for their counters in the smallest memory that there
+        // is.
         let most = limits.subgroups.map_or(1, |subgroups| subgroups.smallest.saturating_mul(8));
         let mut invocations = 1 << most.min(limits.invocations).max(1).ilog2();
         loop {
@@ -259,7 +265,8 @@ impl RadixTuning {
         }
     }
 
-    /// Tiles of 2^`log2` elements, one in each of as few invocations as a kernel can have, up to a subgroup's.
+    /// Tiles of 2^`log2` elements, one in each of as few invocations as a kernel can have, up to a
+    /// subgroup's.
     ///
     /// # Errors
     ///
@@ -276,7 +283,8 @@ impl RadixTuning {
         Ok(Self::of(tile))
     }
 
-    /// The same for devices that need not have subgroups: without them groups of invocations stand in for those.
+    /// The same for devices that need not have subgroups: without them groups of invocations stand
+    /// in for those.
     ///
     /// # Errors
     ///
@@ -299,8 +307,8 @@ impl RadixTuning {
 }
 
 impl MergeTile {
-    /// The best tiles for elements of this shape within these limits, measured on an H200: 256 invocations with 11 elements each,
-    /// or fewer, so that two workgroups find room in 48 KiB.
+    /// The best tiles for elements of this shape within these limits, measured on an H200: 256
+    /// invocations with 11 elements each, or fewer, so that two workgroups find room in 48 KiB.
     ///
     /// # Errors
     ///

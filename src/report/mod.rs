@@ -26,8 +26,8 @@ pub struct Report {
     pub sort: Elapsed,
     /// The time of bringing the result back.
     pub download: Duration,
-    /// The time from when all shares are sorted until they are merged in memory. Where one GPU merges them, it has begun: its merges
-    /// are part of bringing the result back.
+    /// The time from when all shares are sorted until they are merged in memory. Where one GPU
+    /// merges them, it has begun: its merges are part of bringing the result back.
     pub merge: Duration,
     /// In how many shares the keys were sorted; none where the device took all at once.
     pub shares: usize,

@@ -25,15 +25,17 @@ const OWN: u64 = 4 << 20;
 /// With less than this it is killed now and then.
 const NEEDED: u64 = 3 * OWN;
 
-/// The most records whose places in one part are told apart by 32 bits; a little fewer, since they are counted in steps.
+/// The most records whose places in one part are told apart by 32 bits; a little fewer, since they
+/// are counted in steps.
 pub(crate) const RECORDS: u64 = (u32::MAX - (1 << 28)) as u64;
 
-/// This much memory is not worth asking the system whether it is there, which takes a tenth of a millisecond. Small control
-/// groups have little more.
+/// This much memory is not worth asking the system whether it is there, which takes a tenth of a
+/// millisecond. Small control groups have little more.
 const FEW: u64 = 16 << 20;
 
 impl Default for Budget {
-    /// Three quarters of what is available beside the process itself, when it is first asked for; at once under a limit of the process, which may be low.
+    /// Three quarters of what is available beside the process itself, when it is first asked for;
+    /// at once under a limit of the process, which may be low.
     fn default() -> Self {
         let budget = Self { total: OnceLock::new(), sharing: 1, positions: false };
         if memory::address_space_left().is_some() {
@@ -54,7 +56,8 @@ impl Budget {
         Self { sharing: self.sharing * sorts, ..self }
     }
 
-    /// The same for a sort that gives back positions: each takes memory beside its key, and has 32 bits in one part.
+    /// The same for a sort that gives back positions: each takes memory beside its key, and has 32
+    /// bits in one part.
     pub fn with_positions(self) -> Self {
         Self { positions: true, ..self }
     }
@@ -112,7 +115,8 @@ impl Budget {
         !self.positions || records <= RECORDS
     }
 
-    /// How many times the memory of their sort keys take, which with positions is one of pairs, and of the keys beside them.
+    /// How many times the memory of their sort keys take, which with positions is one of pairs, and
+    /// of the keys beside them.
     pub(crate) fn times_of_keys(&self) -> u64 {
         if self.positions { 3 } else { 1 }
     }
@@ -144,7 +148,8 @@ impl Budget {
         u64::from(key.count()) * 4 * TIMES * self.times_of_keys()
     }
 
-    /// How much of binary files is read at once that have so many elements of this type, if that is known: it becomes words.
+    /// How much of binary files is read at once that have so many elements of this type, if that is
+    /// known: it becomes words.
     pub(crate) fn piece(&self, element: ElementType, n: Option<u64>) -> u64 {
         if n.is_some_and(|n| self.fits_elements(n, element.key_words())) {
             return u64::MAX;
@@ -168,7 +173,8 @@ impl Budget {
         self.known().map_or(1 << 22, |bytes| (bytes / 16).clamp(1 << 8, 1 << 25) as usize)
     }
 
-    /// The size of the blocks in which runs are written and read: small enough that those of many runs fit.
+    /// The size of the blocks in which runs are written and read: small enough that those of many
+    /// runs fit.
     pub(crate) fn block(&self) -> usize {
         const BLOCK: std::ops::Range<u64> = 1 << 6..1 << 20;
         (self.bytes() / 2048).clamp(BLOCK.start, BLOCK.end) as usize

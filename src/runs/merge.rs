@@ -1,7 +1,7 @@
 //! Merges sorted runs in memory on all cores.
 //!
-//! The result is cut into parts of equal size, and each run where the elements of the parts begin, so that every core
-//! merges a part of its own:
+//! The result is cut into parts of equal size, and each run where the elements of the parts begin,
+//! so that every core merges a part of its own:
 //!
 //! ```text
 //! run 0   ──────|────|──────────
@@ -9,8 +9,8 @@
 //! result  ────────|────────|────────
 //! ```
 //!
-//! Where to cut is found by bisection over key values: a key belongs to the first parts if fewer keys than those have
-//! are less. Equal keys are of the earlier runs first.
+//! Where to cut is found by bisection over key values: a key belongs to the first parts if fewer
+//! keys than those have are less. Equal keys are of the earlier runs first.
 
 use crate::cpu::Item;
 use crate::parallel;
@@ -89,8 +89,9 @@ fn merge_two<T: Copy>(a: &[T], b: &[T], to: &mut [T], less: impl Fn(&T, &T) -> b
     to[i + j..].copy_from_slice(rest);
 }
 
-/// Merges neighbouring runs two by two, from one array to another and back: the parts fit caches, where this is several times
-/// as fast as a tree of losers, whose every comparison is mispredicted half of the time.
+/// Merges neighbouring runs two by two, from one array to another and back: the parts fit caches,
+/// where this is several times as fast as a tree of losers, whose every comparison is mispredicted
+/// half of the time.
 fn merge_many<T: Copy>(runs: &[&[T]], to: &mut [T], less: impl Fn(&T, &T) -> bool + Copy) {
     let mut scratch = runs.concat();
     let mut ends: Vec<usize> = runs

@@ -1,4 +1,5 @@
-//! Sorted runs: sequences of records that are each in order, in memory or in temporary files, and their merge into one.
+//! Sorted runs: sequences of records that are each in order, in memory or in temporary files, and
+//! their merge into one.
 
 #[cfg(feature = "files")]
 mod budget;

@@ -1,11 +1,13 @@
 //! Runs in temporary files, with checksums.
 //!
-//! Each folder has one file for all runs in it, without a name while it is in use, or removed by the system when it is
-//! closed, so that nothing remains however the process ends. Runs are written and read in blocks, each with a checksum
-//! that stays in memory: what the disk gives back is what it was given, or an error.
+//! Each folder has one file for all runs in it, without a name while it is in use, or removed by
+//! the system when it is closed, so that nothing remains however the process ends. Runs are written
+//! and read in blocks, each with a checksum that stays in memory: what the disk gives back is what
+//! it was given, or an error.
 //!
-//! A run is read once, and where its blocks were, others are written: runs that are merged into longer ones need no room beside
-//! these. Of folders in memory, what is in them counts: half of the budget is theirs.
+//! A run is read once, and where its blocks were, others are written: runs that are merged into
+//! longer ones need no room beside these. Of folders in memory, what is in them counts: half of the
+//! budget is theirs.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -274,7 +276,8 @@ impl SpillReader {
         Self { frees: false, ..self }
     }
 
-    /// Reads the next blocks, which fill this room; of these only the last of the run may be shorter than others.
+    /// Reads the next blocks, which fill this room; of these only the last of the run may be
+    /// shorter than others.
     fn read_blocks(&mut self, room: &mut [u8]) -> io::Result<()> {
         let Spilled { store, blocks, .. } = &*self.spilled;
         let blocks = &blocks[self.next..][..room.len().div_ceil(store.block)];

@@ -1,4 +1,5 @@
-//! Where to cut sorted runs that are far away, so that slices of them can be merged one window after another.
+//! Where to cut sorted runs that are far away, so that slices of them can be merged one window
+//! after another.
 //!
 //! ```text
 //! run 0   ──────|────|──────────
@@ -6,9 +7,9 @@
 //! result  ────────|────────|────   windows of about equal size
 //! ```
 //!
-//! To look at a key takes a message to a device and back, and to look at many takes one, too. So keys at regular places of all
-//! runs are looked at first. Some of them become the last of their windows, whose places among the other runs are found by
-//! bisection, all at the same time.
+//! To look at a key takes a message to a device and back, and to look at many takes one, too. So
+//! keys at regular places of all runs are looked at first. Some of them become the last of their
+//! windows, whose places among the other runs are found by bisection, all at the same time.
 
 /// Looks at keys, each at this place of this run.
 type Look<'a, E> = &'a mut dyn FnMut(&[(usize, usize)]) -> Result<Vec<u64>, E>;
@@ -16,8 +17,8 @@ type Look<'a, E> = &'a mut dyn FnMut(&[(usize, usize)]) -> Result<Vec<u64>, E>;
 /// Keys that are looked at in a run of the largest size, unless there are many runs.
 const SAMPLES: usize = 256;
 
-/// Where windows of at most `most` elements end in runs of these lengths, the last window at their ends. Equal keys are of
-/// earlier runs first.
+/// Where windows of at most `most` elements end in runs of these lengths, the last window at their
+/// ends. Equal keys are of earlier runs first.
 ///
 /// # Errors
 ///

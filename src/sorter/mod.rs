@@ -1,11 +1,13 @@
-//! One request, one result: keys in, and sorted keys, positions or records out, on the device that was chosen.
+//! One request, one result: keys in, and sorted keys, positions or records out, on the device that
+//! was chosen.
 //!
-//! A device does one thing: it sorts keys of one word, or finds the first of them, and gives back what was
-//! asked for ([`Job`]). All that is asked beyond that is made of such sorts here, the same for every device:
+//! A device does one thing: it sorts keys of one word, or finds the first of them, and gives back
+//! what was asked for ([`Job`]). All that is asked beyond that is made of such sorts here, the same
+//! for every device:
 //!
-//! * Records of several words are sorted by the last word, then by the one before it, and so on to the first: since
-//!   every sort is stable, earlier ones decide where words are equal. Tables put short keys together to one word,
-//!   so mostly there is only one.
+//! * Records of several words are sorted by the last word, then by the one before it, and so on to
+//!   the first: since every sort is stable, earlier ones decide where words are equal. Tables put
+//!   short keys together to one word, so mostly there is only one.
 //! * Of records with equal keys all but the first are left out once they are in order.
 //! * Of the first K of several words only those can be whose first word is among the first K.
 
@@ -50,7 +52,8 @@ pub struct Incoming<'a> {
 }
 
 impl<'a> Incoming<'a> {
-    /// `n` keys of this width, which may still be read while the first are on their way to a device.
+    /// `n` keys of this width, which may still be read while the first are on their way to a
+    /// device.
     #[must_use]
     pub fn new(
         n: usize,
@@ -95,7 +98,8 @@ enum ResultKind<'a> {
     Keys,
     /// The positions in the input of the keys in order; equal keys keep their order.
     Positions,
-    /// Words that stand for the records, in the order of their keys; those of equal keys keep their order.
+    /// Words that stand for the records, in the order of their keys; those of equal keys keep their
+    /// order.
     Records(KeyBuf<'a>),
 }
 
@@ -122,8 +126,8 @@ impl<'a> Request<'a> {
         Self::new(keys.into(), Vec::new(), ResultKind::Positions)
     }
 
-    /// The positions of records that have several keys each, of which the first decides, and the next where those are
-    /// equal. Without any keys there are no records.
+    /// The positions of records that have several keys each, of which the first decides, and the
+    /// next where those are equal. Without any keys there are no records.
     #[must_use]
     pub fn positions_by(keys: Vec<KeyBuf<'a>>) -> Self {
         let mut keys = keys.into_iter();
@@ -131,8 +135,8 @@ impl<'a> Request<'a> {
         Self::new(first.into(), keys.collect(), ResultKind::Positions)
     }
 
-    /// The records in the ascending order of their keys; those of equal keys keep their order. There are as many records as
-    /// keys, and they rise, as places in an input do.
+    /// The records in the ascending order of their keys; those of equal keys keep their order.
+    /// There are as many records as keys, and they rise, as places in an input do.
     #[must_use]
     pub fn records(keys: impl Into<Incoming<'a>>, records: KeyBuf<'a>) -> Self {
         Self::new(keys.into(), Vec::new(), ResultKind::Records(records))
@@ -226,8 +230,9 @@ impl Ordered<'_> {
         })
     }
 
-    /// Gives it to `take` in order, block by block, later ones on their way back from a device meanwhile. Returns how
-    /// many records were left out because an equal one was before them, and how the sort went.
+    /// Gives it to `take` in order, block by block, later ones on their way back from a device
+    /// meanwhile. Returns how many records were left out because an equal one was before them, and
+    /// how the sort went.
     ///
     /// # Errors
     ///
@@ -288,14 +293,15 @@ impl Sorter {
         Self::on_all([gpu])
     }
 
-    /// Sorts on GPUs that were started; on the CPU if there are none. Each takes its part, and the parts are merged in memory.
+    /// Sorts on GPUs that were started; on the CPU if there are none. Each takes its part, and the
+    /// parts are merged in memory.
     #[must_use]
     pub fn on_all(gpus: impl IntoIterator<Item = Gpu>) -> Self {
         Self { gpus: gpus.into_iter().map(OnGpu::new).collect() }
     }
 
-    /// The same, with other sizes from which on the radix sort is chosen; those of the GPU's kind are the default. The CPU
-    /// has none.
+    /// The same, with other sizes from which on the radix sort is chosen; those of the GPU's kind
+    /// are the default. The CPU has none.
     #[must_use]
     pub fn with_radix_from(self, radix_from: RadixFrom) -> Self {
         Self { gpus: self.gpus.into_iter().map(|gpu| gpu.with_radix_from(radix_from)).collect() }
@@ -350,8 +356,8 @@ impl Sorter {
     ///
     /// # Errors
     ///
-    /// More records than positions of 32 bits tell apart; a variant that the algorithm lacks; what kept keys from coming;
-    /// too little memory; a failure of the device.
+    /// More records than positions of 32 bits tell apart; a variant that the algorithm lacks; what
+    /// kept keys from coming; too little memory; a failure of the device.
     ///
     /// # Panics
     ///
@@ -443,7 +449,8 @@ fn distinct(sorted: KeyBuf, first: Option<usize>) -> (KeyBuf<'static>, usize) {
     })
 }
 
-/// Where keys are that are not greater than the last of these sorted ones, which are of the same width.
+/// Where keys are that are not greater than the last of these sorted ones, which are of the same
+/// width.
 fn positions_up_to(keys: &KeyBuf, sorted: &KeyBuf) -> Vec<u32> {
     fn up_to<W: KeyWidth>(keys: Vec<Block<W>>, sorted: &KeyBuf) -> Vec<u32> {
         let sorted = W::blocks(sorted.borrowed()).map(in_one);

@@ -1,4 +1,5 @@
-//! A GPU: keys go up as they come, while the kernels are made ready; the plan is executed; the result comes back.
+//! A GPU: keys go up as they come, while the kernels are made ready; the plan is executed; the
+//! result comes back.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -68,8 +69,8 @@ impl OnGpu {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
     }
 
-    /// Brings the keys into buffers as they come; returns how long that took without waiting for them, and whether they
-    /// are in order already.
+    /// Brings the keys into buffers as they come; returns how long that took without waiting for
+    /// them, and whether they are in order already.
     fn upload(&self, keys: Incoming, buffers: &Buffers) -> Result<(Duration, bool), Error> {
         let start = Instant::now();
         let mut upload = buffers.begin_upload(&self.gpu)?;
@@ -141,7 +142,8 @@ impl OnGpu {
         self.sort_from(job, placed, None, progress)
     }
 
-    /// The same for a share that begins at this position, if any: positions are those among all, and keys stay beside them.
+    /// The same for a share that begins at this position, if any: positions are those among all,
+    /// and keys stay beside them.
     pub(super) fn sort_from(
         &self,
         job: Job,
@@ -253,7 +255,8 @@ pub(super) struct OnDevice<'s> {
     records: Option<KeyBuf<'static>>,
 }
 
-/// What a sort of this shape gives back, in memory that `fill` fills: positions, where elements have them, or else keys.
+/// What a sort of this shape gives back, in memory that `fill` fills: positions, where elements
+/// have them, or else keys.
 pub(super) fn given(
     shape: Shape,
     count: usize,

@@ -7,8 +7,9 @@
 //! result      ────────────────────────────────────────────────────────        merged by all cores, where there are several
 //! ```
 //!
-//! A GPU has two workers, so that keys go up for one while the other sorts. Where it has not enough memory for both, one goes
-//! on, with halves of its partition if need be. A GPU that fails gives its partitions back, and others do the rest.
+//! A GPU has two workers, so that keys go up for one while the other sorts. Where it has not enough
+//! memory for both, one goes on, with halves of its partition if need be. A GPU that fails gives
+//! its partitions back, and others do the rest.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -49,8 +50,8 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     }
     let shape = Shape { key: keys.width(), payload: positions };
     let partitions = partitions(gpus, n, shape, method);
-    // What several GPUs merge are not neighbouring partitions, and only the order of these tells equal keys apart. Of each partition's
-    // first elements there are few.
+    // What several GPUs merge are not neighbouring partitions, and only the order of these tells
+    // equal keys apart. Of each partition's first elements there are few.
     let stay = first.is_none() && (gpus.len() == 1 || !positions);
     let resident: Vec<ResidentRuns> = gpus.iter().map(|gpu| ResidentRuns::new(gpu, shape, stay)).collect();
     let sort = |number: usize, partition: Range<usize>| {
@@ -175,8 +176,8 @@ struct Outcome<R, M> {
     failed: Option<String>,
 }
 
-/// Sorts the partitions by `sort`, and has each GPU `merge` what it sorted, unless it has failed; both get its number. Partitions that are
-/// lost when a GPU fails are sorted by others.
+/// Sorts the partitions by `sort`, and has each GPU `merge` what it sorted, unless it has failed;
+/// both get its number. Partitions that are lost when a GPU fails are sorted by others.
 fn sort_and_merge<R: Send, M: Send>(
     gpus: usize,
     partitions: VecDeque<Range<usize>>,
@@ -227,7 +228,8 @@ fn sort_and_merge<R: Send, M: Send>(
     Ok(Outcome { sorted, merged, sorting, failed })
 }
 
-/// What came of partitions: each result with where its partition begins, in any order, and how each GPU failed, if it did.
+/// What came of partitions: each result with where its partition begins, in any order, and how each
+/// GPU failed, if it did.
 type Results<R> = (Vec<(usize, R)>, Vec<Option<Error>>);
 
 /// Sorts the partitions by `sort`, which gets the number of a GPU.
@@ -388,7 +390,8 @@ fn merged_positions<W: KeyWidth>(keys: &[W], results: Vec<(usize, KeyBuf<'static
 mod tests {
     use super::*;
 
-    /// Sorts 1000 elements in ten partitions; `fails` says why a GPU does not sort a partition. Where the results begin and end.
+    /// Sorts 1000 elements in ten partitions; `fails` says why a GPU does not sort a partition.
+    /// Where the results begin and end.
     fn shared(
         gpus: usize,
         fails: impl Fn(usize, &Range<usize>) -> Option<Error> + Sync,

@@ -1,4 +1,5 @@
-//! What a sort is done with on a GPU: by name, or the faster algorithm for the size, the shape and the device.
+//! What a sort is done with on a GPU: by name, or the faster algorithm for the size, the shape and
+//! the device.
 
 use super::Method;
 use crate::algorithm::{Algorithm, Variant};
@@ -27,7 +28,8 @@ pub(super) struct Task {
 }
 
 impl Method {
-    /// The algorithms to be tried in turn: what follows is for a device that lacks what the one before needs.
+    /// The algorithms to be tried in turn: what follows is for a device that lacks what the one
+    /// before needs.
     fn algorithms(self, task: Task, limits: &Limits, radix_from: &RadixFrom) -> &'static [Algorithm] {
         use Algorithm::{Bitonic, OddEven, Radix};
         let has =
@@ -40,8 +42,9 @@ impl Method {
         }
     }
 
-    /// Its plans for a device with these limits, in the order of [`Method::algorithms`]. What brings the first to the front
-    /// may need what a whole sort does without, a second array mostly: that comes last.
+    /// Its plans for a device with these limits, in the order of [`Method::algorithms`]. What
+    /// brings the first to the front may need what a whole sort does without, a second array
+    /// mostly: that comes last.
     pub(super) fn plans(
         self,
         task: Task,
@@ -62,7 +65,8 @@ impl Method {
         })
     }
 
-    /// Why a sort ran by this algorithm, unless it was named; or what the device lacked for a faster one.
+    /// Why a sort ran by this algorithm, unless it was named; or what the device lacked for a
+    /// faster one.
     pub(super) fn why(
         self,
         ran: Algorithm,

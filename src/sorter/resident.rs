@@ -1,4 +1,5 @@
-//! Partitions that stay on their GPU until it merges them, which takes a hundredth of the time that bringing them takes.
+//! Partitions that stay on their GPU until it merges them, which takes a hundredth of the time that
+//! bringing them takes.
 //!
 //! ```text
 //! partitions  ── sorted ──   ── sorted ──   ── sorted ──      on the GPU, each in memory of its own
@@ -6,7 +7,8 @@
 //! merged      gathered, merged, brought │ gathered, merged, brought │ …
 //! ```
 //!
-//! Where the GPU has no memory for that, what it has kept so far is brought to the host, which merges all.
+//! Where the GPU has no memory for that, what it has kept so far is brought to the host, which
+//! merges all.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -49,7 +51,8 @@ impl<'a> ResidentRuns<'a> {
         self.brought.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sorts a partition by `sort`, which leaves it on the device; returns what of it was brought, or nothing if it stays.
+    /// Sorts a partition by `sort`, which leaves it on the device; returns what of it was brought,
+    /// or nothing if it stays.
     pub(super) fn sort<R>(
         &self,
         partition: Range<usize>,
@@ -111,7 +114,8 @@ impl<'a> ResidentRuns<'a> {
     ///
     /// Whatever the device reports, with the partitions that are lost by it.
     pub(super) fn gathered(&self) -> Result<Gathered<'a>, Box<Lost>> {
-        // Where some had to be brought, the rest must be, too: what is merged here is all that there is of this GPU.
+        // Where some had to be brought, the rest must be, too: what is merged here is all that
+        // there is of this GPU.
         let is_whole = self.brought().is_empty();
         let prepared = match if is_whole { self.prepared() } else { self.bring_all().map(|()| None) } {
             Err(error) if is_whole && error.is_too_much() => self.bring_all().map(|()| None),
@@ -337,7 +341,8 @@ mod tests {
             assert!(brought.is_empty() && merging.count() == 3000);
             assert!(vec(merging.bring().unwrap()) == expected(0..3000, positions));
 
-            // Where something went wrong when only one had been brought, the others are not taken for all.
+            // Where something went wrong when only one had been brought, the others are not taken
+            // for all.
             let resident = ResidentRuns::new(&gpu, shape, true);
             for partition in [0..500, 500..1000] {
                 resident.sort(partition.clone(), || sorted(&gpu, partition.clone(), positions)).unwrap();

@@ -1,8 +1,9 @@
-//! What is where after each dispatch, as colours: a row for every dispatch, or for every few of many, and a column for every
-//! position, or for a bin of many.
+//! What is where after each dispatch, as colours: a row for every dispatch, or for every few of
+//! many, and a column for every position, or for a bin of many.
 //!
-//! A bin has the colour of its mean rank. One whose elements come from everywhere is mixed with grey, since its mean says
-//! little: so a part of the array that is in order at this scale is coloured, and one that is not is grey.
+//! A bin has the colour of its mean rank. One whose elements come from everywhere is mixed with
+//! grey, since its mean says little: so a part of the array that is in order at this scale is
+//! coloured, and one that is not is grey.
 
 use super::played::{FILLER, Layer};
 use crate::plan::Plan;
@@ -58,8 +59,8 @@ pub enum Strip {
         /// Lines from where elements were to where they are, both from 0 to 1, in colours.
         lines: Vec<(f64, f64, Shade)>,
     },
-    /// Elements stay; how often a digit has each value is counted, and these are shares of the largest count. None where
-    /// counts are cleared.
+    /// Elements stay; how often a digit has each value is counted, and these are shares of the
+    /// largest count. None where counts are cleared.
     Counts(Vec<f64>),
     /// Elements stay; counts are added up, and these are shares of all.
     Sums(Vec<f64>),

@@ -47,7 +47,8 @@ struct For {
     subgroup: Option<u32>,
 }
 
-/// Milliseconds of the whole sort, of its passes together, and those that were subtracted from each pass for its timestamp.
+/// Milliseconds of the whole sort, of its passes together, and those that were subtracted from each
+/// pass for its timestamp.
 #[derive(Serialize)]
 struct Times {
     sort: f64,
@@ -82,7 +83,8 @@ enum Does {
     Sums(Vec<u32>),
 }
 
-/// Writes one line. `labels` are the elements in order, as they are printed, where what each pass does is to be listed.
+/// Writes one line. `labels` are the elements in order, as they are printed, where what each pass
+/// does is to be listed.
 ///
 /// # Errors
 ///

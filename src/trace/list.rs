@@ -7,7 +7,8 @@ use crate::plan::Dispatch;
 /// More dispatches than these are listed by rounds.
 const LISTED: u64 = 48;
 
-/// A column: its heading, whether numbers are in it, and how soon it is left out where there is little room; 0 is never.
+/// A column: its heading, whether numbers are in it, and how soon it is left out where there is
+/// little room; 0 is never.
 struct Column {
     heading: &'static str,
     numbers: bool,

@@ -10,7 +10,8 @@ use crate::key_buf::KeyBuf;
 use crate::plan::Plan;
 use crate::report::timing::milliseconds;
 
-/// Runs of each kind: as the plan is sorted, with a timestamp after each pass, and with fewer. Medians count.
+/// Runs of each kind: as the plan is sorted, with a timestamp after each pass, and with fewer.
+/// Medians count.
 const RUNS: usize = 11;
 
 /// The same on the processor, which is slow and has no frequency of its own.
@@ -66,8 +67,9 @@ pub fn measure(gpu: &Gpu, plan: &Plan, keys: &KeyBuf) -> Result<Measured, Error>
     })
 }
 
-/// What timestamps between passes take, shared among the passes, so that all together take as long as without. `passes` are the
-/// times in runs with a timestamp after each pass, `submits` those of the same passes with one after each submit.
+/// What timestamps between passes take, shared among the passes, so that all together take as long
+/// as without. `passes` are the times in runs with a timestamp after each pass, `submits` those of
+/// the same passes with one after each submit.
 fn timestamp(passes: &[Vec<f64>], submits: &[Vec<f64>]) -> f64 {
     let each = |runs: &[Vec<f64>]| runs.first().map_or(0, Vec::len);
     let count = each(passes);

@@ -1,4 +1,5 @@
-//! What a sort does, pass by pass: from its plan to a list, a picture and JSON. No device is needed.
+//! What a sort does, pass by pass: from its plan to a list, a picture and JSON. No device is
+//! needed.
 //!
 //! ```text
 //! plan ──────────── Pass: what a dispatch is ───┬──> list      text for a terminal
@@ -7,8 +8,9 @@
 //!                                                └─> picture   SVG: diagram and heat map
 //! ```
 //!
-//! Nothing is drawn that is not in these two: comparisons come from the steps that kernels say they perform, colours from
-//! the elements that the CPU interpreter leaves. [`Played`] checks neither against the other; tests do.
+//! Nothing is drawn that is not in these two: comparisons come from the steps that kernels say they
+//! perform, colours from the elements that the CPU interpreter leaves. [`Played`] checks neither
+//! against the other; tests do.
 
 mod heat;
 mod json;
@@ -69,9 +71,11 @@ pub struct Measured {
     pub device: AdapterInfo,
     /// The time of each dispatch, in milliseconds: medians of several runs, less `timestamp`.
     pub passes: Vec<f64>,
-    /// A dispatch's share of what the timestamps between dispatches take, in milliseconds; 0 where that is lost in noise.
+    /// A dispatch's share of what the timestamps between dispatches take, in milliseconds; 0 where
+    /// that is lost in noise.
     pub timestamp: f64,
-    /// The time of the whole sort without timestamps between dispatches, in milliseconds: a median, too.
+    /// The time of the whole sort without timestamps between dispatches, in milliseconds: a median,
+    /// too.
     pub sort: f64,
     /// How many runs these are of.
     pub runs: usize,
@@ -134,9 +138,10 @@ pub struct Pass {
     pub part_of_copy: Option<f64>,
 }
 
-/// The steps of a dispatch that are for its elements. A tile may be larger than the array: then pairs beyond its end are none,
-/// and a kernel that sorts tiles goes on with stages of larger blocks, which find everything in order. A tile that is reduced
-/// to its best elements goes through no network.
+/// The steps of a dispatch that are for its elements. A tile may be larger than the array: then
+/// pairs beyond its end are none, and a kernel that sorts tiles goes on with stages of larger
+/// blocks, which find everything in order. A tile that is reduced to its best elements goes through
+/// no network.
 fn steps(dispatch: &Dispatch) -> Vec<Step> {
     let count = dispatch.count();
     let mut steps = match dispatch.kernel() {
@@ -159,7 +164,8 @@ fn comparisons(dispatch: &Dispatch) -> u64 {
     steps(dispatch).iter().map(|step| step.pairs(dispatch.count().into())).sum()
 }
 
-/// Steps of the network and comparisons in all passes. Repeated ones are looked at once, since there may be millions.
+/// Steps of the network and comparisons in all passes. Repeated ones are looked at once, since
+/// there may be millions.
 fn work(plan: &Plan) -> (u64, u64) {
     let of_round = |(dispatches, times): (&[Dispatch], u64)| {
         let (mut all_steps, mut all_comparisons) = (0, 0);

@@ -1,4 +1,5 @@
-//! Knuth's diagram of the comparisons: a wire for each place, a bar for each comparison, in characters.
+//! Knuth's diagram of the comparisons: a wire for each place, a bar for each comparison, in
+//! characters.
 //!
 //! ```text
 //! 7 ──●──┬───── 1     ● ends of a comparison that swaps
@@ -35,8 +36,9 @@ enum Part {
     Letters(Vec<String>),
 }
 
-/// The diagram, in pieces of at most `width` characters below each other, with the elements at both ends of each; `labels`
-/// are the elements in order, as they are printed. Swaps are bold where there are `colours`.
+/// The diagram, in pieces of at most `width` characters below each other, with the elements at both
+/// ends of each; `labels` are the elements in order, as they are printed. Swaps are bold where
+/// there are `colours`.
 #[must_use]
 pub fn network(played: &Played, labels: &[String], width: usize, colours: bool) -> String {
     let wires = played.moments.iter().map(|moment| moment.before.len().max(moment.after.len())).max();
@@ -45,7 +47,8 @@ pub fn network(played: &Played, labels: &[String], width: usize, colours: bool) 
     let widest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     let room = width.saturating_sub(2 * widest + 4).max(8);
 
-    // Each piece begins with elements, has parts, and the number of the pass that each part begins, if any.
+    // Each piece begins with elements, has parts, and the number of the pass that each part begins,
+    // if any.
     let mut text = String::new();
     let mut piece = Piece::new(&played.input, wires);
     for (number, moment) in (1..).zip(&played.moments) {

@@ -1,17 +1,19 @@
-//! Where the elements of odd-even transposition sort are after any number of phases, without performing them: of a million
-//! elements that would be half a trillion comparisons.
+//! Where the elements of odd-even transposition sort are after any number of phases, without
+//! performing them: of a million elements that would be half a trillion comparisons.
 //!
-//! Take elements for ones from some rank on, and for zeros below it. How many ones lie right of a cut between two places
-//! changes only when these two are compared, and then it is the least of what its neighbours allow:
+//! Take elements for ones from some rank on, and for zeros below it. How many ones lie right of a
+//! cut between two places changes only when these two are compared, and then it is the least of
+//! what its neighbours allow:
 //!
 //! ```text
 //! places  … a │ b …      N(x) ones from place x on; a phase that compares a and b, on both sides of the cut x, leaves
 //! cuts   x−1  x  x+1     N(x) = min(N(x−1), N(x+1) + 1)
 //! ```
 //!
-//! All neighbours were compared one phase earlier, so that after k phases N(x) is the least, over every cut y of the same parity no
-//! farther than k away, of what N(y) was, and one more for each step that leads there from the right. The order of a few
-//! dozen ranks taken so gives how many elements of each class of ranks lie in each bin.
+//! All neighbours were compared one phase earlier, so that after k phases N(x) is the least, over
+//! every cut y of the same parity no farther than k away, of what N(y) was, and one more for each
+//! step that leads there from the right. The order of a few dozen ranks taken so gives how many
+//! elements of each class of ranks lie in each bin.
 
 use super::heat::{Heat, Row, Strip};
 use crate::network::Step;
@@ -34,7 +36,8 @@ pub(super) fn add_rows(heat: &mut Heat, input: &[u32], phases: u64) {
     let after: Vec<u64> = (1..=phases).filter(|&done| heat.wants(done)).collect();
     let edges = heat.edges();
     let bounds: Vec<u32> = (0..=CLASSES).map(|class| (class * input.len() / CLASSES) as u32).collect();
-    // For each rank that a class begins with: after each of these phases, the ones from each edge on.
+    // For each rank that a class begins with: after each of these phases, the ones from each edge
+    // on.
     let ones = parallel::map(&bounds, |&rank| {
         let cuts = Cuts::new(input, rank);
         let at = |&done: &u64| edges.iter().map(|&edge| cuts.ones(edge, done)).collect();
@@ -61,7 +64,8 @@ pub(super) fn add_rows(heat: &mut Heat, input: &[u32], phases: u64) {
 
 /// The cuts between places, before the first phase.
 struct Cuts {
-    /// Twice the ones from each cut on, and the number of the cut: what grows evenly on the way there.
+    /// Twice the ones from each cut on, and the number of the cut: what grows evenly on the way
+    /// there.
     heights: Vec<u32>,
     /// The least of each parity in each block.
     least: Vec<[u32; 2]>,
@@ -92,7 +96,8 @@ impl Cuts {
         if cut == 0 || cut == n {
             return if cut == 0 { self.total } else { 0 };
         }
-        // Phase 1 compares places 0 and 1, on both sides of cut 1: the last phase was about this cut, or the one before.
+        // Phase 1 compares places 0 and 1, on both sides of cut 1: the last phase was about this
+        // cut, or the one before.
         let steps = if cut as u64 % 2 == done % 2 { done } else { done.saturating_sub(1) } as usize;
         let parity = (cut + steps) % 2;
         let least = self.least(cut.saturating_sub(steps).max(1), (cut + steps).min(n - 1), parity);

@@ -1,8 +1,10 @@
-//! What the passes of a plan leave, from the CPU interpreter, with each comparison where there are few elements.
+//! What the passes of a plan leave, from the CPU interpreter, with each comparison where there are
+//! few elements.
 //!
-//! Elements are told apart by rank, their place in the sorted order; equal keys have the lowest of theirs unless positions
-//! decide. So one number gives an element's colour, its printed value and what a comparison does, and networks, which only
-//! compare, are interpreted on ranks alone. Digits are of keys, so that other plans carry both.
+//! Elements are told apart by rank, their place in the sorted order; equal keys have the lowest of
+//! theirs unless positions decide. So one number gives an element's colour, its printed value and
+//! what a comparison does, and networks, which only compare, are interpreted on ranks alone. Digits
+//! are of keys, so that other plans carry both.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -65,7 +67,8 @@ pub struct Compared {
 pub enum Layer {
     /// The comparisons of a step.
     Compare(Step, Vec<Compared>),
-    /// Elements go to other places: for each place the one that its element comes from, if any does.
+    /// Elements go to other places: for each place the one that its element comes from, if any
+    /// does.
     Move(Vec<Option<usize>>),
     /// How often a digit has each of its values; none where counts are cleared.
     Count(Vec<u32>),
@@ -208,7 +211,8 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
             };
             Some(Layer::Move((0..after.len()).map(from).collect()))
         }
-        // Those that are kept are in the order in which they came, or in the sorted one; equal ones are alike.
+        // Those that are kept are in the order in which they came, or in the sorted one; equal ones
+        // are alike.
         Kernel::Select(_) | Kernel::Top(_) if dispatch.access().changes_sides => {
             let mut places: HashMap<u32, VecDeque<usize>> = HashMap::new();
             for (place, &rank) in before.iter().enumerate() {

@@ -272,7 +272,8 @@ fn methods_over_the_time_limit_are_skipped_with_a_line() {
 fn an_interrupt_exports_the_results_so_far() {
     let folder = Folder::new();
     let csv = folder.arg("x.csv");
-    // A first size that is soon done, and one whose thousand runs take longer than the test would wait.
+    // A first size that is soon done, and one whose thousand runs take longer than the test would
+    // wait.
     let args = ["bench", "-d", "cpu", "--sizes", "64,16M", "--runs", "1000", "--time-limit", "10000"];
     let mut child = gpusort(&[&args[..], &["--export-csv", &csv]].concat())
         .stdout(Stdio::piped())

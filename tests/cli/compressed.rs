@@ -211,7 +211,8 @@ fn what_is_cut_off_or_damaged_is_an_error_that_leaves_the_output() {
 #[test]
 fn a_window_beyond_the_limit_is_told_with_what_reads_it() {
     let folder = Folder::new();
-    // A frame of one block of two bytes, with the window's logarithm in five bits and eighths of it in three.
+    // A frame of one block of two bytes, with the window's logarithm in five bits and eighths of it
+    // in three.
     let frame = |window: u8| [b"(\xb5/\xfd\0", &[window][..], b"\x11\0\x007\n"].concat();
     assert_eq!(sorted(&["sort", "-q", &folder.write("x.zst", frame(17 << 3))], ""), "7\n");
     for (window, said) in [

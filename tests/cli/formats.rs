@@ -1,4 +1,5 @@
-//! Formats that are not read or not written, which names and first bytes tell: refused by name, with what helps.
+//! Formats that are not read or not written, which names and first bytes tell: refused by name,
+//! with what helps.
 
 use std::fs;
 
@@ -37,7 +38,8 @@ fn outputs_of_other_formats_are_refused_and_not_created() {
     let old = folder.write("old.json", "{}");
     refused(&["sort", &text, "-o", &old], "");
     assert_eq!(fs::read_to_string(&old).unwrap(), "{}");
-    // Other names say nothing; and with --to it is said what it is, but a name must not lie about compression.
+    // Other names say nothing; and with --to it is said what it is, but a name must not lie about
+    // compression.
     for name in ["out.log", "out.dat", "out.sorted", "out", "out.out", "out.v2.txt"] {
         sorted(&["sort", "-q", &text, "-o", &folder.arg(name)], "");
         assert_eq!(fs::read_to_string(folder.path(name)).unwrap(), "1\n2\n", "{name}");

@@ -8,8 +8,8 @@ use crate::support::command::{BINARY, exits, gpusort, sorted};
 use crate::support::files::{Folder, falling_lines};
 use crate::support::process::{peak_memory, wait_until_it_waits};
 
-/// The most memory that a sort of this file had, by the size of the file: it is looked at when all but the last of the
-/// output was read.
+/// The most memory that a sort of this file had, by the size of the file: it is looked at when all
+/// but the last of the output was read.
 #[cfg(target_os = "linux")]
 fn peak_of_a_sort(file: &str, options: &[&str]) -> f64 {
     let size = fs::metadata(file).unwrap().len();
@@ -169,7 +169,8 @@ fn rayon_num_threads_is_ignored() {
         }
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut pipe = child.stdout.take().unwrap();
-        // It waits for a reader, with the threads that it has started; those that end by themselves have ended.
+        // It waits for a reader, with the threads that it has started; those that end by themselves
+        // have ended.
         pipe.read_exact(&mut [0; 2]).unwrap();
         wait_until_it_waits(&child);
         let tasks = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().count();

@@ -207,7 +207,8 @@ fn times_are_found_by_themselves_and_ordered_as_instants() {
         let error = refused(&["sort", "-k", "1"], lines);
         assert!(error.contains(said), "{error}");
     }
-    // Times come before all numbers as words, where the largest come first: nothing may be lost before the error is told.
+    // Times come before all numbers as words, where the largest come first: nothing may be lost
+    // before the error is told.
     let merged = run(&["sort", "-m", "-k", "1:r", "--invalid", "last"], "-21 2\n0206-11-21 0\n1 0\n");
     assert!(stderr(&merged).contains("a number and a time have no order"), "{merged:?}");
     assert_eq!(merged.status.code(), Some(2));

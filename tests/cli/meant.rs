@@ -1,4 +1,5 @@
-//! Commands that cannot be, or are likely others than they seem: the error says the one that was meant.
+//! Commands that cannot be, or are likely others than they seem: the error says the one that was
+//! meant.
 
 use std::process::Stdio;
 
@@ -111,7 +112,8 @@ fn check_h_is_about_sizes_and_help_where_nothing_comes() {
     }
 }
 
-/// Runs a command with a terminal as standard input, on which `1` is typed and ended, and prints what it says.
+/// Runs a command with a terminal as standard input, on which `1` is typed and ended, and prints
+/// what it says.
 const ON_A_TERMINAL: &str = "
 import os, pty, subprocess, sys, time
 ours, theirs = pty.openpty()

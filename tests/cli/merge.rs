@@ -92,7 +92,8 @@ fn merging_gives_what_sorting_gives() {
 #[test]
 fn elements_are_merged_in_blocks_by_all_cores() {
     let folder = Folder::new();
-    // Of several blocks each, with keys that repeat within and between them, over ranges that overlap in part.
+    // Of several blocks each, with keys that repeat within and between them, over ranges that
+    // overlap in part.
     let runs: Vec<Vec<u64>> =
         [(3_000_000, 3, 0), (2_500_000, 7, 5_000_000), (1, 1, 42), (0, 1, 0), (1_000_003, 20, 1)]
             .map(|(count, step, first)| (0..count).map(|i| first + i / 3 * step).collect())

@@ -290,8 +290,8 @@ fn comments_among_numbers_are_counted() {
     assert!(json.contains(r#""comments":1"#), "{json}");
 }
 
-/// Lines that are numbers and nothing else are sorted as numbers, until there are others. Fields between other characters
-/// are not.
+/// Lines that are numbers and nothing else are sorted as numbers, until there are others. Fields
+/// between other characters are not.
 #[test]
 fn lines_of_numbers_are_the_same_lines_whichever_way_they_take() {
     let folder = Folder::new();

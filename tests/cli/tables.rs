@@ -90,7 +90,8 @@ fn errors_in_a_table_name_their_place() {
     assert!(apart.contains("no integer type holds both -1 (standard input:2)"), "{apart}");
 }
 
-/// Rows of a table, each with its number, in the order of their keys by the standard library's stable sort.
+/// Rows of a table, each with its number, in the order of their keys by the standard library's
+/// stable sort.
 fn by_standard_library(rows: &[(i64, u8)], descending: [bool; 2]) -> String {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|&a, &b| {

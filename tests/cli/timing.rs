@@ -94,7 +94,8 @@ fn on_a_terminal_binary_is_text_and_the_timing_is_a_comment() {
     assert!(output.status.success() && shown.starts_with("5\n7\n# sorted 2 in "), "{shown}");
 }
 
-/// On a terminal, what somebody looks at: each kind of data, and what is written below or beside it.
+/// On a terminal, what somebody looks at: each kind of data, and what is written below or beside
+/// it.
 #[cfg(target_os = "linux")]
 #[test]
 fn on_a_terminal_the_timing_is_below_text_and_beside_other_data() {

@@ -159,8 +159,8 @@ fn ends(picture: &str, class: &str) -> Vec<(f64, u32)> {
     texts.map(text).collect()
 }
 
-/// Applies the bars of a picture from left to right to the numbers on the left; whether that gives those on the right, and the
-/// dark bars are those that swap.
+/// Applies the bars of a picture from left to right to the numbers on the left; whether that gives
+/// those on the right, and the dark bars are those that swap.
 fn is_redrawn(picture: &str) -> bool {
     let (input, output) = (ends(picture, "v r"), ends(picture, "v"));
     let wire = |y: f64| {

@@ -96,7 +96,8 @@ pub fn exits(script: &str, folder: &Folder, code: i32) -> String {
     stderr(&output)
 }
 
-/// Runs the command with each of these arguments and redirections, which it must refuse in these words.
+/// Runs the command with each of these arguments and redirections, which it must refuse in these
+/// words.
 #[cfg(unix)]
 pub fn refused_in_shell(scripts: impl IntoIterator<Item = String>, folder: &Folder, words: &str) {
     for script in scripts {

@@ -35,7 +35,8 @@ pub fn adapter() -> wgpu::Adapter {
     adapters.into_iter().find(|adapter| adapter.get_info().name == *name).unwrap()
 }
 
-/// How the command line names the same device. Fails without one, so that a missing device is reported here and not by the command.
+/// How the command line names the same device. Fails without one, so that a missing device is
+/// reported here and not by the command.
 pub fn name() -> String {
     gpu();
     std::env::var("GPUSORT_TEST_DEVICE").unwrap_or_else(|_| "0".to_owned())

@@ -1,4 +1,5 @@
-//! Elements, by their bits, and the containers of keys that the library sorts: the only place that converts between them.
+//! Elements, by their bits, and the containers of keys that the library sorts: the only place that
+//! converts between them.
 
 use gpusort::unstable::key::{ElementType, KeyMap, KeyWords, Word};
 use gpusort::unstable::key_buf::KeyBuf;

@@ -1,5 +1,5 @@
-//! What the tests are written with: the command and what it must answer, folders and processes, inputs that sorts get wrong,
-//! and what is right, said independently of the code under test.
+//! What the tests are written with: the command and what it must answer, folders and processes,
+//! inputs that sorts get wrong, and what is right, said independently of the code under test.
 
 pub mod command;
 pub mod device;

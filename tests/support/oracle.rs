@@ -43,8 +43,8 @@ pub fn check_top<T: Ord + Copy + Debug>(input: &[T], k: usize, output: &[T]) -> 
     first_difference(&expected, output)
 }
 
-/// Whether each run of `slots` in `output` has the first `k` of the next `reach` elements of `input`; and beside
-/// them only others of those, or `last`.
+/// Whether each run of `slots` in `output` has the first `k` of the next `reach` elements of
+/// `input`; and beside them only others of those, or `last`.
 pub fn check_runs<T: Ord + Copy + Hash + Debug>(
     input: &[T],
     reach: usize,

@@ -1,5 +1,5 @@
-//! What `gpusort sort`, `check` and `sort --merge` do, by the library, with bytes in memory for its output. The fuzz targets include
-//! this file.
+//! What `gpusort sort`, `check` and `sort --merge` do, by the library, with bytes in memory for its
+//! output. The fuzz targets include this file.
 
 use std::io::{self, Read};
 
@@ -60,7 +60,8 @@ fn run(sort: Sort) -> Result<(Sorted, usize), Error> {
     Ok((Sorted { bytes, counts, repeated }, runs))
 }
 
-/// How sorting in no more memory than this differs from sorting with all, of which this is what came; `None` if it does not.
+/// How sorting in no more memory than this differs from sorting with all, of which this is what
+/// came; `None` if it does not.
 pub fn differs_in_parts(
     options: Options,
     may_differ: bool,
@@ -71,7 +72,8 @@ pub fn differs_in_parts(
     let parts = sort_in_parts(options, ask, memory);
     let parts = parts.map(|(sorted, _)| sorted).map_err(|error| error.to_string());
     let is_same = match (&parts, whole) {
-        // Of what is not selected parts drop what they can, so that nobody knows how much of it is repeated.
+        // Of what is not selected parts drop what they can, so that nobody knows how much of it is
+        // repeated.
         (Ok(parts), Ok(whole)) if ask.first.is_some() => {
             (&parts.bytes, parts.counts) == (&whole.bytes, whole.counts)
         }
@@ -108,7 +110,8 @@ pub fn merge(options: Options, ask: Ask) -> Result<(Sorted, u64), Error> {
     Ok((Sorted { bytes, counts, repeated }, records))
 }
 
-/// Where a disorder is, and what is out of order; so much is looked at together, and so much of that by one core.
+/// Where a disorder is, and what is out of order; so much is looked at together, and so much of
+/// that by one core.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! Processes that are watched, signalled and waited for. Tests wait for events, never for a time to pass; [`PATIENCE`] only turns
-//! a test that would wait for ever into one that fails.
+//! Processes that are watched, signalled and waited for. Tests wait for events, never for a time to
+//! pass; [`PATIENCE`] only turns a test that would wait for ever into one that fails.
 
 use std::fs;
 use std::io::Read;
@@ -64,14 +64,15 @@ pub fn ignoring(signal: &str, args: &[&str]) -> Command {
     command
 }
 
-/// Starts a slow sort: a brick sort of 300,000 lines takes many seconds, during all of which its temporary file exists.
+/// Starts a slow sort: a brick sort of 300,000 lines takes many seconds, during all of which its
+/// temporary file exists.
 #[cfg(unix)]
 pub fn long_sort(input: &str, out: &str) -> Child {
     gpusort(&["sort", input, "-o", out, "-q", "-a", "odd-even", "-d", "cpu"]).spawn().unwrap()
 }
 
-/// Waits until the process has a new file in the folder, under a name or without one, that `is_due` by its length. False if
-/// it ended without one that was seen.
+/// Waits until the process has a new file in the folder, under a name or without one, that `is_due`
+/// by its length. False if it ended without one that was seen.
 #[cfg(unix)]
 pub fn wait_for_temporary(folder: &Folder, child: &mut Child, is_due: impl Fn(u64) -> bool) -> bool {
     let is_new = |path: PathBuf| {

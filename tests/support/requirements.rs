@@ -1,9 +1,10 @@
-//! What the tests need beside Rust: a Vulkan adapter, and Python with pandas and zstandard. `sh tests/run.sh` installs both.
+//! What the tests need beside Rust: a Vulkan adapter, and Python with pandas and zstandard. `sh
+//! tests/run.sh` installs both.
 
 use std::io::Write;
 
-/// Fails the test because a requirement is missing. The message is printed at once, since the harness reports failures only when all
-/// tests have run.
+/// Fails the test because a requirement is missing. The message is printed at once, since the
+/// harness reports failures only when all tests have run.
 pub fn lacks(what: &str, why: &str, remedy: &str) -> ! {
     let message = format!(
         "the tests need {what}: {why}\n`sh tests/run.sh` installs it where it can, and runs the tests ({remedy})"

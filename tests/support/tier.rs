@@ -1,6 +1,6 @@
-//! Two tiers of tests: all, and those of `sh tests/run.sh quick`. The quick tier leaves out the tests that `tests/slow.txt`
-//! lists, and sets `GPUSORT_TESTS=quick`, for which some others take fewer sizes or cases. `GPUSORT_TEST_SEED=NUMBER` draws
-//! other random cases.
+//! Two tiers of tests: all, and those of `sh tests/run.sh quick`. The quick tier leaves out the
+//! tests that `tests/slow.txt` lists, and sets `GPUSORT_TESTS=quick`, for which some others take
+//! fewer sizes or cases. `GPUSORT_TEST_SEED=NUMBER` draws other random cases.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,5 @@
-//! Whether a text is well-formed XML, as far as pictures need any of it: elements, attributes, text, predefined entities.
+//! Whether a text is well-formed XML, as far as pictures need any of it: elements, attributes,
+//! text, predefined entities.
 
 /// # Errors
 ///

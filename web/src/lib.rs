@@ -1,8 +1,9 @@
 //! Sorts in a browser, by WebGPU, and says on the console whether the results are right.
 //!
-//! Nothing may block there: the adapter, the device and what is read back are waited for as promises. WebGPU offers neither
-//! immediates nor subgroups to wgpu, so sorts have their arguments in a buffer, and groups of invocations in place of subgroups.
-//! The last line is `gpusort: done` or `gpusort: FAILED`, and the page closes itself.
+//! Nothing may block there: the adapter, the device and what is read back are waited for as
+//! promises. WebGPU offers neither immediates nor subgroups to wgpu, so sorts have their arguments
+//! in a buffer, and groups of invocations in place of subgroups. The last line is `gpusort: done`
+//! or `gpusort: FAILED`, and the page closes itself.
 
 use gpusort::buffers::{BufferSorter, Count, Payload, Segments, Spec};
 use gpusort::unstable::key::{KeyMap, KeyWords, Word};
@@ -203,7 +204,8 @@ async fn run() -> Result<()> {
     slices().await
 }
 
-/// Segments of very different lengths, the longest of which no tile holds, in all elements but the last few.
+/// Segments of very different lengths, the longest of which no tile holds, in all elements but the
+/// last few.
 async fn segments(browser: &Browser, elements: &[u64]) -> Result<()> {
     let fail = |error: gpusort::Error| error.to_string();
     let element = ElementType::F32;

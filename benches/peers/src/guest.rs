@@ -26,7 +26,8 @@ pub fn elapsed(ticks: &[u64], period: f32) -> Duration {
 }
 
 impl Guest {
-    /// On the adapter of this name, with the features that gpusort uses or without, and with its advice on memory or without.
+    /// On the adapter of this name, with the features that gpusort uses or without, and with its
+    /// advice on memory or without.
     pub fn new(name: &str, features: bool, hints: bool) -> anyhow::Result<Self> {
         let descriptor = wgpu::InstanceDescriptor {
             backends: wgpu::Backends::PRIMARY,
@@ -96,8 +97,9 @@ impl Guest {
         Ok(readable.get_mapped_range(..)?.to_vec())
     }
 
-    /// The time that the device takes for what is recorded, after these buffers were used by a pass before it: what it takes to
-    /// make ready for passes what was copied there is no part of a sort.
+    /// The time that the device takes for what is recorded, after these buffers were used by a pass
+    /// before it: what it takes to make ready for passes what was copied there is no part of a
+    /// sort.
     pub fn timed(
         &self,
         buffers: &[&wgpu::Buffer],

@@ -1,17 +1,17 @@
-//! Times other wgpu sorts of resident data beside gpusort, all on one GPU and with the same keys, and prints a
-//! table in Markdown:
+//! Times other wgpu sorts of resident data beside gpusort, all on one GPU and with the same keys,
+//! and prints a table in Markdown:
 //!
 //! ```text
 //! cargo run --release --manifest-path benches/peers/Cargo.toml -- [--beside FILE.csv] [--csv FILE.csv] [--runs N] \
 //!     [--only ALGORITHM,...] [SIZE]...
 //! ```
 //!
-//! `--beside` puts the lines of another program, `algorithm,type,n,median_ms,min_ms,samples_ms`, into the
-//! table and in front of those that `--csv` writes; `cub_sort.cu` prints such lines.
+//! `--beside` puts the lines of another program, `algorithm,type,n,median_ms,min_ms,samples_ms`,
+//! into the table and in front of those that `--csv` writes; `cub_sort.cu` prints such lines.
 //!
-//! Times are the GPU's, from timestamps around all that a sort records. Each run sorts fresh keys, and its
-//! result is verified: sorted, and of pairs the positions of a stable sort. A peer that refuses a size or
-//! the device is left out with a note on stderr.
+//! Times are the GPU's, from timestamps around all that a sort records. Each run sorts fresh keys,
+//! and its result is verified: sorted, and of pairs the positions of a stable sort. A peer that
+//! refuses a size or the device is left out with a note on stderr.
 
 mod guest;
 
@@ -33,7 +33,8 @@ use gpusort::{Clock, Elapsed, Select};
 
 use self::guest::{Guest, elapsed};
 
-/// What stands in the table's columns beside the size: a title, and the algorithm's name in the lines.
+/// What stands in the table's columns beside the size: a title, and the algorithm's name in the
+/// lines.
 const COLUMNS: [(&str, &str); 18] = [
     ("bitonic", "gpusort-bitonic"),
     ("radix", "gpusort-radix"),
@@ -241,10 +242,12 @@ impl<'a> Ours<'a> {
     }
 }
 
-/// What a peer's sort gives: the time that its device says it took, the keys and, of pairs, the values.
+/// What a peer's sort gives: the time that its device says it took, the keys and, of pairs, the
+/// values.
 type Times = (Duration, Vec<u32>, Option<Vec<u32>>);
 
-/// A peer as gpusort's bench measures it. `sort` takes keys and what is to be called just before the timed sort.
+/// A peer as gpusort's bench measures it. `sort` takes keys and what is to be called just before
+/// the timed sort.
 struct Peer<'a, F> {
     ours: Ours<'a>,
     sort: F,

@@ -53,7 +53,8 @@ pub fn is_nan(bits: u64, element: ElementType) -> bool {
     matches!(value(bits, element), Value::Float(value) if value.is_nan())
 }
 
-/// The order of two elements: NaN at their end, those of positive sign by rising bits, then the others by falling ones.
+/// The order of two elements: NaN at their end, those of positive sign by rising bits, then the
+/// others by falling ones.
 pub fn order(a: u64, b: u64, element: ElementType, order: KeyOrder) -> Ordering {
     let nans = (is_nan(a, element), is_nan(b, element));
     let is_negative = |bits: u64| bits >> (8 * element.bytes() - 1) == 1;
@@ -79,7 +80,8 @@ pub fn order(a: u64, b: u64, element: ElementType, order: KeyOrder) -> Ordering 
     if order.descending { numbers.reverse() } else { numbers }
 }
 
-/// What is wrong with a text that is to have these elements, one a line; floats in the shortest form that reads back the same.
+/// What is wrong with a text that is to have these elements, one a line; floats in the shortest
+/// form that reads back the same.
 pub fn is_text_of(text: &[u8], elements: &[u64], element: ElementType) -> Result<(), String> {
     let text = std::str::from_utf8(text).map_err(|_| "no UTF-8".to_owned())?;
     let lines: Vec<&str> = text.split_terminator('\n').collect();

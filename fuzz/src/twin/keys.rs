@@ -16,8 +16,8 @@ pub enum NoColumn {
 /// No key is the number of a column after this one.
 const MOST: usize = 1000;
 
-/// The columns, from 0, and whether each is in descending order: a name of the header, else a number from 1, either with
-/// `:r` or `:a` after it. A column that is named again adds nothing.
+/// The columns, from 0, and whether each is in descending order: a name of the header, else a
+/// number from 1, either with `:r` or `:a` after it. A column that is named again adds nothing.
 pub fn resolve(
     keys: &[String],
     descending: bool,
@@ -82,7 +82,8 @@ fn one(
     Err(NoColumn::Missing(key.to_owned()))
 }
 
-/// A field and all letters of a key of `sort`, if it has the form of one, and if that means something here.
+/// A field and all letters of a key of `sort`, if it has the form of one, and if that means
+/// something here.
 fn of_sort(key: &str) -> Option<Option<(usize, String)>> {
     let mut all = String::new();
     let mut ends = Vec::new();

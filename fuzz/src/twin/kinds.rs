@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// A time: nanoseconds from the beginning of 1970, decimals of its seconds, and whether it has a zone.
+/// A time: nanoseconds from the beginning of 1970, decimals of its seconds, and whether it has a
+/// zone.
 pub fn time(field: &[u8]) -> Option<(i128, usize, bool)> {
     let field = std::str::from_utf8(field).ok().filter(|field| field.is_ascii())?;
     let digits = |range: Range<usize>| -> Option<i128> {
@@ -86,8 +87,9 @@ pub fn are_long(bytes: &[u8]) -> bool {
     runs || exponents
 }
 
-/// A size as a plain number, and whether it was written in digits alone: all of the field, or what it begins with. `None` if it
-/// is none; `Err` for numbers that are too long to be reckoned with here.
+/// A size as a plain number, and whether it was written in digits alone: all of the field, or what
+/// it begins with. `None` if it is none; `Err` for numbers that are too long to be reckoned with
+/// here.
 pub fn size(field: &[u8], leading: bool) -> Result<Option<(Vec<u8>, bool)>, ()> {
     let text: String =
         field.iter().take_while(|byte| byte.is_ascii()).map(|&byte| char::from(byte)).collect();

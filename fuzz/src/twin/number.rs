@@ -20,7 +20,8 @@ pub struct Asked {
 pub enum Key {
     Integer(i128),
     Float(f64),
-    /// A size where f64 has no fractions, and whether it is one further from 0 than this, and less than the next.
+    /// A size where f64 has no fractions, and whether it is one further from 0 than this, and less
+    /// than the next.
     Size(i128, i128),
     Nan,
     Empty,
@@ -47,7 +48,8 @@ pub struct Wrong {
     pub alone: bool,
 }
 
-/// `[+-]`, digits with an optional point (a digit on at least one side), an optional exponent; or one of three words.
+/// `[+-]`, digits with an optional point (a digit on at least one side), an optional exponent; or
+/// one of three words.
 pub fn spelled(token: &[u8]) -> Spelled {
     let Ok(token) = std::str::from_utf8(token) else { return Spelled::Nothing };
     let (minus, number) = match token.chars().next() {
@@ -89,7 +91,8 @@ fn integer(minus: bool, digits: &str) -> Option<i128> {
     Some(if minus { -magnitude } else { magnitude })
 }
 
-/// Whether a float is exactly the integer of these digits: its own are found by doubling them one by one.
+/// Whether a float is exactly the integer of these digits: its own are found by doubling them one
+/// by one.
 fn is_exactly(float: f64, digits: &str) -> bool {
     if digits.len() <= 15 {
         return true;
@@ -139,8 +142,8 @@ fn range(element: ElementType) -> (i128, i128) {
 
 /// The keys of a column: of tokens, or of fields without quotes and blanks around them.
 ///
-/// Of several errors, the first field that is wrong by itself is reported; else an integer that no type holds, else one
-/// that f64 does not hold exactly beside decimals.
+/// Of several errors, the first field that is wrong by itself is reported; else an integer that no
+/// type holds, else one that f64 does not hold exactly beside decimals.
 pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
     match asked.order.reading {
         Reading::Sizes => {
@@ -156,8 +159,8 @@ pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
     }
 }
 
-/// A size as a number, and whether it is written in digits alone; what is none as it is, if that may be a word, and as something
-/// that is invalid.
+/// A size as a number, and whether it is written in digits alone; what is none as it is, if that
+/// may be a word, and as something that is invalid.
 fn plain_size(field: &[u8], leading: bool) -> (Vec<u8>, bool) {
     match kinds::size(field, leading) {
         Ok(Some(plain)) => plain,
@@ -361,7 +364,8 @@ pub fn order(a: &Key, b: &Key, asked: &Asked) -> Ordering {
     rank(a).cmp(&rank(b)).then(if asked.order.descending { numbers.reverse() } else { numbers })
 }
 
-/// Whether this field is an integer zero with a minus, which only decimals beside it make less than zero.
+/// Whether this field is an integer zero with a minus, which only decimals beside it make less than
+/// zero.
 pub fn is_minus_zero_among(field: &[u8], order: KeyOrder) -> bool {
     match order.reading {
         Reading::Sizes => is_minus_zero(&plain_size(field, order.leading).0),

@@ -47,7 +47,8 @@ pub struct Table {
 /// Why a table cannot be read.
 #[derive(Clone, Debug)]
 pub enum NoTable {
-    /// This row of this input cannot be a row: it has another number of fields, or does not end. Those before it stand.
+    /// This row of this input cannot be a row: it has another number of fields, or does not end.
+    /// Those before it stand.
     Row(Box<Table>),
     /// What the inputs begin with.
     Beginning(&'static str),
@@ -92,7 +93,8 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
             return Err(NoTable::Beginning("a first row that is not closed"));
         }
         if let Some(first) = first {
-            // CR seems to be the line end: a header is joined with the row after it, or all rows are one.
+            // CR seems to be the line end: a header is joined with the row after it, or all rows
+            // are one.
             if let Fields::Quoted(delimiter) = dialect.fields
                 && rows[first].has_lone_cr(delimiter)
                 && (dialect.header || !rows[first].is_ended)
@@ -310,7 +312,8 @@ fn is_time_of_day(word: &[u8]) -> bool {
     })
 }
 
-/// Gives a last row without a line end that of the first row, which may be blank only where `blank` lines are rows.
+/// Gives a last row without a line end that of the first row, which may be blank only where `blank`
+/// lines are rows.
 fn complete(rows: &mut [Row], blank: bool, usual: &'static [u8]) {
     let first = rows.iter().find(|row| blank || !row.is_blank()).map_or(&b""[..], |row| row.end);
     let first = if first.is_empty() { usual } else { first };
@@ -323,7 +326,8 @@ impl Row {
         self.raw.is_empty()
     }
 
-    /// Whether a CR outside quotes is followed by more of its field: at its end there may be several.
+    /// Whether a CR outside quotes is followed by more of its field: at its end there may be
+    /// several.
     fn has_lone_cr(&self, delimiter: u8) -> bool {
         let (mut at_field, mut quoted, mut after_cr) = (true, false, false);
         for &byte in &self.raw {

@@ -1,4 +1,5 @@
-//! `gpusort sort --each`: sorts each file on its own, reading the next one meanwhile, all on one device.
+//! `gpusort sort --each`: sorts each file on its own, reading the next one meanwhile, all on one
+//! device.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -20,7 +21,8 @@ use crate::cli::{format, hints, is_broken_pipe};
 struct One {
     file: PathBuf,
     args: SortArgs,
-    /// What is done with it and told of it; or what is wrong with the file, which is told once it is its turn.
+    /// What is done with it and told of it; or what is wrong with the file, which is told once it
+    /// is its turn.
     job: Result<(Job<'static>, Told), Mutex<Option<gpusort::Error>>>,
     /// The output path.
     target: PathBuf,
@@ -53,7 +55,8 @@ impl One {
     }
 }
 
-/// Sorts every file. Files that cannot be sorted are reported on stderr; the others are still sorted.
+/// Sorts every file. Files that cannot be sorted are reported on stderr; the others are still
+/// sorted.
 pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let jobs = jobs(args)?;
     let progress = Progress::new(args.when());

@@ -210,7 +210,8 @@ fn of_bytes(name: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(name).ok().map(PathBuf::from)
 }
 
-/// Checks that keys of `sort` mean the same here: one that is not numeric beside others that are is about text there.
+/// Checks that keys of `sort` mean the same here: one that is not numeric beside others that are is
+/// about text there.
 fn check_keys(keys: &[Key], args: &OrderArgs) -> anyhow::Result<()> {
     let keys = || keys.iter().filter_map(|key| Some((key.said(), key.of_sort()?)));
     let are_numeric = args.numeric_sort || args.general_numeric_sort || args.sizes;

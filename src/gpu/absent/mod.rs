@@ -1,5 +1,5 @@
-//! In place of the GPU, in builds without it: the same names, of which no value exists. So nothing else has to ask
-//! whether there may be one.
+//! In place of the GPU, in builds without it: the same names, of which no value exists. So nothing
+//! else has to ask whether there may be one.
 
 #![allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 

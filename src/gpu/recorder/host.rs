@@ -1,10 +1,12 @@
-//! Host parameters: what kernels that run before those of a plan are told, and what they write for those.
+//! Host parameters: what kernels that run before those of a plan are told, and what they write for
+//! those.
 
 use std::fmt::Write;
 
 use super::{ALIGNMENT, Recorder};
 
-/// The text before that of such a kernel: where the members of arguments are in these structs, and `host.wgsl`.
+/// The text before that of such a kernel: where the members of arguments are in these structs, and
+/// `host.wgsl`.
 pub(super) fn text() -> String {
     let mut text = String::new();
     for (prefix, of, source) in [

@@ -6,12 +6,15 @@
 //! passes       caller's slices ⇄ workspace                      elements → keys … keys → elements
 //! ```
 //!
-//! Nothing is submitted, waited for or made on the device here but bind groups. [`crate::buffers`] has checked what comes here.
+//! Nothing is submitted, waited for or made on the device here but bind groups. [`crate::buffers`]
+//! has checked what comes here.
 //!
-//! There are two ways. Where the host knows all, and slices begin where buffers may be bound, passes are those of any sort, with
-//! immediates for arguments. Otherwise arguments lie in a buffer, which the first dispatch writes: how many elements there are
-//! the device alone may know, or it has no immediates. Grids are then those of the most elements, and workgroups without work
-//! end at once. On an H200 this way takes 5 to 7 µs more, and 3 to 8 % of what is longer: each workgroup waits for its arguments.
+//! There are two ways. Where the host knows all, and slices begin where buffers may be bound,
+//! passes are those of any sort, with immediates for arguments. Otherwise arguments lie in a
+//! buffer, which the first dispatch writes: how many elements there are the device alone may know,
+//! or it has no immediates. Grids are then those of the most elements, and workgroups without work
+//! end at once. On an H200 this way takes 5 to 7 µs more, and 3 to 8 % of what is longer: each
+//! workgroup waits for its arguments.
 
 mod host;
 mod scratch;
@@ -341,7 +344,8 @@ impl Recorder {
         sort.count.as_ref().map_or_else(|| whole(&self.any), Slice::binding)
     }
 
-    /// Records passes that find the elements in the caller's slices, with arguments as immediates or in the room.
+    /// Records passes that find the elements in the caller's slices, with arguments as immediates
+    /// or in the room.
     fn record_passes<'a>(
         &self,
         pass: &mut wgpu::ComputePass<'_>,

@@ -121,8 +121,8 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// Memory without room for them; more offsets than one dispatch is for; whatever the device reports of a pipeline that had to be
-    /// made.
+    /// Memory without room for them; more offsets than one dispatch is for; whatever the device
+    /// reports of a pipeline that had to be made.
     pub(crate) fn record_segments(
         &self,
         encoder: &mut wgpu::CommandEncoder,

@@ -1,4 +1,5 @@
-//! Data that is not read, known by what it begins with: other compression, archives, and formats of other programs.
+//! Data that is not read, known by what it begins with: other compression, archives, and formats of
+//! other programs.
 
 use std::{error, fmt};
 

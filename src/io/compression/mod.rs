@@ -1,7 +1,8 @@
 //! Compressed data: gzip and zstd.
 //!
-//! Both are members (frames) one after the other, each with a checksum, mostly. What is text may be compressed whatever it is
-//! called, since its first bytes tell; of binary data any first bytes may be elements, so only a name tells.
+//! Both are members (frames) one after the other, each with a checksum, mostly. What is text may be
+//! compressed whatever it is called, since its first bytes tell; of binary data any first bytes may
+//! be elements, so only a name tells.
 
 mod foreign;
 mod reader;

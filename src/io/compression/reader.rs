@@ -6,10 +6,11 @@
 //!           they are    one or several
 //! ```
 //!
-//! The decoder runs ahead on a thread of its own where the system has one for it, so that a block is decompressed while the one
-//! before it is used. Members that are in memory together are decompressed together, each by one core. Where those of gzip
-//! begin is found by looking for what they begin with: what follows such bytes by chance is decompressed in vain, and counts
-//! only if the member before it ends there.
+//! The decoder runs ahead on a thread of its own where the system has one for it, so that a block
+//! is decompressed while the one before it is used. Members that are in memory together are
+//! decompressed together, each by one core. Where those of gzip begin is found by looking for what
+//! they begin with: what follows such bytes by chance is decompressed in vain, and counts only if
+//! the member before it ends there.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
@@ -43,12 +44,13 @@ enum State {
     Failed(io::ErrorKind, String),
 }
 
-/// What members are read and decompressed together: the least bytes of one as it is, fewer of which are not worth it, and the most
-/// of content in all, as they are four times less. Called only for what is compressed, since asking for threads starts them.
+/// What members are read and decompressed together: the least bytes of one as it is, fewer of which
+/// are not worth it, and the most of content in all, as they are four times less. Called only for
+/// what is compressed, since asking for threads starts them.
 pub type Limits = Box<dyn FnOnce() -> (usize, usize) + Send>;
 
-/// As many as a small part of this memory allows, or of what is available; none if reading may wait for others, since more would be
-/// read than is needed next.
+/// As many as a small part of this memory allows, or of what is available; none if reading may wait
+/// for others, since more would be read than is needed next.
 pub(in crate::io) fn sensible(memory: Option<u64>, is_ready: bool) -> Limits {
     /// For each core.
     const MOST: u64 = 16 << 20;
@@ -431,7 +433,8 @@ impl Decoder {
     }
 }
 
-/// A frame of zstd, whose size is checked in any case: the library does that only if it has all of the frame.
+/// A frame of zstd, whose size is checked in any case: the library does that only if it has all of
+/// the frame.
 struct Frame<R: BufRead> {
     decoder: zstd::Decoder<'static, R>,
     /// Bytes of content that are to come, where the frame says how many it has.
@@ -449,7 +452,8 @@ fn declared(bytes: &[u8]) -> Option<u64> {
 /// The largest window that is taken: that of the library.
 const WINDOW: u64 = (1 << 27) + 1;
 
-/// How many bytes before each the frame that begins here refers to; its size, where it has no such number.
+/// How many bytes before each the frame that begins here refers to; its size, where it has no such
+/// number.
 fn window_of(frame: &[u8]) -> Option<u64> {
     let &[0x28, 0xb5, 0x2f, 0xfd, descriptor, window, ..] = frame else { return None };
     if descriptor & 0x20 != 0 {
@@ -531,7 +535,8 @@ fn goes_on(window: &mut Window, compression: Compression, is_begun: bool) -> io:
     Err(io::Error::new(io::ErrorKind::InvalidData, problem))
 }
 
-/// Decompresses the next members by all cores, as many as there are whole in this much memory; none where that does not help.
+/// Decompresses the next members by all cores, as many as there are whole in this much memory; none
+/// where that does not help.
 fn several(
     window: &mut Window,
     compression: Compression,
@@ -554,7 +559,8 @@ fn several(
     }
     let (next, taken) = (AtomicUsize::new(0), AtomicU64::new(0));
     let found: Vec<Mutex<Option<Content>>> = starts.iter().map(|_| Mutex::default()).collect();
-    // Once there is enough, the next members are left: they would be begun in vain, again and again.
+    // Once there is enough, the next members are left: they would be begun in vain, again and
+    // again.
     let is_wanted = |number: usize| number < starts.len() && taken.load(Ordering::Relaxed) <= most as u64;
     let work = || {
         while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| is_wanted(n)) {
@@ -615,8 +621,8 @@ fn starts_of_zstd(bytes: &[u8]) -> Vec<usize> {
 /// The content of a member, and the length of the member.
 type Content = (Vec<u8>, usize);
 
-/// The content of the member that begins here, in this block, and its length; `None` if something is wrong with it, or if it has more bytes
-/// than `may_have` allows.
+/// The content of the member that begins here, in this block, and its length; `None` if something
+/// is wrong with it, or if it has more bytes than `may_have` allows.
 fn one(
     bytes: &[u8],
     compression: Compression,

@@ -1,6 +1,7 @@
 //! Compresses what is written.
 //!
-//! It is cut into blocks, each of which becomes a member of its own, so that all cores work, here and where it is read.
+//! It is cut into blocks, each of which becomes a member of its own, so that all cores work, here
+//! and where it is read.
 
 use std::io::{self, Write};
 

@@ -60,12 +60,13 @@ impl Column {
         self.words.push(number.word(self.rules));
     }
 
-    /// Adds the tokens of a piece of text, whose first byte is at `place` in all of it. Calls `keep`
-    /// with where each begins and ends.
+    /// Adds the tokens of a piece of text, whose first byte is at `place` in all of it. Calls
+    /// `keep` with where each begins and ends.
     ///
     /// # Errors
     ///
-    /// The first token that is refused, or `None` where a line has more than it may have, and its place.
+    /// The first token that is refused, or `None` where a line has more than it may have, and its
+    /// place.
     pub(super) fn push_tokens(
         &mut self,
         tokens: &mut Tokens,

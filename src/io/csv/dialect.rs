@@ -1,5 +1,5 @@
-//! How rows are divided into fields: tables by a delimiter and quotes, lines by blanks or by a character; a token of text is
-//! a row of one field.
+//! How rows are divided into fields: tables by a delimiter and quotes, lines by blanks or by a
+//! character; a token of text is a row of one field.
 //!
 //! ```text
 //! Quoted(b',')   6,"lamp, desk",89.90          three fields
@@ -7,8 +7,8 @@
 //! Split(b':')    root:x:0:0::/root             six, one of them empty
 //! ```
 //!
-//! All rows of a table have as many fields, and lines have any number of them. Tokens that are numbers are not read here,
-//! but by [`crate::io::text`]; only those that are times or sizes are.
+//! All rows of a table have as many fields, and lines have any number of them. Tokens that are
+//! numbers are not read here, but by [`crate::io::text`]; only those that are times or sizes are.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -29,7 +29,8 @@ pub struct Dialect {
     pub fields: Fields,
     /// Whether the first row names the columns.
     pub header: bool,
-    /// Whether lines that begin with `#` before the first row stay on top of an input, as a header does.
+    /// Whether lines that begin with `#` before the first row stay on top of an input, as a header
+    /// does.
     pub comments: bool,
 }
 
@@ -41,8 +42,8 @@ pub enum Fields {
     Quoted(u8),
     /// In lines, this byte.
     Split(u8, LineEnd),
-    /// In lines, spaces and tabs, of which those before the first field do not count. A date, one blank and a time of day
-    /// are one field. Where NUL ends lines, line feeds are blanks, too.
+    /// In lines, spaces and tabs, of which those before the first field do not count. A date, one
+    /// blank and a time of day are one field. Where NUL ends lines, line feeds are blanks, too.
     Blanks(LineEnd),
     /// In text, which has a record for each token, and comments.
     Tokens,
@@ -62,7 +63,8 @@ impl Dialect {
         }
     }
 
-    /// Where the lines end that stay on top, from `start` on, and how many there are; `None` where the last has no end here.
+    /// Where the lines end that stay on top, from `start` on, and how many there are; `None` where
+    /// the last has no end here.
     pub(in crate::io) fn after_comments(self, bytes: &[u8], start: usize) -> Option<(usize, u64)> {
         let (mut at, mut count) = (start, 0);
         while self.comments && bytes.get(at) == Some(&b'#') {
@@ -79,7 +81,8 @@ impl Fields {
         self == Self::Tokens
     }
 
-    /// Whether rows are lines or tokens, which may have any number of fields, and of which none is left out for being blank.
+    /// Whether rows are lines or tokens, which may have any number of fields, and of which none is
+    /// left out for being blank.
     pub fn are_of_lines(self) -> bool {
         !matches!(self, Self::Quoted(_))
     }
@@ -93,8 +96,8 @@ impl Fields {
         }
     }
 
-    /// The whole line that begins at `start`, where it is one that begins with `#`: under a key of a number it is no number,
-    /// whatever its fields are.
+    /// The whole line that begins at `start`, where it is one that begins with `#`: under a key of
+    /// a number it is no number, whatever its fields are.
     #[inline]
     pub(in crate::io) fn comment(self, bytes: &[u8], start: usize) -> Option<Range<usize>> {
         // Where it separates fields, it is no comment.
@@ -127,7 +130,8 @@ impl Fields {
         }
     }
 
-    /// Passes the first `most` fields of a line to `field`, with their numbers. Returns how many there are of these.
+    /// Passes the first `most` fields of a line to `field`, with their numbers. Returns how many
+    /// there are of these.
     #[inline]
     pub(super) fn of_line(
         self,

@@ -67,8 +67,8 @@ impl Names {
 const ANY: usize = usize::MAX;
 
 impl Header {
-    /// Reads the first row, header or not; also returns where the next row begins. The input ends at `end`, and a line
-    /// end follows in any case.
+    /// Reads the first row, header or not; also returns where the next row begins. The input ends
+    /// at `end`, and a line end follows in any case.
     ///
     /// # Errors
     ///
@@ -206,7 +206,8 @@ impl Header {
         [';', '\t', '|', ','].into_iter().find(|&separator| name.contains(&(separator as u8)))
     }
 
-    /// The keys that one without a column may have meant, and the name of its column if it is not the typed one.
+    /// The keys that one without a column may have meant, and the name of its column if it is not
+    /// the typed one.
     fn meant(&self, named: &str) -> Option<(Option<String>, Vec<String>)> {
         let parts = named.split(',').filter(|part| self.has(part.strip_suffix(":r").unwrap_or(part)));
         let parts: Vec<String> = parts.map(str::to_owned).collect();

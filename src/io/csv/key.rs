@@ -53,7 +53,8 @@ impl Key {
         Self { said, readings: columns.into_iter().map(reading).collect(), of_sort: None }
     }
 
-    /// The column of this name; without such a name, if it is a number, the column of that number, counted from 1.
+    /// The column of this name; without such a name, if it is a number, the column of that number,
+    /// counted from 1.
     #[must_use]
     pub fn column(name: impl Into<String>) -> Self {
         let name = name.into();
@@ -84,8 +85,9 @@ impl Key {
         self
     }
 
-    /// The key that `gpusort sort -k` understands by this: all of it is a column's name; else what is before `:r` or `:a`, which
-    /// say the direction; else it is a number, and then a key of `sort`, such as `2,2nr`.
+    /// The key that `gpusort sort -k` understands by this: all of it is a column's name; else what
+    /// is before `:r` or `:a`, which say the direction; else it is a number, and then a key of
+    /// `sort`, such as `2,2nr`.
     #[must_use]
     pub fn parse(said: &str) -> Self {
         let directed = |suffix: &str, descending| Some((said.strip_suffix(suffix)?, Some(descending)));
@@ -142,8 +144,8 @@ impl From<&str> for Key {
     }
 }
 
-/// A key of `sort`: `2,2n`, `2nr`, `3n,3`. What orders by the number at the beginning of a field means the same here. The rest
-/// is refused with what to write.
+/// A key of `sort`: `2,2n`, `2nr`, `3n,3`. What orders by the number at the beginning of a field
+/// means the same here. The rest is refused with what to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SortKey {
     /// The number of the field where it begins, from 1.
@@ -193,8 +195,8 @@ impl SortKey {
         Some(problem.map_or(Ok(key), Err))
     }
 
-    /// A field, the character in it if there is one, and the letters after it, which are added; `None` for what is no such
-    /// thing.
+    /// A field, the character in it if there is one, and the letters after it, which are added;
+    /// `None` for what is no such thing.
     fn position(&mut self, text: &str, problem: &mut Option<String>) -> Option<(usize, Option<usize>)> {
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
         let (field, mut rest) = text.split_at(digits(text));

@@ -1,8 +1,10 @@
-//! Tables as text: CSV, TSV, and lines of fields. Rows are ordered by some of their columns and preserved byte for byte.
+//! Tables as text: CSV, TSV, and lines of fields. Rows are ordered by some of their columns and
+//! preserved byte for byte.
 //!
-//! Each core reads a part of the table, from one row boundary to another. The parity of the quotes before a
-//! line end shows whether it is a boundary; since a stray quote may mislead, a part is accepted only if the
-//! part before it ended exactly there, and is otherwise read again from where that ended.
+//! Each core reads a part of the table, from one row boundary to another. The parity of the quotes
+//! before a line end shows whether it is a boundary; since a stray quote may mislead, a part is
+//! accepted only if the part before it ended exactly there, and is otherwise read again from where
+//! that ended.
 
 mod column;
 mod dialect;
@@ -64,8 +66,8 @@ struct Part {
     columns: Vec<Column>,
 }
 
-/// Where the token of this number begins of a range of text, or of lines that are numbers and nothing else; or where the last
-/// one does.
+/// Where the token of this number begins of a range of text, or of lines that are numbers and
+/// nothing else; or where the last one does.
 pub(in crate::io) fn place_of_token(
     bytes: &[u8],
     range: Range<usize>,
@@ -142,7 +144,8 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Notes records of numbers alone: they are lines, if there are others, and a first number beside times is an error.
+    /// Notes records of numbers alone: they are lines, if there are others, and a first number
+    /// beside times is an error.
     pub(crate) fn note_numbers(
         &mut self,
         records: &Records,
@@ -248,15 +251,17 @@ pub(in crate::io) struct Batch {
     /// What is wrong with the record after them.
     pub(in crate::io) wrong: Option<Error>,
     pub(in crate::io) counts: Counts,
-    /// The header of a key column, if it is a number and was not requested by name: possibly no header.
+    /// The header of a key column, if it is a number and was not requested by name: possibly no
+    /// header.
     pub(in crate::io) doubtful_header: Option<String>,
     /// What is known of the numbers of each key.
     pub(in crate::io) numbers: Vec<Numbers>,
 }
 
-/// Reads a part of a text, of which something is known, up to the first record that is wrong, and adds to what is known.
-/// `decimals` says of a key with an integer −0 whether there are any; without it that stays open, and conflicts between
-/// types are found at the end. `piece` is how many bytes a core reads at once; `has_ranges` asks where numbers are.
+/// Reads a part of a text, of which something is known, up to the first record that is wrong, and
+/// adds to what is known. `decimals` says of a key with an integer −0 whether there are any;
+/// without it that stays open, and conflicts between types are found at the end. `piece` is how
+/// many bytes a core reads at once; `has_ranges` asks where numbers are.
 ///
 /// # Errors
 ///
@@ -367,8 +372,8 @@ pub(in crate::io) fn read_batch(
     Ok(Batch { head, pieces, skipped, wrong, counts, doubtful_header, numbers })
 }
 
-/// `file:line` of the record at this place of a text, with the column of this key if there are several, if it is asked for; and
-/// what the keys are made of.
+/// `file:line` of the record at this place of a text, with the column of this key if there are
+/// several, if it is asked for; and what the keys are made of.
 pub(in crate::io) fn shown(
     text: &Text,
     kind: &Kind,
@@ -396,7 +401,8 @@ fn up_to(bodies: &[Body], until: usize) -> Vec<Body> {
 /// The range of an input's rows, and the line end of its first row.
 type Body = (Range<usize>, &'static [u8]);
 
-/// The ranges of what stays on top, as far as it is here: comments, and the header; and the rows of each input.
+/// The ranges of what stays on top, as far as it is here: comments, and the header; and the rows of
+/// each input.
 fn bodies(
     text: &Text,
     dialect: Dialect,
@@ -487,7 +493,8 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// The layout of a table with this header; `is_empty` if it has nothing at all, not even columns.
+    /// The layout of a table with this header; `is_empty` if it has nothing at all, not even
+    /// columns.
     fn new(
         text: &'a Text,
         fields: Fields,
@@ -585,7 +592,8 @@ impl<'a> Layout<'a> {
         Ok(Part { start, end, ranges, skipped, counts, columns: vec![column] })
     }
 
-    /// What is known of the types of the keys after these parts, where this many bytes were passed before.
+    /// What is known of the types of the keys after these parts, where this many bytes were passed
+    /// before.
     fn known_after(
         &self,
         parts: &[Part],

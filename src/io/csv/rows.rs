@@ -1,9 +1,9 @@
 //! Rows of a table and their fields, as bytes.
 //!
-//! A quote as the first byte of a field opens a quoted field. Inside, delimiters and line ends are text and
-//! two quotes mean one; after the closing quote the field continues as unquoted. A row ends with LF, or CR
-//! LF. The csv crate reads the same fields but does not report the byte range of a row, which is needed to
-//! preserve it; so the crate serves only as a reference in tests.
+//! A quote as the first byte of a field opens a quoted field. Inside, delimiters and line ends are
+//! text and two quotes mean one; after the closing quote the field continues as unquoted. A row
+//! ends with LF, or CR LF. The csv crate reads the same fields but does not report the byte range
+//! of a row, which is needed to preserve it; so the crate serves only as a reference in tests.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,8 +16,9 @@ use crate::parallel;
 
 pub(super) const QUOTE: u8 = b'"';
 
-/// Passes the number and the range of each field of the row at `start` to `field`; of a line only of the first `most`. Returns
-/// where the next row begins and the number of fields, or `None` if the row has no end here.
+/// Passes the number and the range of each field of the row at `start` to `field`; of a line only
+/// of the first `most`. Returns where the next row begins and the number of fields, or `None` if
+/// the row has no end here.
 #[inline]
 pub(super) fn for_each_field(
     bytes: &[u8],
@@ -118,8 +119,8 @@ pub(in crate::io) fn lacking_end(row: &[u8], line_end: &'static [u8]) -> &'stati
     if row.ends_with(b"\r") && line_end.ends_with(b"\n") { b"\n" } else { line_end }
 }
 
-/// A range of a table in pieces of about `size` bytes, cut at probable row boundaries. A stray quote may make one wrong,
-/// which shows when the piece before it is read.
+/// A range of a table in pieces of about `size` bytes, cut at probable row boundaries. A stray
+/// quote may make one wrong, which shows when the piece before it is read.
 pub(in crate::io) fn pieces(
     bytes: &[u8],
     range: Range<usize>,
@@ -131,8 +132,8 @@ pub(in crate::io) fn pieces(
     cuts.iter().zip(ends).map(|(&start, end)| start..end).collect()
 }
 
-/// The end of the last whole row of those that begin here; `None` if the first goes on. At the beginning of an input there
-/// may be a byte order mark.
+/// The end of the last whole row of those that begin here; `None` if the first goes on. At the
+/// beginning of an input there may be a byte order mark.
 pub(in crate::io) fn end_of_rows(bytes: &[u8], fields: Fields, is_beginning: bool) -> Option<usize> {
     if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
         return memrchr(fields.line_end().byte(), bytes).map(|end| end + 1);
@@ -142,8 +143,9 @@ pub(in crate::io) fn end_of_rows(bytes: &[u8], fields: Fields, is_beginning: boo
     ends.last()
 }
 
-/// The end of the first row of an input that is no blank line, with those before it; `None` if it goes on. Only then it is
-/// known what blank lines are, and the header, if there is one, is not parted from its rows.
+/// The end of the first row of an input that is no blank line, with those before it; `None` if it
+/// goes on. Only then it is known what blank lines are, and the header, if there is one, is not
+/// parted from its rows.
 pub(in crate::io) fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<usize> {
     let fields = dialect.fields;
     let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
@@ -154,8 +156,8 @@ pub(in crate::io) fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<
     end_of_row(bytes, start, fields)
 }
 
-/// Probable row boundaries to cut the table at, about every `size` bytes, the first at the beginning of the
-/// range: line ends after an even number of quotes.
+/// Probable row boundaries to cut the table at, about every `size` bytes, the first at the
+/// beginning of the range: line ends after an even number of quotes.
 fn cuts(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) -> Vec<usize> {
     let starts: Vec<usize> = range.clone().step_by(size).collect();
     if starts.len() < 2 {

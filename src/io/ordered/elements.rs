@@ -1,4 +1,5 @@
-//! Merging binary elements: a block of each input is in memory, and all cores merge what is certain of the blocks.
+//! Merging binary elements: a block of each input is in memory, and all cores merge what is certain
+//! of the blocks.
 //!
 //! ```text
 //! input 0   ───────────|─ ─ ─ ▸
@@ -177,7 +178,8 @@ pub(super) const MEMORY: u64 = 96 << 20;
 
 /// The most keys of each run in memory.
 fn room<W: Word>(elements: &Elements, size: usize) -> usize {
-    // As read, if that is not what is kept; in the order of the input, of the result twice, and as they are written.
+    // As read, if that is not what is kept; in the order of the input, of the result twice, and as
+    // they are written.
     let word = size_of::<W>();
     let key = if size < word { size } else { 0 } + 4 * word;
     let keys = elements.memory / (key * elements.runs.len().max(1)) as u64;
@@ -212,8 +214,8 @@ pub(super) fn merge<W: KeyWidth + itoa::Integer>(
     Ok(merged)
 }
 
-/// Merges the keys in memory that nothing unread comes before, at most so many; if none is to repeat another, without those that repeat
-/// the one before, which for the first is `last`.
+/// Merges the keys in memory that nothing unread comes before, at most so many; if none is to
+/// repeat another, without those that repeat the one before, which for the first is `last`.
 fn merge_some<W: KeyWidth>(
     runs: &mut [Run<W>],
     unique: bool,
@@ -243,8 +245,8 @@ fn merge_some<W: KeyWidth>(
     Some(Step { merged, read: count as u64, written, repeated, bytes })
 }
 
-/// Drops keys that repeat the one before them, which for the first is `last`, until there are `most`. Returns how many were
-/// dropped before that.
+/// Drops keys that repeat the one before them, which for the first is `last`, until there are
+/// `most`. Returns how many were dropped before that.
 fn drop_repeated<W: Word>(keys: &mut Vec<W>, last: &mut Option<W>, most: usize) -> u64 {
     let (mut kept, mut repeated) = (0, 0);
     for at in 0..keys.len() {

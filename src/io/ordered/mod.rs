@@ -23,7 +23,8 @@ pub(crate) use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_recor
 /// A violation of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disorder {
-    /// The record: `file:line`, with the column if there are several keys; or the file and an index from 0.
+    /// The record: `file:line`, with the column if there are several keys; or the file and an index
+    /// from 0.
     pub place: String,
     /// Its key as it is spelled there.
     pub value: String,
@@ -56,8 +57,8 @@ struct Last {
 }
 
 impl Last {
-    /// The first violation of the order among records that follow this one; the number of its piece and its own there. Replaces
-    /// the last record.
+    /// The first violation of the order among records that follow this one; the number of its piece
+    /// and its own there. Replaces the last record.
     fn follow(
         &mut self,
         batches: &Batches,
@@ -103,8 +104,8 @@ impl Last {
     }
 }
 
-/// The first violation of the order in the concatenated inputs; with `unique`, repeated keys violate it too. Calls
-/// `progress` with the bytes read so far.
+/// The first violation of the order in the concatenated inputs; with `unique`, repeated keys
+/// violate it too. Calls `progress` with the bytes read so far.
 ///
 /// # Errors
 ///
@@ -165,7 +166,8 @@ pub struct Merged {
     pub counts: Counts,
 }
 
-/// Merges inputs that are each in order and writes the selected records; equal ones keep the inputs' order.
+/// Merges inputs that are each in order and writes the selected records; equal ones keep the
+/// inputs' order.
 ///
 /// # Errors
 ///
@@ -230,7 +232,8 @@ pub(crate) fn merge_elements(
     merge(elements, to, progress)
 }
 
-/// An input or a run that is merged, as far as it is read. What is wrong with it is told when all before that is merged.
+/// An input or a run that is merged, as far as it is read. What is wrong with it is told when all
+/// before that is merged.
 trait Run: Send {
     /// Whether more should be read before the next merge, as far as that does not wait for others.
     fn is_low(&self) -> bool;
@@ -264,8 +267,8 @@ struct Step<T> {
     bytes: usize,
 }
 
-/// Merges runs: `merge` what is certain of that in memory, at most so many records, and `write` it while the next are merged.
-/// Tells `seen` of each run that was read.
+/// Merges runs: `merge` what is certain of that in memory, at most so many records, and `write` it
+/// while the next are merged. Tells `seen` of each run that was read.
 fn merge_runs<R: Run, T: Send>(
     runs: &mut [R],
     selection: Selection,
@@ -337,7 +340,8 @@ fn within_limits(most: u64) -> u64 {
     memory::available().map_or(most, |left| most.min(left / 8))
 }
 
-/// A short record takes this many times its bytes: as read, as it is kept with its key, and as it is written.
+/// A short record takes this many times its bytes: as read, as it is kept with its key, and as it
+/// is written.
 const TIMES: u64 = 8;
 
 /// What is written of merged records at once that is not worth another thread's while.

@@ -1,5 +1,5 @@
-//! Merging records with the keys that stay: some of each input or run are in memory, and all cores merge what is certain of
-//! them.
+//! Merging records with the keys that stay: some of each input or run are in memory, and all cores
+//! merge what is certain of them.
 //!
 //! ```text
 //! input 0   ───────────|─ ─ ─ ▸
@@ -28,7 +28,8 @@ use crate::runs;
 /// Bytes of records that are worth another core's while.
 const PART: usize = 1 << 16;
 
-/// About how much memory a record takes beside four times its bytes and its key, with its position and others of its kind.
+/// About how much memory a record takes beside four times its bytes and its key, with its position
+/// and others of its kind.
 pub(crate) const BESIDE_BYTES: u64 = 96;
 
 /// What is written of merged records.
@@ -143,7 +144,8 @@ impl Piece {
     }
 }
 
-/// Merges inputs, of which the first text is in memory; `blank` are those of which that is only blank lines.
+/// Merges inputs, of which the first text is in memory; `blank` are those of which that is only
+/// blank lines.
 pub(super) fn merge_inputs<'a>(
     inputs: Vec<Batches<'a>>,
     blank: &[bool],
@@ -237,7 +239,8 @@ pub(crate) fn stretch_of(inputs: usize, bytes: usize) -> usize {
     (bytes / 2 / inputs.max(1)).clamp(1 << 8, 8 << 20)
 }
 
-/// Merges the records in memory that nothing unread comes before, at most so many. `last` is the key of the last one.
+/// Merges the records in memory that nothing unread comes before, at most so many. `last` is the
+/// key of the last one.
 fn merge_some(
     runs: &mut [Run],
     records: &Records,
@@ -309,7 +312,8 @@ fn merge_some(
         run.pieces.retain(|piece| piece.at < piece.len());
         run.most = stretch;
     }
-    // Where keys of other inputs come much later, those of this one decide alone how much is merged at once.
+    // Where keys of other inputs come much later, those of this one decide alone how much is merged
+    // at once.
     if let Some((_, limit)) = limit {
         runs[limit].most = bytes.saturating_sub(held(runs)).clamp(stretch.max(1 << 13), 8 << 20);
     }
@@ -317,7 +321,8 @@ fn merge_some(
     Some(Step { merged, read, written, repeated, bytes })
 }
 
-/// The first of the records in this range for which `is_certain` does not hold, as it does for those before it.
+/// The first of the records in this range for which `is_certain` does not hold, as it does for
+/// those before it.
 fn partition(records: std::ops::Range<usize>, is_certain: impl Fn(usize) -> bool) -> usize {
     let (mut begin, mut end) = (records.start, records.end);
     while begin < end {
@@ -327,8 +332,8 @@ fn partition(records: std::ops::Range<usize>, is_certain: impl Fn(usize) -> bool
     begin
 }
 
-/// Where to cut the pieces, up to these ends, into parts of about equal size, by a sample of the records: equal keys are of
-/// the earlier pieces first.
+/// Where to cut the pieces, up to these ends, into parts of about equal size, by a sample of the
+/// records: equal keys are of the earlier pieces first.
 fn cut(pieces: &[&Piece], ends: &[usize]) -> Vec<Vec<usize>> {
     /// Samples of each piece for each part.
     const SAMPLES: usize = 4;
@@ -366,12 +371,14 @@ struct Part {
     bytes: Vec<u8>,
     written: usize,
     repeated: usize,
-    /// For each record where it ends and how many repeated ones were left out before it, if only some may be wanted.
+    /// For each record where it ends and how many repeated ones were left out before it, if only
+    /// some may be wanted.
     ends: Vec<(usize, usize)>,
 }
 
 impl Part {
-    /// Keeps at most this many records; of what was left out only what comes before the last of them, if there are as many.
+    /// Keeps at most this many records; of what was left out only what comes before the last of
+    /// them, if there are as many.
     fn truncate(&mut self, most: usize) {
         if self.written >= most {
             let (end, repeated) = most.checked_sub(1).map_or((0, 0), |last| self.ends[last]);
@@ -389,8 +396,8 @@ struct Item<K> {
     record: u32,
 }
 
-/// Appends the records of two runs, which are ranges of pieces, and returns how many there are. Which one is next is no branch,
-/// which processors would mispredict.
+/// Appends the records of two runs, which are ranges of pieces, and returns how many there are.
+/// Which one is next is no branch, which processors would mispredict.
 fn merge_two<'a, K: Ord>(
     mut runs: [impl Iterator<Item = (&'a Piece, usize, usize)>; 2],
     key: impl Fn(&'a Piece, usize) -> K,
@@ -424,8 +431,9 @@ fn merge_two<'a, K: Ord>(
     written
 }
 
-/// Merges the records of the pieces, which are of these runs, between these bounds. If none is to repeat a key, those are left out that repeat the one
-/// before, which for the first may be `last` or one before the bounds.
+/// Merges the records of the pieces, which are of these runs, between these bounds. If none is to
+/// repeat a key, those are left out that repeat the one before, which for the first may be `last`
+/// or one before the bounds.
 fn merge_part<'a, K: Ord + Copy>(
     pieces: &[&'a Piece],
     runs_of: &[usize],

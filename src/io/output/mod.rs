@@ -1,4 +1,5 @@
-//! Output destinations: a file that is replaced atomically, a device or pipe, standard output, memory.
+//! Output destinations: a file that is replaced atomically, a device or pipe, standard output,
+//! memory.
 
 #[cfg(unix)]
 mod replacement;
@@ -62,7 +63,8 @@ impl<'w> Output<'w> {
         if !stdout_is_open() {
             return Err(Error::io(name, "write", io::Error::other("it is closed")));
         }
-        // Not the standard library's, which silently discards output to a descriptor that is not writable.
+        // Not the standard library's, which silently discards output to a descriptor that is not
+        // writable.
         #[cfg(unix)]
         {
             use std::os::fd::AsFd;
@@ -82,8 +84,9 @@ impl<'w> Output<'w> {
         Self::to(Destination::Writer(writer, name))
     }
 
-    /// A file. A regular or new file is written to a temporary file, which [`Output::finish`] renames; of a
-    /// link, the target is replaced. Anything else is written directly. It is compressed if its extension says so.
+    /// A file. A regular or new file is written to a temporary file, which [`Output::finish`]
+    /// renames; of a link, the target is replaced. Anything else is written directly. It is
+    /// compressed if its extension says so.
     ///
     /// # Errors
     ///
@@ -157,7 +160,8 @@ impl<'w> Output<'w> {
         self.write_all(&npy::Header::of(element, count)).map_err(|error| self.failed(error))
     }
 
-    /// Reserves disk space for about `bytes` more bytes, which speeds up writing a new file, where supported.
+    /// Reserves disk space for about `bytes` more bytes, which speeds up writing a new file, where
+    /// supported.
     pub(crate) fn expect(&mut self, bytes: u64) {
         if self.compressing.is_some() {
             return;
@@ -167,7 +171,8 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Bytes of memory that are still being taken for it: of what is [expected](Self::expect), where files are in memory.
+    /// Bytes of memory that are still being taken for it: of what is [expected](Self::expect),
+    /// where files are in memory.
     pub(crate) fn taking(&self) -> u64 {
         if let Destination::Replacing(replacement) = &self.to { replacement.taking() } else { 0 }
     }
@@ -176,12 +181,14 @@ impl<'w> Output<'w> {
     ///
     /// # Errors
     ///
-    /// I/O errors, including those of closing the file; the file to be replaced is then still intact.
+    /// I/O errors, including those of closing the file; the file to be replaced is then still
+    /// intact.
     pub fn finish(self) -> Result<(), Error> {
         self.finish_as(false)
     }
 
-    /// Completes the last output of the process. A signal after this ends the process as a successful one.
+    /// Completes the last output of the process. A signal after this ends the process as a
+    /// successful one.
     ///
     /// # Errors
     ///
@@ -206,7 +213,8 @@ impl<'w> Output<'w> {
         finished.map_err(|error| Error::io(name, "write", error))
     }
 
-    /// Whether the output is the input's own file, written directly, so that it would be read again.
+    /// Whether the output is the input's own file, written directly, so that it would be read
+    /// again.
     pub(crate) fn feeds(&self, input: &Input) -> bool {
         let Destination::Through { file, .. } = &self.to else { return false };
         file.metadata().is_ok_and(|output| output.is_file() && input.is_same_file(&output))
@@ -275,7 +283,8 @@ pub fn stdout_is_open() -> bool {
     true
 }
 
-/// Whether the folder's sticky bit forbids us to replace this file, as only the owner of either may.
+/// Whether the folder's sticky bit forbids us to replace this file, as only the owner of either
+/// may.
 fn is_kept_by_its_folder(file: &fs::Metadata, folder: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -294,7 +303,8 @@ fn is_kept_by_its_folder(file: &fs::Metadata, folder: &Path) -> bool {
     }
 }
 
-/// Whether this path denotes a file descriptor, possibly of another process. Such links are not followed.
+/// Whether this path denotes a file descriptor, possibly of another process. Such links are not
+/// followed.
 fn is_descriptor(path: &Path) -> bool {
     let parts: Vec<&str> = path.iter().map(|part| part.to_str().unwrap_or_default()).collect();
     matches!(parts[..], ["/", "proc", _, "fd", _] | ["/", "dev", "fd", _])

@@ -1,13 +1,15 @@
 //! A new file that atomically replaces another.
 //!
-//! Where the system supports it (Linux, on most file systems), the file has no name until it is complete, so
-//! that nothing remains however the process ends. It is then linked under its name, or, to replace a file,
-//! linked next to it and renamed. Elsewhere it has a temporary name in the folder from the start:
-//! `.gpusort-0.tmp` or the next free number. Its writer holds a lock on such a file; one without a lock
-//! belongs to a dead process, and the next output into that folder removes it.
+//! Where the system supports it (Linux, on most file systems), the file has no name until it is
+//! complete, so that nothing remains however the process ends. It is then linked under its name,
+//! or, to replace a file, linked next to it and renamed. Elsewhere it has a temporary name in the
+//! folder from the start: `.gpusort-0.tmp` or the next free number. Its writer holds a lock on such
+//! a file; one without a lock belongs to a dead process, and the next output into that folder
+//! removes it.
 //!
-//! The new file never exposes data that the old one protects: it is created with access for its owner only,
-//! and gets the old file's owner, group, mode, access control list and attributes once it is complete.
+//! The new file never exposes data that the old one protects: it is created with access for its
+//! owner only, and gets the old file's owner, group, mode, access control list and attributes once
+//! it is complete.
 
 use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -102,13 +104,15 @@ impl Replacement {
             /// Where files are in memory, this many take a tenth of a second.
             const MANY: u64 = 1 << 28;
             let reserve = move |file: &File| {
-                // Even after a failure part of it may be reserved; the excess is truncated at the end.
+                // Even after a failure part of it may be reserved; the excess is truncated at the
+                // end.
                 let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes);
             };
             self.settle();
             self.reserved = true;
             match self.file.try_clone() {
-                // While the input is read and sorted. What is written before waits for it in the system.
+                // While the input is read and sorted. What is written before waits for it in the
+                // system.
                 Ok(file) if bytes >= MANY => {
                     let reserving = parallel::background(move || reserve(&file));
                     self.reserving = reserving.ok().map(|thread| (thread, bytes));
@@ -242,7 +246,8 @@ fn temporary(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!(".gpusort-{number}.tmp"))
 }
 
-/// Locks our file against sweeps; false if a sweep holds it. Without support for locks there are no sweeps.
+/// Locks our file against sweeps; false if a sweep holds it. Without support for locks there are no
+/// sweeps.
 fn lock(file: &File) -> bool {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
 }
@@ -280,8 +285,8 @@ fn is_same(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Copies the old file's owner, group, mode, access control list and attributes. Where that is not permitted,
-/// the file belongs to the current user, and nobody gains access.
+/// Copies the old file's owner, group, mode, access control list and attributes. Where that is not
+/// permitted, the file belongs to the current user, and nobody gains access.
 fn keep(existing: &File, file: &File) -> io::Result<()> {
     let (old, new) = (existing.metadata()?, file.metadata()?);
     let (owner, group) = (Uid::from_raw(old.uid()), Gid::from_raw(old.gid()));

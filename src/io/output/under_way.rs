@@ -1,7 +1,8 @@
 //! Named temporary files, and signals while there are any.
 //!
-//! A signal handler must not wait for a lock. One atomic decides instead: either an output is being created
-//! or renamed, and the process ends after that; or the process ends, and no output proceeds.
+//! A signal handler must not wait for a lock. One atomic decides instead: either an output is being
+//! created or renamed, and the process ends after that; or the process ends, and no output
+//! proceeds.
 
 use std::ffi::{CString, c_char};
 use std::path::Path;
@@ -29,7 +30,8 @@ static PENDING: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 /// Ends the process; `true` if all outputs are in place.
 pub type Exit = fn(bool) -> !;
 
-/// Removes temporary files and calls `exit`, or returns if an output is being placed, to exit after that.
+/// Removes temporary files and calls `exit`, or returns if an output is being placed, to exit after
+/// that.
 ///
 /// May be called in a signal's handler, if `exit` may.
 pub fn end_process(exit: Exit) {
@@ -49,7 +51,8 @@ pub fn remove_temporary() {
         let name = name.swap(ptr::null_mut(), SeqCst);
         if !name.is_null() {
             #[cfg(unix)]
-            // SAFETY: a registered name is a string that lives until it is taken out, and it is ours now.
+            // SAFETY: a registered name is a string that lives until it is taken out, and it is
+            // ours now.
             unsafe {
                 libc::unlink(name)
             };
@@ -62,7 +65,8 @@ pub fn remove_temporary() {
     }
 }
 
-/// Runs `work`, which creates, renames or removes a temporary file; the process cannot end during it.
+/// Runs `work`, which creates, renames or removes a temporary file; the process cannot end during
+/// it.
 pub(super) fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
     until(work, |_| false)
 }

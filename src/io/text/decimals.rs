@@ -13,8 +13,8 @@ use crate::parallel::map_parts;
 /// After this many decimals a core looks whether others have found other numbers.
 const FEW: usize = 1 << 10;
 
-/// The decimals of a text that all have as many digits after the point, few enough to be printed again; `None` for other
-/// text, and for a type that holds fewer digits.
+/// The decimals of a text that all have as many digits after the point, few enough to be printed
+/// again; `None` for other text, and for a type that holds fewer digits.
 pub(super) fn read(text: &Text, per_line: PerLine, order: KeyMap) -> Option<Records> {
     if order.element != ElementType::F64 {
         return None;

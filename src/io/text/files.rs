@@ -1,8 +1,9 @@
 //! Integers read directly from files, without keeping the text.
 //!
-//! Each core reads a stretch of a file in blocks of some hundred kilobytes into one buffer, and keeps only
-//! the values. That suffices if every integer is in canonical form; otherwise, or at any other obstacle,
-//! nothing is lost: the caller reads the text from there on and reports any error in it.
+//! Each core reads a stretch of a file in blocks of some hundred kilobytes into one buffer, and
+//! keeps only the values. That suffices if every integer is in canonical form; otherwise, or at any
+//! other obstacle, nothing is lost: the caller reads the text from there on and reports any error
+//! in it.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -62,9 +63,11 @@ pub struct FromFiles {
 type Group = Vec<(usize, Range<u64>)>;
 
 impl IntegerFiles {
-    /// Files to be read as integers of this type, or of the first of u32, i32, u64 and i64 that holds them all.
+    /// Files to be read as integers of this type, or of the first of u32, i32, u64 and i64 that
+    /// holds them all.
     ///
-    /// `None` means that the text must be read as a whole: an input is not a regular file, or the inputs are many or small.
+    /// `None` means that the text must be read as a whole: an input is not a regular file, or the
+    /// inputs are many or small.
     ///
     /// # Errors
     ///
@@ -110,11 +113,12 @@ impl IntegerFiles {
         self.place >= here.size && after.iter().all(|file| file.size == 0)
     }
 
-    /// The next integers, as many as the budget allows; adds what they tell of the type to what is `known` of those before
-    /// them, which took `passed` bytes. Calls `progress` from any thread with the number of bytes read so far.
+    /// The next integers, as many as the budget allows; adds what they tell of the type to what is
+    /// `known` of those before them, which took `passed` bytes. Calls `progress` from any thread
+    /// with the number of bytes read so far.
     ///
-    /// `None` means that the text must be read from here on: a token is not an integer in canonical form, or no type holds
-    /// them all.
+    /// `None` means that the text must be read from here on: a token is not an integer in canonical
+    /// form, or no type holds them all.
     ///
     /// # Errors
     ///
@@ -167,7 +171,8 @@ impl IntegerFiles {
             }
             pieces.extend(more);
             span = with;
-            // They are sorted with as much room again, and written with some more, while the next ones are read.
+            // They are sorted with as much room again, and written with some more, while the next
+            // ones are read.
             let is_full = || Integers::held(&pieces) * budget.times_of_keys() >= budget.bytes() / 6;
             if !is_all && (is_full() || !budget.allows(Integers::count(&pieces))) {
                 break;
@@ -184,8 +189,8 @@ impl IntegerFiles {
         }))
     }
 
-    /// The inputs before the one that is to be read as text, that one from where this has come to, and what of it comes
-    /// before; nothing of the latter at its beginning.
+    /// The inputs before the one that is to be read as text, that one from where this has come to,
+    /// and what of it comes before; nothing of the latter at its beginning.
     pub(crate) fn rest(mut self) -> Result<(usize, Option<(Opened, Before)>), Error> {
         if self.place == 0 {
             return Ok((self.file, None));
@@ -206,7 +211,8 @@ impl IntegerFiles {
         self.files.iter().enumerate().flat_map(of_file).collect()
     }
 
-    /// The next part of a file in stretches, little enough that its integers are a small part of the budget.
+    /// The next part of a file in stretches, little enough that its integers are a small part of
+    /// the budget.
     fn some(&mut self, budget: &Budget) -> Group {
         while self.place >= self.files[self.file].size {
             (self.file, self.place) = (self.file + 1, 0);
@@ -221,8 +227,8 @@ impl IntegerFiles {
         starts.map(|start| (self.file, start..end.min(start + size))).collect()
     }
 
-    /// The integers of the lines that begin in these stretches, and where in its file the last line ends; `None` if they
-    /// cannot be read this way. Adds nanoseconds of reading on all cores.
+    /// The integers of the lines that begin in these stretches, and where in its file the last line
+    /// ends; `None` if they cannot be read this way. Adds nanoseconds of reading on all cores.
     fn read(
         &self,
         group: &Group,
@@ -275,9 +281,9 @@ impl IntegerFiles {
     }
 }
 
-/// Adds the integers in the lines that begin in this stretch of a file, and tells where the last of them ends, or the
-/// stretch begins; `None` if they cannot be read this way. `read` fills a block from a place in the file, less than all of it
-/// only at the end.
+/// Adds the integers in the lines that begin in this stretch of a file, and tells where the last of
+/// them ends, or the stretch begins; `None` if they cannot be read this way. `read` fills a block
+/// from a place in the file, less than all of it only at the end.
 fn read_stretch(
     mut integers: Integers,
     stretch: Range<u64>,
@@ -317,7 +323,8 @@ fn read_stretch(
             }
             begin = MARK.len();
         }
-        // The line end at the last byte of the stretch or after it, unless the first one is after it.
+        // The line end at the last byte of the stretch or after it, unless the first one is after
+        // it.
         let last = (stretch.end - 1).saturating_sub(first) as usize;
         let from = last.max(begin.saturating_sub(1)).min(filled);
         let (end, done) = match memchr::memchr(b'\n', &buffer[from..filled]) {
@@ -367,7 +374,8 @@ mod tests {
         contents.iter().enumerate().map(write).collect()
     }
 
-    /// Reads files with these contents both ways, straight and as a whole text; whether the first was possible.
+    /// Reads files with these contents both ways, straight and as a whole text; whether the first
+    /// was possible.
     fn both_ways(contents: &[&str], element: Option<ElementType>) -> bool {
         let folder = tempfile::tempdir().unwrap();
         let inputs = files(&folder, contents);
@@ -432,8 +440,8 @@ mod tests {
         assert!(!both_ways(&[&format!("{many}-1\n")], Some(ElementType::U32)), "not of the type asked for");
     }
 
-    /// Reads files with these contents in parts: the integers up to where that ends, the bytes of these, and the first line
-    /// after them; `None` at the end.
+    /// Reads files with these contents in parts: the integers up to where that ends, the bytes of
+    /// these, and the first line after them; `None` at the end.
     fn in_parts(contents: &[&str], bytes: u64) -> (Vec<i128>, u64, Option<String>, Known) {
         let folder = tempfile::tempdir().unwrap();
         let inputs = files(&folder, contents);

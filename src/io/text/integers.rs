@@ -27,8 +27,8 @@ enum Values {
     Wide(Vec<u64>),
 }
 
-/// A token is no integer of the requested type, or of any 64-bit type, or is not as its value would be printed; or its line may
-/// not have it.
+/// A token is no integer of the requested type, or of any 64-bit type, or is not as its value would
+/// be printed; or its line may not have it.
 #[derive(Debug)]
 pub(super) struct NotInteger;
 

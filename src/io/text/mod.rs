@@ -1,9 +1,10 @@
-//! Text of which only the numbers are kept, since printing these gives the tokens again: the common and fast case.
+//! Text of which only the numbers are kept, since printing these gives the tokens again: the common
+//! and fast case.
 //!
-//! Text is cut at line ends into pieces that all cores read in parallel. The first attempt reads every token as an integer in
-//! canonical form; if the text is in files, each core reads its part itself ([`IntegerFiles`]), and no text is in memory. The
-//! second one reads all tokens as decimals of one form, such as prices. Where both fail, tokens are records of a
-//! [batch](super::batch).
+//! Text is cut at line ends into pieces that all cores read in parallel. The first attempt reads
+//! every token as an integer in canonical form; if the text is in files, each core reads its part
+//! itself ([`IntegerFiles`]), and no text is in memory. The second one reads all tokens as decimals
+//! of one form, such as prices. Where both fail, tokens are records of a [batch](super::batch).
 
 mod decimals;
 mod files;
@@ -25,7 +26,8 @@ use crate::parallel::{self, map_parts};
 
 pub use self::files::{FromFiles, IntegerFiles};
 
-/// Bytes that one core reads at a time: few enough to balance the cores, many enough for keys in huge pages.
+/// Bytes that one core reads at a time: few enough to balance the cores, many enough for keys in
+/// huge pages.
 const PIECE: Range<usize> = 1 << 18..8 << 20;
 
 /// What is known of the type of some tokens: places are the bytes before a token and the token.
@@ -60,8 +62,8 @@ fn records_of(pieces: Vec<Integers>, order: KeyMap) -> Records {
     Records { order, keys: Integers::keys(pieces, order), print: Print::Shortest, comments }
 }
 
-/// Reads a part of a text whose numbers are printed as they were read, and adds to what is known; `None` for other text. The
-/// records have a type of their own.
+/// Reads a part of a text whose numbers are printed as they were read, and adds to what is known;
+/// `None` for other text. The records have a type of their own.
 pub(crate) fn parse_printed(
     text: &Text,
     element: Option<ElementType>,
@@ -91,7 +93,8 @@ pub(crate) fn parse_printed(
     Some(records)
 }
 
-/// What is known of the type after a text of integers of this range, of which some may decide more than the range.
+/// What is known of the type after a text of integers of this range, of which some may decide more
+/// than the range.
 fn known_of(text: &Text, span: Span, mut known: Known, passed: u64) -> Known {
     for part in &text.parts {
         for (start, token) in Tokens::new(&text.bytes[part.range.clone()]) {
@@ -123,7 +126,8 @@ pub(super) fn several(place: String) -> Error {
         .hinting(Hint::Several)
 }
 
-/// Expected number of integers in this many bytes: with seven digits, most pieces grow at most once.
+/// Expected number of integers in this many bytes: with seven digits, most pieces grow at most
+/// once.
 fn guess(bytes: usize) -> usize {
     bytes / 8
 }
@@ -137,7 +141,8 @@ pub(super) fn piece_size(text: usize) -> usize {
     }
 }
 
-/// The text of all inputs in pieces for all cores, and whether a piece begins in a line after a token.
+/// The text of all inputs in pieces for all cores, and whether a piece begins in a line after a
+/// token.
 fn pieces_of(text: &Text) -> Vec<(Range<usize>, bool)> {
     let size = piece_size(text.bytes.len());
     let of_part = |part: &Part| {

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use crate::trace::heat::{LEVELS, MIXED, Shade};
 
-/// Viridis (S. van der Walt and N. Smith, 2015) at nine places. It rises evenly in lightness, so that it reads in grey and with
-/// any colour vision.
+/// Viridis (S. van der Walt and N. Smith, 2015) at nine places. It rises evenly in lightness, so
+/// that it reads in grey and with any colour vision.
 const RAMP: [[u8; 3]; 9] = [
     [0x44, 0x01, 0x54],
     [0x47, 0x2d, 0x7b],
@@ -55,7 +55,8 @@ pub(super) fn line_of_rank(rank: u32, n: usize) -> String {
     of_line(shade_of(rank, n))
 }
 
-/// The colour of a thin line: of the middle of the ramp, since the ends are lost on dark and on light pages.
+/// The colour of a thin line: of the middle of the ramp, since the ends are lost on dark and on
+/// light pages.
 pub(super) fn of_line(shade: Shade) -> String {
     let most = (LEVELS - 1) as f64;
     hex(Shade { level: (most * 0.28 + shade.level as f64 * 0.58).round() as usize, ..shade })

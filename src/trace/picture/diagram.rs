@@ -1,6 +1,8 @@
-//! Knuth's diagram: a wire for every place of the array, a bar for every comparison, a frame for every pass.
+//! Knuth's diagram: a wire for every place of the array, a bar for every comparison, a frame for
+//! every pass.
 //!
-//! Distances across are in units of the distance between bars of a step, which is as large as the width allows.
+//! Distances across are in units of the distance between bars of a step, which is as large as the
+//! width allows.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +14,8 @@ use crate::plan::{Dispatch, Held};
 use crate::trace::network::columns;
 use crate::trace::played::{FILLER, Layer, Moment};
 
-/// Units from a pass's frame to what is in it, between steps, between frames, and across what is no comparison.
+/// Units from a pass's frame to what is in it, between steps, between frames, and across what is no
+/// comparison.
 const PAD: f64 = 0.9;
 const STEP: f64 = 0.7;
 const BETWEEN: f64 = 0.45;
@@ -79,7 +82,8 @@ pub(super) fn least_width(panel: &Panel) -> f64 {
 }
 
 impl<'a> Diagram<'a> {
-    /// The measures of the diagram in this width; `None` where there are too many elements, or no passes.
+    /// The measures of the diagram in this width; `None` where there are too many elements, or no
+    /// passes.
     pub(super) fn new(panel: &Panel<'a>, width: f64) -> Option<Self> {
         if !is_drawn(panel) {
             return None;

@@ -1,4 +1,5 @@
-//! The heat map: a row for every pass, with what it does on the left and what it costs on the right.
+//! The heat map: a row for every pass, with what it does on the left and what it costs on the
+//! right.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -15,7 +16,8 @@ use crate::trace::{FEW, Pass, words};
 /// Pixels of a row where there is room for words beside each: of few, and of more.
 const ROWS: [f64; 2] = [17.0, 13.0];
 
-/// Pixels between rows that have room: enough for one of a screen, also where a picture is shown a little smaller.
+/// Pixels between rows that have room: enough for one of a screen, also where a picture is shown a
+/// little smaller.
 const GAP: f64 = 1.4;
 
 /// Pixels of all rows, at most about.

@@ -9,8 +9,8 @@
 //! └───────────┴───────────┴──────┴────────────┘
 //! ```
 //!
-//! Several plans make panels, beside each other where they fit. Colours follow the page, light or dark; what moves does so by
-//! CSS alone, and stands still for whoever asked for less motion.
+//! Several plans make panels, beside each other where they fit. Colours follow the page, light or
+//! dark; what moves does so by CSS alone, and stands still for whoever asked for less motion.
 
 mod colours;
 mod diagram;

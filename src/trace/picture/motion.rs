@@ -1,8 +1,9 @@
-//! What moves, by CSS alone: elements go along their wires from left to right, and the rows of the heat map appear when the
-//! passes that leave them are done. Then all stands still for a while, and begins again.
+//! What moves, by CSS alone: elements go along their wires from left to right, and the rows of the
+//! heat map appear when the passes that leave them are done. Then all stands still for a while, and
+//! begins again.
 //!
-//! What stands still is the whole picture: elements are invisible and nothing is covered, unless the animation runs, which it
-//! does not for whoever prefers reduced motion.
+//! What stands still is the whole picture: elements are invisible and nothing is covered, unless
+//! the animation runs, which it does not for whoever prefers reduced motion.
 
 use std::fmt::{Display, Write};
 
@@ -167,8 +168,8 @@ struct Line {
 }
 
 impl Way {
-    /// The parts of the way off its wires. Swaps at equal distances one after another, as in phases, are one line: that is
-    /// shorter, and calmer to look at.
+    /// The parts of the way off its wires. Swaps at equal distances one after another, as in
+    /// phases, are one line: that is shorter, and calmer to look at.
     fn lines(&self, share: impl Fn(f64) -> f64) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
         let mut y = self.begin;

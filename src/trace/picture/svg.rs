@@ -1,4 +1,5 @@
-//! SVG as text: elements that are opened and closed, attributes that are escaped, numbers that are short.
+//! SVG as text: elements that are opened and closed, attributes that are escaped, numbers that are
+//! short.
 
 use std::fmt::{Display, Write};
 
@@ -120,8 +121,9 @@ impl Px {
     }
 }
 
-/// The data of a path. Each place is written as seen from the origin or from the place before, whichever is shorter. Places are
-/// rounded before distances are taken, so that nothing adds up over a path.
+/// The data of a path. Each place is written as seen from the origin or from the place before,
+/// whichever is shorter. Places are rounded before distances are taken, so that nothing adds up
+/// over a path.
 #[derive(Clone, Default)]
 pub(super) struct Data {
     text: String,

@@ -1,12 +1,13 @@
-//! The CPU's sort beside those of other crates, on all cores, in one run: keys of 32 and 64 bits, and keys with positions,
-//! each from fresh memory to sorted memory, every result compared with the standard library's.
+//! The CPU's sort beside those of other crates, on all cores, in one run: keys of 32 and 64 bits,
+//! and keys with positions, each from fresh memory to sorted memory, every result compared with the
+//! standard library's.
 //!
 //! ```sh
 //! cargo run --release --manifest-path benches/peers/Cargo.toml --bin cpu
 //! ```
 //!
-//! Some sort a whole array in place and others need a second one: getting that is a part of the time, as it is for
-//! whoever sorts once.
+//! Some sort a whole array in place and others need a second one: getting that is a part of the
+//! time, as it is for whoever sorts once.
 
 use std::time::Instant;
 
@@ -112,7 +113,8 @@ fn compare<T: Copy, R: PartialEq>(name: &str, keys: &[T], expected: &[R], sorts:
     print(name, keys.len(), sorts.iter().map(|sort| sort.0), &mut times);
 }
 
-/// Keys of 64 bits with their positions, as gpusort's argsort and as pairs whose whole is sorted elsewhere.
+/// Keys of 64 bits with their positions, as gpusort's argsort and as pairs whose whole is sorted
+/// elsewhere.
 fn records(n: usize) {
     let sequence =
         Sequence { element: ElementType::F64, distribution: Distribution::Uniform, count: n as u64, seed: 1 };

@@ -1,5 +1,6 @@
-//! `gpusort::argsort` and `gpusort::top` of a slice beside what others offer for them: indices sorted by the elements they stand
-//! for, and a selection. Stable and in the order of `total_cmp`, every result compared with the standard library's.
+//! `gpusort::argsort` and `gpusort::top` of a slice beside what others offer for them: indices
+//! sorted by the elements they stand for, and a selection. Stable and in the order of `total_cmp`,
+//! every result compared with the standard library's.
 //!
 //! ```sh
 //! cargo run --release --manifest-path benches/peers/Cargo.toml --bin positions -- [SIZE…]

@@ -1,11 +1,13 @@
-//! Times sorts of segments, each by itself, recorded into a caller's encoder; beside CUB's where its lines are given:
+//! Times sorts of segments, each by itself, recorded into a caller's encoder; beside CUB's where
+//! its lines are given:
 //!
 //! ```text
 //! cub_sort 10000x1000 100000~100 > cub.csv; rows [--beside cub.csv] 10000x1000 100000~100
 //! ```
 //!
-//! `ROWSxLENGTH` are rows of one length; `SEGMENTS~MEAN` are segments of 0 to twice as many elements, told by offsets alone.
-//! Every result is verified: segments in order, each with the keys that it had.
+//! `ROWSxLENGTH` are rows of one length; `SEGMENTS~MEAN` are segments of 0 to twice as many
+//! elements, told by offsets alone. Every result is verified: segments in order, each with the keys
+//! that it had.
 
 #[path = "../guest.rs"]
 mod guest;

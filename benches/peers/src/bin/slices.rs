@@ -1,13 +1,13 @@
-//! `gpusort::sort` of a slice beside the sorts of other crates, in one run: sizes from 1,000 on, with as many threads as there
-//! are cores, every result compared with the standard library's.
+//! `gpusort::sort` of a slice beside the sorts of other crates, in one run: sizes from 1,000 on,
+//! with as many threads as there are cores, every result compared with the standard library's.
 //!
 //! ```sh
 //! cargo run --release --manifest-path benches/peers/Cargo.toml --bin slices -- [SIZE…] [NAME…]
 //! ```
 //!
-//! A name is one of an element type (`u32`), or of an input (`u32-zipf`); without any, all are sorted. Short slices are
-//! sorted many at a time, each another one, so that no sort knows its branches from before. Memory is the system
-//! allocator's, as a library's is.
+//! A name is one of an element type (`u32`), or of an input (`u32-zipf`); without any, all are
+//! sorted. Short slices are sorted many at a time, each another one, so that no sort knows its
+//! branches from before. Memory is the system allocator's, as a library's is.
 
 use std::hint::black_box;
 use std::time::Instant;
