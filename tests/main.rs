@@ -18,6 +18,7 @@ mod generate;
 mod kernels;
 mod networks;
 mod radix;
+mod rooms;
 mod select;
 mod shares;
 mod slices;

@@ -55,8 +55,10 @@ pub(crate) fn share_little_space() {
     }
 }
 
-// SAFETY: every call is passed on to the system's allocator unchanged; counting and advice do not
-// change what memory holds. No call unwinds.
+// SAFETY:
+// - Every call is passed on to the system's allocator unchanged.
+// - Counting and advice do not change what memory holds.
+// - No call unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(0, layout.size());
@@ -160,8 +162,9 @@ fn checked(block: *mut u8, size: usize) -> *mut u8 {
         // mapping it would keep the block from growing in place.
         let page = rustix::param::page_size();
         let before = block.addr() % page;
-        // SAFETY: the pages exist, since each overlaps the block. The advice does not change their
-        // contents.
+        // SAFETY:
+        // - The pages exist, since each overlaps the block.
+        // - The advice does not change their contents.
         unsafe {
             let pages = (before + size).next_multiple_of(page);
             libc::madvise(block.sub(before).cast(), pages, libc::MADV_HUGEPAGE)

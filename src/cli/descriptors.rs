@@ -18,8 +18,9 @@ extern "C" fn look() {
         (libc::STDOUT_FILENO, libc::O_RDONLY),
         (libc::STDERR_FILENO, libc::O_RDONLY),
     ] {
-        // SAFETY: both calls take numbers and a static string. The lowest free number is the closed
-        // one, since those below it are open by then.
+        // SAFETY:
+        // - Both calls take numbers and a static string.
+        // - The lowest free number is the closed one, since those below it are open by then.
         let _: c_int = unsafe {
             if libc::fcntl(descriptor, libc::F_GETFD) == -1 { libc::open(NULL, other_direction) } else { 0 }
         };

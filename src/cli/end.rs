@@ -86,8 +86,9 @@ mod system {
 
     pub(super) fn install() {
         for &signal in ENDING.iter().filter(|&&signal| !is_ignored(signal)) {
-            // SAFETY: the handler loads and swaps atomics, and calls `kill`, `write`, `alarm`,
-            // `unlink` and `_exit`, all async-signal-safe.
+            // SAFETY:
+            // - The handler loads and swaps atomics.
+            // - It calls `kill`, `write`, `alarm`, `unlink` and `_exit`, all async-signal-safe.
             let _ = unsafe { signal_hook::low_level::register(signal, end) };
         }
         // Even where it is ignored, since it limits the final message.
@@ -113,8 +114,9 @@ mod system {
     fn end() {
         let child = CHILD.load(Ordering::SeqCst);
         if child > 0 {
-            // SAFETY: no memory is passed. The child has not been waited for, so its id is not
-            // reused.
+            // SAFETY:
+            // - No memory is passed.
+            // - The child has not been waited for, so its id is not reused.
             unsafe { libc::kill(child, libc::SIGKILL) };
         }
         if LAST_WORDS.load(Ordering::SeqCst) == NO_WORDS {
@@ -123,8 +125,10 @@ mod system {
         // Signals often come repeatedly. The message is started once, and limited by time.
         let pipe = LAST_WORDS.swap(SAYING, Ordering::SeqCst);
         if pipe != SAYING {
-            // SAFETY: the byte is static, and the descriptor is that of a pipe that is never
-            // closed. The alarm ends the process if the message takes too long.
+            // SAFETY:
+            // - The byte is static.
+            // - The descriptor is that of a pipe that is never closed.
+            // - The alarm ends the process if the message takes too long.
             unsafe {
                 libc::write(pipe, [0_u8].as_ptr().cast(), 1);
                 libc::alarm(PATIENCE_SECONDS);

@@ -59,8 +59,10 @@ pub struct Pair<W: Copy, R: Copy = u32> {
 // SAFETY: both fields are words, which are zeroable, and a pair has nothing else.
 unsafe impl<W: Word, R: Word> Zeroable for Pair<W, R> {}
 
-// SAFETY: as above, and there is no gap between them or behind: words are of four or eight bytes,
-// which is a multiple of the alignment.
+// SAFETY:
+// - Both fields are words, as above.
+// - There is no gap between them or behind: words are of four or eight bytes, a multiple of the
+//   alignment.
 unsafe impl<W: Word, R: Word> Pod for Pair<W, R> {}
 
 impl<W: Word, R: Word> Item for Pair<W, R> {

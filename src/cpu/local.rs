@@ -266,8 +266,9 @@ unsafe fn scatter<T: Copy, R>(
     for &item in from {
         let place = next(counts, digit(item));
         debug_assert!(place < to.len(), "place {place} of {}", to.len());
-        // SAFETY: by the caller's promise places go from 0 up to the number of elements, which is
-        // that of places.
+        // SAFETY:
+        // - By the caller's promise places go from 0 up to the number of elements.
+        // - That is the number of places.
         unsafe { *to.get_unchecked_mut(place) = map(item) };
     }
 }

@@ -193,16 +193,17 @@ fn scatter_by<P: Piece>(
         let bucket = bucket_of;
         for item in part.items() {
             let place = &mut places[bucket(item.key())];
-            // SAFETY: the places from the beginning of a part's share of a bucket to its end belong
-            // to this part alone, since they were counted by the same rule from the same elements,
-            // which nothing changes; all shares together are the `place` elements for which there
-            // is room.
+            // SAFETY:
+            // - The places of a part's share of a bucket belong to this part alone: they were
+            //   counted by the same rule from the same elements, which nothing changes.
+            // - All shares together are the `place` elements for which there is room.
             unsafe { to.write(*place, item) };
             *place += 1;
         }
     });
-    // SAFETY: there is room for so many, and each was written, since as many as were counted were
-    // scattered.
+    // SAFETY:
+    // - There is room for so many.
+    // - Each was written, since as many as were counted were scattered.
     unsafe { scattered.set_len(place) };
     (scattered, sizes)
 }

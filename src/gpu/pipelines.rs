@@ -109,21 +109,24 @@ impl Pipelines {
             source: wgpu::ShaderSource::Wgsl(Cow::Owned(text)),
         };
         let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
-        // SAFETY: only kernels of this crate come here, since a key is made by `Dispatch::new`
-        // alone, or from one by saying whose keys they are. That refuses a kernel whose numbers are
-        // not ones for which its text is written (`check`), and notes how many elements of each
-        // array it accesses at most, whichever workgroups are launched; why that bound holds is
-        // said at each kernel's `access`. A dispatch is recorded as a part of a plan: by `encode`,
-        // on arrays whose sizes `Arrays` compares with the plan's, and the plan's one constructor
-        // makes those sizes no smaller than what any dispatch of it accesses; or by `Recorder`, on
-        // its own room for the plan's most elements, and on a caller's slices. What is bound of
-        // these holds as many elements as the passes are told: no more than the host says, or than
-        // slices and room hold where the device says it, which the preparation takes the least of;
-        // nobody else has the buffer with what it writes. A dispatch for fewer elements accesses no
-        // more. Accesses to workgroup memory stay below its size by the same checks; loops end
-        // after as many turns as a number has bits, as a tile or a run has elements for each
-        // invocation, or as there are tiles; no divisor is 0. What a kernel takes subgroups to be
-        // is what this device has (`PipelineKey::check`).
+        // SAFETY:
+        // - Only kernels of this crate come here: a key is made by `Dispatch::new` alone, or from
+        //   one by saying whose keys they are. A kernel is refused whose numbers its text is not
+        //   written for (`check`).
+        // - No array is accessed beyond its end: `Dispatch::new` notes how many elements of each
+        //   array a kernel accesses at most, whichever workgroups are launched; each kernel's
+        //   `access` says why that holds. A dispatch for fewer elements accesses no more.
+        // - Arrays are as large as that. A dispatch is recorded as a part of a plan, whose one
+        //   constructor makes the plan's sizes no smaller than what any dispatch of it accesses: on
+        //   `Arrays`, which compares its sizes with the plan's; or by `Recorder`, on its own
+        //   scratch for the plan's most elements, and on a caller's slices.
+        // - What is bound of a caller's slices holds as many elements as the passes are told: what
+        //   the host says, or what the device says, of which the preparation takes no more than
+        //   slices and scratch hold. Nobody else has the buffer with what it writes.
+        // - Accesses to workgroup memory stay below its size by the same checks.
+        // - Loops end: after as many turns as a number has bits, as a tile or a run has elements
+        //   for each invocation, or as there are tiles. No divisor is 0.
+        // - What a kernel takes subgroups to be is what this device has (`PipelineKey::check`).
         let module = unsafe { context.device.create_shader_module_trusted(module, unchecked) };
         context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(entry_point),

@@ -45,8 +45,9 @@ pub(crate) fn room<T>(count: usize) -> Vec<T> {
         let before = begin.align_offset(HUGE);
         let pages = size_of_val(block).saturating_sub(before) / HUGE;
         if pages > 0 {
-            // SAFETY: these pages lie within the block, and the advice does not change what they
-            // hold.
+            // SAFETY:
+            // - These pages lie within the block.
+            // - The advice does not change what they hold.
             unsafe { libc::madvise(begin.add(before).cast(), pages * HUGE, libc::MADV_HUGEPAGE) };
         }
     }

@@ -191,12 +191,14 @@ pub(crate) fn map_parts<T: Send, R: Send>(
         let count = parts.len();
         let mut mapped = Vec::with_capacity(count);
         let (from, to) = (Places(parts.as_mut_ptr()), Places(mapped.as_mut_ptr()));
-        // SAFETY: none is fewer. From here on the parts belong to the loop, which takes each of
-        // them.
+        // SAFETY:
+        // - None is fewer.
+        // - From here on the parts belong to the loop, which takes each of them.
         unsafe { parts.set_len(0) };
         each(0..count, &|number| {
-            // SAFETY: there are so many parts, and room for as many results; the loop does this
-            // once for each number.
+            // SAFETY:
+            // - There are so many parts, and room for as many results.
+            // - The loop does this once for each number.
             unsafe { to.write(number, map(from.read(number))) };
         });
         // SAFETY: a result was written for each part.

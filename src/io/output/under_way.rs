@@ -51,8 +51,9 @@ pub fn remove_temporary() {
         let name = name.swap(ptr::null_mut(), SeqCst);
         if !name.is_null() {
             #[cfg(unix)]
-            // SAFETY: a registered name is a string that lives until it is taken out, and it is
-            // ours now.
+            // SAFETY:
+            // - A registered name is a string that lives until it is taken out.
+            // - It is ours now.
             unsafe {
                 libc::unlink(name)
             };

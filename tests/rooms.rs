@@ -1,0 +1,97 @@
+//! The rooms of the library, which are the files and folders of `src/`: no two of them need each
+//! other, so that each can be read, changed and taken out after those that it uses.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+type Rooms = BTreeMap<String, BTreeSet<String>>;
+
+/// The rooms that a text names as `crate::room` or in `use crate::{room, …}`, outside of comments
+/// and tests.
+fn named(text: &str) -> BTreeSet<String> {
+    let (code, _) = text.split_once("#[cfg(test)]\nmod tests").unwrap_or((text, ""));
+    let lines = code.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
+    let code: String = lines.flat_map(|line| [line, "\n"]).collect();
+    let first = |path: &str| -> String {
+        path.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    let mut rooms = BTreeSet::new();
+    for path in code.split("crate::").skip(1) {
+        match path.strip_prefix('{').and_then(|list| list.split_once("};")) {
+            Some((list, _)) => rooms.extend(list.split(',').map(first)),
+            None => drop(rooms.insert(first(path))),
+        }
+    }
+    rooms
+}
+
+fn read(path: &Path, room: &str, rooms: &mut Rooms) {
+    for entry in fs::read_dir(path).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            read(&path, room, rooms);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            rooms.entry(room.to_owned()).or_default().extend(named(&fs::read_to_string(path).unwrap()));
+        }
+    }
+}
+
+/// The rooms that need each other, in one circle or several; none where all can be laid on floors.
+fn circles(mut rooms: Rooms) -> Rooms {
+    loop {
+        let left: BTreeSet<String> = rooms.keys().cloned().collect();
+        for (room, needs) in &mut rooms {
+            needs.retain(|need| need != room && left.contains(need));
+        }
+        let count = rooms.len();
+        rooms.retain(|_, needs| !needs.is_empty());
+        if rooms.len() == count {
+            return rooms;
+        }
+    }
+}
+
+#[test]
+fn no_two_rooms_need_each_other() {
+    let mut rooms = Rooms::new();
+    for entry in fs::read_dir("src").unwrap().map(Result::unwrap) {
+        let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
+        let room = name.trim_end_matches(".rs");
+        // These two put all together.
+        if ["lib", "main"].contains(&room) {
+            continue;
+        }
+        match path.is_dir() {
+            true => read(&path, room, &mut rooms),
+            false => drop(rooms.insert(room.to_owned(), named(&fs::read_to_string(path).unwrap()))),
+        }
+    }
+    assert!(rooms["files"].contains("io") && rooms["gpu"].contains("plan"), "{rooms:?}");
+    assert_eq!(circles(rooms.clone()), Rooms::new());
+    // The search must be able to find one.
+    rooms.get_mut("key").unwrap().extend(named("use crate::{error, files::Sort};"));
+    assert!(circles(rooms).contains_key("files"));
+}
+
+#[test]
+fn only_the_gpu_and_buffers_name_wgpu() {
+    let mut naming: Vec<String> = Vec::new();
+    let mut left = vec![Path::new("src").to_owned()];
+    while let Some(folder) = left.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                left.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            if code.into_iter().any(|line| line.contains("wgpu::")) {
+                naming.push(path.display().to_string().replace('\\', "/"));
+            }
+        }
+    }
+    assert!(naming.iter().any(|path| path == "src/gpu/encode.rs"), "{naming:?}");
+    naming.retain(|path| !path.starts_with("src/gpu/") && !path.starts_with("src/buffers/"));
+    assert_eq!(naming, Vec::<String>::new());
+}
