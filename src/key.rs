@@ -187,7 +187,7 @@ pub trait Word:
     fn is_nan(self, map: WordMap<Self>) -> bool;
     /// The word of a number that it can hold.
     #[must_use]
-    fn of_usize(number: usize) -> Self;
+    fn of_u64(number: u64) -> Self;
     /// The word as a `usize`, for counts of things in memory.
     #[must_use]
     fn as_usize(self) -> usize;
@@ -309,7 +309,7 @@ macro_rules! word {
             }
 
             #[inline]
-            fn of_usize(number: usize) -> Self {
+            fn of_u64(number: u64) -> Self {
                 number as Self
             }
 

@@ -96,7 +96,7 @@ fn bits(element: ElementType, shape: &str, n: usize) -> Vec<u64> {
 }
 
 fn of_bits<T: Element>(bits: &[u64]) -> Vec<T> {
-    bits.iter().map(|&bits| T::from_word(T::Word::of_usize(bits as usize))).collect()
+    bits.iter().map(|&bits| T::from_word(T::Word::of_u64(bits))).collect()
 }
 
 fn bits_of<T: Element>(elements: &[T]) -> Vec<u64> {

@@ -43,7 +43,7 @@ pub(super) fn sort_bits<const VALUES: usize, const TABLES: usize, T: Copy + Send
     let may_differ = size_of::<T>() * 8 > VALUES.ilog2() as usize;
     let shift = if may_differ { shift } else { 0 };
     let value = move |key: K| (key.into() >> shift) as usize % VALUES;
-    let key_of = move |value| K::of_usize(value) << shift;
+    let key_of = move |value| K::of_u64(value as u64) << shift;
     let others = key(first) ^ key_of(value(key(first)));
     let place = move |element| {
         let (key, value) = (key(element), value(key(element)));

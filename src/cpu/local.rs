@@ -117,7 +117,7 @@ impl Room {
         element: impl Fn(K) -> T + Copy,
     ) {
         let short = |element| key(element).as_usize() as u16;
-        let element = |key: u16| element(K::of_usize(key.into()));
+        let element = |key: u16| element(K::of_u64(key.into()));
         let (scratch, [lows, highs, _]) = self.split::<u16>(elements.len());
         let Some(&first) = elements.first() else { return };
         lows[..256].fill(0);

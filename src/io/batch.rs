@@ -396,9 +396,7 @@ impl Keyed {
             let of_piece = |piece: &Piece| {
                 let mut keys = Vec::with_capacity(piece.len());
                 piece.keys.for_each(0, all.numbers[0].zero, |word| {
-                    keys.push(
-                        W::of_usize(keys::bits(word, map.descending, map.element) as usize).key(of_word),
-                    );
+                    keys.push(W::of_u64(keys::bits(word, map.descending, map.element)).key(of_word));
                 });
                 keys
             };
