@@ -7,7 +7,7 @@ use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::plan::interpreter;
 use gpusort::unstable::plan::{
-    Algorithm, Batch, Fused, FusedTile, FusedWork, Kernel, Limits, Local, MergeTile, Plan, RadixFrom, Rows,
+    Algorithm, Batch, Crossovers, Fused, FusedTile, FusedWork, Kernel, Limits, Local, MergeTile, Plan, Rows,
     Shape, Step, Tuning, Variant,
 };
 use gpusort::unstable::sorter::Request;
@@ -240,8 +240,8 @@ fn a_device_that_somebody_else_started_sorts() {
     assert_eq!((gpu.info().limits.subgroups, gpu.info().limits.workgroup_bytes), (None, 16 << 10));
     let keys: Vec<u32> = random(5).take(5000).map(|key| key as u32).collect();
     // The radix sort needs subgroups, which this device was not asked to have.
-    let radix_from = RadixFrom::of_kind(gpu.info().kind).with(KEYS, 1000);
-    let sorter = Sorter::on(gpu).with_radix_from(radix_from);
+    let crossovers = Crossovers::of_kind(gpu.info().kind).with(Algorithm::Radix, KEYS, 1000);
+    let sorter = Sorter::on(gpu).with_crossovers(&crossovers);
     let sort = |method| sorter.run(Request::keys(KeyBuf::from(keys.clone())).by(method), &mut |_, _| {});
     let sorted = sort(Method::default()).unwrap();
     let mut expected = keys.clone();

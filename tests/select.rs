@@ -5,7 +5,7 @@ use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::plan::{
-    self, Algorithm, Kernel, Limits, Plan, RadixFrom, Select, SelectWork, Shape, Variant,
+    self, Algorithm, Crossovers, Kernel, Limits, Plan, Select, SelectWork, Shape, Variant,
 };
 use gpusort::unstable::sorter::Request;
 use gpusort::{Form, Method, Ran, Sorter};
@@ -184,8 +184,9 @@ fn a_sorter_selects_where_that_is_faster() {
         let (expected, places) = first(k, order);
         let expected = expected.into_iter().map(|key| key as u32).collect();
         let expected = KeyBuf::from(if positions { places } else { expected });
-        let from = RadixFrom::of_kind(own.kind).of(Shape { key: KeyWords::One, payload: positions });
-        let by_size = if k < from { Algorithm::Bitonic } else { Algorithm::Radix };
+        let from = Crossovers::of_kind(own.kind)
+            .of(Algorithm::Radix, Shape { key: KeyWords::One, payload: positions });
+        let by_size = if k < from.unwrap() { Algorithm::Bitonic } else { Algorithm::Radix };
         for &algorithm in methods {
             let words = KeyBuf::from(&keys[..]);
             let request = if positions { Request::positions(words) } else { Request::keys(words) };

@@ -8,7 +8,7 @@ use gpusort::Kind;
 use gpusort::buffers::BufferSorter;
 use gpusort::unstable::key::{KeyMap, KeyWords};
 use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::plan::{Dispatch, Kernel, Plan, RadixFrom, Shape};
+use gpusort::unstable::plan::{Crossovers, Dispatch, Kernel, Plan, Shape};
 use gpusort::unstable::sorter::{Incoming, Request};
 use gpusort::{Algorithm, AsyncSorter, Element, ElementType, Form, Method, Sorter};
 
@@ -144,9 +144,10 @@ fn the_gpu_takes_the_faster_algorithm() {
     let kind = device::gpu().info().kind;
     let sizes =
         [(false, 999, Algorithm::Bitonic), (false, 1000, Algorithm::Radix), (true, 1000, Algorithm::Bitonic)];
-    let radix_from = RadixFrom::of_kind(kind).with(Shape::of(ElementType::U32, false), 1000);
-    let radix_from = radix_from.with(Shape::of(ElementType::U32, true), 1001);
-    let sorter = Sorter::on(device::start()).with_radix_from(radix_from);
+    let crossovers =
+        Crossovers::of_kind(kind).with(Algorithm::Radix, Shape::of(ElementType::U32, false), 1000);
+    let crossovers = crossovers.with(Algorithm::Radix, Shape::of(ElementType::U32, true), 1001);
+    let sorter = Sorter::on(device::start()).with_crossovers(&crossovers);
     for (positions, n, algorithm) in sizes {
         let keys: Vec<u32> = random(3).take(n).map(|word| word as u32).collect();
         let mut expected: Vec<(u32, u32)> = keys.iter().copied().zip(0..).collect();

@@ -12,7 +12,7 @@ use gpusort::unstable::gpu::{Gpu, adapters};
 use gpusort::unstable::human::{counted, quoted};
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::parallel::{self, Meanwhile};
-use gpusort::unstable::plan::{RadixFrom, Shape};
+use gpusort::unstable::plan::{Crossovers, Shape};
 use gpusort::{ErrorKind, Kind, Method, Select, Sorter};
 
 use super::costs;
@@ -254,10 +254,10 @@ impl Devices {
         let info = gpus.first().map(Gpu::info);
         let seen = costs.and_then(|costs| costs.gpu.as_ref());
         let seen = seen.zip(info).filter(|(seen, info)| seen.name == info.name);
-        let radix_from = seen.map(|(seen, info)| seen.radix_from(RadixFrom::of_kind(info.kind)));
+        let crossovers = seen.map(|(seen, info)| seen.crossovers(Crossovers::of_kind(info.kind)));
         let sorter = Sorter::on_all(gpus);
-        match radix_from {
-            Some(radix_from) => sorter.with_radix_from(radix_from),
+        match crossovers {
+            Some(crossovers) => sorter.with_crossovers(&crossovers),
             None => sorter,
         }
     }

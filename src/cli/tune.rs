@@ -16,7 +16,7 @@ use gpusort::unstable::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts}
 use gpusort::unstable::gpu::adapter;
 use gpusort::unstable::human::{self, grouped, time};
 use gpusort::unstable::key::ElementType;
-use gpusort::unstable::plan::{Algorithm, RadixFrom, Shape};
+use gpusort::unstable::plan::{Algorithm, CANDIDATES, Crossovers, Shape};
 use gpusort::{AdapterInfo, Select};
 use serde_json::Value;
 
@@ -80,8 +80,12 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     if let Some(gpu) = &gpu {
         for shape in Shape::ALL {
             let what = described(shape.key_words(), shape.payload);
-            progress.phase(format!("bitonic and radix sort of {what}"), Unit::Time, None);
-            measured.radix_from.extend(crossover(shape, gpu, args.largest)?);
+            progress.phase(
+                format!("{} sort of {what}", CANDIDATES.map(Algorithm::name).join(" and ")),
+                Unit::Time,
+                None,
+            );
+            measured.crossovers.extend(crossovers(shape, gpu, args.largest)?);
         }
     }
     for case in &CASES {
@@ -96,7 +100,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
             name: info.name,
             start_ms: median(&measured.starts),
             sorts: measured.gpu,
-            radix_from: measured.radix_from,
+            crossovers: measured.crossovers,
         }),
         cpus: vec![CpuCosts { name: machine.cpu, cores: machine.cores, sorts: measured.cpu }],
         binary_bytes_per_ms: measured.binary_bytes_per_ms,
@@ -122,7 +126,7 @@ struct Measured {
     gpu: Vec<Curve>,
     /// Milliseconds of each start of the GPU, including its kernels.
     starts: Vec<f64>,
-    radix_from: Vec<Crossover>,
+    crossovers: Vec<Crossover>,
     /// From the largest inputs.
     binary_bytes_per_ms: f64,
     text_bytes_per_ms: f64,
@@ -155,9 +159,12 @@ impl Measured {
             *rate = median_of(&runs, |run| run.bytes / run.input);
             if let Some((number, _)) = gpu {
                 // As will be chosen by what was measured just before.
-                let radix_from = Crossover::of(&self.radix_from, key_words, case.text);
-                let is_radix = radix_from.is_some_and(|elements| size >= elements as u64);
-                let algorithm = if is_radix { Algorithm::Radix } else { Algorithm::Bitonic };
+                let reached = self.crossovers.iter().filter(|crossover| {
+                    (crossover.key_words, crossover.records) == (key_words, case.text)
+                        && size >= crossover.elements as u64
+                });
+                let fastest = reached.max_by_key(|crossover| crossover.elements);
+                let algorithm = fastest.map_or(CANDIDATES[0], |crossover| crossover.algorithm);
                 let runs = repeat(case, data, &["-d", &number.to_string(), "-a", algorithm.name()])?;
                 on_gpu.times.push((size, median_of(&runs, |run| run.sort)));
                 self.starts.extend(runs.iter().map(|run| run.start));
@@ -174,24 +181,26 @@ impl Measured {
     }
 }
 
-/// The sizes, as powers of two, between which radix sort becomes faster than bitonic on any GPU
-/// that was seen.
+/// The sizes, as powers of two, between which another algorithm becomes the fastest on any GPU that
+/// was seen.
 const CROSSING: std::ops::RangeInclusive<u32> = 12..=20;
 
-/// Where it does on this one, by the times of both without transfers. Where it was not seen to, it
-/// is taken to do so beyond what was measured. `None` where the GPU does not do both.
-fn crossover(
+/// Where each algorithm but the first does on this one, by times without transfers. Where it was
+/// not seen to, it is taken to do so beyond what was measured. None of those that the GPU does not
+/// do.
+fn crossovers(
     shape: Shape,
     (device, info): &(usize, AdapterInfo),
     largest: u64,
-) -> anyhow::Result<Option<Crossover>> {
+) -> anyhow::Result<Vec<Crossover>> {
     // Beyond each power of two a bitonic sort has more stages, so that it is there mostly.
     let sizes = CROSSING.flat_map(|log2| [1 << log2, (1 << log2) + 1]);
     let sizes = sizes.filter(|&size| size <= largest.max(1 << CROSSING.start()));
     let sizes = sizes.map(|size: u64| size.to_string()).collect::<Vec<_>>().join(",");
     let element = if shape.key_words() == 1 { ElementType::U32 } else { ElementType::U64 };
     let (device, runs) = (device.to_string(), TIMED_RUNS.to_string());
-    let mut arguments = vec!["bench", "-q", "-a", "bitonic,radix", "-s", &sizes, "-t", element.name()];
+    let algorithms = CANDIDATES.map(Algorithm::name).join(",");
+    let mut arguments = vec!["bench", "-q", "-a", &algorithms, "-s", &sizes, "-t", element.name()];
     arguments.extend(["-d", &device, "--runs", &runs, "--time-limit", "1", "--export-json", "-"]);
     arguments.extend(shape.payload.then_some("--with-positions"));
     let mut told = tempfile::tempfile().context("no temporary file for times")?;
@@ -204,16 +213,27 @@ fn crossover(
         let own = results.filter(|result| result["algo"] == algorithm.name());
         own.filter_map(|own| Some((own["n"].as_u64()?, own["median_ms"].as_f64()?))).collect()
     };
-    let radix = times(Algorithm::Radix);
-    let both = times(Algorithm::Bitonic).into_iter().filter_map(|(n, bitonic)| {
-        let &(_, radix) = radix.iter().find(|(size, _)| *size == n)?;
-        Some((usize::try_from(n).ok()?, bitonic, radix))
-    });
-    let both: Vec<_> = both.collect();
-    let Some(&(last, ..)) = both.last() else { return Ok(None) };
-    let beyond = || RadixFrom::of_kind(info.kind).of(shape).max(2 * last);
-    let elements = Crossover::between(&both).unwrap_or_else(beyond);
-    Ok(Some(Crossover { key_words: shape.key_words(), records: shape.payload, elements }))
+    let [first, others @ ..] = &CANDIDATES;
+    // The best times of those before.
+    let mut best = times(*first);
+    let mut crossovers = Vec::new();
+    for &algorithm in others {
+        let own = times(algorithm);
+        let time = |n: u64| own.iter().find(|(size, _)| *size == n).map(|&(_, time)| time);
+        let both = best.iter().filter_map(|&(n, best)| Some((usize::try_from(n).ok()?, best, time(n)?)));
+        let both: Vec<_> = both.collect();
+        let Some(&(last, ..)) = both.last() else { continue };
+        let usual = Crossovers::of_kind(info.kind).of(algorithm, shape).unwrap_or(0);
+        let elements = Crossover::between(&both).unwrap_or(usual.max(2 * last));
+        crossovers.push(Crossover {
+            algorithm,
+            key_words: shape.key_words(),
+            records: shape.payload,
+            elements,
+        });
+        best.iter_mut().for_each(|(n, best)| *best = time(*n).map_or(*best, |own| own.min(*best)));
+    }
+    Ok(crossovers)
 }
 
 fn described(key_words: u32, records: bool) -> String {
@@ -301,11 +321,12 @@ fn shown(costs: &Costs, file: &Path) -> String {
             text += &format!("{:>13}  {sort:<18}{:>10}{gpu:>10}\n", grouped(n), time(ms));
         }
     }
-    for seen in costs.gpu.iter().flat_map(|gpu| &gpu.radix_from) {
+    for seen in costs.gpu.iter().flat_map(|gpu| &gpu.crossovers) {
         let sort = described(seen.key_words, seen.records);
-        text += &format!("\nGPU, {sort}: radix sort from {} elements on", grouped(seen.elements));
+        let (algorithm, from) = (seen.algorithm, grouped(seen.elements));
+        text += &format!("\nGPU, {sort}: {algorithm} sort from {from} elements on");
     }
-    if costs.gpu.as_ref().is_some_and(|gpu| !gpu.radix_from.is_empty()) {
+    if costs.gpu.as_ref().is_some_and(|gpu| !gpu.crossovers.is_empty()) {
         text.push('\n');
     }
     text += &format!("\nkept in {}\n", human::path(file));

@@ -13,9 +13,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::algorithm::Algorithm;
 use crate::error::Error;
 use crate::human::{self, grouped, short};
-use crate::plan::{RadixFrom, Shape};
+use crate::plan::{Crossovers, Shape};
 use crate::report::timing::milliseconds;
 
 /// Fewer elements than this are sorted on the CPU before they could be transferred to any GPU.
@@ -48,16 +49,18 @@ pub struct GpuCosts {
     pub start_ms: f64,
     /// Times of sorts, with both transfers.
     pub sorts: Vec<Curve>,
-    /// From how many elements on the radix sort is faster than the bitonic one, as far as that was
-    /// seen.
-    #[serde(default)]
-    pub radix_from: Vec<Crossover>,
+    /// From how many elements on which algorithm is the fastest, as far as that was seen.
+    #[serde(default, alias = "radix_from")]
+    pub crossovers: Vec<Crossover>,
 }
 
 /// Where another algorithm becomes the faster one for elements of one shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Crossover {
+    /// The algorithm; radix in files of a time when there was no other one.
+    #[serde(default = "radix", with = "by_name")]
+    pub algorithm: Algorithm,
     /// 32-bit words per key.
     pub key_words: u32,
     /// Whether records are sorted, or keys alone.
@@ -67,12 +70,12 @@ pub struct Crossover {
 }
 
 impl Crossover {
-    /// The number of elements for keys of this many words, or records of them, among what was
-    /// measured.
+    /// These with this one.
     #[must_use]
-    pub fn of(seen: &[Self], key_words: u32, records: bool) -> Option<usize> {
-        let is_it = |it: &&Self| (it.key_words, it.records) == (key_words, records);
-        seen.iter().find(is_it).map(|it| it.elements)
+    pub fn put_into(&self, crossovers: Crossovers) -> Crossovers {
+        let is_its = |shape: &Shape| (shape.key_words(), shape.payload) == (self.key_words, self.records);
+        let shape = Shape::ALL.into_iter().find(is_its);
+        shape.into_iter().fold(crossovers, |all, shape| all.with(self.algorithm, shape, self.elements))
     }
 
     /// By times of both algorithms at ascending numbers of elements: where the second becomes the
@@ -99,12 +102,30 @@ impl Crossover {
 impl GpuCosts {
     /// What was seen of it, in place of these.
     #[must_use]
-    pub fn radix_from(&self, other: RadixFrom) -> RadixFrom {
-        let with = |radix_from: RadixFrom, shape: &Shape| {
-            let seen = Crossover::of(&self.radix_from, shape.key_words(), shape.payload);
-            seen.map_or(radix_from, |elements| radix_from.with(*shape, elements))
-        };
-        Shape::ALL.iter().fold(other, with)
+    pub fn crossovers(&self, others: Crossovers) -> Crossovers {
+        self.crossovers.iter().fold(others, |crossovers, seen| seen.put_into(crossovers))
+    }
+}
+
+fn radix() -> Algorithm {
+    Algorithm::Radix
+}
+
+/// Algorithms by their names.
+mod by_name {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::algorithm::Algorithm;
+
+    // As serde calls it.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    pub(super) fn serialize<S: Serializer>(algorithm: &Algorithm, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(algorithm.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Algorithm, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }
 
@@ -193,7 +214,7 @@ impl Costs {
         let start = costs.gpu.as_ref().map_or(0.0, |gpu| gpu.start_ms);
         let rates = [costs.binary_bytes_per_ms, costs.text_bytes_per_ms];
         let possible = start >= 0.0 && rates.iter().all(|&rate| rate > 0.0);
-        let mut seen = costs.gpu.iter().flat_map(|gpu| &gpu.radix_from);
+        let mut seen = costs.gpu.iter().flat_map(|gpu| &gpu.crossovers);
         let seen = seen.all(|seen| (1..=2).contains(&seen.key_words) && seen.elements > 0);
         if !(cores_rise && possible && seen && curves.flatten().all(rises)) {
             return Err(Error::input(
@@ -312,7 +333,12 @@ mod tests {
                 name: "G".to_owned(),
                 start_ms: 100.0,
                 sorts: curve(vec![(1 << 16, 1.0), (1 << 20, 2.0)]),
-                radix_from: vec![Crossover { key_words: 1, records: false, elements: 12_345 }],
+                crossovers: vec![Crossover {
+                    algorithm: Algorithm::Radix,
+                    key_words: 1,
+                    records: false,
+                    elements: 12_345,
+                }],
             }),
             cpus: vec![
                 cpu(2, vec![(1 << 16, 4.0), (1 << 20, 64.0)]),
@@ -361,10 +387,17 @@ mod tests {
         assert_eq!(between(&[(4, 2.0, 1.0), (16, 1.0, 1.0)]), None);
         assert_eq!(between(&[(4, 0.0, 0.0), (16, 2.0, 1.0)]), Some(16));
 
-        let seen = costs().gpu.unwrap().radix_from(RadixFrom::of_kind(Kind::Discrete));
-        let other = RadixFrom::of_kind(Kind::Discrete);
-        assert_eq!(Shape::ALL.map(|shape| seen.of(shape) == other.of(shape)), [false, true, true, true]);
-        assert_eq!(seen.of(KEYS), 12_345);
+        let seen = costs().gpu.unwrap().crossovers(Crossovers::of_kind(Kind::Discrete));
+        let other = Crossovers::of_kind(Kind::Discrete);
+        let is_other = |shape| seen.of(Algorithm::Radix, shape) == other.of(Algorithm::Radix, shape);
+        assert_eq!(Shape::ALL.map(is_other), [false, true, true, true]);
+        assert_eq!(seen.of(Algorithm::Radix, KEYS), Some(12_345));
+        // As files had it when there was no other algorithm.
+        let json = costs().to_json().unwrap();
+        let old = json.replace("\"crossovers\"", "\"radix_from\"").replace("\"algorithm\": \"radix\",", "");
+        assert!(old.len() < json.len() && Costs::from_json(&old).unwrap() == costs());
+        let unknown = json.replace("\"radix\"", "\"bogo\"");
+        assert!(Costs::from_json(&unknown).unwrap_err().to_string().contains("unknown algorithm 'bogo'"));
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub use crate::kernels::{
     StalledTile, Tiles, Top, TopTuning,
 };
 pub use crate::network::{Pair, Step};
-pub use tuning::{RadixFrom, RadixTuning, Tuning, default_variant};
+pub use tuning::{CANDIDATES, Crossovers, RadixTuning, Tuning, default_variant};
 
 use crate::error::Error;
 use crate::kernels::keep_to;

@@ -179,40 +179,61 @@ pub(super) fn selects(k: usize, n: usize, shape: Shape, limits: &Limits) -> bool
     k <= n / 4 && n.saturating_mul(shape.words() as usize) >= least
 }
 
-/// From how many elements on the radix sort is faster than the bitonic one, by shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RadixFrom([usize; Shape::ALL.len()]);
+/// The algorithms among which `auto` chooses on a GPU. The first needs nothing that a device may
+/// lack.
+pub const CANDIDATES: [Algorithm; 2] = [Algorithm::Bitonic, Algorithm::Radix];
 
-impl RadixFrom {
+/// From how many elements on each of [`CANDIDATES`] is the fastest, by shape: the first where none
+/// of the others is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crossovers(Vec<(Shape, Algorithm, usize)>);
+
+impl Crossovers {
     /// Those of a device of this kind, measured on an H200 and on llvmpipe. Nothing is known of
     /// others: `gpusort tune` measures them; until then they are taken for slower H200s. There a
     /// bitonic sort has a stage more beyond each power of two, and it is at one of these steps that
     /// radix becomes the faster one.
     #[must_use]
     pub fn of_kind(kind: Kind) -> Self {
-        match kind {
-            Kind::Software => Self([1 << 16, 1 << 14, 1 << 16, 1 << 15]),
+        let radix = match kind {
+            Kind::Software => [1 << 16, 1 << 14, 1 << 16, 1 << 15],
             Kind::Discrete | Kind::Integrated | Kind::Virtual => {
-                Self([(1 << 16) + 1, (1 << 15) + 1, (1 << 18) + 1, (1 << 18) + 1])
+                [(1 << 16) + 1, (1 << 15) + 1, (1 << 18) + 1, (1 << 18) + 1]
             }
-        }
+        };
+        Self(Shape::ALL.into_iter().zip(radix).map(|(shape, from)| (shape, Algorithm::Radix, from)).collect())
     }
 
-    fn place(shape: Shape) -> usize {
-        Shape::ALL.iter().position(|known| *known == shape).expect("all shapes are listed")
-    }
-
-    /// That of this shape.
+    /// From how many elements of this shape on this algorithm is the fastest; `None` of one that is
+    /// so only below those of others.
     #[must_use]
-    pub fn of(&self, shape: Shape) -> usize {
-        self.0[Self::place(shape)]
+    pub fn of(&self, algorithm: Algorithm, shape: Shape) -> Option<usize> {
+        let known = self.0.iter().find(|&&(its, known, _)| (its, known) == (shape, algorithm));
+        known.map(|&(.., from)| from)
     }
 
-    /// With another one for this shape.
+    /// The same with another number for this algorithm and this shape.
     #[must_use]
-    pub fn with(mut self, shape: Shape, elements: usize) -> Self {
-        self.0[Self::place(shape)] = elements;
+    pub fn with(mut self, algorithm: Algorithm, shape: Shape, from: usize) -> Self {
+        self.0.retain(|&(its, known, _)| (its, known) != (shape, algorithm));
+        self.0.push((shape, algorithm, from));
         self
+    }
+
+    /// The algorithms for so many elements, the fastest first; what follows is for devices that
+    /// lack what those before it need.
+    #[must_use]
+    pub fn fastest(&self, n: usize, shape: Shape) -> Vec<Algorithm> {
+        let mut from: Vec<_> = self.0.iter().filter(|&&(its, _, from)| its == shape && from <= n).collect();
+        from.sort_by_key(|&&(.., from)| std::cmp::Reverse(from));
+        from.into_iter().map(|&(_, algorithm, _)| algorithm).chain([CANDIDATES[0]]).collect()
+    }
+
+    /// Below how many elements of this shape the first of them is the fastest.
+    #[must_use]
+    pub fn least(&self, shape: Shape) -> usize {
+        let from = self.0.iter().filter(|&&(its, ..)| its == shape).map(|&(.., from)| from);
+        from.min().unwrap_or(usize::MAX)
     }
 }
 

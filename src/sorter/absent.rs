@@ -6,7 +6,7 @@ use super::{Job, Method, Ordered, Progress};
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::key_buf::KeyBuf;
-use crate::plan::{RadixFrom, Shape};
+use crate::plan::{Crossovers, Shape};
 
 pub(super) enum OnGpu {}
 
@@ -15,7 +15,7 @@ impl OnGpu {
         match gpu {}
     }
 
-    pub(super) fn with_radix_from(self, _: RadixFrom) -> Self {
+    pub(super) fn with_crossovers(self, _: Crossovers) -> Self {
         match self {}
     }
 

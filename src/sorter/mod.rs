@@ -40,7 +40,7 @@ use crate::key::KeyWords;
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
 use crate::order::Selection;
 use crate::parallel;
-use crate::plan::{RadixFrom, Shape};
+use crate::plan::{Crossovers, Shape};
 use crate::report::Report;
 
 /// Keys that come block by block, and how many there will be.
@@ -300,11 +300,11 @@ impl Sorter {
         Self { gpus: gpus.into_iter().map(OnGpu::new).collect() }
     }
 
-    /// The same, with other sizes from which on the radix sort is chosen; those of the GPU's kind
-    /// are the default. The CPU has none.
+    /// The same, with other sizes from which on algorithms are chosen; those of the GPU's kind are
+    /// the default. The CPU has none.
     #[must_use]
-    pub fn with_radix_from(self, radix_from: RadixFrom) -> Self {
-        Self { gpus: self.gpus.into_iter().map(|gpu| gpu.with_radix_from(radix_from)).collect() }
+    pub fn with_crossovers(self, crossovers: &Crossovers) -> Self {
+        Self { gpus: self.gpus.into_iter().map(|gpu| gpu.with_crossovers(crossovers.clone())).collect() }
     }
 
     /// Starts a GPU and sorts on it: the first hardware one for [`Select::Hardware`].

@@ -15,13 +15,13 @@ use crate::key::KeyWords;
 use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::memory;
 use crate::parallel;
-use crate::plan::{Plan, RadixFrom, Shape};
+use crate::plan::{Crossovers, Plan, Shape};
 use crate::report::{Form, Ran, Report};
 
 /// A GPU and the buffers of the last sorts, which the next ones use if they are large enough.
 pub(super) struct OnGpu {
     gpu: Gpu,
-    radix_from: RadixFrom,
+    crossovers: Crossovers,
     buffers: Mutex<Vec<Buffers>>,
 }
 
@@ -30,12 +30,12 @@ const FEW: usize = 1 << 20;
 
 impl OnGpu {
     pub(super) fn new(gpu: Gpu) -> Self {
-        let radix_from = RadixFrom::of_kind(gpu.info().kind);
-        Self { gpu, radix_from, buffers: Mutex::default() }
+        let crossovers = Crossovers::of_kind(gpu.info().kind);
+        Self { gpu, crossovers, buffers: Mutex::default() }
     }
 
-    pub(super) fn with_radix_from(self, radix_from: RadixFrom) -> Self {
-        Self { radix_from, ..self }
+    pub(super) fn with_crossovers(self, crossovers: Crossovers) -> Self {
+        Self { crossovers, ..self }
     }
 
     pub(super) fn gpu(&self) -> &Gpu {
@@ -45,7 +45,7 @@ impl OnGpu {
     /// Whether there is a plan for so many elements.
     pub(super) fn takes(&self, n: usize, shape: Shape, method: Method) -> bool {
         let task = Task { n, first: None, shape };
-        method.plans(task, &self.gpu.info().limits, &self.radix_from).any(|plan| plan.is_ok())
+        method.plans(task, &self.gpu.info().limits, &self.crossovers).any(|plan| plan.is_ok())
     }
 
     /// Buffers of the last sorts if they are large enough for this plan, else others.
@@ -115,7 +115,7 @@ impl OnGpu {
         let start = Instant::now();
         let task =
             Task { n: job.keys.n, first: job.first.map(|first| first.min(job.keys.n)), shape: job.shape() };
-        let plans = job.method.plans(task, &self.gpu.info().limits, &self.radix_from);
+        let plans = job.method.plans(task, &self.gpu.info().limits, &self.crossovers);
         let (planned, buffers, lacked) = first_that_fits(plans, |plan| self.buffers(plan))?;
         Ok(Placed { task, planned, buffers, lacked, allocating: start.elapsed() })
     }
@@ -155,7 +155,7 @@ impl OnGpu {
         let Placed { task, planned, mut buffers, lacked, allocating } = placed;
         let Task { n, first, shape } = task;
         let Planned { plan, algorithm, variant } = planned;
-        let why = method.why(algorithm, task, &self.radix_from, lacked.as_ref());
+        let why = method.why(algorithm, task, &self.crossovers, lacked.as_ref());
         let plan = match begin {
             Some(begin) => {
                 let plan = plan.after_iota();

@@ -6,7 +6,7 @@ use crate::algorithm::{Algorithm, Variant};
 use crate::device::Limits;
 use crate::error::Error;
 use crate::human::grouped;
-use crate::plan::{self, Plan, RadixFrom, Shape};
+use crate::plan::{self, Crossovers, Plan, Shape};
 
 /// A sort as it is planned for a GPU.
 #[derive(Clone, Debug)]
@@ -30,15 +30,12 @@ pub(super) struct Task {
 impl Method {
     /// The algorithms to be tried in turn: what follows is for a device that lacks what the one
     /// before needs.
-    fn algorithms(self, task: Task, limits: &Limits, radix_from: &RadixFrom) -> &'static [Algorithm] {
-        use Algorithm::{Bitonic, OddEven, Radix};
+    fn algorithms(self, task: Task, limits: &Limits, crossovers: &Crossovers) -> Vec<Algorithm> {
         let has =
             |variant| Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant));
         match self.algorithm.or_else(|| self.variant.and_then(has)) {
-            Some(OddEven) => &[OddEven],
-            Some(Radix) => &[Radix],
-            None if task.left_to_sort(limits) >= radix_from.of(task.shape) => &[Radix, Bitonic],
-            Some(Bitonic) | None => &[Bitonic],
+            Some(named) => vec![named],
+            None => crossovers.fastest(task.left_to_sort(limits), task.shape),
         }
     }
 
@@ -49,20 +46,21 @@ impl Method {
         self,
         task: Task,
         limits: &Limits,
-        radix_from: &RadixFrom,
+        crossovers: &Crossovers,
     ) -> impl Iterator<Item = Result<Planned, Error>> {
         let Task { n, first, shape } = task;
-        let algorithms = self.algorithms(task, limits, radix_from);
-        let planned = algorithms.iter().map(move |&algorithm| (algorithm, first));
+        let algorithms = self.algorithms(task, limits, crossovers);
         let whole = algorithms.last().filter(|_| first.is_some()).map(|&last| (last, None));
-        planned.chain(whole).map(move |(algorithm, first)| {
-            let variant = self.variant.unwrap_or_else(|| plan::default_variant(algorithm, limits));
-            let plan = match first {
-                Some(first) => Plan::first(first, n, algorithm, variant, shape, limits)?,
-                None => Plan::new(algorithm, variant, n, shape, limits)?,
-            };
-            Ok(Planned { plan, algorithm, variant })
-        })
+        algorithms.into_iter().map(move |algorithm| (algorithm, first)).chain(whole).map(
+            move |(algorithm, first)| {
+                let variant = self.variant.unwrap_or_else(|| plan::default_variant(algorithm, limits));
+                let plan = match first {
+                    Some(first) => Plan::first(first, n, algorithm, variant, shape, limits)?,
+                    None => Plan::new(algorithm, variant, n, shape, limits)?,
+                };
+                Ok(Planned { plan, algorithm, variant })
+            },
+        )
     }
 
     /// Why a sort ran by this algorithm, unless it was named; or what the device lacked for a
@@ -71,18 +69,18 @@ impl Method {
         self,
         ran: Algorithm,
         task: Task,
-        radix_from: &RadixFrom,
+        crossovers: &Crossovers,
         lacked: Option<&Error>,
     ) -> Option<String> {
-        let from = grouped(radix_from.of(task.shape));
         let is_open = self.algorithm.is_none() && self.variant.is_none();
-        match (ran, lacked) {
+        match (crossovers.of(ran, task.shape), lacked) {
             (_, Some(error)) => Some(format!("the GPU has too little for what is faster: {error}")),
-            (Algorithm::Radix, None) if is_open => {
-                Some(format!("radix sort is the faster one from {from} elements on"))
+            (Some(from), None) if is_open => {
+                Some(format!("{ran} sort is the faster one from {} elements on", grouped(from)))
             }
-            (_, None) if is_open && task.first.is_none() => {
-                Some(format!("bitonic sort is the faster one below {from} elements"))
+            (None, None) if is_open && task.first.is_none() => {
+                let below = grouped(crossovers.least(task.shape));
+                Some(format!("{ran} sort is the faster one below {below} elements"))
             }
             _ => None,
         }
@@ -130,9 +128,9 @@ mod tests {
     }
 
     fn names(method: Method, task: Task) -> Vec<&'static str> {
-        let radix_from = RadixFrom::of_kind(Kind::Software).with(Shape::ALL[1], 100_000);
+        let crossovers = Crossovers::of_kind(Kind::Software).with(Algorithm::Radix, Shape::ALL[1], 100_000);
         method
-            .algorithms(task, &Limits::WEBGPU, &radix_from)
+            .algorithms(task, &Limits::WEBGPU, &crossovers)
             .iter()
             .map(|algorithm| algorithm.name())
             .collect()
@@ -148,32 +146,37 @@ mod tests {
         assert_eq!(names(FREE, task(1 << 26, Some(50_000))), ["bitonic"]);
         assert_eq!(names(FREE, task(1 << 26, Some(1 << 20))), ["radix", "bitonic"]);
         assert_eq!(names(FREE, task(1 << 26, Some(1 << 26))), ["radix", "bitonic"]);
+        // Any number of algorithms may be the fastest somewhere.
+        let three = Crossovers::of_kind(Kind::Software).with(Algorithm::Radix, Shape::ALL[1], 1000).with(
+            Algorithm::OddEven,
+            Shape::ALL[1],
+            10,
+        );
+        let fastest = |n| FREE.algorithms(task(n, None), &Limits::WEBGPU, &three);
+        assert_eq!(fastest(9), [Algorithm::Bitonic]);
+        assert_eq!(fastest(999), [Algorithm::OddEven, Algorithm::Bitonic]);
+        assert_eq!(fastest(1000), [Algorithm::Radix, Algorithm::OddEven, Algorithm::Bitonic]);
         // What is named is done, and nothing else.
         for algorithm in Algorithm::ALL {
             for &variant in algorithm.variants() {
                 let named = Method { algorithm: Some(algorithm), variant: Some(variant) };
                 assert_eq!(names(named, task(1 << 26, None)), [algorithm.name()]);
                 let by_variant = Method { algorithm: None, variant: Some(variant) };
-                let [only] = by_variant.algorithms(
-                    task(1 << 26, None),
-                    &Limits::WEBGPU,
-                    &RadixFrom::of_kind(Kind::Discrete),
-                ) else {
-                    panic!("a variant is of one algorithm");
-                };
-                assert!(only.variants().contains(&variant));
+                let crossovers = Crossovers::of_kind(Kind::Discrete);
+                let only = by_variant.algorithms(task(1 << 26, None), &Limits::WEBGPU, &crossovers);
+                assert!(only.len() == 1 && only[0].variants().contains(&variant));
             }
         }
     }
 
     #[test]
     fn what_a_device_lacks_leaves_the_next_plan() {
-        let radix_from = RadixFrom::of_kind(Kind::Discrete);
+        let crossovers = Crossovers::of_kind(Kind::Discrete);
         let fitted = |limits: Limits, room: fn(&Plan) -> Result<u32, Error>| {
-            let plans = FREE.plans(task(100_000, None), &limits, &radix_from);
+            let plans = FREE.plans(task(100_000, None), &limits, &crossovers);
             first_that_fits(plans, room).map(|(planned, _, lacked)| (planned.algorithm, lacked))
         };
-        let why = |ran, lacked| FREE.why(ran, task(100_000, None), &radix_from, lacked).unwrap();
+        let why = |ran, lacked| FREE.why(ran, task(100_000, None), &crossovers, lacked).unwrap();
         // A second array is there, or is not, or not even a first.
         let has_room = |plan: &Plan| Ok(plan.other_room());
         let has_little = |plan: &Plan| match plan.other_room() {
@@ -192,11 +195,11 @@ mod tests {
         for algorithm in [None, Some(Algorithm::Bitonic)] {
             let some = Task { n: 1 << 22, first: Some(100_000), shape: Shape::ALL[1] };
             let method = Method { algorithm, variant: None };
-            let plans = || method.plans(some, &Limits::WEBGPU, &radix_from);
+            let plans = || method.plans(some, &Limits::WEBGPU, &crossovers);
             assert!(first_that_fits(plans(), has_room).unwrap().0.plan.reduces());
             let (planned, _, lacked) = first_that_fits(plans(), has_little).unwrap();
             assert_eq!((planned.algorithm, planned.plan.other_room()), (Algorithm::Bitonic, 0));
-            assert!(method.why(planned.algorithm, some, &radix_from, lacked.as_ref()).is_some());
+            assert!(method.why(planned.algorithm, some, &crossovers, lacked.as_ref()).is_some());
         }
         let (ran, _) = fitted(Limits { subgroups: None, ..Limits::WEBGPU }, has_room).unwrap();
         assert_eq!(ran, Algorithm::Bitonic);

@@ -27,7 +27,7 @@ fn keep(folder: &Folder, cpu_ms: f64, gpu_ms: Option<f64>) {
 }
 
 /// The same, and from how many elements on which algorithm is faster on the GPU.
-fn keep_with(folder: &Folder, cpu_ms: f64, gpu_ms: Option<f64>, radix_from: Vec<Crossover>) {
+fn keep_with(folder: &Folder, cpu_ms: f64, gpu_ms: Option<f64>, crossovers: Vec<Crossover>) {
     let sorts = |ms| {
         let shapes = [(1, false), (2, false), (1, true), (2, true)];
         shapes.map(|(key_words, records)| Curve { key_words, records, times: vec![(1 << 16, ms)] }).to_vec()
@@ -35,7 +35,7 @@ fn keep_with(folder: &Folder, cpu_ms: f64, gpu_ms: Option<f64>, radix_from: Vec<
     let name = device::gpu().info().name.clone();
     let costs = Costs {
         measured_here: true,
-        gpu: gpu_ms.map(|ms| GpuCosts { name, start_ms: 1.0, sorts: sorts(ms), radix_from }),
+        gpu: gpu_ms.map(|ms| GpuCosts { name, start_ms: 1.0, sorts: sorts(ms), crossovers }),
         cpus: vec![CpuCosts { name: "C".to_owned(), cores: 2, sorts: sorts(cpu_ms) }],
         binary_bytes_per_ms: 1e6,
         text_bytes_per_ms: 1e6,
@@ -89,7 +89,12 @@ fn auto_uses_the_costs_that_tune_saved() {
         (3_000_001, "radix", "; radix sort is the faster one from 3,000,001 elements on"),
         (3_000_002, "bitonic", "; bitonic sort is the faster one below 3,000,002 elements"),
     ] {
-        keep_with(&folder, 1e6, Some(1.0), vec![Crossover { key_words: 1, records: false, elements }]);
+        keep_with(
+            &folder,
+            1e6,
+            Some(1.0),
+            vec![Crossover { algorithm: gpusort::Algorithm::Radix, key_words: 1, records: false, elements }],
+        );
         let (told, _) = timing(&folder, &[], &file);
         assert_eq!(told["algo"], algorithm);
         assert!(told["why"].as_str().unwrap().ends_with(why), "{told}");
@@ -136,9 +141,9 @@ fn tune_measures_this_machine_and_saves_the_costs() {
     let costs = Costs::from_json(&fs::read_to_string(kept).unwrap()).unwrap();
     let gpu = costs.gpu.unwrap();
     assert_eq!((gpu.name, gpu.sorts.len(), costs.cpus.len()), (name, 4, 1));
-    let kinds: Vec<_> = gpu.radix_from.iter().map(|seen| (seen.key_words, seen.records)).collect();
+    let kinds: Vec<_> = gpu.crossovers.iter().map(|seen| (seen.key_words, seen.records)).collect();
     assert_eq!(kinds, [(1, false), (1, true), (2, false), (2, true)]);
-    assert!(gpu.radix_from.iter().all(|seen| seen.elements >= 4096), "{:?}", gpu.radix_from);
+    assert!(gpu.crossovers.iter().all(|seen| seen.elements >= 4096), "{:?}", gpu.crossovers);
     assert!(gpu.start_ms > 0.0 && costs.binary_bytes_per_ms > 0.0 && costs.text_bytes_per_ms > 0.0);
 
     let refused = run(&folder, &["tune", "-d", "no such GPU"]);
