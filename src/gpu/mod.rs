@@ -5,8 +5,8 @@
 //!    ▴
 //! pipelines ◂─ encode                             kernels compiled; dispatches recorded, on any memory
 //!    ▴            ▴
-//! device ◂─── arrays                              all of these together; memory of our own
-//!                 ▴
+//! device ◂─── arrays ◂─ recording                 all of these together; memory of our own; a plan on it
+//!                 ▴        ▴
 //!              buffers ◂─ execute, passes, run    what others use: Gpu, Buffers, execute, Run
 //!
 //! encode ◂─ recorder                              sorts in a caller's encoder, which crate::buffers has for others
@@ -24,6 +24,7 @@ mod passes;
 mod pipelines;
 mod readback;
 mod recorder;
+mod recording;
 mod run;
 mod staging;
 mod timestamps;

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use super::buffers::Buffers;
 use super::device::Gpu;
-use super::execute::Recording;
 use super::readback::Readback;
+use super::recording::Recording;
 use crate::device::Kind;
 use crate::error::Error;
 use crate::plan::Plan;
