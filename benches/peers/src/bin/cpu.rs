@@ -21,7 +21,7 @@ use rdst::RadixSort;
 use voracious_radix_sort::RadixSort as _;
 
 // The command's own, so that large blocks are in large pages here too.
-#[path = "../../../../src/allocator.rs"]
+#[path = "../../../../src/cli/allocator.rs"]
 #[expect(dead_code, reason = "only the command gives back what it keeps")]
 mod allocator;
 
