@@ -242,13 +242,13 @@ fn described(key_words: u32, records: bool) -> String {
 
 /// Sorts with these options, after a first sort that warms the driver's kernel cache and the file
 /// cache.
-fn repeat(case: &Case, data: &File, how: &[&str]) -> anyhow::Result<Vec<Run>> {
+fn repeat(case: &Case, data: &File, how: &[&str]) -> anyhow::Result<Vec<Timed>> {
     sort(case, data, how)?;
     (0..RUNS).map(|_| sort(case, data, how)).collect()
 }
 
 /// The times of one process, in milliseconds.
-struct Run {
+struct Timed {
     bytes: f64,
     /// Reading and parsing.
     input: f64,
@@ -280,7 +280,7 @@ fn generate(case: &Case, size: u64, mut data: &File) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn sort(case: &Case, mut data: &File, how: &[&str]) -> anyhow::Result<Run> {
+fn sort(case: &Case, mut data: &File, how: &[&str]) -> anyhow::Result<Timed> {
     data.rewind()?;
     let input = ["-t", case.element.name(), "-f", case.format(), DATA];
     let arguments = [&["sort", "-q", "--json", "--timing", "stderr"], how, &input[..]].concat();
@@ -290,7 +290,7 @@ fn sort(case: &Case, mut data: &File, how: &[&str]) -> anyhow::Result<Run> {
     let timing = serde_json::from_str(&told);
     let timing: Value = timing.with_context(|| format!("gpusort sort said: {}", human::said(&*told)))?;
     let ms = |phase: &str| timing["ms"][phase].as_f64().unwrap_or_default();
-    Ok(Run {
+    Ok(Timed {
         bytes: timing["bytes"].as_f64().unwrap_or_default(),
         // Never 0, since it is a divisor.
         input: (ms("read") + ms("parse")).max(1e-6),
@@ -299,7 +299,7 @@ fn sort(case: &Case, mut data: &File, how: &[&str]) -> anyhow::Result<Run> {
     })
 }
 
-fn median_of(runs: &[Run], value: impl Fn(&Run) -> f64) -> f64 {
+fn median_of(runs: &[Timed], value: impl Fn(&Timed) -> f64) -> f64 {
     median(&runs.iter().map(value).collect::<Vec<_>>())
 }
 

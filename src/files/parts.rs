@@ -24,7 +24,7 @@ pub(super) struct Parts<'a> {
     /// The most memory to take.
     pub(super) budget: &'a Budget,
     watch: &'a Watch<'a>,
-    source: Source<'a>,
+    source: PartSource<'a>,
     /// How many parts were read.
     read: usize,
     /// The next part, if it was read ahead.
@@ -32,7 +32,7 @@ pub(super) struct Parts<'a> {
 }
 
 /// How they are read, and what is known of the types so far.
-enum Source<'a> {
+enum PartSource<'a> {
     Bits(binary::Reader<'a>),
     Records {
         chunks: Chunks<'a>,
@@ -55,9 +55,9 @@ impl<'a> Parts<'a> {
         let source = match &how.kind {
             Kind::Bits(sources) => {
                 let piece = budget.piece(element_of(sources), count(how));
-                Source::Bits(binary::Reader::new(sources, by.order).in_pieces_of(piece))
+                PartSource::Bits(binary::Reader::new(sources, by.order).in_pieces_of(piece))
             }
-            kind => Source::Records {
+            kind => PartSource::Records {
                 chunks: Chunks::new(inputs, kind, by.keys.len(), budget),
                 known: Box::default(),
                 // Lines may be numbers and nothing else.
@@ -81,8 +81,8 @@ impl<'a> Parts<'a> {
 
     fn is_read(&self) -> bool {
         match &self.source {
-            Source::Bits(reader) => reader.is_over(),
-            Source::Records { chunks, .. } => chunks.is_over(),
+            PartSource::Bits(reader) => reader.is_over(),
+            PartSource::Records { chunks, .. } => chunks.is_over(),
         }
     }
 
@@ -102,8 +102,8 @@ impl<'a> Parts<'a> {
     /// Any error about the types, once all was read.
     fn end(&self) -> Result<(), Error> {
         match &self.source {
-            Source::Bits(_) => Ok(()),
-            Source::Records { known, .. } => known.end(),
+            PartSource::Bits(_) => Ok(()),
+            PartSource::Records { known, .. } => known.end(),
         }
     }
 
@@ -134,7 +134,7 @@ impl<'a> Parts<'a> {
         let (element, order) = (self.how.by.element, self.how.by.order);
         let mut parsing = Duration::ZERO;
         let (content, bytes, reading) = match (&mut self.source, &self.how.kind) {
-            (Source::Bits(reader), kind) => {
+            (PartSource::Bits(reader), kind) => {
                 let element =
                     if let Kind::Bits(sources) = kind { element_of(sources) } else { ElementType::U32 };
                 let map = order.map(element);
@@ -150,7 +150,7 @@ impl<'a> Parts<'a> {
                 }
                 (Content::of_elements(keys.into(), map), reader.bytes - before, start.elapsed())
             }
-            (Source::Records { chunks, known, numbers, straight }, _) => {
+            (PartSource::Records { chunks, known, numbers, straight }, _) => {
                 if let (true, &mut Some((per_line, direction))) = (is_first, &mut *numbers) {
                     *straight =
                         text::IntegerFiles::open(self.inputs, element, direction, per_line, self.budget)?;
@@ -194,8 +194,10 @@ impl<'a> Parts<'a> {
     pub(super) fn keys(&self) -> Result<KeysOfRuns, Error> {
         let by = &self.how.by;
         match &self.source {
-            Source::Bits(_) => Ok(KeysOfRuns::of_words(by.order)),
-            Source::Records { known, numbers, .. } => known.keys_of_runs(by, numbers.map(|(_, order)| order)),
+            PartSource::Bits(_) => Ok(KeysOfRuns::of_words(by.order)),
+            PartSource::Records { known, numbers, .. } => {
+                known.keys_of_runs(by, numbers.map(|(_, order)| order))
+            }
         }
     }
 
@@ -203,7 +205,7 @@ impl<'a> Parts<'a> {
     pub(super) fn element(&self) -> ElementType {
         match (&self.source, &self.how.kind) {
             (_, Kind::Bits(sources)) => element_of(sources),
-            (Source::Records { known, .. }, _) => known.element(),
+            (PartSource::Records { known, .. }, _) => known.element(),
             _ => ElementType::U32,
         }
     }
@@ -218,11 +220,11 @@ impl<'a> Parts<'a> {
     pub(super) fn types(&self) -> String {
         match &self.source {
             // Without any line nobody had to ask for one.
-            Source::Records { known, numbers: Some(_), .. } if known.columns.is_empty() => {
+            PartSource::Records { known, numbers: Some(_), .. } if known.columns.is_empty() => {
                 self.how.by.element.unwrap_or(ElementType::U32).name().to_owned()
             }
-            Source::Records { known, .. } => known.types(),
-            Source::Bits(_) => self.element().name().to_owned(),
+            PartSource::Records { known, .. } => known.types(),
+            PartSource::Bits(_) => self.element().name().to_owned(),
         }
     }
 }

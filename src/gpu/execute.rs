@@ -52,7 +52,7 @@ pub fn execute(
             // last one stays.
             timestamp_writes: timestamps.map(|timestamps| timestamps.writes(done == 0)),
         });
-        let mut batch = Batch::default();
+        let mut batch = Submit::default();
         recording.record(&mut pass, |dispatch| {
             let takes = !pace.is_full(&batch);
             if takes {
@@ -81,7 +81,7 @@ pub fn execute(
 
 /// What one submit holds.
 #[derive(Default)]
-struct Batch {
+struct Submit {
     dispatches: u64,
     bytes: u64,
 }
@@ -106,11 +106,11 @@ impl Pace {
         Self { bytes, dispatches: 4096 }
     }
 
-    fn is_full(&self, batch: &Batch) -> bool {
+    fn is_full(&self, batch: &Submit) -> bool {
         batch.bytes >= self.bytes || batch.dispatches >= self.dispatches
     }
 
-    fn adjust(&mut self, batch: &Batch, took: Duration) {
+    fn adjust(&mut self, batch: &Submit, took: Duration) {
         let scale = (Self::TARGET.as_secs_f64() / took.as_secs_f64()).clamp(0.1, 4.0);
         if batch.bytes >= self.bytes {
             self.bytes = ((self.bytes as f64 * scale) as u64).max(1);

@@ -7,7 +7,7 @@
 //!    ▴            ▴
 //! device ◂─── arrays ◂─ recording                 all of these together; memory of our own; a plan on it
 //!                 ▴        ▴
-//!              buffers ◂─ execute, passes, run    what others use: Gpu, Buffers, execute, Run
+//!              buffers ◂─ execute, passes, run    what others use: Gpu, Buffers, execute, ResidentRun
 //!
 //! encode ◂─ recorder                              sorts in a caller's encoder, which crate::buffers has for others
 //! ```
@@ -37,5 +37,5 @@ pub use context::{adapter, adapters};
 pub use device::Gpu;
 pub use execute::execute;
 pub use passes::{time_passes, time_submits};
-pub use run::Run;
+pub use run::ResidentRun;
 pub use staging::Upload;

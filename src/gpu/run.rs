@@ -13,12 +13,12 @@ use crate::key::KeyWords;
 use crate::plan::Shape;
 
 /// Elements in order, in memory of the device.
-pub struct Run {
+pub struct ResidentRun {
     shape: Shape,
     elements: Array,
 }
 
-impl Run {
+impl ResidentRun {
     /// Scratch for this many elements.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl Buffers {
     /// # Panics
     ///
     /// When they are not as many elements as there are here, or of another shape.
-    pub fn gather(&self, gpu: &Gpu, slices: &[(&Run, Range<usize>)]) {
+    pub fn gather(&self, gpu: &Gpu, slices: &[(&ResidentRun, Range<usize>)]) {
         let mut encoder = gpu.context.encoder("slices of runs");
         let front = self.arrays.array(Side::Front);
         let mut place = 0;

@@ -43,8 +43,8 @@ pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers], rules: Key
         return halves(all);
     }
     let views: Vec<&Keys> = all.iter().map(|keys| &**keys).collect();
-    let plan = |(key, &numbers)| Plan::of(&views, key, numbers, rules);
-    let plans: Vec<Plan> = numbers.iter().enumerate().map(plan).collect();
+    let plan = |(key, &numbers)| DigitPlan::of(&views, key, numbers, rules);
+    let plans: Vec<DigitPlan> = numbers.iter().enumerate().map(plan).collect();
     if are_halves && plans[0].most > u32::MAX.into() {
         return halves(all);
     }
@@ -61,7 +61,7 @@ struct Digits {
 
 /// The range of the words of numbers of a key, and which bits differ between them.
 #[derive(Clone, Copy)]
-struct Range {
+struct WordRange {
     least: u128,
     greatest: u128,
     any: u128,
@@ -69,7 +69,7 @@ struct Range {
     has_nulls: bool,
 }
 
-impl Range {
+impl WordRange {
     const NONE: Self = Self { least: u128::MAX, greatest: 0, any: 0, all: u128::MAX, has_nulls: false };
 
     fn of(keys: &Keys, key: usize, zero: u128) -> Self {
@@ -97,10 +97,10 @@ impl Range {
 }
 
 /// How the words of a key become digits.
-struct Plan {
+struct DigitPlan {
     key: usize,
     numbers: Numbers,
-    form: Form,
+    form: DigitForm,
     /// How many nulls there may be before the numbers, how many numbers, and the greatest digit.
     before: u128,
     count: u128,
@@ -109,18 +109,18 @@ struct Plan {
 
 /// How numbers become digits.
 #[derive(Clone, Copy)]
-enum Form {
+enum DigitForm {
     /// By their words, less the least one and what all have alike at the end, which tells nothing.
     Words { least: u128, alike: u32 },
     /// By how many units they are above the least integer.
     Integers { least: i128, unit: u128 },
 }
 
-impl Plan {
+impl DigitPlan {
     fn of(all: &[&Keys], key: usize, numbers: Numbers, rules: KeyOrder) -> Self {
         let Numbers { descending, unit, zero } = numbers;
-        let range = map_parts(all, |keys| Range::of(keys, key, zero));
-        let range = range.into_iter().fold(Range::NONE, Range::and);
+        let range = map_parts(all, |keys| WordRange::of(keys, key, zero));
+        let range = range.into_iter().fold(WordRange::NONE, WordRange::and);
         let nulls = if range.has_nulls { rules.beside_numbers() } else { (0, 0) };
         let (before, after) = (u128::from(nulls.0), u128::from(nulls.1));
         let plan = |form, span: u128, count| {
@@ -128,7 +128,7 @@ impl Plan {
             Self { key, numbers, form, before, count, most }
         };
         if range.least > range.greatest {
-            return plan(Form::Words { least: 0, alike: 0 }, 0, 0);
+            return plan(DigitForm::Words { least: 0, alike: 0 }, 0, 0);
         }
         let ends = [range.least, range.greatest];
         let alike = (range.any & !range.all).trailing_zeros().min(u128::BITS - 1);
@@ -137,21 +137,23 @@ impl Plan {
             let [least, greatest] = ends.map(|word| keys::integer(word, descending));
             let of_integers = ((greatest - least) / unit) as u128;
             if of_integers < of_words {
-                return plan(Form::Integers { least, unit: unit as u128 }, of_integers, of_integers + 1);
+                return plan(DigitForm::Integers { least, unit: unit as u128 }, of_integers, of_integers + 1);
             }
         }
-        plan(Form::Words { least: range.least, alike }, of_words, of_words.saturating_add(1))
+        plan(DigitForm::Words { least: range.least, alike }, of_words, of_words.saturating_add(1))
     }
 
     /// The digits, the most significant first.
     fn digits(&self, all: &[&Keys]) -> Vec<Digits> {
         let descending = self.numbers.descending;
         match self.form {
-            Form::Words { least, alike } => self.digits_of(all, |word| word.wrapping_sub(least) >> alike),
-            Form::Integers { least, unit: 1 } => {
+            DigitForm::Words { least, alike } => {
+                self.digits_of(all, |word| word.wrapping_sub(least) >> alike)
+            }
+            DigitForm::Integers { least, unit: 1 } => {
                 self.digits_of(all, |word| (keys::integer(word, descending) - least) as u128)
             }
-            Form::Integers { least, unit } => self.digits_of(all, |word| {
+            DigitForm::Integers { least, unit } => self.digits_of(all, |word| {
                 let above = (keys::integer(word, descending) - least) as u128;
                 // The division of 128 bits is slow.
                 u64::try_from(above).map_or_else(|_| above / unit, |above| (above / unit as u64).into())

@@ -10,7 +10,7 @@ use super::{Incoming, Job, Method, Ordered, Place, Progress, ResultKind, partiti
 use crate::clock::{Clock, Elapsed, Instant};
 use crate::cpu;
 use crate::error::Error;
-use crate::gpu::{Buffers, Gpu, Run, execute};
+use crate::gpu::{Buffers, Gpu, ResidentRun, execute};
 use crate::key::KeyWords;
 use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::memory;
@@ -217,7 +217,11 @@ impl OnGpu {
     }
 
     /// Merges slices of runs of this shape.
-    pub(super) fn merge(&self, slices: &[(&Run, Range<usize>)], shape: Shape) -> Result<OnDevice<'_>, Error> {
+    pub(super) fn merge(
+        &self,
+        slices: &[(&ResidentRun, Range<usize>)],
+        shape: Shape,
+    ) -> Result<OnDevice<'_>, Error> {
         let lengths: Vec<u32> = slices.iter().map(|(_, slice)| slice.len() as u32).collect();
         let plan = Plan::merge(&lengths, shape, &self.gpu.info().limits)?;
         let buffers = self.buffers(&plan)?;
@@ -296,7 +300,7 @@ impl OnDevice<'_> {
     }
 
     /// Leaves it in a run on the device.
-    pub(super) fn stay(self, run: &Run) {
+    pub(super) fn stay(self, run: &ResidentRun) {
         run.copy(&self.of.gpu, &self.buffers);
         self.keep();
     }

@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::on_gpu::{OnDevice, OnGpu, given};
 use super::{Ordered, Place};
 use crate::error::Error;
-use crate::gpu::Run;
+use crate::gpu::ResidentRun;
 use crate::key_buf::KeyBuf;
 use crate::parallel;
 use crate::plan::{Plan, Shape};
@@ -27,7 +27,7 @@ pub(super) struct ResidentRuns<'a> {
     gpu: &'a OnGpu,
     shape: Shape,
     /// With where each begins; `None` where nothing stays.
-    runs: Mutex<Option<Vec<(usize, Run)>>>,
+    runs: Mutex<Option<Vec<(usize, ResidentRun)>>>,
     /// What had to be brought.
     brought: Mutex<Vec<(usize, KeyBuf<'static>)>>,
 }
@@ -43,7 +43,7 @@ impl<'a> ResidentRuns<'a> {
         self.runs().is_some()
     }
 
-    fn runs(&self) -> MutexGuard<'_, Option<Vec<(usize, Run)>>> {
+    fn runs(&self) -> MutexGuard<'_, Option<Vec<(usize, ResidentRun)>>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -59,7 +59,9 @@ impl<'a> ResidentRuns<'a> {
         sort: impl Fn() -> Result<(Ordered<'a>, R), Error>,
     ) -> Result<(Option<KeyBuf<'static>>, R), Error> {
         let stays = self.stays();
-        let room = || stays.then(|| Run::new(self.gpu.gpu(), partition.len() as u32, self.shape)).transpose();
+        let room = || {
+            stays.then(|| ResidentRun::new(self.gpu.gpu(), partition.len() as u32, self.shape)).transpose()
+        };
         // Making room takes a quarter of the time of a partition's way to the device.
         let room_and_sort = || {
             std::thread::scope(|scope| {
@@ -146,10 +148,10 @@ impl<'a> ResidentRuns<'a> {
         let Some(runs) = resident.as_mut().filter(|runs| !runs.is_empty()) else { return Ok(None) };
         runs.sort_unstable_by_key(|(begin, _)| *begin);
         let gpu = self.gpu.gpu();
-        let of: Vec<&Run> = runs.iter().map(|(_, run)| run).collect();
+        let of: Vec<&ResidentRun> = runs.iter().map(|(_, run)| run).collect();
         let lengths: Vec<usize> = of.iter().map(|run| run.count()).collect();
         let most = lengths.iter().copied().max().unwrap_or_default();
-        let ends = windows(&lengths, most, &mut |places| Run::keys_at(gpu, &of, places))?;
+        let ends = windows(&lengths, most, &mut |places| ResidentRun::keys_at(gpu, &of, places))?;
         // Made now, while all can still be brought.
         let halves = [most / 2, most - most / 2].map(|half| half as u32);
         let plan = Plan::merge(&halves, self.shape, &gpu.info().limits)?;
@@ -182,7 +184,7 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    fn of(error: Error, runs: &[(usize, Run)], brought: &[(usize, KeyBuf)]) -> Self {
+    fn of(error: Error, runs: &[(usize, ResidentRun)], brought: &[(usize, KeyBuf)]) -> Self {
         let runs = runs.iter().map(|(begin, run)| *begin..begin + run.count());
         let brought = brought.iter().map(|(begin, words)| *begin..begin + words.len());
         Self { error, partitions: runs.chain(brought).collect() }
@@ -212,7 +214,7 @@ struct Windows {
 pub(super) struct Merging<'a> {
     gpu: &'a OnGpu,
     shape: Shape,
-    runs: Vec<(usize, Run)>,
+    runs: Vec<(usize, ResidentRun)>,
     windows: Windows,
     /// What is wanted in place of positions.
     records: Option<KeyBuf<'static>>,
@@ -235,7 +237,8 @@ impl<'a> Merging<'a> {
         let merge = |window: usize| {
             let begin = |run: usize| if window > 0 { ends[window - 1][run] } else { 0 };
             let slice = |(run, &end): (usize, &usize)| (&self.runs[run].1, begin(run)..end);
-            let slices: Vec<(&Run, Range<usize>)> = ends[window].iter().enumerate().map(slice).collect();
+            let slices: Vec<(&ResidentRun, Range<usize>)> =
+                ends[window].iter().enumerate().map(slice).collect();
             self.gpu.merge(&slices, self.shape)
         };
         let last = ends.len() - 1;

@@ -210,7 +210,7 @@ fn merge_all(
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let write = |parts: Vec<Part>| {
+    let write = |parts: Vec<MergedPart>| {
         parts.iter().try_for_each(|part| to.write_all(&part.bytes)).map_err(|error| to.failed(error))
     };
     let mut known = Known::default();
@@ -246,7 +246,7 @@ fn merge_some(
     records: &Records,
     left: u64,
     last: &mut Option<Vec<u128>>,
-) -> Option<Step<Vec<Part>>> {
+) -> Option<Step<Vec<MergedPart>>> {
     let bytes = records.bytes;
     let stretch = stretch_of(runs.len(), bytes);
     let key_of = |piece: &Piece, record| piece.keys.at(record).collect::<Vec<u128>>();
@@ -293,7 +293,7 @@ fn merge_some(
             }),
         }
     };
-    let mut merged: Vec<Part> = parallel::map_parts(cuts.windows(2), part);
+    let mut merged: Vec<MergedPart> = parallel::map_parts(cuts.windows(2), part);
     let lasts = pieces.iter().zip(&ends).filter(|(piece, end)| piece.at < **end);
     *last = lasts.map(|(piece, end)| key_of(piece, end - 1)).max();
     let (mut read, mut written, mut repeated) = (0, 0, 0);
@@ -367,7 +367,7 @@ fn cut(pieces: &[&Piece], ends: &[usize]) -> Vec<Vec<usize>> {
 
 /// Merged records.
 #[derive(Default)]
-struct Part {
+struct MergedPart {
     bytes: Vec<u8>,
     written: usize,
     repeated: usize,
@@ -376,7 +376,7 @@ struct Part {
     ends: Vec<(usize, usize)>,
 }
 
-impl Part {
+impl MergedPart {
     /// Keeps at most this many records; of what was left out only what comes before the last of
     /// them, if there are as many.
     fn truncate(&mut self, most: usize) {
@@ -441,7 +441,7 @@ fn merge_part<'a, K: Ord + Copy>(
     records: &Records,
     last: Option<K>,
     key: impl Fn(&'a Piece, usize) -> K,
-) -> Part {
+) -> MergedPart {
     let selection = records.selection;
     let some: Vec<usize> = (0..pieces.len()).filter(|&piece| from[piece] < to[piece]).collect();
     let length = some.iter().map(|&piece| pieces[piece].length(from[piece], to[piece])).sum();
@@ -455,7 +455,7 @@ fn merge_part<'a, K: Ord + Copy>(
                 .filter(move |&&piece| runs_of[piece] == run)
                 .map(|&piece| (pieces[piece], from[piece], to[piece]))
         };
-        let mut part = Part { bytes: Vec::with_capacity(length), ..Part::default() };
+        let mut part = MergedPart { bytes: Vec::with_capacity(length), ..MergedPart::default() };
         part.written = merge_two([of_run(runs_of[first]), of_run(runs_of[last])], key, &mut part.bytes);
         return part;
     }
@@ -479,7 +479,7 @@ fn merge_part<'a, K: Ord + Copy>(
         runs::merge_by(&sorted, &mut merged, |a, b| a.key < b.key);
     }
     drop(items);
-    let mut part = Part { bytes: Vec::with_capacity(length), ..Part::default() };
+    let mut part = MergedPart { bytes: Vec::with_capacity(length), ..MergedPart::default() };
     let mut frame = match records.emit {
         Emit::Frames { most, .. } => Some(Frame::new(most)),
         _ => None,
