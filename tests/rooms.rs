@@ -26,15 +26,20 @@ fn named(text: &str) -> BTreeSet<String> {
     rooms
 }
 
-fn read(path: &Path, room: &str, rooms: &mut Rooms) {
-    for entry in fs::read_dir(path).unwrap().map(Result::unwrap) {
-        let path = entry.path();
-        if path.is_dir() {
-            read(&path, room, rooms);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            rooms.entry(room.to_owned()).or_default().extend(named(&fs::read_to_string(path).unwrap()));
+/// The path of each source in `src/`, and its text.
+fn sources() -> Vec<(String, String)> {
+    let (mut sources, mut left) = (Vec::new(), vec![Path::new("src").to_owned()]);
+    while let Some(folder) = left.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                left.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.display().to_string().replace('\\', "/");
+                sources.push((name, fs::read_to_string(path).unwrap()));
+            }
         }
     }
+    sources
 }
 
 /// The rooms that need each other, in one circle or several; none where all can be laid on floors.
@@ -55,16 +60,11 @@ fn circles(mut rooms: Rooms) -> Rooms {
 #[test]
 fn no_two_rooms_need_each_other() {
     let mut rooms = Rooms::new();
-    for entry in fs::read_dir("src").unwrap().map(Result::unwrap) {
-        let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
-        let room = name.trim_end_matches(".rs");
+    for (path, text) in sources() {
+        let room = path.split('/').nth(1).unwrap().trim_end_matches(".rs");
         // These two put all together.
-        if ["lib", "main"].contains(&room) {
-            continue;
-        }
-        match path.is_dir() {
-            true => read(&path, room, &mut rooms),
-            false => drop(rooms.insert(room.to_owned(), named(&fs::read_to_string(path).unwrap()))),
+        if !["lib", "main"].contains(&room) {
+            rooms.entry(room.to_owned()).or_default().extend(named(&text));
         }
     }
     assert!(rooms["files"].contains("io") && rooms["gpu"].contains("plan"), "{rooms:?}");
@@ -76,21 +76,10 @@ fn no_two_rooms_need_each_other() {
 
 #[test]
 fn only_the_gpu_and_buffers_name_wgpu() {
-    let mut naming: Vec<String> = Vec::new();
-    let mut left = vec![Path::new("src").to_owned()];
-    while let Some(folder) = left.pop() {
-        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-            if path.is_dir() {
-                left.push(path);
-                continue;
-            }
-            let text = fs::read_to_string(&path).unwrap();
-            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-            if code.into_iter().any(|line| line.contains("wgpu::")) {
-                naming.push(path.display().to_string().replace('\\', "/"));
-            }
-        }
-    }
+    let names =
+        |text: &str| text.lines().any(|line| !line.trim_start().starts_with("//") && line.contains("wgpu::"));
+    let mut naming: Vec<String> =
+        sources().into_iter().filter(|(_, text)| names(text)).map(|(path, _)| path).collect();
     assert!(naming.iter().any(|path| path == "src/gpu/encode.rs"), "{naming:?}");
     naming.retain(|path| !path.starts_with("src/gpu/") && !path.starts_with("src/buffers/"));
     assert_eq!(naming, Vec::<String>::new());

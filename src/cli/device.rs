@@ -254,7 +254,8 @@ impl Devices {
         let info = gpus.first().map(Gpu::info);
         let seen = costs.and_then(|costs| costs.gpu.as_ref());
         let seen = seen.zip(info).filter(|(seen, info)| seen.name == info.name);
-        let crossovers = seen.map(|(seen, info)| seen.crossovers(Crossovers::of_kind(info.kind)));
+        let crossovers =
+            seen.map(|(seen, info)| cost::crossovers(&seen.crossovers, Crossovers::of_kind(info.kind)));
         let sorter = Sorter::on_all(gpus);
         match crossovers {
             Some(crossovers) => sorter.with_crossovers(&crossovers),

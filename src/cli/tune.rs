@@ -145,6 +145,7 @@ impl Measured {
         let key_words = case.element.key_words().count();
         let mut cpu = Curve { key_words, records: case.text, times: Vec::new() };
         let mut on_gpu = cpu.clone();
+        let crossovers = cost::crossovers(&self.crossovers, Crossovers::default());
         for &size in sizes {
             let begin = Instant::now();
             let size = if case.text { (size / TEXT_SHARE).max(cost::FEWEST) } else { size };
@@ -159,12 +160,8 @@ impl Measured {
             *rate = median_of(&runs, |run| run.bytes / run.input);
             if let Some((number, _)) = gpu {
                 // As will be chosen by what was measured just before.
-                let reached = self.crossovers.iter().filter(|crossover| {
-                    (crossover.key_words, crossover.records) == (key_words, case.text)
-                        && size >= crossover.elements as u64
-                });
-                let fastest = reached.max_by_key(|crossover| crossover.elements);
-                let algorithm = fastest.map_or(CANDIDATES[0], |crossover| crossover.algorithm);
+                let n = usize::try_from(size).unwrap_or(usize::MAX);
+                let algorithm = crossovers.fastest(n, Shape::of(case.element, case.text))[0];
                 let runs = repeat(case, data, &["-d", &number.to_string(), "-a", algorithm.name()])?;
                 on_gpu.times.push((size, median_of(&runs, |run| run.sort)));
                 self.starts.extend(runs.iter().map(|run| run.start));

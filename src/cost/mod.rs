@@ -70,14 +70,6 @@ pub struct Crossover {
 }
 
 impl Crossover {
-    /// These with this one.
-    #[must_use]
-    pub fn put_into(&self, crossovers: Crossovers) -> Crossovers {
-        let is_its = |shape: &Shape| (shape.key_words(), shape.payload) == (self.key_words, self.records);
-        let shape = Shape::ALL.into_iter().find(is_its);
-        shape.into_iter().fold(crossovers, |all, shape| all.with(self.algorithm, shape, self.elements))
-    }
-
     /// By times of both algorithms at ascending numbers of elements: where the second becomes the
     /// faster one for good, between two numbers by both ratios of times. `None` where it is not
     /// faster at the last.
@@ -99,12 +91,16 @@ impl Crossover {
     }
 }
 
-impl GpuCosts {
-    /// What was seen of it, in place of these.
-    #[must_use]
-    pub fn crossovers(&self, others: Crossovers) -> Crossovers {
-        self.crossovers.iter().fold(others, |crossovers, seen| seen.put_into(crossovers))
-    }
+/// These crossovers with what was seen of a GPU in their place.
+#[must_use]
+pub fn crossovers(seen: &[Crossover], others: Crossovers) -> Crossovers {
+    let shape = |seen: &Crossover| {
+        Shape::ALL.into_iter().find(|its| (its.key_words(), its.payload) == (seen.key_words, seen.records))
+    };
+    seen.iter().fold(others, |all, seen| match shape(seen) {
+        Some(shape) => all.with(seen.algorithm, shape, seen.elements),
+        None => all,
+    })
 }
 
 fn radix() -> Algorithm {
@@ -387,7 +383,7 @@ mod tests {
         assert_eq!(between(&[(4, 2.0, 1.0), (16, 1.0, 1.0)]), None);
         assert_eq!(between(&[(4, 0.0, 0.0), (16, 2.0, 1.0)]), Some(16));
 
-        let seen = costs().gpu.unwrap().crossovers(Crossovers::of_kind(Kind::Discrete));
+        let seen = crossovers(&costs().gpu.unwrap().crossovers, Crossovers::of_kind(Kind::Discrete));
         let other = Crossovers::of_kind(Kind::Discrete);
         let is_other = |shape| seen.of(Algorithm::Radix, shape) == other.of(Algorithm::Radix, shape);
         assert_eq!(Shape::ALL.map(is_other), [false, true, true, true]);

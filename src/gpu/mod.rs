@@ -1,4 +1,4 @@
-//! The GPU: the only folder that names wgpu.
+//! The GPU: with `buffers`, the only folder that names wgpu.
 //!
 //! ```text
 //! context ◂─ readback ◂─ timestamps, staging      device and queue; what the host reads; transfers

@@ -389,7 +389,6 @@ impl Keyed {
     }
 
     /// The keys of the elements of this type that the only key of each record is.
-    ///
     pub(crate) fn elements(&self, map: KeyMap) -> KeyBuf<'static> {
         fn of<W: KeyWidth>(all: &Keyed, map: KeyMap) -> KeyBuf<'static> {
             let of_word = W::map(map);

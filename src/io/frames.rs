@@ -90,7 +90,7 @@ impl Frame {
     pub(crate) fn end(&mut self, to: &mut Vec<u8>) {
         if self.count > 0 {
             let bytes = to.len() - self.begin - HEADER;
-            // The entries of a frame are few.
+            // Entries take no more than `most` bytes and those of one record.
             let numbers = [u64::from(self.count) << 32 | self.entries.len() as u64, bytes as u64];
             let header = numbers.map(u64::to_le_bytes);
             to[self.begin..][..HEADER].copy_from_slice(header.as_flattened());

@@ -185,7 +185,7 @@ pub const CANDIDATES: [Algorithm; 2] = [Algorithm::Bitonic, Algorithm::Radix];
 
 /// From how many elements on each of [`CANDIDATES`] is the fastest, by shape: the first where none
 /// of the others is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crossovers(Vec<(Shape, Algorithm, usize)>);
 
 impl Crossovers {
