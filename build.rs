@@ -18,7 +18,9 @@ fn main() {
     if is_ours {
         // Changes with every commit and checkout; the rest is what may make the sources differ from it.
         let log = output("git", &["rev-parse", "--git-path", "logs/HEAD"]);
-        for path in log.iter().map(String::as_str).chain(["src", "shaders", "Cargo.toml", "Cargo.lock"]) {
+        for path in
+            log.iter().map(String::as_str).chain(["src", "crates", "shaders", "Cargo.toml", "Cargo.lock"])
+        {
             if Path::new(path).exists() {
                 println!("cargo:rerun-if-changed={path}");
             }

@@ -16,10 +16,10 @@ use gpusort::unstable::bench::{SpinUp, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::human::time;
-use gpusort::unstable::key::{ElementType, KeyWords};
 use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::plan::{Kernel, Merge, MergeTile, Plan, Shape};
 use gpusort::unstable::report::timing::milliseconds;
+use gpusort_planner::key::{ElementType, KeyWords};
+use gpusort_planner::plan::{Kernel, Merge, MergeTile, Plan, Shape};
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -19,13 +19,13 @@ use gpusort::unstable::bench::{SpinUp, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::human::time;
-use gpusort::unstable::key::{ElementType, KeyWords};
 use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::order::Selection;
-use gpusort::unstable::plan::{self, Plan, Shape, TopTuning};
 use gpusort::unstable::report::timing::milliseconds;
 use gpusort::unstable::sorter::Request;
-use gpusort::{Algorithm, Error, Select, Sorter};
+use gpusort::{Algorithm, PlanError, Select, Sorter};
+use gpusort_planner::key::{ElementType, KeyWords};
+use gpusort_planner::plan::{self, Plan, Shape, TopTuning};
 
 /// Sorts of fresh keys that are timed.
 const RUNS: u64 = 11;
@@ -47,7 +47,7 @@ fn main() -> anyhow::Result<()> {
     let mut plans = Vec::new();
     for algorithm in [Algorithm::Bitonic, Algorithm::Radix] {
         let variant = plan::default_variant(algorithm, limits);
-        let mut add = |name: &str, plan: Result<Plan, Error>| {
+        let mut add = |name: &str, plan: Result<Plan, PlanError>| {
             plans.extend(plan.ok().map(|plan| (format!("{algorithm}, {name}"), plan)));
         };
         add("whole sort", Plan::new(algorithm, variant, n, shape, limits));

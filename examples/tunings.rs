@@ -20,9 +20,9 @@ use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
 use gpusort::unstable::human::time;
-use gpusort::unstable::key::ElementType;
-use gpusort::unstable::plan::{Algorithm, Dispatch, FusedTile, Plan, Shape, Tuning, Variant};
 use gpusort::unstable::report::timing::milliseconds;
+use gpusort_planner::key::ElementType;
+use gpusort_planner::plan::{Algorithm, Dispatch, FusedTile, Plan, Shape, Tuning, Variant};
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

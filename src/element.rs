@@ -3,12 +3,12 @@
 //! Elements are mapped to keys, the keys are sorted, and mapped back; every bit of an element is
 //! kept.
 
+use gpusort_planner::key::{ElementType, Word};
 use half::f16;
 
 use crate::clock::Instant;
 use crate::cpu;
 use crate::error::Error;
-use crate::key::{ElementType, Word};
 use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;

@@ -1,6 +1,6 @@
 //! Formats of files, by name.
 
-use crate::names::named;
+use gpusort_planner::named;
 
 /// A data format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

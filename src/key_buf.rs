@@ -7,8 +7,9 @@
 
 use std::borrow::Cow;
 
+use gpusort_planner::key::{KeyWords, Word};
+
 use crate::cpu;
-use crate::key::{KeyWords, Word};
 use crate::parallel;
 
 /// Some words, one after another.

@@ -38,7 +38,6 @@
 //!
 //! Without any, it is the sort on the CPU, which needs few other crates and compiles in seconds.
 
-mod algorithm;
 #[cfg(feature = "cli")]
 mod bench;
 #[cfg(feature = "gpu")]
@@ -67,15 +66,11 @@ mod gpu;
 mod human;
 #[cfg(feature = "files")]
 mod io;
-mod kernels;
-mod key;
 mod key_buf;
 mod memory;
-mod names;
-mod network;
+mod method;
 mod order;
 mod parallel;
-mod plan;
 mod report;
 #[cfg(any(feature = "files", feature = "gpu"))]
 mod runs;
@@ -83,11 +78,10 @@ mod sorter;
 #[cfg(feature = "cli")]
 mod trace;
 
-pub use algorithm::{Algorithm, Method, NoVariant, Variant};
 #[cfg(feature = "gpu")]
 pub use buffers::AsyncSorter;
 pub use clock::{Clock, Elapsed};
-pub use device::{AdapterInfo, Kind, Limits, Select, Subgroups};
+pub use device::{AdapterInfo, Select};
 pub use element::{
     Element, argsort, argsort_descending, argsort_descending_u64, argsort_u64, sort, sort_descending, top,
     top_descending,
@@ -95,9 +89,12 @@ pub use element::{
 pub use error::{Error, ErrorKind, Hint};
 pub use format::Format;
 pub use gpu::{Gpu, adapters};
+pub use gpusort_planner::key::ElementType;
+pub use gpusort_planner::{
+    Algorithm, Error as PlanError, Kind, Limits, NoVariant, Subgroups, UnknownName, Variant,
+};
 pub use half;
-pub use key::ElementType;
-pub use names::UnknownName;
+pub use method::Method;
 pub use report::{Form, Ran, Report};
 pub use sorter::Sorter;
 #[cfg(feature = "gpu")]
@@ -119,9 +116,8 @@ pub mod guide {
 /// What the command is made of. All of it may change in any release.
 ///
 /// The way of the data: `files` reads inputs into keys and what they stand for, has a [`Sorter`]
-/// order them, and writes the records. The sorter asks [`plan`](unstable::plan) for the dispatches
-/// that do it on a device with such limits, and [`gpu`](unstable::gpu) or [`cpu`](unstable::cpu)
-/// performs them.
+/// order them, and writes the records. The sorter asks [`gpusort_planner`] for the dispatches that
+/// do it on a device with such limits, and [`gpu`](unstable::gpu) or the CPU performs them.
 pub mod unstable {
     macro_rules! open {
         ($($(#[$attribute:meta])* $name:ident: $what:literal;)*) => {
@@ -134,18 +130,12 @@ pub mod unstable {
     open! {
         #[cfg(feature = "cli")] bench: "Timing of algorithms.";
         #[cfg(feature = "cli")] cost: "What a sort costs, by device and size.";
-        cpu: "Sorting on the CPU.";
-        device: "What is known of devices.";
         #[cfg(feature = "cli")] generate: "Test data.";
         gpu: "Sorting on a GPU.";
         human: "Text that is safe to show to a person.";
-        kernels: "What a dispatch does.";
-        key: "The bijections between elements and keys.";
         memory: "How much memory there is.";
-        network: "The steps of sorting networks.";
         order: "What is asked of a sort.";
         parallel: "Work on all cores.";
-        plan: "What a sort does, decided before anything runs.";
         sorter: "One request, one result.";
         #[cfg(feature = "cli")] report: "What a sort did.";
         #[cfg(feature = "cli")] trace: "What the passes of a sort do, listed and drawn.";

@@ -9,10 +9,10 @@ use gpusort::unstable::bench::statistics::median;
 use gpusort::unstable::bench::{Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp, Suite, measure};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::{Buffers, execute};
-use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::plan::{Algorithm, Plan, Shape, Variant};
 use gpusort::{Error, ErrorKind, Kind, Method};
+use gpusort_planner::key::KeyWords;
+use gpusort_planner::plan::{Algorithm, Plan, Shape, Variant};
 
 use crate::device;
 use crate::trace::all;

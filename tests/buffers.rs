@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use gpusort::buffers::{BufferSorter, Count, Misuse, Payload, Segments, Spec, Workspace};
-use gpusort::unstable::key::{KeyMap, KeyWords, Word};
-use gpusort::{Algorithm, ElementType, ErrorKind, Method, Variant};
+use gpusort::{Algorithm, ElementType, ErrorKind, Method, PlanError, Variant};
+use gpusort_planner::key::{KeyMap, KeyWords, Word};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -1049,7 +1049,7 @@ fn wrong_uses_are_errors() {
     let fused = Method { algorithm: None, variant: Some(Variant::Fused) };
     assert!(matches!(
         new(Spec::new(ElementType::U32).method(fused)).err().unwrap().kind(),
-        ErrorKind::NoVariant(_)
+        ErrorKind::Plan(PlanError::NoVariant(_))
     ));
 
     let sorter = new(Spec::new(ElementType::U64).payload(Payload::U32)).unwrap();
@@ -1146,7 +1146,10 @@ fn what_a_device_lacks_is_said() {
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 1 << 16, ..wgpu::Limits::default() };
     let narrow = Guest::with(wgpu::Features::empty(), limits);
     let sorter = BufferSorter::new(&narrow.device, &narrow.queue, Spec::new(ElementType::U32)).unwrap();
-    assert!(matches!(sorter.workspace(20_000).err().unwrap().kind(), ErrorKind::Limit { .. }));
+    assert!(matches!(
+        sorter.workspace(20_000).err().unwrap().kind(),
+        ErrorKind::Plan(PlanError::TooLarge { .. })
+    ));
     let workspace = sorter.workspace(16_384).unwrap();
     let keys = narrow.buffer(&vec![0; 4 * 16_400]);
     let mut encoder = narrow.encoder();

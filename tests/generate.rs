@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::key::{ElementType, KeyMap, KeyWords};
+use gpusort_planner::key::{ElementType, KeyMap, KeyWords};
 
 use crate::support::elements::bits_of;
 

@@ -1,17 +1,17 @@
 //! Each kernel against the CPU interpreter: after every dispatch of every plan, the data on the
 //! device is what the interpreter makes of the same data.
 
-use gpusort::unstable::cpu::Pair;
 use gpusort::unstable::gpu::{Buffers, Gpu, execute};
-use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::plan::interpreter;
-use gpusort::unstable::plan::{
+use gpusort::unstable::sorter::Request;
+use gpusort::{Clock, Method, Sorter};
+use gpusort_planner::item::Pair;
+use gpusort_planner::key::KeyWords;
+use gpusort_planner::plan::interpreter;
+use gpusort_planner::plan::{
     Algorithm, Batch, Crossovers, Fused, FusedTile, FusedWork, Kernel, Limits, Local, MergeTile, Plan, Rows,
     Shape, Step, Tuning, Variant,
 };
-use gpusort::unstable::sorter::Request;
-use gpusort::{Clock, Method, Sorter};
 
 use crate::device::gpu;
 use crate::inputs::{PATTERNS, Pattern, random};

@@ -1,14 +1,14 @@
 //! Networks and plans, without a GPU: every plan sorts, every step is what it says, every cut of a
 //! network is the same network.
 
-use gpusort::unstable::kernels::Iota;
-use gpusort::unstable::key::KeyWords;
-use gpusort::unstable::plan::interpreter;
-use gpusort::unstable::plan::{
+use gpusort::PlanError;
+use gpusort_planner::kernels::Iota;
+use gpusort_planner::key::KeyWords;
+use gpusort_planner::plan::interpreter;
+use gpusort_planner::plan::{
     Algorithm, Dispatch, Fused, FusedTile, FusedWork, Kernel, Limits, Local, Merge, MergeTile, Pair, Plan,
     Rows, Shape, Step, Subgroups, Top, TopTuning, Tuning, Variant,
 };
-use gpusort::{Error, ErrorKind};
 use proptest::prelude::*;
 
 use crate::inputs::random;
@@ -183,10 +183,10 @@ fn grids_cover_the_work_and_keep_to_the_limits() {
 #[test]
 fn what_does_not_fit_is_refused_with_the_number_exceeded() {
     let refused = |n, shape, limits: &Limits| {
-        let error: Error = Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, n, shape, limits).unwrap_err();
-        match *error.kind() {
-            ErrorKind::Limit { needed, limit, .. } => (needed, limit),
-            ref other => panic!("{other:?}"),
+        let error = Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, n, shape, limits).unwrap_err();
+        match error {
+            PlanError::TooLarge { needed, limit, .. } => (needed, limit),
+            other => panic!("{other:?}"),
         }
     };
     let two = Shape { key: KeyWords::Two, payload: true };
@@ -358,7 +358,7 @@ fn a_tuning_that_does_not_fit_is_refused() {
     let tile = FusedTile::new(6, 8, 0).unwrap();
     let tuning = Tuning { sort_tile: tile, tile, run_log2: 4, region_log2: 23 };
     let error = Plan::fused(1 << 20, KEYS, &Limits::TYPICAL, &tuning).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Limit { needed: 67_584, limit: 49_152, .. }), "{error}");
+    assert!(matches!(error, PlanError::TooLarge { needed: 67_584, limit: 49_152, .. }), "{error}");
 }
 
 /// Numbers that arithmetic on powers of two goes wrong with.

@@ -1,11 +1,11 @@
 //! The radix sort: its plans by the interpreter, for subgroups of every size; its kernels against
 //! the interpreter.
 
-use gpusort::unstable::cpu::Pair;
 use gpusort::unstable::gpu::{Buffers, execute};
-use gpusort::unstable::key::KeyWords;
-use gpusort::unstable::plan::interpreter;
-use gpusort::unstable::plan::{
+use gpusort_planner::item::Pair;
+use gpusort_planner::key::KeyWords;
+use gpusort_planner::plan::interpreter;
+use gpusort_planner::plan::{
     Algorithm, AuxContents, Limits, Plan, RadixTile, RadixTuning, Shape, StalledTile, Subgroups, Variant,
 };
 

@@ -1,14 +1,14 @@
 //! The first k of many by selection: plans by the interpreter, kernels against it; and payloads of
 //! the caller's own.
 
-use gpusort::unstable::key::KeyWords;
 use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::order::Selection;
-use gpusort::unstable::plan::{
-    self, Algorithm, Crossovers, Kernel, Limits, Plan, Select, SelectWork, Shape, Variant,
-};
 use gpusort::unstable::sorter::Request;
 use gpusort::{Form, Method, Ran, Sorter};
+use gpusort_planner::key::KeyWords;
+use gpusort_planner::plan::{
+    self, Algorithm, Crossovers, Kernel, Limits, Plan, Select, SelectWork, Shape, Variant,
+};
 
 use crate::device::{self, gpu};
 use crate::inputs::{PATTERNS, Pattern, elements, random};

@@ -1,11 +1,11 @@
 //! More keys than a GPU takes at once, and several GPUs: sorted in shares, which are merged.
 
 use gpusort::unstable::gpu::Gpu;
-use gpusort::unstable::key::KeyMap;
 use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::sorter::Request;
 use gpusort::{Algorithm, ElementType, Method, Sorter};
+use gpusort_planner::key::KeyMap;
 
 use crate::device;
 use crate::inputs::{elements, random};

@@ -1,8 +1,8 @@
 //! Slices on the CPU, of every type, against the order rules: sizes around every threshold, and
 //! inputs that digits get wrong.
 
-use gpusort::unstable::key::Word;
 use gpusort::{Element, ElementType};
+use gpusort_planner::key::Word;
 
 use half::f16;
 

@@ -6,11 +6,11 @@ use std::fmt::Debug;
 
 use gpusort::Kind;
 use gpusort::buffers::BufferSorter;
-use gpusort::unstable::key::{KeyMap, KeyWords};
 use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::plan::{Crossovers, Dispatch, Kernel, Plan, Shape};
 use gpusort::unstable::sorter::{Incoming, Request};
 use gpusort::{Algorithm, AsyncSorter, Element, ElementType, Form, Method, Sorter};
+use gpusort_planner::key::{KeyMap, KeyWords};
+use gpusort_planner::plan::{Crossovers, Dispatch, Kernel, Plan, Shape};
 
 use half::f16;
 

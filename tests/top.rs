@@ -1,15 +1,15 @@
 //! The first k: plans without a GPU, the kernel against the interpreter, and the facade against the
 //! order rules.
 
-use gpusort::unstable::cpu::Pair;
 use gpusort::unstable::gpu::{Buffers, execute};
-use gpusort::unstable::key::{ElementType, KeyMap, KeyWords};
 use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::order::Selection;
-use gpusort::unstable::plan::interpreter;
-use gpusort::unstable::plan::{Algorithm, Dispatch, Kernel, Limits, Plan, Shape, Top, TopTuning, Variant};
 use gpusort::unstable::sorter::{Incoming, Request};
-use gpusort::{Error, Method, Sorter};
+use gpusort::{Method, PlanError, Sorter};
+use gpusort_planner::item::Pair;
+use gpusort_planner::key::{ElementType, KeyMap, KeyWords};
+use gpusort_planner::plan::interpreter;
+use gpusort_planner::plan::{Algorithm, Dispatch, Kernel, Limits, Plan, Shape, Top, TopTuning, Variant};
 
 use crate::device::{self, gpu};
 use crate::inputs::{PATTERNS, Pattern, elements, random};
@@ -21,7 +21,7 @@ const KEYS: Shape = Shape { key: KeyWords::One, payload: false };
 
 /// In this order, as `examples/top.rs` has them: elements, invocations, groups, subset, slots,
 /// rest.
-fn tuned(k: usize, n: usize, shape: Shape, limits: &Limits, numbers: [u32; 6]) -> Result<Plan, Error> {
+fn tuned(k: usize, n: usize, shape: Shape, limits: &Limits, numbers: [u32; 6]) -> Result<Plan, PlanError> {
     let [elements, invocations, groups, subset, slots, rest] = numbers;
     let tuning = TopTuning::new([elements, invocations, groups, subset, slots])?;
     Plan::top_tuned(k, n, shape, limits, tuning, rest)

@@ -1,11 +1,11 @@
 //! What `gpusort trace` draws is what is done.
 
 use gpusort::unstable::gpu::{Buffers, execute, time_passes, time_submits};
-use gpusort::unstable::key::{ElementType, KeyWords};
 use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::network::Step;
-use gpusort::unstable::plan::{Algorithm, Dispatch, Limits, Plan, Shape, Variant};
 use gpusort::unstable::trace::{Layer, Played, Trace, list, network};
+use gpusort_planner::key::{ElementType, KeyWords};
+use gpusort_planner::network::Step;
+use gpusort_planner::plan::{Algorithm, Dispatch, Limits, Plan, Shape, Variant};
 
 use crate::device;
 use crate::inputs::random;

@@ -2,8 +2,8 @@
 
 use gpusort::Format;
 use gpusort::files::{Input, Key, Options};
-use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{KeyOrder, Reading};
+use gpusort_planner::key::ElementType;
 
 /// What inputs are.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 //! How many bytes are options does not depend on what they say, so inserting data does not change
 //! the options.
 
-use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
+use gpusort_planner::key::ElementType;
 
 use crate::asked::{By, Dialect, Fields, LineEnd};
 

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use gpusort::unstable::cost::Costs;
-use gpusort::unstable::key::KeyWords;
-use gpusort::unstable::plan::Shape;
+use gpusort_planner::key::KeyWords;
+use gpusort_planner::plan::Shape;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::choices::Choices;

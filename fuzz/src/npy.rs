@@ -2,8 +2,8 @@
 
 use gpusort::Format;
 use gpusort::files::internal::Header;
-use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::Nulls;
+use gpusort_planner::key::ElementType;
 
 use crate::asked::{Asked, By, Kind};
 use crate::choices::{BETWEEN, Choices};

@@ -1,7 +1,7 @@
 //! Text that is read and sorted: `gpusort sort`, with `--type`, `--nan`, `-r`, `-u` and `--top`.
 
-use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
+use gpusort_planner::key::ElementType;
 
 use crate::asked::{self, By, Kind};
 use crate::choices::{Choices, inputs};

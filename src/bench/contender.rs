@@ -2,15 +2,16 @@
 
 use std::time::{Duration, Instant};
 
+use gpusort_planner::item::Pair;
+use gpusort_planner::key::{KeyWords, Word};
+use gpusort_planner::plan::Plan;
+
 use super::spin_up::SpinUp;
-use crate::algorithm::Method;
 use crate::clock::{Clock, Elapsed};
-use crate::cpu;
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, execute};
-use crate::key::{KeyWords, Word};
 use crate::key_buf::{KeyBuf, by_width};
-use crate::plan::Plan;
+use crate::method::Method;
 use crate::sorter::{self, Request, Sorter};
 
 /// Something that sorts.
@@ -107,7 +108,7 @@ impl OnCpu {
         fn sort<W: Word>(keys: &mut [W], positions: Option<&mut Vec<u32>>) {
             let Some(positions) = positions else { return keys.sort_unstable() };
             let mut pairs: Vec<_> =
-                keys.iter().zip(0..).map(|(&key, position)| cpu::Pair { key, position }).collect();
+                keys.iter().zip(0..).map(|(&key, position)| Pair { key, position }).collect();
             pairs.sort_unstable();
             positions.clear();
             positions.extend(pairs.iter().map(|pair| pair.position));

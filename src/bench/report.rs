@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use gpusort_planner::key::ElementType;
 use serde::Serialize;
 
 use super::contender::Sample;
 use super::machine::Machine;
 use super::statistics::{self, Crossover};
 use crate::generate::Distribution;
-use crate::key::ElementType;
 use crate::report::timing::milliseconds;
 
 /// The `algo` of the CPU's own sorts, the baseline for networks.

@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use gpusort_planner::key::KeyWords;
+use gpusort_planner::plan::{Algorithm, Plan, Shape, Variant};
+
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, execute};
-use crate::key::KeyWords;
-use crate::plan::{Algorithm, Plan, Shape, Variant};
 
 /// Unrelated work that runs until the device is as fast as at its fastest.
 pub struct SpinUp {

@@ -2,20 +2,21 @@
 
 use std::time::{Duration, Instant};
 
+use gpusort_planner::Kind;
+use gpusort_planner::key::ElementType;
+use gpusort_planner::plan::{self, Algorithm, Plan, Shape, Variant};
+
 use super::contender::{Contender, OnCpu, OnGpu, Sample};
 use super::report::{ALL_CORES, CPU, Case, DeviceReport, Measurement, ONE_CORE, Skipped};
 use super::sizes::Sizes;
 use super::spin_up::SpinUp;
 use super::verify::verify;
-use crate::algorithm::Method;
-use crate::device::Kind;
 use crate::error::{Error, ErrorKind};
 use crate::generate::{Distribution, Sequence};
 use crate::gpu::Gpu;
 use crate::human;
-use crate::key::ElementType;
 use crate::key_buf::KeyBuf;
-use crate::plan::{self, Algorithm, Plan, Shape, Variant};
+use crate::method::Method;
 use crate::report::timing::milliseconds;
 
 /// How often each case is run.
@@ -403,7 +404,7 @@ impl<'a> Entrant<'a> {
     /// The plan of a GPU, if its limits permit.
     fn plan(&self, gpu: &Gpu, algorithm: Algorithm, variant: Variant, n: usize) -> Result<Plan, Error> {
         let shape = Shape::of(self.case.element, self.case.positions);
-        Plan::new(algorithm, variant, n, shape, &gpu.info().limits)
+        Ok(Plan::new(algorithm, variant, n, shape, &gpu.info().limits)?)
     }
 
     fn contender(&self, n: usize) -> Result<Box<dyn Contender + 'a>, Error> {

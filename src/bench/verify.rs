@@ -1,8 +1,9 @@
 //! Verifies a sort by the definition of sortedness, not by comparison with another sort.
 
+use gpusort_planner::key::Word;
+
 use super::contender::Sorted;
 use crate::generate::{GAMMA, mix};
-use crate::key::Word;
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
 use crate::parallel;
 

@@ -9,12 +9,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_channel::oneshot;
+use gpusort_planner::key::{ElementType, KeyMap, Word};
 
 use super::{BufferSorter, Count, MEMORY_HINTS, MOST, Spec};
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Context;
-use crate::key::{ElementType, KeyMap, Word};
 
 /// Sorts slices on a GPU without blocking, in the order of the whole library. It needs no features
 /// of the device: see [`crate::buffers`].

@@ -97,14 +97,16 @@ use std::ops::Range;
 use std::time::Duration;
 
 pub use self::awaited::AsyncSorter;
-use crate::algorithm::{Algorithm, Method, Variant};
-use crate::device::Limits;
+use gpusort_planner::Limits;
+use gpusort_planner::kernels::{Arguments, Select};
+use gpusort_planner::key::ElementType;
+use gpusort_planner::plan::{KeyTransform, Plan, RadixTuning, Shape, merged};
+use gpusort_planner::{Algorithm, Variant};
+
 use crate::error::Error;
 pub use crate::error::misuse::{MOST, Misuse};
 use crate::gpu::{Ranges, Recorder, Scratch, Slice, Sort, Uses, segments_bytes};
-use crate::kernels::{Arguments, Select};
-use crate::key::ElementType;
-use crate::plan::{KeyTransform, Plan, RadixTuning, Shape, merged};
+use crate::method::Method;
 
 /// Memory in blocks so small that large buffers have one each, for [`wgpu::DeviceDescriptor`].
 pub const MEMORY_HINTS: wgpu::MemoryHints =

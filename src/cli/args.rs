@@ -10,9 +10,9 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use gpusort::Format;
 use gpusort::unstable::bench::{Pace, Sizes};
 use gpusort::unstable::generate::Distribution;
-use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, Nulls, Reading};
-use gpusort::unstable::plan::{Algorithm, Variant};
+use gpusort_planner::key::ElementType;
+use gpusort_planner::plan::{Algorithm, Variant};
 
 /// Sort numbers, and tables by their numbers, with the GPU.
 ///

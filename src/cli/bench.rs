@@ -16,8 +16,8 @@ use gpusort::unstable::bench::{Case, Event, Pace, Report, Suite, csv, json, mark
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human;
 use gpusort::unstable::memory;
-use gpusort::unstable::plan::{Algorithm, Variant};
 use gpusort::{ErrorKind, Select};
+use gpusort_planner::plan::{Algorithm, Variant};
 
 use super::end;
 

@@ -12,8 +12,8 @@ use gpusort::unstable::gpu::{Gpu, adapters};
 use gpusort::unstable::human::{counted, quoted};
 use gpusort::unstable::order::Selection;
 use gpusort::unstable::parallel::{self, Meanwhile};
-use gpusort::unstable::plan::{Crossovers, Shape};
 use gpusort::{ErrorKind, Kind, Method, Select, Sorter};
+use gpusort_planner::plan::{Crossovers, Shape};
 
 use super::costs;
 use super::progress::{Progress, Unit};

@@ -5,7 +5,7 @@ use std::io::Write;
 use gpusort::AdapterInfo;
 use gpusort::unstable::gpu::adapters;
 use gpusort::unstable::human::bytes;
-use gpusort::unstable::plan::Subgroups;
+use gpusort_planner::plan::Subgroups;
 
 pub(super) fn run() -> anyhow::Result<()> {
     let mut text = String::new();

@@ -8,7 +8,7 @@ use gpusort::files::Output;
 use gpusort::files::internal::{Extension, write_keys};
 use gpusort::unstable::generate::Sequence;
 use gpusort::unstable::human;
-use gpusort::unstable::key::{ElementType, KeyMap};
+use gpusort_planner::key::{ElementType, KeyMap};
 
 use super::args::{GenArgs, Progress as When};
 use super::format;

@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
 use console::Term;
-use gpusort::ErrorKind;
 use gpusort::files::Sort;
 use gpusort::files::internal::write_keys;
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human::{self, grouped};
-use gpusort::unstable::key::{ElementType, KeyMap};
 use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::memory;
-use gpusort::unstable::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
 use gpusort::unstable::sorter::{Request, Sorter};
 use gpusort::unstable::trace::{FEW, MOST, Panel, Played, Trace, list, measure, network, svg, write_json};
+use gpusort::{ErrorKind, PlanError};
+use gpusort_planner::key::{ElementType, KeyMap};
+use gpusort_planner::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
 
 use super::args::{OrderArgs, TraceArgs, TypeArg};
 use super::bench::{check_place, has_colours};
@@ -128,9 +128,9 @@ impl Options {
             }
             (None, None) => Plan::new(algorithm, variant, n, shape, limits),
         }
-        .map_err(|error| match error.kind() {
-            ErrorKind::Limit { .. } if self.tile.is_some() => anyhow!("{error}; --tile names the tiles"),
-            ErrorKind::Limit { .. } => {
+        .map_err(|error| match error {
+            _ if self.tile.is_some() => anyhow!("{error}; --tile names the tiles"),
+            PlanError::TooLarge { .. } => {
                 anyhow!("{error}; a sort of more goes in shares, of which -n shows one")
             }
             _ => error.into(),
@@ -216,7 +216,7 @@ pub(super) fn run(args: TraceArgs) -> anyhow::Result<()> {
 /// Performs the passes on the CPU.
 fn play(trace: &Trace, keys: &KeyBuf) -> anyhow::Result<Played> {
     Played::new(&trace.plan, keys).map_err(|error| match error.kind() {
-        ErrorKind::Limit { .. } => {
+        ErrorKind::Plan(_) => {
             anyhow!("{error}; fewer elements have one, and without --svg the passes are listed")
         }
         _ => error.into(),

@@ -15,9 +15,9 @@ use gpusort::unstable::bench::statistics::median;
 use gpusort::unstable::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
 use gpusort::unstable::gpu::adapter;
 use gpusort::unstable::human::{self, grouped, time};
-use gpusort::unstable::key::ElementType;
-use gpusort::unstable::plan::{Algorithm, CANDIDATES, Crossovers, Shape};
 use gpusort::{AdapterInfo, Select};
+use gpusort_planner::key::ElementType;
+use gpusort_planner::plan::{Algorithm, CANDIDATES, Crossovers, Shape};
 use serde_json::Value;
 
 use super::end;

@@ -11,12 +11,12 @@
 use std::fmt;
 use std::time::Duration;
 
+use gpusort_planner::Algorithm;
+use gpusort_planner::plan::{Crossovers, Shape};
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::Algorithm;
 use crate::error::Error;
 use crate::human::{self, grouped, short};
-use crate::plan::{Crossovers, Shape};
 use crate::report::timing::milliseconds;
 
 /// Fewer elements than this are sorted on the CPU before they could be transferred to any GPU.
@@ -112,7 +112,7 @@ mod by_name {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use crate::algorithm::Algorithm;
+    use gpusort_planner::Algorithm;
 
     // As serde calls it.
     #[allow(clippy::trivially_copy_pass_by_ref)]
@@ -316,7 +316,7 @@ fn duration(ms: f64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::Kind;
+    use gpusort_planner::Kind;
 
     const KEYS: Shape = Shape::ALL[0];
 

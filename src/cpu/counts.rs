@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
+use gpusort_planner::key::Word;
+
 use super::items::split;
-use crate::key::Word;
 use crate::parallel;
 
 /// Fewer elements than this are counted by one core.

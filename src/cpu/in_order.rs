@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use gpusort_planner::key::Word;
+
 use super::sort::all;
-use crate::key::Word;
 
 /// Whether keys that come piece by piece are in order.
 #[derive(Debug, Default)]

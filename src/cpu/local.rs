@@ -8,9 +8,8 @@
 use std::cell::Cell;
 
 use bytemuck::Pod;
-
-use super::items::Item;
-use crate::key::Word;
+use gpusort_planner::item::Item;
+use gpusort_planner::key::Word;
 
 /// Up to this many elements are sorted by insertion.
 const INSERTION: usize = 24;

@@ -5,16 +5,16 @@ mod counts;
 mod in_order;
 mod items;
 mod local;
+mod network;
 mod radix;
 mod slice;
 mod sort;
-pub(crate) mod step;
 mod top;
 
 #[cfg(feature = "gpu")]
 pub(crate) use in_order::InOrder;
-pub use items::{Item, Pair};
 pub(crate) use items::{Piece, join, records};
+pub(crate) use network::sort as sort_by_network;
 pub(crate) use slice::{is_in_order, sort_shorts, sort_words};
 pub(crate) use sort::sort;
 pub(crate) use top::top;

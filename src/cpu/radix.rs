@@ -18,7 +18,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::items::{Item, Part, Piece, count, join, parts, split};
+use gpusort_planner::item::Item;
+
+use super::items::{Part, Piece, count, join, parts, split};
 use super::local::{DIGIT_BITS, Prefix, Room};
 use crate::memory;
 use crate::parallel::by_blocks;

@@ -6,11 +6,12 @@
 
 use std::ops::Range;
 
+use gpusort_planner::key::Word;
+
 use super::counts::{self, PLACES, TABLES};
 use super::items::Keyed;
 use super::local::Room;
 use super::radix;
-use crate::key::Word;
 use crate::parallel;
 use crate::report::Form;
 

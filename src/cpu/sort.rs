@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::items::{Item, Piece, count, join, parts};
+use gpusort_planner::item::Item;
+
+use super::items::{Piece, count, join, parts};
 use super::local::Room;
 use super::radix;
 use crate::parallel;

@@ -6,8 +6,9 @@
 //! to it comes after k others. In random data few keys pass after the first cut; falling keys are
 //! each examined a few times.
 
-use super::items::Pair;
-use crate::key::Word;
+use gpusort_planner::item::Pair;
+use gpusort_planner::key::Word;
+
 use crate::parallel;
 
 /// Keys examined together, by vector instructions.

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::ops::Range;
 
+use gpusort_planner::Algorithm;
+use gpusort_planner::key::ElementType;
+
 use super::{Error, ErrorKind};
-use crate::algorithm::Algorithm;
-use crate::key::ElementType;
 
 /// The most elements in one sort of a caller's buffers.
 pub const MOST: u32 = (1 << 30) - 1;

@@ -7,11 +7,12 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::algorithm::NoVariant;
+use gpusort_planner::key::ElementType;
+use gpusort_planner::{Error as PlanError, NoVariant};
+
 use crate::device::{AdapterInfo, Select};
 use crate::format::Format;
 use crate::human;
-use crate::key::ElementType;
 
 /// An error of this library.
 #[derive(Debug)]
@@ -130,25 +131,12 @@ pub enum ErrorKind {
     },
     /// The caller has ended the work.
     Cancelled,
-    /// The work exceeds a limit.
-    Limit {
-        /// What is limited.
-        what: &'static str,
-        /// The amount needed.
-        needed: u64,
-        /// The amount available.
-        limit: u64,
-    },
-    /// The device lacks what the work needs.
-    Lacks {
-        /// What that is.
-        what: &'static str,
-    },
+    /// There is no way to do that: the work exceeds a limit, the device lacks what it needs, or the
+    /// algorithm has no such variant.
+    Plan(PlanError),
     /// A sort of a caller's buffers was asked for in a way that cannot be.
     #[cfg(feature = "gpu")]
     Misuse(misuse::Misuse),
-    /// The algorithm has no such variant.
-    NoVariant(NoVariant),
     /// No device matches the request.
     NoDevice {
         /// The requested device.
@@ -220,7 +208,8 @@ impl Error {
     /// Whether it is that the work needs more than a device has, which is no failure.
     #[cfg(any(feature = "cli", feature = "gpu"))]
     pub(crate) fn is_too_much(&self) -> bool {
-        self.is_of_size() || matches!(self.kind, ErrorKind::Lacks { .. })
+        use PlanError::{Lacks, TooSmall};
+        self.is_of_size() || matches!(self.kind, ErrorKind::Plan(Lacks { .. } | TooSmall { .. }))
     }
 
     /// Whether a device has too little memory.
@@ -232,15 +221,16 @@ impl Error {
     /// Whether less work may be done where this is too much.
     #[cfg(any(feature = "cli", feature = "gpu"))]
     pub(crate) fn is_of_size(&self) -> bool {
-        matches!(self.kind, ErrorKind::Limit { .. } | ErrorKind::NoMemory { .. })
+        matches!(self.kind, ErrorKind::Plan(PlanError::TooLarge { .. }) | ErrorKind::NoMemory { .. })
     }
 
+    #[cfg(feature = "gpu")]
     pub(crate) fn lacks(what: &'static str) -> Self {
-        Self::new(ErrorKind::Lacks { what })
+        PlanError::Lacks { what }.into()
     }
 
     pub(crate) fn limit(what: &'static str, needed: u64, limit: u64) -> Self {
-        Self::new(ErrorKind::Limit { what, needed, limit })
+        PlanError::TooLarge { what, needed, limit }.into()
     }
 
     #[cfg(any(feature = "files", feature = "gpu"))]
@@ -301,17 +291,13 @@ impl fmt::Display for Error {
                 f.write_str(problem)
             }
             ErrorKind::Cancelled => f.write_str("cancelled"),
-            ErrorKind::Limit { what, needed, limit } => {
-                write!(f, "too large: {needed} {what} needed, {limit} is the limit")
-            }
-            ErrorKind::Lacks { what } => write!(f, "the device has no {what}"),
             ErrorKind::Memory { what, needed, available } => {
                 let [needed, available] = [needed, available].map(|&size| human::bytes(size));
                 write!(f, "not enough memory: {what} takes {needed}, and {available} are available")
             }
             #[cfg(feature = "gpu")]
             ErrorKind::Misuse(misuse) => misuse.fmt(f),
-            ErrorKind::NoVariant(none) => none.fmt(f),
+            ErrorKind::Plan(error) => error.fmt(f),
             ErrorKind::NoDevice { wanted, adapters } => {
                 match wanted {
                     Select::Hardware => f.write_str("no hardware GPU found"),
@@ -346,8 +332,14 @@ impl fmt::Display for Error {
 // The message includes the cause, so there is no `source` to repeat it.
 impl std::error::Error for Error {}
 
+impl From<PlanError> for Error {
+    fn from(error: PlanError) -> Self {
+        Self::new(ErrorKind::Plan(error))
+    }
+}
+
 impl From<NoVariant> for Error {
     fn from(none: NoVariant) -> Self {
-        Self::new(ErrorKind::NoVariant(none))
+        PlanError::from(none).into()
     }
 }

@@ -15,8 +15,10 @@ use std::sync::mpsc;
 use std::thread::Scope;
 use std::time::Duration;
 
+use gpusort_planner::key::{ElementType, KeyMap, KeyWords};
+use gpusort_planner::plan::Shape;
+
 use super::progress::{Phase, Watch};
-use crate::algorithm::Method;
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
@@ -24,11 +26,10 @@ use crate::io::batch::Keyed;
 use crate::io::binary::{self, Source};
 use crate::io::records::{Print, write_text};
 use crate::io::{Counts, InputSpec, Kind, Output};
-use crate::key::{ElementType, KeyMap, KeyWords};
 use crate::key_buf::KeyBuf;
+use crate::method::Method;
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
-use crate::plan::Shape;
 use crate::report::Report;
 use crate::sorter::{Incoming, Ordered, Request, Sorter};
 

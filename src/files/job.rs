@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use gpusort_planner::key::{ElementType, KeyMap};
+use gpusort_planner::plan::Shape;
+
 use super::dataset::{self, Dataset, OutputSpec};
 use super::options::Resolved;
 use super::parts::Parts;
@@ -17,10 +20,8 @@ use crate::clock::Instant;
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::{Input, Output};
-use crate::key::{ElementType, KeyMap};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
-use crate::plan::Shape;
 use crate::runs::{Budget, Folders};
 use crate::sorter::Sorter;
 use crate::{human, memory};

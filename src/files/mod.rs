@@ -61,8 +61,8 @@ pub mod internal {
     pub use crate::io::{Compression, Extension, FirstLine};
 
     use crate::io::records::{Print, write_text};
-    use crate::key::KeyMap;
     use crate::key_buf::KeyBuf;
+    use gpusort_planner::key::KeyMap;
 
     /// Writes the elements of these keys as text, one per line, or as binary.
     ///

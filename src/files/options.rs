@@ -1,13 +1,14 @@
 //! What is read and in which order it is to be, as asked for, and as decided once the inputs are
 //! known.
 
+use gpusort_planner::key::ElementType;
+
 use crate::cancel::Cancel;
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::Source;
 use crate::io::csv::{Dialect, Fields, Key, KeySpec};
 use crate::io::{Compression, Extension, Input, InputSpec, Kind, LineEnd, PerLine, Stretches};
-use crate::key::ElementType;
 use crate::order::{Invalid, KeyOrder, Nulls, Reading};
 
 use super::plain::Taken;
@@ -100,7 +101,7 @@ setters! {
     /// The format of all inputs.
     format(format: crate::format::Format) |it| it.format = Some(format);
     /// The type of numbers: an integer type refuses what it does not hold, and a float type rounds.
-    element(element: crate::key::ElementType) |it| it.element = Some(element);
+    element(element: gpusort_planner::key::ElementType) |it| it.element = Some(element);
     /// What fields are read as. Without it, fields of tables and lines are numbers or times, as
     /// they come.
     reading(reading: crate::order::Reading) |it| it.reading = Some(reading);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use gpusort_planner::key::ElementType;
+
 use super::dataset::{Content, Dataset, OutputSpec, count, element_of};
 use super::progress::{Phase, Watch};
 use crate::clock::Instant;
@@ -11,7 +13,6 @@ use crate::io::chunks::Chunks;
 use crate::io::frames::KeysOfRuns;
 use crate::io::records::Records;
 use crate::io::{Input, PerLine, Text, binary, csv, text};
-use crate::key::ElementType;
 use crate::key_buf::KeyBuf;
 use crate::order::KeyOrder;
 use crate::parallel::Meanwhile;

@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use gpusort_planner::key::ElementType;
+
 use super::dataset::{Content, Dataset, Done, OutputSpec};
 use super::parts::Parts;
 use super::progress::{Phase, Watch};
@@ -31,7 +33,6 @@ use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records, Wr
 use crate::io::records::Print;
 use crate::io::source::Opened;
 use crate::io::{Input, InputSpec, Kind, Output, print};
-use crate::key::ElementType;
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
 use crate::report;

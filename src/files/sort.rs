@@ -3,16 +3,17 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use gpusort_planner::key::ElementType;
+
 use super::dataset::OutputSpec;
 use super::job::{Always, Job, To};
 use super::options::{Options, has_options};
 use super::progress::{Progress, Tell, Watch};
 use super::report::Report;
-use crate::algorithm::Method;
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::Extension;
-use crate::key::ElementType;
+use crate::method::Method;
 use crate::order::Selection;
 use crate::runs::{Budget, Folders};
 use crate::sorter::Sorter;

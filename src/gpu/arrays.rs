@@ -10,12 +10,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use gpusort_planner::kernels::{Bindings, PipelineKey};
+use gpusort_planner::plan::{AuxBuffer, Plan, Shape};
+
 use super::bindings::whole;
 use super::context::Context;
 use super::encode::{Memory, Pipelined, Side, new_group};
 use crate::error::Error;
-use crate::kernels::{Bindings, PipelineKey};
-use crate::plan::{AuxBuffer, Plan, Shape};
 
 /// The buffers of one array.
 pub(super) struct Array {

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use gpusort_planner::Kind;
+use gpusort_shaders::wgsl;
+
 use super::device::Gpu;
 use crate::clock::Instant;
-use crate::device::Kind;
 use crate::error::Error;
 
 /// Bytes that a workgroup of `copy.wgsl` copies.
@@ -28,7 +30,7 @@ impl Gpu {
         let bytes = u64::from(workgroups) * WORKGROUP_BYTES;
         let module = context.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("copy"),
-            source: wgpu::ShaderSource::Wgsl(include_str!("../../shaders/copy.wgsl").into()),
+            source: wgpu::ShaderSource::Wgsl(wgsl("copy").into()),
         });
         let pipeline = context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some("copy"),

@@ -1,7 +1,7 @@
 //! Layouts and groups of what is bound, in a line each; and the pipelines of what is not a kernel
 //! of a plan.
 
-use crate::kernels::Arguments;
+use gpusort_planner::kernels::Arguments;
 
 pub(super) fn storage(binding: u32, read_only: bool) -> wgpu::BindGroupLayoutEntry {
     let ty = wgpu::BufferBindingType::Storage { read_only };

@@ -2,6 +2,9 @@
 
 use std::cell::Cell;
 
+use gpusort_planner::kernels::{Iota, LAST_SWAP};
+use gpusort_planner::plan::{Plan, Shape};
+
 use super::arrays::Arrays;
 use super::context::Context;
 use super::device::Gpu;
@@ -11,8 +14,6 @@ use super::recording::Recording;
 use super::staging::{self, Upload};
 use super::timestamps::Timestamps;
 use crate::error::Error;
-use crate::kernels::{Iota, LAST_SWAP};
-use crate::plan::{Plan, Shape};
 
 /// An array of elements on the device, and what else a sort of it needs there.
 pub struct Buffers {

@@ -3,10 +3,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::device::{AdapterInfo, Kind, Limits, Select, Subgroups};
+use gpusort_planner::kernels::Arguments;
+use gpusort_planner::{Kind, Limits, Subgroups};
+
+use crate::device::{AdapterInfo, Select};
 use crate::error::{Error, ErrorKind};
 use crate::human;
-use crate::kernels::Arguments;
 
 /// The adapters of this machine in the order of their numbers: hardware first, software last.
 #[must_use]

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
+use gpusort_planner::plan::{Dispatch, Plan};
+
 use super::context::Context;
 use super::pipelines::Pipelines;
 use super::staging::{self, Staging};
 use crate::device::{AdapterInfo, Select};
 use crate::error::Error;
 use crate::parallel;
-use crate::plan::{Dispatch, Plan};
 
 /// A device that was started, its pipelines and its staging memory.
 pub struct Gpu {

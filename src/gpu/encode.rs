@@ -6,12 +6,13 @@
 //! Dispatches  pipeline ─▸ bind group ─▸ arguments ─▸ dispatch, each set where it differs from the one before
 //! ```
 
+use gpusort_planner::kernels::{Bindings, ELEMENT_BINDINGS, PipelineKey};
+use gpusort_planner::plan::Dispatch;
+
 use super::bindings::bind_group;
 use super::context::Context;
 use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_PAYLOAD, PAYLOAD, Pipelines};
 use crate::error::Error;
-use crate::kernels::{Bindings, ELEMENT_BINDINGS, PipelineKey};
-use crate::plan::Dispatch;
 
 /// Which of two arrays holds the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,13 +7,14 @@
 
 use std::time::Duration;
 
+use gpusort_planner::Kind;
+use gpusort_planner::plan::Plan;
+
 use super::buffers::Buffers;
 use super::device::Gpu;
 use super::recording::Recording;
 use crate::clock::{Clock, Elapsed, Instant};
-use crate::device::Kind;
 use crate::error::Error;
-use crate::plan::Plan;
 
 /// Performs `plan` on the elements in `buffers` and waits for it, calling `progress` after each
 /// submit with the number of dispatches done so far. Returns how long it took and how many

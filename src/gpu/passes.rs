@@ -14,13 +14,14 @@
 
 use std::time::Duration;
 
+use gpusort_planner::Kind;
+use gpusort_planner::plan::Plan;
+
 use super::buffers::Buffers;
 use super::device::Gpu;
 use super::readback::Readback;
 use super::recording::Recording;
-use crate::device::Kind;
 use crate::error::Error;
-use crate::plan::Plan;
 
 /// The timestamps of one submit: as many as a set of queries may have, and less on a driver that
 /// runs on the processor, so that a submit stays short.

@@ -6,10 +6,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use gpusort_planner::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKey};
+
 use super::bindings::{layout, storage};
 use super::context::Context;
 use crate::error::Error;
-use crate::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKey};
 
 /// The bindings of keys and payload, and of those of the other array, as `element_*.wgsl` has them.
 pub(super) const KEYS: u32 = 0;

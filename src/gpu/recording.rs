@@ -2,11 +2,12 @@
 
 use std::iter::Peekable;
 
+use gpusort_planner::plan::{Dispatch, Plan};
+
 use super::arrays::Arrays;
 use super::device::Gpu;
 use super::encode::{Dispatches, Pipelined, Sent, Side};
 use crate::error::Error;
-use crate::plan::{Dispatch, Plan};
 
 /// A plan that is being recorded on arrays of our own, in one pass or in several.
 pub(super) struct Recording<'a> {

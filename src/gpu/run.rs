@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use gpusort_planner::key::KeyWords;
+use gpusort_planner::plan::Shape;
+
 use super::arrays::Array;
 use super::buffers::Buffers;
 use super::device::Gpu;
@@ -9,8 +12,6 @@ use super::encode::Side;
 use super::readback::Readback;
 use super::staging;
 use crate::error::Error;
-use crate::key::KeyWords;
-use crate::plan::Shape;
 
 /// Elements in order, in memory of the device.
 pub struct ResidentRun {

@@ -10,6 +10,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use gpusort_planner::key::{KeyMap, KeyWords};
+
 use super::binary::Source;
 use super::chunks::Chunks;
 use super::csv::{self, Dialect, Fields, KeySpec, Known};
@@ -22,7 +24,6 @@ use super::records::{Print, ahead, touch};
 use super::source::{Input, Text};
 use crate::error::{Error, Hint};
 use crate::io::counts::Counts;
-use crate::key::{KeyMap, KeyWords};
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
 use crate::memory::prefetch;
 use crate::order::{KeyOrder, Reading};

@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
+use gpusort_planner::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
+
 use super::npy;
 use super::records::{Print, write_text};
 use super::source::{BLOCK, Input, Opened, RegularFile};
 use crate::error::{Error, Hint};
-use crate::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
 use crate::order::{KeyOrder, Nulls};
 use crate::parallel::map_into;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use gpusort_planner::key::ElementType;
+
 use super::compression::Compression;
 use crate::format::Format;
-use crate::key::ElementType;
 
 /// The format and the element type that a file extension implies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,11 +13,12 @@ use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::sync::Arc;
 
+use gpusort_planner::key::ElementType;
+
 use super::batch::{Bytes, Piece};
 use super::keys::{self, EXACT, Keys, MINUS_ZERO};
 use super::records::Print;
 use crate::error::Error;
-use crate::key::ElementType;
 use crate::order::KeyOrder;
 use crate::parallel;
 

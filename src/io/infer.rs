@@ -15,6 +15,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use gpusort_planner::key::ElementType;
+
 use super::keys;
 use super::number::{Integer, Spelled, float, has_fraction, integer, is_exactly, leading, spelled};
 use super::size::{self, Size};
@@ -22,7 +24,6 @@ use super::time::{self, Time};
 use crate::error::{Error, ErrorKind, Hint};
 use crate::format::Format;
 use crate::human::quoted;
-use crate::key::ElementType;
 use crate::order::{Class, KeyOrder, Nulls, Reading};
 
 /// A classified token.

@@ -13,9 +13,10 @@
 
 use std::cmp::Ordering;
 
+use gpusort_planner::key::ElementType;
+
 use super::records::{Print, push_fixed, push_integer};
 use super::size;
-use crate::key::ElementType;
 use crate::memory::prefetch;
 use crate::order::{Class, KeyOrder, Nulls, Reading};
 

@@ -4,10 +4,11 @@
 //! byte order; writes little-endian. The header is a Python literal, of which only the form that
 //! NumPy writes is accepted: a crate would bring a parser for all literals.
 
+use gpusort_planner::key::ElementType;
+
 use super::source::Input;
 use crate::error::Error;
 use crate::human::quoted;
-use crate::key::ElementType;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 

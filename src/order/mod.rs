@@ -1,9 +1,9 @@
 //! What is asked of a sort: the order of keys, and which records of the result.
 
+use gpusort_planner::key::{ElementType, KeyMap};
+
 #[cfg(feature = "files")]
 mod classes;
-
-use crate::key::{ElementType, KeyMap};
 
 #[cfg(feature = "files")]
 pub(crate) use self::classes::Class;

@@ -5,7 +5,8 @@ pub mod timing;
 
 use std::time::Duration;
 
-use crate::algorithm::{Algorithm, Variant};
+use gpusort_planner::{Algorithm, Variant};
+
 use crate::clock::{Clock, Elapsed};
 
 /// How a sort went.

@@ -2,8 +2,9 @@
 
 use std::sync::OnceLock;
 
+use gpusort_planner::key::{ElementType, KeyWords};
+
 use crate::error::{Error, ErrorKind};
-use crate::key::{ElementType, KeyWords};
 use crate::memory;
 
 /// The most memory that a sort may take, and the most records in one part of it.

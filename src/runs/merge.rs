@@ -12,7 +12,8 @@
 //! Where to cut is found by bisection over key values: a key belongs to the first parts if fewer
 //! keys than those have are less. Equal keys are of the earlier runs first.
 
-use crate::cpu::Item;
+use gpusort_planner::item::Item;
+
 use crate::parallel;
 
 /// Elements of the result that are worth another core's while.

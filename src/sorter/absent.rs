@@ -2,11 +2,12 @@
 
 #![allow(clippy::needless_pass_by_value)]
 
+use gpusort_planner::plan::{Crossovers, Shape};
+
 use super::{Job, Method, Ordered, Progress};
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::key_buf::KeyBuf;
-use crate::plan::{Crossovers, Shape};
 
 pub(super) enum OnGpu {}
 

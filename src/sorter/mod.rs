@@ -26,21 +26,22 @@ mod resident;
 
 use std::time::Duration;
 
+use gpusort_planner::key::KeyWords;
+use gpusort_planner::plan::{Crossovers, Shape};
+
 #[cfg(not(feature = "gpu"))]
 use self::on_gpu::Merging;
 use self::on_gpu::{OnDevice, OnGpu};
 #[cfg(feature = "gpu")]
 use self::resident::Merging;
-use crate::algorithm::Method;
 use crate::clock::Instant;
 use crate::device::{AdapterInfo, Select};
 use crate::error::Error;
 use crate::gpu::Gpu;
-use crate::key::KeyWords;
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
+use crate::method::Method;
 use crate::order::Selection;
 use crate::parallel;
-use crate::plan::{Crossovers, Shape};
 use crate::report::Report;
 
 /// Keys that come block by block, and how many there will be.

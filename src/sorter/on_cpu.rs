@@ -1,13 +1,15 @@
 //! The CPU: its fast sort, and networks as a whole.
 
+use gpusort_planner::item::{Item, Pair};
+use gpusort_planner::key::KeyWords;
+use gpusort_planner::plan::{Limits, Plan, Shape};
+
 use super::{Job, Method, Ordered, Progress, ResultKind, number_of_records};
 use crate::clock::Instant;
-use crate::cpu::{self, Item, Pair, Piece};
+use crate::cpu::{self, Piece};
 use crate::error::Error;
-use crate::key::KeyWords;
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
 use crate::order::is_few;
-use crate::plan::{Limits, Plan, Shape, interpreter};
 use crate::report::{Form, Ran, Report};
 
 /// Does a job on all cores.
@@ -107,7 +109,7 @@ fn sort_pieces<P: Piece>(
     let dispatches = plan.dispatch_count();
     let mut elements = cpu::join(&pieces);
     drop(pieces);
-    interpreter::perform_steps(&plan, &mut elements, |done| progress(done, dispatches));
+    cpu::sort_by_network(&plan, &mut elements, |done| progress(done, dispatches));
     let report = Report {
         ran: Ran { algorithm: Some(algorithm), form: Form::Network },
         dispatches,

@@ -5,17 +5,18 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use gpusort_planner::key::KeyWords;
+use gpusort_planner::plan::{Crossovers, Plan, Shape};
+
 use super::planned::{Planned, Task, first_that_fits};
 use super::{Incoming, Job, Method, Ordered, Place, Progress, ResultKind, partitions};
 use crate::clock::{Clock, Elapsed, Instant};
 use crate::cpu;
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, ResidentRun, execute};
-use crate::key::KeyWords;
 use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::memory;
 use crate::parallel;
-use crate::plan::{Crossovers, Plan, Shape};
 use crate::report::{Form, Ran, Report};
 
 /// A GPU and the buffers of the last sorts, which the next ones use if they are large enough.

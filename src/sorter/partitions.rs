@@ -16,17 +16,19 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
+use gpusort_planner::item::Pair;
+use gpusort_planner::key::KeyWords;
+use gpusort_planner::plan::Shape;
+
 use super::on_gpu::OnGpu;
 use super::resident::{Gathered, Lost, Merging, ResidentRuns};
 use super::{Job, Method, Ordered, Place, Progress, ResultKind, number_of_records};
 use crate::clock::{Clock, Elapsed, Instant};
-use crate::cpu::{self, Pair};
+use crate::cpu;
 use crate::error::{Error, ErrorKind};
-use crate::key::KeyWords;
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
 use crate::memory;
 use crate::parallel;
-use crate::plan::Shape;
 use crate::report::{Form, Report};
 use crate::runs;
 

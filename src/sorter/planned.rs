@@ -1,12 +1,13 @@
 //! What a sort is done with on a GPU: by name, or the faster algorithm for the size, the shape and
 //! the device.
 
+use gpusort_planner::Limits;
+use gpusort_planner::plan::{self, Crossovers, Plan, Shape};
+use gpusort_planner::{Algorithm, Variant};
+
 use super::Method;
-use crate::algorithm::{Algorithm, Variant};
-use crate::device::Limits;
 use crate::error::Error;
 use crate::human::grouped;
-use crate::plan::{self, Crossovers, Plan, Shape};
 
 /// A sort as it is planned for a GPU.
 #[derive(Clone, Debug)]
@@ -119,7 +120,7 @@ pub(super) fn first_that_fits<R>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::Kind;
+    use gpusort_planner::Kind;
 
     const FREE: Method = Method { algorithm: None, variant: None };
 

@@ -13,13 +13,14 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use gpusort_planner::plan::{Plan, Shape};
+
 use super::on_gpu::{OnDevice, OnGpu, given};
 use super::{Ordered, Place};
 use crate::error::Error;
 use crate::gpu::ResidentRun;
 use crate::key_buf::KeyBuf;
 use crate::parallel;
-use crate::plan::{Plan, Shape};
 use crate::runs::windows;
 
 /// The partitions of one GPU.
@@ -291,12 +292,12 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::algorithm::Method;
     use crate::device::Select;
     use crate::error::ErrorKind;
     use crate::gpu::Gpu;
-    use crate::key::KeyWords;
+    use crate::method::Method;
     use crate::sorter::{Job, ResultKind};
+    use gpusort_planner::key::KeyWords;
 
     /// Keys of which many are equal.
     fn keys() -> Vec<u32> {

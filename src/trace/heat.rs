@@ -5,8 +5,9 @@
 //! grey, since its mean says little: so a part of the array that is in order at this scale is
 //! coloured, and one that is not is grey.
 
+use gpusort_planner::plan::Plan;
+
 use super::played::{FILLER, Layer};
-use crate::plan::Plan;
 
 /// The most columns.
 const COLUMNS: usize = 128;
@@ -203,10 +204,10 @@ fn curve(sums: &[u32], n: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::{Algorithm, Variant};
-    use crate::device::Limits;
-    use crate::key::KeyWords;
-    use crate::plan::Shape;
+    use gpusort_planner::Limits;
+    use gpusort_planner::key::KeyWords;
+    use gpusort_planner::plan::Shape;
+    use gpusort_planner::{Algorithm, Variant};
 
     #[test]
     fn a_bin_is_grey_where_its_elements_are_from_everywhere() {

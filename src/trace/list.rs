@@ -1,8 +1,9 @@
 //! The passes as a table in characters, as wide as a terminal allows.
 
+use gpusort_planner::plan::Dispatch;
+
 use super::{Pass, Played, Trace};
 use crate::human::{bytes, counted, grouped, short, time};
-use crate::plan::Dispatch;
 
 /// More dispatches than these are listed by rounds.
 const LISTED: u64 = 48;

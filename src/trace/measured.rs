@@ -1,13 +1,14 @@
 //! How long each dispatch takes on a device, and the whole sort beside it.
 
+use gpusort_planner::Kind;
+use gpusort_planner::plan::Plan;
+
 use super::Measured;
 use crate::bench::SpinUp;
 use crate::bench::statistics::median;
-use crate::device::Kind;
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, execute, time_passes, time_submits};
 use crate::key_buf::KeyBuf;
-use crate::plan::Plan;
 use crate::report::timing::milliseconds;
 
 /// Runs of each kind: as the plan is sorted, with a timestamp after each pass, and with fewer.

@@ -30,13 +30,14 @@ pub use network::network;
 pub use picture::{Panel, svg};
 pub use played::{Compared, Layer, Moment, Played};
 
+use gpusort_planner::Limits;
+use gpusort_planner::key::ElementType;
+use gpusort_planner::network::{Step, stages};
+use gpusort_planner::plan::{Dispatch, Fused, FusedWork, Kernel, Local, Plan};
+use gpusort_planner::{Algorithm, Variant};
 use serde::Serialize;
 
-use crate::algorithm::{Algorithm, Variant};
-use crate::device::{AdapterInfo, Limits};
-use crate::key::ElementType;
-use crate::network::{Step, stages};
-use crate::plan::{Dispatch, Fused, FusedWork, Kernel, Local, Plan};
+use crate::device::AdapterInfo;
 
 /// The most elements of which every comparison is drawn.
 pub const FEW: usize = 64;

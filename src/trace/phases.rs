@@ -15,10 +15,11 @@
 //! step that leads there from the right. The order of a few dozen ranks taken so gives how many
 //! elements of each class of ranks lie in each bin.
 
+use gpusort_planner::network::Step;
+use gpusort_planner::plan::{Kernel, Plan};
+
 use super::heat::{Heat, Row, Strip};
-use crate::network::Step;
 use crate::parallel;
-use crate::plan::{Kernel, Plan};
 
 /// Classes of ranks.
 const CLASSES: usize = 96;
@@ -125,12 +126,12 @@ impl Cuts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::{Algorithm, Variant};
-    use crate::device::Limits;
     use crate::generate::mix;
-    use crate::key::KeyWords;
-    use crate::plan::Shape;
-    use crate::plan::interpreter;
+    use gpusort_planner::Limits;
+    use gpusort_planner::key::KeyWords;
+    use gpusort_planner::plan::Shape;
+    use gpusort_planner::plan::interpreter;
+    use gpusort_planner::{Algorithm, Variant};
 
     fn plan(n: usize) -> Plan {
         let shape = Shape { key: KeyWords::One, payload: false };

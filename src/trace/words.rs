@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use gpusort_planner::kernels::DIGIT_BITS;
+use gpusort_planner::network::Step;
+use gpusort_planner::plan::{Dispatch, FusedWork, Kernel, Local, RadixWork, Rows, SelectWork};
+
 use crate::human::{grouped, power};
-use crate::kernels::DIGIT_BITS;
-use crate::network::Step;
-use crate::plan::{Dispatch, FusedWork, Kernel, Local, RadixWork, Rows, SelectWork};
 
 /// The digit that a kernel is about, from the lowest; `None` where it is about none or all.
 pub(super) fn digit(kernel: Kernel) -> Option<u32> {

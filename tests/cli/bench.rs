@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use gpusort::unstable::plan::{self, Algorithm, Variant};
+use gpusort_planner::plan::{self, Algorithm, Variant};
 use serde_json::Value;
 
 use crate::device;

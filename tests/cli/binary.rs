@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use gpusort::unstable::key::ElementType;
+use gpusort_planner::key::ElementType;
 
 use crate::device;
 use crate::inputs::elements;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use gpusort::unstable::key::ElementType;
+use gpusort_planner::key::ElementType;
 use serde_json::Value;
 
 use crate::device;

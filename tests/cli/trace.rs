@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use gpusort::unstable::plan::{Algorithm, Variant};
+use gpusort_planner::plan::{Algorithm, Variant};
 use serde_json::Value;
 
 use crate::device;

@@ -1,8 +1,8 @@
 //! Elements, by their bits, and the containers of keys that the library sorts: the only place that
 //! converts between them.
 
-use gpusort::unstable::key::{ElementType, KeyMap, KeyWords, Word};
 use gpusort::unstable::key_buf::KeyBuf;
+use gpusort_planner::key::{ElementType, KeyMap, KeyWords, Word};
 
 /// Every type that is as wide as its key, ascending and descending.
 pub fn orders() -> impl Iterator<Item = KeyMap> {

@@ -1,6 +1,6 @@
 //! Inputs that sorts get wrong, for every test to draw from.
 
-use gpusort::unstable::key::ElementType;
+use gpusort_planner::key::ElementType;
 
 /// Pseudo-random 64-bit words: `SplitMix64` (G. L. Steele, D. Lea, C. H. Flood, 2014).
 pub fn random(seed: u64) -> impl Iterator<Item = u64> {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use gpusort::unstable::key::ElementType;
+use gpusort_planner::key::ElementType;
 
 /// Whether `output` is `input` in ascending order, and the same multiset.
 pub fn check_sorted<T: Ord + Copy + Hash + Debug>(input: &[T], output: &[T]) -> Result<(), String> {

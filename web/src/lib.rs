@@ -6,8 +6,8 @@
 //! or `gpusort: FAILED`, and the page closes itself.
 
 use gpusort::buffers::{BufferSorter, Count, Payload, Segments, Spec};
-use gpusort::unstable::key::{KeyMap, KeyWords, Word};
 use gpusort::{AsyncSorter, ElementType, wgpu};
+use gpusort_planner::key::{KeyMap, KeyWords, Word};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Elements of each type.

@@ -26,10 +26,10 @@ use gpusort::unstable::bench::verify::verify;
 use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;
-use gpusort::unstable::key::{ElementType, KeyMap, KeyWords, Word};
-use gpusort::unstable::plan::{self, Algorithm, Plan, Shape};
 use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::{Clock, Elapsed, Select};
+use gpusort_planner::key::{ElementType, KeyMap, KeyWords, Word};
+use gpusort_planner::plan::{self, Algorithm, Plan, Shape};
 
 use self::guest::{Guest, elapsed};
 

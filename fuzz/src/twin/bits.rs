@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{KeyOrder, Nulls};
+use gpusort_planner::key::ElementType;
 use half::f16;
 
 /// The bits of elements that lie one after another; `None` if the last one is not whole.

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use gpusort::unstable::key::ElementType;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading};
+use gpusort_planner::key::ElementType;
 
 use super::kinds;
 

@@ -7,9 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::{fs, io, thread};
 
 use anyhow::{anyhow, bail, ensure};
-use gpusort::ErrorKind;
 use gpusort::files::internal::{Job, Loaded, To};
 use gpusort::unstable::{human, parallel};
+use gpusort::{ErrorKind, PlanError};
 
 use super::{Told, options};
 use crate::cli::args::{OrderArgs, SortArgs};
@@ -132,7 +132,12 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
                 let told = Told::of(&one, Some(&target), &mut job)?;
                 Ok((job, told))
             }
-            Err(error) if matches!(error.kind(), ErrorKind::Options { .. } | ErrorKind::NoVariant(_)) => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::Options { .. } | ErrorKind::Plan(PlanError::NoVariant(_))
+                ) =>
+            {
                 return Err(error.into());
             }
             Err(error) => Err(Mutex::new(Some(error))),

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use gpusort_planner::plan::Plan;
+
 use super::Gpu;
 use crate::clock::Elapsed;
 use crate::error::Error;
-use crate::plan::Plan;
 
 impl Gpu {
     pub fn prepare(&self, _: &Plan) -> Result<(), Error> {

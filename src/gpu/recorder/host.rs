@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use gpusort_shaders::wgsl;
+
 use super::{ALIGNMENT, Recorder};
 
 /// The text before that of such a kernel: where the members of arguments are in these structs, and
@@ -10,18 +12,18 @@ use super::{ALIGNMENT, Recorder};
 pub(super) fn text() -> String {
     let mut text = String::new();
     for (prefix, of, source) in [
-        ("RADIX", "Arguments", include_str!("../../../shaders/radix/pass.wgsl")),
-        ("SELECT", "Arguments", include_str!("../../../shaders/select/select.wgsl")),
-        ("ROWS", "Arguments", include_str!("../../../shaders/batch_equal.wgsl")),
-        ("LISTED", "Arguments", include_str!("../../../shaders/batch_listed.wgsl")),
-        ("COPY", "Arguments", include_str!("../../../shaders/callers/copy.wgsl")),
-        ("SLICES", "Slices", include_str!("../../../shaders/callers/access_slices.wgsl")),
+        ("RADIX", "Arguments", wgsl("radix/pass")),
+        ("SELECT", "Arguments", wgsl("select/select")),
+        ("ROWS", "Arguments", wgsl("batch_equal")),
+        ("LISTED", "Arguments", wgsl("batch_listed")),
+        ("COPY", "Arguments", wgsl("callers/copy")),
+        ("SLICES", "Slices", wgsl("callers/access_slices")),
     ] {
         for (place, member) in members(source, of).enumerate() {
             let _ = writeln!(text, "const {prefix}_{} = {place}u;", member.to_uppercase());
         }
     }
-    text + include_str!("../../../shaders/callers/host.wgsl")
+    text + wgsl("callers/host")
 }
 
 /// The names of a struct's members, all of them words.
@@ -63,11 +65,11 @@ mod tests {
         }
         // Nothing is written by a number.
         let sources = [
-            include_str!("../../../shaders/callers/host.wgsl"),
-            include_str!("../../../shaders/callers/prepare.wgsl"),
-            include_str!("../../../shaders/callers/prepare_rows.wgsl"),
-            include_str!("../../../shaders/callers/prepare_top.wgsl"),
-            include_str!("../../../shaders/callers/segments.wgsl"),
+            wgsl("callers/host"),
+            wgsl("callers/prepare"),
+            wgsl("callers/prepare_rows"),
+            wgsl("callers/prepare_top"),
+            wgsl("callers/segments"),
         ];
         let mut places = 0;
         for place in sources.iter().flat_map(|source| source.split("parameters[").skip(1)) {

@@ -26,6 +26,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gpusort_planner::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS};
+use gpusort_planner::plan::{self, Dispatch, KeyTransform, Plan, RadixTuning, Shape};
+use gpusort_planner::{Algorithm, Variant};
+use gpusort_shaders::wgsl;
+
 use self::scratch::Planned;
 pub(crate) use self::scratch::{Scratch, Uses};
 use self::segments::Finder;
@@ -36,13 +41,10 @@ use super::bindings::{begin_of, bind_group, layout, pipeline, storage, uniform, 
 use super::context::Context;
 use super::encode::{Dispatches, Memory, Pipelined, Sent, Side};
 use super::pipelines::Pipelines;
-use crate::algorithm::{Algorithm, Variant};
 use crate::clock::Instant;
 use crate::device::AdapterInfo;
 use crate::error::Error;
-use crate::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS, keep_to};
 use crate::parallel;
-use crate::plan::{self, Dispatch, KeyTransform, Plan, RadixTuning, Shape};
 
 /// What offsets of bindings are multiples of, on every device.
 pub(crate) const ALIGNMENT: u64 = 256;
@@ -85,7 +87,7 @@ struct Passes {
 impl Passes {
     fn plan(&self, capacity: u32, info: &AdapterInfo) -> Result<Plan, Error> {
         let Self { shape, tuning, variant, transform } = self;
-        Plan::of_callers(*variant, capacity as usize, *shape, &info.limits, tuning, *transform)
+        Ok(Plan::of_callers(*variant, capacity as usize, *shape, &info.limits, tuning, *transform)?)
     }
 }
 
@@ -167,7 +169,7 @@ impl Recorder {
         let start = Instant::now();
         let context = Context::of_caller(device.clone(), queue.clone());
         let has = device.limits();
-        keep_to([
+        gpusort_planner::at_most([
             ("storage buffers in a kernel", 8, has.max_storage_buffers_per_shader_stage.into()),
             ("uniform buffers in a kernel", 9, has.max_uniform_buffers_per_shader_stage.into()),
             ("buffers with offsets", 8, has.max_dynamic_uniform_buffers_per_pipeline_layout.into()),
@@ -199,24 +201,24 @@ impl Recorder {
                     storage(4, true),
                 ],
             );
-            let text = host::text() + include_str!("../../../shaders/callers/prepare.wgsl");
+            let text = host::text() + wgsl("callers/prepare");
             let prepare = pipeline(device, "prepare", text, &[Some(&prepare_layout), Some(&bytes)], cache);
             let rows_layout = layout(device, "gpusort rows", &[storage(0, false)]);
-            let text = host::text() + include_str!("../../../shaders/callers/prepare_rows.wgsl");
+            let text = host::text() + wgsl("callers/prepare_rows");
             let layouts = [Some(&rows_layout), Some(&bytes)];
             let prepare_rows = pipeline(device, "prepare_rows", text, &layouts, cache);
             let copy_layout = layout(device, "gpusort copy", &[storage(0, true), storage(1, false)]);
             let copy = |arguments: &str, layouts: &[_]| {
                 let words = sort.shape.key_words();
-                let kernel = include_str!("../../../shaders/callers/copy.wgsl");
+                let kernel = wgsl("callers/copy");
                 let text = format!("const KEY_WORDS = {words}u;\n{arguments}{kernel}");
                 pipeline(device, "copy", text, layouts, cache)
             };
             let has_immediates = device.features().contains(wgpu::Features::IMMEDIATES)
                 && device.limits().max_immediate_size >= Arguments::MOST_BYTES;
-            let immediate = include_str!("../../../shaders/arguments_immediate.wgsl");
+            let immediate = wgsl("arguments_immediate");
             let plain_copy = has_immediates.then(|| copy(immediate, &[Some(&copy_layout)]));
-            let uniform_text = include_str!("../../../shaders/arguments_uniform.wgsl");
+            let uniform_text = wgsl("arguments_uniform");
             let copy = copy(uniform_text, &[Some(&copy_layout), Some(&arguments)]);
 
             let finder = || Finder::new(device, &sort, limits, &bytes, cache);

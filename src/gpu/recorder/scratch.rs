@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use gpusort_planner::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
+use gpusort_planner::plan::{AuxBuffer, Plan, merged};
+
 use super::segments::{self, segments_bytes};
 use super::{ALIGNMENT, ARGUMENTS, Passes, Recorder, SLICES};
 use crate::error::Error;
 use crate::gpu::bindings::{begin_of, bind_group, whole};
-use crate::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
-use crate::plan::{AuxBuffer, Plan, merged};
 
 /// Bytes that are bound where there is nothing.
 const NOTHING: u64 = 4;

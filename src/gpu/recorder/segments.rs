@@ -8,12 +8,15 @@
 
 use std::fmt::Write;
 
+use gpusort_planner::Limits;
+use gpusort_planner::kernels::{FIRST_CLASS_LOG2, Grid, most_segments};
+use gpusort_planner::plan::Plan;
+use gpusort_shaders::wgsl;
+
 use super::{Passes, Recorder, Scratch, Slice, Sort, host};
-use crate::device::{AdapterInfo, Limits};
+use crate::device::AdapterInfo;
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
-use crate::kernels::{FIRST_CLASS_LOG2, Grid, keep_to, most_segments};
-use crate::plan::Plan;
 
 /// Words of the plan before its list of long segments, and of each of these.
 const BEGINS: u32 = 32;
@@ -63,7 +66,7 @@ impl Finder {
         cache: Option<&wgpu::PipelineCache>,
     ) -> Result<Self, Error> {
         let groups = Plan::groups(limits)?;
-        keep_to([("tiles of different sizes", groups.len() as u64, MOST_GROUPS.into())])?;
+        gpusort_planner::at_most([("tiles of different sizes", groups.len() as u64, MOST_GROUPS.into())])?;
         let classes = || groups.iter().flat_map(|(tile, group)| group.classes().map(move |_| (tile, group)));
         let mut text = String::new();
         let mut array = |name: &str, numbers: &mut dyn Iterator<Item = u32>| {
@@ -86,7 +89,7 @@ impl Finder {
             let _ = writeln!(text, "const {name} = {number}u;");
         }
         text += &host::text();
-        text += include_str!("../../../shaders/callers/segments.wgsl");
+        text += wgsl("callers/segments");
         let of_all = [storage(0, false), storage(1, false), storage(2, true), storage(3, false)];
         let found = layout(device, "gpusort segments found", &of_all);
         let of_long = [0, 4, 5, 6, 7, 8].map(|binding| storage(binding, false));
@@ -112,7 +115,7 @@ impl Passes {
         (numbers, are_long): (bool, bool),
     ) -> Result<Plan, Error> {
         let Self { shape, tuning, transform, .. } = self;
-        Plan::of_callers_segments(n, *shape, &info.limits, tuning, *transform, (numbers, are_long))
+        Ok(Plan::of_callers_segments(n, *shape, &info.limits, tuning, *transform, (numbers, are_long))?)
     }
 }
 

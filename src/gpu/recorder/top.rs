@@ -8,11 +8,13 @@
 
 use std::fmt::Write;
 
+use gpusort_planner::kernels::{PipelineKey, Select};
+use gpusort_planner::plan::{Dispatch, Plan};
+use gpusort_shaders::wgsl;
+
 use super::{Passes, Recorder, Scratch, Slice, Sort, host};
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
-use crate::kernels::{PipelineKey, Select};
-use crate::plan::{Dispatch, Plan};
 
 /// What writes the arguments of a selection.
 pub(super) struct Selector {
@@ -37,7 +39,7 @@ impl Selector {
             let _ = writeln!(text, "const {name} = {number}u;");
         }
         text += &host::text();
-        text += include_str!("../../../shaders/callers/prepare_top.wgsl");
+        text += wgsl("callers/prepare_top");
         let kernel = |name| pipeline(device, name, text.clone(), &[Some(&layout), Some(bytes)], cache);
         Self { prepare: kernel("prepare_top"), want: kernel("want"), layout }
     }

@@ -1,10 +1,11 @@
 //! The fields of a column as keys, made as they are read.
 
+use gpusort_planner::key::ElementType;
+
 use crate::io::counts::Counts;
 use crate::io::infer::{Inference, Number, Refused, limits};
 use crate::io::keys::{self, MINUS_ZERO};
 use crate::io::number::{Tokens, float, has_fraction};
-use crate::key::ElementType;
 use crate::order::KeyOrder;
 
 /// The keys of a column, in the order of its rows.

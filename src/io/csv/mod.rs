@@ -16,6 +16,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use gpusort_planner::key::ElementType;
+
 use self::column::Column;
 use self::dialect::trimmed;
 use self::rows::{for_each_field, line_end};
@@ -30,7 +32,6 @@ use super::records::Records;
 use super::source::{Input, LineEnd, Text};
 use super::text::{conflicting, piece_size, several};
 use crate::error::Error;
-use crate::key::ElementType;
 use crate::order::{KeyOrder, Reading};
 use crate::parallel::map_parts;
 

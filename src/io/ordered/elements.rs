@@ -7,12 +7,13 @@
 //! input 2   ────────|─────── ▸
 //! ```
 
+use gpusort_planner::key::{KeyMap, Word};
+
 use crate::error::Error;
 use crate::io::binary::{self, Source};
 use crate::io::output::Output;
 use crate::io::records::write_text;
 use crate::io::source::Opened;
-use crate::key::{KeyMap, Word};
 use crate::key_buf::KeyWidth;
 use crate::order::KeyOrder;
 use crate::runs;

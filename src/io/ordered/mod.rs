@@ -5,6 +5,8 @@ mod records;
 
 use std::{fmt, thread};
 
+use gpusort_planner::key::KeyWords;
+
 use super::batch::{Ahead, Batches, InputSpec, Kind, Piece, Stretches};
 use super::binary::{self, Source};
 use super::counts::Counts;
@@ -12,7 +14,6 @@ use super::output::Output;
 use super::records::Print;
 use super::source::{Input, Opened, may_be_open};
 use crate::error::{Error, Hint};
-use crate::key::KeyWords;
 use crate::memory;
 use crate::order::{KeyOrder, Selection};
 use crate::parallel::{self, WriteBehind};

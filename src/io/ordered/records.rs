@@ -11,6 +11,8 @@
 
 use std::io::Write;
 
+use gpusort_planner::key::ElementType;
+
 use super::{Last, Merged, Step, not_sorted};
 use crate::error::Error;
 use crate::io::batch::{Ahead, Batches, Piece};
@@ -20,7 +22,6 @@ use crate::io::frames::{Form, Frame, RunReader};
 use crate::io::keys;
 use crate::io::output::Output;
 use crate::io::records::push_integer;
-use crate::key::ElementType;
 use crate::order::Selection;
 use crate::parallel;
 use crate::runs;

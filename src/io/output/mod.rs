@@ -12,6 +12,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use gpusort_planner::key::ElementType;
+
 use self::replacement::Replacement;
 use super::compression::{self, Compression};
 use super::npy;
@@ -19,7 +21,6 @@ use super::source::Input;
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind};
 use crate::human;
-use crate::key::ElementType;
 
 pub use self::under_way::{Exit, end_process, remove_temporary};
 

@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use gpusort_planner::key::{ElementType, KeyMap, Word};
+
 use super::pieces_of;
 use crate::io::number::{PerLine, Tokens, fixed};
 use crate::io::records::{Print, Records};
 use crate::io::source::Text;
-use crate::key::{ElementType, KeyMap, Word};
 use crate::parallel::map_parts;
 
 /// After this many decimals a core looks whether others have found other numbers.

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use gpusort_planner::key::ElementType;
+
 use super::integers::Integers;
 use super::{Known, PIECE, guess, known_of, piece_size, records_of};
 use crate::clock::Instant;
@@ -18,7 +20,6 @@ use crate::io::infer::Span;
 use crate::io::number::PerLine;
 use crate::io::records::Records;
 use crate::io::source::{Before, Input, MARK, Opened, RegularFile, Text};
-use crate::key::ElementType;
 use crate::order::KeyOrder;
 use crate::parallel;
 use crate::runs::Budget;

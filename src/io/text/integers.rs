@@ -1,8 +1,9 @@
 //! Tokens as integers: 32 bits each, or 64 where needed; their span determines the type.
 
+use gpusort_planner::key::{ElementType, KeyMap, KeyWords, Word};
+
 use crate::io::infer::{Span, integer_of, limits};
 use crate::io::number::{PerLine, Tokens};
-use crate::key::{ElementType, KeyMap, KeyWords, Word};
 use crate::key_buf::KeyBuf;
 use crate::parallel::map_parts;
 

@@ -13,6 +13,8 @@ pub(super) mod integers;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use gpusort_planner::key::{ElementType, KeyMap};
+
 use self::integers::{Integers, NotInteger};
 use super::csv::{self, Fields};
 use super::infer::{Conflict, Inference, Span, Spot};
@@ -20,7 +22,6 @@ use super::number::{PerLine, Tokens, token_at};
 use super::records::{Print, Records};
 use super::source::{Part, Text};
 use crate::error::{Error, Hint};
-use crate::key::{ElementType, KeyMap};
 use crate::order::KeyOrder;
 use crate::parallel::{self, map_parts};
 

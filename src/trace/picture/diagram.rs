@@ -6,11 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use gpusort_planner::plan::{Dispatch, Held};
+
 use super::colours::{self, TINTS};
 use super::motion::{Motion, Path};
 use super::svg::{Data, Px, Svg};
 use super::{FEW, Panel, wrapped};
-use crate::plan::{Dispatch, Held};
 use crate::trace::network::columns;
 use crate::trace::played::{FILLER, Layer, Moment};
 

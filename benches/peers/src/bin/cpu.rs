@@ -13,9 +13,9 @@ use std::time::Instant;
 
 use gpusort::Sorter;
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::key::ElementType;
+use gpusort::unstable::key_buf::{KeyBuf, KeyWidth};
 use gpusort::unstable::sorter::Request;
-use gpusort::unstable::key_buf::{KeyWidth, KeyBuf};
+use gpusort_planner::key::ElementType;
 use rayon::prelude::*;
 use rdst::RadixSort;
 use voracious_radix_sort::RadixSort as _;

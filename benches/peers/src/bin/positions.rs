@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use gpusort::Element;
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::key::{KeyMap, Word};
+use gpusort_planner::key::{KeyMap, Word};
 use rayon::prelude::*;
 
 /// Elements sorted in one sample, at least.

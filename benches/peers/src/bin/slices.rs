@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use gpusort::Element;
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::key::{KeyMap, Word};
+use gpusort_planner::key::{KeyMap, Word};
 use rayon::prelude::*;
 use rdst::RadixSort;
 use voracious_radix_sort::RadixSort as _;

@@ -1,0 +1,230 @@
+//! Rows, each sorted by itself: a workgroup sorts as many as its tile holds.
+//!
+//! ```text
+//! tile      [ row ··· ][ row ··· ][ row ··· ][ row ··· ]     blocks of a power of two; places past a row's end are empty
+//! ```
+//!
+//! A tile is in registers, as those of [`super::Fused`] are, and goes through the stages of blocks
+//! up to a row's. Equal keys are ordered by position. What is beside keys is read at last, where
+//! the position says, and written in order.
+//!
+//! Rows are those of a matrix, one after another; or segments that the device has listed by classes
+//! of their lengths. A tile is then of one class.
+
+use gpusort_shaders::wgsl;
+
+use super::segments::{self, FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS};
+use super::{
+    Access, Arguments, AuxBuffer, AuxContents, CpuReference, FusedTile, Kernel, KernelSpec, Keys, Launch,
+    Module, Shape,
+};
+use crate::error::{Error, at_most, possible, within};
+use crate::item::Item;
+use crate::limits::Limits;
+
+/// The most workgroups for rows that are listed: since the device alone knows how many there are, a
+/// few take them in turn.
+const MOST_LISTED: u64 = 2048;
+
+/// More classes than there are.
+const MOST_CLASSES: u32 = 16;
+
+/// Classes of lengths of segments that are sorted in tiles of one size, in one dispatch: those up
+/// to a power of two, and longer than the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Group {
+    /// Which of the groups it is, from that of the shortest.
+    pub number: u32,
+    /// The powers of two of its first class and of its last.
+    pub log2: (u32, u32),
+}
+
+impl Group {
+    /// Its classes, by their powers of two.
+    #[must_use]
+    pub fn classes(self) -> std::ops::RangeInclusive<u32> {
+        self.log2.0..=self.log2.1
+    }
+
+    /// The most segments of a class that so many elements have.
+    #[must_use]
+    pub fn most(log2: u32, count: u32) -> u32 {
+        segments::most_segments(count, segments::longer_than(log2))
+    }
+}
+
+/// Which rows there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Which {
+    /// All, of this length.
+    Equal(u32),
+    /// Those that the device has listed.
+    Listed(Group),
+}
+
+/// Rows in tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Batch {
+    tile: FusedTile,
+    /// Places of the smallest row in a tile, as a power of two.
+    row_log2: u32,
+    which: Which,
+    /// Whether the payload is written as iota (the position in the row), not moved.
+    iota: bool,
+}
+
+impl Batch {
+    /// Rows of this many elements. Positions are numbered from 0 in each.
+    ///
+    /// # Errors
+    ///
+    /// Rows without elements, or that are longer than the tile; a tile in parts.
+    pub fn new(tile: FusedTile, length: u32) -> Result<Self, Error> {
+        within("elements in a row", length, 1..=1 << tile.log2())?;
+        Self::of(tile, length.next_power_of_two().ilog2(), Which::Equal(length))
+    }
+
+    /// Segments of these classes. Positions are numbered from 0 in each.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::new`]; rows that an invocation holds several of.
+    pub fn listed(tile: FusedTile, group: Group) -> Result<Self, Error> {
+        let (first, last) = group.log2;
+        within("elements in the longest row, as a power of two,", last, first..=tile.log2())?;
+        within("elements of an invocation, as a power of two,", tile.elements_log2(), 0..=first)?;
+        Self::of(tile, first, Which::Listed(group))
+    }
+
+    fn of(tile: FusedTile, row_log2: u32, which: Which) -> Result<Self, Error> {
+        within("parts of a tile of rows, as a power of two,", tile.parts_log2(), 0..=0)?;
+        within("elements in a row, as a power of two,", row_log2, 0..=tile.log2())?;
+        Ok(Self { tile, row_log2, which, iota: true })
+    }
+
+    /// The same for words of the caller's own.
+    #[must_use]
+    pub fn carrying(self) -> Self {
+        Self { iota: false, ..self }
+    }
+
+    /// The group, where rows are listed.
+    pub(super) fn group(self) -> Option<Group> {
+        match self.which {
+            Which::Equal(_) => None,
+            Which::Listed(group) => Some(group),
+        }
+    }
+
+    /// Tiles of so many elements, at most.
+    fn most_tiles(self, count: u32) -> u64 {
+        let tiles = |rows: u32, log2: u32| u64::from(rows).div_ceil(1_u64 << (self.tile.log2() - log2));
+        match self.which {
+            Which::Equal(length) => tiles(count / length.max(1), self.row_log2),
+            Which::Listed(group) => group
+                .classes()
+                .map(|log2| tiles(Group::most(log2, count), log2))
+                .sum::<u64>()
+                .min(MOST_LISTED),
+        }
+    }
+}
+
+impl KernelSpec for Batch {
+    fn check(&self, _: Shape, limits: &Limits) -> Result<(), Error> {
+        // Beside the tile there is where listed rows begin and end.
+        let rows = if self.group().is_some() { 8 << (self.tile.log2() - self.row_log2) } else { 0 };
+        at_most([("bytes of workgroup memory", self.tile.workgroup_bytes() + rows, limits.workgroup_bytes)])?;
+        self.tile.keep_to(limits)
+    }
+
+    fn launch(&self, count: u32, shape: Shape, _: &Limits) -> Launch {
+        Launch {
+            workgroup_size: 1 << self.tile.invocations_log2(),
+            workgroups: self.most_tiles(count),
+            bytes_moved: u64::from(count) * 2 * shape.bytes(),
+        }
+    }
+
+    /// In bounds since loads are of elements of rows that there are, or of one that there is; and
+    /// stores of elements of rows that there are alone. Of what is beside keys those are read whose
+    /// positions were taken in the tile, or that one. Rows that are listed lie in the array, since
+    /// only those are listed, and have no element in common.
+    fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
+        if let Which::Equal(length) = self.which {
+            possible([("rows are not whole", !count.is_multiple_of(length.max(1)))])?;
+        }
+        Access::from_start(first, count)
+    }
+
+    fn aux_buffers(&self) -> &'static [AuxBuffer] {
+        if self.group().is_some() { &[SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_CLASSES] } else { &[] }
+    }
+
+    fn aux_words(&self, aux: &AuxBuffer, _: u32) -> u64 {
+        if aux.name == SEGMENT_CLASSES.name { 4 * u64::from(MOST_CLASSES) } else { 1 }
+    }
+
+    fn without_arguments(&self) -> Kernel {
+        let which = match self.which {
+            Which::Equal(_) => Which::Equal(0),
+            Which::Listed(group) => Which::Listed(Group { number: 0, ..group }),
+        };
+        Kernel::Batch(Self { which, ..*self })
+    }
+
+    fn module(&self, shape: Shape, _: Keys) -> Module {
+        let elements_log2 = self.tile.elements_log2();
+        let constants = [
+            self.tile.constants(shape),
+            vec![
+                ("ROW_LOG2", self.row_log2),
+                ("FIRST_CLASS", self.row_log2.saturating_sub(FIRST_CLASS_LOG2)),
+                ("CLASSES", self.group().map_or(0, |group| group.classes().count() as u32)),
+                ("SORTED_LOG2", self.row_log2.min(elements_log2)),
+                ("NUMBERS", self.iota.into()),
+            ],
+        ]
+        .concat();
+        let own = if shape.payload { wgsl("batch_payload") } else { wgsl("batch_key") };
+        let text = [
+            wgsl("fused"),
+            wgsl("fused_stages"),
+            wgsl("batch"),
+            match self.which {
+                Which::Equal(_) => wgsl("batch_equal"),
+                Which::Listed(_) => wgsl("batch_listed"),
+            },
+            own,
+        ]
+        .concat();
+        Module { entry_point: "sort_rows", constants, text }
+    }
+
+    fn arguments(&self, _: u32, count: u32, _: u32) -> Arguments {
+        let (key, position) = (("first_key", 0), ("first_payload", 0));
+        match self.which {
+            Which::Equal(length) => {
+                [("rows", count / length.max(1)), ("length", length), key, position].into()
+            }
+            Which::Listed(_) => {
+                [("tiles", self.most_tiles(count) as u32), ("first_offset", 0), key, position].into()
+            }
+        }
+    }
+}
+
+impl CpuReference for Batch {
+    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, _: T) {
+        match self.which {
+            Which::Equal(length) => elements.chunks_mut(length as usize).for_each(<[T]>::sort),
+            Which::Listed(Group { log2: (first, last), .. }) => {
+                for range in segments::ranges(aux_buffers, elements.len()) {
+                    if (segments::longer_than(first) as usize + 1..=1 << last).contains(&range.len()) {
+                        elements[range].sort();
+                    }
+                }
+            }
+        }
+    }
+}

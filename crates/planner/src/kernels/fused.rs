@@ -1,0 +1,410 @@
+//! Tiles in registers: one workgroup sorts a tile, or performs as many consecutive steps on it as
+//! its bits allow.
+//!
+//! A tile is chosen by bits of the array's index. Its lowest bits are the array's lowest, so that
+//! memory is touched in runs; the others may lie higher up, with bits between them that the tile
+//! shares:
+//!
+//! ```text
+//! index in the tile     [ count bits ][ run ]
+//!                          │             └──────────────┐
+//! index in the array    [ block ┊ count bits ┊ middle ┊ run ]
+//!                                 └ from `low` on
+//! ```
+//!
+//! An invocation holds some of a tile's elements; which ones is a [`Layout`]. To change it,
+//! elements are exchanged through workgroup memory. `shaders/fused.wgsl` has the details.
+
+use std::ops::Range;
+
+use gpusort_shaders::wgsl;
+
+use super::last_swap::LAST_SWAP;
+use super::{
+    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Held, Kernel, KernelSpec, Keys, Launch, Module,
+    Shape, Tiles,
+};
+use crate::error::{Error, at_most, possible, within};
+use crate::item::Item;
+use crate::limits::Limits;
+use crate::network::{self, Step};
+
+/// How a tile is divided among the invocations of a workgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_field_names, reason = "a number that is not its logarithm needs another name")]
+pub struct FusedTile {
+    invocations_log2: u32,
+    elements_log2: u32,
+    parts_log2: u32,
+}
+
+impl FusedTile {
+    /// Two elements, which one invocation holds.
+    pub(crate) const SMALLEST: Self = Self { invocations_log2: 0, elements_log2: 1, parts_log2: 0 };
+
+    /// A tile of 2^`elements_log2` elements in the registers of each of 2^`invocations_log2`
+    /// invocations, of which 2^`parts_log2` parts take turns in workgroup memory.
+    ///
+    /// # Errors
+    ///
+    /// A tile that no kernel has.
+    pub fn new(elements_log2: u32, invocations_log2: u32, parts_log2: u32) -> Result<Self, Error> {
+        let what = "(as a power of two) elements in an invocation's registers";
+        // Loops over registers are written out, so more of them make a text that no compiler takes.
+        within(what, elements_log2, 1..=10)?;
+        within("(as a power of two) invocations in a workgroup", invocations_log2, 0..=16)?;
+        // A part holds two elements an invocation or more, and there must be others to exchange
+        // them with.
+        at_most([(what, u64::from(parts_log2) + 1, elements_log2.into())])?;
+        possible([("one invocation has a tile in parts", parts_log2 > 0 && invocations_log2 == 0)])?;
+        Ok(Self { invocations_log2, elements_log2, parts_log2 })
+    }
+
+    /// Elements in each invocation's registers, as a power of two.
+    #[must_use]
+    pub fn elements_log2(self) -> u32 {
+        self.elements_log2
+    }
+
+    /// Invocations in a workgroup, as a power of two.
+    #[must_use]
+    pub fn invocations_log2(self) -> u32 {
+        self.invocations_log2
+    }
+
+    /// Parts of the tile that take turns in workgroup memory, as a power of two.
+    #[must_use]
+    pub fn parts_log2(self) -> u32 {
+        self.parts_log2
+    }
+
+    /// Elements in a tile, as a power of two.
+    #[must_use]
+    pub fn log2(self) -> u32 {
+        self.invocations_log2 + self.elements_log2
+    }
+
+    /// Bytes of workgroup memory: a word of every element of a part, and a gap after each 32.
+    #[must_use]
+    pub fn workgroup_bytes(self) -> u64 {
+        4 * (1 << (self.log2() - self.parts_log2)) * 33 / 32
+    }
+
+    /// # Errors
+    ///
+    /// The limit that it exceeds.
+    pub(crate) fn keep_to(self, limits: &Limits) -> Result<(), Error> {
+        at_most([
+            ("bytes of workgroup memory", self.workgroup_bytes(), limits.workgroup_bytes),
+            ("invocations in a workgroup", 1 << self.invocations_log2, limits.invocations.into()),
+        ])
+    }
+
+    /// What the text of every kernel on such tiles begins with.
+    pub(super) fn constants(self, shape: Shape) -> Vec<(&'static str, u32)> {
+        let Self { elements_log2, parts_log2, .. } = self;
+        let (tile_log2, part_log2) = (self.log2(), elements_log2 - parts_log2);
+        vec![
+            ("TILE_SIZE", 1),
+            ("TILE_LOG2", tile_log2),
+            ("ELEMENTS_LOG2", elements_log2),
+            ("ELEMENTS", 1 << elements_log2),
+            ("HALF", 1 << (elements_log2 - 1)),
+            ("PARTS_LOG2", parts_log2),
+            ("PARTS", 1 << parts_log2),
+            ("PART_LOG2", part_log2),
+            ("PART", 1 << part_log2),
+            ("UPPER_LAYOUTS", (tile_log2 - parts_log2).div_ceil(part_log2) - 1),
+            ("ELEMENT_WORDS", shape.words()),
+        ]
+    }
+
+    /// How a workgroup performs the steps of this work: its layouts, in order. None, for a tile's
+    /// sort.
+    ///
+    /// # Panics
+    ///
+    /// When the work is not one for tiles of this size: more steps than the tile has bits.
+    #[must_use]
+    pub fn layouts(self, work: FusedWork) -> Vec<Layout> {
+        let tile_log2 = self.log2();
+        // In the highest layout neighbouring invocations hold neighbouring elements, or at least
+        // runs.
+        let highest = tile_log2 - self.elements_log2;
+        let plain = |steps: Range<u32>, low| Layout { low, steps, mirrored: false };
+        let mut layouts = Vec::new();
+        let (tail, count, mirrored) = match work {
+            FusedWork::Sort => return Vec::new(),
+            FusedWork::Halves => (0, tile_log2, true),
+            FusedWork::Strides { tail, count, mirrored, .. } => (tail, count, mirrored),
+        };
+        // The strides of a stage's end, in layouts of which the last has the lowest bits. The first
+        // is the one loaded: it must not hold the bits of a run in registers, and may have no
+        // steps.
+        if tail > 0 {
+            let moved = self.elements_log2 - self.parts_log2;
+            let more = tail.saturating_sub(moved).max(LOADED_RUN_LOG2).div_ceil(moved);
+            let first = (more * moved).min(highest);
+            layouts.push(if first < tail { plain(first..tail, first) } else { plain(tail..tail, highest) });
+            self.descend(0..first.min(tail), &mut layouts);
+        }
+        let first_count = count.min(self.elements_log2);
+        if count > 0 {
+            let steps = tile_log2 - first_count..tile_log2;
+            layouts.push(Layout { low: highest, steps, mirrored });
+            self.descend(tile_log2 - count..tile_log2 - first_count, &mut layouts);
+        }
+        // Nor must the one stored hold the bits of a run in registers.
+        if count == 0 || count == tile_log2 {
+            layouts.push(plain(0..0, highest));
+        }
+        layouts
+    }
+
+    /// Layouts for these steps, from the highest down.
+    fn descend(self, steps: Range<u32>, layouts: &mut Vec<Layout>) {
+        let moved = self.elements_log2 - self.parts_log2;
+        let mut high = steps.end;
+        while high > steps.start {
+            let low = high.saturating_sub(moved).max(steps.start);
+            layouts.push(Layout { low, steps: low..high, mirrored: false });
+            high = low;
+        }
+    }
+}
+
+/// Elements in the shortest run of memory that neighbouring invocations load, as a power of two.
+const LOADED_RUN_LOG2: u32 = 3;
+
+/// Which elements an invocation holds for some steps: those whose index in the tile differs in the
+/// bits from `low` on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The lowest of the registers' bits.
+    pub low: u32,
+    /// The bits whose strides are performed, from the highest down.
+    pub steps: Range<u32>,
+    /// Whether the first of them is the mirrored step that begins a stage.
+    pub mirrored: bool,
+}
+
+/// What is done to tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FusedWork {
+    /// Sorts every aligned tile: the stages of blocks up to its size.
+    Sort,
+    /// Merges the sorted halves of every aligned tile: the stage of blocks of its size. A phase of
+    /// odd-even sort on half tiles.
+    Halves,
+    /// Several steps one after another: those that end a stage, the strides 2^(`tail`−1) … 1; then
+    /// `count` steps of strides 2^(`low`+`count`−1) … 2^`low`. Where the last block is not whole,
+    /// its elements must be as the stage finds them: tiles in which all would then be in order are
+    /// left out.
+    Strides {
+        /// How many steps end a stage.
+        tail: u32,
+        /// The smallest stride, as a power of two; a tile's size where there are none.
+        low: u32,
+        /// How many steps there are of these.
+        count: u32,
+        /// Whether the first of them is the mirrored step that begins a stage.
+        mirrored: bool,
+    },
+}
+
+/// Work on tiles, and how these are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fused {
+    /// The tiles.
+    pub tile: FusedTile,
+    /// What is done to them.
+    pub work: FusedWork,
+}
+
+impl Fused {
+    /// The bit of the array's index that follows a tile's run.
+    fn low(self) -> u32 {
+        match self.work {
+            FusedWork::Strides { low, .. } => low,
+            FusedWork::Sort | FusedWork::Halves => self.tile.log2(),
+        }
+    }
+
+    /// Tiles of `count` elements in which there is something to compare.
+    pub(crate) fn tiles_of(self, count: u32) -> u64 {
+        let n = u64::from(count);
+        let FusedWork::Strides { tail, low, count: count @ 1.., mirrored } = self.work else {
+            return n.div_ceil(1 << self.tile.log2());
+        };
+        let run_log2 = self.tile.log2() - count;
+        let (blocks, rest) = (n >> (low + count), n & ((1 << (low + count)) - 1));
+        let all = 1 << (low - run_log2);
+        // In the last block there is something to do if it reaches past the first half, or stride.
+        let reach = if mirrored { 1 << (low + count - 1) } else { 1 << low };
+        let last = if rest > reach {
+            all
+        } else if tail > 0 {
+            rest.div_ceil(1 << run_log2).min(all)
+        } else {
+            0
+        };
+        blocks * all + last
+    }
+
+    /// A kernel that goes through the layouts of its work, one after another. A loop over them
+    /// would need numbers known only when it runs where the compiler needs constants.
+    fn pass(self) -> String {
+        let is_phase = self.work == FusedWork::Halves;
+        let mut body = String::new();
+        let mut line = |text: String| body += &format!("    {text}\n");
+        if is_phase {
+            line("if workgroup_is_over(local, arguments.phase) { return; }".to_owned());
+        }
+        line("let tile = tile_at(place);".to_owned());
+        line("var e: Registers;".to_owned());
+        let mut before = None;
+        for Layout { low, steps, mirrored } in self.tile.layouts(self.work) {
+            line(match before {
+                None => format!("load_registers(&e, tile, local, {low}u, {mirrored});"),
+                Some((from, is_from)) => {
+                    format!("change_layout(&e, local, {from}u, {is_from}, {low}u, {mirrored});")
+                }
+            });
+            let (mut top, bottom) = (steps.end.saturating_sub(low), steps.start.saturating_sub(low));
+            if mirrored {
+                if is_phase {
+                    line("note_swaps(&e);".to_owned());
+                }
+                line("mirror_registers(&e);".to_owned());
+                top -= 1;
+            }
+            line(format!("merge_registers(&e, {top}u, {bottom}u);"));
+            before = Some((low, mirrored));
+        }
+        if let Some((low, mirrored)) = before {
+            line(format!("store_registers(&e, tile, local, {low}u, {mirrored});"));
+        }
+        format!(
+            "@compute @workgroup_size(WORKGROUP_SIZE)\n\
+             fn do_steps(place: Place, @builtin(local_invocation_index) local: u32) {{\n{body}}}\n"
+        )
+    }
+}
+
+impl KernelSpec for Fused {
+    fn check(&self, _: Shape, limits: &Limits) -> Result<(), Error> {
+        self.tile.keep_to(limits)?;
+        if let FusedWork::Strides { tail, low, count, mirrored } = self.work {
+            let tile_log2 = self.tile.log2();
+            within("steps of a pass, with none of them the last of a stage,", count, 0..=tile_log2)?;
+            within("steps of a pass", tail, 0..=tile_log2 - count)?;
+            // Below is the run; a block is of 2^32 elements at most.
+            let lows = if count > 0 { tile_log2 - count..=32 - count } else { tile_log2..=tile_log2 };
+            within("(as a power of two) places between the elements of a pair", low, lows)?;
+            possible([("a pass begins a stage without steps", mirrored && count == 0)])?;
+        }
+        Ok(())
+    }
+
+    fn launch(&self, count: u32, shape: Shape, _: &Limits) -> Launch {
+        let tiles = self.tiles_of(count);
+        Launch {
+            workgroup_size: 1 << self.tile.invocations_log2,
+            workgroups: tiles,
+            bytes_moved: u64::from(count).min(tiles << self.tile.log2()) * 2 * shape.bytes(),
+        }
+    }
+
+    /// In bounds since a tile's accesses are guarded by `n`, each by itself or all by a look
+    /// whether the block that the tile is of ends below `n`: no index in a tile has a bit beyond
+    /// the block's. Loads at `n` or beyond are of the last element, of which there is one wherever
+    /// there are workgroups. A layout never begins above an invocation's bits, so that the exchange
+    /// stays in its memory.
+    fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
+        Ok(Access::in_place(first, count))
+    }
+
+    fn aux_buffers(&self) -> &'static [AuxBuffer] {
+        if self.work == FusedWork::Halves { &[LAST_SWAP] } else { &[] }
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        match self.work {
+            FusedWork::Sort => (1..=self.tile.log2()).flat_map(network::stage).collect(),
+            FusedWork::Halves => network::stage(self.tile.log2()).collect(),
+            FusedWork::Strides { tail, low, count, mirrored } => {
+                let tail = network::strides(0..tail);
+                if mirrored {
+                    tail.chain(network::stage(low + count).take(count as usize)).collect()
+                } else {
+                    tail.chain(network::strides(low..low + count)).collect()
+                }
+            }
+        }
+    }
+
+    fn tiles(&self) -> Option<Tiles> {
+        let tile_log2 = self.tile.log2();
+        Some(match self.work {
+            FusedWork::Strides { low, count: count @ 1.., mirrored, .. } => {
+                Tiles { run: 1 << (tile_log2 - count), low, count, mirrored, held: Held::Registers }
+            }
+            _ => Tiles::consecutive(1 << tile_log2, Held::Registers),
+        })
+    }
+
+    fn workgroup_bytes(&self, _: Shape) -> u64 {
+        self.tile.workgroup_bytes()
+    }
+
+    fn without_arguments(&self) -> Kernel {
+        let mut same = *self;
+        if let FusedWork::Strides { low, .. } = &mut same.work {
+            *low = 0;
+        }
+        same.into()
+    }
+
+    fn module(&self, shape: Shape, _: Keys) -> Module {
+        let FusedTile { elements_log2, parts_log2, .. } = self.tile;
+        let (tile_log2, part_log2) = (self.tile.log2(), elements_log2 - parts_log2);
+        let (count, mirrored) = match self.work {
+            FusedWork::Strides { count, mirrored, .. } => (count, mirrored),
+            FusedWork::Sort | FusedWork::Halves => (0, false),
+        };
+        let constants = [
+            self.tile.constants(shape),
+            vec![("SORTED_LOG2", part_log2), ("RUN_LOG2", tile_log2 - count), ("MIRRORED", mirrored.into())],
+        ]
+        .concat();
+        let tile = [wgsl("fused"), wgsl("fused_tiles")].concat();
+        let (entry_point, text) = match self.work {
+            FusedWork::Sort => {
+                let stages = wgsl("fused_stages");
+                ("sort_tile", [&tile, stages, wgsl("fused_sort")].concat())
+            }
+            FusedWork::Strides { .. } => ("do_steps", [tile, self.pass()].concat()),
+            FusedWork::Halves => {
+                let phases = wgsl("fused_halves");
+                ("do_steps", [&tile, wgsl("last_swap"), phases, &self.pass()].concat())
+            }
+        };
+        Module { entry_point, constants, text }
+    }
+
+    fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments {
+        [("n", first + count), ("first", first), ("low", self.low()), ("phase", phase)].into()
+    }
+}
+
+impl CpuReference for Fused {
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
+        match self.work {
+            // Tiles are aligned, so positions within one pair up as positions of the whole do.
+            FusedWork::Sort | FusedWork::Halves => {
+                network::perform_in_tiles(&self.steps(), 1 << self.tile.log2(), elements);
+            }
+            FusedWork::Strides { .. } => network::perform(&self.steps(), elements),
+        }
+    }
+}

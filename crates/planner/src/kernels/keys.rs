@@ -1,0 +1,132 @@
+//! Whose keys a kernel sorts: words of ours that are in order already, or elements in a caller's
+//! buffer.
+//!
+//! Elements become keys as the first pass reads them, and elements again as the last one writes
+//! them; which passes these are is found out on the device, so every pass can do both. The maps are
+//! those of [`crate::key`], in WGSL. Where only some bits of a key count, it is rotated, so that
+//! these are the lowest.
+
+use std::fmt::Write;
+
+use gpusort_shaders::wgsl;
+
+use super::radix::DIGIT_BITS;
+use crate::key::{ElementType, Form, KeyWords};
+
+/// What the words are that a kernel takes for keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Keys {
+    /// Keys, in arrays of our own.
+    Own,
+    /// Elements of a caller, in arrays that begin where their bindings do.
+    Elements(KeyTransform),
+    /// Elements of a caller, in slices that begin anywhere. Arguments lie on the device.
+    Slices(KeyTransform),
+}
+
+/// How a caller's elements are ordered. NaN come last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KeyTransform {
+    /// One of the types of four and eight bytes.
+    pub element: ElementType,
+    /// Largest first.
+    pub descending: bool,
+    /// The lowest bit of a key that counts.
+    pub begin: u32,
+    /// How many bits count, at least one.
+    pub bits: u32,
+}
+
+impl KeyTransform {
+    /// Digits in the bits that count, two by two, so that elements come back to where they were.
+    #[must_use]
+    pub fn digits(self) -> u32 {
+        self.bits.div_ceil(2 * DIGIT_BITS) * 2
+    }
+
+    /// Whether elements differ from their keys.
+    pub(super) fn maps(self) -> bool {
+        !matches!(self.element.layout().1, Form::Unsigned) || self.descending || self.begin > 0
+    }
+
+    fn words(self) -> KeyWords {
+        self.element.key_words()
+    }
+}
+
+impl Keys {
+    /// How elements are seen, if these are.
+    pub(super) fn transform(self) -> Option<KeyTransform> {
+        match self {
+            Self::Own => None,
+            Self::Elements(transform) | Self::Slices(transform) => Some(transform),
+        }
+    }
+
+    /// Whether they are in slices, with arguments on the device.
+    #[must_use]
+    pub fn are_slices(self) -> bool {
+        matches!(self, Self::Slices(_))
+    }
+
+    /// How a module reads keys and writes them to the other array.
+    pub(super) fn access(self) -> &'static str {
+        if self.are_slices() { wgsl("callers/access_slices") } else { wgsl("callers/access") }
+    }
+
+    /// The same for what is beside keys.
+    pub(super) fn access_payload(self) -> &'static str {
+        if self.are_slices() { wgsl("callers/access_payload_slices") } else { wgsl("callers/access_payload") }
+    }
+
+    /// What a module says of its arguments, and of the maps.
+    pub(super) fn text(self) -> String {
+        let mut text = if self.are_slices() {
+            wgsl("arguments_uniform").to_owned()
+        } else {
+            wgsl("arguments_immediate").to_owned()
+        };
+        let Some(transform) = self.transform() else {
+            text += wgsl("callers/keys");
+            return text;
+        };
+        let (width, form) = transform.element.layout();
+        let low_bits = |bits: u32| if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
+        for (name, value) in [
+            ("DESCENDING", transform.descending.into()),
+            ("KEY_BEGIN", transform.begin),
+            ("KEY_BITS", transform.bits),
+            ("LOW_BITS", low_bits(transform.bits)),
+            ("HIGH_BITS", low_bits(transform.bits.saturating_sub(32))),
+        ] {
+            let _ = writeln!(text, "const {name}: u32 = {value}u;");
+        }
+        // A key, as WGSL has it.
+        let constant = |low: u32, high: u32| match transform.words() {
+            KeyWords::One => format!("{low}u"),
+            KeyWords::Two => format!("vec2({low}u, {high}u)"),
+        };
+        let counting = constant(low_bits(transform.bits), low_bits(transform.bits.saturating_sub(32)));
+        let _ = writeln!(text, "const COUNTING: Key = {counting};");
+        let map = match form {
+            Form::Float { .. } => match transform.words() {
+                KeyWords::One => wgsl("callers/floats_1"),
+                KeyWords::Two => wgsl("callers/floats_2"),
+            },
+            Form::Unsigned | Form::Signed => {
+                let sign = if matches!(form, Form::Signed) { 1_u64 << (width - 1) } else { 0 };
+                let flipped = if transform.descending { !sign } else { sign };
+                let flipped = constant(flipped as u32, (flipped >> 32) as u32);
+                let _ = writeln!(text, "const FLIPPED: Key = {flipped};");
+                wgsl("callers/integers")
+            }
+        };
+        text += map;
+        text += match transform.words() {
+            KeyWords::One => wgsl("callers/rotated_1"),
+            KeyWords::Two => wgsl("callers/rotated_2"),
+        };
+        text += wgsl("callers/elements");
+        text
+    }
+}

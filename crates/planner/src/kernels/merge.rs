@@ -1,0 +1,124 @@
+//! Two neighbouring sorted runs, merged into the other array.
+//!
+//! ```text
+//! array      [ first run ───────│ second run ── ]
+//! other      [ tile 0 │ tile 1 │ tile 2 │ tile  ]   one workgroup each
+//! ```
+//!
+//! How many elements of a tile's beginning and end come from the first run says where the tile's
+//! elements are: two slices, which are read into workgroup memory, where each invocation finds its
+//! own begin in the same way and merges a few elements (merge path; S. Odeh et al., "Merge Path:
+//! Parallel Merging Made Simple", 2012). In the whole runs all invocations look for both ends of
+//! the tile together, so that five looks take the place of thirty.
+
+use gpusort_shaders::wgsl;
+
+use super::{Access, Arguments, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape};
+use crate::error::{Error, at_most, within};
+use crate::item::Item;
+use crate::limits::Limits;
+
+/// How the tiles of a merge are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MergeTile {
+    invocations_log2: u32,
+    elements: u32,
+}
+
+impl MergeTile {
+    /// Tiles of this many invocations, as a power of two, with so many elements each. Where these
+    /// are an odd number, neighbouring invocations find theirs in different banks of workgroup
+    /// memory.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that no kernel has.
+    pub fn new(invocations_log2: u32, elements: u32) -> Result<Self, Error> {
+        within("(as a power of two) invocations in a workgroup", invocations_log2, 2..=15)?;
+        within("elements in an invocation's registers", elements, 1..=64)?;
+        Ok(Self { invocations_log2, elements })
+    }
+
+    /// Bytes in workgroup memory beside elements.
+    pub const OWN_BYTES: u64 = 16;
+
+    /// Elements in a tile.
+    #[must_use]
+    pub fn size(self) -> u32 {
+        self.elements << self.invocations_log2
+    }
+
+    /// Rounds in which half of the invocations look for one of up to 2^32 places.
+    fn rounds(self) -> u32 {
+        u32::BITS.div_ceil(self.invocations_log2 - 1)
+    }
+}
+
+/// Merges the elements before `middle` with those from there on, which both are in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Merge {
+    /// The tiles.
+    pub tile: MergeTile,
+    /// Elements of the first run.
+    pub middle: u32,
+    /// Whether the next dispatch finds the elements where this one did, so that it can merge others
+    /// of them.
+    pub stays: bool,
+}
+
+impl KernelSpec for Merge {
+    fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
+        let bytes = u64::from(self.tile.size()) * shape.bytes() + MergeTile::OWN_BYTES;
+        at_most([
+            ("bytes of workgroup memory", bytes, limits.workgroup_bytes),
+            ("invocations in a workgroup", 1 << self.tile.invocations_log2, limits.invocations.into()),
+        ])
+    }
+
+    fn launch(&self, count: u32, shape: Shape, _: &Limits) -> Launch {
+        Launch {
+            workgroup_size: 1 << self.tile.invocations_log2,
+            workgroups: count.div_ceil(self.tile.size()).into(),
+            bytes_moved: u64::from(count) * 2 * shape.bytes(),
+        }
+    }
+
+    /// In bounds since there are elements wherever there are workgroups, whose tiles end no later
+    /// than these; of a tile's elements no more are taken from the first run than it has, nor from
+    /// the second, whichever compare as less: what is looked for stays between the least and the
+    /// most that leave the other run enough. Places in workgroup memory are those of the tile.
+    fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
+        at_most([
+            ("elements of the first run", self.middle.into(), count.into()),
+            // Places beyond the last tile have 32 bits, too.
+            ("elements to be merged", u64::from(first) + u64::from(count), 1 << 31),
+        ])?;
+        let there = Access::in_place(first, count).to_other();
+        Ok(Access { changes_sides: !self.stays, ..there })
+    }
+
+    fn without_arguments(&self) -> Kernel {
+        Kernel::Merge(Self { middle: 0, stays: false, ..*self })
+    }
+
+    fn module(&self, _: Shape, _: Keys) -> Module {
+        let constants = vec![
+            ("TILE_SIZE", self.tile.size()),
+            ("EACH", self.tile.elements),
+            ("ROUNDS", self.tile.rounds()),
+        ];
+        let text = wgsl("merge").to_owned();
+        Module { entry_point: "merge_runs", constants, text }
+    }
+
+    fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
+        [("first", first), ("middle", first + self.middle), ("end", first + count)].into()
+    }
+}
+
+impl CpuReference for Merge {
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
+        // It keeps the order of equal elements, and so merges runs.
+        elements.sort();
+    }
+}

@@ -1,0 +1,648 @@
+//! The kernels: what a dispatch can do to the elements, each described in one file.
+//!
+//! ```text
+//!             one kernel                         asked by
+//! check       what it cannot be                  Dispatch::new
+//! launch      workgroups, bytes moved            Dispatch::new
+//! access      what it reads and writes           the one constructor of plans
+//! aux_buffers buffers beside keys, payload       plans, pipelines
+//! steps       the network steps it performs      tests, traces
+//! tiles       what a workgroup has to itself     traces
+//! perform     its CPU twin                       the interpreter
+//! module      WGSL, entry point, constants       pipelines
+//! arguments   what differs between dispatches    the recording of a plan
+//! ```
+//!
+//! Nothing here names a GPU API. To add a kernel is to write its file and its WGSL, and to list it
+//! in [`Kernel`].
+//!
+//! # Why kernels may run unchecked
+//!
+//! Kernels are compiled without the compiler's own bounds checks. What makes that sound is in this
+//! folder: a [`Dispatch`] can be made by [`Dispatch::new`] alone, which refuses a kernel whose
+//! `check` fails, and [`Dispatch::access`] says how many elements it reads and writes at most,
+//! whichever workgroups are launched; each kernel says at its `access` why. A plan's one
+//! constructor makes its arrays no smaller.
+
+mod batch;
+mod fused;
+mod iota;
+mod keys;
+mod last_swap;
+mod local;
+mod merge;
+mod module;
+mod radix;
+mod segments;
+mod select;
+mod shape;
+mod step;
+mod tiles;
+mod top;
+mod transpose;
+mod unroll;
+
+pub use batch::{Batch, Group};
+pub use fused::{Fused, FusedTile, FusedWork, Layout};
+pub use iota::Iota;
+pub use keys::{KeyTransform, Keys};
+pub use last_swap::LAST_SWAP;
+pub use local::Local;
+pub use merge::{Merge, MergeTile};
+pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
+pub use radix::{DIGIT_BITS, Matching, Radix, RadixTile, RadixWork, StalledTile};
+pub use segments::{
+    FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, most_segments,
+};
+pub use select::{Select, SelectWork};
+pub use shape::Shape;
+pub use tiles::{Held, Tiles};
+pub use top::{Top, TopTuning};
+pub use transpose::Rows;
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, at_least, at_most, has, possible};
+use crate::item::Item;
+use crate::limits::{Limits, Subgroups};
+use crate::network::Step;
+
+/// A buffer that a kernel binds beside keys and payload. In WGSL it is a global variable of this
+/// name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AuxBuffer {
+    /// The name by which kernels and plans know it.
+    pub name: &'static str,
+    /// Its type in WGSL.
+    pub wgsl_type: &'static str,
+    /// Whether the kernel only reads it, which makes what is read the same for all invocations.
+    pub read_only: bool,
+    /// Whether it is all zeros when a plan begins; else it holds whatever the last plan left there.
+    pub zeroed: bool,
+}
+
+/// What a kernel is for the rest of the crate. See the table in the module's documentation.
+trait KernelSpec {
+    /// # Errors
+    ///
+    /// A value that no kernel has; a limit that the kernel exceeds.
+    fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error>;
+
+    /// How it is launched on `count` elements. Without elements there are no workgroups.
+    fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch;
+
+    /// What it reads and writes on `count` elements from `first` on.
+    ///
+    /// # Errors
+    ///
+    /// A part of the array that it cannot be for.
+    fn access(&self, first: u32, count: u32) -> Result<Access, Error>;
+
+    /// The subgroups that its text is for; `None` if it asks for none.
+    fn subgroups(&self) -> Option<Subgroups> {
+        None
+    }
+
+    /// The buffers that it binds beside keys and payload.
+    fn aux_buffers(&self) -> &'static [AuxBuffer] {
+        &[]
+    }
+
+    /// Words that it needs of each of those, on `count` elements.
+    fn aux_words(&self, _extra: &AuxBuffer, _count: u32) -> u64 {
+        1
+    }
+
+    /// The network steps performed, in order; their positions count from the first element.
+    fn steps(&self) -> Vec<Step> {
+        Vec::new()
+    }
+
+    /// The tiles that its workgroups have to themselves; `None` where each invocation has what it
+    /// compares or counts.
+    fn tiles(&self) -> Option<Tiles> {
+        None
+    }
+
+    /// Bytes of workgroup memory in which elements or counts are, as far as a kernel says.
+    fn workgroup_bytes(&self, _shape: Shape) -> u64 {
+        0
+    }
+
+    /// The same kernel with all that is an argument of it set to a fixed value: kernels that are
+    /// equal then share a pipeline.
+    fn without_arguments(&self) -> Kernel;
+
+    /// What it adds to the text that all kernels have.
+    fn module(&self, shape: Shape, keys: Keys) -> Module;
+
+    /// The arguments of the dispatch on `count` elements from `first` on, which is number `phase`
+    /// of a plan of phases and 0 in others.
+    fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments;
+}
+
+/// What the auxiliary buffers hold, by name.
+pub type AuxContents = BTreeMap<&'static str, Vec<u32>>;
+
+/// What a CPU does to the same elements, and to the auxiliary buffers as far as anything depends on
+/// them. `last` stands for elements that sort last where there are none.
+trait CpuReference {
+    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, last: T);
+}
+
+/// Lists the kernels, and has each asked by what it is.
+macro_rules! kernels {
+    ($($(#[$doc:meta])* $name:ident($spec:ty) = $file:literal,)*) => {
+        /// What one dispatch does to the elements, and how. The file of that name in `shaders/` is
+        /// its WGSL.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Kernel { $($(#[$doc])* $name($spec),)* }
+
+        impl Kernel {
+            fn spec(&self) -> &dyn KernelSpec {
+                match self { $(Self::$name(spec) => spec,)* }
+            }
+
+            /// Its name, which is that of its file.
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$name(_) => $file,)* }
+            }
+
+            /// Does to `elements` and `aux_buffers` what the kernel does to those of a dispatch.
+            /// `last` sorts after all elements, or equals the last; it stands where there is none.
+            ///
+            /// # Panics
+            ///
+            /// When there can be no dispatch of the kernel on that number of elements.
+            pub fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, last: T) {
+                match self { $(Self::$name(spec) => spec.perform(elements, aux_buffers, last),)* }
+            }
+        }
+
+        $(impl From<$spec> for Kernel {
+            fn from(spec: $spec) -> Self {
+                Self::$name(spec)
+            }
+        })*
+    };
+}
+
+kernels! {
+    /// `local`: tiles in workgroup memory.
+    Local(Local) = "local",
+    /// `fused`: tiles in registers.
+    Fused(Fused) = "fused",
+    /// `step`: one step on the whole array, a comparison by each invocation.
+    Step(Step) = "step",
+    /// `transpose`: rows in workgroup memory, and transpositions.
+    Rows(Rows) = "transpose",
+    /// `top`: tiles in registers, reduced to their best elements.
+    Top(Top) = "top",
+    /// `radix`: digits counted, and elements distributed by one.
+    Radix(Radix) = "radix",
+    /// `select`: the first elements of the sorted order, as they came.
+    Select(Select) = "select",
+    /// `merge`: two sorted runs, merged.
+    Merge(Merge) = "merge",
+    /// `iota`: writes positions as payload.
+    Iota(Iota) = "iota",
+    /// `batch`: rows in tiles in registers.
+    Batch(Batch) = "batch",
+}
+
+impl Kernel {
+    /// # Errors
+    ///
+    /// Subgroups that its text is not for.
+    fn check_subgroups(&self, limits: &Limits) -> Result<(), Error> {
+        let Some(own) = self.spec().subgroups() else { return Ok(()) };
+        let there = limits.subgroups.ok_or(Error::Lacks { what: "subgroups" })?;
+        has([("barriers of subgroups", own.barrier, there.barrier)])?;
+        at_least([("lanes in the smallest subgroup", there.smallest.into(), own.smallest.into())])?;
+        at_most([("lanes in a subgroup", there.largest.into(), own.largest.into())])
+    }
+
+    /// The network steps that it performs, in order.
+    #[must_use]
+    pub fn steps(&self) -> Vec<Step> {
+        self.spec().steps()
+    }
+
+    /// The tiles that its workgroups have to themselves; `None` where each invocation has what it
+    /// compares or counts.
+    #[must_use]
+    pub fn tiles(&self) -> Option<Tiles> {
+        self.spec().tiles()
+    }
+
+    /// Bytes of workgroup memory in which elements of this shape or counts are.
+    #[must_use]
+    pub fn workgroup_bytes(&self, shape: Shape) -> u64 {
+        self.spec().workgroup_bytes(shape)
+    }
+}
+
+/// What a kernel's module has of its own.
+struct Module {
+    /// The function that a dispatch runs.
+    entry_point: &'static str,
+    /// The constants that the module begins with. `TILE_SIZE` is the number of elements in
+    /// workgroup memory.
+    constants: Vec<(&'static str, u32)>,
+    /// The kernel's WGSL.
+    text: String,
+}
+
+/// How a kernel is launched.
+struct Launch {
+    /// Invocations in a workgroup.
+    workgroup_size: u32,
+    /// Workgroups that there is work for.
+    workgroups: u64,
+    /// Bytes of device memory read and written, every element touched counted once each way.
+    bytes_moved: u64,
+}
+
+impl Launch {
+    /// For at least so many invocations, of which none works with others.
+    fn of_invocations(invocations: u64, bytes_moved: u64, limits: &Limits) -> Self {
+        let workgroup_size = limits.invocations.clamp(1, 256);
+        Self { workgroup_size, workgroups: invocations.div_ceil(workgroup_size.into()), bytes_moved }
+    }
+}
+
+/// The elements that a dispatch touches, counted from the start of the arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Elements of the array they are in that are read, and so must be there.
+    pub reads: u64,
+    /// Elements that are written.
+    pub writes: u64,
+    /// Whether they are written to the other array.
+    pub to_other: bool,
+    /// Whether the next dispatch finds the elements there.
+    pub changes_sides: bool,
+}
+
+impl Access {
+    /// Of work in place.
+    fn in_place(first: u32, count: u32) -> Self {
+        let end = u64::from(first) + u64::from(count);
+        Self { reads: end, writes: end, to_other: false, changes_sides: false }
+    }
+
+    /// The same, but written to the other array, where the next dispatch finds it.
+    fn to_other(self) -> Self {
+        Self { to_other: true, changes_sides: true, ..self }
+    }
+
+    /// Of work in place that begins with the first element.
+    fn from_start(first: u32, count: u32) -> Result<Self, Error> {
+        possible([("a kernel for whole arrays begins after their start", first > 0)])?;
+        Ok(Self::in_place(0, count))
+    }
+}
+
+/// Words of the largest arguments that a kernel has.
+const MOST_ARGUMENTS: usize = 8;
+
+/// A kernel's arguments, in the order of its `Arguments` in WGSL. In place, since a sort may take
+/// millions of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Arguments {
+    names: [&'static str; MOST_ARGUMENTS],
+    words: [u32; MOST_ARGUMENTS],
+    count: usize,
+}
+
+impl Arguments {
+    /// Bytes that the arguments of any kernel fit in.
+    pub const MOST_BYTES: u32 = 4 * MOST_ARGUMENTS as u32;
+
+    /// As they lie in memory.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.words[..self.count])
+    }
+}
+
+impl<const N: usize> From<[(&'static str, u32); N]> for Arguments {
+    fn from(named: [(&'static str, u32); N]) -> Self {
+        let mut arguments = Self { names: [""; MOST_ARGUMENTS], words: [0; MOST_ARGUMENTS], count: N };
+        for (place, (name, word)) in named.into_iter().enumerate() {
+            (arguments.names[place], arguments.words[place]) = (name, word);
+        }
+        arguments
+    }
+}
+
+/// The workgroups of a dispatch, in two dimensions because one holds too few. Workgroup (x, y) has
+/// the number y·`x` + x; those numbered past the work find nothing there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Workgroups in a row.
+    pub x: u32,
+    /// Rows.
+    pub y: u32,
+}
+
+impl Grid {
+    /// The flattest grid of at least `workgroups` workgroups.
+    ///
+    /// # Errors
+    ///
+    /// More workgroups than a dispatch has.
+    pub fn new(workgroups: u64, limits: &Limits) -> Result<Self, Error> {
+        let most = u64::from(limits.workgroups_per_dimension);
+        let rows = workgroups.div_ceil(most.max(1)).max(1);
+        at_most([("workgroups in one dispatch", workgroups, most * most)])?;
+        // Both are at most `most`, which is a u32.
+        Ok(Self { x: workgroups.div_ceil(rows) as u32, y: rows as u32 })
+    }
+
+    /// How many workgroups there are.
+    #[must_use]
+    pub fn workgroups(self) -> u64 {
+        u64::from(self.x) * u64::from(self.y)
+    }
+}
+
+/// One launch of a kernel: one pass over the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    kernel: Kernel,
+    pipeline: PipelineKey,
+    access: Access,
+    first: u32,
+    count: u32,
+    grid: Grid,
+    bytes_moved: u64,
+}
+
+impl Dispatch {
+    /// A launch of `kernel` on `count` elements of this shape from `first` on.
+    ///
+    /// # Errors
+    ///
+    /// A kernel that there is not; a part of the array that it cannot be for; a limit that it
+    /// exceeds.
+    pub fn new(
+        kernel: impl Into<Kernel>,
+        first: u32,
+        count: u32,
+        shape: Shape,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let kernel = kernel.into();
+        kernel.spec().check(shape, limits)?;
+        kernel.check_subgroups(limits)?;
+        at_most([("elements in one sort", u64::from(first) + u64::from(count), u32::MAX.into())])?;
+        let access = kernel.spec().access(first, count)?;
+        let Launch { workgroup_size, workgroups, bytes_moved } = kernel.spec().launch(count, shape, limits);
+        Ok(Self {
+            kernel,
+            pipeline: PipelineKey::new(kernel, shape, workgroup_size, access.to_other),
+            access,
+            first,
+            count,
+            grid: Grid::new(workgroups, limits)?,
+            bytes_moved,
+        })
+    }
+
+    /// Leaves out writing keys that nobody reads, in a plan whose payload alone is wanted.
+    pub fn drop_keys(&mut self) {
+        if let Kernel::Radix(radix) = &mut self.kernel {
+            // An argument: neither the pipeline nor the elements touched are others.
+            radix.drops_keys = true;
+        }
+    }
+
+    /// The same on a caller's elements, by a kernel that can take them for keys.
+    pub(crate) fn transformed_by(self, transform: KeyTransform) -> Self {
+        Self { pipeline: self.pipeline.transformed_by(transform), ..self }
+    }
+
+    /// The same for fewer elements.
+    ///
+    /// # Errors
+    ///
+    /// More elements than it is for.
+    pub fn for_fewer(&self, count: u32, shape: Shape, limits: &Limits) -> Result<Self, Error> {
+        at_most([("elements of a dispatch", count.into(), self.count.into())])?;
+        let Launch { workgroups, .. } = self.kernel.spec().launch(count, shape, limits);
+        Ok(Self { count, grid: Grid::new(workgroups, limits)?, ..*self })
+    }
+
+    /// Passes a payload through that is there already. Returns whether it keeps that of equal keys
+    /// in order.
+    pub fn pass_through(&mut self) -> bool {
+        match &mut self.kernel {
+            // An argument, too.
+            Kernel::Radix(radix) => radix.iota = false,
+            Kernel::Select(select) => select.iota = false,
+            _ => return false,
+        }
+        true
+    }
+
+    /// The digit that it is about; 0 if none.
+    #[must_use]
+    pub fn digit(&self) -> u32 {
+        match self.kernel {
+            Kernel::Radix(radix) => radix.digit,
+            Kernel::Select(select) => select.digit,
+            _ => 0,
+        }
+    }
+
+    /// The group of segments that it sorts, if it is one.
+    #[must_use]
+    pub fn group(&self) -> Option<Group> {
+        if let Kernel::Batch(batch) = self.kernel { batch.group() } else { None }
+    }
+
+    /// What is done, and how.
+    #[must_use]
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// The first of the elements it is done to.
+    #[must_use]
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The number of those elements.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// What distinguishes its pipeline from others.
+    #[must_use]
+    pub fn pipeline(&self) -> PipelineKey {
+        self.pipeline
+    }
+
+    /// The workgroups launched.
+    #[must_use]
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// Bytes of device memory read and written, every element touched counted once each way.
+    #[must_use]
+    pub fn bytes_moved(&self) -> u64 {
+        self.bytes_moved
+    }
+
+    /// The elements that are touched.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// The buffers that it binds beside keys and payload, with the words that it needs of each.
+    pub fn aux_buffers(&self) -> impl Iterator<Item = (AuxBuffer, u64)> {
+        let spec = self.kernel.spec();
+        spec.aux_buffers().iter().map(move |aux| (*aux, spec.aux_words(aux, self.count)))
+    }
+
+    /// What differs from other dispatches of the same pipeline. `phase` is its number in a plan of
+    /// phases, and 0 in others.
+    #[must_use]
+    pub fn arguments(&self, phase: u32) -> Arguments {
+        self.kernel.spec().arguments(self.first, self.count, phase)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> Vec<Kernel> {
+        let tile = FusedTile::new(4, 5, 1).unwrap();
+        let tuning = TopTuning::new([5, 8, 0, 6, 8]).unwrap();
+        let strides = FusedWork::Strides { tail: 3, low: 12, count: 2, mirrored: true };
+        let mut all: Vec<Kernel> = vec![
+            Local::Sort { tile_log2: 5 }.into(),
+            Local::Merge { tile_log2: 5 }.into(),
+            Rows::Pad { from: 3 }.into(),
+            Rows::Sort { row_log2: 3 }.into(),
+            Rows::Merge { row_log2: 3, steps: 2, block_log2: 4 }.into(),
+            Rows::Transpose { rows_log2: 3, columns_log2: 5 }.into(),
+            Top { tuning, k: 100 }.into(),
+            Merge { tile: MergeTile::new(6, 5).unwrap(), middle: 30, stays: true }.into(),
+            Iota { from: 3 }.into(),
+            Batch::new(FusedTile::new(4, 5, 0).unwrap(), 64).unwrap().into(),
+            Batch::listed(FusedTile::new(4, 5, 0).unwrap(), Group { number: 1, log2: (4, 6) })
+                .unwrap()
+                .into(),
+        ];
+        let radix = RadixTile::new(32, 15, &Limits::WEBGPU).unwrap();
+        all.extend(
+            [
+                RadixWork::Clear,
+                RadixWork::Histogram,
+                RadixWork::Sweep(None),
+                RadixWork::Count { first: true },
+                RadixWork::Count { first: false },
+                RadixWork::Scan,
+                RadixWork::Scatter,
+            ]
+            .map(|work| {
+                let (digit, digits, chunk) = (0, 8, 2);
+                Kernel::from(Radix {
+                    tile: radix,
+                    work,
+                    digit,
+                    digits,
+                    chunk,
+                    iota: true,
+                    drops_keys: false,
+                    longer_than: None,
+                })
+            }),
+        );
+        let work = |work| {
+            let (digit, digits, chunk) = (0, 8, 0);
+            let (iota, drops_keys) = (true, false);
+            Radix { tile: radix, work, digit, digits, chunk, iota, drops_keys, longer_than: Some(64) }
+        };
+        all.extend([RadixWork::Histogram, RadixWork::Sweep(None)].map(|of| Kernel::from(work(of))));
+        let works = [SelectWork::Clear, SelectWork::Histogram, SelectWork::Choose, SelectWork::Count];
+        let select = |work| Kernel::from(Select { work, k: 100, digit: 2, iota: true });
+        all.extend(works.into_iter().chain([SelectWork::Keep]).map(select));
+        all.extend(
+            [FusedWork::Sort, FusedWork::Halves, strides].map(|work| Kernel::from(Fused { tile, work })),
+        );
+        all.extend([
+            Kernel::Step(Step::Mirror { block_log2: 3 }),
+            Kernel::Step(Step::Stride { stride_log2: 3 }),
+            Kernel::Step(Step::Alternating { stride_log2: 3, block_log2: 5 }),
+            Kernel::Step(Step::Phase { odd: true }),
+        ]);
+        all
+    }
+
+    /// The names of the members of `struct Arguments`, all of them words.
+    fn names(text: &str) -> Vec<&str> {
+        let (_, after) = text.split_once("struct Arguments {").unwrap();
+        let (members, _) = after.split_once('}').unwrap();
+        let lines = members.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+        lines.map(|line| line.strip_suffix(": u32,").unwrap()).collect()
+    }
+
+    #[test]
+    fn arguments_in_wgsl_are_those_in_rust() {
+        for kernel in all() {
+            let spec = kernel.spec();
+            let text = spec.module(Shape::ALL[0], Keys::Own).text;
+            let own = spec.arguments(0, 128, 7);
+            assert_eq!(names(&text), own.names[..own.count], "{kernel:?}");
+            assert_eq!(own.bytes().len(), 4 * own.count, "{kernel:?}");
+            assert!(text.matches("struct Arguments").count() == 1, "{kernel:?}");
+        }
+        // The comparison must be able to fail.
+        assert_ne!(names("struct Arguments {\n    // A comment.\n    b: u32,\n    a: u32,\n}"), ["a", "b"]);
+    }
+
+    #[test]
+    fn modules_have_the_entry_points_and_bindings_that_kernels_say() {
+        for kernel in all() {
+            let shape = Shape { key: crate::key::KeyWords::Two, payload: true };
+            let dispatch = Dispatch::new(kernel, 0, 256, shape, &Limits::WEBGPU).unwrap();
+            let key = dispatch.pipeline();
+            let (text, entry_point) = key.module();
+            let (_, parameters) = text.split_once(&format!("fn {entry_point}(")).unwrap();
+            assert!(parameters.trim_start().starts_with("place: Place,"), "{kernel:?}");
+            let aux_buffers = key.bindings().aux_buffers;
+            for (number, aux) in (ELEMENT_BINDINGS..).zip(aux_buffers) {
+                let access = if aux.read_only { "read" } else { "read_write" };
+                let declared = format!("@binding({number}) var<storage, {access}> {}:", aux.name);
+                assert!(text.contains(&declared), "{kernel:?}");
+            }
+            assert_eq!(text.contains("last_swap"), aux_buffers == [last_swap::LAST_SWAP], "{kernel:?}");
+            assert_eq!(dispatch.aux_buffers().count(), aux_buffers.len());
+        }
+    }
+
+    #[test]
+    fn what_is_an_argument_makes_no_pipeline_of_its_own() {
+        let key = |kernel: Kernel| {
+            Dispatch::new(kernel, 0, 1 << 20, Shape::ALL[0], &Limits::WEBGPU).unwrap().pipeline()
+        };
+        let stride = |stride_log2| key(Step::Stride { stride_log2 }.into());
+        assert_eq!(stride(3), stride(7));
+        assert_ne!(stride(3), key(Step::Mirror { block_log2: 3 }.into()));
+        let tile = FusedTile::new(4, 5, 1).unwrap();
+        let strides = |low, count| {
+            key(Fused { tile, work: FusedWork::Strides { tail: 3, low, count, mirrored: true } }.into())
+        };
+        assert_eq!(strides(12, 2), strides(14, 2));
+        assert_ne!(strides(12, 2), strides(12, 3));
+    }
+}

@@ -1,0 +1,684 @@
+//! The passes of the radix sort: counting digits, and distributing elements by one of them. What
+//! they do together is in [`crate::plan`]'s `radix.rs`.
+//!
+//! ```text
+//! Clear       zeros where the others add up
+//! Histogram   all digits of all keys counted in one reading; which bits vary
+//! Sweep       a tile in registers, ranked by one digit, and scattered to the other array; where its elements go
+//!             is told by the tiles before it (look-back)
+//! Count       one digit counted before each tile of a chunk of tiles, and in all of the chunk
+//! Scan        counts of chunks to counts in all chunks before
+//! Scatter     as Sweep, but where elements go was counted
+//! ```
+//!
+//! How a tile is ranked: lanes of a subgroup compare digits by ballots; the first lane of each
+//! digit adds their number to the subgroup's own counter of it. No barrier of the workgroup is
+//! needed for a key, and nothing depends on how invocations are numbered: whose turn it is follows
+//! from subgroup and lane alone.
+
+use gpusort_shaders::wgsl;
+
+use super::segments::{self, SEGMENT_TILES};
+use super::{
+    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Held, Kernel, KernelSpec, KeyTransform, Keys,
+    Launch, Module, Shape, Tiles,
+};
+use crate::error::{Error, at_most, has, possible, within};
+use crate::item::Item;
+use crate::limits::{Limits, Subgroups};
+
+/// Bits of a digit.
+pub const DIGIT_BITS: u32 = 8;
+
+/// Values of a digit.
+const RADIX: u32 = 1 << DIGIT_BITS;
+
+/// How a tile is divided: its elements among invocations, and those among subgroups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RadixTile {
+    invocations: u32,
+    items: u32,
+    subgroups: Subgroups,
+    fifo_dispatch: bool,
+    matching: Matching,
+}
+
+/// How lanes find those with the same digit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Matching {
+    /// By ballots on each bit.
+    Ballots,
+    /// By ballots for one element, and by a mask beside the counter for the next, which keeps two
+    /// units of a core busy. Subgroups must be of at most 32 lanes, which can wait for each other.
+    Masks,
+    /// By masks alone, in groups of 32 invocations that stand in for subgroups: a workgroup waits
+    /// as a whole.
+    Groups,
+}
+
+/// Invocations in a group of [`Matching::Groups`].
+const GROUP: u32 = 32;
+
+impl RadixTile {
+    /// So many invocations with so many elements each, in subgroups and an order such as these
+    /// limits have.
+    ///
+    /// # Errors
+    ///
+    /// Invocations that are no power of two, or fewer than a subgroup's; a number of elements that
+    /// no kernel has; no subgroups.
+    pub fn new(invocations: u32, items: u32, limits: &Limits) -> Result<Self, Error> {
+        let subgroups = limits.subgroups.ok_or(Error::Lacks { what: "subgroups" })?;
+        let Subgroups { smallest, largest, .. } = subgroups;
+        possible([
+            ("the invocations are no power of two", !invocations.is_power_of_two()),
+            ("the lanes of a subgroup are no power of two", !(smallest & largest).is_power_of_two()),
+        ])?;
+        // Fewer would not set all that is set by one invocation each.
+        within("invocations in a workgroup", invocations, 8..=1 << 12)?;
+        // Loops over registers are written out, so more of them make a text that no compiler takes.
+        within("elements in an invocation's registers", items, 1..=64)?;
+        at_most([
+            ("lanes in a subgroup", largest.into(), 128),
+            ("lanes in the smallest subgroup", smallest.into(), invocations.min(largest).into()),
+            // Two sums of each lie where the offsets of digits go.
+            ("subgroups in a workgroup", (invocations / smallest).into(), (RADIX / 2).into()),
+        ])?;
+        Ok(Self {
+            invocations,
+            items,
+            subgroups,
+            fifo_dispatch: limits.fifo_dispatch,
+            matching: Matching::Ballots,
+        })
+    }
+
+    /// A tile for devices without subgroups.
+    ///
+    /// # Errors
+    ///
+    /// Invocations that are no power of two, too few, or too many; a number of elements that no
+    /// kernel has.
+    pub fn without_subgroups(invocations: u32, items: u32) -> Result<Self, Error> {
+        let subgroups = Subgroups { smallest: GROUP, largest: GROUP, barrier: true };
+        let limits = Limits { subgroups: Some(subgroups), fifo_dispatch: false, ..Limits::WEBGPU };
+        // Two sums of each invocation lie where the offsets of digits go.
+        at_most([("invocations in a workgroup", invocations.into(), (RADIX / 2).into())])?;
+        Ok(Self { matching: Matching::Groups, ..Self::new(invocations, items, &limits)? })
+    }
+
+    /// The same tile with another way of matching.
+    ///
+    /// # Errors
+    ///
+    /// Subgroups, or a number of invocations, that it is not for.
+    pub fn matching(self, matching: Matching) -> Result<Self, Error> {
+        if let Matching::Groups = matching {
+            return Self::without_subgroups(self.invocations, self.items);
+        }
+        if let Matching::Masks = matching {
+            let Subgroups { largest, barrier, .. } = self.subgroups;
+            at_most([("lanes in a subgroup", largest.into(), 32)])?;
+            has([("barriers of subgroups", true, barrier)])?;
+        }
+        Ok(Self { matching, ..self })
+    }
+
+    /// Elements in a tile.
+    #[must_use]
+    pub fn size(self) -> u32 {
+        self.invocations * self.items
+    }
+
+    /// Tiles of this many elements.
+    #[must_use]
+    pub fn tiles(self, count: u32) -> u32 {
+        count.div_ceil(self.size())
+    }
+
+    /// The most subgroups that a workgroup may have.
+    fn most_subgroups(self) -> u32 {
+        self.invocations / self.subgroups.smallest
+    }
+
+    /// Counters of all subgroups, with the masks beside them.
+    fn counters(self) -> u32 {
+        let sets = if self.matching == Matching::Ballots { 1 } else { 2 };
+        sets * self.most_subgroups() * RADIX
+    }
+
+    /// Whether each subgroup clears its own counters: one that counts for nobody else, and that no
+    /// other may lack.
+    fn clears_apart(self) -> bool {
+        let Subgroups { smallest, largest, barrier } = self.subgroups;
+        smallest == largest && barrier && self.matching != Matching::Groups
+    }
+
+    /// Words of workgroup memory: the counters or, in their place, the tile; and an offset for each
+    /// value of the digit.
+    fn workgroup_words(self) -> u32 {
+        self.counters().max(self.size()) + RADIX
+    }
+
+    /// Bytes of workgroup memory.
+    #[must_use]
+    pub fn workgroup_bytes(self) -> u64 {
+        u64::from(self.workgroup_words()) * 4
+    }
+}
+
+/// What a pass is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RadixWork {
+    /// Sets to zero what the others add up in.
+    Clear,
+    /// Counts all digits, and finds out which bits vary.
+    Histogram,
+    /// Distributes by a digit, told by earlier tiles where to. For tests one of them may not speak
+    /// as it should.
+    Sweep(Option<StalledTile>),
+    /// Counts a digit. Before the first pass this finds out which bits vary, too.
+    Count {
+        /// Whether it is before the first pass.
+        first: bool,
+    },
+    /// Adds up the counts of chunks.
+    Scan,
+    /// Distributes by a digit as was counted.
+    Scatter,
+}
+
+/// A tile that does not tell its counts, for tests of what others do then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StalledTile {
+    /// Which.
+    pub tile: u32,
+    /// Whether it tells at last, when it is done.
+    pub late: bool,
+}
+
+/// A pass of the radix sort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Radix {
+    /// How tiles are divided.
+    pub tile: RadixTile,
+    /// What is done.
+    pub work: RadixWork,
+    /// The digit, counted from the lowest; 0 where it is no matter.
+    pub digit: u32,
+    /// Digits in a key.
+    pub digits: u32,
+    /// Tiles in a chunk of [`RadixWork::Count`]; 0 without.
+    pub chunk: u32,
+    /// Whether the payload is iota (the position), which the first pass writes without reading any.
+    pub iota: bool,
+    /// Whether the last pass leaves keys where they are, and writes the payload alone.
+    pub drops_keys: bool,
+    /// Whether not all elements are sorted together, but those of each segment that is longer than
+    /// this.
+    pub longer_than: Option<u32>,
+}
+
+/// How often each value of each digit is in all keys.
+const HISTOGRAMS: AuxBuffer =
+    AuxBuffer { name: "histograms", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+/// For each word of a key the bits that are set in some key, and those that are not set in some.
+const VARYING: AuxBuffer =
+    AuxBuffer { name: "varying_bits", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+/// What tiles tell each other, for the pass that runs and for the next.
+const STATUS: AuxBuffer =
+    AuxBuffer { name: "status", wgsl_type: "array<atomic<u32>>", read_only: false, zeroed: false };
+/// How often each value of the digit is in the chunk before each tile.
+const TILE_SUMS: AuxBuffer =
+    AuxBuffer { name: "tile_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+/// By values of the digit: how often it is in each chunk; then, in the chunks before.
+const CHUNK_SUMS: AuxBuffer =
+    AuxBuffer { name: "chunk_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+
+/// As one that is written.
+const fn written(aux: AuxBuffer) -> AuxBuffer {
+    AuxBuffer { read_only: false, ..aux }
+}
+
+/// As one that many add to.
+const fn added_to(aux: AuxBuffer) -> AuxBuffer {
+    AuxBuffer { wgsl_type: "array<atomic<u32>>", read_only: false, ..aux }
+}
+
+const fn read(aux: AuxBuffer) -> AuxBuffer {
+    AuxBuffer { read_only: true, ..aux }
+}
+
+/// Words of [`VARYING`]: of keys of one word the last two stay zero.
+const VARYING_WORDS: u64 = 4;
+
+/// The most workgroups that count: more only make more sums to add up.
+const MOST_COUNTING: u64 = 1056;
+
+/// Rows of what earlier tiles tell that are looked at together.
+const ROWS: u32 = 8;
+
+/// Elements that an invocation counts at a time.
+const COUNTED_TOGETHER: u32 = 16;
+
+/// Elements that an invocation loads at once, where a pass copies.
+const COPIED_TOGETHER: u32 = 8;
+
+impl Radix {
+    fn takes_segments(&self) -> bool {
+        matches!(self.work, RadixWork::Histogram | RadixWork::Sweep(_))
+    }
+
+    fn counts_chunks(&self) -> bool {
+        matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter)
+    }
+
+    /// The most segments that there can be.
+    fn segments(&self, count: u32) -> u32 {
+        self.longer_than.map_or(0, |longer_than| segments::most_segments(count, longer_than))
+    }
+
+    /// The most tiles that there can be: each segment may end within one.
+    fn most_tiles(&self, count: u32) -> u32 {
+        self.tile.tiles(count) + self.segments(count)
+    }
+
+    /// Chunks of this many elements.
+    fn chunks(&self, count: u32) -> u32 {
+        if self.chunk == 0 { 0 } else { self.tile.tiles(count).div_ceil(self.chunk) }
+    }
+}
+
+impl KernelSpec for Radix {
+    fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
+        has([("workgroups in order", self.tile.fifo_dispatch, limits.fifo_dispatch)])?;
+        possible([
+            (
+                "passes for whole arrays sort no segments",
+                self.longer_than.is_some() && !self.takes_segments(),
+            ),
+            ("a chunk has no tiles", self.counts_chunks() && self.chunk == 0),
+        ])?;
+        within("digits in a key", self.digits, 1..=shape.key_words() * 32 / DIGIT_BITS)?;
+        at_most([
+            ("bytes of workgroup memory", self.tile.workgroup_bytes(), limits.workgroup_bytes),
+            ("invocations in a workgroup", self.tile.invocations.into(), limits.invocations.into()),
+            ("digits before the last", self.digit.into(), (self.digits - 1).into()),
+        ])
+    }
+
+    fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
+        let n = u64::from(count);
+        let keys = n * shape.key_bytes();
+        let tiles: u64 = self.most_tiles(count).into();
+        let of_tile = |workgroups, bytes_moved| Launch {
+            workgroup_size: self.tile.invocations,
+            workgroups,
+            bytes_moved,
+        };
+        let row = u64::from(RADIX) * 4;
+        match self.work {
+            RadixWork::Clear => {
+                let words = u64::from(self.digits * RADIX);
+                Launch::of_invocations(words, (words + VARYING_WORDS) * 4, limits)
+            }
+            RadixWork::Histogram => {
+                let workgroup_size = limits.invocations.clamp(1, 256);
+                let blocks = n.div_ceil((workgroup_size * COUNTED_TOGETHER).into());
+                let blocks = if self.longer_than.is_some() { tiles } else { blocks };
+                Launch {
+                    workgroup_size,
+                    workgroups: blocks.min(MOST_COUNTING),
+                    bytes_moved: keys + tiles * row,
+                }
+            }
+            RadixWork::Sweep(_) | RadixWork::Scatter => {
+                let positions = n * (shape.bytes() - shape.key_bytes());
+                let read = keys + if self.iota && self.digit == 0 { 0 } else { positions };
+                let is_last = self.digit + 1 == self.digits;
+                let written = positions + if self.drops_keys && is_last { 0 } else { keys };
+                of_tile(tiles, read + written + 2 * tiles * row)
+            }
+            RadixWork::Count { .. } => of_tile(self.chunks(count).into(), keys + tiles * row),
+            RadixWork::Scan => of_tile(RADIX.into(), 3 * u64::from(self.chunks(count)) * row + row),
+        }
+    }
+
+    /// In bounds since elements are read below `n` only. Each is written to the place that as many
+    /// elements have before it as there are with a lower digit, or with the same digit and a lower
+    /// index: below `n`, and another for each, as long as nobody else writes to the arrays
+    /// meanwhile. What is counted more than once, because a tile was silent, is the same number
+    /// each time. Segments are parts of the array that have no element in common, so the same is
+    /// true of each; their tiles are fewer than the most. Where two passes are left out, elements
+    /// are where the plan has them after the two. Counters have room for the digits of each
+    /// subgroup of the smallest size that there is; sums and offsets for each value of a digit.
+    /// Rows of `status` and of the sums are those of tiles and chunks that there are.
+    fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
+        // Numbers of elements share a word with what they are.
+        at_most([("elements in a radix sort", count.into(), (1 << 30) - 1)])?;
+        let whole = Access::from_start(first, count)?;
+        Ok(match self.work {
+            RadixWork::Clear | RadixWork::Scan => Access { reads: 0, writes: 0, ..whole },
+            RadixWork::Histogram | RadixWork::Count { .. } => Access { writes: 0, ..whole },
+            RadixWork::Sweep(_) | RadixWork::Scatter => whole.to_other(),
+        })
+    }
+
+    fn subgroups(&self) -> Option<Subgroups> {
+        (self.tile.matching != Matching::Groups).then_some(self.tile.subgroups)
+    }
+
+    fn aux_buffers(&self) -> &'static [AuxBuffer] {
+        match self.work {
+            RadixWork::Clear => const { &[written(HISTOGRAMS), written(VARYING)] },
+            RadixWork::Histogram if self.longer_than.is_some() => {
+                const { &[added_to(HISTOGRAMS), added_to(VARYING), STATUS, SEGMENT_TILES] }
+            }
+            RadixWork::Histogram => const { &[added_to(HISTOGRAMS), added_to(VARYING), STATUS] },
+            RadixWork::Sweep(_) if self.longer_than.is_some() => {
+                &[HISTOGRAMS, VARYING, STATUS, SEGMENT_TILES]
+            }
+            RadixWork::Sweep(_) => &[HISTOGRAMS, VARYING, STATUS],
+            RadixWork::Count { first: true } => const { &[added_to(VARYING), TILE_SUMS, CHUNK_SUMS] },
+            RadixWork::Count { first: false } => &[VARYING, TILE_SUMS, CHUNK_SUMS],
+            RadixWork::Scan => const { &[written(HISTOGRAMS), VARYING, CHUNK_SUMS] },
+            RadixWork::Scatter => const { &[HISTOGRAMS, VARYING, read(TILE_SUMS), read(CHUNK_SUMS)] },
+        }
+    }
+
+    fn aux_words(&self, aux: &AuxBuffer, count: u32) -> u64 {
+        let row = u64::from(RADIX);
+        match aux.name {
+            name if name == HISTOGRAMS.name => row * u64::from(self.digits * self.segments(count).max(1)),
+            name if name == VARYING.name => VARYING_WORDS,
+            name if name == STATUS.name => {
+                2 * row * u64::from(self.most_tiles(count)) + u64::from(self.digits)
+            }
+            name if name == SEGMENT_TILES.name => 4 * u64::from(self.most_tiles(count)),
+            name if name == TILE_SUMS.name => row * u64::from(self.tile.tiles(count)),
+            _ => row * u64::from(self.chunks(count)),
+        }
+    }
+
+    fn tiles(&self) -> Option<Tiles> {
+        let tile = u64::from(self.tile.size());
+        match self.work {
+            RadixWork::Sweep(_) | RadixWork::Scatter => Some(Tiles::consecutive(tile, Held::Registers)),
+            _ => None,
+        }
+    }
+
+    fn workgroup_bytes(&self, _: Shape) -> u64 {
+        match self.work {
+            RadixWork::Sweep(_) | RadixWork::Scatter => self.tile.workgroup_bytes(),
+            RadixWork::Histogram => u64::from(self.digits * RADIX) * 4,
+            RadixWork::Count { .. } => u64::from(RADIX) * 4,
+            RadixWork::Clear | RadixWork::Scan => 0,
+        }
+    }
+
+    fn without_arguments(&self) -> Kernel {
+        Kernel::Radix(Self { digit: 0, chunk: 0, iota: false, drops_keys: false, ..*self })
+    }
+
+    fn module(&self, shape: Shape, keys: Keys) -> Module {
+        macro_rules! wgsl {
+            ($($name:literal)*) => {
+                [$(wgsl(concat!("radix/", $name))),*].concat()
+            };
+        }
+        let Subgroups { smallest, largest, barrier } = self.tile.subgroups;
+        let in_groups = self.tile.matching == Matching::Groups;
+        let sums = || if in_groups { wgsl!("sums_groups") } else { wgsl!("sums") };
+        let lane = || if in_groups { wgsl!("lane_group") } else { wgsl!("lane") };
+        let vary = || {
+            wgsl!("vary") + &if in_groups { wgsl!("note_each") } else { wgsl!("note_subgroups") } + &lane()
+        };
+        let (entry_point, own) = match self.work {
+            RadixWork::Clear => ("clear", wgsl!("clear")),
+            RadixWork::Histogram if self.longer_than.is_some() => {
+                ("histogram", vary() + &wgsl!("digits" "part" "part_segments" "histogram_segments"))
+            }
+            RadixWork::Histogram => ("histogram", vary() + &wgsl!("digits" "histogram")),
+            RadixWork::Sweep(_) => ("scatter", wgsl!("varying" "scatter" "lookback") + &sums()),
+            RadixWork::Count { first: true } => ("count", wgsl!("vary_first" "count") + &vary()),
+            RadixWork::Count { first: false } => ("count", wgsl!("varying" "vary_none" "count") + &lane()),
+            RadixWork::Scan => ("scan", wgsl!("varying" "scan") + &sums()),
+            RadixWork::Scatter => ("scatter", wgsl!("varying" "scatter" "counted") + &sums()),
+        };
+        let mut text = wgsl!("pass") + &own;
+        text += &if keys.transform().is_some() { wgsl!("elements") } else { wgsl!("keys") };
+        text += keys.access();
+        if entry_point == "scatter" {
+            text += &match self.tile.matching {
+                Matching::Groups => wgsl!("rank_groups"),
+                _ if largest <= 32 => wgsl!("peers" "mask_1"),
+                _ => wgsl!("peers" "mask_4"),
+            };
+            text += &match self.tile.matching {
+                Matching::Masks => wgsl!("rank_masks"),
+                Matching::Ballots if barrier => wgsl!("rank_barrier"),
+                Matching::Ballots => wgsl!("rank_shuffle"),
+                Matching::Groups => String::new(),
+            };
+            text += if shape.payload { keys.access_payload() } else { "" };
+            text += &wgsl!("part");
+            text += &if self.longer_than.is_some() { wgsl!("part_segments") } else { wgsl!("part_whole") };
+            text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
+            text += &if shape.key_words() == 1 { wgsl!("word_1") } else { wgsl!("word_2") };
+            text += &if shape.payload { wgsl!("payload") } else { wgsl!("key") };
+        }
+        let stalled = match self.work {
+            RadixWork::Sweep(Some(StalledTile { tile, late })) => (tile, late.into()),
+            // There is no such tile.
+            _ => (u32::MAX, 0),
+        };
+        let counters = self.tile.most_subgroups() * RADIX;
+        let constants = vec![
+            ("TILE_SIZE", 1),
+            ("DIGITS", self.digits),
+            ("COUNTERS", if entry_point == "scatter" { counters } else { self.digits * RADIX }),
+            ("COUNTERS_EACH", self.tile.counters() / self.tile.invocations),
+            ("COUNTED_TOGETHER", COUNTED_TOGETHER),
+            ("COPIED_TOGETHER", COPIED_TOGETHER),
+            (
+                "COUNTED_INSTEAD",
+                1 << self.tile.size().trailing_zeros().min(if self.tile.fifo_dispatch { 2 } else { 5 }),
+            ),
+            ("ITEMS", self.tile.items),
+            ("TILE", self.tile.size()),
+            ("DIGITS_EACH", (RADIX / self.tile.invocations).max(1)),
+            (
+                "SHARED",
+                if entry_point == "scan" {
+                    2 * if in_groups { self.tile.invocations } else { self.tile.most_subgroups() }
+                } else {
+                    self.tile.workgroup_words()
+                },
+            ),
+            ("SUBGROUPS", self.tile.most_subgroups()),
+            // 0 where it is not the same for all.
+            ("SUBGROUP_SIZE", if smallest == largest { smallest } else { 0 }),
+            ("TAKES_NUMBERS", u32::from(!self.tile.fifo_dispatch)),
+            ("PATIENCE", if self.tile.fifo_dispatch { 64 } else { 16 }),
+            ("ROWS", ROWS),
+            ("MAPS_KEYS", keys.transform().is_some_and(KeyTransform::maps).into()),
+            ("SILENT_TILE", stalled.0),
+            ("TELLS_LATE", stalled.1),
+        ];
+        Module { entry_point, constants, text }
+    }
+
+    fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
+        let n = first + count;
+        [
+            ("n", n),
+            ("tiles", self.most_tiles(n)),
+            ("chunk", self.chunk),
+            ("chunks", self.chunks(n)),
+            ("digit", self.digit),
+            ("iota", self.iota.into()),
+            ("drops_keys", self.drops_keys.into()),
+        ]
+        .into()
+    }
+}
+
+impl CpuReference for Radix {
+    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, last: T) {
+        match self.work {
+            // What they find out is what the device needs, not what a stable sort here does.
+            RadixWork::Histogram if self.longer_than.is_some() => {}
+            RadixWork::Sweep(_) if self.longer_than.is_some() => {
+                for range in segments::ranges(aux_buffers, elements.len()) {
+                    if self.longer_than < Some(range.len() as u32) {
+                        elements[range].sort_by_key(|&element| digit_of(element, self.digit));
+                    }
+                }
+            }
+            RadixWork::Clear => {
+                aux_buffers.insert(HISTOGRAMS.name, vec![0; (self.digits * RADIX) as usize]);
+                aux_buffers.insert(VARYING.name, vec![0; VARYING_WORDS as usize]);
+            }
+            RadixWork::Histogram => {
+                let histograms = aux_buffers.entry(HISTOGRAMS.name).or_default();
+                for digit in 0..self.digits {
+                    for element in &*elements {
+                        histograms[digit as usize * RADIX as usize + digit_of(*element, digit)] += 1;
+                    }
+                }
+                self.note_varying(elements, aux_buffers);
+            }
+            RadixWork::Count { first } => {
+                let size = self.tile.size() as usize;
+                let mut tile_sums = Vec::new();
+                let mut chunk_sums = vec![0; RADIX as usize * self.chunks(elements.len() as u32) as usize];
+                let chunks = chunk_sums.len() / RADIX as usize;
+                for (chunk, tiles) in elements.chunks(size * self.chunk as usize).enumerate() {
+                    let mut counts = [0; RADIX as usize];
+                    for tile in tiles.chunks(size) {
+                        tile_sums.extend(counts);
+                        tile.iter().for_each(|element| counts[digit_of(*element, self.digit)] += 1);
+                    }
+                    counts
+                        .iter()
+                        .enumerate()
+                        .for_each(|(value, count)| chunk_sums[value * chunks + chunk] = *count);
+                }
+                aux_buffers.insert(TILE_SUMS.name, tile_sums);
+                aux_buffers.insert(CHUNK_SUMS.name, chunk_sums);
+                if first {
+                    self.note_varying(elements, aux_buffers);
+                }
+            }
+            RadixWork::Scan => {
+                let histogram = self.digit as usize * RADIX as usize;
+                let chunks = self.chunks(elements.len() as u32) as usize;
+                for value in 0..RADIX as usize {
+                    let mut sum = 0;
+                    for count in
+                        &mut aux_buffers.entry(CHUNK_SUMS.name).or_default()[value * chunks..][..chunks]
+                    {
+                        sum += std::mem::replace(count, sum);
+                    }
+                    aux_buffers.entry(HISTOGRAMS.name).or_default()[histogram + value] = sum;
+                }
+            }
+            RadixWork::Sweep(_) => {
+                let mut earlier = [0; RADIX as usize];
+                self.scatter(elements, aux_buffers, last, |_, counts| {
+                    let before = earlier;
+                    earlier.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+                    before
+                });
+            }
+            RadixWork::Scatter => {
+                let chunks = self.chunks(elements.len() as u32) as usize;
+                let (tile_sums, chunk_sums) =
+                    (aux_buffers[TILE_SUMS.name].clone(), aux_buffers[CHUNK_SUMS.name].clone());
+                self.scatter(elements, aux_buffers, last, |tile, _| {
+                    std::array::from_fn(|value| {
+                        let in_chunks = chunk_sums[value * chunks + tile / self.chunk as usize];
+                        in_chunks + tile_sums[tile * RADIX as usize + value]
+                    })
+                });
+            }
+        }
+    }
+}
+
+fn digit_of<T: Item>(element: T, digit: u32) -> usize {
+    (element.key() >> (digit * DIGIT_BITS)) as usize % RADIX as usize
+}
+
+impl Radix {
+    fn note_varying<T: Item>(&self, elements: &[T], aux_buffers: &mut AuxContents) {
+        let varying = aux_buffers.entry(VARYING.name).or_default();
+        for element in elements {
+            let key = element.key();
+            varying[0] |= key as u32;
+            varying[1] |= !key as u32;
+            if self.digits * DIGIT_BITS > 32 {
+                varying[2] |= (key >> 32) as u32;
+                varying[3] |= (!key >> 32) as u32;
+            }
+        }
+    }
+
+    /// Subgroups as the kernel has them, one lane after another. `earlier` is asked for each tile
+    /// in turn, with how often it has each value of the digit, how often earlier ones have it.
+    fn scatter<T: Item>(
+        &self,
+        elements: &mut [T],
+        aux_buffers: &AuxContents,
+        last: T,
+        mut earlier: impl FnMut(usize, &[u32; RADIX as usize]) -> [u32; RADIX as usize],
+    ) {
+        let RadixTile { invocations, items, subgroups, .. } = self.tile;
+        let (size, items) = (subgroups.smallest as usize, items as usize);
+        let all = elements.to_vec();
+        for (tile, part) in all.chunks(self.tile.size() as usize).enumerate() {
+            let padded: Vec<T> =
+                part.iter().copied().chain(std::iter::repeat(last)).take(self.tile.size() as usize).collect();
+            let digits: Vec<usize> = padded.iter().map(|element| digit_of(*element, self.digit)).collect();
+            let mut counters = vec![[0_u32; RADIX as usize]; invocations as usize / size];
+            let mut ranks = Vec::new();
+            for (counters, digits) in counters.iter_mut().zip(digits.chunks(size * items)) {
+                for row in digits.chunks(size) {
+                    let mut peers = [0_u128; RADIX as usize];
+                    row.iter().enumerate().for_each(|(lane, &digit)| peers[digit] |= 1 << lane);
+                    let rank = |(lane, &digit): (usize, &usize)| {
+                        let before = (peers[digit] & ((1 << lane) - 1)).count_ones();
+                        counters[digit] + before
+                    };
+                    ranks.extend(row.iter().enumerate().map(rank));
+                    (0..RADIX as usize).for_each(|value| counters[value] += peers[value].count_ones());
+                }
+            }
+            let mut counts = [0; RADIX as usize];
+            counters.iter().for_each(|own| counts.iter_mut().zip(own).for_each(|(sum, own)| *sum += own));
+            let earlier = earlier(tile, &counts);
+            let totals = &aux_buffers[HISTOGRAMS.name][self.digit as usize * RADIX as usize..];
+            let (mut in_tile, mut in_all) = (0, 0);
+            let mut offsets = [0_u32; RADIX as usize];
+            for value in 0..RADIX as usize {
+                offsets[value] = (in_all + earlier[value]).wrapping_sub(in_tile);
+                let mut at = in_tile;
+                for counters in &mut counters {
+                    at += std::mem::replace(&mut counters[value], at);
+                }
+                in_tile += counts[value];
+                in_all += totals[value];
+            }
+            let mut sorted = padded.clone();
+            for (at, element) in padded.iter().enumerate() {
+                let rank = ranks[at] + counters[at / (size * items)][digits[at]];
+                sorted[rank as usize] = *element;
+            }
+            for (place, element) in sorted.iter().enumerate().take(part.len()) {
+                let offset = offsets[digit_of(*element, self.digit)];
+                elements[offset.wrapping_add(place as u32) as usize] = *element;
+            }
+        }
+    }
+}

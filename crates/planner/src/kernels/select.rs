@@ -1,0 +1,336 @@
+//! The passes that bring the first k elements of the sorted order, in the order in which they came,
+//! to the front of the other array. What they do together is in [`crate::plan`]'s `select.rs`.
+//!
+//! ```text
+//! Clear       nothing is counted or known
+//! Histogram   one digit counted, of the keys that agree with the last selected one in all higher digits
+//! Choose      that digit of the last selected key, and how many with it are selected
+//! Count       keys less than it in each chunk, and those that equal it
+//! Keep        the selected elements of each chunk to their places
+//! Return      the selected elements back to the array in which they were
+//! ```
+
+use std::fmt::Write;
+
+use gpusort_shaders::wgsl;
+
+use super::{
+    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape,
+};
+use crate::error::{Error, at_least, at_most};
+use crate::item::Item;
+use crate::limits::Limits;
+
+/// Bits of a digit, at most: a counter for each value has room in 16 KiB.
+const DIGIT_BITS: u32 = 11;
+
+/// Values of a digit, at most.
+const RADIX: u32 = 1 << DIGIT_BITS;
+
+/// The digits in a word of a key, from the lowest: the first bit of each, and how many bits it has.
+const DIGITS: [(u32, u32); 3] = [(0, 10), (10, DIGIT_BITS), (21, DIGIT_BITS)];
+
+/// Elements of which each invocation has its own in registers.
+const ITEMS: u32 = 16;
+
+/// Elements that workgroups of any size take in whole blocks.
+const CHUNK_UNIT: u32 = MOST_INVOCATIONS * ITEMS;
+
+const MOST_INVOCATIONS: u32 = 256;
+
+/// Workgroups that keep any device busy with copying.
+const MOST_RETURNING: u32 = 1 << 14;
+
+/// The most workgroups: eight for each core of a large GPU. More only make more counts to add up.
+const MOST_WORKGROUPS: u32 = 1056;
+
+/// What a pass is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SelectWork {
+    /// Sets to zero what the others add up in.
+    Clear,
+    /// Counts a digit.
+    Histogram,
+    /// Finds the digit of the last selected key.
+    Choose,
+    /// Counts by that key.
+    Count,
+    /// Brings the selected elements together.
+    Keep,
+    /// Brings them back.
+    Return,
+}
+
+/// A pass of the selection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Select {
+    /// What is done.
+    pub work: SelectWork,
+    /// How many elements are selected.
+    pub k: u32,
+    /// The digit, counted from the lowest; 0 where it is no matter.
+    pub digit: u32,
+    /// Whether the payload is iota (the position), which is not read.
+    pub iota: bool,
+}
+
+/// How often each value of a digit is in the keys that agree with the last selected one.
+const DIGIT_COUNTS: AuxBuffer =
+    AuxBuffer { name: "digit_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+/// The last selected key, as far as it is known; how many of those that agree with it are selected;
+/// whether it is known whole.
+const CHOSEN: AuxBuffer =
+    AuxBuffer { name: "chosen", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+/// How many of each chunk are less than the last selected key, and how many equal it.
+const CHUNK_COUNTS: AuxBuffer =
+    AuxBuffer { name: "chunk_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+
+/// The words of [`CHOSEN`] after those of a key.
+const WANTED: usize = 2;
+const IS_WHOLE: usize = 3;
+
+impl Select {
+    /// Digits in so many bits, of one word or two.
+    #[must_use]
+    pub fn digits(bits: u32) -> u32 {
+        let in_word = |bits: u32| DIGITS.iter().filter(|(shift, _)| *shift < bits).count() as u32;
+        in_word(bits) + in_word(bits.saturating_sub(32))
+    }
+
+    fn most_digits(shape: Shape) -> u32 {
+        Self::digits(32 * shape.key_words())
+    }
+
+    /// Bytes of each auxiliary buffer in which there is room for any selection.
+    pub const ROOM: [(&'static str, u64); 3] = [
+        (DIGIT_COUNTS.name, 4 * RADIX as u64),
+        (CHOSEN.name, 16),
+        (CHUNK_COUNTS.name, 8 * MOST_WORKGROUPS as u64),
+    ];
+
+    /// What a kernel must know that writes the arguments of these where the device alone knows how
+    /// many elements there are.
+    #[must_use]
+    pub fn constants() -> String {
+        let mut text = String::new();
+        for (name, number) in [("CHUNK_UNIT", CHUNK_UNIT), ("MOST_WORKGROUPS", MOST_WORKGROUPS)] {
+            let _ = writeln!(text, "const {name} = {number}u;");
+        }
+        let [(a, wide_a), (b, wide_b), (c, wide_c)] = DIGITS;
+        let _ = writeln!(text, "const SHIFTS = array<u32, 3>({a}u, {b}u, {c}u);");
+        let _ = writeln!(text, "const WIDTHS = array<u32, 3>({wide_a}u, {wide_b}u, {wide_c}u);");
+        text
+    }
+
+    /// The word of the key that the digit is in, its lowest bit there, and how many bits it has.
+    fn place(&self) -> (u32, u32, u32) {
+        let count = DIGITS.len() as u32;
+        let (shift, width) = DIGITS[(self.digit % count) as usize];
+        (self.digit / count, shift, width)
+    }
+
+    /// Elements in a chunk of so many elements in all, and chunks.
+    fn chunks(count: u32) -> (u32, u32) {
+        let units = count.div_ceil(CHUNK_UNIT);
+        let chunk = units.div_ceil(MOST_WORKGROUPS).max(1).saturating_mul(CHUNK_UNIT);
+        (chunk, count.div_ceil(chunk))
+    }
+
+    fn invocations(limits: &Limits) -> u32 {
+        1 << limits.invocations.clamp(1, MOST_INVOCATIONS).ilog2()
+    }
+}
+
+impl KernelSpec for Select {
+    fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
+        at_least([
+            // A mask has a bit for each element, and is of an invocation.
+            ("invocations in a workgroup", limits.invocations.into(), 2),
+            ("elements to be selected", self.k.into(), 1),
+        ])?;
+        at_most([
+            ("bytes of workgroup memory", u64::from(RADIX) * 4, limits.workgroup_bytes),
+            ("digits before the last", self.digit.into(), (Self::most_digits(shape) - 1).into()),
+        ])
+    }
+
+    fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
+        let workgroup_size = Self::invocations(limits);
+        let (_, chunks) = Self::chunks(count);
+        // At most: once the last key is known whole, histograms read nothing.
+        let read = u64::from(count) * shape.key_bytes();
+        let (workgroups, bytes_moved) = match self.work {
+            SelectWork::Clear => (RADIX.div_ceil(workgroup_size), u64::from(RADIX) * 4),
+            SelectWork::Choose => (1, 2 * u64::from(RADIX) * 4),
+            SelectWork::Histogram => (count.div_ceil(workgroup_size * ITEMS).min(MOST_WORKGROUPS), read),
+            SelectWork::Count => (chunks, read),
+            SelectWork::Keep => {
+                let words_read = if shape.payload && !self.iota { 4 } else { 0 };
+                (chunks, read + u64::from(self.k) * (shape.bytes() + words_read))
+            }
+            SelectWork::Return => {
+                (self.k.div_ceil(workgroup_size).min(MOST_RETURNING), 2 * u64::from(self.k) * shape.bytes())
+            }
+        };
+        Launch { workgroup_size, workgroups: workgroups.into(), bytes_moved }
+    }
+
+    /// In bounds since elements are read below `n` only. Each that is kept is written to the place
+    /// that as many kept ones have before it: those less than the last selected key, and of those
+    /// equal to it the first that complete k. Where all that agree with a part of that key are
+    /// selected, it stands for the largest of them. Counters have room for all values of a digit,
+    /// masks for the elements of a block, counts for the chunks that there are.
+    fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
+        at_most([
+            ("elements to be selected", self.k.into(), count.into()),
+            // Loops count on beyond the last element by less than a block.
+            ("elements to be selected from", count.into(), 1 << 31),
+        ])?;
+        let whole = Access::from_start(first, count)?;
+        Ok(match self.work {
+            SelectWork::Clear | SelectWork::Choose => Access { reads: 0, writes: 0, ..whole },
+            SelectWork::Histogram | SelectWork::Count => Access { writes: 0, ..whole },
+            SelectWork::Keep => Access { writes: self.k.into(), ..whole.to_other() },
+            SelectWork::Return => Access { reads: self.k.into(), writes: self.k.into(), ..whole.to_other() },
+        })
+    }
+
+    fn aux_buffers(&self) -> &'static [AuxBuffer] {
+        const ADDED: AuxBuffer = AuxBuffer { wgsl_type: "array<atomic<u32>>", ..DIGIT_COUNTS };
+        const WRITTEN: AuxBuffer = AuxBuffer { read_only: false, ..CHOSEN };
+        const READ: AuxBuffer = AuxBuffer { read_only: true, ..CHUNK_COUNTS };
+        match self.work {
+            SelectWork::Clear | SelectWork::Choose => const { &[DIGIT_COUNTS, WRITTEN] },
+            SelectWork::Histogram => const { &[ADDED, CHOSEN] },
+            SelectWork::Count => const { &[CHOSEN, CHUNK_COUNTS] },
+            SelectWork::Keep => const { &[CHOSEN, READ] },
+            SelectWork::Return => &[],
+        }
+    }
+
+    fn aux_words(&self, aux: &AuxBuffer, count: u32) -> u64 {
+        match aux.name {
+            name if name == DIGIT_COUNTS.name => RADIX.into(),
+            name if name == CHOSEN.name => 4,
+            _ => 2 * u64::from(Self::chunks(count).1),
+        }
+    }
+
+    fn without_arguments(&self) -> Kernel {
+        Kernel::Select(Self { work: self.work, k: 1, digit: 0, iota: false })
+    }
+
+    fn module(&self, shape: Shape, keys: Keys) -> Module {
+        macro_rules! wgsl {
+            ($($name:literal)*) => {
+                [$(wgsl(concat!("select/", $name))),*].concat()
+            };
+        }
+        let (entry_point, text) = match self.work {
+            SelectWork::Clear => ("clear", wgsl!("select" "clear")),
+            SelectWork::Histogram => ("histogram", wgsl!("select" "chosen" "histogram")),
+            SelectWork::Choose => ("choose", wgsl!("select" "choose")),
+            SelectWork::Count => ("count", wgsl!("select" "chosen" "count")),
+            SelectWork::Keep => ("keep", wgsl!("select" "chosen" "keep")),
+            SelectWork::Return => ("bring_back", wgsl!("select" "return")),
+        };
+        let mut text = text + keys.access();
+        if let SelectWork::Keep | SelectWork::Return = self.work {
+            if shape.payload {
+                text += keys.access_payload();
+                text += &wgsl!("payload");
+            } else {
+                text += &wgsl!("key");
+            }
+        }
+        let constants = vec![("TILE_SIZE", 1), ("ITEMS", ITEMS)];
+        Module { entry_point, constants, text }
+    }
+
+    fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
+        let n = first + count;
+        let (word, shift, width) = self.place();
+        let (chunk, chunks) = Self::chunks(n);
+        [
+            ("n", n),
+            ("k", self.k),
+            ("word", word),
+            ("shift", shift),
+            ("width", width),
+            ("chunk", chunk),
+            ("chunks", chunks),
+            ("iota", self.iota.into()),
+        ]
+        .into()
+    }
+}
+
+impl CpuReference for Select {
+    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, _: T) {
+        let (word, shift, width) = self.place();
+        let shift = 32 * word + shift;
+        let known = |chosen: &[u32]| u64::from(chosen[0]) | u64::from(chosen[1]) << 32;
+        match self.work {
+            SelectWork::Clear => {
+                aux_buffers.insert(DIGIT_COUNTS.name, vec![0; RADIX as usize]);
+                aux_buffers.insert(CHOSEN.name, vec![0, 0, self.k, 0]);
+            }
+            SelectWork::Histogram if aux_buffers[CHOSEN.name][IS_WHOLE] == 0 => {
+                let last = known(&aux_buffers[CHOSEN.name]);
+                let counts = aux_buffers.entry(DIGIT_COUNTS.name).or_default();
+                for key in elements.iter().map(|element| element.key()) {
+                    if ((key ^ last) >> shift) >> width == 0 {
+                        counts[(key >> shift) as usize & ((1 << width) - 1)] += 1;
+                    }
+                }
+            }
+            SelectWork::Choose if aux_buffers[CHOSEN.name][IS_WHOLE] == 0 => {
+                let counts = std::mem::replace(
+                    aux_buffers.entry(DIGIT_COUNTS.name).or_default(),
+                    vec![0; RADIX as usize],
+                );
+                let chosen = aux_buffers.entry(CHOSEN.name).or_default();
+                let mut left = chosen[WANTED];
+                let is_last = |count: &u32| {
+                    let is_last = left <= *count;
+                    left -= if is_last { 0 } else { *count };
+                    is_last
+                };
+                let digit = counts.iter().position(is_last).expect("as many as are selected");
+                let mut last = known(chosen) | (digit as u64) << shift;
+                if counts[digit] == left {
+                    last |= (1 << shift) - 1;
+                    chosen[IS_WHOLE] = 1;
+                }
+                (chosen[0], chosen[1], chosen[WANTED]) = (last as u32, (last >> 32) as u32, left);
+            }
+            SelectWork::Histogram | SelectWork::Choose | SelectWork::Return => {}
+            SelectWork::Count => {
+                let last = known(&aux_buffers[CHOSEN.name]);
+                let (chunk, _) = Self::chunks(elements.len() as u32);
+                let of_chunk = |elements: &[T]| {
+                    let count = |is: fn(&u64, &u64) -> bool| {
+                        elements.iter().filter(|element| is(&element.key(), &last)).count() as u32
+                    };
+                    [count(u64::lt), count(u64::eq)]
+                };
+                let counts = elements.chunks(chunk as usize).flat_map(of_chunk).collect();
+                aux_buffers.insert(CHUNK_COUNTS.name, counts);
+            }
+            SelectWork::Keep => {
+                let last = known(&aux_buffers[CHOSEN.name]);
+                let mut left = aux_buffers[CHOSEN.name][WANTED];
+                let mut kept = 0;
+                for at in 0..elements.len() {
+                    let key = elements[at].key();
+                    let is_kept = key < last || key == last && left > 0;
+                    left -= u32::from(is_kept && key == last);
+                    if is_kept {
+                        elements[kept] = elements[at];
+                        kept += 1;
+                    }
+                }
+            }
+        }
+    }
+}

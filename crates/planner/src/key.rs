@@ -1,0 +1,434 @@
+//! Element types, and the order-preserving maps between numbers and unsigned keys.
+//!
+//! The modules below this one sort *keys*: unsigned words of 32 or 64 bits in the order of their
+//! elements. The maps are bijections on bit patterns, so the inverse restores every bit of the
+//! input. Only this module knows the format of floats.
+//!
+//! # The order of floats
+//!
+//! Ascending: −inf … −0, +0 … +inf, then NaN with positive sign by ascending bits, then NaN with
+//! negative sign by descending bits. The usual total-order map (flip the sign bit of positive
+//! numbers and every bit of negative ones) puts negative NaN first; subtracting their count,
+//! wrapping, moves them to the end:
+//!
+//! ```text
+//! total order   0 ─ −NaN ─┬─ −inf … +inf ─┬─ +NaN ─ MAX
+//! minus count   0 ─ −inf … +inf ─┬─ +NaN ─┬─ −NaN ─ MAX
+//! ```
+//!
+//! Descending reverses the numbers and keeps NaN last. To place NaN first, adding the size of that
+//! block, wrapping, moves it before all numbers.
+//!
+//! Elements of one or two bytes have 32-bit keys and use the lowest bits.
+
+use std::fmt;
+use std::ops::{BitXor, Shl};
+
+use crate::named;
+
+/// The type of the numbers being sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ElementType {
+    /// Unsigned, 32 bits.
+    U32,
+    /// Signed, 32 bits.
+    I32,
+    /// IEEE 754 single precision.
+    F32,
+    /// Unsigned, 64 bits.
+    U64,
+    /// Signed, 64 bits.
+    I64,
+    /// IEEE 754 double precision.
+    F64,
+    /// Unsigned, 8 bits.
+    U8,
+    /// Signed, 8 bits.
+    I8,
+    /// Unsigned, 16 bits.
+    U16,
+    /// Signed, 16 bits.
+    I16,
+    /// IEEE 754 half precision.
+    F16,
+}
+
+named!(ElementType, "element type", {
+    U32 => "u32",
+    I32 => "i32",
+    F32 => "f32",
+    U64 => "u64",
+    I64 => "i64",
+    F64 => "f64",
+    U8 => "u8",
+    I8 => "i8",
+    U16 => "u16",
+    I16 => "i16",
+    F16 => "f16",
+});
+
+impl ElementType {
+    /// The types of four and eight bytes: those of text, and those that are as wide as their keys.
+    pub const WIDE: [Self; 6] = [Self::U32, Self::I32, Self::F32, Self::U64, Self::I64, Self::F64];
+
+    /// The number of bits of an element, and what they mean; sizes and the maps of floats follow
+    /// from this.
+    #[must_use]
+    pub const fn layout(self) -> (u32, Form) {
+        match self {
+            Self::U8 => (8, Form::Unsigned),
+            Self::I8 => (8, Form::Signed),
+            Self::U16 => (16, Form::Unsigned),
+            Self::I16 => (16, Form::Signed),
+            Self::F16 => (16, Form::Float { exponent: 5 }),
+            Self::U32 => (32, Form::Unsigned),
+            Self::I32 => (32, Form::Signed),
+            Self::F32 => (32, Form::Float { exponent: 8 }),
+            Self::U64 => (64, Form::Unsigned),
+            Self::I64 => (64, Form::Signed),
+            Self::F64 => (64, Form::Float { exponent: 11 }),
+        }
+    }
+
+    /// Size of one element in bytes.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        self.layout().0 as usize / 8
+    }
+
+    /// The words of its key.
+    #[must_use]
+    pub fn key_words(self) -> KeyWords {
+        if self.bytes() > 4 { KeyWords::Two } else { KeyWords::One }
+    }
+
+    /// Whether this is a floating-point type.
+    #[must_use]
+    pub fn is_float(self) -> bool {
+        matches!(self.layout().1, Form::Float { .. })
+    }
+}
+
+/// What the bits of an element mean.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// A number without a sign.
+    Unsigned,
+    /// Two's complement.
+    Signed,
+    /// As in IEEE 754: the sign, so many bits of exponent, and the mantissa.
+    Float {
+        /// Bits of the exponent.
+        exponent: u32,
+    },
+}
+
+/// The number of 32-bit words in a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeyWords {
+    /// A key of up to 32 bits.
+    One,
+    /// A key of 64 bits.
+    Two,
+}
+
+impl KeyWords {
+    /// The number of words.
+    #[must_use]
+    pub const fn count(self) -> u32 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+        }
+    }
+}
+
+mod sealed {
+    /// Nobody else makes words: pairs of them rely on their sizes.
+    pub trait Sealed {}
+
+    impl Sealed for u32 {}
+    impl Sealed for u64 {}
+}
+
+/// The unsigned word of a key: `u32` for types of up to four bytes, `u64` for those of eight.
+pub trait Word:
+    sealed::Sealed
+    + Copy
+    + Ord
+    + Send
+    + Sync
+    + Default
+    + From<u32>
+    + Into<u64>
+    + BitXor<Output = Self>
+    + Shl<u32, Output = Self>
+    + bytemuck::Pod
+    + fmt::Debug
+{
+    /// The map for words of this width.
+    ///
+    /// # Panics
+    ///
+    /// When the type is wider than this word.
+    #[must_use]
+    fn map(map: KeyMap) -> WordMap<Self>;
+    /// The key of the element with these bits.
+    #[must_use]
+    fn key(self, map: WordMap<Self>) -> Self;
+    /// The bits of the element with this key: the inverse of [`Word::key`].
+    #[must_use]
+    fn bits(self, map: WordMap<Self>) -> Self;
+    /// The key of the float with these bits.
+    #[must_use]
+    fn key_of_float(self, float: Float<Self>) -> Self;
+    /// The bits of the float with this key: the inverse of [`Word::key_of_float`].
+    #[must_use]
+    fn bits_of_float(self, float: Float<Self>) -> Self;
+    /// Whether the element with this key is NaN.
+    #[must_use]
+    fn is_nan(self, map: WordMap<Self>) -> bool;
+    /// The word of a number that it can hold.
+    #[must_use]
+    fn of_u64(number: u64) -> Self;
+    /// The word as a `usize`, for counts of things in memory.
+    #[must_use]
+    fn as_usize(self) -> usize;
+    /// Converts from little-endian byte order.
+    #[must_use]
+    fn from_le(word: Self) -> Self;
+    /// Converts from big-endian byte order.
+    #[must_use]
+    fn from_be(word: Self) -> Self;
+    /// Converts to little-endian byte order.
+    #[must_use]
+    fn to_le(self) -> Self;
+}
+
+/// The bijection between elements and keys: ascending or descending, with NaN last or first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyMap {
+    /// The type of the elements.
+    pub element: ElementType,
+    /// Largest first; the place of NaN is independent.
+    pub descending: bool,
+    /// NaN before all numbers instead of after them.
+    pub nan_first: bool,
+}
+
+impl KeyMap {
+    /// Smallest first, NaN last.
+    #[must_use]
+    pub fn ascending(element: ElementType) -> Self {
+        Self { element, descending: false, nan_first: false }
+    }
+
+    /// Whether keys equal the bits of their elements on disk, so that no mapping is needed.
+    #[must_use]
+    pub fn is_bits(self) -> bool {
+        matches!(self.element.layout().1, Form::Unsigned)
+            && !self.descending
+            && cfg!(target_endian = "little")
+    }
+}
+
+/// A [`KeyMap`] for words of one width, worked out once, outside of the loops over elements.
+#[derive(Clone, Copy, Debug)]
+pub struct WordMap<W> {
+    /// The bits of an integer that differ in its key.
+    pub flip: W,
+    /// Loops over many elements ask for it before they begin: compilers do not take the question
+    /// out of them.
+    pub float: Option<Float<W>>,
+}
+
+/// The map of a float type.
+#[derive(Clone, Copy, Debug)]
+pub struct Float<W> {
+    /// The sign bit.
+    sign: W,
+    /// The bits of an element.
+    mask: W,
+    /// The number of NaN of each sign: the bit patterns between infinity and the sign bit.
+    nans: W,
+    /// The ascending key of +inf; the keys above it are NaN.
+    last: W,
+    /// The number of keys before those of numbers.
+    before: W,
+    descending: bool,
+}
+
+macro_rules! word {
+    ($word:ty) => {
+        impl Word for $word {
+            fn map(map: KeyMap) -> WordMap<Self> {
+                let (bits, form) = map.element.layout();
+                assert!(bits <= Self::BITS, "{} is wider than its word", map.element);
+                let sign: Self = 1 << (bits - 1);
+                let direction = if map.descending { Self::MAX } else { 0 };
+                let integer = |flip| WordMap { flip, float: None };
+                let float = |exponent| {
+                    let mask = sign | (sign - 1);
+                    let nans = (sign >> exponent) - 1;
+                    // Each sign has the same number of NaN.
+                    let before = if map.nan_first { 2 * nans } else { 0 };
+                    let last = mask - 2 * nans;
+                    Float { sign, mask, nans, last, before, descending: map.descending }
+                };
+                match form {
+                    Form::Unsigned => integer(direction),
+                    Form::Signed => integer(direction ^ sign),
+                    Form::Float { exponent } => WordMap { flip: 0, float: Some(float(exponent)) },
+                }
+            }
+
+            #[inline]
+            fn key(self, map: WordMap<Self>) -> Self {
+                map.float.map_or(self ^ map.flip, |float| self.key_of_float(float))
+            }
+
+            #[inline]
+            fn bits(self, map: WordMap<Self>) -> Self {
+                map.float.map_or(self ^ map.flip, |float| self.bits_of_float(float))
+            }
+
+            #[inline]
+            fn key_of_float(self, float: Float<Self>) -> Self {
+                let flip = if self & float.sign == 0 { float.sign } else { float.mask };
+                let key = (self ^ flip).wrapping_sub(float.nans) & float.mask;
+                float.directed(key).wrapping_add(float.before) & float.mask
+            }
+
+            #[inline]
+            fn bits_of_float(self, float: Float<Self>) -> Self {
+                let key = float.directed(self.wrapping_sub(float.before) & float.mask);
+                let total = key.wrapping_add(float.nans) & float.mask;
+                total ^ if total & float.sign == 0 { float.mask } else { float.sign }
+            }
+
+            #[inline]
+            fn is_nan(self, map: WordMap<Self>) -> bool {
+                map.float.is_some_and(|Float { before, last, .. }| self < before || self > before + last)
+            }
+
+            #[inline]
+            fn of_u64(number: u64) -> Self {
+                number as Self
+            }
+
+            #[inline]
+            fn as_usize(self) -> usize {
+                // Lossless on all targets: a usize counts things in memory.
+                self as usize
+            }
+
+            fn from_le(word: Self) -> Self {
+                Self::from_le(word)
+            }
+
+            fn from_be(word: Self) -> Self {
+                Self::from_be(word)
+            }
+
+            fn to_le(self) -> Self {
+                self.to_le()
+            }
+        }
+
+        impl Float<$word> {
+            /// Converts between the ascending key and that of the direction.
+            #[inline]
+            fn directed(self, key: $word) -> $word {
+                if self.descending && key <= self.last { self.last - key } else { key }
+            }
+        }
+    };
+}
+
+word!(u32);
+word!(u64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn maps() -> impl Iterator<Item = KeyMap> {
+        let maps = ElementType::ALL.map(|element| {
+            [(false, false), (false, true), (true, false), (true, true)]
+                .map(|(descending, nan_first)| KeyMap { element, descending, nan_first })
+        });
+        maps.into_iter().flatten()
+    }
+
+    fn key_f32(bits: u32, descending: bool) -> u32 {
+        bits.key(u32::map(KeyMap { descending, ..KeyMap::ascending(ElementType::F32) }))
+    }
+
+    #[test]
+    fn floats_are_ordered_as_documented() {
+        let ascending = [
+            0xFF80_0000, // -inf
+            0xFF7F_FFFF, // the lowest finite
+            0x8000_0001, // the largest negative denormal
+            0x8000_0000, // -0
+            0x0000_0000, // +0
+            0x0000_0001,
+            0x7F7F_FFFF,
+            0x7F80_0000, // +inf
+            0x7F80_0001, // NaN, positive, rising bits
+            0x7FFF_FFFF,
+            0xFFFF_FFFF, // NaN, negative, falling bits
+            0xFF80_0001,
+        ];
+        let keys: Vec<u32> = ascending.iter().map(|&bits| key_f32(bits, false)).collect();
+        assert!(keys.is_sorted_by(|a, b| a < b), "{keys:08X?}");
+        assert_eq!((keys[0], keys[11]), (0, u32::MAX), "the range is used whole");
+
+        let mut descending: Vec<u32> = ascending[..8].iter().rev().copied().collect();
+        descending.extend_from_slice(&ascending[8..]);
+        let keys: Vec<u32> = descending.iter().map(|&bits| key_f32(bits, true)).collect();
+        assert!(keys.is_sorted_by(|a, b| a < b), "{keys:08X?}");
+    }
+
+    #[test]
+    fn the_whole_of_f32_maps_back_sparsely() {
+        // Every 251st bit pattern, a prime, so that all patterns of low bits occur.
+        for descending in [false, true] {
+            let map = u32::map(KeyMap { descending, ..KeyMap::ascending(ElementType::F32) });
+            for bits in (0..=u32::MAX).step_by(251) {
+                assert_eq!(bits.key(map).bits(map), bits);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn maps_are_bijections(bits: u64) {
+            for map in maps() {
+                let bits = bits >> (64 - 8 * map.element.bytes());
+                let back = match map.element.key_words() {
+                    KeyWords::One => (bits as u32).key(u32::map(map)).bits(u32::map(map)).into(),
+                    KeyWords::Two => bits.key(u64::map(map)).bits(u64::map(map)),
+                };
+                prop_assert_eq!(back, bits, "{:?}", map);
+            }
+        }
+
+        #[test]
+        fn maps_keep_the_order_of_numbers(a: u64, b: u64) {
+            let compare = |element, descending| {
+                let map = u64::map(KeyMap { descending, ..KeyMap::ascending(element) });
+                a.key(map).cmp(&b.key(map))
+            };
+            let (f, g) = (f64::from_bits(a), f64::from_bits(b));
+            if !f.is_nan() && !g.is_nan() {
+                prop_assert_eq!(compare(ElementType::F64, false), f.total_cmp(&g));
+                prop_assert_eq!(compare(ElementType::F64, true), g.total_cmp(&f));
+            }
+            prop_assert_eq!(compare(ElementType::I64, false), (a as i64).cmp(&(b as i64)));
+            prop_assert_eq!(compare(ElementType::I64, true), (b as i64).cmp(&(a as i64)));
+            prop_assert_eq!(compare(ElementType::U64, true), b.cmp(&a));
+        }
+    }
+}

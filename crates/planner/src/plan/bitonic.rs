@@ -1,0 +1,46 @@
+//! The bitonic network in its mirrored form (K. E. Batcher, "Sorting networks and their
+//! applications", 1968), for any n and in place.
+//!
+//! Stage k makes sorted blocks of 2^k from sorted halves. Its first step compares each half's
+//! elements with the other half's in mirrored order, so the second half need not be reversed and
+//! every comparison is ascending; the steps after it halve the stride down to 1:
+//!
+//! ```text
+//! stage 3   0 1 2 3 4 5 6 7
+//! mirror    └─┼─┼─┼─┼─┼─┼─┘  0-7 1-6 2-5 3-4
+//! stride 2  └───┘ ·  └───┘ · 0-2 1-3 4-6 5-7
+//! stride 1  └─┘ └─┘ └─┘ └─┘  0-1 2-3 4-5 6-7
+//! ```
+
+use crate::error::Error;
+use crate::kernels::{Dispatch, Local, Shape};
+use crate::limits::Limits;
+use crate::network::{stage, stages};
+
+/// One dispatch per step.
+pub(super) fn naive(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
+    let steps = (1..=stages(n)).flat_map(stage);
+    steps.map(|step| Dispatch::new(step, 0, n, shape, limits)).collect()
+}
+
+/// Tiles sorted in workgroup memory; then, for each larger stage, one dispatch per step that leaves
+/// a tile and one for all remaining steps.
+pub(super) fn local_global(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
+    let stages = stages(n);
+    let tile_log2 = tile_log2(shape, limits).min(stages);
+
+    let mut dispatches = vec![Dispatch::new(Local::Sort { tile_log2 }, 0, n, shape, limits)?];
+    for block_log2 in tile_log2 + 1..=stages {
+        for step in stage(block_log2).take((block_log2 - tile_log2) as usize) {
+            dispatches.push(Dispatch::new(step, 0, n, shape, limits)?);
+        }
+        dispatches.push(Dispatch::new(Local::Merge { tile_log2 }, 0, n, shape, limits)?);
+    }
+    Ok(dispatches)
+}
+
+/// The largest tile that workgroup memory holds, up to 4096 elements: beyond, too few workgroups
+/// share a core to hide the latency of its memory.
+fn tile_log2(shape: Shape, limits: &Limits) -> u32 {
+    (limits.workgroup_bytes / shape.bytes()).clamp(2, 4096).ilog2()
+}

@@ -1,0 +1,36 @@
+//! Sorted runs that lie one after another, merged two by two from one array to the other and back:
+//!
+//! ```text
+//! runs      a │ b │ c │ d │ e
+//! level 1     ab  │  cd   │ e      each merge a dispatch; what has no partner is copied
+//! level 2       abcd      │ e
+//! level 3          abcde
+//! ```
+//!
+//! A merge of two reads and writes each element once, so that a merge of several reads and writes
+//! it as often as there are levels.
+
+use crate::error::Error;
+use crate::kernels::{Dispatch, Merge, MergeTile, Shape};
+use crate::limits::Limits;
+
+/// The passes that merge runs of these lengths.
+pub(super) fn plan(lengths: &[u32], shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
+    let tile = MergeTile::measured(shape, limits)?;
+    let mut lengths: Vec<u32> = lengths.iter().copied().filter(|&length| length > 0).collect();
+    let mut dispatches = Vec::new();
+    while lengths.len() > 1 {
+        let pairs = lengths.chunks(2).len();
+        let mut first = 0;
+        let mut merged = Vec::with_capacity(pairs);
+        for (number, pair) in (1..).zip(lengths.chunks(2)) {
+            let (middle, count) = (pair[0], pair.iter().sum());
+            let merge = Merge { tile, middle, stays: number < pairs };
+            dispatches.push(Dispatch::new(merge, first, count, shape, limits)?);
+            first += count;
+            merged.push(count);
+        }
+        lengths = merged;
+    }
+    Ok(dispatches)
+}

@@ -1,0 +1,574 @@
+//! Plans a sort before anything runs: (algorithm, variant, n, shape, limits) -> [`Plan`].
+//!
+//! A plan has two levels. The *network* says which pairs of positions are compared, in which
+//! direction and in which order: [`Step`]. The *dispatches* say how those steps are cut into pieces
+//! that a GPU runs one after another: [`Dispatch`]. Two variants of an algorithm perform the same
+//! steps, cut differently:
+//!
+//! ```text
+//! network      step step step step step step step step step …
+//! naive        [──] [──] [──] [──] [──] [──] [──] [──] [──] one pass over the data each
+//! local-global [──────────────────────] [──] [──] [───────] a tile's steps stay in workgroup memory
+//! fused        [──────────────────────] [───────] [───────] … and so do several steps between tiles
+//! ```
+//!
+//! No GPU API appears here. [`interpreter`] performs the steps of any plan, which is how variants
+//! are tested without a GPU and how the CPU runs a network.
+//!
+//! # Plans are right by construction
+//!
+//! Kernels run unchecked on arrays allocated to the sizes in their plan. The only constructor,
+//! `Plan::from_rounds`, therefore derives those sizes from the accesses of the dispatches, and
+//! rejects a dispatch that reads elements which none before it has left there:
+//!
+//! ```text
+//!                  elements there: front n, back 0
+//! dispatch 1       reads ≤ front's        writes there    front = max of both
+//! dispatch 2       reads ≤ front's        writes back     back = those written; then it is the front
+//! …
+//! ```
+
+mod bitonic;
+mod fused;
+pub mod interpreter;
+mod merge;
+mod odd_even;
+mod radix;
+mod segments;
+mod select;
+mod top;
+mod transpose;
+mod tuning;
+
+pub use crate::algorithm::{Algorithm, NoVariant, Variant};
+pub use crate::kernels::{
+    AuxBuffer, AuxContents, Batch, Dispatch, Fused, FusedTile, FusedWork, Group, Held, Kernel, KeyTransform,
+    Layout, Local, Matching, Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape,
+    StalledTile, Tiles, Top, TopTuning,
+};
+pub use crate::limits::{Limits, Subgroups};
+pub use crate::network::{Pair, Step};
+pub use tuning::{CANDIDATES, Crossovers, RadixTuning, Tuning, default_variant};
+
+use crate::error::{Error, at_most, possible};
+
+/// Dispatches that are repeated `times` times, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Round {
+    dispatches: Vec<Dispatch>,
+    times: u64,
+}
+
+/// Passes over an array of `n` elements, usually a whole sort.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    n: u32,
+    shape: Shape,
+    rounds: Vec<Round>,
+    room: u32,
+    other_room: u32,
+    /// With the words that each must hold.
+    aux_buffers: Vec<(AuxBuffer, u64)>,
+    ends_early: bool,
+}
+
+impl Plan {
+    /// Plans a sort of `n` elements on a device with these `limits`.
+    ///
+    /// # Errors
+    ///
+    /// `n` exceeds a limit of the device or of 32-bit positions; the algorithm has no such variant.
+    pub fn new(
+        algorithm: Algorithm,
+        variant: Variant,
+        n: usize,
+        shape: Shape,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        algorithm.variant(Some(variant))?;
+        let n = checked_size(n, shape, limits)?;
+        let phases = |rounds| Self::from_rounds(n, shape, limits, rounds, true);
+        match (algorithm, variant) {
+            (Algorithm::OddEven, Variant::Block) if n > 1 => {
+                let tile = Tuning::measured(n, shape, limits).tile;
+                phases(odd_even::block(n, tile, shape, limits)?)
+            }
+            (Algorithm::OddEven, Variant::Naive) if n > 1 => phases(odd_even::naive(n, shape, limits)?),
+            _ => Self::once(n, shape, limits, passes(algorithm, variant, n, shape, limits, shape.payload)?),
+        }
+    }
+
+    /// The same sort in tiles of 2^`tile_log2` elements, however many a device could hold: with few
+    /// elements to look at it takes every kind of dispatch that many elements take.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`]; tiles that no kernel has.
+    pub fn in_tiles(
+        algorithm: Algorithm,
+        variant: Variant,
+        n: usize,
+        shape: Shape,
+        limits: &Limits,
+        tile_log2: u32,
+    ) -> Result<Self, Error> {
+        algorithm.variant(Some(variant))?;
+        let size = checked_size(n, shape, limits)?;
+        let small = Limits {
+            workgroup_bytes: limits.workgroup_bytes.min(shape.bytes() << tile_log2.min(31)),
+            ..*limits
+        };
+        match (algorithm, variant) {
+            (Algorithm::Bitonic, Variant::Fused) => {
+                Self::fused(n, shape, limits, &Tuning::of_tile(tuning::small_tile(tile_log2, limits)?))
+            }
+            (Algorithm::OddEven, Variant::Block) if size > 1 => {
+                let tile = tuning::small_tile(tile_log2, limits)?;
+                Self::from_rounds(size, shape, limits, odd_even::block(size, tile, shape, limits)?, true)
+            }
+            (Algorithm::Radix, _) => {
+                Self::radix(variant, n, shape, limits, &RadixTuning::of_small_tile(tile_log2, limits)?)
+            }
+            // The tiles of these are as large as workgroup memory.
+            _ => Self::new(algorithm, variant, n, shape, &small),
+        }
+    }
+
+    /// A plan of the bitonic `fused` variant with a custom tuning, for measurements.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`]; the tuning exceeds the limits, or has larger tiles in passes than it
+    /// sorts.
+    pub fn fused(n: usize, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Self, Error> {
+        let n = checked_size(n, shape, limits)?;
+        Self::once(n, shape, limits, fused::plan(n, shape, limits, tuning)?)
+    }
+
+    /// A plan of the radix sort with a custom tuning, for measurements.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`]; the tuning exceeds the limits.
+    pub fn radix(
+        variant: Variant,
+        n: usize,
+        shape: Shape,
+        limits: &Limits,
+        tuning: &RadixTuning,
+    ) -> Result<Self, Error> {
+        Algorithm::Radix.variant(Some(variant))?;
+        let n = checked_size(n, shape, limits)?;
+        Self::once(
+            n,
+            shape,
+            limits,
+            radix::plan(variant, n, shape, limits, tuning, radix::digits(shape), shape.payload)?,
+        )
+    }
+
+    /// A plan of the radix sort of a caller's elements, of which there may be fewer than these.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::radix`].
+    pub fn of_callers(
+        variant: Variant,
+        capacity: usize,
+        shape: Shape,
+        limits: &Limits,
+        tuning: &RadixTuning,
+        transform: KeyTransform,
+    ) -> Result<Self, Error> {
+        Algorithm::Radix.variant(Some(variant))?;
+        // Where there may be two, there may be none, too.
+        let n = checked_size(capacity.max(2), shape, limits)?;
+        let digits = transform.digits();
+        let dispatches = radix::plan(variant, n, shape, limits, tuning, digits, shape.payload)?;
+        Self::once(
+            n,
+            shape,
+            limits,
+            dispatches.into_iter().map(|dispatch| dispatch.transformed_by(transform)).collect(),
+        )
+    }
+
+    /// A plan that sorts rows of this length in a caller's elements, each by itself. With `iota` it
+    /// writes the positions in them, else it moves the caller's words.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`]; rows that fit no tile.
+    pub fn of_callers_rows(
+        rows: u32,
+        length: u32,
+        shape: Shape,
+        limits: &Limits,
+        transform: KeyTransform,
+        iota: bool,
+    ) -> Result<Self, Error> {
+        let n = checked_size(rows as usize * length as usize, shape, limits)?;
+        let batch = Batch::new(tuning::row_tile(length, limits)?, length)?;
+        let batch = if iota { batch } else { batch.carrying() };
+        Self::once(
+            n,
+            shape,
+            limits,
+            vec![Dispatch::new(batch, 0, n, shape, limits)?.transformed_by(transform)],
+        )
+    }
+
+    /// The longest row that a tile holds.
+    #[must_use]
+    pub fn longest_row(limits: &Limits) -> u32 {
+        tuning::longest_row(limits)
+    }
+
+    /// A plan that sorts segments in a caller's elements, each by itself, once the device knows
+    /// them. With `numbers` it writes the positions in them, else it moves the caller's words. If
+    /// all of them `are_long`, it has no passes for those that fit tiles.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::radix`].
+    pub fn of_callers_segments(
+        n: u32,
+        shape: Shape,
+        limits: &Limits,
+        tuning: &RadixTuning,
+        transform: KeyTransform,
+        (iota, are_long): (bool, bool),
+    ) -> Result<Self, Error> {
+        let n = checked_size(n as usize, shape, limits)?;
+        let passes = segments::plan(n, shape, limits, tuning, transform.digits(), (iota, are_long))?;
+        Self::once(
+            n,
+            shape,
+            limits,
+            passes.into_iter().map(|dispatch| dispatch.transformed_by(transform)).collect(),
+        )
+    }
+
+    /// A plan that leaves the first `k` of a caller's elements at the beginning, in the order in
+    /// which they came, once the device knows how many there are: no more than `n`. `None` where
+    /// sorting all is faster.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`].
+    pub fn of_callers_top(
+        k: u32,
+        n: u32,
+        shape: Shape,
+        limits: &Limits,
+        transform: KeyTransform,
+    ) -> Result<Option<Self>, Error> {
+        if !tuning::selects(k as usize, n as usize, shape, limits) {
+            return Ok(None);
+        }
+        let mut passes = select::plan(k, n, shape, limits, transform.bits)?;
+        passes.push(select::bring_back(k, n, shape, limits)?);
+        let passes = passes.into_iter().map(|dispatch| dispatch.transformed_by(transform)).collect();
+        Self::once(n, shape, limits, passes).map(Some)
+    }
+
+    /// The groups of segments that are sorted in tiles, each with its tile.
+    ///
+    /// # Errors
+    ///
+    /// Limits in which there are no tiles.
+    pub fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
+        segments::groups(limits)
+    }
+
+    /// A plan that merges sorted runs of these lengths, which lie one after another.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`]; more elements than are merged at once.
+    pub fn merge(lengths: &[u32], shape: Shape, limits: &Limits) -> Result<Self, Error> {
+        let n = checked_size(lengths.iter().map(|&length| length as usize).sum(), shape, limits)?;
+        Self::once(n, shape, limits, merge::plan(lengths, shape, limits)?)
+    }
+
+    /// A plan of single kernels, each as (kernel, first, count): the kernel on `count` elements
+    /// from `first` on. For tests and measurements of kernels; it need not sort.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`]; a kernel that does not exist, or that would access elements outside
+    /// the arrays.
+    pub fn of_kernels(
+        n: usize,
+        shape: Shape,
+        limits: &Limits,
+        kernels: impl IntoIterator<Item = (Kernel, u32, u32)>,
+    ) -> Result<Self, Error> {
+        let n = checked_size(n, shape, limits)?;
+        let dispatch = |(kernel, first, count)| {
+            // Where they write depends on what those before them counted: they are safe as parts of
+            // a whole plan alone.
+            let counts = matches!(kernel, Kernel::Radix(_) | Kernel::Select(_));
+            possible([("a pass that depends on counts is by itself", counts)])?;
+            Dispatch::new(kernel, first, count, shape, limits)
+        };
+        let dispatches = kernels.into_iter().map(dispatch).collect::<Result<_, _>>()?;
+        Self::once(n, shape, limits, dispatches)
+    }
+
+    /// Dispatches that are performed once.
+    fn once(n: u32, shape: Shape, limits: &Limits, dispatches: Vec<Dispatch>) -> Result<Self, Error> {
+        Self::from_rounds(n, shape, limits, vec![Round { dispatches, times: 1 }], false)
+    }
+
+    /// The one constructor. With `ends_early` the dispatches are phases of odd-even sort.
+    ///
+    /// # Errors
+    ///
+    /// A dispatch reads elements that are not there; the arrays exceed a limit.
+    fn from_rounds(
+        n: u32,
+        shape: Shape,
+        limits: &Limits,
+        mut rounds: Vec<Round>,
+        ends_early: bool,
+    ) -> Result<Self, Error> {
+        rounds.retain(|round| round.times > 0 && !round.dispatches.is_empty());
+        // For the array that holds the elements, and for the other one.
+        let (mut there, mut room) = ([u64::from(n), 0], [u64::from(n), 0]);
+        let mut side = 0;
+        for round in &rounds {
+            let began = side;
+            // The second repetition starts from the state that the first one left, like all later
+            // ones.
+            for repetition in 0..round.times.min(2) {
+                possible([("a repetition begins in the other array", repetition > 0 && side != began)])?;
+                for dispatch in &round.dispatches {
+                    let access = dispatch.access();
+                    let what = "elements to be read, of those that were written,";
+                    at_most([(what, access.reads, there[side])])?;
+                    let written = if access.to_other { 1 - side } else { side };
+                    if access.to_other {
+                        let what = "elements of the other array, to be there before others,";
+                        at_most([(what, dispatch.first().into(), there[written])])?;
+                    }
+                    if access.changes_sides {
+                        side = written;
+                        there[side] = access.writes;
+                    }
+                    there[written] = there[written].max(access.writes);
+                    room[written] = room[written].max(access.writes);
+                }
+            }
+        }
+        let dispatches = rounds.iter().flat_map(|round| &round.dispatches);
+        let aux_buffers = merged(dispatches.flat_map(Dispatch::aux_buffers));
+        let [room, other_room] = room.map(|room| checked_size(room as usize, shape, limits));
+        for (_, words) in &aux_buffers {
+            check_bytes(words * 4, limits)?;
+        }
+        let (room, other_room) = (room?, other_room?);
+        Ok(Self { n, shape, rounds, room, other_room, aux_buffers, ends_early })
+    }
+
+    /// The first `count` dispatches alone, to inspect intermediate states. Where several write to
+    /// the other array before the next one finds the elements there, the state between them is not
+    /// what an interpreter has.
+    #[must_use]
+    pub fn prefix(&self, count: u64) -> Self {
+        let mut left = count;
+        let mut rounds = Vec::new();
+        for Round { dispatches, times } in &self.rounds {
+            let each = dispatches.len() as u64;
+            let whole = (left / each).min(*times);
+            rounds.push(Round { dispatches: dispatches.clone(), times: whole });
+            left -= whole * each;
+            if whole < *times {
+                rounds.push(Round { dispatches: dispatches[..left as usize].to_vec(), times: 1 });
+                break;
+            }
+        }
+        rounds.retain(|round| round.times > 0 && !round.dispatches.is_empty());
+        // The prefix accesses nothing that the whole plan does not.
+        Self { rounds, ..self.clone() }
+    }
+
+    /// This plan repeated `times` times, to measure what is too short by itself.
+    ///
+    /// # Errors
+    ///
+    /// A repetition lacks elements, as after a reduction; more dispatches than 32 bits count.
+    pub fn repeated(&self, times: u32) -> Result<Self, Error> {
+        let dispatches = self.dispatch_count().saturating_mul(times.into());
+        at_most([("dispatches in a plan", dispatches, u32::MAX.into())])?;
+        let rounds = match &self.rounds[..] {
+            [Round { dispatches, times: once }] => {
+                vec![Round { dispatches: dispatches.clone(), times: once * u64::from(times) }]
+            }
+            rounds => vec![rounds; times as usize].concat(),
+        };
+        // The arrays are those checked before.
+        Self::from_rounds(self.n, self.shape, &Limits::CPU, rounds, self.ends_early)
+    }
+
+    /// The same plan, where only the payload is wanted: keys may be left in any order.
+    #[must_use]
+    pub fn without_keys(mut self) -> Self {
+        for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
+            dispatch.drop_keys();
+        }
+        self
+    }
+
+    /// The same plan where iota was written before it, from any number on.
+    #[must_use]
+    pub fn after_iota(mut self) -> Self {
+        for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
+            dispatch.pass_through();
+        }
+        self
+    }
+
+    /// Whether iota must be written before it.
+    #[must_use]
+    pub fn needs_iota(&self) -> bool {
+        let iota = |dispatch: &Dispatch| match dispatch.kernel() {
+            Kernel::Radix(radix) => radix.iota,
+            Kernel::Select(select) => select.iota,
+            _ => false,
+        };
+        self.shape.payload && !self.distinct_dispatches().any(iota)
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn n(&self) -> u32 {
+        self.n
+    }
+
+    /// The key and payload of an element.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Elements that the array must hold: n, or more where the plan pads.
+    #[must_use]
+    pub fn room(&self) -> u32 {
+        self.room
+    }
+
+    /// Elements that the second array must hold; 0 if none is needed.
+    #[must_use]
+    pub fn other_room(&self) -> u32 {
+        self.other_room
+    }
+
+    /// The buffers that kernels bind besides keys and payload, with the words that each must hold.
+    #[must_use]
+    pub fn aux_buffers(&self) -> &[(AuxBuffer, u64)] {
+        &self.aux_buffers
+    }
+
+    /// Whether the dispatches are phases of odd-even sort: after two in a row that change nothing,
+    /// the rest would change nothing either.
+    #[must_use]
+    pub fn ends_early(&self) -> bool {
+        self.ends_early
+    }
+
+    /// Every dispatch in order, with repetitions.
+    pub fn dispatches(&self) -> impl Iterator<Item = &Dispatch> {
+        self.rounds.iter().flat_map(|round| (0..round.times).flat_map(|_| &round.dispatches))
+    }
+
+    /// The dispatches that are repeated together, and how many times, in order.
+    pub fn rounds(&self) -> impl Iterator<Item = (&[Dispatch], u64)> {
+        self.rounds.iter().map(|round| (&round.dispatches[..], round.times))
+    }
+
+    /// Every dispatch, without repetitions.
+    pub fn distinct_dispatches(&self) -> impl Iterator<Item = &Dispatch> {
+        self.rounds.iter().flat_map(|round| &round.dispatches)
+    }
+
+    /// Number of dispatches, with repetitions.
+    #[must_use]
+    pub fn dispatch_count(&self) -> u64 {
+        self.rounds.iter().map(|round| round.times * round.dispatches.len() as u64).sum()
+    }
+
+    /// Bytes of device memory read and written in total.
+    #[must_use]
+    pub fn bytes_moved(&self) -> u64 {
+        let round = |round: &Round| round.dispatches.iter().map(Dispatch::bytes_moved).sum::<u64>();
+        self.rounds.iter().map(|r| r.times * round(r)).sum()
+    }
+
+    /// The bytes moved by the first `dispatches` dispatches, for a sort that ended early.
+    #[must_use]
+    pub fn bytes_moved_by(&self, dispatches: u64) -> u64 {
+        // The phases left out are like those performed.
+        let planned = u128::from(self.dispatch_count().max(1));
+        (u128::from(self.bytes_moved()) * u128::from(dispatches) / planned) as u64
+    }
+}
+
+/// The passes of a sort that is done when each is done once; the first of a radix sort writes
+/// `iota` as payload.
+fn passes(
+    algorithm: Algorithm,
+    variant: Variant,
+    n: u32,
+    shape: Shape,
+    limits: &Limits,
+    iota: bool,
+) -> Result<Vec<Dispatch>, Error> {
+    match (algorithm, variant) {
+        _ if n < 2 => Ok(Vec::new()),
+        (Algorithm::Bitonic, Variant::Fused) => fused::measured(n, shape, limits),
+        (Algorithm::Bitonic, Variant::LocalGlobal) => bitonic::local_global(n, shape, limits),
+        (Algorithm::Bitonic, Variant::Transpose) => transpose::plan(n, shape, limits),
+        (Algorithm::Bitonic, Variant::Naive) => bitonic::naive(n, shape, limits),
+        (Algorithm::Radix, _) => {
+            let tuning = RadixTuning::measured(shape, limits)?;
+            radix::plan(variant, n, shape, limits, &tuning, radix::digits(shape), iota)
+        }
+        _ => Err(NoVariant { algorithm, variant }.into()),
+    }
+}
+
+/// Of auxiliary buffers of one name, the one with the most words.
+pub fn merged(aux_buffers: impl Iterator<Item = (AuxBuffer, u64)>) -> Vec<(AuxBuffer, u64)> {
+    let mut merged: Vec<(AuxBuffer, u64)> = Vec::new();
+    for (aux, words) in aux_buffers {
+        match merged.iter_mut().find(|(known, _)| known.name == aux.name) {
+            Some((_, most)) => *most = words.max(*most),
+            None => merged.push((aux, words)),
+        }
+    }
+    merged
+}
+
+/// The number of elements as a u32, for kernels.
+///
+/// # Errors
+///
+/// More than 32-bit positions can address, or than a buffer or a binding holds.
+fn checked_size(n: usize, shape: Shape, limits: &Limits) -> Result<u32, Error> {
+    let size = u32::try_from(n);
+    let size = size.map_err(|_| Error::TooLarge {
+        what: "elements in one sort",
+        needed: n as u64,
+        limit: u32::MAX.into(),
+    })?;
+    check_bytes(u64::from(size) * shape.key_bytes(), limits)?;
+    Ok(size)
+}
+
+fn check_bytes(bytes: u64, limits: &Limits) -> Result<(), Error> {
+    at_most([
+        ("bytes in one binding", bytes, limits.binding_bytes),
+        ("bytes in one buffer", bytes, limits.buffer_bytes),
+    ])
+}

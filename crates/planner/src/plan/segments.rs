@@ -1,0 +1,127 @@
+//! Sorts of segments, each by itself, all in one go. Where they are the device alone may know:
+//! passes before these find out.
+//!
+//! ```text
+//! length      … 8  … 16  … 32  …  … 2,048    … 4,096    … 8,192    longer
+//!             [batch                    ]    [batch]    [batch]    [histogram] [sweep] [sweep] …
+//! ```
+//!
+//! Short segments are sorted in tiles. Those up to the same power of two are a class, of which a
+//! tile holds as many as have room; classes whose tiles are of one size are a group, with a
+//! dispatch of their own. Longer segments go through the passes of `onesweep` together: a tile is
+//! of one segment, has that one's counts, and looks back no further than to its first tile. So a
+//! pass over all of them takes as long as one over an array of their size, however many they are.
+//!
+//! # Measured
+//!
+//! See `benches/results/2026-11-23-h200-recorded.md`.
+
+use super::{RadixTuning, tuning};
+use crate::error::Error;
+use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork, Shape};
+use crate::limits::Limits;
+
+/// The groups of classes, from that of the shortest segments. Segments of one element are of none.
+pub(super) fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
+    let mut groups: Vec<(FusedTile, Group)> = Vec::new();
+    for log2 in FIRST_CLASS_LOG2..=tuning::longest_row(limits).max(1).ilog2() {
+        let tile = tuning::row_tile(1 << log2, limits)?;
+        match groups.last_mut() {
+            Some((last, group)) if *last == tile => group.log2.1 = log2,
+            _ => groups.push((tile, Group { number: groups.len() as u32, log2: (log2, log2) })),
+        }
+    }
+    Ok(groups)
+}
+
+/// The passes for segments in `n` elements; only those for long ones if that is what all are.
+/// Positions are numbered in each segment, or words moved.
+pub(super) fn plan(
+    n: u32,
+    shape: Shape,
+    limits: &Limits,
+    tuning: &RadixTuning,
+    digits: u32,
+    (iota, are_long): (bool, bool),
+) -> Result<Vec<Dispatch>, Error> {
+    let mut dispatches = Vec::new();
+    for (tile, group) in groups(limits)? {
+        if are_long || Group::most(group.log2.0, n) == 0 {
+            continue;
+        }
+        let batch = Batch::listed(tile, group)?;
+        let batch = if iota { batch } else { batch.carrying() };
+        dispatches.push(Dispatch::new(batch, 0, n, shape, limits)?);
+    }
+    let longest = tuning::longest_row(limits);
+    if n > longest {
+        let pass = |work, digit| {
+            let (chunk, drops_keys, longer_than) = (0, false, Some(longest));
+            let radix =
+                Radix { tile: tuning.tile, work, digit, digits, chunk, iota, drops_keys, longer_than };
+            Dispatch::new(radix, 0, n, shape, limits)
+        };
+        dispatches.push(pass(RadixWork::Histogram, 0)?);
+        for digit in 0..digits {
+            dispatches.push(pass(RadixWork::Sweep(tuning.stalled), digit)?);
+        }
+    }
+    Ok(dispatches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Plan;
+    use super::*;
+    use crate::item::Pair;
+    use crate::kernels::{AuxContents, KeyTransform, SEGMENT_OFFSETS};
+    use crate::key::ElementType;
+
+    #[test]
+    fn every_length_is_of_one_class_or_too_long() {
+        for workgroup_bytes in [16 << 10, 32 << 10, 48 << 10] {
+            let limits = Limits { workgroup_bytes, ..Limits::WEBGPU };
+            let longest = tuning::longest_row(&limits);
+            assert!(longest >= 1024);
+            let classes: Vec<u32> =
+                groups(&limits).unwrap().iter().flat_map(|(_, group)| group.classes()).collect();
+            let all: Vec<u32> = (FIRST_CLASS_LOG2..=longest.ilog2()).collect();
+            assert_eq!(classes, all);
+            // Lists have room in an array of as many words as there are elements.
+            for n in [0, 1, 2, 3, 4, 5, 17, 1000, 1 << 20] {
+                assert!(classes.iter().map(|&log2| Group::most(log2, n)).sum::<u32>() <= n);
+            }
+        }
+    }
+
+    #[test]
+    fn the_passes_sort_every_segment_stably_and_nothing_else() {
+        let limits = Limits::TYPICAL;
+        let shape = Shape::of(ElementType::U32, true);
+        let tuning = RadixTuning::of_any(shape, &limits).unwrap();
+        let transform = KeyTransform { element: ElementType::U32, descending: false, begin: 0, bits: 32 };
+        let ends = [3, 3, 4, 6, 14, 31, 300, 9000, 9001, 20_000];
+        let n = 20_005;
+        let plan = Plan::of_callers_segments(n, shape, &limits, &tuning, transform, (true, false)).unwrap();
+        let item = |position: u32| {
+            let mixed = position.wrapping_mul(0x9E37_79B9) >> 12;
+            Pair { key: mixed * mixed, position }
+        };
+        let elements: Vec<Pair<u32>> = (0..n).map(item).collect();
+        let last = Pair { key: u32::MAX, position: u32::MAX };
+        let performed = |ends: &[u32]| {
+            let mut sorted = elements.clone();
+            let mut aux_buffers = AuxContents::from([(SEGMENT_OFFSETS.name, ends.to_vec())]);
+            plan.dispatches()
+                .for_each(|dispatch| dispatch.kernel().perform(&mut sorted, &mut aux_buffers, last));
+            sorted
+        };
+        let mut expected = elements.clone();
+        for ends in ends.windows(2) {
+            expected[ends[0] as usize..ends[1] as usize].sort_by_key(|item| item.key);
+        }
+        assert!(performed(&ends) == expected);
+        // The comparison must be able to fail.
+        assert!(performed(&ends[..9]) != expected);
+    }
+}
