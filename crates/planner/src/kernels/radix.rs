@@ -72,7 +72,10 @@ impl RadixTile {
         let Subgroups { smallest, largest, .. } = subgroups;
         possible([
             ("the invocations are no power of two", !invocations.is_power_of_two()),
-            ("the lanes of a subgroup are no power of two", !(smallest & largest).is_power_of_two()),
+            (
+                "the lanes of a subgroup are no power of two",
+                !smallest.is_power_of_two() || !largest.is_power_of_two(),
+            ),
         ])?;
         // Fewer would not set all that is set by one invocation each.
         within("invocations in a workgroup", invocations, 8..=1 << 12)?;
