@@ -2,7 +2,7 @@
 
 fn write_rows(e: ptr<function, Registers>, tile: u32, local: u32, row_log2: u32) {
     var words: array<u32, ELEMENTS>;
-    if NUMBERS == 1u {
+    if IOTA == 1u {
         // unroll
         for (var r = 0u; r < ELEMENTS; r++) {
             let i = place_of_register(tile, local, r, row_log2);

@@ -1,4 +1,4 @@
-// What phases of odd-even sort tell each other through `last_swap`: one more than the number of the
+// `last_swap`, which phases of odd-even sort write and read: one more than the number of the
 // last phase that swapped something.
 
 // Whether the two phases before this one swapped nothing: then neither would this one. All

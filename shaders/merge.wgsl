@@ -1,5 +1,5 @@
 // Merges two neighbouring sorted runs into the other array; what and why is in
-// src/kernels/merge.rs. One workgroup for each tile of TILE_SIZE elements of the result, EACH of
+// `kernels::merge`. One workgroup for each tile of TILE_SIZE elements of the result, EACH of
 // them one after another by each invocation.
 
 struct Arguments {

@@ -1,4 +1,4 @@
-// Leaves a tile's best elements; what and why is in src/plan/top.rs. One workgroup for each tile of
+// Leaves a tile's best elements; what and why is in `plan::top`. One workgroup for each tile of
 // 2^TILE_LOG2 elements, ELEMENTS of them in the registers of each invocation, in any order.
 
 struct Arguments {

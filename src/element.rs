@@ -1,4 +1,4 @@
-//! Slices of elements: what a program sorts that has its numbers in memory.
+//! Sorts of slices in memory: the functions of the crate root.
 //!
 //! Elements are mapped to keys, the keys are sorted, and mapped back; every bit of an element is
 //! kept.

@@ -1,4 +1,4 @@
-//! Reads and writes at places of a file, by several cores at once.
+//! Positioned reads and writes of a file, by several cores at once.
 
 use std::fs::File;
 use std::io;

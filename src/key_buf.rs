@@ -1,4 +1,4 @@
-//! The container of keys, and of the words that stand for records: one width for all, in blocks.
+//! The container of keys, and of words that stand for records: of one width, in blocks.
 //!
 //! Keys are words of 32 or 64 bits, and which of them is known only when the program runs. They are
 //! read block by block on several cores, and blocks of results are borrowed from a device, so a

@@ -1,4 +1,4 @@
-// f32: as src/key.rs has them.
+// f32: as the module `key` has them.
 
 const SIGN: u32 = 0x80000000u;
 

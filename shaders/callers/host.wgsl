@@ -1,12 +1,12 @@
-// Host parameters of the kernels that run before those of a plan, and what these kernels write for
-// those.
+// Host parameters: numbers that the host passes to the kernels that run before a plan's, and what
+// those kernels write for the plan's.
 //
 // The host writes them to no buffer: of two sorts in one command buffer the second would overwrite
-// what the first still has to read. So a byte is which entry of a table is bound. They are a number
-// of 32 bits, the lowest byte first, and four numbers of a byte each.
+// what the first has yet to read. Instead, a byte is the entry of a table that is bound. They are
+// a 32-bit number, the lowest byte first, and four bytes.
 //
-// Before this text there are the places of members in their structs, which are in the kernels' own
-// files: RADIX_N, …
+// The host puts before this text the offsets of members in the structs of the kernels' own files:
+// RADIX_N, …
 
 @group(1) @binding(0) var<uniform> number_0: u32;
 @group(1) @binding(1) var<uniform> number_1: u32;

@@ -1,9 +1,8 @@
 // Prepares a sort whose number of elements the device may have: what the passes count in becomes
 // zero, and their arguments become known.
 //
-// Told, as host.wgsl has it: the most elements that slices hold; where the slices of keys, of what
-// is beside them and of the count begin; and a bit each: whether the payload is iota, whether keys
-// are left out at last, whether keys are copied before.
+// Host parameters: the most elements that slices hold; where the slices of keys, of payload and of
+// the count begin; flags: the payload is iota, the last pass drops keys, keys are copied before.
 
 struct Fixed {
     // The most elements there is room for.

@@ -1,5 +1,5 @@
-// The arguments of rows. Told, as host.wgsl has it: elements of all rows; those of a row, in two
-// bytes; where the slices of keys and of what is beside them begin.
+// The arguments of rows. Host parameters: elements of all rows; those of a row, in two bytes; where
+// the slices of keys and of payload begin.
 
 @group(0) @binding(0) var<storage, read_write> parameters: array<u32>;
 

@@ -5,9 +5,8 @@
 @group(0) @binding(0) var<storage, read_write> parameters: array<u32>;
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 
-// Told, as host.wgsl has it: the most elements that slices hold; where the slices of keys, of what
-// is beside them and of the count begin; and whether the payload is iota. An invocation for each
-// digit.
+// Host parameters: the most elements that slices hold; where the slices of keys, of payload and of
+// the count begin; whether the payload is iota. An invocation for each digit.
 @compute @workgroup_size(8)
 fn prepare_top(@builtin(local_invocation_index) digit: u32) {
     let most = host_number();

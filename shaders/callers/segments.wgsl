@@ -1,6 +1,6 @@
 // Plans sorts of segments: lists the short ones by classes of lengths, numbers the tiles of the
-// long ones, and writes the arguments of all passes. What is told, as host.wgsl has it, begins with
-// the number of all elements.
+// long ones, and writes the arguments of all passes. The first host parameter is the number of all
+// elements.
 //
 // Before it there are the constants TILE (elements in a tile of the radix sort), DIGITS (of a key),
 // LONGEST (the longest segment of any class), CLASSES, and FIRST_CLASS_LOG2 (of the longest segment

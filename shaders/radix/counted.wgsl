@@ -4,7 +4,7 @@ fn tile_number(place: Place, local: u32) -> u32 {
     return workgroup_number(place);
 }
 
-fn tell_counts(counts: ptr<function, array<u32, DIGITS_EACH>>, current: Pass, own: Own) {}
+fn publish_counts(counts: ptr<function, array<u32, DIGITS_EACH>>, current: Pass, own: Own) {}
 
 fn add_earlier(
     earlier: ptr<function, array<u32, DIGITS_EACH>>,

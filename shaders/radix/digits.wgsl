@@ -57,7 +57,7 @@ fn end_counting(bits: Bits, local: u32, lane: Lane) {
     end_varying(local);
 }
 
-// Makes ready what tiles tell each other.
+// Clears the status, and the numbers that workgroups take.
 fn prepare_status(place: Place, local: u32) {
     let invocations = place.grid.x * place.grid.y * WORKGROUP_SIZE;
     // The status of the first pass that runs.

@@ -1,8 +1,8 @@
-// How many elements of each digit are in earlier tiles: told by those tiles (D. Merrill, M.
+// How many elements of each digit are in earlier tiles: published by them (D. Merrill, M.
 // Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016), or counted here
-// where one keeps silent for long (T. Smith, R. Levien, J. Owens, "Decoupled fallback", 2025).
+// where one stalls (T. Smith, R. Levien, J. Owens, "Decoupled fallback", 2025).
 //
-// A tile tells its counts as soon as it has them, and the sums up to its end once it knows them. A
+// A tile publishes its counts, and then the sums up to its end, as soon as it has them. A
 // word has both the number and what it is, so that no order of memory accesses is needed.
 
 const COUNTED: u32 = 0x40000000u;
@@ -26,7 +26,7 @@ fn status_row(current: Pass, row: u32) -> u32 {
     return ((current.before & 1u) * arguments.tiles + row) * RADIX;
 }
 
-fn tell_counts(counts: ptr<function, array<u32, DIGITS_EACH>>, current: Pass, own: Own) {
+fn publish_counts(counts: ptr<function, array<u32, DIGITS_EACH>>, current: Pass, own: Own) {
     let next = (((current.before + 1u) & 1u) * arguments.tiles + own.tile) * RADIX + own.digit;
     // unroll
     for (var d = 0u; d < DIGITS_EACH; d++) {
@@ -34,7 +34,7 @@ fn tell_counts(counts: ptr<function, array<u32, DIGITS_EACH>>, current: Pass, ow
             atomicStore(&status[next + d], 0u);
         }
         let kind = select(COUNTED, SUMMED, own.tile == own.part.first_tile);
-        if own.tile != SILENT_TILE {
+        if own.tile != STALLED_TILE {
             atomicStore(&status[status_row(current, own.tile) + own.digit + d], kind | (*counts)[d]);
         }
     }
@@ -54,7 +54,7 @@ fn count_instead(tile: u32, digit: u32, current: Pass, part: Part) -> u32 {
     return count;
 }
 
-// The sum of what earlier tiles tell of a digit.
+// How many elements of a digit are in earlier tiles.
 fn look_back(digit: u32, tile: u32, current: Pass, part: Part) -> u32 {
     var sum = 0u;
     let first = part.first_tile;
@@ -101,8 +101,8 @@ fn add_earlier(
         // unroll
         for (var d = 0u; d < DIGITS_EACH; d++) {
             (*earlier)[d] = look_back(own.digit + d, own.tile, current, own.part);
-            // The first tile's sums are its counts, which it has told.
-            if select(own.tile > own.part.first_tile, TELLS_LATE == 1u, own.tile == SILENT_TILE) {
+            // The first tile's sums are its counts, which are published.
+            if select(own.tile > own.part.first_tile, STALLED_LATE == 1u, own.tile == STALLED_TILE) {
                 let sum = (*earlier)[d] + (*counts)[d];
                 atomicStore(&status[status_row(current, own.tile) + own.digit + d], SUMMED | sum);
             }

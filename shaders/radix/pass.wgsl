@@ -1,4 +1,4 @@
-// What all kernels of the radix sort share; what it does and why is in src/plan/radix.rs.
+// What all kernels of the radix sort share; what it does and why is in `plan::radix`.
 
 struct Arguments {
     // Elements.

@@ -142,7 +142,7 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
             totals[d] = histograms[part.histogram + own.digit + d];
             own_sums += vec2(sum, totals[d]);
         }
-        tell_counts(&counts, current, own);
+        publish_counts(&counts, current, own);
     }
     var sums = sums_before(own_sums, subgroup, size);
 
@@ -171,7 +171,7 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
     }
     workgroupBarrier();
 
-    // The words with the digit, in order; meanwhile others may tell what they counted.
+    // The words with the digit, in order; meanwhile others may publish counts.
     let word = arguments.digit >> 2u;
     // unroll
     for (var i = 0u; i < ITEMS; i++) {

@@ -1,4 +1,4 @@
-// What all kernels of the selection share; what it does and why is in src/plan/select.rs.
+// What all kernels of the selection share; what it does and why is in `plan::select`.
 
 struct Arguments {
     // Elements.

@@ -200,9 +200,9 @@ impl AsyncSorter {
             self.context.wait()?;
         }
         mapped.await.map_err(Error::device)?.map_err(Error::device)?;
-        let transform = here.get_mapped_range(..).map_err(Error::device)?;
-        let words = bytemuck::pod_collect_to_vec(&transform);
-        drop(transform);
+        let view = here.get_mapped_range(..).map_err(Error::device)?;
+        let words = bytemuck::pod_collect_to_vec(&view);
+        drop(view);
         here.unmap();
         Ok(words)
     }

@@ -112,7 +112,7 @@ use crate::method::Method;
 pub const MEMORY_HINTS: wgpu::MemoryHints =
     wgpu::MemoryHints::Manual { suballocated_device_memory_block_size: 1 << 20..1 << 20 };
 
-/// What is beside each key.
+/// What each key carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Payload {

@@ -1,4 +1,4 @@
-//! Formats as named by flags.
+//! Checks formats and names of outputs.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Remedies for errors in terms of options, which the library does not know.
+//! Hints on errors in terms of options, which the library does not know.
 
 use gpusort::unstable::human;
 use gpusort::{Error, ErrorKind, Format, Hint};

@@ -1,5 +1,4 @@
-//! What was meant: the command to type instead of one that cannot be, or is likely another one than
-//! it seems.
+//! Suggests the command that was meant, for one that is impossible or likely means something else.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};

@@ -1,5 +1,4 @@
-//! Sorts elements of which few differ, by counting them: all that is written is each of them as
-//! often as it was there.
+//! Counting sort for elements with few distinct values: each is written as often as it occurs.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Whether keys are in order, as they come.
+//! Checks the order of keys as they come.
 
 use std::borrow::Cow;
 

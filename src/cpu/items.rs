@@ -1,4 +1,4 @@
-//! Sortable elements, and the pieces in which they are read.
+//! Sortable items, and the blocks that they come in.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,8 +1,8 @@
-//! The sort of a slice in place, by keys that are as good as the elements: equal ones are the same.
+//! Sorts a slice in place, by keys that map back to its elements.
 //!
 //! One core sorts what fits its cache, before others would wake, in memory that it keeps. More is
 //! scattered to buckets in a second array, as [`radix`] does, and each bucket comes back sorted.
-//! Elements of which few differ are counted.
+//! Elements with few distinct values are counted.
 
 use std::ops::Range;
 

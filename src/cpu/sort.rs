@@ -1,5 +1,5 @@
-//! The fast CPU sort: a parallel radix sort, one on one core for fewer elements, or a comparison
-//! sort for few.
+//! The fast CPU sort: radix on all cores, radix on one core for fewer elements, comparisons for
+//! few.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What is wrong with a use of a caller's buffers.
+//! Errors in the use of a caller's buffers.
 
 use std::fmt;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Whether inputs are in order.
+//! Checks whether inputs are in order.
 
 use super::job::Job;
 use super::options::{Options, Resolved, has_options};
@@ -42,7 +42,7 @@ impl<'a> Check<'a> {
     ///
     /// # Errors
     ///
-    /// What is wrong with an option, or with an input before that record.
+    /// An invalid option; an error of an input before that record.
     pub fn run(self) -> Result<Checked, Error> {
         self.0.resolve(None)?.check()
     }

@@ -1,4 +1,4 @@
-//! A sort of which all is decided but the device: reading, choosing, ordering, writing.
+//! A sort with everything decided but the device: it reads, chooses, orders and writes.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -190,7 +190,7 @@ impl Job<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong with an input, an output or a device.
+    /// Errors of an input, an output or a device.
     pub fn run(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
         let (how, budget) = (&self.resolved.how, &self.budget);
@@ -220,7 +220,7 @@ impl Job<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong with an input.
+    /// An error of an input.
     pub fn load(&self) -> Result<Loaded<'_>, Error> {
         let begin = Instant::now();
         let mut parts = Parts::new(self.inputs(), &self.resolved.how, &self.budget, &self.watch);
@@ -243,7 +243,7 @@ impl Job<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong with an input.
+    /// An error of an input.
     pub fn numbers(&self) -> Result<Option<(KeyBuf<'static>, KeyMap)>, Error> {
         let Loaded { first, parts, .. } = self.load()?;
         if parts.is_over() { first.into_keys() } else { Ok(None) }

@@ -1,5 +1,4 @@
-//! What is read and in which order it is to be, as asked for, and as decided once the inputs are
-//! known.
+//! Options of a sort, check or merge: as requested, and resolved once the inputs are known.
 
 use gpusort_planner::key::ElementType;
 
@@ -15,8 +14,8 @@ use super::plain::Taken;
 
 /// What is read, and in which order it is to be: what sorts, checks and merges have in common.
 ///
-/// What nothing is said of is as for the command: the format is told by names or the first line,
-/// the type of numbers by the numbers, and the smallest come first.
+/// Defaults are those of the command: the format follows from names or the first line, the type of
+/// numbers from the numbers, and the smallest come first.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     pub(super) inputs: Vec<Input>,
@@ -289,7 +288,7 @@ fn sources(inputs: &[Input], format: Format, element: Option<ElementType>) -> Re
     Ok(sources)
 }
 
-/// The content of an input that may be compressed: of text, first bytes tell, and of binary, names.
+/// Decompresses an input if it is compressed: text by its first bytes, binary data by its name.
 fn decompressed(input: Input, format: Format, memory: Option<u64>) -> Input {
     if !format.is_bits() {
         return input.decompressed(None, memory);

@@ -1,4 +1,4 @@
-//! Reading inputs in parts that fit a budget: the first part is all, mostly.
+//! Reads inputs in parts that fit a budget; mostly the first part is everything.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Text or lines: which of the two an input is that nobody and no extension names.
+//! Decides between text and lines where no option and no extension does.
 
 use super::options::Options;
 use crate::error::Error;
@@ -7,7 +7,7 @@ use crate::io::{FirstLine, Input, PerLine, first_line};
 use crate::order::Reading;
 use crate::runs::Budget;
 
-/// What decided between text and lines, where nobody said which it is.
+/// What decided between text and lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Taken {

@@ -1,4 +1,4 @@
-//! How far the work is.
+//! Progress of a sort.
 
 use std::sync::{Mutex, PoisonError};
 

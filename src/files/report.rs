@@ -1,4 +1,4 @@
-//! What came of a sort or a merge.
+//! The report of a sort or a merge.
 
 use std::time::Duration;
 

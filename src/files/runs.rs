@@ -1,15 +1,14 @@
 //! Inputs that do not fit the budget: each part is sorted into a run, and the runs are merged.
 //!
-//! A run is elements, where these are all there is, or numbers of text that are printed as they
-//! were; otherwise frames of keys and records. The type of a text or a column may turn out when
-//! many runs are written: keys hold whatever it is, but for integers −0, which are less than 0
-//! beside decimals. A run with any is then read several times, each time for those records that are
-//! in order by themselves.
+//! A run is elements, if numbers are all there is and print as they were; otherwise it is frames of
+//! keys and records. The type of a text or a column may be known only after many runs are written:
+//! keys fit any type, except those of integers −0, which are less than 0 beside decimals. A run
+//! with −0 is then read several times, each time for records that are in order by themselves.
 //!
-//! A part that begins where the one before it has ended goes on with its run: what is in order by
-//! large is one run.
+//! A part whose first key is not less than the last of the run before it continues that run, so
+//! input that is nearly in order becomes one run.
 //!
-//! Where positions are wanted, they are in the frames instead of the records.
+//! Where positions are wanted, frames hold them instead of the records.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -159,9 +158,9 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// The run that goes on with what begins so: the last one, if it follows all of that, else a
-    /// new one.
-    fn run(&mut self, form: Form, first: Option<&End>) -> Result<&mut Open, Error> {
+    /// The run for records that begin with `first`: the open one if they continue it, else a new
+    /// one.
+    fn run_for(&mut self, form: Form, first: Option<&End>) -> Result<&mut Open, Error> {
         let follows = |open: &Open| {
             let follows = open.last.as_ref().zip(first).is_some_and(|(last, first)| last <= first);
             open.form == form && open.zeros.is_empty() && follows
@@ -197,7 +196,7 @@ impl<'a> Runs<'a> {
             Some(ends) => ends.map(|key| Some(End::Key(key))),
             None => [None, None],
         };
-        let open = self.run(form, first.as_ref())?;
+        let open = self.run_for(form, first.as_ref())?;
         open.last = last;
         outcome.write(&mut output_of(&mut open.spill), &Watch::default())
     }
@@ -228,7 +227,7 @@ impl<'a> Runs<'a> {
         };
         let end = |number: Option<&u32>| Some(End::Words(records.key(*number.filter(|_| !has_zeros)?)));
         let block = self.budget.block();
-        let open = self.run(form, end(order.first()).as_ref())?;
+        let open = self.run_for(form, end(order.first()).as_ref())?;
         open.last = end(order.last());
         open.zeros =
             write_frames(&records.pieces, &order, first, form, block, &mut output_of(&mut open.spill))?;

@@ -99,7 +99,7 @@ impl<'a> Sort<'a> {
     ///
     /// # Errors
     ///
-    /// What is wrong with an option, an input, the output or the device.
+    /// An invalid option; errors of an input, the output or the device.
     pub fn output(self, path: impl AsRef<Path>) -> Result<Report, Error> {
         let (path, sorter) = (path.as_ref(), self.sorter);
         self.resolve(Some(path))?.run(&mut Always(sorter.unwrap_or(&Sorter::cpu())), To::File(path))

@@ -3,7 +3,7 @@
 //! ```text
 //! front   keys, payload         where elements are uploaded to
 //! back    keys, payload         for plans that cannot work in place: what is not done in place is written there
-//! auxiliary buffers  by name               what kernels bind beside those
+//! aux     by name               what kernels bind beside those
 //! ```
 
 use std::cell::RefCell;
@@ -80,7 +80,7 @@ pub(super) struct Arrays {
 }
 
 impl Arrays {
-    /// Scratch for the elements of this plan.
+    /// Arrays for the elements of this plan.
     pub(super) fn new(context: &Context, plan: &Plan) -> Result<Self, Error> {
         let shape = plan.shape();
         let array = |room| Array::new(context, room, shape);

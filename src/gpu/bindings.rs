@@ -1,5 +1,4 @@
-//! Layouts and groups of what is bound, in a line each; and the pipelines of what is not a kernel
-//! of a plan.
+//! Short forms of bind group layouts and bind groups; pipelines of kernels outside of plans.
 
 use gpusort_planner::kernels::Arguments;
 

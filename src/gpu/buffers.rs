@@ -1,4 +1,4 @@
-//! The elements on the device, with all else that a sort of them needs there, made once.
+//! The buffers of one sort on the device, made once: its elements, and all else it needs there.
 
 use std::cell::Cell;
 
@@ -25,13 +25,13 @@ pub struct Buffers {
     pub(super) arrays: Arrays,
     /// Which of the arrays the elements are in.
     pub(super) side: Cell<Side>,
-    /// Where the host reads what phases of odd-even sort tell each other.
+    /// Where the host reads the last phase of odd-even sort that swapped.
     last_swap: Option<Readback>,
     pub(super) timestamps: Option<Timestamps>,
 }
 
 impl Buffers {
-    /// Scratch for the elements of this plan.
+    /// Buffers for the elements of this plan.
     ///
     /// # Errors
     ///

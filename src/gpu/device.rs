@@ -1,4 +1,4 @@
-//! A started device with all that is kept for the next sort.
+//! A started device, with what it keeps for the next sort.
 
 use std::collections::HashSet;
 

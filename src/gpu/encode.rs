@@ -1,8 +1,7 @@
-//! Records a plan's dispatches into compute passes, of whomever they are: the command's own, and
-//! those of a caller. Nothing is submitted here.
+//! Records a plan's dispatches into compute passes, ours or a caller's. Nothing is submitted here.
 //!
 //! ```text
-//! Memory      where elements and auxiliary buffers are: our own arrays, or a caller's slices and the room for their sort
+//! Memory      where elements and auxiliary buffers are: our own arrays, or a caller's slices and the scratch of their sort
 //! Dispatches  pipeline ─▸ bind group ─▸ arguments ─▸ dispatch, each set where it differs from the one before
 //! ```
 

@@ -10,7 +10,7 @@
 //! where it ends.
 //!
 //! Timestamps take time, too: on some devices each as much as a short dispatch. So the same submits
-//! can be timed without those between, which tells how much.
+//! can be timed without those between, which shows how much.
 
 use std::time::Duration;
 

@@ -70,9 +70,9 @@ impl Readback {
         let bytes = self.0.size();
         let submission = context.queue.submit([encoder.finish()]);
         Mapping::start(&self.0, wgpu::MapMode::Read, bytes, submission).finish(context)?;
-        let transform = self.0.get_mapped_range(..bytes).map_err(Error::device)?;
-        let words = bytemuck::pod_collect_to_vec(&transform);
-        drop(transform);
+        let view = self.0.get_mapped_range(..bytes).map_err(Error::device)?;
+        let words = bytemuck::pod_collect_to_vec(&view);
+        drop(view);
         self.0.unmap();
         Ok(words)
     }

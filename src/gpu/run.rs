@@ -20,7 +20,7 @@ pub struct ResidentRun {
 }
 
 impl ResidentRun {
-    /// Scratch for this many elements.
+    /// Memory for this many elements.
     ///
     /// # Errors
     ///

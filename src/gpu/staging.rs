@@ -1,4 +1,4 @@
-//! The way of keys and payload to the device and back, through rings of staging buffers.
+//! Transfers of keys and payload to the device and back, through rings of staging buffers.
 //!
 //! A staging buffer is memory that both sides reach. Making one costs more than copying through it,
 //! so there are few, of a fixed size, and they are kept: while the device copies out of one, the
@@ -210,9 +210,9 @@ pub(super) fn download<E: From<Error>>(
     mut take: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut take_mapped = |buffer: &wgpu::Buffer, bytes| {
-        let transform = buffer.get_mapped_range(..bytes).map_err(Error::device)?;
-        take(&transform)?;
-        drop(transform);
+        let view = buffer.get_mapped_range(..bytes).map_err(Error::device)?;
+        take(&view)?;
+        drop(view);
         buffer.unmap();
         Ok::<_, E>(())
     };
@@ -239,7 +239,7 @@ const COPY_PART: usize = 1 << 20;
 
 /// Copies whole words to this offset.
 fn copy_to_mapped(from: &[u8], to: &wgpu::Buffer, offset: usize) -> Result<(), Error> {
-    // A transform begins at a multiple of this, which a word may not do.
+    // A mapped range begins at a multiple of this; a word may not.
     const ALIGNMENT: usize = wgpu::MAP_ALIGNMENT as usize;
     let (first, rest) = from.split_at(from.len().min(COPY_PART - offset % COPY_PART));
     let starts = std::iter::once(offset).chain((offset + first.len()..).step_by(COPY_PART));

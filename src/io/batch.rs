@@ -1,10 +1,10 @@
-//! The one reader of records as text: batch by batch, with keys that hold until the last merge.
+//! Reads records as text, batch by batch, with keys that hold until the last merge.
 //!
 //! ```text
-//! inputs ── bytes that are there ──> Text ── pieces, on all cores ──> ranges of records, keys
+//! inputs ── Chunks ──> Text ── pieces, on all cores ──> ranges of records, keys
 //! ```
 //!
-//! A batch ends before the first record that is wrong; the error comes next.
+//! A batch ends before the first wrong record; the next call returns its error.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -15,10 +15,10 @@ use gpusort_planner::key::{KeyMap, KeyWords};
 use super::binary::Source;
 use super::chunks::Chunks;
 use super::csv::{self, Dialect, Fields, KeySpec, Known};
-use super::digits::{self, Numbers};
 use super::infer::Inference;
 use super::keys::{self, Keys};
 use super::number::PerLine;
+use super::packing::{self, Numbers};
 use super::print;
 use super::records::{Print, ahead, touch};
 use super::source::{Input, Text};
@@ -60,12 +60,12 @@ pub struct InputSpec {
     pub by: KeySpec,
 }
 
-/// How much is looked at together, in bytes.
+/// How much is read at once, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretches {
     /// The most that is in memory, but for longer records.
     pub most: usize,
-    /// The size of a piece that one core reads, if it is not to be as is good for most.
+    /// The size of a piece that one core reads, if not the default.
     pub piece: Option<usize>,
 }
 
@@ -77,8 +77,7 @@ impl Default for Stretches {
     }
 }
 
-/// Records that were read together, in the order of their input, of which those before `at` are
-/// done.
+/// Records read together, in the order of their input; those before `at` are done.
 pub(crate) struct Piece {
     pub(crate) keys: Keys,
     pub(super) at: usize,
@@ -293,13 +292,13 @@ impl Keyed {
     /// The words to sort by, of which the next decides where those before it are equal.
     pub(crate) fn words(&self) -> Vec<KeyBuf<'_>> {
         let keys = self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys));
-        digits::words(keys.collect(), &self.numbers, self.rules)
+        packing::words(keys.collect(), &self.numbers, self.rules)
     }
 
     /// The same, made of the keys themselves.
     pub(crate) fn take_words(&mut self) -> Vec<KeyBuf<'static>> {
         let take = |piece: &mut Piece| Cow::Owned(std::mem::replace(&mut piece.keys, Keys::new(1)));
-        digits::words(self.pieces.iter_mut().map(take).collect(), &self.numbers, self.rules)
+        packing::words(self.pieces.iter_mut().map(take).collect(), &self.numbers, self.rules)
     }
 
     /// The key of a record.
@@ -308,9 +307,9 @@ impl Keyed {
         piece.keys.at(record).collect()
     }
 
-    /// Where the records are in their text, by which they are known in a sort by these words: then
-    /// nobody has to look where the record of a number is. `None` where there are several words,
-    /// which positions are sorted by, or more text than 32 bits count.
+    /// The ranges of the records in their text, sorted in place of positions: then no range has to
+    /// be looked up. `None` where there are several words, since those sort positions, or more
+    /// text than 32 bits count.
     pub(crate) fn take_places(&mut self, words: &[KeyBuf]) -> Option<KeyBuf<'static>> {
         let Some(Piece { bytes: Bytes::Of { text, .. }, .. }) = self.pieces.first() else { return None };
         if words.len() != 1 || u32::try_from(text.bytes.len()).is_err() {
@@ -468,7 +467,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Inputs, and whether there are decimals in their columns, if anybody had to ask.
+/// Whether columns of the inputs have decimals, found by reading ahead when first needed.
 pub(super) struct Ahead<'a> {
     inputs: &'a [Input],
     how: &'a InputSpec,
@@ -480,8 +479,7 @@ impl<'a> Ahead<'a> {
         Self { inputs, how, found: Mutex::new(None) }
     }
 
-    /// Whether a key has decimals, as reading all inputs from the beginning finds, up to what is
-    /// wrong.
+    /// Whether a key has decimals: reads all inputs from the beginning, up to the first error.
     pub(super) fn decimals(&self, key: usize) -> Result<bool, Error> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = &*found {
@@ -606,13 +604,13 @@ impl<'a> Batches<'a> {
         self.chunks.bytes
     }
 
-    /// Whether nothing more is read after what is wrong now.
+    /// Whether all is read, without an error to return.
     pub(super) fn is_over(&self) -> bool {
         self.wrong.is_none() && self.fetched.is_none() && self.chunks.is_over()
     }
 
-    /// What each key of a record is in messages; and of which place that is, with the column if
-    /// there are several, if this key is asked for.
+    /// A record in messages: its place, with the column of `key` if there are several, and the
+    /// token of each key.
     pub(super) fn shown(
         &self,
         piece: &Piece,

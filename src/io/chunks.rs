@@ -5,9 +5,8 @@
 //! chunks   ┌──────── parts ───────────────┐┌───────────────────────┐
 //! ```
 //!
-//! A chunk is parts of inputs, and ends where a record ends. How much is read depends on how many
-//! records there are in it, since each takes memory of its own, and short ones more than their
-//! text.
+//! A chunk is parts of inputs, and ends where a record ends. Its size depends on the number of
+//! records in it, since each takes memory of its own: a short one more than its text.
 
 use super::batch::Kind;
 use super::csv::{self, Dialect, Fields};

@@ -1,4 +1,4 @@
-//! What file extensions say.
+//! Formats by file extension.
 
 use std::path::Path;
 

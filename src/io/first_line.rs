@@ -1,5 +1,4 @@
-//! What text is by its first record line, which is neither blank nor a comment: one number a line,
-//! or lines with fields.
+//! Tells text from lines by the first line that is neither blank nor a comment.
 //!
 //! ```text
 //! "# sizes\n\n12\n"        one token: text, one number a line
@@ -7,7 +6,7 @@
 //! "3 1 2\n", and no more   one line of numbers
 //! ```
 //!
-//! What was read of a pipe for that is given again when it is opened.
+//! What was read of a pipe for this is read again when the pipe is opened.
 
 use super::number::{ends_line, is_space, spelled};
 use super::source::{Input, MARK, Opened};

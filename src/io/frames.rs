@@ -1,13 +1,12 @@
-//! Runs of records in temporary files: keys in the form that stays, and beside them bytes or
-//! positions.
+//! The format of spilled runs of records: frames of keys, and beside them bytes or positions.
 //!
 //! ```text
 //! frame   header │ bytes of the records │ key ┊ length ┊ position │ key ┊ …
-//! key     control │ what the one before it has not    …      zeros at its end are left out
+//! key     control │ bytes not shared with the key before    …    without zeros at its end
 //! ```
 //!
-//! Frames are as long as a block or a record, so that few bytes of many runs are in memory. Keys of
-//! neighbours begin alike, and those of short integers end in zeros.
+//! A frame is as long as a block or a record, so that merging many runs takes little memory.
+//! Neighbouring keys share a prefix, and keys of short integers end in zeros: both are left out.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};
@@ -25,7 +24,7 @@ use crate::parallel;
 /// The keys of which a record has an integer −0.
 pub(crate) type Zeros = Vec<bool>;
 
-/// Control bytes: fewer are lengths, of what is the same at the beginning and of zeros at the end.
+/// Control bytes. Smaller ones are two lengths: of the shared prefix, and of the zeros at the end.
 const OF_TIME: u8 = 0xD0;
 const WHOLE: u8 = 0xE0;
 const ZERO: u8 = 0xF0;

@@ -1,5 +1,4 @@
-//! The form of a key that holds from the reading of its record to the last merge: words, whose
-//! order is that of the keys.
+//! Keys of records as 128-bit words, from reading to the last merge: words compare as keys do.
 //!
 //! ```text
 //! number   the nearest f64, in total order   ┊ how far the number is from it, around the middle
@@ -8,8 +7,8 @@
 //! size     its place, in 128 bits
 //! ```
 //!
-//! Integers and decimals are ordered so before the type of a column is known, with one exception:
-//! −0 is 0 among integers, and less among decimals. Until that is known its word is [`MINUS_ZERO`].
+//! So integers and decimals have an order before the type of a column is known, except −0: among
+//! integers it equals 0, among decimals it is less. Until then its word is [`MINUS_ZERO`].
 
 use std::cmp::Ordering;
 
@@ -20,8 +19,8 @@ use super::size;
 use crate::memory::prefetch;
 use crate::order::{Class, KeyOrder, Nulls, Reading};
 
-/// The lower half of a word of a number that is a float: more than any 64-bit integer, or any time,
-/// is from the nearest one.
+/// The lower half of the word of a number that is a float. It exceeds the distance of any 64-bit
+/// integer, or any time, from the nearest float.
 pub(crate) const EXACT: u64 = 1 << 32;
 
 /// More than there are classes of nulls at one end; floats but NaN leave as many words.
@@ -75,8 +74,8 @@ pub(crate) fn is_null(word: u128) -> bool {
     high <= CLASSES || high > u64::MAX - CLASSES
 }
 
-/// The place of a null among those at its end, counted outwards from the numbers before which it
-/// is, or from the least after them, and whether it is before them; `None` for a number.
+/// The rank of a null, counted outwards from the numbers, and whether it is before them; `None` for
+/// a number.
 #[inline]
 pub(crate) fn rank(word: u128) -> Option<(u64, bool)> {
     match (word >> 64) as u64 {

@@ -1,4 +1,4 @@
-//! Reading and writing numbers: bytes into keys, and keys or the records they belong to into bytes.
+//! Formats and files: bytes into keys and records, and these back into bytes.
 
 pub(crate) mod batch;
 pub mod binary;
@@ -6,7 +6,6 @@ pub(crate) mod chunks;
 pub mod compression;
 mod counts;
 pub mod csv;
-mod digits;
 pub mod extension;
 pub mod first_line;
 pub(crate) mod frames;
@@ -16,6 +15,7 @@ pub mod npy;
 mod number;
 pub mod ordered;
 pub mod output;
+mod packing;
 pub(crate) mod print;
 pub mod records;
 mod size;

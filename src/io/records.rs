@@ -1,4 +1,4 @@
-//! Numbers without records, and numbers as text.
+//! Numbers that are kept without text, and printed.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! What memory the machine, cgroups and limits of the process leave.
+//! The memory that the machine, cgroups and process limits leave.
 
 use super::address_space_left;
 use crate::error::{Error, ErrorKind};

@@ -1,4 +1,4 @@
-//! Memory: room for elements, and how much there is.
+//! Memory: allocations for elements, and how much there is.
 
 #[cfg(feature = "files")]
 mod available;

@@ -1,4 +1,4 @@
-//! Classes of nulls: where each goes, and the rank that it has there.
+//! Classes of nulls: at which end each goes, and its rank there.
 
 use super::{Invalid, KeyOrder, Nulls, Reading};
 use crate::human::quoted;

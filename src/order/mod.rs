@@ -1,4 +1,4 @@
-//! What is asked of a sort: the order of keys, and which records of the result.
+//! The order of keys, and the selection of records from the result.
 
 use gpusort_planner::key::{ElementType, KeyMap};
 

@@ -1,6 +1,6 @@
 //! Work on all cores, where there is enough of it: few elements are done before other threads wake.
 //!
-//! All loops over parts are one function, [`each`], which knows their work by reference: rayon's
+//! All loops over parts are one function, [`each`], which calls the work by reference: rayon's
 //! parallel iterators would be compiled anew for every type and every work, which takes longer than
 //! all else. A part is large enough that a call by reference costs nothing, and the loop over its
 //! elements is the work's own.

@@ -1,4 +1,4 @@
-//! Write-behind: what was made is written while more is made.
+//! Write-behind: a thread writes results while the next are made.
 
 use std::thread;
 

@@ -19,18 +19,18 @@ pub struct Report {
     pub dispatches: u64,
     /// Bytes of memory that the passes read and wrote.
     pub bytes_moved: u64,
-    /// The time of making the kernels ready, while the keys are on their way.
+    /// The time of compiling the kernels, during the upload.
     pub prepare: Duration,
-    /// The time of bringing the keys to the device, with the memory they need there.
+    /// The time of uploading the keys, with allocating their memory.
     pub upload: Duration,
     /// The time of the sort itself, and the clock that measured it.
     pub sort: Elapsed,
-    /// The time of bringing the result back.
+    /// The time of downloading the result.
     pub download: Duration,
-    /// The time from when all shares are sorted until they are merged in memory. Where one GPU
-    /// merges them, it has begun: its merges are part of bringing the result back.
+    /// The time from when all partitions are sorted until they are merged in memory. Where one GPU
+    /// merges them, until it begins: its merges are part of the download.
     pub merge: Duration,
-    /// In how many shares the keys were sorted; none where the device took all at once.
+    /// In how many partitions the keys were sorted; 0 where the device took all at once.
     pub shares: usize,
     /// Why this algorithm ran, where it was chosen on a GPU.
     pub why: Option<String>,

@@ -1,4 +1,4 @@
-//! What measurements have in common: devices as they are told, and times.
+//! Devices and times as all reports print them.
 
 use std::time::Duration;
 

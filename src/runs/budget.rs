@@ -1,4 +1,4 @@
-//! How much memory a sort may take.
+//! The memory that a sort may take.
 
 use std::sync::OnceLock;
 
@@ -116,8 +116,8 @@ impl Budget {
         !self.positions || records <= RECORDS
     }
 
-    /// How many times the memory of their sort keys take, which with positions is one of pairs, and
-    /// of the keys beside them.
+    /// The memory of a sort as a multiple of its keys: with positions it sorts pairs, beside the
+    /// keys.
     pub(crate) fn times_of_keys(&self) -> u64 {
         if self.positions { 3 } else { 1 }
     }

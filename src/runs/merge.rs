@@ -9,8 +9,8 @@
 //! result  ────────|────────|────────
 //! ```
 //!
-//! Where to cut is found by bisection over key values: a key belongs to the first parts if fewer
-//! keys than those have are less. Equal keys are of the earlier runs first.
+//! Where to cut is found by bisection over key values: a key lies before a cut if fewer keys are
+//! less than the cut has before it. Of equal keys those of earlier runs come first.
 
 use gpusort_planner::item::Item;
 

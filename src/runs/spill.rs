@@ -1,12 +1,11 @@
 //! Runs in temporary files, with checksums.
 //!
-//! Each folder has one file for all runs in it, without a name while it is in use, or removed by
-//! the system when it is closed, so that nothing remains however the process ends. Runs are written
-//! and read in blocks, each with a checksum that stays in memory: what the disk gives back is what
-//! it was given, or an error.
+//! Runs with blocks of one size share a file in each folder. It has no name while it is in use, or
+//! the system removes it when it is closed: nothing remains however the process ends. Each block
+//! has a checksum, which stays in memory: the disk returns what was written, or an error.
 //!
-//! A run is read once, and where its blocks were, others are written: runs that are merged into
-//! longer ones need no room beside these. Of folders in memory, what is in them counts: half of the
+//! A run is read once, and others are written where its blocks were, so merging runs into longer
+//! ones takes no more space. What folders in memory (tmpfs) hold counts as memory: half of the
 //! budget is theirs.
 
 use std::fs::File;

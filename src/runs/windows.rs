@@ -1,5 +1,5 @@
-//! Where to cut sorted runs that are far away, so that slices of them can be merged one window
-//! after another.
+//! Cuts sorted runs that are on a device, so that slices of them can be merged one window after
+//! another.
 //!
 //! ```text
 //! run 0   ──────|────|──────────
@@ -7,9 +7,9 @@
 //! result  ────────|────────|────   windows of about equal size
 //! ```
 //!
-//! To look at a key takes a message to a device and back, and to look at many takes one, too. So
-//! keys at regular places of all runs are looked at first. Some of them become the last of their
-//! windows, whose places among the other runs are found by bisection, all at the same time.
+//! Reading a key takes a round trip to the device, and reading many takes one, too. So keys at
+//! regular places of all runs are read first. Some of them become the last of their windows; where
+//! these end in the other runs is found by bisection, for all at the same time.
 
 /// Looks at keys, each at this place of this run.
 type Look<'a, E> = &'a mut dyn FnMut(&[(usize, usize)]) -> Result<Vec<u64>, E>;

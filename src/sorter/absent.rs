@@ -1,4 +1,4 @@
-//! In place of the sorter's GPUs, in builds without them: the same names, of which no value exists.
+//! Stand-ins for the sorter's GPUs in builds without them: types without values.
 
 #![allow(clippy::needless_pass_by_value)]
 

@@ -6,10 +6,10 @@
 //! for every device:
 //!
 //! * Records of several words are sorted by the last word, then by the one before it, and so on to
-//!   the first: since every sort is stable, earlier ones decide where words are equal. Tables put
-//!   short keys together to one word, so mostly there is only one.
+//!   the first: since every sort is stable, earlier ones decide where words are equal. Tables pack
+//!   short keys into one word, so mostly there is only one.
 //! * Of records with equal keys all but the first are left out once they are in order.
-//! * Of the first K of several words only those can be whose first word is among the first K.
+//! * For the first K by several words, only records whose first word is among the first K count.
 
 mod on_cpu;
 #[cfg(feature = "gpu")]
@@ -83,7 +83,7 @@ impl<'a> From<KeyBuf<'a>> for Incoming<'a> {
     }
 }
 
-/// What is to be sorted, how, and what of the result is wanted.
+/// A sort: its keys, its method, and the wanted result.
 pub struct Request<'a> {
     keys: Incoming<'a>,
     /// Words that decide where those before them are equal.
@@ -160,7 +160,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What came of a request, in memory.
+/// The result of a request, in memory.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Sorted {
@@ -172,7 +172,7 @@ pub struct Sorted {
     pub report: Report,
 }
 
-/// What came of a request, where it was made: on a device, mostly.
+/// The result of a request where it was made, mostly on a device.
 pub struct Ordered<'s> {
     place: Place<'s>,
     count: usize,
@@ -185,8 +185,8 @@ pub struct Ordered<'s> {
 enum Place<'s> {
     Memory(KeyBuf<'static>),
     Gpu(Box<OnDevice<'s>>),
-    /// In shares on a GPU, which merges them.
-    Shares(Box<Merging<'s>>),
+    /// In partitions on a GPU, which merges them.
+    Partitions(Box<Merging<'s>>),
 }
 
 impl Ordered<'_> {
@@ -224,7 +224,7 @@ impl Ordered<'_> {
                 let words = result.bring()?;
                 Sorted { words, repeated, report: report.with_download(start.elapsed()) }
             }
-            Place::Shares(merging) => {
+            Place::Partitions(merging) => {
                 let words = merging.bring()?;
                 Sorted { words, repeated, report: report.with_download(start.elapsed()) }
             }
@@ -249,7 +249,7 @@ impl Ordered<'_> {
         match self.place {
             Place::Memory(words) => return take(words).map(|()| (self.repeated, self.report)),
             Place::Gpu(result) => result.take(&mut timed)?,
-            Place::Shares(merging) => merging.take(&mut timed)?,
+            Place::Partitions(merging) => merging.take(&mut timed)?,
         }
         let waiting = start.elapsed().saturating_sub(taking);
         Ok((self.repeated, self.report.with_download(waiting)))

@@ -1,4 +1,4 @@
-//! The CPU: its fast sort, and networks as a whole.
+//! Sorts on the CPU: by the fast sort, or by a named network.
 
 use gpusort_planner::item::{Item, Pair};
 use gpusort_planner::key::KeyWords;

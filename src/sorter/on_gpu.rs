@@ -1,5 +1,5 @@
-//! A GPU: keys go up as they come, while the kernels are made ready; the plan is executed; the
-//! result comes back.
+//! Sorts on a GPU: uploads keys as they come while pipelines compile, executes the plan, downloads
+//! the result.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};

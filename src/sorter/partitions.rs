@@ -7,9 +7,9 @@
 //! result      ────────────────────────────────────────────────────────        merged by all cores, where there are several
 //! ```
 //!
-//! A GPU has two workers, so that keys go up for one while the other sorts. Where it has not enough
-//! memory for both, one goes on, with halves of its partition if need be. A GPU that fails gives
-//! its partitions back, and others do the rest.
+//! A GPU has two workers: one uploads while the other sorts. Where memory does not suffice for
+//! both, one goes on, with halves of its partition if need be. A GPU that fails gives its
+//! partitions back, and others sort them.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -116,7 +116,7 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
         Some(merging) => {
             let records =
                 if let ResultKind::Records(records) = result { Some(records.joined()) } else { None };
-            Place::Shares(Box::new(merging.giving(records)))
+            Place::Partitions(Box::new(merging.giving(records)))
         }
         None if positions => Place::Memory(
             result.at(by_width!(keys, blocks => merged_positions(&in_one(blocks), results))).truncated(first),

@@ -1,5 +1,5 @@
-//! What a sort is done with on a GPU: by name, or the faster algorithm for the size, the shape and
-//! the device.
+//! Chooses the algorithm of a sort on a GPU: the named one, or the fastest for the size, the shape
+//! and the device.
 
 use gpusort_planner::Limits;
 use gpusort_planner::plan::{self, Crossovers, Plan, Shape};

@@ -1,14 +1,12 @@
-//! Partitions that stay on their GPU until it merges them, which takes a hundredth of the time that
-//! bringing them takes.
+//! Partitions that stay on their GPU, which merges them in a hundredth of the time of a download.
 //!
 //! ```text
 //! partitions  ── sorted ──   ── sorted ──   ── sorted ──      on the GPU, each in memory of its own
 //! windows     ─────────|──────────|─────────|──────────       as many elements as a partition
-//! merged      gathered, merged, brought │ gathered, merged, brought │ …
+//! merged      gather, merge, download │ gather, merge, download │ …
 //! ```
 //!
-//! Where the GPU has no memory for that, what it has kept so far is brought to the host, which
-//! merges all.
+//! Where the GPU lacks memory for that, what it kept so far is downloaded, and the host merges all.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,7 +27,7 @@ pub(super) struct ResidentRuns<'a> {
     shape: Shape,
     /// With where each begins; `None` where nothing stays.
     runs: Mutex<Option<Vec<(usize, ResidentRun)>>>,
-    /// What had to be brought.
+    /// What had to be downloaded.
     brought: Mutex<Vec<(usize, KeyBuf<'static>)>>,
 }
 
@@ -92,7 +90,7 @@ impl<'a> ResidentRuns<'a> {
                     Some(result.bring()?)
                 }
             }
-            Place::Shares(merging) => Some(merging.bring()?),
+            Place::Partitions(merging) => Some(merging.bring()?),
         };
         Ok((brought, more))
     }

@@ -1,5 +1,5 @@
-//! What is where after each dispatch, as colours: a row for every dispatch, or for every few of
-//! many, and a column for every position, or for a bin of many.
+//! The colours of the heat map: a row for every dispatch, or for every few of many, and a column
+//! for every position, or for a bin of many.
 //!
 //! A bin has the colour of its mean rank. One whose elements come from everywhere is mixed with
 //! grey, since its mean says little: so a part of the array that is in order at this scale is

@@ -1,4 +1,4 @@
-//! How long each dispatch takes on a device, and the whole sort beside it.
+//! The time of each dispatch on a device, and of the whole sort.
 
 use gpusort_planner::Kind;
 use gpusort_planner::plan::Plan;

@@ -1,7 +1,7 @@
 //! Where the elements of odd-even transposition sort are after any number of phases, without
 //! performing them: of a million elements that would be half a trillion comparisons.
 //!
-//! Take elements for ones from some rank on, and for zeros below it. How many ones lie right of a
+//! Call elements from some rank on ones, and those below it zeros. How many ones lie right of a
 //! cut between two places changes only when these two are compared, and then it is the least of
 //! what its neighbours allow:
 //!

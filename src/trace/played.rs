@@ -1,5 +1,5 @@
-//! What the passes of a plan leave, from the CPU interpreter, with each comparison where there are
-//! few elements.
+//! A plan performed by the CPU interpreter: what each pass leaves and, of few elements, each
+//! comparison.
 //!
 //! Elements are told apart by rank, their place in the sorted order; equal keys have the lowest of
 //! theirs unless positions decide. So one number gives an element's colour, its printed value and

@@ -1,4 +1,4 @@
-//! What a dispatch does, in a few words.
+//! Describes a dispatch in a few words.
 
 use std::fmt::Write;
 

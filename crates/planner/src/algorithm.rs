@@ -79,7 +79,7 @@ pub enum Variant {
     Block,
     /// One dispatch per step.
     Naive,
-    /// Tiles distributed in one pass per digit, each told by those before it where its elements go.
+    /// Tiles distributed in one pass per digit, each to places found by look-back.
     Onesweep,
     /// Digits counted before each pass that distributes tiles.
     ReduceScan,

@@ -1,4 +1,4 @@
-//! Values with names.
+//! Enums whose values have names, printed and parsed.
 
 use std::fmt;
 

@@ -21,8 +21,7 @@ use crate::cli::{format, hints, is_broken_pipe};
 struct One {
     file: PathBuf,
     args: SortArgs,
-    /// What is done with it and told of it; or what is wrong with the file, which is told once it
-    /// is its turn.
+    /// Its sort and what is printed of it; or its error, which is printed when it is its turn.
     job: Result<(Job<'static>, Told), Mutex<Option<gpusort::Error>>>,
     /// The output path.
     target: PathBuf,

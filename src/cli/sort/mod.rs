@@ -1,4 +1,4 @@
-//! `gpusort sort`: arguments into a call of the library, and words about what came of it.
+//! `gpusort sort`: calls the library, and reports what it did.
 
 mod each;
 pub(super) mod options;
@@ -21,7 +21,7 @@ use super::progress::{Progress, Unit};
 use super::timing::Timing;
 use super::{check, format, usage};
 
-/// What is told, and where.
+/// What the command prints of a sort, and where.
 struct Told {
     timing: Option<TimingTo>,
     /// Whether the output is an input, too.

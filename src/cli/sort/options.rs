@@ -1,4 +1,4 @@
-//! The arguments as calls: typed options for the library, and what the command tells of them.
+//! From arguments to the library's options, and the notes that the command prints of them.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};

@@ -1,5 +1,5 @@
-//! In place of the GPU, in builds without it: the same names, of which no value exists. So nothing
-//! else has to ask whether there may be one.
+//! Stand-ins for the GPU in builds without it: types without values, so that no other code has to
+//! ask whether there is one.
 
 #![allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 

@@ -1,4 +1,4 @@
-//! What benchmarks and traces time.
+//! Stand-ins for timed runs.
 
 use std::time::Duration;
 

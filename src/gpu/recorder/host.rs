@@ -1,5 +1,5 @@
-//! Host parameters: what kernels that run before those of a plan are told, and what they write for
-//! those.
+//! Host parameters: what the host passes to the kernels that run before a plan's, which write the
+//! arguments of the plan's.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use gpusort_shaders::wgsl;
 
 use super::{ALIGNMENT, Recorder};
 
-/// The text before that of such a kernel: where the members of arguments are in these structs, and
+/// The text before that of such a kernel: the offsets of members in argument structs, and
 /// `host.wgsl`.
 pub(super) fn text() -> String {
     let mut text = String::new();
@@ -34,8 +34,8 @@ fn members<'a>(text: &'a str, of: &str) -> impl Iterator<Item = &'a str> {
 }
 
 impl Recorder {
-    /// Sets a pipeline, its buffers, and its host parameters: a number, and four of a byte each.
-    pub(super) fn tell(
+    /// Sets a pipeline, its buffers, and its host parameters: a number and four bytes.
+    pub(super) fn set_with_host_parameters(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
         pipeline: &wgpu::ComputePipeline,

@@ -6,15 +6,23 @@
 //! passes       caller's slices ⇄ workspace                      elements → keys … keys → elements
 //! ```
 //!
-//! Nothing is submitted, waited for or made on the device here but bind groups. [`crate::buffers`]
-//! has checked what comes here.
+//! Nothing is submitted or waited for here, and nothing but bind groups is made on the device.
+//! [`crate::buffers`] has checked all arguments.
 //!
-//! There are two ways. Where the host knows all, and slices begin where buffers may be bound,
-//! passes are those of any sort, with immediates for arguments. Otherwise arguments lie in a
-//! buffer, which the first dispatch writes: how many elements there are the device alone may know,
-//! or it has no immediates. Grids are then those of the most elements, and workgroups without work
-//! end at once. On an H200 this way takes 5 to 7 µs more, and 3 to 8 % of what is longer: each
-//! workgroup waits for its arguments.
+//! There are two modes. Where the host knows the count and slices begin where buffers may be bound,
+//! passes are those of any sort, with immediates as arguments. Otherwise, or without immediates,
+//! the first dispatch writes the arguments of all passes into a buffer. Grids are then those of the
+//! most elements, and workgroups without work end at once. On an H200 this takes 5 to 7 µs more,
+//! and 3 to 8 % of longer sorts: each workgroup waits for its arguments.
+//!
+//! Slots of the parameters, for D digits:
+//!
+//! ```text
+//! 0 … D−1    arguments of the pass of each digit
+//! D, D+1     slices of passes that read, and that write, the caller's elements
+//! D+2        arguments of the copy
+//! D+3 …      arguments of each group of short segments
+//! ```
 
 mod host;
 mod scratch;
@@ -56,26 +64,26 @@ const BYTES: u64 = 256;
 const ARGUMENTS: u64 = 32;
 const SLICES: u64 = 16;
 
-/// What is recorded.
+/// A sort to be recorded.
 #[derive(Clone, Copy)]
 pub(crate) struct Sort<'a> {
     /// At least one element; those of an argsort are read alone.
     pub(crate) keys: Slice<'a>,
-    /// What is beside keys, or becomes iota.
+    /// The payload, or where iota is written.
     pub(crate) payload: Option<Slice<'a>>,
     /// The most elements.
     pub(crate) most: u32,
-    /// Where their number is, if it is not the most.
+    /// Where the device reads their number, if the host does not know it.
     pub(crate) count: Option<Slice<'a>>,
     /// Whether the payload is written as iota, not read.
     pub(crate) iota: bool,
     /// Whether keys stay as they are.
     pub(crate) keeps_keys: bool,
-    /// What tells segments from each other, if anything does.
+    /// The offsets of segments, if there are segments.
     pub(crate) offsets: Option<Slice<'a>>,
 }
 
-/// The passes for elements of one shape.
+/// What plans of sorts of one shape depend on, beside the number of elements.
 #[derive(Clone, Copy)]
 struct Passes {
     shape: Shape,
@@ -94,7 +102,7 @@ impl Passes {
 /// What records sorts of one kind on one device.
 pub(crate) struct Recorder {
     context: Context,
-    /// What tells its memory from that of others.
+    /// Identifies the memory that it made.
     identity: Arc<()>,
     pipelines: Pipelines,
     arguments: wgpu::BindGroupLayout,
@@ -107,9 +115,9 @@ pub(crate) struct Recorder {
     prepare_layout: wgpu::BindGroupLayout,
     /// The table of bytes, bound once for each byte of host parameters.
     host: wgpu::BindGroup,
-    /// A number that is larger than any.
-    any: wgpu::Buffer,
-    /// With arguments in a buffer, and as immediates where the device has these.
+    /// `u32::MAX`, bound as the count where the host knows it.
+    no_count: wgpu::Buffer,
+    /// The copy with arguments in a buffer, and with immediates where the device has them.
     copy: wgpu::ComputePipeline,
     plain_copy: Option<wgpu::ComputePipeline>,
     copy_layout: wgpu::BindGroupLayout,
@@ -118,11 +126,11 @@ pub(crate) struct Recorder {
     pub(crate) compiling: Duration,
 }
 
-/// The memory of one sort: the caller's slices in front, the room behind.
+/// The memory of one sort: the caller's slices in front, the scratch behind.
 struct Slices<'a> {
     sort: &'a Sort<'a>,
     scratch: &'a Scratch,
-    /// Whether elements have something beside their keys.
+    /// Whether elements have a payload.
     payload: bool,
 }
 
@@ -231,7 +239,7 @@ impl Recorder {
             }
             let uniform_usage = wgpu::BufferUsages::UNIFORM;
             let table = context.filled("gpusort bytes", &table, uniform_usage)?;
-            let any = context.filled("gpusort any number", &[0xff; 4], wgpu::BufferUsages::STORAGE)?;
+            let no_count = context.filled("gpusort any number", &[0xff; 4], wgpu::BufferUsages::STORAGE)?;
             // The least that may be bound is what the shader takes, in whole vectors.
             let host = (0..8).map(|byte| (byte, begin_of(&table, 16)));
             let host = bind_group(device, "gpusort bytes", &bytes, host);
@@ -248,7 +256,7 @@ impl Recorder {
                 prepare,
                 prepare_layout,
                 host,
-                any,
+                no_count,
                 copy,
                 plain_copy,
                 copy_layout,
@@ -307,7 +315,7 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// An argsort where the room has none for it.
+    /// An argsort without memory for one.
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -317,37 +325,38 @@ impl Recorder {
         let passes = if sort.keeps_keys { &self.argsort } else { &self.sort };
         let planned = if sort.keeps_keys { scratch.argsort.as_ref() } else { Some(&scratch.sort) };
         let planned = planned.ok_or_else(|| Error::lacks("room for an argsort"))?;
-        let is_plain = self.is_plain(sort);
+        let takes_immediates = self.takes_immediates(sort);
         let digits = passes.transform.digits();
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("gpusort"),
             timestamp_writes: None,
         });
         let mut dispatches = planned.plan.dispatches();
-        if !is_plain {
+        if !takes_immediates {
             // Which clears, too.
             self.record_prepare(&mut pass, scratch, planned, sort, digits);
             dispatches.next();
         }
         if sort.keeps_keys {
-            self.record_copy(&mut pass, scratch, sort, is_plain, digits);
+            self.record_copy(&mut pass, scratch, sort, takes_immediates, digits);
         }
-        self.record_passes(&mut pass, scratch, sort, passes, dispatches, is_plain)
+        self.record_passes(&mut pass, scratch, sort, passes, dispatches, takes_immediates)
     }
 
-    /// Whether the host knows all that passes are told, and the device takes it from there.
-    fn is_plain(&self, sort: &Sort) -> bool {
+    /// Whether arguments can be immediates: the host knows the count, and slices begin where they
+    /// can be bound.
+    fn takes_immediates(&self, sort: &Sort) -> bool {
         let first = sort.payload.as_ref().map_or(0, Slice::first) | sort.keys.first();
         self.plain_copy.is_some() && sort.count.is_none() && first == 0
     }
 
-    /// Where the number of elements is; any, if the host knows it.
+    /// The binding of the count; of `u32::MAX` if the host knows it.
     fn count<'a>(&'a self, sort: &Sort<'a>) -> wgpu::BufferBinding<'a> {
-        sort.count.as_ref().map_or_else(|| whole(&self.any), Slice::binding)
+        sort.count.as_ref().map_or_else(|| whole(&self.no_count), Slice::binding)
     }
 
     /// Records passes that find the elements in the caller's slices, with arguments as immediates
-    /// or in the room.
+    /// or in the scratch.
     fn record_passes<'a>(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -355,14 +364,14 @@ impl Recorder {
         sort: &Sort,
         &Passes { shape, transform, .. }: &Passes,
         dispatches: impl Iterator<Item = &'a Dispatch>,
-        is_plain: bool,
+        takes_immediates: bool,
     ) -> Result<(), Error> {
         let digits = transform.digits();
         let slices = Slices { sort, scratch, payload: shape.payload };
         let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
         for dispatch in dispatches {
             let mut dispatch = dispatch.for_fewer(sort.most, shape, &self.context.info.limits)?;
-            if is_plain {
+            if takes_immediates {
                 if !sort.iota {
                     dispatch.pass_through();
                 }
@@ -409,22 +418,22 @@ impl Recorder {
             label: Some("gpusort rows"),
             timestamp_writes: None,
         });
-        let is_plain = self.plain_copy.is_some();
+        let takes_immediates = self.plain_copy.is_some();
         let first_key = sort.keys.first();
         let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
-        if !is_plain {
+        if !takes_immediates {
             let parameters = [(0, whole(&scratch.parameters))];
             let group = bind_group(&self.context.device, "gpusort rows", &self.rows_layout, parameters);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
             let host = [length_0, length_1, first_key, first_payload];
-            self.tell(&mut pass, &self.prepare_rows, &group, sort.most, host);
+            self.set_with_host_parameters(&mut pass, &self.prepare_rows, &group, sort.most, host);
             pass.dispatch_workgroups(1, 1, 1);
         }
         let slices = Slices { sort, scratch, payload: shape.payload };
         let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
         let arguments = [sort.most / length, length, first_key, first_payload];
         for dispatch in plan.dispatches() {
-            let sent = match is_plain {
+            let sent = match takes_immediates {
                 true => Sent::Immediates(bytemuck::cast_slice(&arguments)),
                 false => Sent::Group(&scratch.arguments, [0, 0]),
             };
@@ -458,7 +467,7 @@ impl Recorder {
         let keeps = u32::from(sort.keeps_keys);
         let flags = u32::from(sort.iota) | keeps << 1 | keeps << 2;
         let host = [sort.keys.first(), first_payload, first_count, flags];
-        self.tell(pass, &self.prepare, &group, sort.most, host);
+        self.set_with_host_parameters(pass, &self.prepare, &group, sort.most, host);
         pass.dispatch_workgroups(digits, 1, 1);
     }
 
@@ -467,7 +476,7 @@ impl Recorder {
         pass: &mut wgpu::ComputePass<'_>,
         scratch: &Scratch,
         sort: &Sort,
-        is_plain: bool,
+        takes_immediates: bool,
         digits: u32,
     ) {
         /// Workgroups that keep any device busy.
@@ -480,7 +489,7 @@ impl Recorder {
             [(0, sort.keys.binding()), (1, whole(copies))],
         );
         let words = u64::from(sort.most) * sort.keys.each / 4;
-        if let Some(copy) = self.plain_copy.as_ref().filter(|_| is_plain) {
+        if let Some(copy) = self.plain_copy.as_ref().filter(|_| takes_immediates) {
             pass.set_pipeline(copy);
             pass.set_immediates(0, bytemuck::cast_slice(&[sort.most, 0]));
         } else {

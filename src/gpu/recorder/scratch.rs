@@ -1,4 +1,4 @@
-//! The memory that recorded sorts take, made once and used by any number of them in turn.
+//! The device memory of recorded sorts, made once and used by any number of them in turn.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl Scratch {
     }
 }
 
-/// Bytes of the buffers in a room.
+/// Bytes of its buffers.
 struct Sizes {
     keys: u64,
     copies: Option<u64>,
@@ -103,7 +103,7 @@ impl Recorder {
         Arc::ptr_eq(&scratch.owner, &self.identity)
     }
 
-    /// Bytes of [`Self::room`].
+    /// Bytes of [`Self::scratch`].
     pub(crate) fn scratch_bytes(&self, capacity: u32) -> Result<u64, Error> {
         Ok(self.sizes(&self.plans(capacity)?).sum())
     }

@@ -1,4 +1,4 @@
-//! What finds out on the device where segments are, before the passes that sort them.
+//! Finds segments on the device, before the passes that sort them.
 //!
 //! ```text
 //! offsets      [begin] [classify] ┐
@@ -112,10 +112,10 @@ impl Passes {
         &self,
         n: u32,
         info: &AdapterInfo,
-        (numbers, are_long): (bool, bool),
+        (iota, are_long): (bool, bool),
     ) -> Result<Plan, Error> {
         let Self { shape, tuning, transform, .. } = self;
-        Ok(Plan::of_callers_segments(n, *shape, &info.limits, tuning, *transform, (numbers, are_long))?)
+        Ok(Plan::of_callers_segments(n, *shape, &info.limits, tuning, *transform, (iota, are_long))?)
     }
 }
 
@@ -159,11 +159,11 @@ impl Recorder {
             ],
         );
         let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
-        let numbers = u32::from(sort.iota);
+        let iota = u32::from(sort.iota);
         let first_offset = match ranges {
             Ranges::Long(length) => {
                 let host = length.to_le_bytes().map(u32::from);
-                self.tell(&mut pass, &finder.number_rows, &filled, n, host);
+                self.set_with_host_parameters(&mut pass, &finder.number_rows, &filled, n, host);
                 let rows = sort.most / length.max(1);
                 self.dispatch(&mut pass, rows.div_ceil(WORKGROUP).max(1))?;
                 0
@@ -181,17 +181,17 @@ impl Recorder {
                         (3, positions.map_or_else(|| scratch.nothing(), Slice::binding)),
                     ],
                 );
-                self.tell(&mut pass, &finder.begin, &group, n, [0; 4]);
+                self.set_with_host_parameters(&mut pass, &finder.begin, &group, n, [0; 4]);
                 pass.dispatch_workgroups(1, 1, 1);
-                let host = [offsets.first(), first_payload, numbers, 0];
-                self.tell(&mut pass, &finder.classify, &group, n, host);
+                let host = [offsets.first(), first_payload, iota, 0];
+                self.set_with_host_parameters(&mut pass, &finder.classify, &group, n, host);
                 let segments = u32::try_from(offsets.len - 1).unwrap_or(u32::MAX);
                 self.dispatch(&mut pass, segments.div_ceil(WORKGROUP).max(1))?;
                 offsets.first()
             }
         };
-        let host = [first_offset, sort.keys.first(), first_payload, numbers];
-        self.tell(&mut pass, &finder.fill, &filled, n, host);
+        let host = [first_offset, sort.keys.first(), first_payload, iota];
+        self.set_with_host_parameters(&mut pass, &finder.fill, &filled, n, host);
         self.dispatch(&mut pass, most_long(sort.most, limits).max(1))?;
         let offsets = if let Ranges::Offsets(offsets) = ranges { Some(offsets) } else { None };
         self.record_passes(

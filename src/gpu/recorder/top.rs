@@ -1,4 +1,4 @@
-//! Records a selection of the first elements of the sorted order, and their sort.
+//! Records a selection of the first k elements of the sorted order, and their sort.
 //!
 //! ```text
 //! prepare      number of elements, arguments of all passes                   where the host does not know them
@@ -63,26 +63,26 @@ impl Recorder {
         let Some(plan) = Plan::of_callers_top(k, sort.most, shape, limits, transform)? else {
             return self.record(encoder, scratch, sort);
         };
-        let is_plain = self.is_plain(sort);
-        let as_recorded = |key: PipelineKey| if is_plain { key } else { key.of_slices() };
+        let takes_immediates = self.takes_immediates(sort);
+        let as_recorded = |key: PipelineKey| if takes_immediates { key } else { key.of_slices() };
         self.make(plan.distinct_dispatches().map(Dispatch::pipeline).map(as_recorded))?;
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("gpusort top"),
             timestamp_writes: None,
         });
-        if !is_plain {
+        if !takes_immediates {
             let Selector { prepare, want, layout } = &self.selector;
             let buffers = [(0, whole(&scratch.parameters)), (1, self.count(sort))];
             let group = bind_group(&self.context.device, "gpusort top", layout, buffers);
             let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
             let first_count = sort.count.as_ref().map_or(0, Slice::first);
             let host = [sort.keys.first(), first_payload, first_count, sort.iota.into()];
-            self.tell(&mut pass, prepare, &group, sort.most, host);
+            self.set_with_host_parameters(&mut pass, prepare, &group, sort.most, host);
             pass.dispatch_workgroups(1, 1, 1);
-            self.tell(&mut pass, want, &group, k, [0; 4]);
+            self.set_with_host_parameters(&mut pass, want, &group, k, [0; 4]);
             pass.dispatch_workgroups(1, 1, 1);
         }
-        self.record_passes(&mut pass, scratch, sort, &self.sort, plan.dispatches(), is_plain)?;
+        self.record_passes(&mut pass, scratch, sort, &self.sort, plan.dispatches(), takes_immediates)?;
         drop(pass);
         // Positions are there.
         let sort = Sort {

@@ -1,4 +1,4 @@
-//! Data that is not read, known by what it begins with: other compression, archives, and formats of
+//! Recognizes unsupported data by its first bytes: other compression, archives, and formats of
 //! other programs.
 
 use std::{error, fmt};

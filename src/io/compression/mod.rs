@@ -1,8 +1,8 @@
 //! Compressed data: gzip and zstd.
 //!
-//! Both are members (frames) one after the other, each with a checksum, mostly. What is text may be
-//! compressed whatever it is called, since its first bytes tell; of binary data any first bytes may
-//! be elements, so only a name tells.
+//! Both are members (frames) one after the other, mostly with a checksum each. Compressed text is
+//! recognized by its first bytes, whatever its name; compressed binary data only by its name, since
+//! any first bytes may be elements.
 
 mod foreign;
 mod reader;
@@ -55,12 +55,12 @@ enum Beginning {
     /// What is not read.
     Foreign(&'static foreign::Foreign),
     Other,
-    /// More bytes will tell.
+    /// More bytes decide.
     Short,
 }
 
 impl Beginning {
-    /// That many bytes tell in any case.
+    /// That many bytes always decide.
     const LONGEST: usize = foreign::LONGEST;
 
     fn of(bytes: &[u8]) -> Self {

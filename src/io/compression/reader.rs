@@ -1,16 +1,16 @@
-//! Reads what is in compressed data.
+//! Decompresses gzip and zstd.
 //!
 //! ```text
 //! source ── Window ── Decoder ── blocks ── Reader
-//!           bytes as    members,           whoever reads
-//!           they are    one or several
+//!           compressed  members,           decompressed
+//!           bytes       one or several     bytes
 //! ```
 //!
 //! The decoder runs ahead on a thread of its own where the system has one for it, so that a block
 //! is decompressed while the one before it is used. Members that are in memory together are
-//! decompressed together, each by one core. Where those of gzip begin is found by looking for what
-//! they begin with: what follows such bytes by chance is decompressed in vain, and counts only if
-//! the member before it ends there.
+//! decompressed together, each by one core. The beginnings of gzip members are found by
+//! searching for their magic bytes: what follows such bytes by chance is decompressed in vain, and
+//! counts only if the member before it ends there.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};

@@ -1,7 +1,7 @@
-//! Compresses what is written.
+//! Compresses output.
 //!
 //! It is cut into blocks, each of which becomes a member of its own, so that all cores work, here
-//! and where it is read.
+//! and when it is decompressed.
 
 use std::io::{self, Write};
 

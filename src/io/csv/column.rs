@@ -1,4 +1,4 @@
-//! The fields of a column as keys, made as they are read.
+//! Makes keys of the fields of a column as they are read.
 
 use gpusort_planner::key::ElementType;
 

@@ -7,8 +7,8 @@
 //! Split(b':')    root:x:0:0::/root             six, one of them empty
 //! ```
 //!
-//! All rows of a table have as many fields, and lines have any number of them. Tokens that are
-//! numbers are not read here, but by [`crate::io::text`]; only those that are times or sizes are.
+//! All rows of a table have the same number of fields; lines have any number. Tokens of text are
+//! divided here only where [`crate::io::text`] cannot read them all as numbers that print alike.
 
 use std::borrow::Cow;
 use std::ops::Range;

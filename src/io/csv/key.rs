@@ -1,4 +1,4 @@
-//! Keys: by which column, and in which direction.
+//! Keys as users name them: a column and a direction.
 //!
 //! ```text
 //! price        the column of that name

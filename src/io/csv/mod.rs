@@ -1,9 +1,9 @@
-//! Tables as text: CSV, TSV, and lines of fields. Rows are ordered by some of their columns and
-//! preserved byte for byte.
+//! Records as text: rows of CSV and TSV, lines of fields, tokens. They are ordered by some columns
+//! and preserved byte for byte.
 //!
-//! Each core reads a part of the table, from one row boundary to another. The parity of the quotes
-//! before a line end shows whether it is a boundary; since a stray quote may mislead, a part is
-//! accepted only if the part before it ended exactly there, and is otherwise read again from where
+//! Each core reads a piece of the table, from one row boundary to another. The parity of the quotes
+//! before a line end shows whether it is a boundary; since a stray quote may mislead, a piece is
+//! accepted only if the piece before it ended exactly there, and is otherwise read again from where
 //! that ended.
 
 mod column;
@@ -23,11 +23,11 @@ use self::dialect::trimmed;
 use self::rows::{for_each_field, line_end};
 use super::batch::{self, Bytes, Kind, Piece};
 use super::counts::Counts;
-use super::digits::Numbers;
 use super::frames::KeysOfRuns;
 use super::infer::{Inference, Refused, Spot, is_valid};
 use super::keys::{self, Keys};
 use super::number::{PerLine, Tokens, ends_line, is_space, token_at};
+use super::packing::Numbers;
 use super::records::Records;
 use super::source::{Input, LineEnd, Text};
 use super::text::{conflicting, piece_size, several};

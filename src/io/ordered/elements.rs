@@ -1,9 +1,9 @@
-//! Merging binary elements: a block of each input is in memory, and all cores merge what is certain
-//! of the blocks.
+//! Merges binary elements: a block of each input is in memory, and all cores merge the elements
+//! that nothing unread can precede.
 //!
 //! ```text
 //! input 0   ───────────|─ ─ ─ ▸
-//! input 1   ──────|────── ─ ─ ▸     up to the least last key in memory, nothing unread comes first
+//! input 1   ──────|────── ─ ─ ▸     up to the least last key in memory, nothing unread can precede
 //! input 2   ────────|─────── ▸
 //! ```
 

@@ -233,8 +233,8 @@ pub(crate) fn merge_elements(
     merge(elements, to, progress)
 }
 
-/// An input or a run that is merged, as far as it is read. What is wrong with it is told when all
-/// before that is merged.
+/// An input or a run that is merged, as far as it is read. Its error is returned when all before it
+/// is merged.
 trait Run: Send {
     /// Whether more should be read before the next merge, as far as that does not wait for others.
     fn is_low(&self) -> bool;
@@ -245,7 +245,7 @@ trait Run: Send {
     /// Whether reading never waits for others.
     fn is_ready(&self) -> bool;
 
-    /// Whether more comes of others, who may wait for what comes of it.
+    /// Whether another program writes it, which may wait for our output.
     fn may_wait(&self) -> bool;
 
     /// About how many bytes are read at once.
@@ -268,8 +268,8 @@ struct Step<T> {
     bytes: usize,
 }
 
-/// Merges runs: `merge` what is certain of that in memory, at most so many records, and `write` it
-/// while the next are merged. Tells `seen` of each run that was read.
+/// Merges runs: `merge`s those records in memory that nothing unread can precede, at most so many,
+/// and `write`s them while the next are merged. Calls `seen` for each run that was read.
 fn merge_runs<R: Run, T: Send>(
     runs: &mut [R],
     selection: Selection,

@@ -1,13 +1,13 @@
-//! Merging records with the keys that stay: some of each input or run are in memory, and all cores
-//! merge what is certain of them.
+//! Merges records of inputs or runs: some of each are in memory, and all cores merge those that
+//! nothing unread can precede.
 //!
 //! ```text
 //! input 0   ───────────|─ ─ ─ ▸
-//! input 1   ──────|────── ─ ─ ▸     up to the least last key in memory, nothing unread comes first
+//! input 1   ──────|────── ─ ─ ▸     up to the least last key in memory, nothing unread can precede
 //! input 2   ────────|─────── ▸
 //! ```
 //!
-//! What is wrong with an input is said when all records before it are merged.
+//! An error in an input is reported once all records before it are merged.
 
 use std::io::Write;
 

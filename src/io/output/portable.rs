@@ -1,4 +1,4 @@
-//! A new file that replaces another, by means that every system has.
+//! A new file that replaces another, on any system.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};

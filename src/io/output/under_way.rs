@@ -1,4 +1,4 @@
-//! Named temporary files, and signals while there are any.
+//! Removes named temporary files when a signal ends the process.
 //!
 //! A signal handler must not wait for a lock. One atomic decides instead: either an output is being
 //! created or renamed, and the process ends after that; or the process ends, and no output

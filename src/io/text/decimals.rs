@@ -1,4 +1,4 @@
-//! Tokens as decimals that all have as many digits after the point.
+//! Tokens as decimals with the same number of digits after the point.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,6 @@
 //! Integers read directly from files, without keeping the text.
 //!
-//! Each core reads a stretch of a file in blocks of some hundred kilobytes into one buffer, and
+//! Each core reads a piece of a file in blocks of some hundred kilobytes into one buffer, and
 //! keeps only the values. That suffices if every integer is in canonical form; otherwise, or at any
 //! other obstacle, nothing is lost: the caller reads the text from there on and reports any error
 //! in it.

@@ -1,8 +1,8 @@
-//! Text of which only the numbers are kept, since printing these gives the tokens again: the common
-//! and fast case.
+//! Reads text of which only the numbers are kept, since printing them gives the same tokens: the
+//! common and fast case.
 //!
 //! Text is cut at line ends into pieces that all cores read in parallel. The first attempt reads
-//! every token as an integer in canonical form; if the text is in files, each core reads its part
+//! every token as an integer in canonical form; if the text is in files, each core reads its piece
 //! itself ([`IntegerFiles`]), and no text is in memory. The second one reads all tokens as decimals
 //! of one form, such as prices. Where both fail, tokens are records of a [batch](super::batch).
 

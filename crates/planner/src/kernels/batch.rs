@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A tile is in registers, as those of [`super::Fused`] are, and goes through the stages of blocks
-//! up to a row's. Equal keys are ordered by position. What is beside keys is read at last, where
-//! the position says, and written in order.
+//! up to a row's. Equal keys are ordered by position. The payload is read last, by position, and
+//! written in order.
 //!
 //! Rows are those of a matrix, one after another; or segments that the device has listed by classes
 //! of their lengths. A tile is then of one class.
@@ -147,8 +147,8 @@ impl KernelSpec for Batch {
     }
 
     /// In bounds since loads are of elements of rows that there are, or of one that there is; and
-    /// stores of elements of rows that there are alone. Of what is beside keys those are read whose
-    /// positions were taken in the tile, or that one. Rows that are listed lie in the array, since
+    /// stores of elements of rows that there are alone. The payload is read at positions
+    /// that were taken in the tile, or at that one. Rows that are listed lie in the array, since
     /// only those are listed, and have no element in common.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         if let Which::Equal(length) = self.which {
@@ -182,7 +182,7 @@ impl KernelSpec for Batch {
                 ("FIRST_CLASS", self.row_log2.saturating_sub(FIRST_CLASS_LOG2)),
                 ("CLASSES", self.group().map_or(0, |group| group.classes().count() as u32)),
                 ("SORTED_LOG2", self.row_log2.min(elements_log2)),
-                ("NUMBERS", self.iota.into()),
+                ("IOTA", self.iota.into()),
             ],
         ]
         .concat();

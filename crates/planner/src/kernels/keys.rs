@@ -1,5 +1,4 @@
-//! Whose keys a kernel sorts: words of ours that are in order already, or elements in a caller's
-//! buffer.
+//! What a kernel sorts: key words of our own, or a caller's elements, which it maps to keys.
 //!
 //! Elements become keys as the first pass reads them, and elements again as the last one writes
 //! them; which passes these are is found out on the device, so every pass can do both. The maps are
@@ -13,14 +12,14 @@ use gpusort_shaders::wgsl;
 use super::radix::DIGIT_BITS;
 use crate::key::{ElementType, Form, KeyWords};
 
-/// What the words are that a kernel takes for keys.
+/// What a kernel sorts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Keys {
     /// Keys, in arrays of our own.
     Own,
     /// Elements of a caller, in arrays that begin where their bindings do.
     Elements(KeyTransform),
-    /// Elements of a caller, in slices that begin anywhere. Arguments lie on the device.
+    /// Elements of a caller, in slices that begin anywhere. Arguments are in a buffer.
     Slices(KeyTransform),
 }
 
@@ -55,7 +54,7 @@ impl KeyTransform {
 }
 
 impl Keys {
-    /// How elements are seen, if these are.
+    /// How elements become keys, if these are elements.
     pub(super) fn transform(self) -> Option<KeyTransform> {
         match self {
             Self::Own => None,
@@ -74,7 +73,7 @@ impl Keys {
         if self.are_slices() { wgsl("callers/access_slices") } else { wgsl("callers/access") }
     }
 
-    /// The same for what is beside keys.
+    /// The same for the payload.
     pub(super) fn access_payload(self) -> &'static str {
         if self.are_slices() { wgsl("callers/access_payload_slices") } else { wgsl("callers/access_payload") }
     }

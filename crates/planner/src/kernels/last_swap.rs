@@ -1,4 +1,4 @@
-//! What phases of odd-even sort tell each other: the buffer that `last_swap.wgsl` is about.
+//! The number of the last phase of odd-even sort that swapped: the buffer of `last_swap.wgsl`.
 
 use super::AuxBuffer;
 

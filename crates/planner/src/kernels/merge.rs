@@ -5,11 +5,11 @@
 //! other      [ tile 0 │ tile 1 │ tile 2 │ tile  ]   one workgroup each
 //! ```
 //!
-//! How many elements of a tile's beginning and end come from the first run says where the tile's
-//! elements are: two slices, which are read into workgroup memory, where each invocation finds its
-//! own begin in the same way and merges a few elements (merge path; S. Odeh et al., "Merge Path:
-//! Parallel Merging Made Simple", 2012). In the whole runs all invocations look for both ends of
-//! the tile together, so that five looks take the place of thirty.
+//! A tile's elements are two slices. Where they begin and end follows from how many elements of the
+//! first run precede the tile's ends. They are read into workgroup memory, where each invocation
+//! finds its own beginning in the same way and merges a few elements (merge path; S. Odeh et al.,
+//! "Merge Path: Parallel Merging Made Simple", 2012). In the runs themselves all invocations search
+//! for both ends of the tile together: five rounds of reads replace thirty.
 
 use gpusort_shaders::wgsl;
 

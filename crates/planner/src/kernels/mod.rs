@@ -1,4 +1,4 @@
-//! The kernels: what a dispatch can do to the elements, each described in one file.
+//! The kernels: what a dispatch can do to the elements. Each has one file.
 //!
 //! ```text
 //!             one kernel                         asked by
@@ -109,7 +109,7 @@ trait KernelSpec {
     }
 
     /// Words that it needs of each of those, on `count` elements.
-    fn aux_words(&self, _extra: &AuxBuffer, _count: u32) -> u64 {
+    fn aux_words(&self, _aux: &AuxBuffer, _count: u32) -> u64 {
         1
     }
 

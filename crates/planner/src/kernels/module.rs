@@ -1,11 +1,12 @@
-//! From a kernel to the text of its module and the buffers that this binds.
+//! The WGSL of a kernel, and the buffers that it binds.
 //!
 //! Each kernel is written once and serves all four shapes of element. Its module is put together
 //! from files, as text:
 //!
 //! ```text
 //! constants      numbers that the kernel is made for
-//! common.wgsl    arguments; the numbers of invocations
+//! common.wgsl    numbers of workgroup and invocation
+//! arguments_*    where arguments are; of a caller's elements also callers/: how they become keys
 //! key_*.wgsl     one file of two that say what a key is
 //! element_*.wgsl one file of two that say what an element is, with its bindings 0 to 3
 //! aux buffers    the kernel's other buffers, bindings from 4 on in the order in which it lists them

@@ -4,8 +4,8 @@
 //! ```text
 //! Clear       zeros where the others add up
 //! Histogram   all digits of all keys counted in one reading; which bits vary
-//! Sweep       a tile in registers, ranked by one digit, and scattered to the other array; where its elements go
-//!             is told by the tiles before it (look-back)
+//! Sweep       a tile in registers, ranked by one digit, and scattered to the other array, to places that follow
+//!             from what earlier tiles published (look-back)
 //! Count       one digit counted before each tile of a chunk of tiles, and in all of the chunk
 //! Scan        counts of chunks to counts in all chunks before
 //! Scatter     as Sweep, but where elements go was counted
@@ -177,8 +177,7 @@ pub enum RadixWork {
     Clear,
     /// Counts all digits, and finds out which bits vary.
     Histogram,
-    /// Distributes by a digit, told by earlier tiles where to. For tests one of them may not speak
-    /// as it should.
+    /// Distributes by a digit, to places found by look-back. For tests one tile may stall.
     Sweep(Option<StalledTile>),
     /// Counts a digit. Before the first pass this finds out which bits vary, too.
     Count {
@@ -191,12 +190,12 @@ pub enum RadixWork {
     Scatter,
 }
 
-/// A tile that does not tell its counts, for tests of what others do then.
+/// A tile that does not publish its counts, for tests of what others do then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StalledTile {
     /// Which.
     pub tile: u32,
-    /// Whether it tells at last, when it is done.
+    /// Whether it publishes sums once it is done.
     pub late: bool,
 }
 
@@ -228,7 +227,7 @@ const HISTOGRAMS: AuxBuffer =
 /// For each word of a key the bits that are set in some key, and those that are not set in some.
 const VARYING: AuxBuffer =
     AuxBuffer { name: "varying_bits", wgsl_type: "array<u32>", read_only: true, zeroed: false };
-/// What tiles tell each other, for the pass that runs and for the next.
+/// Counts and sums that tiles publish, for the pass that runs and for the next.
 const STATUS: AuxBuffer =
     AuxBuffer { name: "status", wgsl_type: "array<atomic<u32>>", read_only: false, zeroed: false };
 /// How often each value of the digit is in the chunk before each tile.
@@ -258,7 +257,7 @@ const VARYING_WORDS: u64 = 4;
 /// The most workgroups that count: more only make more sums to add up.
 const MOST_COUNTING: u64 = 1056;
 
-/// Rows of what earlier tiles tell that are looked at together.
+/// Rows of the status that are read together in a look-back.
 const ROWS: u32 = 8;
 
 /// Elements that an invocation counts at a time.
@@ -350,7 +349,7 @@ impl KernelSpec for Radix {
     /// In bounds since elements are read below `n` only. Each is written to the place that as many
     /// elements have before it as there are with a lower digit, or with the same digit and a lower
     /// index: below `n`, and another for each, as long as nobody else writes to the arrays
-    /// meanwhile. What is counted more than once, because a tile was silent, is the same number
+    /// meanwhile. What is counted more than once, because a tile stalled, is the same number
     /// each time. Segments are parts of the array that have no element in common, so the same is
     /// true of each; their tiles are fewer than the most. Where two passes are left out, elements
     /// are where the plan has them after the two. Counters have room for the digits of each
@@ -506,8 +505,8 @@ impl KernelSpec for Radix {
             ("PATIENCE", if self.tile.fifo_dispatch { 64 } else { 16 }),
             ("ROWS", ROWS),
             ("MAPS_KEYS", keys.transform().is_some_and(KeyTransform::maps).into()),
-            ("SILENT_TILE", stalled.0),
-            ("TELLS_LATE", stalled.1),
+            ("STALLED_TILE", stalled.0),
+            ("STALLED_LATE", stalled.1),
         ];
         Module { entry_point, constants, text }
     }

@@ -1,8 +1,8 @@
-//! Segments: ranges of the array, each of which is sorted by itself, that the device alone may
-//! know.
+//! Segments: ranges of the array, each sorted by itself. Maybe only the device knows where they
+//! are.
 //!
-//! They are told by offsets, the first of which is where the first segment begins; each segment
-//! ends where the next one begins. A plan's passes find them in what was made of the offsets
+//! Offsets define them: the first offset is where the first segment begins, and each segment ends
+//! where the next one begins. A plan's passes find them in what was made of the offsets
 //! before: short segments in lists, one for each class of lengths up to the same power of two; of
 //! longer ones, each tile of the radix sort.
 
@@ -43,7 +43,7 @@ pub(super) fn longer_than(log2: u32) -> u32 {
     if log2 <= FIRST_CLASS_LOG2 { 1 } else { 1 << (log2 - 1) }
 }
 
-/// The segments that these offsets tell of so many elements; without offsets all are one.
+/// The segments with these offsets in so many elements; without offsets all are one.
 pub(super) fn ranges(aux_buffers: &AuxContents, count: usize) -> Vec<Range<usize>> {
     match aux_buffers.get(SEGMENT_OFFSETS.name) {
         Some(offsets) => offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize).collect(),

@@ -1,4 +1,4 @@
-//! Which elements one workgroup of a kernel has to itself, and where it keeps them meanwhile.
+//! The elements that one workgroup works on alone, and where it keeps them.
 //!
 //! ```text
 //! one after another   [ tile 0 ······ │ tile 1 ······ │ tile 2 ······ ]       run = a tile, count = 0

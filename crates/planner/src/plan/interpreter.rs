@@ -1,4 +1,4 @@
-//! Performs a plan's network on the CPU.
+//! Performs a plan on the CPU, dispatch by dispatch.
 //!
 //! This interpreter defines what every plan means: a kernel is right when it leaves the data as its
 //! CPU twin does.

@@ -1,7 +1,7 @@
 //! Plans a sort before anything runs: (algorithm, variant, n, shape, limits) -> [`Plan`].
 //!
-//! A plan has two levels. The *network* says which pairs of positions are compared, in which
-//! direction and in which order: [`Step`]. The *dispatches* say how those steps are cut into pieces
+//! A plan of a network has two levels. The *network* is the compared pairs of positions, their
+//! directions and their order: [`Step`]. The *dispatches* say how those steps are cut into pieces
 //! that a GPU runs one after another: [`Dispatch`]. Two variants of an algorithm perform the same
 //! steps, cut differently:
 //!
@@ -12,7 +12,7 @@
 //! fused        [──────────────────────] [───────] [───────] … and so do several steps between tiles
 //! ```
 //!
-//! No GPU API appears here. [`interpreter`] performs the steps of any plan, which is how variants
+//! No GPU API appears here. [`interpreter`] performs any plan, which is how variants
 //! are tested without a GPU and how the CPU runs a network.
 //!
 //! # Plans are right by construction
@@ -225,7 +225,7 @@ impl Plan {
     }
 
     /// A plan that sorts segments in a caller's elements, each by itself, once the device knows
-    /// them. With `numbers` it writes the positions in them, else it moves the caller's words. If
+    /// them. With `iota` it writes the positions in them, else it moves the caller's words. If
     /// all of them `are_long`, it has no passes for those that fit tiles.
     ///
     /// # Errors

@@ -18,19 +18,19 @@
 //! Workgroups do not wait for each other, so it runs on every device.
 //!
 //! `onesweep` (A. Adinets, D. Merrill, "Onesweep: a faster least significant digit radix sort for
-//! GPUs", 2022) reads them once. A tile tells its counts as soon as it has them, and looks back at
-//! what earlier tiles tell: counts, up to one that tells the sums up to its own end. Then it tells
-//! such sums itself.
+//! GPUs", 2022) reads them once. A tile publishes its counts as soon as it has them, and looks back
+//! at those of earlier tiles, up to one that has published the sums up to its own end. Then it
+//! publishes such sums itself.
 //!
 //! ```text
 //! tile      0        1        2        3        4 looks back
-//! tells     sums  ◂  sums  ◂  counts ◂ counts ◂ …
+//! has       sums  ◂  sums  ◂  counts ◂ counts ◂ …
 //! ```
 //!
-//! Nothing promises that a tile before runs at all while this one waits. So waiting is bounded: an
-//! invocation that has asked for the same row often enough counts its digit in the missing tile
-//! itself, and tells that. Each sort thus ends whatever the order in which workgroups run, and with
-//! the same result. Where workgroups do not start in order (llvmpipe gives each thread a range of
+//! Nothing promises that an earlier tile runs at all while this one waits. So waiting is bounded:
+//! an invocation that has polled the same row often enough counts its digit in the stalled tile
+//! itself, and publishes that. So each sort ends, with the same result, in whatever order
+//! workgroups run. Where workgroups do not start in order (llvmpipe gives each thread a range of
 //! them) they take numbers as they come. Elsewhere numbers would only cost time.
 //!
 //! # Digits without work
@@ -49,7 +49,7 @@
 //! Lanes of a subgroup hold consecutive elements, item by item. They find their peers, those with
 //! the same digit, by one ballot for each bit; the number of peers in lower lanes is the rank, to
 //! which a counter of the subgroup's own adds what came before. All is done in terms of subgroup
-//! and lane, never of the local index, since WGSL relates the two in no way. The texts serve
+//! and lane, never of the local index, since WGSL relates the two in no way. The kernels serve
 //! subgroups of 4 to 128 lanes; where subgroups are small, workgroups are, too, so that the
 //! counters of eight subgroups fit beside nothing else in 16 KiB.
 //!
@@ -65,7 +65,7 @@
 //! | | expected | without | with |
 //! |---|---|---|---|
 //! | 23 items, not 22 (exactly 24 KiB) | −3 % | 1.617 | 1.584 |
-//! | a silent tile counted by one invocation, not by the workgroup: no barriers for the case | −2.6 % | 1.584 | 1.535 |
+//! | a stalled tile counted by one invocation, not by the workgroup: no barriers for the case | −2.6 % | 1.584 | 1.535 |
 //! | (with it) passes left out in neighbouring pairs alone: loads and stores of one array each | – | | |
 //! | every second item matched by masks in workgroup memory | −2 to −4 % | 1.535 | 1.490 |
 //! | each subgroup clears its own counters, without a barrier of the workgroup | – | 1.490 | 1.484 |

@@ -1,5 +1,5 @@
-//! Sorts of segments, each by itself, all in one go. Where they are the device alone may know:
-//! passes before these find out.
+//! Sorts segments, each by itself, all together. Earlier passes find where they are, since maybe
+//! only the device knows.
 //!
 //! ```text
 //! length      … 8  … 16  … 32  …  … 2,048    … 4,096    … 8,192    longer

@@ -44,7 +44,7 @@ pub(super) fn plan(k: u32, n: u32, shape: Shape, limits: &Limits, bits: u32) -> 
     Ok(dispatches)
 }
 
-/// What brings the selected elements back to the array in which they were.
+/// Copies the selected elements back to the array in which they were.
 pub(super) fn bring_back(k: u32, n: u32, shape: Shape, limits: &Limits) -> Result<Dispatch, Error> {
     Dispatch::new(Select { work: SelectWork::Return, k, digit: 0, iota: false }, 0, n, shape, limits)
 }

@@ -1,4 +1,4 @@
-//! The measured tables: the best tiles for the kernels by size, shape and device.
+//! Measured tables: the best tiles by size, shape and device, and which algorithm is the fastest.
 
 use crate::algorithm::{Algorithm, Variant};
 use crate::error::{Error, at_least, at_most};
@@ -94,10 +94,10 @@ pub(super) fn small_tile(log2: u32, limits: &Limits) -> Result<FusedTile, Error>
 /// anyway, so there is a single one.
 const REGION_BYTES: u64 = 32 << 20;
 
-/// The tile of these numbers of elements, invocations and parts, reduced to the limits and to
+/// The tile of these powers of two of elements, invocations and parts, reduced to the limits and to
 /// `stages`.
-fn fitted(iota: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
-    let (mut elements, mut invocations, mut parts) = iota;
+fn fitted(log2s: (u32, u32, u32), stages: u32, limits: &Limits) -> FusedTile {
+    let (mut elements, mut invocations, mut parts) = log2s;
     let within = |elements, invocations, parts| {
         let tile = FusedTile::new(elements, invocations, parts).ok();
         tile.filter(|tile| tile.keep_to(limits).is_ok())
@@ -244,7 +244,7 @@ pub struct RadixTuning {
     pub tile: RadixTile,
     /// The most chunks of tiles that are counted, for `reduce-scan`.
     pub chunks: u32,
-    /// A tile of `onesweep` that does not tell its counts, for tests.
+    /// A tile of `onesweep` that does not publish its counts, for tests.
     pub stalled: Option<StalledTile>,
 }
 

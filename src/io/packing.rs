@@ -1,12 +1,12 @@
-//! Keys that stay as words for a sort: as few and as narrow as possible, since each takes passes.
+//! Packs the keys of records into words for a sort: few and narrow, since each takes passes.
 //!
-//! The words of a key become *digits*, numbers from 0 in the same order: first the nulls placed
-//! before the numbers, then the numbers from the least on, then the other nulls. Digits of several
+//! The words of a key become *codes*, numbers from 0 in the same order: first the nulls placed
+//! before the numbers, then the numbers from the least on, then the other nulls. Codes of several
 //! keys share words.
 //!
 //! ```text
 //! key words    12, 15, null, 12 ┊ 2.5, 1.0, 1.5, 9.25       of 128 bits each
-//! digits        0,  3,    4,  0 ┊   6,   0,   2,  33        3 bits, and 6
+//! codes         0,  3,    4,  0 ┊   6,   0,   2,  33        3 bits, and 6
 //! words        000_000110  011_000000  100_000010  000_100001
 //! ```
 
@@ -17,11 +17,11 @@ use crate::key_buf::KeyBuf;
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
 
-/// What is known of the numbers of a key.
+/// The numbers of a key, as far as they are known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
     pub(crate) descending: bool,
-    /// Of what they are multiples, if all of them are integers.
+    /// A common divisor, if all of them are integers.
     pub(crate) unit: Option<i128>,
     /// The word of an integer −0.
     pub(crate) zero: u128,
@@ -43,18 +43,18 @@ pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers], rules: Key
         return halves(all);
     }
     let views: Vec<&Keys> = all.iter().map(|keys| &**keys).collect();
-    let plan = |(key, &numbers)| DigitPlan::of(&views, key, numbers, rules);
-    let plans: Vec<DigitPlan> = numbers.iter().enumerate().map(plan).collect();
+    let plan = |(key, &numbers)| CodePlan::of(&views, key, numbers, rules);
+    let plans: Vec<CodePlan> = numbers.iter().enumerate().map(plan).collect();
     if are_halves && plans[0].most > u32::MAX.into() {
         return halves(all);
     }
-    let digits = plans.into_iter().flat_map(|plan| plan.digits(&views)).collect();
-    packed(digits, &views.iter().map(|keys| keys.len()).collect::<Vec<_>>())
+    let codes = plans.into_iter().flat_map(|plan| plan.codes(&views)).collect();
+    packed(codes, &views.iter().map(|keys| keys.len()).collect::<Vec<_>>())
 }
 
-/// A digit from 0 to `most` for each record, in parts; records are ordered by it.
+/// A code from 0 to `most` for each record, in parts; records are ordered by it.
 #[derive(Debug)]
-struct Digits {
+struct Codes {
     parts: Vec<Vec<u64>>,
     most: u64,
 }
@@ -96,27 +96,27 @@ impl WordRange {
     }
 }
 
-/// How the words of a key become digits.
-struct DigitPlan {
+/// How the words of a key become codes.
+struct CodePlan {
     key: usize,
     numbers: Numbers,
-    form: DigitForm,
-    /// How many nulls there may be before the numbers, how many numbers, and the greatest digit.
+    form: CodeForm,
+    /// How many nulls there may be before the numbers, how many numbers, and the greatest code.
     before: u128,
     count: u128,
     most: u128,
 }
 
-/// How numbers become digits.
+/// How numbers become codes.
 #[derive(Clone, Copy)]
-enum DigitForm {
+enum CodeForm {
     /// By their words, less the least one and what all have alike at the end, which tells nothing.
     Words { least: u128, alike: u32 },
     /// By how many units they are above the least integer.
     Integers { least: i128, unit: u128 },
 }
 
-impl DigitPlan {
+impl CodePlan {
     fn of(all: &[&Keys], key: usize, numbers: Numbers, rules: KeyOrder) -> Self {
         let Numbers { descending, unit, zero } = numbers;
         let range = map_parts(all, |keys| WordRange::of(keys, key, zero));
@@ -128,7 +128,7 @@ impl DigitPlan {
             Self { key, numbers, form, before, count, most }
         };
         if range.least > range.greatest {
-            return plan(DigitForm::Words { least: 0, alike: 0 }, 0, 0);
+            return plan(CodeForm::Words { least: 0, alike: 0 }, 0, 0);
         }
         let ends = [range.least, range.greatest];
         let alike = (range.any & !range.all).trailing_zeros().min(u128::BITS - 1);
@@ -137,23 +137,21 @@ impl DigitPlan {
             let [least, greatest] = ends.map(|word| keys::integer(word, descending));
             let of_integers = ((greatest - least) / unit) as u128;
             if of_integers < of_words {
-                return plan(DigitForm::Integers { least, unit: unit as u128 }, of_integers, of_integers + 1);
+                return plan(CodeForm::Integers { least, unit: unit as u128 }, of_integers, of_integers + 1);
             }
         }
-        plan(DigitForm::Words { least: range.least, alike }, of_words, of_words.saturating_add(1))
+        plan(CodeForm::Words { least: range.least, alike }, of_words, of_words.saturating_add(1))
     }
 
-    /// The digits, the most significant first.
-    fn digits(&self, all: &[&Keys]) -> Vec<Digits> {
+    /// The codes, the most significant first.
+    fn codes(&self, all: &[&Keys]) -> Vec<Codes> {
         let descending = self.numbers.descending;
         match self.form {
-            DigitForm::Words { least, alike } => {
-                self.digits_of(all, |word| word.wrapping_sub(least) >> alike)
+            CodeForm::Words { least, alike } => self.codes_of(all, |word| word.wrapping_sub(least) >> alike),
+            CodeForm::Integers { least, unit: 1 } => {
+                self.codes_of(all, |word| (keys::integer(word, descending) - least) as u128)
             }
-            DigitForm::Integers { least, unit: 1 } => {
-                self.digits_of(all, |word| (keys::integer(word, descending) - least) as u128)
-            }
-            DigitForm::Integers { least, unit } => self.digits_of(all, |word| {
+            CodeForm::Integers { least, unit } => self.codes_of(all, |word| {
                 let above = (keys::integer(word, descending) - least) as u128;
                 // The division of 128 bits is slow.
                 u64::try_from(above).map_or_else(|_| above / unit, |above| (above / unit as u64).into())
@@ -161,9 +159,9 @@ impl DigitPlan {
         }
     }
 
-    fn digits_of(&self, all: &[&Keys], number: impl Fn(u128) -> u128 + Sync) -> Vec<Digits> {
+    fn codes_of(&self, all: &[&Keys], number: impl Fn(u128) -> u128 + Sync) -> Vec<Codes> {
         let Self { key, before, count, most, numbers: Numbers { zero, .. }, .. } = *self;
-        let digit = |word| match keys::rank(word) {
+        let code = |word| match keys::rank(word) {
             Some((rank, true)) => before.wrapping_sub(rank.into()),
             Some((rank, false)) => before + count + u128::from(rank),
             None => before + number(word),
@@ -171,29 +169,29 @@ impl DigitPlan {
         let half = |shift: u32| {
             let of_part = |keys: &&Keys| {
                 let mut part = Vec::with_capacity(keys.len());
-                keys.for_each(key, zero, |word| part.push((digit(word) >> shift) as u64));
+                keys.for_each(key, zero, |word| part.push((code(word) >> shift) as u64));
                 part
             };
             let most = u64::try_from(most >> shift).unwrap_or(u64::MAX);
-            Digits { parts: map_parts(all, of_part), most }
+            Codes { parts: map_parts(all, of_part), most }
         };
         if u64::try_from(most).is_ok() { vec![half(0)] } else { vec![half(u64::BITS), half(0)] }
     }
 }
 
-/// Packs the digits, most significant first, into as few words as possible, at least one. `records`
+/// Packs the codes, most significant first, into as few words as possible, at least one. `records`
 /// has the number of records of each part.
-fn packed(digits: Vec<Digits>, records: &[usize]) -> Vec<KeyBuf<'static>> {
+fn packed(codes: Vec<Codes>, records: &[usize]) -> Vec<KeyBuf<'static>> {
     let mut words: Vec<(Vec<Vec<u64>>, u32)> = Vec::new();
-    for Digits { parts, most } in digits.into_iter().rev() {
+    for Codes { parts, most } in codes.into_iter().rev() {
         let bits = u64::BITS - most.leading_zeros();
         match words.last_mut() {
-            // The digit is the same of all records.
+            // The code is the same of all records.
             _ if bits == 0 => {}
             Some((word, below)) if *below + bits <= u64::BITS => {
                 let pairs: Vec<(Vec<u64>, Vec<u64>)> = std::mem::take(word).into_iter().zip(parts).collect();
-                *word = map_parts(pairs, |(mut word, digits)| {
-                    word.iter_mut().zip(digits).for_each(|(word, digit)| *word |= digit << *below);
+                *word = map_parts(pairs, |(mut word, codes)| {
+                    word.iter_mut().zip(codes).for_each(|(word, code)| *word |= code << *below);
                     word
                 });
                 *below += bits;
@@ -208,7 +206,7 @@ fn packed(digits: Vec<Digits>, records: &[usize]) -> Vec<KeyBuf<'static>> {
         if bits > u32::BITS {
             return word.into();
         }
-        map_parts(word, |part| part.into_iter().map(|digit| digit as u32).collect::<Vec<_>>()).into()
+        map_parts(word, |part| part.into_iter().map(|code| code as u32).collect::<Vec<_>>()).into()
     };
     words.into_iter().rev().map(fit).collect()
 }
@@ -221,10 +219,10 @@ mod tests {
     use crate::order::{Class, Invalid, Nulls};
 
     #[test]
-    fn digits_share_words_as_long_as_they_fit() {
-        let digits = |most: u64| Digits { parts: vec![vec![0, most], vec![most / 2]], most };
+    fn codes_share_words_as_long_as_they_fit() {
+        let codes = |most: u64| Codes { parts: vec![vec![0, most], vec![most / 2]], most };
         let narrow = |words: &[u32]| KeyBuf::from(words.to_vec());
-        let all = |most: &[u64]| packed(most.iter().map(|&most| digits(most)).collect(), &[2, 1]);
+        let all = |most: &[u64]| packed(most.iter().map(|&most| codes(most)).collect(), &[2, 1]);
         assert_eq!(all(&[0, 0]), [narrow(&[0, 0, 0])]);
         assert_eq!(all(&[3, 0, 4]), [narrow(&[0, 0b11_100, 0b01_010])]);
         let wide = KeyBuf::from(vec![0, u64::MAX, u64::MAX / 2]);
