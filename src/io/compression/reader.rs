@@ -2,26 +2,23 @@
 //!
 //! ```text
 //! source ── Window ── Decoder ── blocks ── Reader
-//!           compressed  members,           decompressed
-//!           bytes       one or several     bytes
+//!           bytes as    members,           whoever reads
+//!           they are    one or several
 //! ```
 //!
 //! The decoder runs ahead on a thread of its own where the system has one for it, so that a block
-//! is decompressed while the one before it is used. Members that are in memory together are
-//! decompressed together, each by one core. The beginnings of gzip members are found by
-//! searching for their magic bytes: what follows such bytes by chance is decompressed in vain, and
-//! counts only if the member before it ends there.
+//! is decompressed while the one before it is used. Members that say how long they are, as those of
+//! `bgzip` and of gpusort do, and frames of zstd that say how much is in them, are decompressed by
+//! all cores, into one block; all others one after the other.
 
-use std::collections::VecDeque;
-use std::io::{self, BufRead, Read};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::io::{self, BufRead, Cursor, Read};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::{mem, thread};
 
 use flate2::bufread::GzDecoder;
-use memchr::memmem;
 
-use super::{Beginning, Compression, Unread};
+use super::{Beginning, Compression, Unread, writer};
 use crate::{human, memory, parallel};
 
 /// Bytes as they are, compressed or not.
@@ -37,26 +34,26 @@ enum State {
         compression: Option<Compression>,
         limits: Limits,
     },
-    /// Not compressed, and these bytes of it were read.
-    Plain(Vec<u8>, Source),
-    Here(Box<Decoder>),
-    Ahead(Ahead),
+    /// Not compressed.
+    Plain(io::Chain<Cursor<Vec<u8>>, Source>),
+    Compressed(Blocks),
     Failed(io::ErrorKind, String),
 }
 
-/// What members are read and decompressed together: the least bytes of one as it is, fewer of which
-/// are not worth it, and the most of content in all, as they are four times less. Called only for
-/// what is compressed, since asking for threads starts them.
+/// What members are read and decompressed together: the least bytes of them as they are, fewer of
+/// which are not worth it, and the most of content in all. Called only for what is compressed,
+/// since asking for threads starts them.
 pub type Limits = Box<dyn FnOnce() -> (usize, usize) + Send>;
 
 /// As many as a small part of this memory allows, or of what is available; none if reading may wait
 /// for others, since more would be read than is needed next.
 pub(in crate::io) fn sensible(memory: Option<u64>, is_ready: bool) -> Limits {
     /// For each core.
-    const MOST: u64 = 16 << 20;
+    const MOST: u64 = 8 << 20;
     Box::new(move || {
         let threads = parallel::threads() as u64;
-        let share = memory.or_else(memory::available).map_or(u64::MAX, |bytes| bytes / 16);
+        // One block is used, one is ready, and one is made.
+        let share = memory.or_else(memory::available).map_or(u64::MAX, |bytes| bytes / 32);
         let most = if is_ready && threads > 1 { share.min(MOST * threads) } else { 0 };
         (1 << 17, most as usize)
     })
@@ -95,51 +92,33 @@ impl State {
         loop {
             match self {
                 Self::New { source, compression, .. } => {
-                    let mut few = [0; Beginning::LONGEST];
-                    let is_enough = room.len() >= few.len();
-                    let bytes = if is_enough { &mut *room } else { &mut few };
-                    let count = if compression.is_some() { 0 } else { begin(source, bytes)? };
-                    let found = match Beginning::of(&bytes[..count]) {
+                    let mut bytes = vec![0; Beginning::LONGEST];
+                    let count = if compression.is_some() { 0 } else { begin(source, &mut bytes)? };
+                    bytes.truncate(count);
+                    let found = match Beginning::of(&bytes) {
                         Beginning::Of(found) => Some(found),
                         Beginning::Foreign(foreign) => return Err(io::Error::other(Unread(foreign))),
                         _ => *compression,
                     };
-                    let read = bytes[..count].to_vec();
-                    let Self::New { source, limits, .. } = mem::replace(self, Self::failed()) else {
-                        continue;
-                    };
-                    match found {
+                    let failed = Self::Failed(io::ErrorKind::Other, FAILED.to_owned());
+                    let Self::New { source, limits, .. } = mem::replace(self, failed) else { continue };
+                    *self = match found {
                         Some(compression) => {
-                            let window =
-                                Window { source, bytes: read, at: 0, is_over: false, is_broken: false };
-                            *self = Ahead::or_here(Decoder::new(compression, window, limits()));
+                            let window = Window { source, bytes, at: 0, is_over: false, is_broken: false };
+                            Self::Compressed(Blocks::of(Decoder::new(compression, window, limits())))
                         }
-                        // They are where they are wanted.
-                        None if is_enough => {
-                            *self = Self::Plain(Vec::new(), source);
-                            return Ok(count);
-                        }
-                        None => *self = Self::Plain(read, source),
-                    }
+                        None => Self::Plain(Cursor::new(bytes).chain(source)),
+                    };
                 }
-                Self::Plain(bytes, source) if bytes.is_empty() => return source.read(room),
-                Self::Plain(bytes, _) => {
-                    let count = bytes.len().min(room.len());
-                    room[..count].copy_from_slice(&bytes[..count]);
-                    bytes.drain(..count);
-                    return Ok(count);
-                }
-                Self::Here(decoder) => return decoder.read(room),
-                Self::Ahead(ahead) => return ahead.read(room),
+                Self::Plain(bytes) => return bytes.read(room),
+                Self::Compressed(blocks) => return blocks.read(room),
                 Self::Failed(kind, problem) => return Err(io::Error::new(*kind, problem.clone())),
             }
         }
     }
-
-    fn failed() -> Self {
-        Self::Failed(io::ErrorKind::Other, "reading has failed before".to_owned())
-    }
 }
+
+const FAILED: &str = "reading has failed before";
 
 /// Reads until it is known how the source begins.
 fn begin(source: &mut Source, bytes: &mut [u8]) -> io::Result<usize> {
@@ -155,54 +134,51 @@ fn begin(source: &mut Source, bytes: &mut [u8]) -> io::Result<usize> {
     Ok(count)
 }
 
-/// Decompresses on a thread of its own.
-struct Ahead {
-    blocks: mpsc::Receiver<io::Result<Vec<u8>>>,
-    /// Blocks that are done with, to be filled again.
-    done: mpsc::Sender<Vec<u8>>,
-    /// The one that is given, from `at` on.
+/// Blocks of content, of which one is given from `at` on.
+struct Blocks {
+    made: Made,
     block: Vec<u8>,
     at: usize,
 }
 
-/// Bytes of a block.
+/// Where blocks are made.
+enum Made {
+    Here(Box<Decoder>),
+    /// On a thread of its own, which fills blocks again that are done with.
+    Ahead(mpsc::Receiver<io::Result<Vec<u8>>>, mpsc::Sender<Vec<u8>>),
+}
+
+/// Bytes of a block of one member.
 const BLOCK: usize = 1 << 18;
 
 /// How many decoders run ahead: more than there are cores would not be faster.
 static AHEAD: AtomicUsize = AtomicUsize::new(0);
 
-impl Ahead {
-    /// The decoder on a thread of its own, if there is one for it.
-    fn or_here(decoder: Decoder) -> State {
-        /// Blocks between the two threads.
-        const WAITING: usize = 2;
+impl Blocks {
+    /// From the decoder on a thread of its own, if there is one for it.
+    fn of(decoder: Decoder) -> Self {
         let most = thread::available_parallelism().map_or(1, usize::from);
         let others = AHEAD.fetch_add(1, Ordering::Relaxed);
         let counted = Counted;
-        if others >= most {
-            return State::Here(Box::new(decoder));
-        }
-        let (sender, blocks) = mpsc::sync_channel(WAITING);
-        let (done, again) = mpsc::channel();
-        let run = (decoder, sender, again, counted);
-        match parallel::on_a_thread(run, |(decoder, sender, again, _counted)| {
-            run_ahead(decoder, &sender, &again);
-        }) {
-            Ok(()) => State::Ahead(Self { blocks, done, block: Vec::new(), at: 0 }),
-            Err((decoder, ..)) => State::Here(Box::new(decoder)),
-        }
+        let made = if others >= most { Made::Here(Box::new(decoder)) } else { Made::ahead(decoder, counted) };
+        Self { made, block: Vec::new(), at: 0 }
     }
 
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         if self.at == self.block.len() {
-            // Its end is the end of the data.
-            let Ok(block) = self.blocks.recv() else { return Ok(0) };
-            // If the other thread has ended, nobody needs it.
-            let _ = self.done.send(mem::replace(&mut self.block, block?));
             self.at = 0;
+            let done = mem::take(&mut self.block);
+            self.block = match &mut self.made {
+                Made::Here(decoder) => decoder.block(done)?,
+                Made::Ahead(blocks, again) => {
+                    // If the other thread has ended, nobody needs it.
+                    let _ = again.send(done);
+                    // Its end is the end of the data.
+                    blocks.recv().unwrap_or_else(|_| Ok(Vec::new()))?
+                }
+            };
         }
-        let count = room.len().min(self.block.len() - self.at);
-        room[..count].copy_from_slice(&self.block[self.at..self.at + count]);
+        let count = (&self.block[self.at..]).read(room)?;
         self.at += count;
         Ok(count)
     }
@@ -217,6 +193,20 @@ impl Drop for Counted {
     }
 }
 
+impl Made {
+    fn ahead(decoder: Decoder, counted: Counted) -> Self {
+        let (sender, blocks) = mpsc::sync_channel(1);
+        let (done, again) = mpsc::channel();
+        let run = (decoder, sender, again, counted);
+        match parallel::on_a_thread(run, |(decoder, sender, again, _counted)| {
+            run_ahead(decoder, &sender, &again);
+        }) {
+            Ok(()) => Self::Ahead(blocks, done),
+            Err((decoder, ..)) => Self::Here(Box::new(decoder)),
+        }
+    }
+}
+
 /// Gives blocks until the end, an error, or until nobody takes them.
 fn run_ahead(
     mut decoder: Decoder,
@@ -224,8 +214,7 @@ fn run_ahead(
     again: &mpsc::Receiver<Vec<u8>>,
 ) {
     loop {
-        decoder.spare.get_mut().unwrap_or_else(PoisonError::into_inner).extend(again.try_iter());
-        let block = match decoder.block() {
+        let block = match decoder.block(again.try_recv().unwrap_or_default()) {
             Ok(block) if block.is_empty() => return,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             block => block,
@@ -303,132 +292,126 @@ struct Decoder {
     place: Place,
     /// Whether it is after a member.
     is_begun: bool,
-    /// Members that were decompressed together, of which the first is given from `at` on.
-    members: VecDeque<Vec<u8>>,
-    at: usize,
-    /// How many: see [`Limits`].
+    /// How many together: see [`Limits`].
     limits: (usize, usize),
-    /// Blocks that were given and are done with, with what was in them: memory that is not new.
-    spare: Spare,
-}
-
-type Spare = Mutex<Vec<Vec<u8>>>;
-
-/// A block with room for this much, perhaps with something in it.
-fn with_room(spare: &Spare, room: usize) -> Vec<u8> {
-    let mut spare = spare.lock().unwrap_or_else(PoisonError::into_inner);
-    // One with much more room is not kept.
-    spare.pop().filter(|block| block.capacity() <= 4 * room).unwrap_or_else(|| Vec::with_capacity(room))
 }
 
 enum Place {
     Between(Window),
-    InGzip(Box<GzDecoder<Window>>),
-    InZstd(Box<Frame<Window>>),
+    Within(Box<Member<Window>>),
     Lost,
 }
 
 impl Decoder {
     fn new(compression: Compression, window: Window, limits: (usize, usize)) -> Self {
-        let place = Place::Between(window);
-        let (members, spare) = (VecDeque::new(), Spare::default());
-        Self { compression, place, is_begun: false, members, at: 0, limits, spare }
+        Self { compression, place: Place::Between(window), is_begun: false, limits }
     }
 
-    /// The next content; an empty block at the end.
-    fn block(&mut self) -> io::Result<Vec<u8>> {
-        while self.at == 0
-            && let Some(member) = self.members.pop_front()
-        {
-            if !member.is_empty() {
-                return Ok(member);
-            }
-        }
-        let mut block = with_room(&self.spare, BLOCK);
-        block.resize(BLOCK, 0);
-        let count = self.read(&mut block)?;
-        block.truncate(count);
-        Ok(block)
-    }
-
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+    /// The next content, in the memory of a block that is done with; none at the end.
+    fn block(&mut self, mut block: Vec<u8>) -> io::Result<Vec<u8>> {
         loop {
-            if let Some(member) = self.members.front() {
-                let count = room.len().min(member.len() - self.at);
-                room[..count].copy_from_slice(&member[self.at..self.at + count]);
-                self.at += count;
-                if self.at == member.len() {
-                    self.members.pop_front();
-                    self.at = 0;
-                }
-                if count > 0 {
-                    return Ok(count);
-                }
-                continue;
-            }
             match &mut self.place {
                 Place::Between(window) => {
                     if !goes_on(window, self.compression, self.is_begun)? {
-                        return Ok(0);
+                        return Ok(Vec::new());
                     }
                     self.is_begun = true;
-                    self.members = several(window, self.compression, self.limits, &self.spare)?;
-                    if self.members.is_empty() {
+                    if !several(window, self.compression, self.limits, &mut block)? {
                         self.begin()?;
+                    } else if !block.is_empty() {
+                        return Ok(block);
                     }
                 }
-                Place::InGzip(member) => match member.read(room) {
-                    Ok(0) => self.end(),
-                    Ok(count) => return Ok(count),
-                    Err(error) => return Err(self.told(error)),
-                },
-                Place::InZstd(member) => match member.read(room) {
-                    Ok(0) => self.end(),
-                    Ok(count) => return Ok(count),
-                    Err(error) => return Err(self.told(error)),
-                },
-                Place::Lost => return Err(io::Error::other("reading has failed before")),
+                Place::Within(member) => {
+                    // What was in it before is overwritten, and need not be zeros.
+                    block.resize(BLOCK, 0);
+                    match member.read(&mut block) {
+                        Ok(0) => self.end(),
+                        Ok(count) => {
+                            block.truncate(count);
+                            return Ok(block);
+                        }
+                        Err(error) => {
+                            let is_of_source = member.source().is_broken;
+                            return Err(if is_of_source { error } else { self.told(error) });
+                        }
+                    }
+                }
+                Place::Lost => return Err(io::Error::other(FAILED)),
             }
         }
     }
 
     /// Begins a member.
     fn begin(&mut self) -> io::Result<()> {
-        self.place = match (mem::replace(&mut self.place, Place::Lost), self.compression) {
-            (Place::Between(window), Compression::Gzip) => Place::InGzip(Box::new(GzDecoder::new(window))),
-            (Place::Between(mut window), Compression::Zstd) => {
+        if let Place::Between(mut window) = mem::replace(&mut self.place, Place::Lost) {
+            if self.compression == Compression::Zstd {
                 window.fill(FRAME_HEADER)?;
                 check_window(window.left())?;
-                Place::InZstd(Box::new(Frame::new(declared(window.left()), window)?))
             }
-            (place, _) => place,
-        };
+            let declared = declared(window.left());
+            self.place = Place::Within(Box::new(Member::new(self.compression, declared, window)?));
+        }
         Ok(())
     }
 
     /// Ends a member.
     fn end(&mut self) {
-        self.place = match mem::replace(&mut self.place, Place::Lost) {
-            Place::InGzip(member) => Place::Between(member.into_inner()),
-            Place::InZstd(member) => Place::Between(member.decoder.finish()),
-            place => place,
-        };
+        if let Place::Within(member) = mem::replace(&mut self.place, Place::Lost) {
+            self.place = Place::Between(member.end());
+        }
     }
 
-    /// What is said of an error within a member.
+    /// What is said of an error of the data.
     fn told(&self, error: io::Error) -> io::Error {
-        let is_of_source = match &self.place {
-            Place::InGzip(member) => member.get_ref().is_broken,
-            Place::InZstd(member) => member.decoder.get_ref().is_broken,
-            Place::Between(_) | Place::Lost => true,
-        };
-        if is_of_source || error.kind() == io::ErrorKind::Interrupted {
-            return error;
-        }
         let name = self.compression.name();
         match error.kind() {
+            io::ErrorKind::Interrupted => error,
             io::ErrorKind::UnexpectedEof => ends_early(self.compression),
             _ => io::Error::new(io::ErrorKind::InvalidData, format!("its {name} data is damaged: {error}")),
+        }
+    }
+}
+
+/// A member, from its first byte on.
+enum Member<R: BufRead> {
+    Gzip(GzDecoder<R>),
+    Zstd(Frame<R>),
+}
+
+impl<R: BufRead> Member<R> {
+    /// With so many bytes of content, if it is a frame of zstd that says how many.
+    fn new(compression: Compression, declared: Option<u64>, from: R) -> io::Result<Self> {
+        Ok(match compression {
+            Compression::Gzip => Self::Gzip(GzDecoder::new(from)),
+            Compression::Zstd => {
+                let decoder = zstd::Decoder::with_buffer(from)?.single_frame();
+                Self::Zstd(Frame { decoder, left: declared })
+            }
+        })
+    }
+
+    fn source(&self) -> &R {
+        match self {
+            Self::Gzip(member) => member.get_ref(),
+            Self::Zstd(frame) => frame.decoder.get_ref(),
+        }
+    }
+
+    /// What follows it.
+    fn end(self) -> R {
+        match self {
+            Self::Gzip(member) => member.into_inner(),
+            Self::Zstd(frame) => frame.decoder.finish(),
+        }
+    }
+}
+
+impl<R: BufRead> Read for Member<R> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Gzip(member) => member.read(room),
+            Self::Zstd(frame) => frame.read(room),
         }
     }
 }
@@ -483,12 +466,6 @@ fn check_window(frame: &[u8]) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, problem))
 }
 
-impl<R: BufRead> Frame<R> {
-    fn new(declared: Option<u64>, from: R) -> io::Result<Self> {
-        Ok(Self { decoder: zstd::Decoder::with_buffer(from)?.single_frame(), left: declared })
-    }
-}
-
 impl<R: BufRead> Read for Frame<R> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let count = self.decoder.read(room)?;
@@ -535,140 +512,114 @@ fn goes_on(window: &mut Window, compression: Compression, is_begun: bool) -> io:
     Err(io::Error::new(io::ErrorKind::InvalidData, problem))
 }
 
-/// Decompresses the next members by all cores, as many as there are whole in this much memory; none
-/// where that does not help.
+/// Decompresses the next members by all cores into the block, as many as there are whole, and say
+/// how long they are, in this much memory. False where that does not help; what is wrong with a
+/// member is told by whoever reads it alone.
 fn several(
     window: &mut Window,
     compression: Compression,
     (least, most): (usize, usize),
-    spare: &Spare,
-) -> io::Result<VecDeque<Vec<u8>>> {
+    block: &mut Vec<u8>,
+) -> io::Result<bool> {
     let packed = most / 4;
     if packed < least {
-        return Ok(VecDeque::new());
+        return Ok(false);
     }
     window.fill(packed)?;
-    let bytes = window.left();
-    let bytes = &bytes[..bytes.len().min(packed)];
-    let starts = match compression {
-        Compression::Gzip => starts_of_gzip(bytes, window.is_over && bytes.len() == window.left().len()),
-        Compression::Zstd => starts_of_zstd(bytes),
-    };
-    if starts.len() < 2 || bytes.len() < least {
-        return Ok(VecDeque::new());
+    let members = sized(window.left(), compression, most);
+    let bytes = |members: &[(&[u8], usize)]| members.iter().map(|(bytes, _)| bytes.len()).sum::<usize>();
+    let content = |members: &[(&[u8], usize)]| members.iter().map(|(_, content)| content).sum::<usize>();
+    if members.len() < 2 || bytes(&members) < least {
+        return Ok(false);
     }
-    let (next, taken) = (AtomicUsize::new(0), AtomicU64::new(0));
-    let found: Vec<Mutex<Option<Content>>> = starts.iter().map(|_| Mutex::default()).collect();
-    // Once there is enough, the next members are left: they would be begun in vain, again and
-    // again.
-    let is_wanted = |number: usize| number < starts.len() && taken.load(Ordering::Relaxed) <= most as u64;
+    block.resize(content(&members), 0);
+    let mut left = &mut block[..];
+    let rooms: Vec<&mut [u8]> =
+        members.iter().filter_map(|(_, content)| left.split_off_mut(..*content)).collect();
+    let next = Mutex::new(members.iter().zip(rooms).enumerate());
+    let good = AtomicUsize::new(members.len());
     let work = || {
-        while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| is_wanted(n)) {
-            let guess = 4 * (starts.get(number + 1).unwrap_or(&bytes.len()) - starts[number]);
-            let room = with_room(spare, guess.min(most));
-            let member = one(&bytes[starts[number]..], compression, room, |count| {
-                taken.fetch_add(count as u64, Ordering::Relaxed) + count as u64 <= most as u64
-            });
-            *found[number].lock().unwrap_or_else(PoisonError::into_inner) = member;
+        let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
+        while let Some((number, ((bytes, _), room))) = take() {
+            if !is_whole(bytes, compression, room) {
+                good.fetch_min(number, Ordering::Relaxed);
+            }
         }
     };
-    let threads = parallel::threads().min(starts.len());
     thread::scope(|scope| {
+        let threads = parallel::threads().min(members.len());
         let others: Vec<_> = (1..threads).map(|_| parallel::meanwhile(scope, work)).collect();
         work();
         others.into_iter().for_each(parallel::Meanwhile::wait);
     });
-    // Those that follow each other.
-    let (mut at, mut members) = (0, VecDeque::new());
-    for (&start, member) in starts.iter().zip(found) {
-        let member = member.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match member {
-            _ if start < at => {}
-            Some((content, length)) if start == at => {
-                members.push_back(content);
-                at += length;
-            }
-            _ => break,
+    let good = &members[..good.into_inner()];
+    let taken = bytes(good);
+    block.truncate(content(good));
+    window.consume(taken);
+    Ok(taken > 0)
+}
+
+/// The whole members at the beginning of these bytes that say how long they are, and how much is in
+/// each, up to this much in all.
+fn sized(mut bytes: &[u8], compression: Compression, most: usize) -> Vec<(&[u8], usize)> {
+    let (mut members, mut left) = (Vec::new(), most);
+    while let Some(length) = length(bytes, compression)
+        && let Some(member) = bytes.split_off(..length)
+        && let Some(content) = match compression {
+            // Its last four bytes.
+            Compression::Gzip => member.last_chunk().map(|&size| u64::from(u32::from_le_bytes(size))),
+            Compression::Zstd => declared(member),
         }
-    }
-    window.consume(at);
-    Ok(members)
-}
-
-/// Where members may begin, but for the last, which may not be whole.
-fn starts_of_gzip(bytes: &[u8], are_all: bool) -> Vec<usize> {
-    // Of the flags three bits are 0.
-    let is_start = |&at: &usize| bytes.get(at + 3).is_some_and(|flags| flags & 0xe0 == 0);
-    let mut starts: Vec<usize> = memmem::find_iter(bytes, &[0x1f, 0x8b, 8]).filter(is_start).collect();
-    if !are_all {
-        starts.pop();
-    }
-    starts
-}
-
-/// Where whole frames begin.
-fn starts_of_zstd(bytes: &[u8]) -> Vec<usize> {
-    let (mut starts, mut at) = (Vec::new(), 0);
-    while at < bytes.len()
-        && let Ok(length) = zstd::zstd_safe::find_frame_compressed_size(&bytes[at..])
+        && content <= left as u64
     {
-        starts.push(at);
-        at += length;
+        members.push((member, content as usize));
+        left -= content as usize;
     }
-    starts
+    members
 }
 
-/// The content of a member, and the length of the member.
-type Content = (Vec<u8>, usize);
-
-/// The content of the member that begins here, in this block, and its length; `None` if something
-/// is wrong with it, or if it has more bytes than `may_have` allows.
-fn one(
-    bytes: &[u8],
-    compression: Compression,
-    mut content: Vec<u8>,
-    may_have: impl Fn(usize) -> bool,
-) -> Option<Content> {
-    const STEP: usize = 1 << 16;
-    let mut read_all = |member: &mut dyn Read| {
-        let mut filled = 0;
-        loop {
-            if content.len() < filled + STEP {
-                // What was in it before is overwritten, and need not be zeros.
-                content.resize(filled + (content.capacity() - filled).clamp(STEP, BLOCK), 0);
-            }
-            let count = member.read(&mut content[filled..]).ok()?;
-            filled += count;
-            if count == 0 {
-                content.truncate(filled);
-                return Some(());
-            }
-            if !may_have(count) {
-                return None;
-            }
-        }
-    };
-    let left = match compression {
+/// How long the member is that begins here, as it says itself.
+fn length(bytes: &[u8], compression: Compression) -> Option<usize> {
+    match compression {
         Compression::Gzip => {
-            let mut member = GzDecoder::new(bytes);
-            read_all(&mut member)?;
-            member.into_inner().len()
+            let [0x1f, 0x8b, 8, flags, _, _, _, _, _, _, extra @ ..] = bytes else { return None };
+            let (size, extra) = extra.split_first_chunk()?;
+            let mut fields = extra.get(..u16::from_le_bytes(*size).into()).filter(|_| flags & 4 != 0)?;
+            while let Some((&[a, b, low, high], rest)) = fields.split_first_chunk() {
+                let (field, rest) = rest.split_at_checked(u16::from_le_bytes([low, high]).into())?;
+                match ([a, b], field) {
+                    (writer::BLOCK_SIZE, &[low, high]) => {
+                        return Some(usize::from(u16::from_le_bytes([low, high])) + 1);
+                    }
+                    (writer::MEMBER_SIZE, size) => {
+                        return Some(u32::from_le_bytes(size.try_into().ok()?) as usize);
+                    }
+                    _ => fields = rest,
+                }
+            }
+            None
         }
-        Compression::Zstd => {
-            let mut member = Frame::new(declared(bytes), bytes).ok()?;
-            read_all(&mut member)?;
-            member.decoder.finish().len()
-        }
-    };
-    Some((content, bytes.len() - left))
+        Compression::Zstd => zstd::zstd_safe::find_frame_compressed_size(bytes).ok(),
+    }
+    .filter(|&length| length > 0)
+}
+
+/// Whether these bytes are one member with as much content as there is room for, which gets it.
+fn is_whole(bytes: &[u8], compression: Compression, room: &mut [u8]) -> bool {
+    let member = Member::new(compression, declared(bytes), bytes);
+    member.is_ok_and(|mut member| {
+        let is_read = member.read_exact(room).is_ok() && member.read(&mut [0]).is_ok_and(|more| more == 0);
+        is_read && member.end().is_empty()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::Write;
 
+    use flate2::GzBuilder;
+
     use super::*;
-    use crate::io::compression::writer;
 
     const BOTH: [Compression; 2] = [Compression::Gzip, Compression::Zstd];
 
@@ -768,22 +719,62 @@ mod tests {
     }
 
     #[test]
-    fn no_more_members_are_begun_than_there_is_room_for() {
-        const COUNT: usize = 1000;
+    fn no_more_is_decompressed_together_than_there_is_room_for() {
         let member = vec![b'7'; 1 << 13];
         for compression in BOTH {
-            let bytes = members(&vec![member.clone(); COUNT], compression);
-            // A block for each that is begun.
-            let spare = Mutex::new(vec![Vec::new(); COUNT]);
-            let most = 4 * bytes.len();
+            let bytes = members(&vec![member.clone(); 1000], compression);
+            let (length, most) = (bytes.len() / 1000, 4 * bytes.len());
             let mut window =
                 Window { source: Box::new(&[][..]), bytes, at: 0, is_over: true, is_broken: false };
-            let found = several(&mut window, compression, (1, most), &spare).unwrap();
-            assert!(found.iter().all(|content| *content == member));
-            let begun = COUNT - spare.into_inner().unwrap().len();
-            // Each core may begin another before it hears that there is enough.
-            assert!(begun <= most / member.len() + 2 * parallel::threads(), "{begun}");
+            let mut block = vec![1; 5];
+            assert!(several(&mut window, compression, (1, most), &mut block).unwrap());
+            let count = most / member.len();
+            assert!(block == member.repeat(count), "{} {count}", block.len());
+            assert_eq!(window.at, count * length);
         }
+    }
+
+    /// A member as `bgzip` writes it.
+    fn block_of_bgzip(content: &[u8]) -> Vec<u8> {
+        let gzip = GzBuilder::new().extra(b"xy\x01\0.BC\x02\0\0\0".to_vec());
+        let mut member = gzip.write(Vec::new(), flate2::Compression::default());
+        member.write_all(content).unwrap();
+        let mut member = member.finish().unwrap();
+        let size = (member.len() - 1) as u16;
+        member[21..23].copy_from_slice(&size.to_le_bytes());
+        member
+    }
+
+    #[test]
+    fn members_that_say_their_length_are_taken_together() {
+        let contents = [noise(50_000), vec![], b"12\n".repeat(9_000), noise(1)];
+        let blocks: Vec<Vec<u8>> = contents.iter().map(|content| block_of_bgzip(content)).collect();
+        let together = |data: Vec<u8>| {
+            let mut block = Vec::new();
+            let mut window =
+                Window { source: Box::new(&[][..]), bytes: data, at: 0, is_over: true, is_broken: false };
+            several(&mut window, Compression::Gzip, (1, 1 << 20), &mut block).unwrap().then_some(block)
+        };
+        assert!(together(blocks.concat()).unwrap() == contents.concat());
+        // One that is shorter or longer than it says is read alone, with those behind it.
+        for wrong in [-1_i16, 1] {
+            let mut blocks = blocks.clone();
+            let size = &mut blocks[2][21..23];
+            let wrong = u16::from_le_bytes([size[0], size[1]]).wrapping_add_signed(wrong);
+            size.copy_from_slice(&wrong.to_le_bytes());
+            assert!(together(blocks.concat()).unwrap() == contents[..2].concat());
+            assert!(content(&blocks.concat(), None, 1 << 20, 1 << 30, true).unwrap() == contents.concat());
+            blocks.remove(0);
+            blocks.remove(0);
+            assert!(together(blocks.concat()).is_none());
+        }
+        // One that is damaged is told.
+        let mut blocks = blocks;
+        let middle = blocks[0].len() / 2;
+        blocks[0][middle] ^= 1;
+        assert!(together(blocks.concat()).is_none());
+        let error = content(&blocks.concat(), None, 1 << 20, 1 << 30, true).unwrap_err();
+        assert!(error.to_string().contains("is damaged"), "{error}");
     }
 
     #[test]

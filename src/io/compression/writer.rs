@@ -1,7 +1,7 @@
 //! Compresses output.
 //!
 //! It is cut into blocks, each of which becomes a member of its own, so that all cores work, here
-//! and when it is decompressed.
+//! and when it is decompressed: members of gzip say in an extra field how long they are.
 
 use std::io::{self, Write};
 
@@ -9,6 +9,12 @@ use flate2::GzBuilder;
 
 use super::Compression;
 use crate::parallel;
+
+/// The extra field of gzip in which `bgzip` writes the bytes of a member less one, in two bytes.
+pub(super) const BLOCK_SIZE: [u8; 2] = *b"BC";
+
+/// That in which this writer has the bytes of a member, in four bytes.
+pub(super) const MEMBER_SIZE: [u8; 2] = *b"gs";
 
 /// Compresses bytes for another writer.
 pub struct Writer {
@@ -77,10 +83,16 @@ pub(super) fn member(content: &[u8], compression: Compression) -> io::Result<Vec
     let room = Vec::with_capacity(content.len() / 2);
     match compression {
         Compression::Gzip => {
+            /// Bytes of a header without any field.
+            const HEADER: usize = 10;
             // Without a time, so that the same content is the same bytes.
-            let mut member = GzBuilder::new().write(room, flate2::Compression::default());
+            let extra = [&MEMBER_SIZE[..], &[4, 0], &[0; 4]].concat();
+            let mut member = GzBuilder::new().extra(extra).write(room, flate2::Compression::default());
             member.write_all(content)?;
-            member.finish()
+            let mut member = member.finish()?;
+            let size = (member.len() as u32).to_le_bytes();
+            member[HEADER + 6..][..4].copy_from_slice(&size);
+            Ok(member)
         }
         Compression::Zstd => {
             let mut member = zstd::Encoder::new(room, zstd::DEFAULT_COMPRESSION_LEVEL)?;
