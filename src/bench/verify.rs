@@ -75,7 +75,7 @@ fn fingerprint<W: Word + Into<u64>>(keys: &[W]) -> u64 {
 /// The first place among `count` of which this is true.
 fn first(count: usize, is_it: impl Fn(usize) -> bool + Sync) -> Option<usize> {
     let in_block = |block: usize| (block * BLOCK..count.min((block + 1) * BLOCK)).find(|&place| is_it(place));
-    parallel::first(0..count.div_ceil(BLOCK), &in_block)
+    parallel::map_parts(0..count.div_ceil(BLOCK), in_block).into_iter().flatten().next()
 }
 
 /// The first neighbours of whom this is true.

@@ -18,7 +18,7 @@ use crate::{memory, parallel};
 const PIECE: Range<u64> = 8 << 20..64 << 20;
 
 /// A binary input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Source {
     input: Input,
     element: ElementType,
@@ -335,7 +335,7 @@ pub(super) fn first_broken<W: Word>(
     let piece = |number: usize| &keys[number * PIECE..keys.len().min((number + 1) * PIECE + 1)];
     let in_piece = |number| piece(number).windows(2).position(is_broken).map(|at| number * PIECE + at);
     let pieces = keys.len().saturating_sub(1).div_ceil(PIECE);
-    let at = if pieces < 2 { in_piece(0) } else { parallel::first(0..pieces, &in_piece) };
+    let at = parallel::map_parts(0..pieces, in_piece).into_iter().flatten().next();
     at.map(|at| (at + 1, [keys[at].into(), keys[at + 1].into()]))
 }
 

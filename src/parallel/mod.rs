@@ -11,9 +11,6 @@
 //! good when one thread is refused: threads are started first, and those that did start become the
 //! pool.
 
-#[cfg(feature = "files")]
-mod write_behind;
-
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -21,9 +18,6 @@ use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::{io, panic, thread};
 
 use rayon_core::{ThreadBuilder, ThreadPoolBuilder};
-
-#[cfg(feature = "files")]
-pub(crate) use self::write_behind::WriteBehind;
 
 /// Fewer elements than this are processed by one core.
 const FEW: usize = 1 << 14;
@@ -114,25 +108,6 @@ pub(crate) fn all(range: Range<usize>, holds: &(dyn Fn(usize) -> bool + Sync)) -
         }
     });
     !is_lost.into_inner()
-}
-
-/// The least place that is found, in parallel: those of a number are less than those of the next.
-#[cfg(feature = "files")]
-pub(crate) fn first(range: Range<usize>, find: &(dyn Fn(usize) -> Option<usize> + Sync)) -> Option<usize> {
-    // Of the number, and of what was found there.
-    let found = Mutex::new((usize::MAX, None));
-    let lock = || found.lock().unwrap_or_else(PoisonError::into_inner);
-    each(range, &|number| {
-        if number < lock().0
-            && let Some(place) = find(number)
-        {
-            let mut found = lock();
-            if number < found.0 {
-                *found = (number, Some(place));
-            }
-        }
-    });
-    lock().1
 }
 
 /// Maps each element, in parallel; the results are in order.
@@ -291,37 +266,36 @@ pub(crate) fn on_a_thread<A: Send + 'static>(
     given: A,
     work: impl FnOnce(A) + Send + 'static,
 ) -> Result<(), A> {
-    // A refused thread drops its closure, so what is given waits elsewhere.
-    let (sender, receiver) = mpsc::channel();
-    start();
-    if ALONE.load(Ordering::Relaxed) {
-        return Err(given);
-    }
-    match thread::Builder::new().spawn(move || receiver.recv().map(work)) {
-        // It waits for it.
-        Ok(_) => sender.send(given).map_err(|mpsc::SendError(given)| given),
-        Err(_) => Err(given),
-    }
+    started(given, |place| thread::Builder::new().spawn(move || work(taken(&place)))).map(drop)
 }
 
 fn spawn_or_run<'a, T, H>(
     work: impl FnOnce() -> T + Send + 'a,
     spawn: impl FnOnce(Box<dyn FnOnce() -> T + Send + 'a>) -> io::Result<H>,
 ) -> Result<H, T> {
+    started(work, |place| spawn(Box::new(move || taken(&place)()))).map_err(|work| work())
+}
+
+/// What a thread is to have, which waits here: a refused one drops its closure.
+type Waiting<T> = Arc<Mutex<Option<T>>>;
+
+/// Has this wait for a thread that `spawn` starts, or gives it back.
+fn started<T, H>(given: T, spawn: impl FnOnce(Waiting<T>) -> io::Result<H>) -> Result<H, T> {
     // Before the new thread does: where there are no others, the pool is the first thread that asks
     // for it.
     start();
-    // A refused thread drops its closure, so the closure holds only a reference to the work.
-    let place = Arc::new(Mutex::new(Some(work)));
-    let take = |place: &Mutex<Option<_>>| place.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if !ALONE.load(Ordering::Relaxed) {
-        let there = Arc::clone(&place);
-        let run = move || take(&there).expect("taken here only, once there is a thread")();
-        if let Ok(handle) = spawn(Box::new(run)) {
-            return Ok(handle);
-        }
+    let place = Arc::new(Mutex::new(Some(given)));
+    if !ALONE.load(Ordering::Relaxed)
+        && let Ok(handle) = spawn(place.clone())
+    {
+        return Ok(handle);
     }
-    Err(take(&place).expect("no thread has taken it")())
+    Err(taken(&place))
+}
+
+/// What waits there, for the one that takes it.
+fn taken<T>(place: &Mutex<Option<T>>) -> T {
+    place.lock().unwrap_or_else(PoisonError::into_inner).take().expect("one takes it")
 }
 
 /// Small enough that waking other threads costs more than the work.
@@ -370,15 +344,6 @@ mod tests {
             assert!(!all(0..100, &|number| number != lost), "{lost}");
         }
         assert!(all(0..100, &|_| true) && all(0..0, &|_| false));
-    }
-
-    #[test]
-    #[cfg(feature = "files")]
-    fn the_first_is_found_whoever_is_sooner() {
-        for least in 0..100 {
-            assert_eq!(first(0..100, &|number| (number >= least).then_some(10 * number)), Some(10 * least));
-        }
-        assert_eq!(first(0..100, &|_| None), None);
     }
 
     #[test]

@@ -18,10 +18,10 @@ use crate::key_buf::KeyWidth;
 use crate::order::KeyOrder;
 use crate::runs;
 
-use super::{Elements, Merged, Step, Written};
+use super::{Merged, Step, Written};
 
 /// An input, as far as it is read.
-struct Run<'a, W> {
+struct Elements<'a, W> {
     source: &'a Source,
     opened: Opened,
     order: KeyMap,
@@ -36,23 +36,12 @@ struct Run<'a, W> {
     /// Bytes and elements read.
     bytes: u64,
     number: u64,
-    end: End,
-    /// The most keys in memory.
-    room: usize,
 }
 
-/// What comes after the keys in memory.
-enum End {
-    /// What is not read yet.
-    Unread,
-    /// An error.
-    Wrong(Error),
-    /// Nothing.
-    Nothing,
-}
+type Run<'a, W> = super::Run<Elements<'a, W>>;
 
-impl<'a, W: KeyWidth> Run<'a, W> {
-    fn new((source, opened): (&'a Source, Opened), direction: KeyOrder, room: usize) -> Result<Self, Error> {
+impl<'a, W: KeyWidth> Elements<'a, W> {
+    fn new((source, opened): (&'a Source, Opened), direction: KeyOrder) -> Result<Self, Error> {
         // That of a .npy file was checked with its header.
         if source.count().is_none() {
             source.check_file()?;
@@ -68,8 +57,6 @@ impl<'a, W: KeyWidth> Run<'a, W> {
             part: Vec::new(),
             bytes: 0,
             number: 0,
-            end: End::Unread,
-            room,
         })
     }
 
@@ -78,12 +65,40 @@ impl<'a, W: KeyWidth> Run<'a, W> {
         &self.keys[self.at..]
     }
 
-    /// Reads as many keys as there is room for, as far as bytes are there, up to what is wrong.
-    fn read_keys(&mut self) -> Result<(), Error> {
+    /// Ends the keys that were read before the first that is refused or out of order, and says what
+    /// is wrong with that.
+    fn find_wrong(&self, keys: &mut Vec<W>) -> Option<Error> {
+        let (map, mut wrong) = (W::map(self.order), None);
+        if self.refuses_nan
+            && let Some(at) = keys.iter().position(|key| key.is_nan(map))
+        {
+            wrong = Some(self.source.is_nan(self.number + at as u64));
+            keys.truncate(at);
+        }
+        if let Some((at, pair)) = binary::first_broken(keys, self.last.map(W::into), false) {
+            let place = format!("{}, element {}", self.opened.name, self.number + at as u64);
+            let [before, value] = pair.map(|key| binary::shown(key, self.order));
+            wrong = Some(super::not_sorted(place, &value, &before));
+            keys.truncate(at);
+        }
+        wrong
+    }
+}
+
+impl<W: KeyWidth> super::MergeSource for Elements<'_, W> {
+    fn held(&self) -> usize {
+        size_of_val(self.rest())
+    }
+
+    fn is_ready(&self) -> bool {
+        self.opened.is_ready()
+    }
+
+    fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error> {
         let size = self.source.element().bytes();
         self.keys.drain(..self.at);
         self.at = 0;
-        let room = self.room.saturating_sub(self.keys.len()).max(1) * size;
+        let room = (most / size_of::<W>()).saturating_sub(self.keys.len()).max(1) * size;
         let (opened, part) = (&mut self.opened, &mut self.part);
         let mut read = 0;
         let fill = |bytes: &mut [u8]| {
@@ -105,72 +120,18 @@ impl<'a, W: KeyWidth> Run<'a, W> {
         let (mut keys, _) = binary::read_keys(room, self.source, self.order, fill)?;
         self.bytes += read as u64;
         // No more than the header promises, since its reader may rely on that number.
-        let most = self.source.count().map_or(u64::MAX, |count| count - self.number);
-        let is_over = keys.len() as u64 > most || keys.len() as u64 == most && !self.part.is_empty();
-        if keys.is_empty() || is_over {
-            keys.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-            self.end = self.source.check(self.bytes).map_or_else(End::Wrong, |()| End::Nothing);
+        let left = self.source.count().map_or(u64::MAX, |count| count - self.number);
+        let is_over = keys.len() as u64 > left || keys.len() as u64 == left && !self.part.is_empty();
+        let is_over = keys.is_empty() || is_over;
+        if is_over {
+            keys.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+            *wrong = self.source.check(self.bytes).err();
         }
-        self.find_wrong(&mut keys);
+        *wrong = self.find_wrong(&mut keys).or(wrong.take());
         self.number += keys.len() as u64;
         self.last = keys.last().copied().or(self.last);
         self.keys.append(&mut keys);
-        Ok(())
-    }
-
-    /// Ends the keys that were read before the first that is refused or out of order.
-    fn find_wrong(&mut self, keys: &mut Vec<W>) {
-        let map = W::map(self.order);
-        if self.refuses_nan
-            && let Some(at) = keys.iter().position(|key| key.is_nan(map))
-        {
-            self.end = End::Wrong(self.source.is_nan(self.number + at as u64));
-            keys.truncate(at);
-        }
-        let last = self.last.map(W::into);
-        if let Some((at, pair)) = binary::first_broken(keys, last, false) {
-            let place = format!("{}, element {}", self.opened.name, self.number + at as u64);
-            let [before, value] = pair.map(|key| binary::shown(key, self.order));
-            self.end = End::Wrong(super::not_sorted(place, &value, &before));
-            keys.truncate(at);
-        }
-    }
-}
-
-impl<W: KeyWidth> super::Run for Run<'_, W> {
-    fn is_low(&self) -> bool {
-        let rest = self.rest().len();
-        matches!(self.end, End::Unread) && (rest == 0 || self.is_ready() && rest < self.room / 2)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.rest().is_empty() && matches!(self.end, End::Unread)
-    }
-
-    fn is_ready(&self) -> bool {
-        self.opened.is_ready()
-    }
-
-    fn may_wait(&self) -> bool {
-        matches!(self.end, End::Unread) && !self.is_ready()
-    }
-
-    fn stretch(&self) -> usize {
-        self.room * size_of::<W>()
-    }
-
-    fn read(&mut self) {
-        if let Err(error) = self.read_keys() {
-            self.end = End::Wrong(error);
-        }
-    }
-
-    fn wrong(&mut self) -> Option<Error> {
-        if !self.rest().is_empty() || !matches!(self.end, End::Wrong(_)) {
-            return None;
-        }
-        let end = std::mem::replace(&mut self.end, End::Nothing);
-        if let End::Wrong(error) = end { Some(error) } else { None }
+        Ok(!is_over)
     }
 }
 
@@ -178,7 +139,7 @@ impl<W: KeyWidth> super::Run for Run<'_, W> {
 pub(super) const MEMORY: u64 = 96 << 20;
 
 /// The most keys of each run in memory.
-fn room<W: Word>(elements: &Elements, size: usize) -> usize {
+fn room<W: Word>(elements: &super::Elements, size: usize) -> usize {
     // As read, if that is not what is kept; in the order of the input, of the result twice, and as
     // they are written.
     let word = size_of::<W>();
@@ -190,16 +151,17 @@ fn room<W: Word>(elements: &Elements, size: usize) -> usize {
 
 /// Merges the elements of binary inputs.
 pub(super) fn merge<W: KeyWidth + itoa::Integer>(
-    elements: Elements,
+    elements: super::Elements,
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let Some((source, _)) = elements.runs.first() else { return Ok(Merged::default()) };
     let order = elements.direction.map(source.element());
     let room = room::<W>(&elements, order.element.bytes());
-    let Elements { runs, direction, selection, written, .. } = elements;
-    let runs = runs.into_iter().map(|run| Run::<W>::new(run, direction, room));
-    let mut runs = runs.collect::<Result<Vec<_>, _>>()?;
+    let super::Elements { runs, direction, selection, written, .. } = elements;
+    let runs =
+        runs.into_iter().map(|run| Ok(Run::new(Elements::<W>::new(run, direction)?, room * size_of::<W>())));
+    let mut runs = runs.collect::<Result<Vec<_>, Error>>()?;
     let write = |keys: Vec<W>| {
         let keys = keys.into();
         let result = match written {
@@ -224,21 +186,22 @@ fn merge_some<W: KeyWidth>(
     last: &mut Option<W>,
 ) -> Option<Step<Vec<W>>> {
     // The least key, of the first such run, after which more may come that is not in memory.
-    let open = runs.iter().enumerate().filter(|(_, run)| !matches!(run.end, End::Nothing));
-    let limit = open.filter_map(|(number, run)| Some((*run.rest().last()?, number))).min();
+    let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());
+    let limit = open.filter_map(|(number, run)| Some((*run.source.rest().last()?, number))).min();
     let certain = |(number, run): (usize, &Run<W>)| match limit {
-        None => run.rest().len(),
-        Some(limit) => run.rest().partition_point(|&key| (key, number) <= limit),
+        None => run.source.rest().len(),
+        Some(limit) => run.source.rest().partition_point(|&key| (key, number) <= limit),
     };
     let counts: Vec<usize> = runs.iter().enumerate().map(certain).collect();
     let count = counts.iter().sum();
     if count == 0 {
         return None;
     }
-    let slices: Vec<&[W]> = runs.iter().zip(&counts).map(|(run, &count)| &run.rest()[..count]).collect();
+    let slices: Vec<&[W]> =
+        runs.iter().zip(&counts).map(|(run, &count)| &run.source.rest()[..count]).collect();
     let mut merged = vec![W::default(); count];
     runs::merge(&slices, &mut merged);
-    runs.iter_mut().zip(&counts).for_each(|(run, count)| run.at += count);
+    runs.iter_mut().zip(&counts).for_each(|(run, count)| run.source.at += count);
     let left = usize::try_from(left).unwrap_or(usize::MAX);
     let repeated = if unique { drop_repeated(&mut merged, last, left) } else { 0 };
     merged.truncate(left);

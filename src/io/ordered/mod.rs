@@ -16,7 +16,7 @@ use super::source::{Input, Opened, may_be_open};
 use crate::error::{Error, Hint};
 use crate::memory;
 use crate::order::{KeyOrder, Selection};
-use crate::parallel::{self, WriteBehind};
+use crate::parallel;
 use crate::runs::Budget;
 
 pub(crate) use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_records};
@@ -233,29 +233,61 @@ pub(crate) fn merge_elements(
     merge(elements, to, progress)
 }
 
-/// An input or a run that is merged, as far as it is read. Its error is returned when all before it
-/// is merged.
-trait Run: Send {
-    /// Whether more should be read before the next merge, as far as that does not wait for others.
-    fn is_low(&self) -> bool;
-
-    /// Whether nothing of it is in memory, and more may come.
-    fn is_empty(&self) -> bool;
+/// What is merged, as far as it is read.
+trait MergeSource: Send {
+    /// About how many bytes are in memory and not merged.
+    fn held(&self) -> usize;
 
     /// Whether reading never waits for others.
     fn is_ready(&self) -> bool;
 
-    /// Whether another program writes it, which may wait for our output.
-    fn may_wait(&self) -> bool;
+    /// Reads about so many bytes, or what is `wrong` after them. Returns whether more comes.
+    fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error>;
+}
 
+/// An input or a run that is merged, as far as it is read. Its error is returned when all before it
+/// is merged.
+struct Run<S> {
+    source: S,
     /// About how many bytes are read at once.
-    fn stretch(&self) -> usize;
+    most: usize,
+    wrong: Option<Error>,
+    is_over: bool,
+}
 
-    /// Reads what comes next, or what is wrong with it.
-    fn read(&mut self);
+impl<S: MergeSource> Run<S> {
+    fn new(source: S, most: usize) -> Self {
+        Self { source, most, wrong: None, is_over: false }
+    }
 
-    /// What is wrong, if all before it is merged.
-    fn wrong(&mut self) -> Option<Error>;
+    /// Whether more may come, of which nothing is known yet.
+    fn is_open(&self) -> bool {
+        !self.is_over || self.wrong.is_some()
+    }
+
+    /// Whether it can be read.
+    fn goes_on(&self) -> bool {
+        !self.is_over && self.wrong.is_none()
+    }
+
+    /// Whether more should be read before the next merge, as far as that does not wait for others.
+    fn is_low(&self) -> bool {
+        let held = self.source.held();
+        self.goes_on() && (held == 0 || self.source.is_ready() && held < self.most / 2)
+    }
+
+    /// Whether another program writes it, which may wait for our output.
+    fn may_wait(&self) -> bool {
+        !self.is_over && !self.source.is_ready()
+    }
+
+    /// Reads what comes next, or its error.
+    fn read(&mut self) {
+        match self.source.read(self.most, &mut self.wrong) {
+            Ok(more) => self.is_over = !more,
+            Err(error) => self.wrong = Some(error),
+        }
+    }
 }
 
 /// What was merged at once.
@@ -270,38 +302,48 @@ struct Step<T> {
 
 /// Merges runs: `merge`s those records in memory that nothing unread can precede, at most so many,
 /// and `write`s them while the next are merged. Calls `seen` for each run that was read.
-fn merge_runs<R: Run, T: Send>(
-    runs: &mut [R],
+fn merge_runs<S: MergeSource, T: Send>(
+    runs: &mut [Run<S>],
     selection: Selection,
-    mut merge: impl FnMut(&mut [R], u64) -> Option<Step<T>>,
-    write: impl FnMut(T) -> Result<(), Error> + Send,
-    mut seen: impl FnMut(&R) -> Result<(), Error>,
+    mut merge: impl FnMut(&mut [Run<S>], u64) -> Option<Step<T>>,
+    mut write: impl FnMut(T) -> Result<(), Error> + Send,
+    mut seen: impl FnMut(&S) -> Result<(), Error>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let top = selection.first.map_or(u64::MAX, |first| first as u64);
-    let mut merged = Merged::default();
-    thread::scope(|scope| {
-        let mut writing = WriteBehind::new(scope, write);
-        let mut merge_all = || {
-            runs.iter().try_for_each(&mut seen)?;
-            while merged.written < top {
-                read_more(runs, &mut seen)?;
-                let Some(step) = merge(runs, top - merged.written) else { break };
-                merged.read += step.read;
-                merged.written += step.written;
-                merged.repeated += step.repeated;
-                // Who writes to a pipe may wait for what comes of it.
-                let at_once = step.bytes < LITTLE || runs.iter().any(R::may_wait);
-                writing.then(at_once, move |write| write(step.merged))?;
-                progress(merged.read);
+    let (mut merged, mut waiting) = (Merged::default(), None);
+    runs.iter().try_for_each(|run| seen(&run.source))?;
+    loop {
+        let left = top - merged.written;
+        let mut next = || {
+            if left == 0 {
+                return Ok::<_, Error>(None);
             }
-            Ok::<_, Error>(())
+            read_more(runs, &mut seen)?;
+            // Who writes to a pipe may wait for what comes of it.
+            Ok(merge(runs, left).map(|step| (step, runs.iter().any(Run::may_wait))))
         };
-        let all = merge_all();
-        // A failure to write comes first.
-        writing.wait()?;
-        all
-    })?;
+        let next = match waiting.take() {
+            None => next()?,
+            Some(made) => thread::scope(|scope| {
+                let writing = parallel::meanwhile(scope, || write(made));
+                let next = next();
+                // A failure to write comes first.
+                writing.wait()?;
+                next
+            })?,
+        };
+        let Some((step, may_wait)) = next else { break };
+        merged.read += step.read;
+        merged.written += step.written;
+        merged.repeated += step.repeated;
+        if step.bytes < LITTLE || may_wait {
+            write(step.merged)?;
+        } else {
+            waiting = Some(step.merged);
+        }
+        progress(merged.read);
+    }
     if selection.first.is_some() {
         // What else was read depends on the blocks.
         merged.read = merged.written + merged.repeated;
@@ -310,26 +352,29 @@ fn merge_runs<R: Run, T: Send>(
 }
 
 /// Reads more of the runs of which little is left.
-fn read_more<R: Run>(runs: &mut [R], seen: &mut impl FnMut(&R) -> Result<(), Error>) -> Result<(), Error> {
-    let low: Vec<&mut R> = runs.iter_mut().filter(|run| run.is_low()).collect();
-    let (mut ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.is_ready());
-    let read = |run: &mut R| run.read();
+fn read_more<S: MergeSource>(
+    runs: &mut [Run<S>],
+    seen: &mut impl FnMut(&S) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let low: Vec<&mut Run<S>> = runs.iter_mut().filter(|run| run.is_low()).collect();
+    let (mut ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.source.is_ready());
     // Little is not worth waking another thread for.
-    if ready.iter().map(|run| run.stretch()).sum::<usize>() < LITTLE {
-        ready.iter_mut().for_each(|run| read(run));
+    if ready.iter().map(|run| run.most).sum::<usize>() < LITTLE {
+        ready.iter_mut().for_each(|run| run.read());
     } else {
-        parallel::map_parts(ready.iter_mut(), |run| read(run));
+        parallel::map_parts(ready.iter_mut(), |run| run.read());
     }
-    waiting.iter_mut().for_each(|run| read(run));
+    waiting.iter_mut().for_each(|run| run.read());
     ready.append(&mut waiting);
     for run in ready {
-        while run.is_empty() {
+        while run.source.held() == 0 && run.goes_on() {
             run.read();
         }
-        seen(run)?;
+        seen(&run.source)?;
     }
     // What is wrong with a record that would be next is said now.
-    runs.iter_mut().find_map(R::wrong).map_or(Ok(()), Err)
+    let mut empty = runs.iter_mut().filter(|run| run.source.held() == 0);
+    empty.find_map(|run| run.wrong.take()).map_or(Ok(()), Err)
 }
 
 /// At most this much memory, and less where there is little.

@@ -47,94 +47,56 @@ pub(crate) enum Emit {
 }
 
 /// Where records come from.
-enum Source<'a> {
+enum Origin<'a> {
     Input(Box<Batches<'a>>, &'a Ahead<'a>),
     Run(RunReader),
 }
 
-/// An input or a run, as far as it is read.
-struct Run<'a> {
-    source: Source<'a>,
+/// An input or a run of records.
+struct Source<'a> {
+    from: Origin<'a>,
     /// Its last record that was read.
     last: Last,
     /// Records in order that are not merged.
     pieces: Vec<Piece>,
-    /// The most bytes to read at once.
-    most: usize,
-    /// What is wrong with the record after them.
-    wrong: Option<Error>,
-    is_over: bool,
 }
 
-impl<'a> Run<'a> {
-    fn new(source: Source<'a>, most: usize) -> Self {
-        let (last, pieces) = (Last::default(), Vec::new());
-        Self { source, last, pieces, most, wrong: None, is_over: false }
-    }
+type Run<'a> = super::Run<Source<'a>>;
 
-    /// Reads the next records, or what is wrong with them.
-    fn read_pieces(&mut self) {
-        let read = match &mut self.source {
-            Source::Run(reader) => {
-                reader.next(self.most).map(Some).map(|pieces| pieces.filter(|all| !all.is_empty()))
-            }
-            Source::Input(batches, ahead) => batches.next(self.most, &|key| ahead.decimals(key)),
-        };
-        let read = read.and_then(|pieces| {
-            let Some(mut pieces) = pieces else { return Ok(false) };
-            if let Source::Input(batches, _) = &self.source
-                && let Some((piece, record, found)) = self.last.follow(batches, &pieces, false)?
-            {
-                pieces.truncate(piece + 1);
-                pieces[piece].truncate(record);
-                self.wrong = Some(not_sorted(found.place, &found.value, &found.before));
-            }
-            self.pieces.extend(pieces.into_iter().filter(|piece| piece.len() > 0));
-            Ok(true)
-        });
-        match read {
-            Ok(true) => self.is_over = matches!(&self.source, Source::Input(batches, _) if batches.is_over()),
-            Ok(false) => self.is_over = true,
-            Err(error) => self.wrong = Some(error),
-        }
-    }
-
-    /// Whether more may come, of which nothing is known yet.
-    fn is_open(&self) -> bool {
-        !self.is_over || self.wrong.is_some()
-    }
+fn run_of(from: Origin, most: usize) -> Run {
+    Run::new(Source { from, last: Last::default(), pieces: Vec::new() }, most)
 }
 
-impl super::Run for Run<'_> {
-    fn is_low(&self) -> bool {
-        let rest: usize = self.pieces.iter().map(Piece::bytes).sum();
-        !self.is_over
-            && self.wrong.is_none()
-            && (self.pieces.is_empty() || self.is_ready() && rest < self.most / 2)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.pieces.is_empty() && !self.is_over && self.wrong.is_none()
+impl super::MergeSource for Source<'_> {
+    fn held(&self) -> usize {
+        self.pieces.iter().map(Piece::bytes).sum()
     }
 
     fn is_ready(&self) -> bool {
-        if let Source::Input(batches, _) = &self.source { batches.is_ready() } else { true }
+        if let Origin::Input(batches, _) = &self.from { batches.is_ready() } else { true }
     }
 
-    fn may_wait(&self) -> bool {
-        !self.is_over && !self.is_ready()
-    }
-
-    fn stretch(&self) -> usize {
-        self.most
-    }
-
-    fn read(&mut self) {
-        self.read_pieces();
-    }
-
-    fn wrong(&mut self) -> Option<Error> {
-        if self.pieces.is_empty() { self.wrong.take() } else { None }
+    fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error> {
+        let (pieces, more) = match &mut self.from {
+            Origin::Run(reader) => {
+                let pieces = reader.next(most)?;
+                let more = !pieces.is_empty();
+                (pieces, more)
+            }
+            Origin::Input(batches, ahead) => {
+                let Some(mut pieces) = batches.next(most, &|key| ahead.decimals(key))? else {
+                    return Ok(false);
+                };
+                if let Some((piece, record, found)) = self.last.follow(batches, &pieces, false)? {
+                    pieces.truncate(piece + 1);
+                    pieces[piece].truncate(record);
+                    *wrong = Some(not_sorted(found.place, &found.value, &found.before));
+                }
+                (pieces, !batches.is_over())
+            }
+        };
+        self.pieces.extend(pieces.into_iter().filter(|piece| piece.len() > 0));
+        Ok(more)
     }
 }
 
@@ -157,26 +119,26 @@ pub(super) fn merge_inputs<'a>(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let most = stretch_of(inputs.len(), bytes);
-    let new = |batches| Run::new(Source::Input(Box::new(batches), ahead), most);
+    let new = |batches| run_of(Origin::Input(Box::new(batches), ahead), most);
     let mut runs: Vec<Run> = inputs.into_iter().map(new).collect();
     // Of what columns blank lines are is told by the first that has others.
     let first = blank.iter().position(|is_blank| !is_blank).unwrap_or(0);
     let mut columns = None;
     for number in [first].into_iter().chain((0..runs.len()).filter(|&number| number != first)) {
         let Some(run) = runs.get_mut(number) else { break };
-        if let Source::Input(batches, _) = &mut run.source {
+        if let Origin::Input(batches, _) = &mut run.source.from {
             batches.known.first.clone_from(&columns);
         }
-        run.read_pieces();
-        if let Source::Input(batches, _) = &run.source {
+        run.read();
+        if let Origin::Input(batches, _) = &run.source.from {
             columns = columns.or_else(|| batches.known.first.clone());
         }
-        if run.pieces.is_empty() {
+        if run.source.pieces.is_empty() {
             run.wrong.take().map_or(Ok(()), Err)?;
         }
     }
     for run in &mut runs {
-        if let Source::Input(batches, _) = &mut run.source {
+        if let Origin::Input(batches, _) = &mut run.source.from {
             to.write_all(&batches.head).map_err(|error| to.failed(error))?;
         }
     }
@@ -200,7 +162,7 @@ pub(crate) fn merge(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let most = stretch_of(readers.len(), records.bytes);
-    let runs = readers.into_iter().map(|reader| Run::new(Source::Run(reader), most)).collect();
+    let runs = readers.into_iter().map(|reader| run_of(Origin::Run(reader), most)).collect();
     merge_all(runs, records, to, progress)
 }
 
@@ -215,21 +177,21 @@ fn merge_all(
         parts.iter().try_for_each(|part| to.write_all(&part.bytes)).map_err(|error| to.failed(error))
     };
     let mut known = Known::default();
-    let seen = |run: &Run| match &run.source {
-        Source::Input(batches, _) => known.join(&batches.known),
-        Source::Run(_) => Ok(()),
+    let seen = |source: &Source| match &source.from {
+        Origin::Input(batches, _) => known.join(&batches.known),
+        Origin::Run(_) => Ok(()),
     };
     let mut last = None;
     let merge = |runs: &mut [Run], left| merge_some(runs, records, left, &mut last);
     let mut merged = super::merge_runs(&mut runs, records.selection, merge, write, seen, progress)?;
     // The unread rest might have determined a type.
-    if runs.iter().all(|run| run.is_over && run.pieces.is_empty()) {
+    if runs.iter().all(|run| run.is_over && run.source.pieces.is_empty()) {
         known.end()?;
     }
     merged.types = known.types();
-    let counts = runs.iter().filter_map(|run| match &run.source {
-        Source::Input(batches, _) => Some(batches.counts),
-        Source::Run(_) => None,
+    let counts = runs.iter().filter_map(|run| match &run.source.from {
+        Origin::Input(batches, _) => Some(batches.counts),
+        Origin::Run(_) => None,
     });
     merged.counts = counts.fold(Counts::default(), Counts::and);
     Ok(merged)
@@ -251,13 +213,13 @@ fn merge_some(
     let bytes = records.bytes;
     let stretch = stretch_of(runs.len(), bytes);
     let key_of = |piece: &Piece, record| piece.keys.at(record).collect::<Vec<u128>>();
-    let last_of = |run: &Run| run.pieces.last().map(|piece| key_of(piece, piece.len() - 1));
+    let last_of = |run: &Run| run.source.pieces.last().map(|piece| key_of(piece, piece.len() - 1));
     let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());
     let limit = open.filter_map(|(number, run)| Some((last_of(run)?, number))).min();
     let pieces: Vec<(usize, &Piece)> = runs
         .iter()
         .enumerate()
-        .flat_map(|(number, run)| run.pieces.iter().map(move |piece| (number, piece)))
+        .flat_map(|(number, run)| run.source.pieces.iter().map(move |piece| (number, piece)))
         .collect();
     let certain = |&(number, piece): &(usize, &Piece)| {
         let is_certain = |record| {
@@ -304,13 +266,13 @@ fn merge_some(
         repeated += part.repeated as u64;
     }
     let mut ends = ends.into_iter();
-    let held = |runs: &[Run]| runs.iter().flat_map(|run| &run.pieces).map(Piece::bytes).sum::<usize>();
+    let held = |runs: &[Run]| runs.iter().flat_map(|run| &run.source.pieces).map(Piece::bytes).sum::<usize>();
     for run in &mut *runs {
-        for (piece, end) in run.pieces.iter_mut().zip(ends.by_ref()) {
+        for (piece, end) in run.source.pieces.iter_mut().zip(ends.by_ref()) {
             read += (end - piece.at) as u64;
             piece.at = end;
         }
-        run.pieces.retain(|piece| piece.at < piece.len());
+        run.source.pieces.retain(|piece| piece.at < piece.len());
         run.most = stretch;
     }
     // Where keys of other inputs come much later, those of this one decide alone how much is merged
