@@ -42,15 +42,6 @@ impl Cancel {
     }
 }
 
-/// Equal if they are the same.
-impl PartialEq for Cancel {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for Cancel {}
-
 /// Cancels by a flag that the caller has already.
 impl From<Arc<AtomicBool>> for Cancel {
     fn from(flag: Arc<AtomicBool>) -> Self {

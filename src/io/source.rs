@@ -17,7 +17,7 @@ use crate::human;
 use crate::parallel;
 
 /// An input source: a file, standard input, [bytes](Self::bytes), or a [reader](Self::reader).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Input {
     /// Standard input.
@@ -36,7 +36,7 @@ pub enum Input {
 }
 
 /// An input, and how it is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct With {
     input: Input,
     /// Ends reading it.
@@ -69,14 +69,6 @@ impl fmt::Debug for Reader {
         f.debug_tuple("Reader").field(&self.name).finish()
     }
 }
-
-impl PartialEq for Reader {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
-    }
-}
-
-impl Eq for Reader {}
 
 impl Reader {
     fn shared(&self) -> MutexGuard<'_, Shared> {
@@ -112,7 +104,7 @@ impl From<String> for Input {
 }
 
 /// Bytes in memory, with a name for messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Memory {
     name: String,
     bytes: Arc<[u8]>,
@@ -244,6 +236,11 @@ impl Input {
     /// Opens it for reads at any position, if it is a regular file that is not compressed.
     pub(super) fn open_regular(&self) -> Result<Option<RegularFile>, Error> {
         let Some(path) = self.path() else { return Ok(None) };
+        if let Self::With(with) = self
+            && with.found().map_err(|it| unread(self.name(), &it))?.is_some()
+        {
+            return Ok(None);
+        }
         let failed = |error| Error::io(self.name(), "open", error);
         // Opening a pipe would take its data.
         if !std::fs::metadata(path).map_err(failed)?.is_file() {
@@ -255,22 +252,12 @@ impl Input {
             return Ok(None);
         }
         let cancel = if let Self::With(with) = self { with.cancel.clone() } else { Cancel::default() };
-        let file = RegularFile { name: self.name(), file, size: metadata.len(), cancel };
-        if let Self::With(with) = self
-            && with.may_be_compressed
-            && (with.compression.is_some()
-                || file.compression().map_err(|it| unread(self.name(), &it))?.is_some())
-        {
-            return Ok(None);
-        }
-        Ok(Some(file))
+        Ok(Some(RegularFile { name: self.name(), file, size: metadata.len(), cancel }))
     }
 
     /// How a regular file is compressed, as its first bytes tell.
     pub(crate) fn compression(&self) -> Option<Compression> {
-        let Self::With(with) = self else { return None };
-        let file = with.input.open_regular().ok().flatten().filter(|_| with.may_be_compressed)?;
-        file.compression().ok().flatten()
+        if let Self::With(with) = self { with.found().ok().flatten() } else { None }
     }
 
     /// Opens it.
@@ -321,17 +308,19 @@ impl Input {
 }
 
 impl With {
-    /// Whether it is compressed, as far as that is known before it is read.
-    fn is_compressed(&self) -> bool {
+    /// How it is compressed, as far as that is known before it is read.
+    fn found(&self) -> Result<Option<Compression>, Unread> {
         if !self.may_be_compressed || self.compression.is_some() {
-            return self.may_be_compressed;
+            return Ok(self.compression);
         }
-        if let Input::Memory(memory) = &self.input {
-            let read = |room: &mut [u8]| (&memory.bytes[..]).read(room).unwrap_or(0);
-            return matches!(compression::of_content(read), Ok(Some(_)));
-        }
-        let file = self.input.open_regular().ok().flatten();
-        file.is_some_and(|file| matches!(file.compression(), Ok(Some(_))))
+        compression::of_content(|room| match &self.input {
+            Input::Memory(memory) => (&memory.bytes[..]).read(room).unwrap_or(0),
+            input => input.open_regular().ok().flatten().map_or(0, |file| file.read_at(room, 0).unwrap_or(0)),
+        })
+    }
+
+    fn is_compressed(&self) -> bool {
+        matches!(self.found(), Ok(Some(_)))
     }
 
     fn open(&self, shut: bool) -> Result<Opened, Error> {
@@ -461,11 +450,6 @@ pub(super) struct RegularFile {
 }
 
 impl RegularFile {
-    /// How it is compressed, as its first bytes tell.
-    fn compression(&self) -> Result<Option<Compression>, Unread> {
-        compression::of_content(|room| self.read_at(room, 0).unwrap_or(0))
-    }
-
     /// Fills `room` from `place` on as far as the file goes.
     pub(super) fn read_at(&self, room: &mut [u8], place: u64) -> Result<usize, Error> {
         let read = self.cancel.check().and_then(|()| fill_at(&self.file, room, place));

@@ -40,9 +40,19 @@ pub(super) fn time(bytes: &[u8]) -> Option<Time> {
         let is_all = rest.is_empty();
         return is_all.then_some(Time { nanoseconds: midnight, decimals: 0, has_zone: false });
     };
-    let OfDay { nanoseconds, decimals, zone } = of_day(rest)?;
-    let offset = i128::from(zone.unwrap_or(0)) * 60 * SECOND;
-    Some(Time { nanoseconds: midnight + nanoseconds - offset, decimals, has_zone: zone.is_some() })
+    let PartsOfDay { hour, minute, second, decimals, zone } = parts_of_day(rest)?;
+    let (is_east, hours, minutes) = zone.unwrap_or_default();
+    if hour > 23 || minute > 59 || second > 60 || decimals.len() > 9 || hours > 23 || minutes > 59 {
+        return None;
+    }
+    let east = i128::from(60 * hours + minutes) * if is_east { 1 } else { -1 };
+    // Zeros at the end add nothing.
+    let needed = decimals.iter().rposition(|&digit| digit != b'0').map_or(0, |last| last + 1);
+    let fraction = decimals[..needed].iter().fold(0, |value, digit| 10 * value + i128::from(digit - b'0'));
+    let fraction = fraction * 10_i128.pow(9 - needed as u32);
+    let seconds = i128::from((hour * 60 + minute) * 60 + second) - 60 * east;
+    let nanoseconds = midnight + seconds * SECOND + fraction;
+    Some(Time { nanoseconds, decimals: needed as u8, has_zone: zone.is_some() })
 }
 
 /// Whether these bytes have the form of a date.
@@ -58,14 +68,6 @@ pub(super) fn is_date(bytes: &[u8]) -> bool {
 /// Whether these bytes have the form of a time of day, with or without a zone.
 pub(super) fn is_time_of_day(bytes: &[u8]) -> bool {
     parts_of_day(bytes).is_some()
-}
-
-/// A time of day.
-struct OfDay {
-    nanoseconds: i128,
-    decimals: u8,
-    /// Minutes east of Greenwich.
-    zone: Option<i32>,
 }
 
 /// The numbers of a time of day, whatever they are.
@@ -108,28 +110,6 @@ fn parts_of_day(bytes: &[u8]) -> Option<PartsOfDay<'_>> {
         _ => return None,
     };
     Some(PartsOfDay { hour, minute, second, decimals, zone })
-}
-
-#[inline]
-fn of_day(bytes: &[u8]) -> Option<OfDay> {
-    let PartsOfDay { hour, minute, second, decimals, zone } = parts_of_day(bytes)?;
-    let zone = match zone {
-        Some((_, hours, minutes)) if hours > 23 || minutes > 59 => return None,
-        Some((is_east, hours, minutes)) => {
-            let minutes = (60 * hours + minutes) as i32;
-            Some(if is_east { minutes } else { -minutes })
-        }
-        None => None,
-    };
-    if hour > 23 || minute > 59 || second > 60 || decimals.len() > 9 {
-        return None;
-    }
-    // Zeros at the end add nothing.
-    let needed = decimals.iter().rposition(|&digit| digit != b'0').map_or(0, |last| last + 1);
-    let fraction = decimals[..needed].iter().fold(0, |value, digit| 10 * value + i128::from(digit - b'0'));
-    let fraction = fraction * 10_i128.pow(9 - needed as u32);
-    let seconds = i128::from((hour * 60 + minute) * 60 + second);
-    Some(OfDay { nanoseconds: seconds * SECOND + fraction, decimals: needed as u8, zone })
 }
 
 /// Two digits, and what comes after them.

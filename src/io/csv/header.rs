@@ -36,31 +36,7 @@ pub(in crate::io) struct Header {
     /// [`ANY`] of lines.
     pub(in crate::io) columns: usize,
     /// The names without quotes. `None` without a header.
-    names: Option<Names>,
-}
-
-/// The names of columns, of which there may be very many, not necessarily UTF-8.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Names {
-    bytes: Vec<u8>,
-    /// Where each ends.
-    ends: Vec<usize>,
-}
-
-impl Names {
-    fn push(&mut self, name: &[u8]) {
-        self.bytes.extend_from_slice(name);
-        self.ends.push(self.bytes.len());
-    }
-
-    fn get(&self, index: usize) -> Option<&[u8]> {
-        let begin = index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
-        self.bytes.get(begin..*self.ends.get(index)?)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.ends.len()).filter_map(|index| self.get(index))
-    }
+    names: Option<Vec<Vec<u8>>>,
 }
 
 /// The number of columns of lines, which may have any.
@@ -79,12 +55,12 @@ impl Header {
         end: usize,
         dialect: Dialect,
     ) -> Result<(usize, Self), &'static str> {
-        let (mut names, mut cr) = (Names::default(), false);
+        let (mut names, mut cr) = (Vec::new(), false);
         let are_lines = dialect.fields.are_of_lines();
         let read = for_each_field(bytes, start, dialect.fields, usize::MAX, |_, field| {
             let field = &bytes[field];
             cr |= !are_lines && has_lone_cr(field);
-            names.push(&if are_lines { field.into() } else { unquoted(field) });
+            names.push(if are_lines { field.to_vec() } else { unquoted(field).into_owned() });
         });
         let (next, columns) = read.ok_or(UNCLOSED)?;
         let columns = if are_lines { ANY } else { columns };
@@ -196,12 +172,12 @@ impl Header {
 
     /// The names of the columns; none without a header.
     fn names(&self) -> impl Iterator<Item = &[u8]> {
-        self.names.iter().flat_map(Names::iter)
+        self.names.iter().flatten().map(Vec::as_slice)
     }
 
     /// A likely separator of the names, if ours finds only one column.
     fn separator(&self) -> Option<char> {
-        let names = self.names.as_ref().filter(|names| names.ends.len() == 1)?;
+        let names = self.names.as_ref().filter(|names| names.len() == 1)?;
         let name = names.get(0)?;
         [';', '\t', '|', ','].into_iter().find(|&separator| name.contains(&(separator as u8)))
     }
@@ -249,7 +225,7 @@ impl Header {
             Some(names) => {
                 let shown = names.iter().take(MOST).map(|name| format!("'{}'", quoted(name)));
                 let shown = shown.collect::<Vec<_>>().join(", ");
-                match names.ends.len().checked_sub(MOST) {
+                match names.len().checked_sub(MOST) {
                     None | Some(0) => shown,
                     Some(more) => format!("{shown} and {more} more"),
                 }
