@@ -3,28 +3,36 @@
 //! Where the system supports it (Linux, on most file systems), the file has no name until it is
 //! complete, so that nothing remains however the process ends. It is then linked under its name,
 //! or, to replace a file, linked next to it and renamed. Elsewhere it has a temporary name in the
-//! folder from the start, `.gpusort-….tmp`, which remains only where the process is killed.
+//! folder from the start: `.gpusort-0.tmp` or the next free number. Its writer holds a lock on such
+//! a file; one without a lock belongs to a dead process, and the next output into that folder
+//! removes it.
 //!
 //! The new file never exposes data that the old one protects: it is created with access for its
 //! owner only, and gets the old file's owner, group, mode, access control list and attributes once
 //! it is complete.
 
-use std::fs::{File, Metadata, Permissions};
+use std::fs::{File, Metadata};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsRawFd, IntoRawFd};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 #[cfg(target_os = "linux")]
 use std::thread::JoinHandle;
 
-use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, Uid};
+use rustix::fs::{AtFlags, CWD, FlockOperation, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
-use tempfile::TempPath;
 
 #[cfg(target_os = "linux")]
 use crate::{file::is_in_memory, parallel};
 
 use super::under_way::{Registered, undisturbed, until};
+
+/// The least number of names checked for files of dead processes.
+const SWEPT: u64 = 8;
+
+/// Numbered names tried in turn.
+const TRIED: u64 = 256;
 
 /// A new file.
 pub(super) struct Replacement {
@@ -42,27 +50,36 @@ pub(super) struct Replacement {
     reserving: Option<(JoinHandle<()>, u64)>,
 }
 
-/// A temporary name in the target's folder, which is removed with it.
-struct Named(TempPath, Registered);
+/// A unique temporary name in the target's folder.
+struct Named {
+    path: PathBuf,
+    registered: Registered,
+}
 
-/// Names of temporary files, which only their owner may read where others may not read the old one.
-fn names(mode: u32) -> tempfile::Builder<'static, 'static> {
-    let mut names = tempfile::Builder::new();
-    names.prefix(".gpusort-").suffix(".tmp").permissions(Permissions::from_mode(mode));
-    names
+impl Named {
+    fn new(path: PathBuf) -> Self {
+        Self { registered: Registered::new(&path), path }
+    }
+
+    /// Removes the name, unless the file was renamed.
+    fn remove(self, renamed: bool) {
+        if !renamed {
+            // A failure cannot be handled here.
+            let _ = std::fs::remove_file(&self.path);
+        }
+        drop(self.registered);
+    }
 }
 
 impl Replacement {
     /// A new file in the target's folder.
     pub(super) fn new(target: &Path, folder: &Path, existing: Option<File>) -> io::Result<Self> {
-        let mode = if existing.is_some() { 0o600 } else { 0o666 };
-        let (file, name) = match unnamed(folder, Mode::from_raw_mode(mode)) {
+        let mode = Mode::from_raw_mode(if existing.is_some() { 0o600 } else { 0o666 });
+        sweep(folder);
+        let (file, name) = match unnamed(folder, mode) {
             Some(file) => (file, None),
-            None => undisturbed(|| {
-                let (file, path) = names(mode).tempfile_in(folder)?.into_parts();
-                let registered = Registered::new(&path);
-                Ok::<_, io::Error>((file, Some(Named(path, registered))))
-            })?,
+            None => undisturbed(|| named(folder, |path| create(path, mode)))
+                .map(|(file, name)| (file, Some(name)))?,
         };
         let (folder, target) = (folder.to_owned(), target.to_owned());
         Ok(Self {
@@ -151,11 +168,15 @@ impl Replacement {
                 linked => return Ok(linked?),
             }
         }
-        let path = match self.name.take() {
-            Some(Named(path, _registered)) => path,
-            None => names(0).make_in(&self.folder, |path| Ok(link(&self.file, path)?))?.into_temp_path(),
+        let name = if let Some(name) = self.name.take() {
+            name
+        } else {
+            lock(&self.file);
+            named(&self.folder, |path| link(&self.file, path))?.1
         };
-        path.persist(&self.target).map_err(|error| error.error)
+        let renamed = std::fs::rename(&name.path, &self.target);
+        name.remove(renamed.is_ok());
+        renamed
     }
 }
 
@@ -163,7 +184,9 @@ impl Drop for Replacement {
     fn drop(&mut self) {
         // Other files may want the space.
         self.settle();
-        undisturbed(|| self.name.take());
+        if let Some(name) = self.name.take() {
+            undisturbed(|| name.remove(false));
+        }
     }
 }
 
@@ -191,6 +214,71 @@ fn unnamed(folder: &Path, mode: Mode) -> Option<File> {
 /// Links an unnamed file at this path.
 fn link(file: &File, path: &Path) -> rustix::io::Result<()> {
     rustix::fs::linkat(CWD, magic_link(file), CWD, path, AtFlags::SYMLINK_FOLLOW)
+}
+
+/// A new file at this path, locked.
+fn create(path: &Path, mode: Mode) -> rustix::io::Result<File> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, mode)?);
+    // A concurrent sweep may have removed it before it was locked.
+    let is_lost = !lock(&file) || file.metadata().is_ok_and(|metadata| metadata.nlink() == 0);
+    if is_lost { Err(Errno::EXIST) } else { Ok(file) }
+}
+
+/// Calls `make` with temporary names until one is free.
+fn named<T>(folder: &Path, make: impl Fn(&Path) -> rustix::io::Result<T>) -> io::Result<(T, Named)> {
+    for number in 0..2 * TRIED {
+        // Random names, since another process may have occupied all numbered ones.
+        let path = match number {
+            ..TRIED => temporary(folder, number),
+            _ => temporary(folder, RandomState::new().build_hasher().finish()),
+        };
+        match make(&path) {
+            Ok(new) => return Ok((new, Named::new(path))),
+            Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(io::Error::other("too many temporary files are there"))
+}
+
+fn temporary(folder: &Path, number: u64) -> PathBuf {
+    folder.join(format!(".gpusort-{number}.tmp"))
+}
+
+/// Locks our file against sweeps; false if a sweep holds it. Without support for locks there are no
+/// sweeps.
+fn lock(file: &File) -> bool {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
+}
+
+/// Removes temporary files of dead processes.
+fn sweep(folder: &Path) {
+    for number in 0.. {
+        let path = temporary(folder, number);
+        // Opened for writing, which network file systems require for such a lock.
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        match rustix::fs::open(&path, flags, Mode::empty()).map(File::from) {
+            Ok(file) => sweep_one(&path, &file),
+            Err(Errno::NOENT) if number < SWEPT => {}
+            Err(Errno::NOENT) => return,
+            Err(_) if number >= TRIED => return,
+            Err(_) => {}
+        }
+    }
+}
+
+fn sweep_one(path: &Path, file: &File) {
+    let Ok(ours) = file.metadata() else { return };
+    let own = ours.is_file() && ours.uid() == rustix::process::geteuid().as_raw();
+    if own
+        && rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+        // The name may belong to another file by now.
+        && std::fs::symlink_metadata(path).is_ok_and(|there| is_same(&ours, &there))
+    {
+        // On failure it stays.
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 fn is_same(a: &Metadata, b: &Metadata) -> bool {
@@ -274,9 +362,9 @@ mod tests {
     fn replacement(folder: &Path, named_only: bool) -> Replacement {
         let mut new = Replacement::new(&folder.join("new"), folder, None).unwrap();
         if named_only && new.name.is_none() {
-            let (file, path) = super::names(0o600).tempfile_in(folder).unwrap().into_parts();
-            let registered = Registered::new(&path);
-            (new.file, new.name) = (file, Some(Named(path, registered)));
+            let create = |path: &Path| create(path, Mode::from_raw_mode(0o600));
+            let (file, name) = undisturbed(|| named(folder, create)).unwrap();
+            (new.file, new.name) = (file, Some(name));
         }
         new
     }
@@ -290,13 +378,15 @@ mod tests {
     }
 
     #[test]
-    fn names_are_different_and_given_back() {
+    fn names_are_taken_in_turn_and_given_back() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let mut first = replacement(folder, true);
         let second = replacement(folder, true);
-        let found = names(folder);
-        assert!(found.len() == 2 && found.iter().all(|name| name.starts_with(".gpusort-")), "{found:?}");
+        assert_eq!(names(folder), [".gpusort-0.tmp", ".gpusort-1.tmp"]);
+        // A locked file is not swept.
+        sweep(folder);
+        assert_eq!(names(folder).len(), 2);
         drop(second);
         first.write(b"x").unwrap();
         first.place(false).unwrap();
@@ -320,5 +410,20 @@ mod tests {
             drop(given_up);
             assert_eq!(names(folder), ["new"]);
         }
+    }
+
+    #[test]
+    fn what_nobody_holds_is_swept_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        for number in [0, 3, SWEPT - 1, SWEPT, SWEPT + 1] {
+            fs::write(temporary(folder, number), "stray").unwrap();
+        }
+        let others = [".gpusort-x.tmp", "other.tmp", ".gpusort-2.tmp"];
+        fs::write(folder.join(others[0]), "").unwrap();
+        fs::write(folder.join(others[1]), "").unwrap();
+        std::os::unix::fs::symlink(folder.join(others[1]), folder.join(others[2])).unwrap();
+        drop(replacement(folder, false));
+        assert_eq!(names(folder), [others[2], others[0], others[1]]);
     }
 }
