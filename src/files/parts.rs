@@ -10,7 +10,7 @@ use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::batch::{InputSpec, Keyed, Kind};
 use crate::io::chunks::Chunks;
-use crate::io::frames::KeysOfRuns;
+use crate::io::keys::KeysOfRuns;
 use crate::io::records::Records;
 use crate::io::{Input, PerLine, Text, binary, csv, text};
 use crate::key_buf::KeyBuf;
@@ -59,7 +59,7 @@ impl<'a> Parts<'a> {
                 PartSource::Bits(binary::Reader::new(sources, by.order).in_pieces_of(piece))
             }
             kind => PartSource::Records {
-                chunks: Chunks::new(inputs, kind, by.keys.len(), budget),
+                chunks: Chunks::new(inputs, kind.divided(), by.keys.len(), budget),
                 known: Box::default(),
                 // Lines may be numbers and nothing else.
                 numbers: match kind {

@@ -20,11 +20,12 @@ use super::keys::{self, Keys};
 use super::number::PerLine;
 use super::packing::{self, Numbers};
 use super::print;
-use super::records::{Print, ahead, touch};
+use super::records::{ahead, touch};
 use super::source::{Input, Text};
 use crate::error::{Error, Hint};
 use crate::io::counts::Counts;
-use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
+use crate::io::piece::{Bytes, Piece, Range};
+use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::memory::prefetch;
 use crate::order::{KeyOrder, Reading};
 use crate::parallel;
@@ -42,11 +43,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// How records are divided into fields; tokens of text have one each.
-    pub(super) fn dialect(&self) -> Dialect {
+    /// How records are divided into fields, and tokens of text into lines.
+    pub(crate) fn divided(&self) -> (Dialect, Option<PerLine>) {
+        let tokens = Dialect { fields: Fields::Tokens, header: false, comments: false };
         match self {
-            Self::Table(dialect) => *dialect,
-            _ => Dialect { fields: Fields::Tokens, header: false, comments: false },
+            Self::Table(dialect) => (*dialect, None),
+            Self::Text(per_line) => (tokens, Some(*per_line)),
+            Self::Bits(_) => (tokens, None),
         }
     }
 }
@@ -77,169 +80,6 @@ impl Default for Stretches {
     }
 }
 
-/// Records read together, in the order of their input; those before `at` are done.
-pub(crate) struct Piece {
-    pub(crate) keys: Keys,
-    pub(super) at: usize,
-    /// The positions of the records, if they go with them.
-    pub(crate) positions: Vec<u64>,
-    pub(super) bytes: Bytes,
-}
-
-/// Where a record begins and ends, in one word: in the order of the input, as its beginning is the
-/// upper half.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Range(u64);
-
-impl Range {
-    #[inline]
-    pub(in crate::io) fn new(begin: u32, end: u32) -> Self {
-        Self(u64::from(begin) << 32 | u64::from(end))
-    }
-
-    #[inline]
-    pub(in crate::io) fn begin(self) -> usize {
-        (self.0 >> 32) as usize
-    }
-
-    #[inline]
-    pub(in crate::io) fn end(self) -> usize {
-        self.0 as u32 as usize
-    }
-}
-
-/// The bytes of records.
-pub(crate) enum Bytes {
-    /// There are none: the keys are all that is asked for.
-    None,
-    /// The number of the key, which is descending or not, printed so.
-    Printed(Print, bool),
-    /// Ranges of what was read of a run.
-    Read { text: Vec<u8>, ranges: Vec<[usize; 2]> },
-    /// Ranges of this text, which count from a place in it.
-    Of {
-        text: Arc<Text>,
-        start: usize,
-        until: usize,
-        ranges: Vec<Range>,
-        /// Where the input ends, and what is to end a last record that has no line end; of tokens
-        /// all need one.
-        end: (usize, &'static [u8]),
-        are_tokens: bool,
-    },
-}
-
-impl Piece {
-    /// Keys of numbers without bytes: of text those that stay, of binary the words themselves.
-    pub(crate) fn of_keys(words: &KeyBuf, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
-        fn of<W: KeyWidth>(blocks: &[Block<W>], map: KeyMap, rules: KeyOrder, is_text: bool) -> Keys {
-            let (mut keys, of_word) = (Keys::new(1), W::map(map));
-            for &key in blocks.iter().flat_map(|block| block.iter()) {
-                keys.push(&[if is_text {
-                    keys::of_bits(key.bits(of_word).into(), map.element, map.descending, rules)
-                } else {
-                    keys::whole(key.into())
-                }]);
-            }
-            keys
-        }
-        let keys = by_width!(words, blocks => of(blocks, map, rules, is_text));
-        Self { keys, at: 0, positions: Vec::new(), bytes: Bytes::None }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.keys.len()
-    }
-
-    /// How many records there are, with their keys or without.
-    fn records(&self) -> usize {
-        self.keys.len().max(self.ranges().len())
-    }
-
-    fn ranges(&self) -> &[Range] {
-        if let Bytes::Of { ranges, .. } = &self.bytes { ranges } else { &[] }
-    }
-
-    /// Where its input ends.
-    fn end(&self) -> Option<usize> {
-        if let Bytes::Of { end, .. } = &self.bytes { Some(end.0) } else { None }
-    }
-
-    /// Where a record is in its text.
-    #[inline]
-    fn range(&self, record: usize) -> [usize; 2] {
-        let Bytes::Of { start, ranges, .. } = &self.bytes else { return [0; 2] };
-        [start + ranges[record].begin(), start + ranges[record].end()]
-    }
-
-    /// Appends the bytes of a record, and what ends it.
-    #[inline]
-    pub(crate) fn push(&self, record: usize, to: &mut Vec<u8>) {
-        match &self.bytes {
-            Bytes::Of { text, .. } => self.push_range(text, self.range(record), to),
-            Bytes::Read { text, ranges } => push_bytes(text, ranges[record], to),
-            Bytes::Printed(print, descending) => {
-                keys::push_text(self.keys.one(record), *descending, *print, to);
-            }
-            Bytes::None => {}
-        }
-    }
-
-    /// Appends the bytes of a record that is in this range of the text, and what ends it.
-    #[inline]
-    fn push_range(&self, text: &Text, [begin, after]: [usize; 2], to: &mut Vec<u8>) {
-        let Bytes::Of { end, are_tokens, .. } = &self.bytes else { return };
-        if *are_tokens {
-            push_bytes(&text.bytes, [begin, after], to);
-            to.push(b'\n');
-        } else if after > end.0 {
-            // The line end after the input only served to find the end of the row.
-            let row = &text.bytes[begin..after - 1];
-            to.extend_from_slice(row);
-            to.extend_from_slice(csv::lacking_end(row, end.1));
-        } else {
-            push_bytes(&text.bytes, [begin, after], to);
-        }
-    }
-
-    /// How many bytes these records have, about.
-    pub(crate) fn length(&self, from: usize, to: usize) -> usize {
-        match &self.bytes {
-            _ if from == to => 0,
-            Bytes::Of { ranges, .. } => ranges[to - 1].end() - ranges[from].begin() + to - from,
-            // With the entries between frames.
-            Bytes::Read { ranges, .. } => ranges[to - 1][1] - ranges[from][0],
-            Bytes::None | Bytes::Printed(..) => 8 * (to - from),
-        }
-    }
-
-    /// Keeps the first records.
-    pub(super) fn truncate(&mut self, records: usize) {
-        self.keys.truncate(records);
-    }
-}
-
-/// Appends a range of a text.
-#[inline(always)]
-fn push_bytes(text: &[u8], [begin, end]: [usize; 2], to: &mut Vec<u8>) {
-    /// Most records are shorter, which a few instructions copy.
-    const WINDOW: usize = 32;
-    let length = to.len() + end - begin;
-    if end - begin <= WINDOW
-        && let Some(window) = text[begin..].first_chunk::<WINDOW>()
-    {
-        to.extend_from_slice(window);
-        to.truncate(length);
-    } else if let Some(window) = text[begin..].first_chunk::<{ 2 * WINDOW }>()
-        && end - begin <= 2 * WINDOW
-    {
-        to.extend_from_slice(window);
-        to.truncate(length);
-    } else {
-        to.extend_from_slice(&text[begin..end]);
-    }
-}
-
 /// Records of a part of what is read, in the order of their input.
 pub(crate) struct Keyed {
     pub(crate) pieces: Vec<Piece>,
@@ -255,7 +95,7 @@ impl Keyed {
     /// Reads a part of a text. If records are left out, each of the others has its position in that
     /// part.
     pub(crate) fn read(text: Text, how: &InputSpec, known: &mut Known) -> Result<Self, Error> {
-        let read = csv::read_batch(&Arc::new(text), &how.kind, &how.by, known, None, true, None)?;
+        let read = csv::read_batch(&Arc::new(text), how.kind.divided(), &how.by, known, None, true, None)?;
         if let Some(wrong) = read.wrong {
             return Err(wrong);
         }
@@ -528,7 +368,7 @@ impl<'a> Batches<'a> {
         budget: &'a Budget,
         stretches: Stretches,
     ) -> Self {
-        let chunks = Chunks::new(inputs, &how.kind, how.by.keys.len(), budget);
+        let chunks = Chunks::new(inputs, how.kind.divided(), how.by.keys.len(), budget);
         let (known, head, counts) = (Known::default(), Vec::new(), Counts::default());
         Self {
             how,
@@ -568,7 +408,7 @@ impl<'a> Batches<'a> {
         let text = Arc::new(text);
         let read = csv::read_batch(
             &text,
-            &self.how.kind,
+            self.how.kind.divided(),
             &self.how.by,
             &mut self.known,
             self.stretches.piece,
@@ -590,7 +430,7 @@ impl<'a> Batches<'a> {
         if self.fetched.is_none() {
             self.fetched = self.chunks.some(most, self.shut)?;
         }
-        let has_blank_lines = !self.how.kind.dialect().fields.are_of_lines();
+        let has_blank_lines = !self.how.kind.divided().0.fields.are_of_lines();
         Ok(has_blank_lines && self.fetched.as_ref().is_none_or(|text| !text.has_more_than_blank_lines()))
     }
 
@@ -624,7 +464,8 @@ impl<'a> Batches<'a> {
             || csv::place_of_token(&text.bytes, *start..*until, record, record + 1 == piece.len()),
             |range| start + range.begin(),
         );
-        let (place, tokens) = csv::shown(text, &self.how.kind, &self.how.by, &self.known, row, key)?;
+        let (place, tokens) =
+            csv::shown(text, self.how.kind.divided().0.fields, &self.how.by, &self.known, row, key)?;
         let nulls = piece.keys.at(record).map(keys::is_null);
         let order = self.how.by.order;
         let shown = tokens.iter().zip(nulls).map(|(token, is_null)| order.shown(token, is_null));

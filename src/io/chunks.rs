@@ -8,7 +8,6 @@
 //! A chunk is parts of inputs, and ends where a record ends. Its size depends on the number of
 //! records in it, since each takes memory of its own: a short one more than its text.
 
-use super::batch::Kind;
 use super::csv::{self, Dialect, Fields};
 use super::number::{PerLine, is_space};
 use super::source::{BLOCK, Before, Input, MARK, Opened, Text, count, sum};
@@ -64,14 +63,19 @@ fn put(bytes: &mut Vec<u8>, at: usize, these: &[u8]) -> usize {
 }
 
 impl<'a> Chunks<'a> {
-    /// The text of inputs of this kind from the beginning; `keys` is the number of keys of a
+    /// The text of inputs, divided so, from the beginning; `keys` is the number of keys of a
     /// record.
-    pub(crate) fn new(inputs: &'a [Input], kind: &Kind, keys: usize, budget: &'a Budget) -> Self {
+    pub(crate) fn new(
+        inputs: &'a [Input],
+        (dialect, per_line): (Dialect, Option<PerLine>),
+        keys: usize,
+        budget: &'a Budget,
+    ) -> Self {
         let (open, rest, before) = (None, Vec::new(), None);
         Self {
             inputs,
-            dialect: kind.dialect(),
-            per_line: if let Kind::Text(per_line) = kind { Some(*per_line) } else { None },
+            dialect,
+            per_line,
             keys: keys as u64,
             budget,
             open,

@@ -14,11 +14,10 @@ use std::sync::Arc;
 
 use gpusort_planner::key::ElementType;
 
-use super::batch::{Bytes, Piece};
-use super::keys::{self, EXACT, Keys, MINUS_ZERO};
+use super::keys::{self, EXACT, Keys, KeysOfRuns, MINUS_ZERO};
+use super::piece::{Bytes, Piece};
 use super::records::Print;
 use crate::error::Error;
-use crate::order::KeyOrder;
 use crate::parallel;
 
 /// The keys of which a record has an integer −0.
@@ -188,24 +187,6 @@ pub(crate) enum Form {
     Elements(ElementType, Print),
     /// Frames, and what goes with the keys.
     Frames { bytes: bool, positions: bool },
-}
-
-/// The keys of records in runs, now that all types are known.
-#[derive(Clone)]
-pub(crate) struct KeysOfRuns {
-    /// Whether each is descending.
-    pub(crate) descending: Vec<bool>,
-    /// The word of an integer −0 of each, and whether it is that of a float.
-    pub(crate) zeros: Vec<u128>,
-    pub(crate) floats: Vec<bool>,
-    pub(crate) rules: KeyOrder,
-}
-
-impl KeysOfRuns {
-    /// Those of words that are in order as they are.
-    pub(crate) fn of_words(rules: KeyOrder) -> Self {
-        Self { descending: vec![rules.descending], zeros: vec![0], floats: vec![false], rules }
-    }
 }
 
 /// Reads a run.

@@ -13,15 +13,15 @@
 //! their own, which no number is beside: as keys they are i64, at the resolution of their decimals.
 
 use std::cmp::Ordering;
-use std::fmt;
 
 use gpusort_planner::key::ElementType;
 
 use super::keys;
 use super::number::{Integer, Spelled, float, has_fraction, integer, is_exactly, leading, spelled};
 use super::size::{self, Size};
+use super::source::Spot;
 use super::time::{self, Time};
-use crate::error::{Error, ErrorKind, Hint};
+use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::human::quoted;
 use crate::order::{Class, KeyOrder, Nulls, Reading};
@@ -607,38 +607,6 @@ fn is_exact(value: i128) -> bool {
         || magnitude >> magnitude.trailing_zeros() < 1 << f64::MANTISSA_DIGITS
 }
 
-/// A token and its place, for a message.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Spot {
-    /// `file:line`, or `file:line:column` for text in memory; counted from 1, the column in bytes.
-    pub(super) place: String,
-    /// The table column.
-    pub(super) column: Option<String>,
-    pub(super) token: Vec<u8>,
-}
-
-/// The token and its place.
-impl fmt::Display for Spot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", quoted(&self.token), self.place)
-    }
-}
-
-impl Spot {
-    fn place(self) -> String {
-        match self.column {
-            Some(column) => format!("{}, column '{column}'", self.place),
-            None => self.place,
-        }
-    }
-
-    /// The error that the token is not what was expected.
-    fn unlike(self, expected: impl Into<String>) -> Error {
-        let token = quoted(&self.token);
-        Error::new(ErrorKind::Token { place: self.place(), token, expected: expected.into() })
-    }
-}
-
 impl Refused {
     /// The error about the token.
     pub(super) fn into_error(self, spot: Spot) -> Error {
@@ -718,6 +686,11 @@ fn apart<P: Ord>(one: P, other: P, spot: impl Fn(P) -> Spot, problem: &str) -> E
     let (one, other) = (spot(one), spot(other));
     let problem = format!("{problem}{one} and {other}");
     Error::input(if is_later { one.place() } else { other.place() }, problem)
+}
+
+/// The error of a conflict of tokens that are known.
+pub(super) fn conflicting(conflict: Conflict<(u64, Spot)>) -> Error {
+    conflict.into_error(|(_, spot)| spot)
 }
 
 #[cfg(test)]

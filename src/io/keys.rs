@@ -432,6 +432,24 @@ impl Column {
     }
 }
 
+/// The keys of records in runs, now that all types are known.
+#[derive(Clone)]
+pub(crate) struct KeysOfRuns {
+    /// Whether each is descending.
+    pub(crate) descending: Vec<bool>,
+    /// The word of an integer −0 of each, and whether it is that of a float.
+    pub(crate) zeros: Vec<u128>,
+    pub(crate) floats: Vec<bool>,
+    pub(crate) rules: KeyOrder,
+}
+
+impl KeysOfRuns {
+    /// Those of words that are in order as they are.
+    pub(crate) fn of_words(rules: KeyOrder) -> Self {
+        Self { descending: vec![rules.descending], zeros: vec![0], floats: vec![false], rules }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

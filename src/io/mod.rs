@@ -16,6 +16,7 @@ mod number;
 pub mod ordered;
 pub mod output;
 mod packing;
+pub(crate) mod piece;
 pub(crate) mod print;
 pub mod records;
 mod size;

@@ -5,6 +5,8 @@
 
 use gpusort_planner::key::ElementType;
 
+use crate::error::{Error, Hint};
+
 /// Whether this byte separates tokens.
 #[inline]
 pub(super) fn is_space(byte: u8) -> bool {
@@ -366,6 +368,12 @@ pub(super) fn has_fraction(value: f64) -> bool {
     // From here on all floats are integers.
     const FRACTIONS_END: f64 = (1_u64 << 52) as f64;
     value.abs() < FRACTIONS_END && ((value as i64) as f64 - value).abs() > 0.0
+}
+
+/// The error that a line has several tokens, and may have one.
+pub(super) fn several(place: String) -> Error {
+    Error::input(place, "this line has several fields, and the first one is one number")
+        .hinting(Hint::Several)
 }
 
 #[cfg(test)]

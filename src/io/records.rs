@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use gpusort_planner::key::{ElementType, KeyMap, Word};
 use half::f16;
 
-use super::infer::Spot;
 use super::number::POWERS;
 use super::print;
+use super::source::Spot;
 use crate::key_buf::{KeyBuf, by_width, in_one};
 use crate::memory::prefetch;
 

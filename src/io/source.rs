@@ -10,11 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::compression::{self, Compression, Unread};
 use super::number::{ends_line, is_space};
 use crate::cancel::Cancel;
-use crate::error::Error;
-use crate::error::Hint;
+use crate::error::{Error, ErrorKind, Hint};
 use crate::file::{fill, fill_at, read_at};
 use crate::human;
 use crate::parallel;
+
+/// Bytes that one core reads at a time: few enough to balance the cores, many enough for keys in
+/// huge pages.
+pub(super) const PIECE: Range<usize> = 1 << 18..8 << 20;
 
 /// An input source: a file, standard input, [bytes](Self::bytes), or a [reader](Self::reader).
 #[derive(Clone, Debug)]
@@ -783,5 +786,51 @@ impl Text {
     /// The byte order mark at the beginning of the text, if any.
     pub(super) fn mark(&self) -> &[u8] {
         &self.bytes[..self.parts.first().map_or(0, |part| part.range.start)]
+    }
+}
+
+/// Size of a piece, for a text of this size.
+pub(super) fn piece_size(text: usize) -> usize {
+    match text {
+        // Querying the number of threads would start them.
+        few if few <= PIECE.start => PIECE.start,
+        many => (many / parallel::threads() / 4).clamp(PIECE.start, PIECE.end),
+    }
+}
+
+/// The missing part of a row's line end: that of its input, or only LF after a CR.
+pub(super) fn lacking_end(row: &[u8], line_end: &'static [u8]) -> &'static [u8] {
+    if row.ends_with(b"\r") && line_end.ends_with(b"\n") { b"\n" } else { line_end }
+}
+
+/// A token and its place, for a message.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    /// `file:line`, or `file:line:column` for text in memory; counted from 1, the column in bytes.
+    pub(super) place: String,
+    /// The table column.
+    pub(super) column: Option<String>,
+    pub(super) token: Vec<u8>,
+}
+
+/// The token and its place.
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", human::quoted(&self.token), self.place)
+    }
+}
+
+impl Spot {
+    pub(super) fn place(self) -> String {
+        match self.column {
+            Some(column) => format!("{}, column '{column}'", self.place),
+            None => self.place,
+        }
+    }
+
+    /// The error that the token is not what was expected.
+    pub(super) fn unlike(self, expected: impl Into<String>) -> Error {
+        let token = human::quoted(&self.token);
+        Error::new(ErrorKind::Token { place: self.place(), token, expected: expected.into() })
     }
 }

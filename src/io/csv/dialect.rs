@@ -15,12 +15,10 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use super::KeySpec;
-use super::header::Header;
-use super::rows::{QUOTE, unquoted};
 use crate::io::source::LineEnd;
 use crate::io::time;
-use crate::order::{KeyOrder, Reading};
+
+pub(super) const QUOTE: u8 = b'"';
 
 /// The form of a table, or of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,19 +48,6 @@ pub enum Fields {
 }
 
 impl Dialect {
-    /// The order of the number that is the only field of a line, where lines may be sorted by that.
-    pub(crate) fn first_number(self, by: &KeySpec) -> Option<KeyOrder> {
-        let is_number =
-            matches!(by.order.reading, Reading::Numbers | Reading::NumbersOrTimes) && !by.order.leading;
-        if !is_number || self.header || self.comments || self.fields != Fields::Blanks(LineEnd::Lf) {
-            return None;
-        }
-        match &Header::of_lines().find(by, "").ok()?[..] {
-            [key] if key.index == 0 => Some(KeyOrder { descending: key.descending, ..by.order }),
-            _ => None,
-        }
-    }
-
     /// Where the lines end that stay on top, from `start` on, and how many there are; `None` where
     /// the last has no end here.
     pub(in crate::io) fn after_comments(self, bytes: &[u8], start: usize) -> Option<(usize, u64)> {
@@ -196,6 +181,27 @@ pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
         field = rest;
     }
     field
+}
+
+/// The content of a field, without its quotes.
+pub(super) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
+    let [QUOTE, quoted @ ..] = field else { return Cow::Borrowed(field) };
+    match memchr(QUOTE, quoted) {
+        Some(closing) if closing + 1 == quoted.len() => Cow::Borrowed(&quoted[..closing]),
+        _ => {
+            let mut said = Vec::with_capacity(quoted.len());
+            let mut rest = quoted;
+            while let Some(quote) = memchr(QUOTE, rest) {
+                said.extend_from_slice(&rest[..quote]);
+                rest = &rest[quote + 1..];
+                let [QUOTE, more @ ..] = rest else { break };
+                said.push(QUOTE);
+                rest = more;
+            }
+            said.extend_from_slice(rest);
+            Cow::Owned(said)
+        }
+    }
 }
 
 #[cfg(test)]

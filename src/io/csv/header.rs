@@ -1,11 +1,12 @@
-//! Column names and their lookup.
+//! ColumnRef names and their lookup.
 
-use super::key::{Column, Key, Reading};
-use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr, unquoted};
-use super::{Dialect, KeySpec};
+use super::dialect::{Dialect, Fields, unquoted};
+use super::key::{ColumnRef, Key, KeyMeaning, KeySpec};
+use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
 use crate::io::source::LineEnd;
+use crate::order::{KeyOrder, Reading};
 
 /// A column found by name or number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,10 +112,10 @@ impl Header {
 
     fn find_one(&self, key: &Key, descending: bool, table: &str) -> Result<Found, Error> {
         let named = &key.said[..];
-        for Reading { column, descending: own } in &key.readings {
+        for KeyMeaning { column, descending: own } in &key.readings {
             let (descending, name) = (own.unwrap_or(descending), || quoted(named));
             match column {
-                Column::Name(name) => {
+                ColumnRef::Name(name) => {
                     let all = self.names().enumerate();
                     let mut same = all.filter(|(_, other)| *other == name.as_bytes()).map(|(index, _)| index);
                     match (same.next(), same.next()) {
@@ -128,7 +129,7 @@ impl Header {
                         (None, _) => {}
                     }
                 }
-                Column::Number(number) => {
+                ColumnRef::Number(number) => {
                     if let Some(index) = number.checked_sub(1).filter(|&index| index < self.columns) {
                         let name = self.names.as_ref().and_then(|names| names.get(index));
                         let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
@@ -139,7 +140,7 @@ impl Header {
                         });
                     }
                 }
-                Column::Refused(problem) => {
+                ColumnRef::Refused(problem) => {
                     return Err(Error::input(table, format!("key '{}': {problem}", name())));
                 }
             }
@@ -244,6 +245,21 @@ fn direction(word: &str) -> Option<&'static str> {
         "n" | "g" | "num" | "number" | "numeric" | "int" | "float" => "",
         _ => return None,
     })
+}
+
+impl Dialect {
+    /// The order of the number that is the only field of a line, where lines may be sorted by that.
+    pub(crate) fn first_number(self, by: &KeySpec) -> Option<KeyOrder> {
+        let is_number =
+            matches!(by.order.reading, Reading::Numbers | Reading::NumbersOrTimes) && !by.order.leading;
+        if !is_number || self.header || self.comments || self.fields != Fields::Blanks(LineEnd::Lf) {
+            return None;
+        }
+        match &Header::of_lines().find(by, "").ok()?[..] {
+            [key] if key.index == 0 => Some(KeyOrder { descending: key.descending, ..by.order }),
+            _ => None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,10 @@
 use std::convert::Infallible;
 use std::str::FromStr;
 
+use gpusort_planner::key::ElementType;
+
+use crate::order::KeyOrder;
+
 /// A key of tables and lines: a column, and a direction if it has one of its own.
 ///
 /// ```
@@ -25,21 +29,21 @@ pub struct Key {
     /// As it was said, for messages.
     pub(super) said: String,
     /// What it may be, of which the first counts that a table has.
-    pub(super) readings: Vec<Reading>,
+    pub(super) readings: Vec<KeyMeaning>,
     /// What it is as a key of `sort`.
     of_sort: Option<SortKey>,
 }
 
 /// What a key may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Reading {
-    pub(super) column: Column,
+pub(super) struct KeyMeaning {
+    pub(super) column: ColumnRef,
     /// Its own direction.
     pub(super) descending: Option<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum ColumnRef {
     Name(String),
     /// From 1.
     Number(usize),
@@ -48,8 +52,8 @@ pub(super) enum Column {
 }
 
 impl Key {
-    fn new(said: String, columns: impl IntoIterator<Item = Column>) -> Self {
-        let reading = |column| Reading { column, descending: None };
+    fn new(said: String, columns: impl IntoIterator<Item = ColumnRef>) -> Self {
+        let reading = |column| KeyMeaning { column, descending: None };
         Self { said, readings: columns.into_iter().map(reading).collect(), of_sort: None }
     }
 
@@ -58,14 +62,14 @@ impl Key {
     #[must_use]
     pub fn column(name: impl Into<String>) -> Self {
         let name = name.into();
-        let number = name.parse().ok().map(Column::Number);
-        Self::new(name.clone(), [Column::Name(name)].into_iter().chain(number))
+        let number = name.parse().ok().map(ColumnRef::Number);
+        Self::new(name.clone(), [ColumnRef::Name(name)].into_iter().chain(number))
     }
 
     /// The column of this number, or the field of lines, counted from 1.
     #[must_use]
     pub fn number(number: usize) -> Self {
-        Self::new(number.to_string(), [Column::Number(number)])
+        Self::new(number.to_string(), [ColumnRef::Number(number)])
     }
 
     /// The same with the largest first, whatever the direction of the other keys.
@@ -93,15 +97,16 @@ impl Key {
         let directed = |suffix: &str, descending| Some((said.strip_suffix(suffix)?, Some(descending)));
         let whole = Some((said, None));
         let directions = [whole, directed(":r", true), directed(":a", false)].into_iter().flatten();
-        let names = directions.clone().map(|(name, descending)| (Column::Name(name.to_owned()), descending));
+        let names =
+            directions.clone().map(|(name, descending)| (ColumnRef::Name(name.to_owned()), descending));
         let numbers = directions
-            .filter_map(|(name, descending)| Some((Column::Number(name.parse().ok()?), descending)));
+            .filter_map(|(name, descending)| Some((ColumnRef::Number(name.parse().ok()?), descending)));
         let parsed = SortKey::parse(said);
         let of_sort = parsed.as_ref().map(|parsed| match parsed {
-            Ok(key) => (Column::Number(key.field), key.has_own.then_some(key.reversed)),
-            Err(problem) => (Column::Refused(problem.clone()), None),
+            Ok(key) => (ColumnRef::Number(key.field), key.has_own.then_some(key.reversed)),
+            Err(problem) => (ColumnRef::Refused(problem.clone()), None),
         });
-        let reading = |(column, descending)| Reading { column, descending };
+        let reading = |(column, descending)| KeyMeaning { column, descending };
         // What sort refuses is refused, if it is not a name.
         let is_refused = matches!(parsed, Some(Err(_)));
         let (before, after) = if is_refused { (of_sort, None) } else { (None, of_sort) };
@@ -125,7 +130,7 @@ impl Key {
 
     /// Whether it says that it is this column.
     pub(super) fn names(&self, column: &str) -> bool {
-        self.readings.iter().any(|reading| matches!(&reading.column, Column::Name(name) if name == column))
+        self.readings.iter().any(|reading| matches!(&reading.column, ColumnRef::Name(name) if name == column))
     }
 }
 
@@ -227,6 +232,17 @@ impl SortKey {
         }
         Some((field, character))
     }
+}
+
+/// The sort key of rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeySpec {
+    /// The keys, most significant first. Empty means the only column.
+    pub keys: Vec<Key>,
+    /// The requested type.
+    pub element: Option<ElementType>,
+    /// The order of every column without a direction of its own.
+    pub order: KeyOrder,
 }
 
 #[cfg(test)]

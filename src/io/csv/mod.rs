@@ -21,36 +21,23 @@ use gpusort_planner::key::ElementType;
 use self::column::Column;
 use self::dialect::trimmed;
 use self::rows::{for_each_field, line_end};
-use super::batch::{self, Bytes, Kind, Piece};
 use super::counts::Counts;
-use super::frames::KeysOfRuns;
-use super::infer::{Inference, Refused, Spot, is_valid};
-use super::keys::{self, Keys};
-use super::number::{PerLine, Tokens, ends_line, is_space, token_at};
+use super::infer::{Inference, Refused, conflicting, is_valid};
+use super::keys::{self, Keys, KeysOfRuns};
+use super::number::{PerLine, Tokens, ends_line, is_space, several, token_at};
 use super::packing::Numbers;
+use super::piece::{self, Bytes, Piece};
 use super::records::Records;
-use super::source::{Input, LineEnd, Text};
-use super::text::{conflicting, piece_size, several};
+use super::source::{Input, LineEnd, Spot, Text, piece_size};
 use crate::error::Error;
 use crate::order::{KeyOrder, Reading};
 use crate::parallel::map_parts;
 
 pub use self::dialect::{Dialect, Fields};
 pub(super) use self::header::{Found, Header};
-pub use self::key::{Key, SortKey};
+pub use self::key::{Key, KeySpec, SortKey};
 use self::rows::UNCLOSED;
-pub(super) use self::rows::{end_of_first_row, end_of_rows, lacking_end, pieces};
-
-/// The sort key of rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeySpec {
-    /// The keys, most significant first. Empty means the only column.
-    pub keys: Vec<Key>,
-    /// The requested type.
-    pub element: Option<ElementType>,
-    /// The order of every column without a direction of its own.
-    pub order: KeyOrder,
-}
+pub(super) use self::rows::{end_of_first_row, end_of_rows, pieces};
 
 /// Rows read by one core.
 struct Part {
@@ -59,7 +46,7 @@ struct Part {
     /// Offset of the row after its last one.
     end: usize,
     /// Where the rows begin and end, counted from `start`; of numbers only if that is asked for.
-    ranges: Vec<batch::Range>,
+    ranges: Vec<piece::Range>,
     /// Rows left out, by their numbers within this part.
     skipped: Vec<u32>,
     counts: Counts,
@@ -269,19 +256,15 @@ pub(in crate::io) struct Batch {
 /// What is wrong before the first record: a column that does not exist, a header that differs.
 pub(in crate::io) fn read_batch(
     text: &Arc<Text>,
-    kind: &Kind,
+    (dialect, per_line): (Dialect, Option<PerLine>),
     by: &KeySpec,
     known: &mut Known,
     piece: Option<usize>,
     has_ranges: bool,
     decimals: Option<&dyn Fn(usize) -> Result<bool, Error>>,
 ) -> Result<Batch, Error> {
-    let dialect = kind.dialect();
-    let numbers = match kind {
-        Kind::Text(per_line) => Some(*per_line),
-        Kind::Table(dialect) if dialect.fields.are_tokens() => Some(PerLine::Any),
-        _ => dialect.first_number(by).map(|_| PerLine::Whole),
-    };
+    let any = dialect.fields.are_tokens().then_some(PerLine::Any);
+    let numbers = per_line.or(any).or_else(|| dialect.first_number(by).map(|_| PerLine::Whole));
     let mut counts = Counts::default();
     let (tops, bodies) = bodies(text, dialect, &mut counts, known)?;
     let head = head(text, dialect, tops, known);
@@ -377,13 +360,12 @@ pub(in crate::io) fn read_batch(
 /// several, if it is asked for; and what the keys are made of.
 pub(in crate::io) fn shown(
     text: &Text,
-    kind: &Kind,
+    fields: Fields,
     by: &KeySpec,
     known: &Known,
     row: usize,
     key: Option<usize>,
 ) -> Result<(String, Vec<Vec<u8>>), Error> {
-    let fields = kind.dialect().fields;
     let header = &known.header();
     let layout = Layout::new(text, fields, header, by, false)?;
     let mut place = key.map_or_else(String::new, |_| text.line_of(row, fields.are_tokens()));
@@ -579,7 +561,7 @@ impl<'a> Layout<'a> {
             // The line end of a line is a part of it.
             let more = usize::from(!self.fields.are_tokens());
             let keep = |start: usize, end: usize| {
-                ranges.push(batch::Range::new(start as u32, (end + more) as u32));
+                ranges.push(piece::Range::new(start as u32, (end + more) as u32));
             };
             column.push_tokens(&mut tokens, slice, piece.start, keep)
         } else {
@@ -661,7 +643,7 @@ impl<'a> Layout<'a> {
             let offset = |at: usize| u32::try_from(at - start);
             let too_long = |_| wrong("a row is longer than 4 GiB".to_owned());
             let (begin, end) = (offset(at).map_err(too_long)?, offset(next).map_err(too_long)?);
-            part.ranges.push(batch::Range::new(begin, end));
+            part.ranges.push(piece::Range::new(begin, end));
             for ((key, field), column) in fields.iter().enumerate().zip(&mut part.columns) {
                 let pushed = column.push(&self.fields.value(&bytes[field.clone()]), at);
                 pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;

@@ -5,16 +5,13 @@
 //! ends with LF, or CR LF. The csv crate reads the same fields but does not report the byte range
 //! of a row, which is needed to preserve it; so the crate serves only as a reference in tests.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::{memchr, memchr2, memrchr};
 
-use super::dialect::{Dialect, Fields};
+use super::dialect::{Dialect, Fields, QUOTE};
 use crate::io::source::{LineEnd, MARK};
 use crate::parallel;
-
-pub(super) const QUOTE: u8 = b'"';
 
 /// Passes the number and the range of each field of the row at `start` to `field`; of a line only
 /// of the first `most`. Returns where the next row begins and the number of fields, or `None` if
@@ -80,27 +77,6 @@ pub(super) fn end_of_row(bytes: &[u8], start: usize, fields: Fields) -> Option<u
     for_each_field(bytes, start, fields, 0, |_, _| {}).map(|(next, _)| next)
 }
 
-/// The content of a field, without its quotes.
-pub(super) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
-    let [QUOTE, quoted @ ..] = field else { return Cow::Borrowed(field) };
-    match memchr(QUOTE, quoted) {
-        Some(closing) if closing + 1 == quoted.len() => Cow::Borrowed(&quoted[..closing]),
-        _ => {
-            let mut said = Vec::with_capacity(quoted.len());
-            let mut rest = quoted;
-            while let Some(quote) = memchr(QUOTE, rest) {
-                said.extend_from_slice(&rest[..quote]);
-                rest = &rest[quote + 1..];
-                let [QUOTE, more @ ..] = rest else { break };
-                said.push(QUOTE);
-                rest = more;
-            }
-            said.extend_from_slice(rest);
-            Cow::Owned(said)
-        }
-    }
-}
-
 /// The error for a row with an unclosed quote.
 pub(in crate::io) const UNCLOSED: &str = "a quote is opened in this row and never closed";
 
@@ -112,11 +88,6 @@ pub(super) fn line_end(bytes: &[u8]) -> usize {
         [b'\r', b'\n', ..] => 2,
         _ => 0,
     }
-}
-
-/// The missing part of a row's line end: that of its input, or only LF after a CR.
-pub(in crate::io) fn lacking_end(row: &[u8], line_end: &'static [u8]) -> &'static [u8] {
-    if row.ends_with(b"\r") && line_end.ends_with(b"\n") { b"\n" } else { line_end }
 }
 
 /// A range of a table in pieces of about `size` bytes, cut at probable row boundaries. A stray
@@ -205,6 +176,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::io::csv::dialect::unquoted;
 
     const COMMAS: Fields = Fields::Quoted(b',');
 

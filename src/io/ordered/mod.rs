@@ -7,13 +7,14 @@ use std::{fmt, thread};
 
 use gpusort_planner::key::KeyWords;
 
-use super::batch::{Ahead, Batches, InputSpec, Kind, Piece, Stretches};
+use super::batch::{Ahead, Batches, InputSpec, Kind, Stretches};
 use super::binary::{self, Source};
 use super::counts::Counts;
 use super::output::Output;
 use super::records::Print;
 use super::source::{Input, Opened, may_be_open};
 use crate::error::{Error, Hint};
+use crate::io::piece::Piece;
 use crate::memory;
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;

@@ -15,12 +15,13 @@ use gpusort_planner::key::ElementType;
 
 use super::{Last, Merged, Step, not_sorted};
 use crate::error::Error;
-use crate::io::batch::{Ahead, Batches, Piece};
+use crate::io::batch::{Ahead, Batches};
 use crate::io::counts::Counts;
 use crate::io::csv::Known;
 use crate::io::frames::{Form, Frame, RunReader};
 use crate::io::keys;
 use crate::io::output::Output;
+use crate::io::piece::Piece;
 use crate::io::records::push_integer;
 use crate::order::Selection;
 use crate::parallel;

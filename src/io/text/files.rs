@@ -13,13 +13,13 @@ use std::time::Duration;
 use gpusort_planner::key::ElementType;
 
 use super::integers::Integers;
-use super::{Known, PIECE, guess, known_of, piece_size, records_of};
+use super::{Known, guess, known_of, records_of};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::infer::Span;
 use crate::io::number::PerLine;
 use crate::io::records::Records;
-use crate::io::source::{Before, Input, MARK, Opened, RegularFile, Text};
+use crate::io::source::{Before, Input, MARK, Opened, PIECE, RegularFile, Text, piece_size};
 use crate::order::KeyOrder;
 use crate::parallel;
 use crate::runs::Budget;
@@ -390,7 +390,7 @@ mod tests {
         }) else {
             return false;
         };
-        let whole = Chunks::new(&inputs, &Kind::Text(PerLine::Any), 1, &budget)
+        let whole = Chunks::new(&inputs, Kind::Text(PerLine::Any).divided(), 1, &budget)
             .next(|_| {})
             .unwrap()
             .unwrap_or_default();
@@ -516,7 +516,7 @@ mod tests {
         let (_, passed, rest, known) =
             in_parts(&[&format!("{}-5\n{}{most}\n", "1\n".repeat(5000), "2\n".repeat(5000))], 512);
         assert_eq!((passed, rest), (20_024, None));
-        let error = super::super::conflicting(known.finish().unwrap_err()).to_string();
+        let error = crate::io::infer::conflicting(known.finish().unwrap_err()).to_string();
         assert!(error.contains("0:5001:1") && error.contains("0:10002:1"), "{error}");
     }
 

@@ -17,26 +17,17 @@ use gpusort_planner::key::{ElementType, KeyMap};
 
 use self::integers::{Integers, NotInteger};
 use super::csv::{self, Fields};
-use super::infer::{Conflict, Inference, Span, Spot};
+use super::infer::{Inference, Span};
 use super::number::{PerLine, Tokens, token_at};
 use super::records::{Print, Records};
-use super::source::{Part, Text};
-use crate::error::{Error, Hint};
+use super::source::{Part, Spot, Text, piece_size};
 use crate::order::KeyOrder;
-use crate::parallel::{self, map_parts};
+use crate::parallel::map_parts;
 
 pub use self::files::{FromFiles, IntegerFiles};
 
-/// Bytes that one core reads at a time: few enough to balance the cores, many enough for keys in
-/// huge pages.
-const PIECE: Range<usize> = 1 << 18..8 << 20;
-
 /// What is known of the type of some tokens: places are the bytes before a token and the token.
 pub(crate) type Known = Inference<(u64, Spot)>;
-
-pub(super) fn conflicting(conflict: Conflict<(u64, Spot)>) -> Error {
-    conflict.into_error(|(_, spot)| spot)
-}
 
 /// The tokens of a text as integers, if all are in canonical form.
 fn integers(
@@ -121,25 +112,10 @@ fn spot(text: &Text, place: usize) -> Spot {
     Spot { place: text.place(place), column: None, token: token_at(&text.bytes, place).to_vec() }
 }
 
-/// The error that a line has several tokens, and may have one.
-pub(super) fn several(place: String) -> Error {
-    Error::input(place, "this line has several fields, and the first one is one number")
-        .hinting(Hint::Several)
-}
-
 /// Expected number of integers in this many bytes: with seven digits, most pieces grow at most
 /// once.
 fn guess(bytes: usize) -> usize {
     bytes / 8
-}
-
-/// Size of a piece, for a text of this size.
-pub(super) fn piece_size(text: usize) -> usize {
-    match text {
-        // Querying the number of threads would start them.
-        few if few <= PIECE.start => PIECE.start,
-        many => (many / parallel::threads() / 4).clamp(PIECE.start, PIECE.end),
-    }
 }
 
 /// The text of all inputs in pieces for all cores, and whether a piece begins in a line after a

@@ -1,0 +1,174 @@
+//! Records that one core read together, with their keys and bytes.
+
+use std::sync::Arc;
+
+use gpusort_planner::key::KeyMap;
+
+use super::keys::{self, Keys};
+use super::records::Print;
+use super::source::{Text, lacking_end};
+use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
+use crate::order::KeyOrder;
+
+/// Records read together, in the order of their input; those before `at` are done.
+pub(crate) struct Piece {
+    pub(crate) keys: Keys,
+    pub(super) at: usize,
+    /// The positions of the records, if they go with them.
+    pub(crate) positions: Vec<u64>,
+    pub(super) bytes: Bytes,
+}
+
+/// Where a record begins and ends, in one word: in the order of the input, as its beginning is the
+/// upper half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range(pub(super) u64);
+
+impl Range {
+    #[inline]
+    pub(in crate::io) fn new(begin: u32, end: u32) -> Self {
+        Self(u64::from(begin) << 32 | u64::from(end))
+    }
+
+    #[inline]
+    pub(in crate::io) fn begin(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+
+    #[inline]
+    pub(in crate::io) fn end(self) -> usize {
+        self.0 as u32 as usize
+    }
+}
+
+/// The bytes of records.
+pub(crate) enum Bytes {
+    /// There are none: the keys are all that is asked for.
+    None,
+    /// The number of the key, which is descending or not, printed so.
+    Printed(Print, bool),
+    /// Ranges of what was read of a run.
+    Read { text: Vec<u8>, ranges: Vec<[usize; 2]> },
+    /// Ranges of this text, which count from a place in it.
+    Of {
+        text: Arc<Text>,
+        start: usize,
+        until: usize,
+        ranges: Vec<Range>,
+        /// Where the input ends, and what is to end a last record that has no line end; of tokens
+        /// all need one.
+        end: (usize, &'static [u8]),
+        are_tokens: bool,
+    },
+}
+
+impl Piece {
+    /// Keys of numbers without bytes: of text those that stay, of binary the words themselves.
+    pub(crate) fn of_keys(words: &KeyBuf, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
+        fn of<W: KeyWidth>(blocks: &[Block<W>], map: KeyMap, rules: KeyOrder, is_text: bool) -> Keys {
+            let (mut keys, of_word) = (Keys::new(1), W::map(map));
+            for &key in blocks.iter().flat_map(|block| block.iter()) {
+                keys.push(&[if is_text {
+                    keys::of_bits(key.bits(of_word).into(), map.element, map.descending, rules)
+                } else {
+                    keys::whole(key.into())
+                }]);
+            }
+            keys
+        }
+        let keys = by_width!(words, blocks => of(blocks, map, rules, is_text));
+        Self { keys, at: 0, positions: Vec::new(), bytes: Bytes::None }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// How many records there are, with their keys or without.
+    pub(super) fn records(&self) -> usize {
+        self.keys.len().max(self.ranges().len())
+    }
+
+    pub(super) fn ranges(&self) -> &[Range] {
+        if let Bytes::Of { ranges, .. } = &self.bytes { ranges } else { &[] }
+    }
+
+    /// Where its input ends.
+    pub(super) fn end(&self) -> Option<usize> {
+        if let Bytes::Of { end, .. } = &self.bytes { Some(end.0) } else { None }
+    }
+
+    /// Where a record is in its text.
+    #[inline]
+    pub(super) fn range(&self, record: usize) -> [usize; 2] {
+        let Bytes::Of { start, ranges, .. } = &self.bytes else { return [0; 2] };
+        [start + ranges[record].begin(), start + ranges[record].end()]
+    }
+
+    /// Appends the bytes of a record, and what ends it.
+    #[inline]
+    pub(crate) fn push(&self, record: usize, to: &mut Vec<u8>) {
+        match &self.bytes {
+            Bytes::Of { text, .. } => self.push_range(text, self.range(record), to),
+            Bytes::Read { text, ranges } => push_bytes(text, ranges[record], to),
+            Bytes::Printed(print, descending) => {
+                keys::push_text(self.keys.one(record), *descending, *print, to);
+            }
+            Bytes::None => {}
+        }
+    }
+
+    /// Appends the bytes of a record that is in this range of the text, and what ends it.
+    #[inline]
+    pub(super) fn push_range(&self, text: &Text, [begin, after]: [usize; 2], to: &mut Vec<u8>) {
+        let Bytes::Of { end, are_tokens, .. } = &self.bytes else { return };
+        if *are_tokens {
+            push_bytes(&text.bytes, [begin, after], to);
+            to.push(b'\n');
+        } else if after > end.0 {
+            // The line end after the input only served to find the end of the row.
+            let row = &text.bytes[begin..after - 1];
+            to.extend_from_slice(row);
+            to.extend_from_slice(lacking_end(row, end.1));
+        } else {
+            push_bytes(&text.bytes, [begin, after], to);
+        }
+    }
+
+    /// How many bytes these records have, about.
+    pub(crate) fn length(&self, from: usize, to: usize) -> usize {
+        match &self.bytes {
+            _ if from == to => 0,
+            Bytes::Of { ranges, .. } => ranges[to - 1].end() - ranges[from].begin() + to - from,
+            // With the entries between frames.
+            Bytes::Read { ranges, .. } => ranges[to - 1][1] - ranges[from][0],
+            Bytes::None | Bytes::Printed(..) => 8 * (to - from),
+        }
+    }
+
+    /// Keeps the first records.
+    pub(super) fn truncate(&mut self, records: usize) {
+        self.keys.truncate(records);
+    }
+}
+
+/// Appends a range of a text.
+#[inline(always)]
+fn push_bytes(text: &[u8], [begin, end]: [usize; 2], to: &mut Vec<u8>) {
+    /// Most records are shorter, which a few instructions copy.
+    const WINDOW: usize = 32;
+    let length = to.len() + end - begin;
+    if end - begin <= WINDOW
+        && let Some(window) = text[begin..].first_chunk::<WINDOW>()
+    {
+        to.extend_from_slice(window);
+        to.truncate(length);
+    } else if let Some(window) = text[begin..].first_chunk::<{ 2 * WINDOW }>()
+        && end - begin <= 2 * WINDOW
+    {
+        to.extend_from_slice(window);
+        to.truncate(length);
+    } else {
+        to.extend_from_slice(&text[begin..end]);
+    }
+}
