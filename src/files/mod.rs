@@ -30,11 +30,11 @@ mod job;
 mod merge;
 mod options;
 mod parts;
-mod plain;
 mod progress;
 mod report;
 mod runs;
 mod sort;
+mod text_or_lines;
 
 pub use self::check::{Check, Checked};
 pub use self::merge::Merge;
@@ -53,7 +53,7 @@ pub use crate::order::{Invalid, Nulls, Reading};
 #[doc(hidden)]
 pub mod internal {
     pub use super::job::{ChooseSorter, Chosen, Expected, Job, Loaded, To};
-    pub use super::plain::Taken;
+    pub use super::text_or_lines::Taken;
     pub use crate::io::compression::{Limits, Reader as Decompressor};
     pub use crate::io::csv::SortKey;
     pub use crate::io::npy::Header;

@@ -7,10 +7,13 @@ use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::Source;
 use crate::io::csv::{Dialect, Fields, Key, KeySpec};
-use crate::io::{Compression, Extension, Input, InputSpec, Kind, LineEnd, PerLine, Stretches};
+use crate::io::{
+    Compression, Extension, FirstLine, Input, InputSpec, Kind, LineEnd, PerLine, Stretches, first_line,
+};
 use crate::order::{Invalid, KeyOrder, Nulls, Reading};
+use crate::runs::Budget;
 
-use super::plain::Taken;
+use super::text_or_lines::Taken;
 
 /// What is read, and in which order it is to be: what sorts, checks and merges have in common.
 ///
@@ -166,7 +169,7 @@ impl Options {
         }
         let taken = match known {
             Some(_) => None,
-            None => Some(Taken::of(&self, &mut inputs, of_numbers || self.of_numbers)?),
+            None => Some(self.text_or_lines(&mut inputs, of_numbers || self.of_numbers)?),
         };
         let format = taken.map_or(content, Taken::format);
         // In tables and lines, times are found by themselves.
@@ -248,6 +251,41 @@ impl Options {
             return Err(Error::option("zero-terminated", format!("is for lines, and {name} is {named}")));
         }
         Ok(())
+    }
+
+    /// Decides what these inputs are; `of_numbers` where only numbers can be written. Those that
+    /// cannot be read again are replaced by what gives them from the beginning.
+    fn text_or_lines(&self, inputs: &mut [Input], of_numbers: bool) -> Result<Taken, Error> {
+        if self.says_lines() {
+            return Ok(Taken::Option);
+        }
+        if of_numbers {
+            return Ok(Taken::Output);
+        }
+        let is_stdin = matches!(&*inputs, [input] if input.is_stdin());
+        // A quarter of the memory that is taken without a limit of its own.
+        let most = || self.memory.unwrap_or_else(|| Budget::default().total() / 2) / 2;
+        // What cannot be replaced, or read, is told of one of many files when it is its turn.
+        let is_refused = self.in_place && inputs.iter().any(|input| !input.can_be_read_again());
+        match first_line(if is_refused { &mut [] } else { inputs }, is_stdin, &most) {
+            Err(_) if self.one_of_many => Ok(Taken::First(FirstLine::Missing)),
+            first => first.map(Taken::First),
+        }
+    }
+
+    /// Whether anything is asked that is about lines or their fields.
+    fn says_lines(&self) -> bool {
+        let reads_more = !matches!(self.reading, None | Some(Reading::Numbers));
+        self.as_lines
+            || !self.keys.is_empty()
+            || self.header == Some(true)
+            || self.comments
+            || self.leading
+            || self.zero_terminated
+            || reads_more
+            || self.delimiter.is_some()
+            || self.empty.is_some()
+            || self.invalid.is_some()
     }
 }
 
