@@ -23,9 +23,9 @@ use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
-use crate::io::binary::{self, Source};
+use crate::io::binary::{self, BinaryInput};
 use crate::io::records::{Print, write_text};
-use crate::io::{Counts, InputSpec, Kind, Output};
+use crate::io::{Counts, InputKind, InputSpec, Output};
 use crate::key_buf::KeyBuf;
 use crate::method::Method;
 use crate::order::Selection;
@@ -80,8 +80,8 @@ impl Content<'_> {
 
 /// The number of records of binary inputs, where their sizes are known.
 pub(super) fn count(how: &InputSpec) -> Option<u64> {
-    let Kind::Bits(sources) = &how.kind else { return None };
-    let bytes = sources.iter().map(Source::size).sum::<Option<u64>>()?;
+    let InputKind::Bits(sources) = &how.kind else { return None };
+    let bytes = sources.iter().map(BinaryInput::size).sum::<Option<u64>>()?;
     Some(bytes / element_of(sources).bytes() as u64)
 }
 
@@ -92,7 +92,7 @@ pub(super) fn read_meanwhile<'a>(
     watch: &'a Watch<'a>,
     scope: &'a Scope<'a, '_>,
 ) -> Option<Dataset<'a>> {
-    let Kind::Bits(sources) = &how.kind else { return None };
+    let InputKind::Bits(sources) = &how.kind else { return None };
     let map = how.by.order.map(element_of(sources));
     let n = count(how)?;
     let bytes = n * map.element.bytes() as u64;
@@ -123,8 +123,8 @@ pub(super) fn read_meanwhile<'a>(
 }
 
 /// The type of all sources, of which there is at least one.
-pub(super) fn element_of(sources: &[Source]) -> ElementType {
-    sources.first().map_or(ElementType::U32, Source::element)
+pub(super) fn element_of(sources: &[BinaryInput]) -> ElementType {
+    sources.first().map_or(ElementType::U32, BinaryInput::element)
 }
 
 impl<'a> Dataset<'a> {

@@ -11,9 +11,9 @@ use super::sort::Sort;
 use crate::clock::Instant;
 use crate::error::{Error, Hint};
 use crate::format::Format;
-use crate::io::binary::Source;
+use crate::io::binary::BinaryInput;
 use crate::io::ordered::{self, Merged, Written};
-use crate::io::{Input, Kind, Print};
+use crate::io::{Input, InputKind, Print};
 use crate::report::{self, Form};
 
 /// A merge of files, readers or bytes that are each in order, in little memory.
@@ -87,11 +87,11 @@ impl Job<'_> {
             let problem = "is an input and the output, and would never end";
             return Err(Error::input(input.name(), problem).hinting(Hint::Replace));
         }
-        if let Kind::Bits(sources) = &how.kind {
+        if let InputKind::Bits(sources) = &how.kind {
             let element = sources[0].element();
             self.check_promise(Some(element), &output)?;
             if ask.format == Format::Npy {
-                let size: Option<u64> = sources.iter().map(Source::size).sum();
+                let size: Option<u64> = sources.iter().map(BinaryInput::size).sum();
                 let size = size.filter(|_| !ask.selection.unique).ok_or_else(|| {
                     let problem =
                         "a .npy file begins with how many elements it has, which only the end tells here";

@@ -5,10 +5,10 @@ use gpusort_planner::key::ElementType;
 use crate::cancel::Cancel;
 use crate::error::{Error, Hint};
 use crate::format::Format;
-use crate::io::binary::Source;
+use crate::io::binary::BinaryInput;
 use crate::io::csv::{Dialect, Fields, Key, KeySpec};
 use crate::io::{
-    Compression, Extension, FirstLine, Input, InputSpec, Kind, LineEnd, PerLine, Stretches, first_line,
+    Compression, Extension, FirstLine, Input, InputKind, InputSpec, LineEnd, PerLine, Stretches, first_line,
 };
 use crate::order::{Invalid, KeyOrder, Nulls, Reading};
 use crate::runs::Budget;
@@ -221,9 +221,9 @@ impl Options {
         let header = self.header.unwrap_or(!fields.are_of_lines());
         let has_rows = format.is_table() || reading != Reading::Numbers;
         let kind = match format {
-            _ if has_rows => Kind::Table(Dialect { fields, header, comments: self.comments }),
-            Format::Text => Kind::Text(taken.map_or(self.per_line, Taken::per_line)),
-            _ => Kind::Bits(sources(&inputs, format, element)?),
+            _ if has_rows => InputKind::Table(Dialect { fields, header, comments: self.comments }),
+            Format::Text => InputKind::Text(taken.map_or(self.per_line, Taken::per_line)),
+            _ => InputKind::Bits(sources(&inputs, format, element)?),
         };
         let how = InputSpec { kind, by: KeySpec { keys, element, order } };
         let (unique, stretches) = (self.unique, self.stretches);
@@ -306,10 +306,14 @@ pub(super) struct Resolved {
 }
 
 /// The sources of binary inputs.
-fn sources(inputs: &[Input], format: Format, element: Option<ElementType>) -> Result<Vec<Source>, Error> {
+fn sources(
+    inputs: &[Input],
+    format: Format,
+    element: Option<ElementType>,
+) -> Result<Vec<BinaryInput>, Error> {
     let source = |file: &Input| match format {
-        Format::Npy => Source::npy(file.clone()),
-        _ => Ok(Source::raw(file.clone(), element.unwrap_or(ElementType::U32))),
+        Format::Npy => BinaryInput::npy(file.clone()),
+        _ => Ok(BinaryInput::raw(file.clone(), element.unwrap_or(ElementType::U32))),
     };
     let sources = inputs.iter().map(source).collect::<Result<Vec<_>, _>>()?;
     let first = sources[0].element();

@@ -8,7 +8,7 @@ use super::dataset::{Content, Dataset, OutputSpec, count, element_of};
 use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
-use crate::io::batch::{InputSpec, Keyed, Kind};
+use crate::io::batch::{InputKind, InputSpec, Keyed};
 use crate::io::chunks::Chunks;
 use crate::io::keys::KeysOfRuns;
 use crate::io::records::Records;
@@ -54,7 +54,7 @@ impl<'a> Parts<'a> {
     ) -> Self {
         let by = &how.by;
         let source = match &how.kind {
-            Kind::Bits(sources) => {
+            InputKind::Bits(sources) => {
                 let piece = budget.piece(element_of(sources), count(how));
                 PartSource::Bits(binary::Reader::new(sources, by.order).in_pieces_of(piece))
             }
@@ -63,11 +63,11 @@ impl<'a> Parts<'a> {
                 known: Box::default(),
                 // Lines may be numbers and nothing else.
                 numbers: match kind {
-                    &Kind::Text(per_line) => Some((per_line, by.order)),
-                    Kind::Table(dialect) => {
+                    &InputKind::Text(per_line) => Some((per_line, by.order)),
+                    InputKind::Table(dialect) => {
                         dialect.first_number(by).map(|direction| (PerLine::Whole, direction))
                     }
-                    Kind::Bits(_) => None,
+                    InputKind::Bits(_) => None,
                 },
                 straight: None,
             },
@@ -137,7 +137,7 @@ impl<'a> Parts<'a> {
         let (content, bytes, reading) = match (&mut self.source, &self.how.kind) {
             (PartSource::Bits(reader), kind) => {
                 let element =
-                    if let Kind::Bits(sources) = kind { element_of(sources) } else { ElementType::U32 };
+                    if let InputKind::Bits(sources) = kind { element_of(sources) } else { ElementType::U32 };
                 let map = order.map(element);
                 let mut keys = KeyBuf::new(element.key_words());
                 let before = reader.bytes;
@@ -186,7 +186,7 @@ impl<'a> Parts<'a> {
                 }
             }
         };
-        let map = (!matches!(self.how.kind, Kind::Table(_))).then(|| order.map(self.element()));
+        let map = (!matches!(self.how.kind, InputKind::Table(_))).then(|| order.map(self.element()));
         let (reading, types) = (Meanwhile::done(reading), self.types());
         Ok(Dataset { content, bytes, reading, parsing, types, map })
     }
@@ -205,7 +205,7 @@ impl<'a> Parts<'a> {
     /// The type of the elements of binary inputs or of a text, once all was read.
     pub(super) fn element(&self) -> ElementType {
         match (&self.source, &self.how.kind) {
-            (_, Kind::Bits(sources)) => element_of(sources),
+            (_, InputKind::Bits(sources)) => element_of(sources),
             (PartSource::Records { known, .. }, _) => known.element(),
             _ => ElementType::U32,
         }
@@ -213,7 +213,7 @@ impl<'a> Parts<'a> {
 
     /// The type of the elements to be written of this many records; `None` for rows.
     pub(super) fn written(&self, ask: &OutputSpec, records: u64) -> Option<ElementType> {
-        let is_table = matches!(self.how.kind, Kind::Table(_));
+        let is_table = matches!(self.how.kind, InputKind::Table(_));
         if ask.positions { Some(position_type(records)) } else { (!is_table).then(|| self.element()) }
     }
 

@@ -26,14 +26,14 @@ use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::{Keyed, Places};
-use crate::io::binary::Source;
-use crate::io::frames::{Form, Frame, RunReader, Zeros};
+use crate::io::binary::BinaryInput;
+use crate::io::frames::{Frame, RunFormat, RunReader, Zeros};
 use crate::io::keys::KeysOfRuns;
 use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records, Written};
 use crate::io::piece::Piece;
 use crate::io::records::Print;
 use crate::io::source::Opened;
-use crate::io::{Input, InputSpec, Kind, Output, print};
+use crate::io::{Input, InputKind, InputSpec, Output, print};
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
 use crate::report;
@@ -46,7 +46,7 @@ pub(super) struct Runs<'a> {
     budget: &'a Budget,
     folders: &'a mut Folders,
     ask: OutputSpec,
-    done: Vec<Run>,
+    done: Vec<SpilledRun>,
     /// The last one, which the next part may follow.
     open: Option<Open>,
     /// What comes before the rows of a table.
@@ -60,7 +60,7 @@ pub(super) struct Runs<'a> {
 /// A run that is being written.
 struct Open {
     spill: Spill,
-    form: Form,
+    form: RunFormat,
     count: u64,
     zeros: BTreeSet<Zeros>,
     /// Its last key, if it is known.
@@ -75,9 +75,9 @@ enum End {
 }
 
 /// A run.
-struct Run {
+struct SpilledRun {
     spilled: Arc<Spilled>,
-    form: Form,
+    form: RunFormat,
     /// How many records it has.
     count: u64,
     /// Which of their keys are integers −0, for those that have any.
@@ -162,7 +162,7 @@ impl<'a> Runs<'a> {
 
     /// The run for records that begin with `first`: the open one if they continue it, else a new
     /// one.
-    fn run_for(&mut self, form: Form, first: Option<&End>) -> Result<&mut Open, Error> {
+    fn run_for(&mut self, form: RunFormat, first: Option<&End>) -> Result<&mut Open, Error> {
         let follows = |open: &Open| {
             let follows = open.last.as_ref().zip(first).is_some_and(|(last, first)| last <= first);
             open.form == form && open.zeros.is_empty() && follows
@@ -185,13 +185,13 @@ impl<'a> Runs<'a> {
         let spilled = Arc::new(spill.finish()?);
         self.report.spilled_bytes += spilled.bytes();
         self.report.runs += 1;
-        self.done.push(Run { spilled, form, count, zeros });
+        self.done.push(SpilledRun { spilled, form, count, zeros });
         Ok(())
     }
 
     /// Adds numbers alone.
     fn add_elements(&mut self, part: Dataset, print: Print, sorter: &Sorter) -> Result<Done, Error> {
-        let form = Form::Elements(part.written(&self.ask).unwrap_or(ElementType::U32), print);
+        let form = RunFormat::Elements(part.written(&self.ask).unwrap_or(ElementType::U32), print);
         let ask = OutputSpec { format: Format::Binary, ..self.ask };
         let outcome = part.order(sorter, ask, &Watch::default())?;
         let [first, last] = match outcome.ends() {
@@ -211,7 +211,7 @@ impl<'a> Runs<'a> {
         let records = match content {
             Content::Records { records, .. } => records,
             Content::Numbers { keys, map, .. } => {
-                let is_text = !matches!(self.how.kind, Kind::Bits(_));
+                let is_text = !matches!(self.how.kind, InputKind::Bits(_));
                 Keyed::of_numbers(&keys.collect()?, map, self.how.by.order, is_text)
             }
         };
@@ -223,7 +223,7 @@ impl<'a> Runs<'a> {
         let (repeated, report) = (done.repeated, done.report);
         let order = done.words.into_vec::<u32>().unwrap_or_default();
         let start = Instant::now();
-        let form = Form::Frames {
+        let form = RunFormat::Frames {
             bytes: !self.ask.positions && !self.ask.format.is_bits(),
             positions: self.ask.positions,
         };
@@ -259,9 +259,9 @@ impl<'a> Runs<'a> {
         let keys = Arc::new(parts.keys()?);
         // Of one type, and printed alike or not at all, elements are merged as such.
         let first = self.done.first().map(|run| run.form);
-        let are_elements = matches!(first, Some(Form::Elements(of, _)) if of == element)
+        let are_elements = matches!(first, Some(RunFormat::Elements(of, _)) if of == element)
             && self.done.iter().all(|run| match (run.form, first) {
-                (Form::Elements(of, _), _) if self.ask.format.is_bits() => of == element,
+                (RunFormat::Elements(of, _), _) if self.ask.format.is_bits() => of == element,
                 (form, first) => Some(form) == first,
             });
         let bits = if self.ask.format.is_bits() { Some(element) } else { None };
@@ -270,10 +270,10 @@ impl<'a> Runs<'a> {
             let mut longer = Vec::new();
             let mut left = runs.into_iter();
             while left.len() > 0 {
-                let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
+                let some: Vec<SpilledRun> = left.by_ref().take(budget.fan_in()).collect();
                 let form = match some[0].form {
-                    form @ Form::Elements(..) if are_elements => form,
-                    _ => Form::Frames {
+                    form @ RunFormat::Elements(..) if are_elements => form,
+                    _ => RunFormat::Frames {
                         bytes: bits.is_none() && !self.ask.positions,
                         positions: self.ask.positions,
                     },
@@ -286,7 +286,7 @@ impl<'a> Runs<'a> {
                 let spilled = Arc::new(spill.finish()?);
                 self.report.repeated += merged.repeated;
                 self.report.spilled_bytes += spilled.bytes();
-                longer.push(Run { spilled, form, count: merged.written, zeros: BTreeSet::new() });
+                longer.push(SpilledRun { spilled, form, count: merged.written, zeros: BTreeSet::new() });
             }
             runs = longer;
         }
@@ -296,7 +296,7 @@ impl<'a> Runs<'a> {
         }
         let progress = |merged| watch.set(merged);
         let written = match first {
-            Some(Form::Elements(_, print)) if !self.ask.format.is_bits() => Written::InText(print),
+            Some(RunFormat::Elements(_, print)) if !self.ask.format.is_bits() => Written::InText(print),
             _ => Written::AsRead,
         };
         let emit = match (self.ask.positions, bits) {
@@ -346,7 +346,7 @@ impl<'a> Runs<'a> {
     /// Merges some runs: as elements, or as records of which this is written.
     fn merge_some(
         &self,
-        runs: Vec<Run>,
+        runs: Vec<SpilledRun>,
         emit: Option<Emit>,
         written: Written,
         keys: &Arc<KeysOfRuns>,
@@ -358,9 +358,11 @@ impl<'a> Runs<'a> {
         let Some(emit) = emit else {
             let element = runs
                 .iter()
-                .find_map(|run| if let Form::Elements(of, _) = run.form { Some(of) } else { None });
-            let source =
-                Source::raw(Input::reader("a run", std::io::empty()), element.unwrap_or(ElementType::U32));
+                .find_map(|run| if let RunFormat::Elements(of, _) = run.form { Some(of) } else { None });
+            let source = BinaryInput::raw(
+                Input::reader("a run", std::io::empty()),
+                element.unwrap_or(ElementType::U32),
+            );
             let opened = runs
                 .into_iter()
                 .map(|run| (&source, Opened::of(run.spilled.clone().name(), run.spilled.read())));
@@ -390,11 +392,11 @@ fn write_frames(
     pieces: &[Piece],
     order: &[u32],
     first: u64,
-    form: Form,
+    form: RunFormat,
     block: usize,
     output: &mut Output,
 ) -> Result<BTreeSet<Zeros>, Error> {
-    let Form::Frames { bytes, positions } = form else { return Ok(BTreeSet::new()) };
+    let RunFormat::Frames { bytes, positions } = form else { return Ok(BTreeSet::new()) };
     let records = Places::of(pieces);
     let zeros = Mutex::new(BTreeSet::new());
     let expected = records.length() + 12;
@@ -423,7 +425,7 @@ fn write_frames(
     Ok(zeros.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-impl Run {
+impl SpilledRun {
     /// What reads its records: once, but where decimals set −0 apart from 0, once for each of the
     /// kinds of records that are in order by themselves.
     fn readers(self, keys: &Arc<KeysOfRuns>) -> Vec<RunReader> {

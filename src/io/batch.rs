@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gpusort_planner::key::{KeyMap, KeyWords};
 
-use super::binary::Source;
+use super::binary::BinaryInput;
 use super::chunks::Chunks;
 use super::csv::{self, Dialect, Fields, KeySpec, Known};
 use super::infer::Inference;
@@ -33,16 +33,16 @@ use crate::runs::Budget;
 
 /// The common format of all inputs.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum InputKind {
     /// Numbers separated by white space.
     Text(PerLine),
     /// Rows of a table.
     Table(Dialect),
     /// Binary elements, with the source for each input.
-    Bits(Vec<Source>),
+    Bits(Vec<BinaryInput>),
 }
 
-impl Kind {
+impl InputKind {
     /// How records are divided into fields, and tokens of text into lines.
     pub(crate) fn divided(&self) -> (Dialect, Option<PerLine>) {
         let tokens = Dialect { fields: Fields::Tokens, header: false, comments: false };
@@ -58,7 +58,7 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub struct InputSpec {
     /// The common format.
-    pub kind: Kind,
+    pub kind: InputKind,
     /// The order and the requested type; for tables, also the columns.
     pub by: KeySpec,
 }

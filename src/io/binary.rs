@@ -19,7 +19,7 @@ const PIECE: Range<u64> = 8 << 20..64 << 20;
 
 /// A binary input.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct BinaryInput {
     input: Input,
     element: ElementType,
     big_endian: bool,
@@ -27,7 +27,7 @@ pub struct Source {
     header: Option<npy::Header>,
 }
 
-impl Source {
+impl BinaryInput {
     /// Little-endian elements without a header.
     pub fn raw(input: Input, element: ElementType) -> Self {
         Self { input, element, big_endian: false, header: None }
@@ -122,7 +122,7 @@ impl Source {
 
 /// Reads sources of a common type, piece by piece; all cores read regular files.
 pub struct Reader<'a> {
-    sources: &'a [Source],
+    sources: &'a [BinaryInput],
     direction: KeyOrder,
     /// The first of the sources, if it is open.
     open: Option<Open>,
@@ -152,7 +152,7 @@ enum Way {
 
 impl<'a> Reader<'a> {
     /// Reads from the beginning of the sources.
-    pub fn new(sources: &'a [Source], direction: KeyOrder) -> Self {
+    pub fn new(sources: &'a [BinaryInput], direction: KeyOrder) -> Self {
         Self { sources, direction, open: None, most: u64::MAX, bytes: 0 }
     }
 
@@ -204,7 +204,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Open {
-    fn new(source: &Source) -> Result<Self, Error> {
+    fn new(source: &BinaryInput) -> Result<Self, Error> {
         let file = source.input.open_regular()?.filter(|file| file.size > BLOCK as u64);
         let way = if let Some(file) = file {
             Way::File(file, source.skip() as u64)
@@ -219,7 +219,7 @@ impl Open {
     /// The next keys, and the bytes they were read from: none at the end.
     fn read<W: KeyWidth>(
         &mut self,
-        source: &Source,
+        source: &BinaryInput,
         order: KeyMap,
         most: u64,
     ) -> Result<(KeyBuf<'static>, usize), Error> {
@@ -277,7 +277,7 @@ fn first_nan(keys: &KeyBuf, order: KeyMap) -> Option<usize> {
 /// number.
 pub(super) fn read_keys<W: Word>(
     room: usize,
-    source: &Source,
+    source: &BinaryInput,
     order: KeyMap,
     fill: impl FnOnce(&mut [u8]) -> Result<usize, Error>,
 ) -> Result<(Vec<W>, usize), Error> {
@@ -342,7 +342,7 @@ pub(super) fn first_broken<W: Word>(
 /// The first element out of order, if any: the source, the element's index in it, and the keys of
 /// the element before and of this one. With `unique`, a repeated key is out of order too.
 pub(super) fn first_disorder(
-    sources: &[Source],
+    sources: &[BinaryInput],
     direction: KeyOrder,
     unique: bool,
     progress: impl Fn(u64),

@@ -182,7 +182,7 @@ impl Entries<'_> {
 
 /// What a run holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum RunFormat {
     /// Elements of this type, which are printed so in text.
     Elements(ElementType, Print),
     /// Frames, and what goes with the keys.
@@ -193,7 +193,7 @@ pub(crate) enum Form {
 pub(crate) struct RunReader {
     pub(crate) name: String,
     pub(crate) reader: Box<dyn Read + Send + Sync>,
-    pub(crate) form: Form,
+    pub(crate) form: RunFormat,
     pub(crate) keys: Arc<KeysOfRuns>,
     /// Only the records with integers −0 in these keys, if it is read once for each of those.
     pub(crate) only: Option<Zeros>,
@@ -203,8 +203,8 @@ impl RunReader {
     /// The next records, of about so many bytes; none at the end.
     pub(super) fn next(&mut self, most: usize) -> Result<Vec<Piece>, Error> {
         let read = match self.form {
-            Form::Elements(element, print) => self.elements(element, print, most),
-            Form::Frames { bytes, positions } => self.frames(bytes, positions, most),
+            RunFormat::Elements(element, print) => self.elements(element, print, most),
+            RunFormat::Frames { bytes, positions } => self.frames(bytes, positions, most),
         };
         read.map_err(|error| Error::io(&self.name, "read", error))
     }

@@ -24,7 +24,7 @@ pub mod source;
 pub mod text;
 mod time;
 
-pub use batch::{InputSpec, Kind, Stretches};
+pub use batch::{InputKind, InputSpec, Stretches};
 pub use compression::Compression;
 pub use counts::Counts;
 pub use extension::Extension;

@@ -672,13 +672,13 @@ impl LineEnd {
 #[derive(Debug, Default)]
 pub struct Text {
     pub(super) bytes: Vec<u8>,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<TextPart>,
     pub(super) line_end: LineEnd,
 }
 
 /// The text of one input, or a part of it.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct TextPart {
     /// The name in messages.
     pub(super) name: String,
     /// Its bytes, without the byte order mark.
@@ -727,7 +727,7 @@ impl Text {
     pub(super) fn end_part(&mut self, name: String, begin: usize, before: Option<Before>) {
         let is_marked = before.is_none() && self.bytes[begin..].starts_with(MARK);
         let mark = if is_marked { MARK.len() } else { 0 };
-        self.parts.push(Part { name, range: begin + mark..self.bytes.len(), before });
+        self.parts.push(TextPart { name, range: begin + mark..self.bytes.len(), before });
         // Separates the last token of one input from the next input.
         self.bytes.push(self.line_end.byte());
     }

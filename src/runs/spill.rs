@@ -62,7 +62,7 @@ struct Store {
     name: String,
     /// The size of a block; the last one of a run may be shorter.
     block: usize,
-    places: Mutex<Places>,
+    places: Mutex<FreeBlocks>,
     /// If it is in memory.
     in_memory: Option<Arc<InMemory>>,
     cancel: Cancel,
@@ -70,7 +70,7 @@ struct Store {
 
 /// Where blocks can be written in a file.
 #[derive(Debug, Default)]
-struct Places {
+struct FreeBlocks {
     /// Bytes up to the last block's end.
     end: u64,
     /// Places of whole blocks that have been read.

@@ -22,7 +22,7 @@ use super::{Beginning, Compression, Unread, writer};
 use crate::{human, memory, parallel};
 
 /// Bytes as they are, compressed or not.
-type Source = Box<dyn Read + Send + Sync>;
+type CompressedInput = Box<dyn Read + Send + Sync>;
 
 /// Reads the content of data that may be compressed.
 pub struct Reader(Mutex<State>);
@@ -30,12 +30,12 @@ pub struct Reader(Mutex<State>);
 enum State {
     /// Nothing was read yet.
     New {
-        source: Source,
+        source: CompressedInput,
         compression: Option<Compression>,
         limits: Limits,
     },
     /// Not compressed.
-    Plain(io::Chain<Cursor<Vec<u8>>, Source>),
+    Plain(io::Chain<Cursor<Vec<u8>>, CompressedInput>),
     Compressed(Blocks),
     Failed(io::ErrorKind, String),
 }
@@ -121,7 +121,7 @@ impl State {
 const FAILED: &str = "reading has failed before";
 
 /// Reads until it is known how the source begins.
-fn begin(source: &mut Source, bytes: &mut [u8]) -> io::Result<usize> {
+fn begin(source: &mut CompressedInput, bytes: &mut [u8]) -> io::Result<usize> {
     let mut count = 0;
     while Beginning::of(&bytes[..count]) == Beginning::Short {
         match source.read(&mut bytes[count..]) {
@@ -228,7 +228,7 @@ fn run_ahead(
 
 /// The source's bytes that were read and are not decompressed.
 struct Window {
-    source: Source,
+    source: CompressedInput,
     bytes: Vec<u8>,
     at: usize,
     /// Whether the source has ended.

@@ -40,7 +40,7 @@ use self::rows::UNCLOSED;
 pub(super) use self::rows::{end_of_first_row, end_of_rows, pieces};
 
 /// Rows read by one core.
-struct Part {
+struct RowPart {
     /// Offset of its first row.
     start: usize,
     /// Offset of the row after its last one.
@@ -85,7 +85,7 @@ enum Wrong {
     TooMany(u64),
 }
 
-impl Part {
+impl RowPart {
     /// How many rows there are, with those left out.
     fn rows(&self) -> usize {
         self.columns.first().map_or(0, Column::len) + self.skipped.len()
@@ -301,7 +301,7 @@ pub(in crate::io) fn read_batch(
             continue;
         }
         let first_zero = |key: usize| {
-            let of_part = |part: &Part| Some(part.place(part.columns[key].minus_zero()?, &text.bytes));
+            let of_part = |part: &RowPart| Some(part.place(part.columns[key].minus_zero()?, &text.bytes));
             parts.iter().find_map(of_part)
         };
         let mut found = Vec::with_capacity(columns.len());
@@ -334,13 +334,13 @@ pub(in crate::io) fn read_batch(
         break (parts, columns, found);
     };
     known.columns = columns;
-    let counts = parts.iter().map(Part::counted).fold(counts, Counts::and);
+    let counts = parts.iter().map(RowPart::counted).fold(counts, Counts::and);
     let read = map_parts(parts, |part| {
         let end = bodies.iter().find(|(body, _)| part.start <= body.end);
         let end = end.map_or((0, &b""[..]), |(body, line_end)| (body.end, *line_end));
         let columns = part.columns.into_iter().zip(&found);
         let keys = Keys::Columns(columns.map(|(column, decimals)| column.keys(*decimals)).collect());
-        let Part { start, end: until, ranges, .. } = part;
+        let RowPart { start, end: until, ranges, .. } = part;
         let are_tokens = dialect.fields.are_tokens();
         let bytes = Bytes::Of { text: text.clone(), start, until, ranges, end, are_tokens };
         (Piece { keys, at: 0, positions: Vec::new(), bytes }, part.skipped)
@@ -503,7 +503,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Reads the rows of all inputs, in parallel.
-    fn read(&self, bodies: &[Body]) -> Result<Vec<Part>, Problem> {
+    fn read(&self, bodies: &[Body]) -> Result<Vec<RowPart>, Problem> {
         let size = self.piece.unwrap_or_else(|| piece_size(self.text.bytes.len()));
         let mut pieces = Vec::new();
         for (body, _) in bodies {
@@ -518,9 +518,9 @@ impl<'a> Layout<'a> {
                 _ => self.read_part(bytes, start, until),
             }
         };
-        let parts: Vec<Result<Part, Problem>> =
+        let parts: Vec<Result<RowPart, Problem>> =
             map_parts(pieces.clone(), |(body, piece)| read(body, piece.start, piece.end));
-        let mut right: Vec<Part> = Vec::with_capacity(parts.len());
+        let mut right: Vec<RowPart> = Vec::with_capacity(parts.len());
         let (mut rows, mut next) = (0, 0);
         for ((body, piece), part) in pieces.into_iter().zip(parts) {
             if piece.start == body.start {
@@ -545,7 +545,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Reads a piece of text, or of lines that are numbers and nothing else.
-    fn read_numbers(&self, bytes: &[u8], piece: Range<usize>, per_line: PerLine) -> Result<Part, Problem> {
+    fn read_numbers(&self, bytes: &[u8], piece: Range<usize>, per_line: PerLine) -> Result<RowPart, Problem> {
         const TOKEN: usize = 8;
         if u32::try_from(piece.len()).is_err() {
             return Err(Problem(piece.start, Wrong::Row("a line is longer than 4 GiB".to_owned())));
@@ -572,14 +572,14 @@ impl<'a> Layout<'a> {
         })?;
         let counts = Counts { comments: tokens.comments, ..Counts::default() };
         let (Range { start, end }, skipped) = (piece, Vec::new());
-        Ok(Part { start, end, ranges, skipped, counts, columns: vec![column] })
+        Ok(RowPart { start, end, ranges, skipped, counts, columns: vec![column] })
     }
 
     /// What is known of the types of the keys after these parts, where this many bytes were passed
     /// before.
     fn known_after(
         &self,
-        parts: &[Part],
+        parts: &[RowPart],
         known: &[Inference<(u64, Spot)>],
         passed: u64,
     ) -> Vec<Inference<(u64, Spot)>> {
@@ -594,12 +594,12 @@ impl<'a> Layout<'a> {
     }
 
     /// Reads the rows that begin at or after `start` and before `until`.
-    fn read_part(&self, bytes: &[u8], start: usize, until: usize) -> Result<Part, Problem> {
+    fn read_part(&self, bytes: &[u8], start: usize, until: usize) -> Result<RowPart, Problem> {
         const ROW: usize = 32;
         let guess = until.saturating_sub(start) / ROW;
         let columns = (0..self.keys.len()).map(|key| self.column(key, guess)).collect();
         let (ranges, skipped, counts) = (Vec::with_capacity(guess), Vec::new(), Counts::default());
-        let mut part = Part { start, end: start, ranges, skipped, counts, columns };
+        let mut part = RowPart { start, end: start, ranges, skipped, counts, columns };
         let mut fields = vec![0..0; self.keys.len()];
         let are_lines = self.fields.are_of_lines();
         while part.end < until {

@@ -10,7 +10,7 @@
 use gpusort_planner::key::{KeyMap, Word};
 
 use crate::error::Error;
-use crate::io::binary::{self, Source};
+use crate::io::binary::{self, BinaryInput};
 use crate::io::output::Output;
 use crate::io::records::write_text;
 use crate::io::source::Opened;
@@ -21,8 +21,8 @@ use crate::runs;
 use super::{Merged, Step, Written};
 
 /// An input, as far as it is read.
-struct Elements<'a, W> {
-    source: &'a Source,
+struct ElementSource<'a, W> {
+    source: &'a BinaryInput,
     opened: Opened,
     order: KeyMap,
     refuses_nan: bool,
@@ -38,10 +38,10 @@ struct Elements<'a, W> {
     number: u64,
 }
 
-type Run<'a, W> = super::Run<Elements<'a, W>>;
+type Run<'a, W> = super::Run<ElementSource<'a, W>>;
 
-impl<'a, W: KeyWidth> Elements<'a, W> {
-    fn new((source, opened): (&'a Source, Opened), direction: KeyOrder) -> Result<Self, Error> {
+impl<'a, W: KeyWidth> ElementSource<'a, W> {
+    fn new((source, opened): (&'a BinaryInput, Opened), direction: KeyOrder) -> Result<Self, Error> {
         // That of a .npy file was checked with its header.
         if source.count().is_none() {
             source.check_file()?;
@@ -85,7 +85,7 @@ impl<'a, W: KeyWidth> Elements<'a, W> {
     }
 }
 
-impl<W: KeyWidth> super::MergeSource for Elements<'_, W> {
+impl<W: KeyWidth> super::MergeSource for ElementSource<'_, W> {
     fn held(&self) -> usize {
         size_of_val(self.rest())
     }
@@ -159,8 +159,9 @@ pub(super) fn merge<W: KeyWidth + itoa::Integer>(
     let order = elements.direction.map(source.element());
     let room = room::<W>(&elements, order.element.bytes());
     let super::Elements { runs, direction, selection, written, .. } = elements;
-    let runs =
-        runs.into_iter().map(|run| Ok(Run::new(Elements::<W>::new(run, direction)?, room * size_of::<W>())));
+    let runs = runs
+        .into_iter()
+        .map(|run| Ok(Run::new(ElementSource::<W>::new(run, direction)?, room * size_of::<W>())));
     let mut runs = runs.collect::<Result<Vec<_>, Error>>()?;
     let write = |keys: Vec<W>| {
         let keys = keys.into();

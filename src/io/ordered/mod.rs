@@ -7,8 +7,8 @@ use std::{fmt, thread};
 
 use gpusort_planner::key::KeyWords;
 
-use super::batch::{Ahead, Batches, InputSpec, Kind, Stretches};
-use super::binary::{self, Source};
+use super::batch::{Ahead, Batches, InputKind, InputSpec, Stretches};
+use super::binary::{self, BinaryInput};
 use super::counts::Counts;
 use super::output::Output;
 use super::records::Print;
@@ -119,7 +119,7 @@ pub fn check(
     stretches: Stretches,
     progress: impl Fn(u64),
 ) -> Result<Option<Disorder>, Error> {
-    if let Kind::Bits(sources) = &how.kind {
+    if let InputKind::Bits(sources) = &how.kind {
         let found = binary::first_disorder(sources, how.by.order, unique, progress)?;
         return Ok(found.map(|(number, element, keys)| {
             let order = how.by.order.map(sources[number].element());
@@ -184,7 +184,7 @@ pub fn merge(
 ) -> Result<Merged, Error> {
     check_stdin(inputs)?;
     let shut = !may_be_open(inputs.len());
-    if let Kind::Bits(sources) = &how.kind {
+    if let InputKind::Bits(sources) = &how.kind {
         let opened = inputs.iter().map(|input| input.open_as(shut));
         let runs = sources.iter().zip(opened.collect::<Result<Vec<_>, _>>()?).collect();
         let memory = within_limits(elements::MEMORY);
@@ -213,7 +213,7 @@ pub fn merge(
 
 /// Binary elements of a common type, and what is asked of them.
 pub(crate) struct Elements<'a> {
-    pub(crate) runs: Vec<(&'a Source, Opened)>,
+    pub(crate) runs: Vec<(&'a BinaryInput, Opened)>,
     pub(crate) direction: KeyOrder,
     pub(crate) selection: Selection,
     pub(crate) written: Written,

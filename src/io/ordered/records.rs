@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::io::batch::{Ahead, Batches};
 use crate::io::counts::Counts;
 use crate::io::csv::Known;
-use crate::io::frames::{Form, Frame, RunReader};
+use crate::io::frames::{Frame, RunFormat, RunReader};
 use crate::io::keys;
 use crate::io::output::Output;
 use crate::io::piece::Piece;
@@ -44,7 +44,7 @@ pub(crate) enum Emit {
     /// Their positions, as elements of this type, or as text.
     Positions(Option<ElementType>),
     /// All that is in runs, in frames of this many bytes.
-    Frames { form: Form, most: usize },
+    Frames { form: RunFormat, most: usize },
 }
 
 /// Where records come from.
@@ -54,7 +54,7 @@ enum Origin<'a> {
 }
 
 /// An input or a run of records.
-struct Source<'a> {
+struct RecordSource<'a> {
     from: Origin<'a>,
     /// Its last record that was read.
     last: Last,
@@ -62,13 +62,13 @@ struct Source<'a> {
     pieces: Vec<Piece>,
 }
 
-type Run<'a> = super::Run<Source<'a>>;
+type Run<'a> = super::Run<RecordSource<'a>>;
 
 fn run_of(from: Origin, most: usize) -> Run {
-    Run::new(Source { from, last: Last::default(), pieces: Vec::new() }, most)
+    Run::new(RecordSource { from, last: Last::default(), pieces: Vec::new() }, most)
 }
 
-impl super::MergeSource for Source<'_> {
+impl super::MergeSource for RecordSource<'_> {
     fn held(&self) -> usize {
         self.pieces.iter().map(Piece::bytes).sum()
     }
@@ -178,7 +178,7 @@ fn merge_all(
         parts.iter().try_for_each(|part| to.write_all(&part.bytes)).map_err(|error| to.failed(error))
     };
     let mut known = Known::default();
-    let seen = |source: &Source| match &source.from {
+    let seen = |source: &RecordSource| match &source.from {
         Origin::Input(batches, _) => known.join(&batches.known),
         Origin::Run(_) => Ok(()),
     };
@@ -465,7 +465,7 @@ fn merge_part<'a, K: Ord + Copy>(
                 to.extend_from_slice(&piece.positions[record].to_le_bytes()[..element.bytes()]);
             }
             Emit::Frames { form, .. } => {
-                let Form::Frames { bytes, positions } = form else { continue };
+                let RunFormat::Frames { bytes, positions } = form else { continue };
                 let push = |to: &mut Vec<u8>| piece.push(record, to);
                 let position = positions.then(|| piece.positions[record]);
                 if let Some(frame) = &mut frame {

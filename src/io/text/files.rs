@@ -13,7 +13,7 @@ use std::time::Duration;
 use gpusort_planner::key::ElementType;
 
 use super::integers::Integers;
-use super::{Known, guess, known_of, records_of};
+use super::{TokenInference, guess, known_of, records_of};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::infer::Span;
@@ -127,7 +127,7 @@ impl IntegerFiles {
     pub(crate) fn next(
         &mut self,
         budget: &Budget,
-        known: &mut Known,
+        known: &mut TokenInference,
         passed: u64,
         progress: impl Fn(u64) + Sync,
     ) -> Result<Option<FromFiles>, Error> {
@@ -269,7 +269,13 @@ impl IntegerFiles {
     }
 
     /// Adds to what is known of the type what integers of this range in the current file tell.
-    fn learn(&self, range: Range<u64>, span: Span, known: &mut Known, passed: u64) -> Result<(), Error> {
+    fn learn(
+        &self,
+        range: Range<u64>,
+        span: Span,
+        known: &mut TokenInference,
+        passed: u64,
+    ) -> Result<(), Error> {
         if known.lacks(span) {
             let file = &self.files[self.file];
             let before = if range.start == 0 { None } else { Some(file.before(range.start)?) };
@@ -358,7 +364,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::io::batch::Kind;
+    use crate::io::batch::InputKind;
     use crate::io::chunks::Chunks;
     use crate::io::csv;
     use crate::io::records::Print;
@@ -390,7 +396,7 @@ mod tests {
         }) else {
             return false;
         };
-        let whole = Chunks::new(&inputs, Kind::Text(PerLine::Any).divided(), 1, &budget)
+        let whole = Chunks::new(&inputs, InputKind::Text(PerLine::Any).divided(), 1, &budget)
             .next(|_| {})
             .unwrap()
             .unwrap_or_default();
@@ -443,7 +449,7 @@ mod tests {
 
     /// Reads files with these contents in parts: the integers up to where that ends, the bytes of
     /// these, and the first line after them; `None` at the end.
-    fn in_parts(contents: &[&str], bytes: u64) -> (Vec<i128>, u64, Option<String>, Known) {
+    fn in_parts(contents: &[&str], bytes: u64) -> (Vec<i128>, u64, Option<String>, TokenInference) {
         let folder = tempfile::tempdir().unwrap();
         let inputs = files(&folder, contents);
         let budget = Budget::of(bytes);

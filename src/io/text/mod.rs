@@ -20,14 +20,14 @@ use super::csv::{self, Fields};
 use super::infer::{Inference, Span};
 use super::number::{PerLine, Tokens, token_at};
 use super::records::{Print, Records};
-use super::source::{Part, Spot, Text, piece_size};
+use super::source::{Spot, Text, TextPart, piece_size};
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
 
 pub use self::files::{FromFiles, IntegerFiles};
 
 /// What is known of the type of some tokens: places are the bytes before a token and the token.
-pub(crate) type Known = Inference<(u64, Spot)>;
+pub(crate) type TokenInference = Inference<(u64, Spot)>;
 
 /// The tokens of a text as integers, if all are in canonical form.
 fn integers(
@@ -87,7 +87,7 @@ pub(crate) fn parse_printed(
 
 /// What is known of the type after a text of integers of this range, of which some may decide more
 /// than the range.
-fn known_of(text: &Text, span: Span, mut known: Known, passed: u64) -> Known {
+fn known_of(text: &Text, span: Span, mut known: TokenInference, passed: u64) -> TokenInference {
     for part in &text.parts {
         for (start, token) in Tokens::new(&text.bytes[part.range.clone()]) {
             if !known.lacks(span) {
@@ -122,7 +122,7 @@ fn guess(bytes: usize) -> usize {
 /// token.
 fn pieces_of(text: &Text) -> Vec<(Range<usize>, bool)> {
     let size = piece_size(text.bytes.len());
-    let of_part = |part: &Part| {
+    let of_part = |part: &TextPart| {
         let (first, begun) = (part.range.start, part.before.is_some_and(|before| before.begun));
         let pieces = csv::pieces(&text.bytes, part.range.clone(), Fields::Tokens, size).into_iter();
         pieces.map(move |piece| (piece.clone(), begun && piece.start == first))
