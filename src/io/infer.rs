@@ -14,7 +14,7 @@
 
 use std::cmp::Ordering;
 
-use gpusort_planner::key::ElementType;
+use gpusort_planner::key::{ElementType, Form};
 
 use super::keys;
 use super::number::{Integer, Spelled, float, has_fraction, integer, is_exactly, leading, spelled};
@@ -96,15 +96,12 @@ pub(crate) enum Conflict<P> {
 /// The integer types of text, in order of preference.
 const INTEGERS: [ElementType; 4] = [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64];
 
-/// The range of an integer type of text.
+/// The range of an integer type; floats have no such range.
 pub(super) fn limits(element: ElementType) -> (i128, i128) {
-    match element {
-        ElementType::U32 => (0, u32::MAX.into()),
-        ElementType::I32 => (i32::MIN.into(), i32::MAX.into()),
-        ElementType::U64 => (0, u64::MAX.into()),
-        ElementType::I64 => (i64::MIN.into(), i64::MAX.into()),
-        // Floats have no such range, and text is not read as narrower integers.
-        _ => (0, 0),
+    match element.layout() {
+        (bits, Form::Unsigned) => (0, (1 << bits) - 1),
+        (bits, Form::Signed) => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
+        (_, Form::Float { .. }) => (0, 0),
     }
 }
 

@@ -91,12 +91,8 @@ impl Header {
 
 /// NumPy's name of a type, without the byte order.
 fn kind(element: ElementType) -> String {
-    let kind = match element {
-        ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64 => 'u',
-        ElementType::I8 | ElementType::I16 | ElementType::I32 | ElementType::I64 => 'i',
-        ElementType::F16 | ElementType::F32 | ElementType::F64 => 'f',
-    };
-    format!("{kind}{}", element.bytes())
+    // Ours begin with the same letters.
+    format!("{}{}", &element.name()[..1], element.bytes())
 }
 
 /// The type, whether it is big-endian, and the number of elements in a header.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use gpusort_planner::key::{ElementType, KeyMap, Word};
+use gpusort_planner::key::{ElementType, Form, KeyMap, Word};
 use half::f16;
 
 use super::number::POWERS;
@@ -116,13 +116,6 @@ fn elements<W: Word + itoa::Integer>(
     let map = W::map(order);
     let bits = |key: W| -> u64 { key.bits(map).into() };
     match order.element {
-        ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64 => {
-            each(keys, 12, to, progress, |key, lines| push_integer(key.bits(map), lines))
-        }
-        ElementType::I8 => each(keys, 12, to, progress, |key, lines| push_integer(bits(key) as i8, lines)),
-        ElementType::I16 => each(keys, 12, to, progress, |key, lines| push_integer(bits(key) as i16, lines)),
-        ElementType::I32 => each(keys, 12, to, progress, |key, lines| push_integer(bits(key) as i32, lines)),
-        ElementType::I64 => each(keys, 12, to, progress, |key, lines| push_integer(bits(key) as i64, lines)),
         ElementType::F16 => {
             each(keys, 8, to, progress, |key, lines| push_half(f16::from_bits(bits(key) as u16), lines))
         }
@@ -132,6 +125,12 @@ fn elements<W: Word + itoa::Integer>(
         ElementType::F64 => {
             each(keys, 20, to, progress, |key, lines| push_float(f64::from_bits(bits(key)), lines))
         }
+        integer => match integer.layout() {
+            (width, Form::Signed) => each(keys, 12, to, progress, |key, lines| {
+                push_integer(bits(key).cast_signed() << (64 - width) >> (64 - width), lines);
+            }),
+            _ => each(keys, 12, to, progress, |key, lines| push_integer(key.bits(map), lines)),
+        },
     }
 }
 
