@@ -26,15 +26,7 @@ use gpusort_planner::plan::{Algorithm, Variant};
     subcommand_required = true,
     arg_required_else_help = true
 )]
-#[command(after_help = "Examples:
-  gpusort sort numbers.txt                     the whole file, sorted, on standard output
-  seq 100000 | shuf | gpusort sort -a bitonic  a pipeline, by the bitonic network
-  gpusort devices                              what can sort here
-  gpusort bench --sizes 256..1M                how fast the algorithms are here
-  gpusort trace --tile 4 --svg sort.svg        what a sort does, pass by pass
-  gpusort gen --count 1M -o random.u32         something to sort
-
-'gpusort sort --help' has the order rules and all options.")]
+#[command(after_help = include_str!("help/gpusort.txt").trim_end())]
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Command,
@@ -79,11 +71,7 @@ pub(super) enum Command {
 /// They are read as they come, up to that record.
 #[derive(Args, Debug)]
 #[command(args_override_self = true, disable_help_flag = true)]
-#[command(after_help = "\
-Examples:
-  gpusort check numbers.txt               nothing is printed if it is sorted
-  gpusort check -u -r -k price sales.csv  strictly falling by the column price
-  gpusort check *.u32 && echo sorted")]
+#[command(after_help = include_str!("help/check.txt").trim_end())]
 pub(super) struct CheckArgs {
     #[command(flatten)]
     pub(super) order: OrderArgs,
@@ -122,15 +110,7 @@ pub(super) struct TuneArgs {
 /// sort.
 #[derive(Args, Debug)]
 #[command(args_override_self = true)]
-#[command(after_help = "\
-Examples:
-  gpusort bench --sizes 256..1M                          256, 1K, 4K ... 1M
-  gpusort bench --sizes 1M --variant all -t u32,u64      the variants beside each other
-  gpusort bench --device 0,1 --sizes 1K..64M             two GPUs beside each other
-  gpusort bench --sizes '1K..256M*2' --plot times.svg --export-json times.json
-
-Each run sorts fresh keys, those of 'gpusort gen' with the seeds --seed, --seed + 1, ... A GPU is
-kept busy between runs, so that its clock stays high. Without a hardware GPU the networks run on the CPU.")]
+#[command(after_help = include_str!("help/bench.txt").trim_end())]
 pub(super) struct BenchArgs {
     /// Numbers of elements: sizes and ranges, with commas between; A..B goes in factors of 4,
     /// A..B*F of F
@@ -242,17 +222,7 @@ pub(super) struct BenchArgs {
 /// elements.
 #[derive(Args, Debug)]
 #[command(args_override_self = true)]
-#[command(after_help = "\
-Examples:
-  gpusort trace                                   the passes on 16 numbers, and the network
-  gpusort trace --tile 4 -t u8 --svg fused.svg    tiles of 4, so that 16 numbers take all kinds of passes
-  gpusort trace --compare naive,fused --tile 4 --svg both.svg
-  gpusort trace -n 64 --tile 8 --svg x.svg --animate
-  gpusort trace -a radix -n 1M --svg radix.svg    a heat map: position across, colour is rank
-  gpusort trace -n 64M --device 0                 the time of each pass, and how near to a copy's speed it is
-  gpusort trace --variant naive -n 1M --json | jq .dispatches
-
-Pictures are SVG without script, for light and dark pages; what moves stands still for readers who ask for that.")]
+#[command(after_help = include_str!("help/trace.txt").trim_end())]
 pub(super) struct TraceArgs {
     /// Numbers to be sorted: text, binary or .npy; - is standard input
     /// [default: made as by 'gpusort gen']
@@ -350,21 +320,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 /// Make test data: the same bytes on every machine for the same options.
 #[derive(Args, Debug)]
 #[command(args_override_self = true)]
-#[command(after_help = "\
-Examples:
-  gpusort gen --count 10 -t f64                       ten numbers, as text
-  gpusort gen --count 1G --dist zipf -o zipf.u32      a billion, as binary, in little memory
-  gpusort gen --to bin | gpusort sort -f bin -q --to text | head
-
-Distributions:
-  uniform        evenly over the whole range of an integer type; from -1 to 1 for floats
-  sorted         rising evenly over that range
-  reversed       falling evenly over it
-  nearly-sorted  as sorted, but one in a hundred is taken from a random place
-  equal          all the same
-  few-distinct   sixteen different numbers
-  zipf           1, 2, 3 ... in proportion to 1, 1/2, 1/3 ...
-  sycl           n - i*(1 + [3|i] + [5|i] + [7|i] + [11|i]), as a SYCL example has it")]
+#[command(after_help = include_str!("help/gen.txt").trim_end())]
 pub(super) struct GenArgs {
     /// How many numbers; K, M and G are powers of 1024
     #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = gpusort::unstable::human::size::parse)]
@@ -412,64 +368,7 @@ pub(super) struct GenArgs {
 #[derive(Args, Clone, Debug)]
 #[command(args_override_self = true, disable_help_flag = true)]
 #[command(after_help = "See 'gpusort sort --help' for examples, order rules and exit codes.")]
-#[command(after_long_help = "\
-Examples:
-  gpusort sort numbers.txt                      sorted, on standard output
-  seq 100000 | shuf | gpusort sort | head -3    a pipeline
-  gpusort sort -k price:r -k id sales.csv       rows of a table, largest price first, then by id
-  gpusort sort --top 10 -k score games.csv      the ten rows with the lowest score
-  du -a | gpusort sort -nr                      lines by their first field, largest first
-  ps aux | gpusort sort --header -k %CPU:r      ... which the first line names
-  gpusort sort -u *.txt.gz                      each number once, of compressed files
-  gpusort sort -r -t f32 a.bin -o a.bin         raw binary floats, largest first, in place
-  gpusort sort --algo bitonic --device gpu x.f64 -o y.f64
-  gpusort sort --algo odd-even small.txt        the brick sort: n phases
-  gpusort sort --to text data.i64               binary in, text out
-  gpusort sort --json big.txt -o /dev/null      how long does it take?
-  gpusort sort --each *.txt -o sorted           every file on its own, into the folder sorted
-  gpusort sort --each --in-place *.u32          ... or back into each
-
-Order:
-  Numeric and total: -inf ... -0, +0 ... +inf, then NaN; integers have one zero. With --reverse the
-  numbers are reversed and NaN stays last. Records with equal keys keep their input order, always.
-  The result never depends on the device or the algorithm.
-
-Numbers in text:
-  One a line, where the first line is one number; --from text reads any number of them. They are
-  spelled as they were: 007, +5 and 1e3 stay as they are. Lines that begin with # are comments,
-  which are left out. The whole input has one type: the first of u32, i32, u64, i64 that holds every
-  number, or f64 if there are decimals. What no type holds is an error, never a wrong order.
-
-Lines:
-  Where the first line has several fields, or an option such as -n or -k is about fields: what du,
-  wc -l, uniq -c, ps and logs print, by the first field or --key. Blanks separate fields, or the
-  character given with -t. Each line comes out byte for byte. --header keeps the first line on top,
-  --comments those that begin with #; --leading takes 45% for 45.
-
-Tables (CSV, TSV):
-  Rows come out byte for byte, below the header. Each column that --key names has one type, as text
-  has. --empty and --invalid say where fields go that are empty or not numbers; if several kinds
-  go to one end, NaN is nearest to the numbers, then empty fields, then invalid ones.
-
-Binary:
-  Little-endian, no header. Files named .u32 .i32 .f32 .u64 .i64 .f64 .u8 .i8 .u16 .i16 .f16 are
-  binary of that type, and .bin is binary of u32 unless --type says otherwise. Files named .npy are
-  NumPy's, of one dimension.
-
-Compressed input:
-  gzip and zstd: text of any kind is known by its first bytes, binary and .npy by .gz or .zst after
-  their own extension. What ends early or is damaged is an error.
-
-Output:
-  A file given by -o is compressed if its name ends in .gz or .zst. It is replaced when the sort is complete, so it may be one of the inputs, and a
-  failure leaves the old one whole.
-
-Environment:
-  GPUSORT_DEVICE, GPUSORT_ALGO, GPUSORT_TIMING, GPUSORT_PROGRESS, GPUSORT_MEMORY and
-  GPUSORT_TEMP_DIR set those defaults.
-
-Exit codes:
-  0 done; 1 --check found disorder; 2 an error (usage, input, device, disk); 130 interrupted.")]
+#[command(after_long_help = include_str!("help/sort.txt").trim_end())]
 pub(super) struct SortArgs {
     #[command(flatten)]
     pub(super) order: OrderArgs,
