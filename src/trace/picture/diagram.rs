@@ -358,7 +358,10 @@ impl Drawn {
         if !self.moves.is_empty() {
             svg.open("g", &[("class", &"move")]);
             for (&rank, path) in &self.moves {
-                svg.leaf("path", &[("stroke", &colours::line_of_rank(rank, self.n)), ("d", path)]);
+                svg.leaf(
+                    "path",
+                    &[("stroke", &colours::of_line(colours::of_rank(rank, self.n))), ("d", path)],
+                );
             }
             svg.close();
         }

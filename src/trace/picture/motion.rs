@@ -131,7 +131,7 @@ impl Motion {
                 ("cx", &Px(from)),
                 ("cy", &Px(begin)),
                 ("r", &Px(radius)),
-                ("fill", &colours::of_rank(way.rank, n)),
+                ("fill", &colours::hex(colours::of_rank(way.rank, n))),
                 ("style", &format_args!("animation-name:{name}")),
             ];
             svg.leaf("circle", &circle);
