@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, ensure};
 use gpusort::files;
 use gpusort::unstable::bench::machine::Machine;
-use gpusort::unstable::bench::statistics::median;
+use gpusort::unstable::bench::statistics::{self, median};
 use gpusort::unstable::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
 use gpusort::unstable::gpu::adapter;
 use gpusort::unstable::human::{self, grouped, time};
@@ -199,11 +199,15 @@ fn crossovers(
     for &algorithm in others {
         let own = times(algorithm);
         let time = |n: u64| own.iter().find(|(size, _)| *size == n).map(|&(_, time)| time);
-        let both = best.iter().filter_map(|&(n, best)| Some((usize::try_from(n).ok()?, best, time(n)?)));
+        let both = best.iter().filter_map(|&(n, best)| Some((usize::try_from(n).ok()?, time(n)?, best)));
         let both: Vec<_> = both.collect();
         let Some(&(last, ..)) = both.last() else { continue };
         let usual = Crossovers::of_kind(info.kind).of(algorithm, shape).unwrap_or(0);
-        let elements = Crossover::between(&both).unwrap_or(usual.max(2 * last));
+        let elements = match statistics::crossover(&both) {
+            Some(statistics::Crossover::Always) => both[0].0,
+            Some(statistics::Crossover::Between { about, .. }) => about.round() as usize,
+            _ => usual.max(2 * last),
+        };
         crossovers.push(Crossover {
             algorithm,
             key_words: shape.key_words(),
