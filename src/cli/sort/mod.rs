@@ -164,10 +164,9 @@ impl Told {
         if let Some(taken) = job.taken() {
             why = format!("{why}; {}", options::why(taken, &args.order));
         }
-        let mut timing = Timing::new(report, why, job.type_is_assumed() && !args.merge);
-        timing.file = file.map(|file| file.display().to_string());
+        let timing = Timing { report, file, why, type_assumed: job.type_is_assumed() && !args.merge };
         let line = match (args.json, args.verbose) {
-            (true, _) => serde_json::to_string(&timing)?,
+            (true, _) => timing.json().to_string(),
             (_, true) => timing.to_string(),
             _ => timing.brief(),
         };
