@@ -10,6 +10,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use gpusort::Format;
 use gpusort::unstable::bench::{Pace, Sizes};
 use gpusort::unstable::generate::Distribution;
+use gpusort::unstable::human::size;
 use gpusort::unstable::order::{Invalid, Nulls, Reading};
 use gpusort_planner::key::ElementType;
 use gpusort_planner::plan::{Algorithm, Variant};
@@ -99,7 +100,7 @@ pub(super) struct TuneArgs {
     pub(super) device: String,
 
     /// Measure with at most this many elements
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = gpusort::unstable::human::size::parse)]
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size::parse)]
     pub(super) largest: u64,
 
     #[command(flatten)]
@@ -231,7 +232,7 @@ pub(super) struct TraceArgs {
 
     /// How many elements: as many are made, or taken from the beginning of FILE [default: 16, or
     /// all of FILE]
-    #[arg(short = 'n', long, value_name = "SIZE", value_parser = gpusort::unstable::human::size::parse)]
+    #[arg(short = 'n', long, value_name = "SIZE", value_parser = size::parse)]
     pub(super) count: Option<u64>,
 
     /// The algorithm [default: bitonic]
@@ -261,11 +262,11 @@ pub(super) struct TraceArgs {
     pub(super) compare: Vec<Variant>,
 
     /// Only what brings the first K of the result to the front
-    #[arg(long, value_name = "K", value_parser = gpusort::unstable::human::size::parse)]
+    #[arg(long, value_name = "K", value_parser = size::parse)]
     pub(super) top: Option<u64>,
 
     /// Plan for tiles of so many elements, a power of two, not for as many as a workgroup holds
-    #[arg(long, value_name = "SIZE", value_parser = gpusort::unstable::human::size::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(super) tile: Option<u64>,
 
     /// Element type [default: of FILE as for 'gpusort sort', else u32]
@@ -323,7 +324,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 #[command(after_help = include_str!("help/gen.txt").trim_end())]
 pub(super) struct GenArgs {
     /// How many numbers; K, M and G are powers of 1024
-    #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = gpusort::unstable::human::size::parse)]
+    #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = size::parse)]
     pub(super) count: u64,
 
     /// Element type [default: that of the output's extension, else u32]
@@ -374,7 +375,7 @@ pub(super) struct SortArgs {
     pub(super) order: OrderArgs,
 
     /// Only the first K of the result
-    #[arg(long, value_name = "K", help_heading = RESULT, value_parser = gpusort::unstable::human::size::parse)]
+    #[arg(long, value_name = "K", help_heading = RESULT, value_parser = size::parse)]
     pub(super) top: Option<u64>,
 
     /// Positions of the records in the input, from 0, instead of the records: text, or u32 in
@@ -669,14 +670,7 @@ fn memory(text: &str) -> Result<u64, String> {
         return Ok((all as f64 / 100.0 * part) as u64);
     }
     let upper = text.to_ascii_uppercase();
-    match upper.strip_suffix('T') {
-        Some(digits) => {
-            let size = gpusort::unstable::human::size::parse(digits).map_err(|_| refused())?;
-            size.checked_mul(1 << 40).ok_or_else(refused)
-        }
-        None => gpusort::unstable::human::size::parse(upper.strip_suffix('B').unwrap_or(&upper))
-            .map_err(|_| refused()),
-    }
+    size::parse(upper.strip_suffix('B').unwrap_or(&upper)).map_err(|_| refused())
 }
 
 /// As [`memory`], but digits alone are KiB.
