@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 use std::{fs, io, thread};
 
 use anyhow::{anyhow, bail, ensure};
@@ -22,7 +21,7 @@ struct One {
     file: PathBuf,
     args: SortArgs,
     /// Its sort and what is printed of it; or its error, which is printed when it is its turn.
-    job: Result<(Job<'static>, Told), Mutex<Option<gpusort::Error>>>,
+    job: Result<(Job<'static>, Told), String>,
     /// The output path.
     target: PathBuf,
 }
@@ -40,10 +39,7 @@ impl One {
     }
 
     fn job(&self) -> anyhow::Result<&(Job<'static>, Told)> {
-        self.job.as_ref().map_err(|wrong| {
-            let wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner).take();
-            wrong.map_or_else(|| anyhow!("{}: was refused", human::path(&self.file)), Into::into)
-        })
+        self.job.as_ref().map_err(|wrong| anyhow!("{wrong}"))
     }
 
     fn sort(&self, loaded: Loaded, devices: &mut Devices, progress: &Progress) -> anyhow::Result<()> {
@@ -59,7 +55,7 @@ impl One {
 pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let jobs = jobs(args)?;
     let progress = Progress::new(args.when());
-    let mut devices = args.devices(&progress)?;
+    let mut devices = Devices::new(args, &progress)?;
     let expected = jobs.iter().filter_map(|one| one.job.as_ref().ok()?.0.expected());
     devices.expect_one(expected.max_by_key(|input| input.n));
     thread::scope(|scope| {
@@ -139,7 +135,7 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
             {
                 return Err(error.into());
             }
-            Err(error) => Err(Mutex::new(Some(error))),
+            Err(error) => Err(hints::shown(&error.into())),
         };
         jobs.push(One { file: file.clone(), args: one, job, target });
     }

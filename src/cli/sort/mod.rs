@@ -15,7 +15,7 @@ use gpusort::unstable::{human, parallel};
 
 use self::options::TimingTo;
 use super::args::{self, CheckArgs, SortArgs};
-use super::device::{Devices, Wanted};
+use super::device::Devices;
 use super::meant::{self, FileAsKey};
 use super::progress::{Progress, Unit};
 use super::timing::Timing;
@@ -56,16 +56,6 @@ impl SortArgs {
     /// When there is a progress bar.
     fn when(&self) -> args::Progress {
         if self.quiet && !self.progress_typed { args::Progress::Never } else { self.progress.progress }
-    }
-
-    /// The devices, whose notes go above the bar.
-    fn devices(&self, progress: &Progress) -> anyhow::Result<Devices> {
-        let method = gpusort::Method { algorithm: self.algo, variant: self.variant };
-        let selection = gpusort::unstable::order::Selection {
-            unique: self.order.unique,
-            first: self.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX)),
-        };
-        Ok(Devices::new(Wanted::named(&self.device)?, method, selection, !self.quiet, progress))
     }
 }
 
@@ -115,7 +105,7 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
     let report = if args.merge {
         job.merge(to)?
     } else {
-        let mut devices = args.devices(&progress)?;
+        let mut devices = Devices::new(args, &progress)?;
         if file.is_none() {
             job.run(&mut devices, to)?
         } else {
