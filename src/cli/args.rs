@@ -71,7 +71,7 @@ pub(super) enum Command {
 ///
 /// They are read as they come, up to that record.
 #[derive(Args, Debug)]
-#[command(args_override_self = true, disable_help_flag = true)]
+#[command(disable_help_flag = true)]
 #[command(after_help = include_str!("help/check.txt").trim_end())]
 pub(super) struct CheckArgs {
     #[command(flatten)]
@@ -93,7 +93,6 @@ pub(super) struct CheckArgs {
 /// both transfers, and keep the results, from which 'gpusort sort' then chooses the faster one.
 /// Takes some tens of seconds; run it again after a change of the hardware or its driver.
 #[derive(Args, Debug)]
-#[command(args_override_self = true)]
 pub(super) struct TuneArgs {
     /// The GPU to compare with the CPU [default: the first hardware GPU]
     #[arg(short, long, value_name = "N|NAME", default_value = "auto", hide_default_value = true)]
@@ -110,7 +109,6 @@ pub(super) struct TuneArgs {
 /// Time the algorithms on this machine's devices, every result verified, beside the fastest CPU
 /// sort.
 #[derive(Args, Debug)]
-#[command(args_override_self = true)]
 #[command(after_help = include_str!("help/bench.txt").trim_end())]
 pub(super) struct BenchArgs {
     /// Numbers of elements: sizes and ranges, with commas between; A..B goes in factors of 4,
@@ -187,8 +185,7 @@ pub(super) struct BenchArgs {
         value_name = "DEVICE",
         value_delimiter = ',',
         default_value = "auto",
-        env = "GPUSORT_DEVICE",
-        hide_env_values = true
+        env = "GPUSORT_DEVICE"
     )]
     pub(super) device: Vec<String>,
 
@@ -222,7 +219,6 @@ pub(super) struct BenchArgs {
 /// No GPU is needed: passes are planned as for a large one, and the CPU does the same to the
 /// elements.
 #[derive(Args, Debug)]
-#[command(args_override_self = true)]
 #[command(after_help = include_str!("help/trace.txt").trim_end())]
 pub(super) struct TraceArgs {
     /// Numbers to be sorted: text, binary or .npy; - is standard input
@@ -320,7 +316,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 /// Make test data: the same bytes on every machine for the same options.
 #[derive(Args, Debug)]
-#[command(args_override_self = true)]
 #[command(after_help = include_str!("help/gen.txt").trim_end())]
 pub(super) struct GenArgs {
     /// How many numbers; K, M and G are powers of 1024
@@ -367,7 +362,7 @@ pub(super) struct GenArgs {
 
 /// Sort numbers, or the rows of tables by their numbers, from files or standard input.
 #[derive(Args, Clone, Debug)]
-#[command(args_override_self = true, disable_help_flag = true)]
+#[command(disable_help_flag = true)]
 #[command(after_help = "See 'gpusort sort --help' for examples, order rules and exit codes.")]
 #[command(after_long_help = include_str!("help/sort.txt").trim_end())]
 pub(super) struct SortArgs {
@@ -428,7 +423,6 @@ pub(super) struct SortArgs {
         value_name = "ALGO",
         default_value = "auto",
         env = "GPUSORT_ALGO",
-        hide_env_values = true,
         value_parser = auto_or(Algorithm::ALL, Algorithm::name),
         help_heading = HOW
     )]
@@ -453,7 +447,6 @@ pub(super) struct SortArgs {
         value_name = "DEVICE",
         default_value = "auto",
         env = "GPUSORT_DEVICE",
-        hide_env_values = true,
         value_hint = ValueHint::Other,
         help_heading = HOW
     )]
@@ -465,7 +458,6 @@ pub(super) struct SortArgs {
         long,
         value_name = "SIZE|N%",
         env = "GPUSORT_MEMORY",
-        hide_env_values = true,
         value_parser = memory,
         help_heading = HOW
     )]
@@ -489,7 +481,6 @@ pub(super) struct SortArgs {
         alias = "temporary-directory",
         value_name = "DIR",
         env = "GPUSORT_TEMP_DIR",
-        hide_env_values = true,
         value_hint = ValueHint::DirPath,
         help_heading = HOW
     )]
@@ -506,7 +497,6 @@ pub(super) struct SortArgs {
         value_name = "WHERE",
         default_value = "auto",
         env = "GPUSORT_TIMING",
-        hide_env_values = true,
         help_heading = TOLD
     )]
     pub(super) timing: TimingArg,
@@ -794,7 +784,6 @@ pub(super) struct ProgressArgs {
         value_name = "WHEN",
         default_value = "auto",
         env = "GPUSORT_PROGRESS",
-        hide_env_values = true,
         help_heading = TOLD
     )]
     pub(super) progress: Progress,

@@ -71,7 +71,11 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
 
 /// The clap command, with the options of sort listed by group.
 fn command() -> clap::Command {
-    let command = args::Cli::command();
+    // The last of a repeated option counts. Help does not show what variables hold.
+    let all = |command: clap::Command| {
+        command.args_override_self(true).mut_args(|argument| argument.hide_env_values(true))
+    };
+    let command = args::Cli::command().mut_subcommands(all);
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for option in command.find_subcommand("sort").into_iter().flat_map(clap::Command::get_opts) {
         let heading = option.get_help_heading().unwrap_or("Other").to_owned();
