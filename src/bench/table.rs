@@ -28,14 +28,7 @@ const END_TO_END: usize = 8;
 const SIZE_WIDTH: usize = 13;
 
 /// The legend of the columns.
-const LEGEND: &str = "\
-median, min   of the sort alone, by the GPU's own clock where it has one
-spread        from the shortest to the longest time, as a part of the median
-passes        over all keys; moved: what they read and write; of copy: how near that comes to the
-              speed of the device's own copies
-vs CPU        how many times as fast as the faster of the CPU's own sorts, by the medians
-end to end    with the keys' way to the device and back
-";
+const LEGEND: &str = include_str!("legend.txt");
 
 /// A table that is printed as results arrive.
 #[derive(Clone, Debug)]

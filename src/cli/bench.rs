@@ -1,7 +1,7 @@
 //! `gpusort bench`: resolves the options, prints results as they arrive, and writes exports at the
 //! end.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -62,18 +62,11 @@ impl Export {
     }
 }
 
-/// Whether to use colours on standard output. <https://no-color.org>
-pub(super) fn has_colours() -> bool {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    io::stdout().is_terminal() && !set("NO_COLOR") && !dumb
-}
-
 fn terminal_plot(report: &Report) -> String {
     let (rows, columns) = Term::stdout().size();
     let (columns, rows) = (usize::from(columns).clamp(60, 120), usize::from(rows).clamp(20, 32) - 2);
     let plot = plot::terminal(report, columns, rows).unwrap_or_default();
-    if has_colours() { plot } else { console::strip_ansi_codes(&plot).into_owned() }
+    if console::colors_enabled() { plot } else { console::strip_ansi_codes(&plot).into_owned() }
 }
 
 /// The files to be written, each checked.
@@ -280,7 +273,7 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
     };
     let to_stderr = exports.iter().any(Export::is_data_on_stdout);
     let mut live = Live {
-        table: Table::new(&report, &suite.cases(&devices), !to_stderr && has_colours()),
+        table: Table::new(&report, &suite.cases(&devices), !to_stderr && console::colors_enabled()),
         report,
         to_stderr,
         exports,

@@ -19,7 +19,7 @@ use gpusort_planner::key::{ElementType, KeyMap};
 use gpusort_planner::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
 
 use super::args::{OrderArgs, TraceArgs, TypeArg};
-use super::bench::{check_place, has_colours};
+use super::bench::check_place;
 use super::device::Device;
 use super::format::{check_picture, unless_stdout};
 use super::sort::options;
@@ -196,7 +196,7 @@ fn listed(trace: &Trace, played: Option<&Played>, labels: &[String]) -> String {
     let width = width();
     let list = list(trace, played, width);
     match played.filter(|played| !played.moments.is_empty()) {
-        Some(played) => list + &network(played, labels, width, has_colours()),
+        Some(played) => list + &network(played, labels, width, console::colors_enabled()),
         None => list,
     }
 }
