@@ -25,17 +25,15 @@ const MARKS: [MarkerShape; 4] =
 /// The colour of the CPU's own sorts.
 const BASELINE: &str = "#555555";
 
-/// Pixels of the SVG.
-const SIZE: (f64, f64) = (960.0, 600.0);
-
 /// The plot as an SVG file's text; `None` if there are no results.
 #[must_use]
 pub fn svg(report: &Report) -> Option<String> {
-    let (plots, layout, legend) = plots(report)?;
-    let (width, height) = if legend.is_inside() { SIZE } else { legend.beside(SIZE) };
+    let (plots, layout, labels) = plots(report)?;
+    let letters = labels.iter().map(|label| label.chars().count()).max().unwrap_or_default();
     let layout = layout
-        .with_width(width)
-        .with_height(height)
+        // The legend is on the right.
+        .with_width(1030.0 + 7.5 * letters as f64)
+        .with_height(600.0_f64.max(140.0 + 18.0 * labels.len() as f64))
         .with_x_label("number of elements")
         .with_y_label("time of the sort alone, median");
     Some(SvgBackend::new().render_scene(&render_multiple(plots, layout)))
@@ -54,8 +52,8 @@ pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> 
 }
 
 /// The lines and marks, with the axes: powers of two for sizes and powers of ten for times in
-/// milliseconds.
-fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
+/// milliseconds; and the labels of the legend.
+fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Vec<String>)> {
     let lines = lines(report);
     let labels: Vec<String> = lines.iter().map(|(case, _)| label(report, case)).collect();
     let mut plots = Vec::new();
@@ -97,12 +95,6 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
     let points = || lines.iter().flat_map(|(_, points)| points);
     let (left, right) = bounds(points().map(|&(x, _)| x));
     let (bottom, top) = bounds(points().map(|&(_, y)| y));
-    let legend = Legend::new(&labels);
-    let (top, place) = if legend.is_inside() {
-        (top.max(legend.top(&lines, (left, right), bottom).ceil()), LegendPosition::InsideTopLeft)
-    } else {
-        (top, LegendPosition::OutsideRightTop)
-    };
     let mut layout = Layout::auto_from_plots(&plots)
         .with_title(title(report))
         .with_x_axis_min(left)
@@ -113,14 +105,14 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Legend)> {
         .with_y_tick_step(1.0)
         .with_x_tick_format(TickFormat::Custom(Arc::new(human::power::<f64>)))
         .with_y_tick_format(TickFormat::Custom(Arc::new(|y| time(10_f64.powf(y)))))
-        .with_legend_position(place);
+        .with_legend_position(LegendPosition::OutsideRightTop);
     for (x, y, size) in crossovers {
         // Below the lines, where there is space, and towards the middle.
         let aside = (right - left) * if x < f64::midpoint(left, right) { 0.06 } else { -0.06 };
         let annotation = TextAnnotation::new(size, x + aside, (y - 0.55).max(bottom + 0.1)).with_arrow(x, y);
         layout = layout.with_annotation(annotation);
     }
-    Some((plots, layout, legend))
+    Some((plots, layout, labels))
 }
 
 /// The ends of an axis, at whole numbers.
@@ -128,47 +120,6 @@ fn bounds(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let least = values.clone().fold(f64::INFINITY, f64::min).floor();
     let most = values.fold(f64::NEG_INFINITY, f64::max).ceil();
     if least < most { (least, most) } else { (least - 1.0, most + 1.0) }
-}
-
-/// Size of the legend in pixels of the SVG; on a terminal it takes about the same share of the
-/// picture.
-struct Legend {
-    width: f64,
-    height: f64,
-}
-
-impl Legend {
-    fn new(labels: &[String]) -> Self {
-        let letters = labels.iter().map(|label| label.chars().count()).max().unwrap_or_default();
-        Self { width: letters as f64 * 7.5 + 70.0, height: labels.len() as f64 * 18.0 + 40.0 }
-    }
-
-    /// Whether it fits a corner of the picture.
-    fn is_inside(&self) -> bool {
-        self.height < SIZE.1 / 3.0
-    }
-
-    /// The size of a picture with space for the legend on the right.
-    fn beside(&self, (width, height): (f64, f64)) -> (f64, f64) {
-        (width + self.width, height.max(self.height + 100.0))
-    }
-
-    /// The upper end of the axis that keeps the legend, in the upper left, clear of the lines.
-    fn top(&self, lines: &[(&Case, Vec<(f64, f64)>)], (left, right): (f64, f64), bottom: f64) -> f64 {
-        const AXES: f64 = 100.0;
-        let (width, height) = (self.width / (SIZE.0 - AXES), self.height / (SIZE.1 - AXES));
-        let edge = left + width * (right - left);
-        let highest = lines
-            .iter()
-            .flat_map(|(_, points)| {
-                // Includes the first point beyond the edge, since a line leads there.
-                let beyond =
-                    points.iter().position(|&(x, _)| x > edge).map_or(points.len(), |first| first + 1);
-                points[..beyond].iter().map(|&(_, y)| y)
-            })
-            .fold(f64::NEG_INFINITY, f64::max);
-        (highest - height * bottom) / (1.0 - height)
-    }
 }
 
 /// The lines: each method of each device, in the order of the results, with its points.

@@ -43,8 +43,7 @@ impl FromStr for Sizes {
 }
 
 fn size(text: &str) -> Result<usize, String> {
-    let size = size::parse(text).map_err(|error| error.to_string())?;
-    match usize::try_from(size) {
+    match usize::try_from(size::parse(text)?) {
         Ok(0) => Err(format!("'{text}' is nothing to sort")),
         Ok(size) => Ok(size),
         Err(_) => Err(format!("'{text}' is more than this machine's memory could hold")),

@@ -41,6 +41,8 @@ pub fn crossover(points: &[(usize, f64, f64)]) -> Option<Crossover> {
         Some(below) => {
             let (a, b) = (&points[below], &points[below + 1]);
             let part = excess(a) / (excess(a) - excess(b));
+            // Of times too short for a clock there is no ratio.
+            let part = if part.is_finite() { part } else { 1.0 };
             let between = |a: f64, b: f64| (a.ln() + part * (b.ln() - a.ln())).exp();
             Crossover::Between { about: between(a.0 as f64, b.0 as f64), time: between(a.1, b.1) }
         }
@@ -73,5 +75,9 @@ mod tests {
             matches!(found, Some(Crossover::Between { about, .. }) if 2.0 < about && about < 4.0),
             "{found:?}"
         );
+        // Times too short for a clock are no reason to divide by them.
+        let found = crossover(&[(4, 0.0, 0.0), (16, 1.0, 2.0)]);
+        let Some(Crossover::Between { about, .. }) = found else { panic!("{found:?}") };
+        assert!((about - 16.0).abs() < 1e-9, "{about}");
     }
 }

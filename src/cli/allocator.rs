@@ -14,9 +14,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 /// places all over them, and each small page would cost a page fault and a TLB entry.
 pub(crate) struct Counting;
 
-/// Smaller blocks are not worth a system call.
-const LARGE: usize = 2 << 20;
-
 /// Smaller blocks are not counted. Querying the available memory allocates only such blocks.
 const COUNTED: usize = 64 << 10;
 
@@ -134,20 +131,9 @@ fn look(more: usize, copied: usize) {
 }
 
 /// Bytes of anonymous memory that this process has touched.
-#[cfg(target_os = "linux")]
 fn touched() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let kilobytes = |line: &str| {
-        let (name, size) = line.split_once(':')?;
-        let size = size.trim().strip_suffix(" kB")?.parse::<usize>().ok();
-        size.filter(|_| ["RssAnon", "VmSwap"].contains(&name))
-    };
-    status.lines().filter_map(kilobytes).sum::<usize>() << 10
-}
-
-#[cfg(not(target_os = "linux"))]
-fn touched() -> usize {
-    ALLOCATED.load(Relaxed)
+    let [resident, swapped] = ["RssAnon:", "VmSwap:"].map(gpusort::unstable::memory::own);
+    resident.map_or(ALLOCATED.load(Relaxed), |resident| (resident + swapped.unwrap_or(0)) as usize)
 }
 
 /// The block, with advice applied if it is large; ends the process if the allocation failed.
@@ -156,22 +142,7 @@ fn checked(block: *mut u8, size: usize) -> *mut u8 {
     if block.is_null() {
         end(size, None);
     }
-    #[cfg(target_os = "linux")]
-    if size >= LARGE {
-        // All its pages, with the first one, which also holds the allocator's header: as a separate
-        // mapping it would keep the block from growing in place.
-        let page = rustix::param::page_size();
-        let before = block.addr() % page;
-        // SAFETY:
-        // - The pages exist, since each overlaps the block.
-        // - The advice does not change their contents.
-        unsafe {
-            let pages = (before + size).next_multiple_of(page);
-            libc::madvise(block.sub(before).cast(), pages, libc::MADV_HUGEPAGE)
-        };
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = size >= LARGE;
+    gpusort::unstable::memory::in_huge_pages(block, size);
     block
 }
 

@@ -10,6 +10,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use gpusort::Format;
 use gpusort::unstable::bench::{Pace, Sizes};
 use gpusort::unstable::generate::Distribution;
+use gpusort::unstable::human::size;
 use gpusort::unstable::order::{Invalid, Nulls, Reading};
 use gpusort_planner::key::ElementType;
 use gpusort_planner::plan::{Algorithm, Variant};
@@ -26,15 +27,7 @@ use gpusort_planner::plan::{Algorithm, Variant};
     subcommand_required = true,
     arg_required_else_help = true
 )]
-#[command(after_help = "Examples:
-  gpusort sort numbers.txt                     the whole file, sorted, on standard output
-  seq 100000 | shuf | gpusort sort -a bitonic  a pipeline, by the bitonic network
-  gpusort devices                              what can sort here
-  gpusort bench --sizes 256..1M                how fast the algorithms are here
-  gpusort trace --tile 4 --svg sort.svg        what a sort does, pass by pass
-  gpusort gen --count 1M -o random.u32         something to sort
-
-'gpusort sort --help' has the order rules and all options.")]
+#[command(after_help = include_str!("help/gpusort.txt").trim_end())]
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Command,
@@ -78,12 +71,8 @@ pub(super) enum Command {
 ///
 /// They are read as they come, up to that record.
 #[derive(Args, Debug)]
-#[command(args_override_self = true, disable_help_flag = true)]
-#[command(after_help = "\
-Examples:
-  gpusort check numbers.txt               nothing is printed if it is sorted
-  gpusort check -u -r -k price sales.csv  strictly falling by the column price
-  gpusort check *.u32 && echo sorted")]
+#[command(disable_help_flag = true)]
+#[command(after_help = include_str!("help/check.txt").trim_end())]
 pub(super) struct CheckArgs {
     #[command(flatten)]
     pub(super) order: OrderArgs,
@@ -104,14 +93,13 @@ pub(super) struct CheckArgs {
 /// both transfers, and keep the results, from which 'gpusort sort' then chooses the faster one.
 /// Takes some tens of seconds; run it again after a change of the hardware or its driver.
 #[derive(Args, Debug)]
-#[command(args_override_self = true)]
 pub(super) struct TuneArgs {
     /// The GPU to compare with the CPU [default: the first hardware GPU]
     #[arg(short, long, value_name = "N|NAME", default_value = "auto", hide_default_value = true)]
     pub(super) device: String,
 
     /// Measure with at most this many elements
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = gpusort::unstable::human::size::parse)]
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size::parse)]
     pub(super) largest: u64,
 
     #[command(flatten)]
@@ -121,16 +109,7 @@ pub(super) struct TuneArgs {
 /// Time the algorithms on this machine's devices, every result verified, beside the fastest CPU
 /// sort.
 #[derive(Args, Debug)]
-#[command(args_override_self = true)]
-#[command(after_help = "\
-Examples:
-  gpusort bench --sizes 256..1M                          256, 1K, 4K ... 1M
-  gpusort bench --sizes 1M --variant all -t u32,u64      the variants beside each other
-  gpusort bench --device 0,1 --sizes 1K..64M             two GPUs beside each other
-  gpusort bench --sizes '1K..256M*2' --plot times.svg --export-json times.json
-
-Each run sorts fresh keys, those of 'gpusort gen' with the seeds --seed, --seed + 1, ... A GPU is
-kept busy between runs, so that its clock stays high. Without a hardware GPU the networks run on the CPU.")]
+#[command(after_help = include_str!("help/bench.txt").trim_end())]
 pub(super) struct BenchArgs {
     /// Numbers of elements: sizes and ranges, with commas between; A..B goes in factors of 4,
     /// A..B*F of F
@@ -206,8 +185,7 @@ pub(super) struct BenchArgs {
         value_name = "DEVICE",
         value_delimiter = ',',
         default_value = "auto",
-        env = "GPUSORT_DEVICE",
-        hide_env_values = true
+        env = "GPUSORT_DEVICE"
     )]
     pub(super) device: Vec<String>,
 
@@ -241,18 +219,7 @@ pub(super) struct BenchArgs {
 /// No GPU is needed: passes are planned as for a large one, and the CPU does the same to the
 /// elements.
 #[derive(Args, Debug)]
-#[command(args_override_self = true)]
-#[command(after_help = "\
-Examples:
-  gpusort trace                                   the passes on 16 numbers, and the network
-  gpusort trace --tile 4 -t u8 --svg fused.svg    tiles of 4, so that 16 numbers take all kinds of passes
-  gpusort trace --compare naive,fused --tile 4 --svg both.svg
-  gpusort trace -n 64 --tile 8 --svg x.svg --animate
-  gpusort trace -a radix -n 1M --svg radix.svg    a heat map: position across, colour is rank
-  gpusort trace -n 64M --device 0                 the time of each pass, and how near to a copy's speed it is
-  gpusort trace --variant naive -n 1M --json | jq .dispatches
-
-Pictures are SVG without script, for light and dark pages; what moves stands still for readers who ask for that.")]
+#[command(after_help = include_str!("help/trace.txt").trim_end())]
 pub(super) struct TraceArgs {
     /// Numbers to be sorted: text, binary or .npy; - is standard input
     /// [default: made as by 'gpusort gen']
@@ -261,7 +228,7 @@ pub(super) struct TraceArgs {
 
     /// How many elements: as many are made, or taken from the beginning of FILE [default: 16, or
     /// all of FILE]
-    #[arg(short = 'n', long, value_name = "SIZE", value_parser = gpusort::unstable::human::size::parse)]
+    #[arg(short = 'n', long, value_name = "SIZE", value_parser = size::parse)]
     pub(super) count: Option<u64>,
 
     /// The algorithm [default: bitonic]
@@ -291,11 +258,11 @@ pub(super) struct TraceArgs {
     pub(super) compare: Vec<Variant>,
 
     /// Only what brings the first K of the result to the front
-    #[arg(long, value_name = "K", value_parser = gpusort::unstable::human::size::parse)]
+    #[arg(long, value_name = "K", value_parser = size::parse)]
     pub(super) top: Option<u64>,
 
     /// Plan for tiles of so many elements, a power of two, not for as many as a workgroup holds
-    #[arg(long, value_name = "SIZE", value_parser = gpusort::unstable::human::size::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(super) tile: Option<u64>,
 
     /// Element type [default: of FILE as for 'gpusort sort', else u32]
@@ -349,25 +316,10 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 /// Make test data: the same bytes on every machine for the same options.
 #[derive(Args, Debug)]
-#[command(args_override_self = true)]
-#[command(after_help = "\
-Examples:
-  gpusort gen --count 10 -t f64                       ten numbers, as text
-  gpusort gen --count 1G --dist zipf -o zipf.u32      a billion, as binary, in little memory
-  gpusort gen --to bin | gpusort sort -f bin -q --to text | head
-
-Distributions:
-  uniform        evenly over the whole range of an integer type; from -1 to 1 for floats
-  sorted         rising evenly over that range
-  reversed       falling evenly over it
-  nearly-sorted  as sorted, but one in a hundred is taken from a random place
-  equal          all the same
-  few-distinct   sixteen different numbers
-  zipf           1, 2, 3 ... in proportion to 1, 1/2, 1/3 ...
-  sycl           n - i*(1 + [3|i] + [5|i] + [7|i] + [11|i]), as a SYCL example has it")]
+#[command(after_help = include_str!("help/gen.txt").trim_end())]
 pub(super) struct GenArgs {
     /// How many numbers; K, M and G are powers of 1024
-    #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = gpusort::unstable::human::size::parse)]
+    #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = size::parse)]
     pub(super) count: u64,
 
     /// Element type [default: that of the output's extension, else u32]
@@ -410,72 +362,15 @@ pub(super) struct GenArgs {
 
 /// Sort numbers, or the rows of tables by their numbers, from files or standard input.
 #[derive(Args, Clone, Debug)]
-#[command(args_override_self = true, disable_help_flag = true)]
+#[command(disable_help_flag = true)]
 #[command(after_help = "See 'gpusort sort --help' for examples, order rules and exit codes.")]
-#[command(after_long_help = "\
-Examples:
-  gpusort sort numbers.txt                      sorted, on standard output
-  seq 100000 | shuf | gpusort sort | head -3    a pipeline
-  gpusort sort -k price:r -k id sales.csv       rows of a table, largest price first, then by id
-  gpusort sort --top 10 -k score games.csv      the ten rows with the lowest score
-  du -a | gpusort sort -nr                      lines by their first field, largest first
-  ps aux | gpusort sort --header -k %CPU:r      ... which the first line names
-  gpusort sort -u *.txt.gz                      each number once, of compressed files
-  gpusort sort -r -t f32 a.bin -o a.bin         raw binary floats, largest first, in place
-  gpusort sort --algo bitonic --device gpu x.f64 -o y.f64
-  gpusort sort --algo odd-even small.txt        the brick sort: n phases
-  gpusort sort --to text data.i64               binary in, text out
-  gpusort sort --json big.txt -o /dev/null      how long does it take?
-  gpusort sort --each *.txt -o sorted           every file on its own, into the folder sorted
-  gpusort sort --each --in-place *.u32          ... or back into each
-
-Order:
-  Numeric and total: -inf ... -0, +0 ... +inf, then NaN; integers have one zero. With --reverse the
-  numbers are reversed and NaN stays last. Records with equal keys keep their input order, always.
-  The result never depends on the device or the algorithm.
-
-Numbers in text:
-  One a line, where the first line is one number; --from text reads any number of them. They are
-  spelled as they were: 007, +5 and 1e3 stay as they are. Lines that begin with # are comments,
-  which are left out. The whole input has one type: the first of u32, i32, u64, i64 that holds every
-  number, or f64 if there are decimals. What no type holds is an error, never a wrong order.
-
-Lines:
-  Where the first line has several fields, or an option such as -n or -k is about fields: what du,
-  wc -l, uniq -c, ps and logs print, by the first field or --key. Blanks separate fields, or the
-  character given with -t. Each line comes out byte for byte. --header keeps the first line on top,
-  --comments those that begin with #; --leading takes 45% for 45.
-
-Tables (CSV, TSV):
-  Rows come out byte for byte, below the header. Each column that --key names has one type, as text
-  has. --empty and --invalid say where fields go that are empty or not numbers; if several kinds
-  go to one end, NaN is nearest to the numbers, then empty fields, then invalid ones.
-
-Binary:
-  Little-endian, no header. Files named .u32 .i32 .f32 .u64 .i64 .f64 .u8 .i8 .u16 .i16 .f16 are
-  binary of that type, and .bin is binary of u32 unless --type says otherwise. Files named .npy are
-  NumPy's, of one dimension.
-
-Compressed input:
-  gzip and zstd: text of any kind is known by its first bytes, binary and .npy by .gz or .zst after
-  their own extension. What ends early or is damaged is an error.
-
-Output:
-  A file given by -o is compressed if its name ends in .gz or .zst. It is replaced when the sort is complete, so it may be one of the inputs, and a
-  failure leaves the old one whole.
-
-Environment:
-  GPUSORT_DEVICE, GPUSORT_ALGO, GPUSORT_TIMING, GPUSORT_PROGRESS, GPUSORT_MEMORY and
-  GPUSORT_TEMP_DIR set those defaults.
-
-Exit codes:
-  0 done; 1 --check found disorder; 2 an error (usage, input, device, disk); 130 interrupted.")]
+#[command(after_long_help = include_str!("help/sort.txt").trim_end())]
 pub(super) struct SortArgs {
     #[command(flatten)]
     pub(super) order: OrderArgs,
 
     /// Only the first K of the result
-    #[arg(long, value_name = "K", help_heading = RESULT, value_parser = gpusort::unstable::human::size::parse)]
+    #[arg(long, value_name = "K", help_heading = RESULT, value_parser = size::parse)]
     pub(super) top: Option<u64>,
 
     /// Positions of the records in the input, from 0, instead of the records: text, or u32 in
@@ -528,7 +423,6 @@ pub(super) struct SortArgs {
         value_name = "ALGO",
         default_value = "auto",
         env = "GPUSORT_ALGO",
-        hide_env_values = true,
         value_parser = auto_or(Algorithm::ALL, Algorithm::name),
         help_heading = HOW
     )]
@@ -553,7 +447,6 @@ pub(super) struct SortArgs {
         value_name = "DEVICE",
         default_value = "auto",
         env = "GPUSORT_DEVICE",
-        hide_env_values = true,
         value_hint = ValueHint::Other,
         help_heading = HOW
     )]
@@ -565,7 +458,6 @@ pub(super) struct SortArgs {
         long,
         value_name = "SIZE|N%",
         env = "GPUSORT_MEMORY",
-        hide_env_values = true,
         value_parser = memory,
         help_heading = HOW
     )]
@@ -589,7 +481,6 @@ pub(super) struct SortArgs {
         alias = "temporary-directory",
         value_name = "DIR",
         env = "GPUSORT_TEMP_DIR",
-        hide_env_values = true,
         value_hint = ValueHint::DirPath,
         help_heading = HOW
     )]
@@ -606,7 +497,6 @@ pub(super) struct SortArgs {
         value_name = "WHERE",
         default_value = "auto",
         env = "GPUSORT_TIMING",
-        hide_env_values = true,
         help_heading = TOLD
     )]
     pub(super) timing: TimingArg,
@@ -770,14 +660,7 @@ fn memory(text: &str) -> Result<u64, String> {
         return Ok((all as f64 / 100.0 * part) as u64);
     }
     let upper = text.to_ascii_uppercase();
-    match upper.strip_suffix('T') {
-        Some(digits) => {
-            let size = gpusort::unstable::human::size::parse(digits).map_err(|_| refused())?;
-            size.checked_mul(1 << 40).ok_or_else(refused)
-        }
-        None => gpusort::unstable::human::size::parse(upper.strip_suffix('B').unwrap_or(&upper))
-            .map_err(|_| refused()),
-    }
+    size::parse(upper.strip_suffix('B').unwrap_or(&upper)).map_err(|_| refused())
 }
 
 /// As [`memory`], but digits alone are KiB.
@@ -901,7 +784,6 @@ pub(super) struct ProgressArgs {
         value_name = "WHEN",
         default_value = "auto",
         env = "GPUSORT_PROGRESS",
-        hide_env_values = true,
         help_heading = TOLD
     )]
     pub(super) progress: Progress,

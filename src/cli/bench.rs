@@ -1,7 +1,7 @@
 //! `gpusort bench`: resolves the options, prints results as they arrive, and writes exports at the
 //! end.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -25,15 +25,6 @@ use super::args::{BenchArgs, OrAuto, Progress as When};
 use super::device::Device;
 use super::format::{check_picture, unless_stdout};
 use super::progress::{Progress, Unit};
-
-/// The resolved options.
-struct Options {
-    suite: Suite,
-    devices: Vec<Device>,
-    exports: Vec<Export>,
-    progress: When,
-    quiet: bool,
-}
 
 /// A file to be written from the results; without a path it goes to standard output.
 struct Export {
@@ -71,64 +62,39 @@ impl Export {
     }
 }
 
-/// Whether to use colours on standard output. <https://no-color.org>
-pub(super) fn has_colours() -> bool {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    io::stdout().is_terminal() && !set("NO_COLOR") && !dumb
-}
-
 fn terminal_plot(report: &Report) -> String {
     let (rows, columns) = Term::stdout().size();
     let (columns, rows) = (usize::from(columns).clamp(60, 120), usize::from(rows).clamp(20, 32) - 2);
     let plot = plot::terminal(report, columns, rows).unwrap_or_default();
-    if has_colours() { plot } else { console::strip_ansi_codes(&plot).into_owned() }
+    if console::colors_enabled() { plot } else { console::strip_ansi_codes(&plot).into_owned() }
 }
 
-impl Options {
-    fn new(args: BenchArgs) -> anyhow::Result<Self> {
-        let exports = [
-            (Format::Json, args.export_json),
-            (Format::Csv, args.export_csv),
-            (Format::Markdown, args.export_markdown),
-            (Format::Plot, args.plot),
-        ];
-        let exports: Vec<Export> = exports
-            .into_iter()
-            .filter_map(|(format, path)| Some(Export { format, path: unless_stdout(Some(path?)) }))
-            .collect();
-        if exports.iter().filter(|export| export.path.is_none()).count() > 1 {
-            bail!("only one export can go to standard output");
-        }
-        for (number, Export { path, format }) in exports.iter().enumerate() {
-            let Some(path) = path else { continue };
-            if *format == Format::Plot {
-                check_picture(path, "--plot")?;
-            }
-            if exports[..number].iter().any(|other| other.path.as_ref() == Some(path)) {
-                bail!("{}: two exports would be written there", human::path(path));
-            }
-            check_place(path)?;
-        }
-        let suite = Suite {
-            sizes: args.sizes,
-            methods: methods(&args.algo, &args.variant)?,
-            elements: distinct(args.element),
-            distributions: distinct(args.dist),
-            positions: args.with_positions,
-            pace: Pace {
-                runs: usize::try_from(args.runs)?,
-                warm_up: args.warmup,
-                limit: args.time_limit,
-                seed: args.seed,
-            },
-        };
-        let devices: Result<Vec<Device>, _> =
-            args.device.iter().map(|name| Device::named(name.trim())).collect();
-        let devices = distinct(devices?);
-        let progress = if args.quiet { When::Never } else { args.progress.progress };
-        Ok(Self { suite, devices, exports, progress, quiet: args.quiet })
+/// The files to be written, each checked.
+fn exports(args: &BenchArgs) -> anyhow::Result<Vec<Export>> {
+    let exports = [
+        (Format::Json, &args.export_json),
+        (Format::Csv, &args.export_csv),
+        (Format::Markdown, &args.export_markdown),
+        (Format::Plot, &args.plot),
+    ];
+    let export = |(format, path): (Format, &Option<PathBuf>)| {
+        path.clone().map(|path| Export { format, path: unless_stdout(Some(path)) })
+    };
+    let exports: Vec<Export> = exports.into_iter().filter_map(export).collect();
+    if exports.iter().filter(|export| export.path.is_none()).count() > 1 {
+        bail!("only one export can go to standard output");
     }
+    for (number, Export { path, format }) in exports.iter().enumerate() {
+        let Some(path) = path else { continue };
+        if *format == Format::Plot {
+            check_picture(path, "--plot")?;
+        }
+        if exports[..number].iter().any(|other| other.path.as_ref() == Some(path)) {
+            bail!("{}: two exports would be written there", human::path(path));
+        }
+        check_place(path)?;
+    }
+    Ok(exports)
 }
 
 /// Checks before the work that the file can be written.
@@ -176,22 +142,23 @@ fn methods(
     Ok(distinct(methods))
 }
 
-fn start(options: &Options, progress: &Progress) -> anyhow::Result<Vec<bench::Device>> {
+fn start(names: &[String], quiet: bool, progress: &Progress) -> anyhow::Result<Vec<bench::Device>> {
     let gpu = |select: &Select| {
         let begin = Instant::now();
         let gpu = Gpu::start(select)?;
         let started = begin.elapsed();
         bench::Device::gpu(gpu, started)
     };
-    let mut devices = Vec::with_capacity(options.devices.len());
-    for device in &options.devices {
+    let named = names.iter().map(|name| Device::named(name.trim()));
+    let mut devices = Vec::new();
+    for device in distinct(named.collect::<Result<_, _>>()?) {
         progress.phase("starting the device", Unit::Time, None);
         let device = match device {
             Device::Cpu => Ok(bench::Device::cpu()),
-            Device::Gpu(select) => gpu(select),
+            Device::Gpu(select) => gpu(&select),
             Device::Auto => gpu(&Select::Hardware).or_else(|error| match error.kind() {
                 ErrorKind::NoDevice { .. } => {
-                    if !options.quiet {
+                    if !quiet {
                         progress.note("no hardware GPU found; the networks run on the CPU");
                     }
                     Ok(bench::Device::cpu())
@@ -281,23 +248,35 @@ fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
 }
 
 pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
-    let options = Options::new(args)?;
-    memory::ensure("this benchmark", options.suite.memory())?;
-    let progress = Progress::new(options.progress);
-    let devices = start(&options, &progress)?;
+    let exports = exports(&args)?;
+    let suite = Suite {
+        sizes: args.sizes,
+        methods: methods(&args.algo, &args.variant)?,
+        elements: distinct(args.element),
+        distributions: distinct(args.dist),
+        positions: args.with_positions,
+        pace: Pace {
+            runs: usize::try_from(args.runs)?,
+            warm_up: args.warmup,
+            limit: args.time_limit,
+            seed: args.seed,
+        },
+    };
+    memory::ensure("this benchmark", suite.memory())?;
+    let progress = Progress::new(if args.quiet { When::Never } else { args.progress.progress });
+    let devices = start(&args.device, args.quiet, &progress)?;
     let report = Report {
         machine: Machine::here(),
         devices: devices.iter().map(|device| device.report.clone()).collect(),
         results: Vec::new(),
         skipped: Vec::new(),
     };
-    let suite = options.suite;
-    let to_stderr = options.exports.iter().any(Export::is_data_on_stdout);
+    let to_stderr = exports.iter().any(Export::is_data_on_stdout);
     let mut live = Live {
-        table: Table::new(&report, &suite.cases(&devices), !to_stderr && has_colours()),
+        table: Table::new(&report, &suite.cases(&devices), !to_stderr && console::colors_enabled()),
         report,
         to_stderr,
-        exports: options.exports,
+        exports,
         kind: None,
         results_told: 0,
         skipped_told: 0,

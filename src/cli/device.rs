@@ -15,6 +15,7 @@ use gpusort::unstable::parallel::{self, Meanwhile};
 use gpusort::{ErrorKind, Kind, Method, Select, Sorter};
 use gpusort_planner::plan::{Crossovers, Shape};
 
+use super::args::SortArgs;
 use super::costs;
 use super::progress::{Progress, Unit};
 
@@ -147,15 +148,20 @@ pub(super) struct Devices {
 }
 
 impl Devices {
-    pub(super) fn new(
-        wanted: Wanted,
-        method: Method,
-        selection: Selection,
-        notes: bool,
-        progress: &Progress,
-    ) -> Self {
-        let (cpu, costs, progress) = (Sorter::cpu(), OnceCell::new(), progress.clone());
-        Self { wanted, method, selection, notes, starting: None, gpu: None, cpu, costs, progress }
+    /// Those that these arguments name, whose notes go above the bar.
+    pub(super) fn new(args: &SortArgs, progress: &Progress) -> anyhow::Result<Self> {
+        let first = args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX));
+        Ok(Self {
+            wanted: Wanted::named(&args.device)?,
+            method: Method { algorithm: args.algo, variant: args.variant },
+            selection: Selection { unique: args.order.unique, first },
+            notes: !args.quiet,
+            starting: None,
+            gpu: None,
+            cpu: Sorter::cpu(),
+            costs: OnceCell::new(),
+            progress: progress.clone(),
+        })
     }
 
     /// Whether neither a device nor an algorithm is named.

@@ -41,13 +41,12 @@ fn interrupted(done: bool) -> ! {
     system::exit(if done { 0 } else { INTERRUPTED })
 }
 
-pub(crate) use self::system::{output_of, say_at_last};
+pub(crate) use self::system::say_at_last;
 
 #[cfg(unix)]
 mod system {
     use std::io::{self, Read};
     use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
-    use std::process::{Command, Output};
     use std::sync::atomic::{AtomicI32, Ordering};
     use std::thread;
 
@@ -81,14 +80,11 @@ mod system {
     const NO_WORDS: i32 = -1;
     const SAYING: i32 = -2;
 
-    /// The child process being waited for; 0 if there is none.
-    static CHILD: AtomicI32 = AtomicI32::new(0);
-
     pub(super) fn install() {
         for &signal in ENDING.iter().filter(|&&signal| !is_ignored(signal)) {
             // SAFETY:
             // - The handler loads and swaps atomics.
-            // - It calls `kill`, `write`, `alarm`, `unlink` and `_exit`, all async-signal-safe.
+            // - It calls `write`, `alarm`, `unlink` and `_exit`, all async-signal-safe.
             let _ = unsafe { signal_hook::low_level::register(signal, end) };
         }
         // Even where it is ignored, since it limits the final message.
@@ -112,13 +108,6 @@ mod system {
     }
 
     fn end() {
-        let child = CHILD.load(Ordering::SeqCst);
-        if child > 0 {
-            // SAFETY:
-            // - No memory is passed.
-            // - The child has not been waited for, so its id is not reused.
-            unsafe { libc::kill(child, libc::SIGKILL) };
-        }
         if LAST_WORDS.load(Ordering::SeqCst) == NO_WORDS {
             return output::end_process(interrupted);
         }
@@ -174,30 +163,6 @@ mod system {
         }
     }
 
-    /// Runs a command, one at a time, that writes nothing but stderr to this process and does not
-    /// outlive it.
-    pub(crate) fn output_of(command: &mut Command) -> io::Result<Output> {
-        #[cfg(target_os = "linux")]
-        {
-            use std::os::unix::process::CommandExt;
-            let die_with_parent = || {
-                let signal = Some(rustix::process::Signal::KILL);
-                rustix::process::set_parent_process_death_signal(signal).map_err(io::Error::from)
-            };
-            // SAFETY: the closure makes one system call, and takes no memory or lock.
-            unsafe { command.pre_exec(die_with_parent) };
-        }
-        let mut child = command.spawn()?;
-        CHILD.store(child.id().cast_signed(), Ordering::SeqCst);
-        let mut stderr = Vec::new();
-        if let Some(mut pipe) = child.stderr.take() {
-            pipe.read_to_end(&mut stderr)?;
-        }
-        // Its process id may be reused once it was waited for.
-        CHILD.store(0, Ordering::SeqCst);
-        Ok(Output { status: child.wait()?, stdout: Vec::new(), stderr })
-    }
-
     pub(super) fn print(message: &[u8]) {
         // SAFETY: pointer and length are those of the slice.
         unsafe { libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len()) };
@@ -214,7 +179,6 @@ mod system {
 #[cfg(not(unix))]
 mod system {
     use std::io::{self, Write};
-    use std::process::{Command, Output};
     use std::sync::{Mutex, PoisonError};
 
     use gpusort::files::internal as output;
@@ -237,10 +201,6 @@ mod system {
     /// From here on an interrupt runs `words` before it ends the process.
     pub(crate) fn say_at_last(words: impl FnOnce() + Send + 'static) {
         *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
-    }
-
-    pub(crate) fn output_of(command: &mut Command) -> io::Result<Output> {
-        command.output()
     }
 
     pub(super) fn print(message: &[u8]) {

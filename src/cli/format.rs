@@ -75,14 +75,9 @@ pub(super) fn check_output(
     if is_same || to.is_some() && !is_archive {
         return Ok(());
     }
-    let is_table =
-        order.is_some_and(|order| order.from.is_some_and(|from| matches!(from, Format::Csv | Format::Tsv)));
-    let other = match input.as_deref() {
-        Some("tsv") => "tsv",
-        Some("csv") => "csv",
-        _ if is_table => "csv",
-        _ => "txt",
-    };
+    let from = order.and_then(|order| order.from).map(Format::name);
+    let is_table = |name: &&str| ["csv", "tsv"].contains(name);
+    let other = [input.as_deref(), from].into_iter().flatten().find(is_table).unwrap_or("txt");
     let meant = human::said(shell(
         &output.with_file_name(plain.file_name().unwrap_or_default()).with_extension(other).to_string_lossy(),
     ));

@@ -41,6 +41,20 @@ const ELSEWHERE: [(&[&str], &str); 24] = [
     (&["--asc", "--ascending", "--numeric"], ""),
 ];
 
+/// Equivalents of options of `sort` that have another name here or are not needed.
+const OF_SORT: [(&[&str], &str); 7] = [
+    (&["-V", "--version-sort"], "versions are no numbers; sort -V sorts them"),
+    (&["-M", "--month-sort"], "names of months are no numbers; sort -M sorts them"),
+    (&["-R", "--random-sort"], "nothing is put in random order here; shuf does that"),
+    (&["-i", "--ignore-nonprinting"], "only numbers are compared here; leave it out"),
+    (
+        &["--batch-size", "--compress-program"],
+        "all runs are merged at once, and none is compressed; leave it out",
+    ),
+    (&["--sort"], "all sorting is numeric here; sort --sort has other kinds"),
+    (&["--debug"], "nothing but numbers is compared here; leave it out"),
+];
+
 /// An argument as a shell takes it.
 pub(super) fn shell(argument: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "%+,-./:=@_".contains(c);
@@ -92,22 +106,23 @@ pub(super) fn by_arguments(unknown: &str) -> Option<String> {
             format!("{name} is {other} here")
         });
     }
-    let at = all.iter().position(|argument| argument.starts_with('-') && argument.starts_with(unknown))?;
-    let digits = all[at].strip_prefix('-')?;
-    let meant = if digits.parse::<u64>().is_ok() {
-        [&all[..at], &["--top", digits], &all[at + 1..]].concat()
-    } else if at > 0 && ["-k", "--key"].contains(&all[at - 1]) {
-        let key = format!("{digits}:r");
-        let meant = [&all[..at], &[&key], &all[at + 1..]].concat();
-        return Some(format!(
-            "{} is no option; largest first is: {}",
-            human::quoted(all[at]),
-            command(meant)
-        ));
-    } else {
-        return None;
-    };
-    is_command(&meant).then(|| format!("{} is no option; the first are: {}", all[at], command(meant)))
+    let at = all.iter().position(|argument| argument.starts_with('-') && argument.starts_with(unknown));
+    if let Some((at, digits)) = at.and_then(|at| Some((at, all[at].strip_prefix('-')?))) {
+        let reversed = format!("{digits}:r");
+        let with = |words| [&all[..at], words, &all[at + 1..]].concat();
+        if digits.parse::<u64>().is_ok() {
+            let meant = with(&["--top", digits]);
+            let is_right = is_command(&meant);
+            return is_right.then(|| format!("{} is no option; the first are: {}", all[at], command(meant)));
+        }
+        if at > 0 && ["-k", "--key"].contains(&all[at - 1]) {
+            let meant = command(with(&[&reversed]));
+            return Some(format!("{} is no option; largest first is: {meant}", human::quoted(all[at])));
+        }
+    }
+    let name = unknown.split('=').next()?;
+    let (_, hint) = OF_SORT.iter().find(|(names, _)| names.contains(&name))?;
+    Some(format!("{name}: {hint}"))
 }
 
 /// The name of this option and the arguments with what it is here, if other programs have it.

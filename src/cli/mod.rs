@@ -71,7 +71,11 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
 
 /// The clap command, with the options of sort listed by group.
 fn command() -> clap::Command {
-    let command = args::Cli::command();
+    // The last of a repeated option counts. Help does not show what variables hold.
+    let all = |command: clap::Command| {
+        command.args_override_self(true).mut_args(|argument| argument.hide_env_values(true))
+    };
+    let command = args::Cli::command().mut_subcommands(all);
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for option in command.find_subcommand("sort").into_iter().flat_map(clap::Command::get_opts) {
         let heading = option.get_help_heading().unwrap_or("Other").to_owned();
@@ -92,24 +96,18 @@ fn command() -> clap::Command {
 
 /// The output of `--version`, with the revision, compiler, features and back ends.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
-    let listed = |all: &[(&'static str, bool)]| {
-        let on = all.iter().filter(|(_, on)| *on).map(|(name, _)| *name);
-        on.collect::<Vec<_>>().join(" ")
-    };
-    let gpu = cfg!(feature = "gpu");
     let revision = Some(env!("GPUSORT_REVISION")).filter(|revision| !revision.is_empty());
+    let if_on = |on, name| if on { name } else { "" };
+    let gpu = cfg!(feature = "gpu");
     format!(
-        "{}\nrevision {}, {}\nfeatures: {}\nback ends: {}",
+        "{}\nrevision {}, {}\nfeatures: cli{}\nback ends: cpu{}{}{}",
         env!("CARGO_PKG_VERSION"),
         revision.unwrap_or("unknown"),
         env!("GPUSORT_COMPILER"),
-        listed(&[("cli", true), ("gpu", gpu)]),
-        listed(&[
-            ("cpu", true),
-            ("vulkan", gpu),
-            ("metal", gpu && cfg!(target_vendor = "apple")),
-            ("dx12", gpu && cfg!(windows)),
-        ]),
+        if_on(gpu, " gpu"),
+        if_on(gpu, " vulkan"),
+        if_on(gpu && cfg!(target_vendor = "apple"), " metal"),
+        if_on(gpu && cfg!(windows), " dx12"),
     )
 });
 

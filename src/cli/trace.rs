@@ -1,7 +1,7 @@
 //! `gpusort trace`: what every pass of a sort does, as a list, a picture or JSON.
 
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{anyhow, bail, ensure};
 use console::Term;
@@ -19,7 +19,7 @@ use gpusort_planner::key::{ElementType, KeyMap};
 use gpusort_planner::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
 
 use super::args::{OrderArgs, TraceArgs, TypeArg};
-use super::bench::{check_place, has_colours};
+use super::bench::check_place;
 use super::device::Device;
 use super::format::{check_picture, unless_stdout};
 use super::sort::options;
@@ -33,125 +33,91 @@ const MOST_PASSES: u64 = 1 << 16;
 /// Characters of a line where there is no terminal.
 const PLAIN_WIDTH: usize = 80;
 
-/// The resolved options.
-struct Options {
-    methods: Vec<(Algorithm, Option<Variant>)>,
-    first: Option<usize>,
-    tile: Option<u64>,
-    device: Option<Device>,
-    picture: Option<Picture>,
-    json: bool,
+/// What sorts, each with its variant if one is named.
+fn methods(args: &TraceArgs) -> anyhow::Result<Vec<(Algorithm, Option<Variant>)>> {
+    if args.compare.is_empty() {
+        let of_variant = || args.variant.and_then(algorithm_of);
+        let algorithm = args.algo.or_else(of_variant).unwrap_or(Algorithm::Bitonic);
+        algorithm.variant(args.variant)?;
+        return Ok(vec![(algorithm, args.variant)]);
+    }
+    let method = |&variant: &Variant| {
+        let own = args.algo.unwrap_or(Algorithm::Bitonic);
+        let has = own.variants().contains(&variant);
+        let algorithm = if has { Some(own) } else { algorithm_of(variant) };
+        (algorithm.unwrap_or(own), Some(variant))
+    };
+    Ok(args.compare.iter().map(method).collect())
 }
 
-/// A picture to be drawn; without a path it goes to standard output.
-struct Picture {
-    path: Option<PathBuf>,
-    animated: bool,
+/// Refuses what makes no sense. The picture goes to standard output where it has no path.
+fn check(args: &TraceArgs, device: Option<&Device>, picture: Option<&Path>) -> anyhow::Result<()> {
+    match device {
+        Some(Device::Cpu) => bail!("--device cpu has no passes to be timed; without --device nothing is"),
+        Some(Device::Auto) => {
+            bail!("--device needs gpu, a number from 'gpusort devices' or a part of a name")
+        }
+        _ => {}
+    }
+    if args.animate && args.svg.is_none() {
+        bail!("--animate is about a picture; --svg FILE says where it goes");
+    }
+    if let Some(path) = picture {
+        check_picture(path, "--svg")?;
+        let real = |path: &Path| path.canonicalize().ok();
+        if let Some(input) =
+            args.files.iter().find(|file| real(file).is_some_and(|it| Some(it) == real(path)))
+        {
+            bail!("{}: is what --svg would replace; --svg FILE.svg keeps it", human::path(input));
+        }
+        check_place(path)?;
+    } else if args.svg.is_some() && args.json {
+        bail!("--json and --svg - would both go to standard output; --svg FILE writes the picture elsewhere");
+    }
+    if let Some(tile) = args.tile {
+        ensure!(tile.is_power_of_two(), "--tile {tile} is not a power of two");
+        ensure!(tile > 1, "--tile {tile} leaves nothing to compare in a tile; 2 is the smallest");
+    }
+    Ok(())
 }
 
-impl Options {
-    fn new(args: &TraceArgs) -> anyhow::Result<Self> {
-        let methods = if args.compare.is_empty() {
-            let algorithm =
-                args.algo.or_else(|| args.variant.and_then(algorithm_of)).unwrap_or(Algorithm::Bitonic);
-            algorithm.variant(args.variant)?;
-            vec![(algorithm, args.variant)]
-        } else {
-            let method = |&variant: &Variant| {
-                let own = args.algo.unwrap_or(Algorithm::Bitonic);
-                let has = own.variants().contains(&variant);
-                let algorithm = if has { Some(own) } else { algorithm_of(variant) };
-                (algorithm.unwrap_or(own), Some(variant))
-            };
-            args.compare.iter().map(method).collect()
-        };
-        let device = args.device.as_deref().map(Device::named).transpose()?;
-        match device {
-            Some(Device::Cpu) => bail!("--device cpu has no passes to be timed; without --device nothing is"),
-            Some(Device::Auto) => {
-                bail!("--device needs gpu, a number from 'gpusort devices' or a part of a name")
+/// The plan of one of the methods.
+fn trace(
+    args: &TraceArgs,
+    (algorithm, variant): (Algorithm, Option<Variant>),
+    n: usize,
+    element: ElementType,
+    limits: &Limits,
+) -> anyhow::Result<Trace> {
+    let first = args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX));
+    let variant = variant.unwrap_or_else(|| plan::default_variant(algorithm, limits));
+    let shape = Shape::of(element, args.with_positions);
+    let plan = match (first, args.tile) {
+        (Some(_), Some(_)) => bail!("--top reduces tiles of its own sizes; leave --tile out"),
+        (Some(first), None) => Plan::first(first, n, algorithm, variant, shape, limits),
+        (None, Some(tile)) => {
+            if algorithm == Algorithm::Radix && tile < 8 {
+                bail!("--tile {tile}: the radix sort has tiles of 8 elements or more");
             }
-            _ => {}
+            Plan::in_tiles(algorithm, variant, n, shape, limits, tile.ilog2())
         }
-        let animated = args.animate;
-        let picture = args.svg.clone().map(|path| Picture { path: unless_stdout(Some(path)), animated });
-        match &picture {
-            None if args.animate => bail!("--animate is about a picture; --svg FILE says where it goes"),
-            Some(Picture { path: Some(path), .. }) => {
-                check_picture(path, "--svg")?;
-                let real = |path: &Path| path.canonicalize().ok();
-                if let Some(input) =
-                    args.files.iter().find(|file| real(file).is_some_and(|it| Some(it) == real(path)))
-                {
-                    bail!("{}: is what --svg would replace; --svg FILE.svg keeps it", human::path(input));
-                }
-                check_place(path)?;
-            }
-            Some(_) if args.json => bail!(
-                "--json and --svg - would both go to standard output; --svg FILE writes the picture elsewhere"
-            ),
-            _ => {}
-        }
-        if let Some(tile) = args.tile {
-            ensure!(tile.is_power_of_two(), "--tile {tile} is not a power of two");
-            ensure!(tile > 1, "--tile {tile} leaves nothing to compare in a tile; 2 is the smallest");
-        }
-        Ok(Self {
-            methods,
-            first: args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX)),
-            tile: args.tile,
-            device,
-            picture,
-            json: args.json,
-        })
+        (None, None) => Plan::new(algorithm, variant, n, shape, limits),
     }
-
-    /// The plan of one of the methods.
-    fn trace(
-        &self,
-        (algorithm, variant): (Algorithm, Option<Variant>),
-        n: usize,
-        element: ElementType,
-        positions: bool,
-        limits: &Limits,
-    ) -> anyhow::Result<Trace> {
-        let variant = variant.unwrap_or_else(|| plan::default_variant(algorithm, limits));
-        let shape = Shape::of(element, positions);
-        let plan = match (self.first, self.tile) {
-            (Some(_), Some(_)) => bail!("--top reduces tiles of its own sizes; leave --tile out"),
-            (Some(first), None) => Plan::first(first, n, algorithm, variant, shape, limits),
-            (None, Some(tile)) => {
-                if algorithm == Algorithm::Radix && tile < 8 {
-                    bail!("--tile {tile}: the radix sort has tiles of 8 elements or more");
-                }
-                Plan::in_tiles(algorithm, variant, n, shape, limits, tile.ilog2())
-            }
-            (None, None) => Plan::new(algorithm, variant, n, shape, limits),
+    .map_err(|error| match error {
+        _ if args.tile.is_some() => anyhow!("{error}; --tile names the tiles"),
+        PlanError::TooLarge { .. } => {
+            anyhow!("{error}; a sort of more goes in shares, of which -n shows one")
         }
-        .map_err(|error| match error {
-            _ if self.tile.is_some() => anyhow!("{error}; --tile names the tiles"),
-            PlanError::TooLarge { .. } => {
-                anyhow!("{error}; a sort of more goes in shares, of which -n shows one")
-            }
-            _ => error.into(),
-        })?;
-        let passes = plan.dispatch_count();
-        if passes > MOST_PASSES && (self.json || self.device.is_some()) {
-            let does = if self.json { "--json lists" } else { "--device times" };
-            let [n, passes, most] = [n as u64, passes, MOST_PASSES].map(grouped);
-            bail!("{variant} of {n} elements has {passes} passes, and {does} at most {most}, one by one");
-        }
-        Ok(Trace {
-            algorithm,
-            variant,
-            element,
-            first: self.first,
-            tile: self.tile,
-            limits: *limits,
-            plan,
-            measured: None,
-        })
+        _ => error.into(),
+    })?;
+    let passes = plan.dispatch_count();
+    if passes > MOST_PASSES && (args.json || args.device.is_some()) {
+        let does = if args.json { "--json lists" } else { "--device times" };
+        let [n, passes, most] = [n as u64, passes, MOST_PASSES].map(grouped);
+        bail!("{variant} of {n} elements has {passes} passes, and {does} at most {most}, one by one");
     }
+    let (tile, limits) = (args.tile, *limits);
+    Ok(Trace { algorithm, variant, element, first, tile, limits, plan, measured: None })
 }
 
 /// The algorithm that has a variant of this name, the first of several.
@@ -160,23 +126,25 @@ fn algorithm_of(variant: Variant) -> Option<Algorithm> {
 }
 
 pub(super) fn run(args: TraceArgs) -> anyhow::Result<()> {
-    let options = Options::new(&args)?;
-    let gpu = match &options.device {
+    let methods = methods(&args)?;
+    let device = args.device.as_deref().map(Device::named).transpose()?;
+    let picture = unless_stdout(args.svg.clone());
+    check(&args, device.as_ref(), picture.as_deref())?;
+    let gpu = match &device {
         Some(Device::Gpu(select)) => Some(Gpu::start(select)?),
         _ => None,
     };
     let limits = gpu.as_ref().map_or(Limits::TYPICAL, |gpu| gpu.info().limits);
-    let positions = args.with_positions;
-    let (n, order, keys) = elements(args)?;
+    let (n, order, keys) = elements(&args)?;
     ensure!(
-        options.picture.is_none() || n <= MOST,
+        args.svg.is_none() || n <= MOST,
         "a picture has at most {} elements, and these are {}; without --svg the passes are listed",
         grouped(MOST),
         grouped(n)
     );
-    let trace = |&method| options.trace(method, n, order.element, positions, &limits);
-    let mut traces = options.methods.iter().map(trace).collect::<Result<Vec<_>, _>>()?;
-    let is_played = n <= FEW || options.picture.is_some();
+    let trace = |&method| trace(&args, method, n, order.element, &limits);
+    let mut traces = methods.iter().map(trace).collect::<Result<Vec<_>, _>>()?;
+    let is_played = n <= FEW || args.svg.is_some();
     let (mut played, mut printed) = (Vec::new(), Vec::new());
     if is_played || gpu.is_some() {
         let keys = keys()?;
@@ -192,18 +160,18 @@ pub(super) fn run(args: TraceArgs) -> anyhow::Result<()> {
             }
         }
     }
-    if let Some(Picture { path, animated }) = &options.picture {
+    if args.svg.is_some() {
         let panel = |(trace, played)| (trace, played, &printed[..]);
         let panels: Vec<Panel> = traces.iter().zip(&played).map(panel).collect();
-        super::write(path.as_deref(), svg(&panels, *animated).as_bytes())?;
-        if path.is_none() {
+        super::write(picture.as_deref(), svg(&panels, args.animate).as_bytes())?;
+        if picture.is_none() {
             return Ok(());
         }
     }
     let mut text = Vec::new();
     for (number, trace) in traces.iter().enumerate() {
         let played = played.get(number);
-        if options.json {
+        if args.json {
             write_json(trace, played.map(|played| (played, &printed[..])), &mut text)?;
         } else {
             text.extend_from_slice(if number > 0 { b"\n" } else { b"" });
@@ -228,7 +196,7 @@ fn listed(trace: &Trace, played: Option<&Played>, labels: &[String]) -> String {
     let width = width();
     let list = list(trace, played, width);
     match played.filter(|played| !played.moments.is_empty()) {
-        Some(played) => list + &network(played, labels, width, has_colours()),
+        Some(played) => list + &network(played, labels, width, console::colors_enabled()),
         None => list,
     }
 }
@@ -255,7 +223,7 @@ fn labels(keys: &KeyBuf, order: KeyMap) -> anyhow::Result<Vec<String>> {
 type Elements = (usize, KeyMap, Box<dyn FnOnce() -> anyhow::Result<KeyBuf<'static>>>);
 
 /// Reads the elements, or says how they are made.
-fn elements(args: TraceArgs) -> anyhow::Result<Elements> {
+fn elements(args: &TraceArgs) -> anyhow::Result<Elements> {
     let count = args.count;
     if args.files.is_empty() {
         let element = args.element.unwrap_or(ElementType::U32);
@@ -274,7 +242,7 @@ fn elements(args: TraceArgs) -> anyhow::Result<Elements> {
     }
     let name = human::path(&args.files[0]);
     let element = args.element.map_or(TypeArg::Auto, TypeArg::Element);
-    let order = OrderArgs { files: args.files, from: args.from, element, ..OrderArgs::default() };
+    let order = OrderArgs { files: args.files.clone(), from: args.from, element, ..OrderArgs::default() };
     let job = Sort::new().options(options::of(&order)?.of_numbers()).resolve(None)?;
     ensure!(!job.has_rows(), "{name}: a table; trace takes numbers alone, in text, binary or .npy");
     let too_much =

@@ -5,13 +5,13 @@
 use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
 use gpusort::files;
 use gpusort::unstable::bench::machine::Machine;
-use gpusort::unstable::bench::statistics::median;
+use gpusort::unstable::bench::statistics::{self, median};
 use gpusort::unstable::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
 use gpusort::unstable::gpu::adapter;
 use gpusort::unstable::human::{self, grouped, time};
@@ -19,8 +19,6 @@ use gpusort::{AdapterInfo, Select};
 use gpusort_planner::key::ElementType;
 use gpusort_planner::plan::{Algorithm, CANDIDATES, Crossovers, Shape};
 use serde_json::Value;
-
-use super::end;
 
 use super::args::TuneArgs;
 use super::costs;
@@ -76,36 +74,34 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
 
     // Unnamed, so that nothing remains however the process ends.
     let data = tempfile::tempfile().context("no temporary file for data")?;
-    let mut measured = Measured::default();
-    if let Some(gpu) = &gpu {
+    let machine = Machine::here();
+    let named = |(_, info): &(usize, AdapterInfo)| GpuCosts {
+        name: info.name.clone(),
+        start_ms: 0.0,
+        sorts: Vec::new(),
+        crossovers: Vec::new(),
+    };
+    let mut costs = Costs {
+        measured_here: true,
+        gpu: gpu.as_ref().map(named),
+        cpus: vec![CpuCosts { name: machine.cpu, cores: machine.cores, sorts: Vec::new() }],
+        binary_bytes_per_ms: 0.0,
+        text_bytes_per_ms: 0.0,
+    };
+    if let (Some(gpu), Some(own)) = (&gpu, &mut costs.gpu) {
         for shape in Shape::ALL {
             let what = described(shape.key_words(), shape.payload);
-            progress.phase(
-                format!("{} sort of {what}", CANDIDATES.map(Algorithm::name).join(" and ")),
-                Unit::Time,
-                None,
-            );
-            measured.crossovers.extend(crossovers(shape, gpu, args.largest)?);
+            let names = CANDIDATES.map(Algorithm::name).join(" and ");
+            progress.phase(format!("{names} sort of {what}"), Unit::Time, None);
+            own.crossovers.extend(crossovers(shape, gpu, args.largest)?);
         }
     }
+    let mut starts = Vec::new();
     for case in &CASES {
-        measured.case(case, &sizes, gpu.as_ref(), &data, &progress)?;
+        starts.extend(measure(&mut costs, case, &sizes, gpu.as_ref(), &data, &progress)?);
     }
+    costs.gpu.iter_mut().for_each(|gpu| gpu.start_ms = median(&starts));
     progress.end();
-
-    let machine = Machine::here();
-    let costs = Costs {
-        measured_here: true,
-        gpu: gpu.map(|(_, info)| GpuCosts {
-            name: info.name,
-            start_ms: median(&measured.starts),
-            sorts: measured.gpu,
-            crossovers: measured.crossovers,
-        }),
-        cpus: vec![CpuCosts { name: machine.cpu, cores: machine.cores, sorts: measured.cpu }],
-        binary_bytes_per_ms: measured.binary_bytes_per_ms,
-        text_bytes_per_ms: measured.text_bytes_per_ms,
-    };
     writeln!(output, "{}", costs.to_json()?).map_err(|error| output.failed(error))?;
     output.finish_last()?;
     super::print(&shown(&costs, &file))
@@ -120,62 +116,49 @@ fn find_gpu(device: &Device) -> anyhow::Result<Option<(usize, AdapterInfo)>> {
     })
 }
 
-#[derive(Default)]
-struct Measured {
-    cpu: Vec<Curve>,
-    gpu: Vec<Curve>,
-    /// Milliseconds of each start of the GPU, including its kernels.
-    starts: Vec<f64>,
-    crossovers: Vec<Crossover>,
-    /// From the largest inputs.
-    binary_bytes_per_ms: f64,
-    text_bytes_per_ms: f64,
-}
-
-impl Measured {
-    fn case(
-        &mut self,
-        case: &Case,
-        sizes: &[u64],
-        gpu: Option<&(usize, AdapterInfo)>,
-        data: &File,
-        progress: &Progress,
-    ) -> anyhow::Result<()> {
-        let what = if case.text { "records" } else { "keys" };
-        let key_words = case.element.key_words().count();
-        let mut cpu = Curve { key_words, records: case.text, times: Vec::new() };
-        let mut on_gpu = cpu.clone();
-        let crossovers = cost::crossovers(&self.crossovers, Crossovers::default());
-        for &size in sizes {
-            let begin = Instant::now();
-            let size = if case.text { (size / TEXT_SHARE).max(cost::FEWEST) } else { size };
-            if cpu.times.last().is_some_and(|&(last, _)| last >= size) {
-                continue;
-            }
-            progress.phase(format!("{} {} {what}", grouped(size), case.element), Unit::Time, None);
-            generate(case, size, data)?;
-            let runs = repeat(case, data, &["-d", "cpu"])?;
-            cpu.times.push((size, median_of(&runs, |run| run.sort)));
-            let rate = if case.text { &mut self.text_bytes_per_ms } else { &mut self.binary_bytes_per_ms };
-            *rate = median_of(&runs, |run| run.bytes / run.input);
-            if let Some((number, _)) = gpu {
-                // As will be chosen by what was measured just before.
-                let n = usize::try_from(size).unwrap_or(usize::MAX);
-                let algorithm = crossovers.fastest(n, Shape::of(case.element, case.text))[0];
-                let runs = repeat(case, data, &["-d", &number.to_string(), "-a", algorithm.name()])?;
-                on_gpu.times.push((size, median_of(&runs, |run| run.sort)));
-                self.starts.extend(runs.iter().map(|run| run.start));
-            }
-            if begin.elapsed() > PATIENCE {
-                break;
-            }
+/// Measures a kind of sort; returns the time of each start of the GPU.
+fn measure(
+    costs: &mut Costs,
+    case: &Case,
+    sizes: &[u64],
+    gpu: Option<&(usize, AdapterInfo)>,
+    data: &File,
+    progress: &Progress,
+) -> anyhow::Result<Vec<f64>> {
+    let what = if case.text { "records" } else { "keys" };
+    let key_words = case.element.key_words().count();
+    let mut cpu = Curve { key_words, records: case.text, times: Vec::new() };
+    let (mut on_gpu, mut starts) = (cpu.clone(), Vec::new());
+    let seen = costs.gpu.as_ref().map_or(&[][..], |gpu| &gpu.crossovers);
+    let crossovers = cost::crossovers(seen, Crossovers::default());
+    for &size in sizes {
+        let begin = Instant::now();
+        let size = if case.text { (size / TEXT_SHARE).max(cost::FEWEST) } else { size };
+        if cpu.times.last().is_some_and(|&(last, _)| last >= size) {
+            continue;
         }
-        self.cpu.push(cpu);
-        if gpu.is_some() {
-            self.gpu.push(on_gpu);
+        progress.phase(format!("{} {} {what}", grouped(size), case.element), Unit::Time, None);
+        generate(case, size, data)?;
+        let runs = repeat(case, data, &["-d", "cpu"])?;
+        cpu.times.push((size, median_of(&runs, |run| run.sort)));
+        // That of the largest input counts.
+        let rate = if case.text { &mut costs.text_bytes_per_ms } else { &mut costs.binary_bytes_per_ms };
+        *rate = median_of(&runs, |run| run.bytes / run.input);
+        if let Some((number, _)) = gpu {
+            // As will be chosen by what was measured just before.
+            let n = usize::try_from(size).unwrap_or(usize::MAX);
+            let algorithm = crossovers.fastest(n, Shape::of(case.element, case.text))[0];
+            let runs = repeat(case, data, &["-d", &number.to_string(), "-a", algorithm.name()])?;
+            on_gpu.times.push((size, median_of(&runs, |run| run.sort)));
+            starts.extend(runs.iter().map(|run| run.start));
         }
-        Ok(())
+        if begin.elapsed() > PATIENCE {
+            break;
+        }
     }
+    costs.cpus[0].sorts.push(cpu);
+    costs.gpu.iter_mut().for_each(|gpu| gpu.sorts.push(on_gpu.clone()));
+    Ok(starts)
 }
 
 /// The sizes, as powers of two, between which another algorithm becomes the fastest on any GPU that
@@ -201,8 +184,7 @@ fn crossovers(
     arguments.extend(["-d", &device, "--runs", &runs, "--time-limit", "1", "--export-json", "-"]);
     arguments.extend(shape.payload.then_some("--with-positions"));
     let mut told = tempfile::tempfile().context("no temporary file for times")?;
-    let output = run_self(&arguments, Stdio::null(), told.try_clone()?)?;
-    ensure!(output.status.success(), "{}", human::said(output.stderr.trim_ascii()));
+    run_self(&arguments, Stdio::null(), told.try_clone()?)?;
     told.rewind()?;
     let report: Value = serde_json::from_reader(told).context("what gpusort bench said")?;
     let times = |algorithm: Algorithm| -> Vec<(u64, f64)> {
@@ -217,11 +199,15 @@ fn crossovers(
     for &algorithm in others {
         let own = times(algorithm);
         let time = |n: u64| own.iter().find(|(size, _)| *size == n).map(|&(_, time)| time);
-        let both = best.iter().filter_map(|&(n, best)| Some((usize::try_from(n).ok()?, best, time(n)?)));
+        let both = best.iter().filter_map(|&(n, best)| Some((usize::try_from(n).ok()?, time(n)?, best)));
         let both: Vec<_> = both.collect();
         let Some(&(last, ..)) = both.last() else { continue };
         let usual = Crossovers::of_kind(info.kind).of(algorithm, shape).unwrap_or(0);
-        let elements = Crossover::between(&both).unwrap_or(usual.max(2 * last));
+        let elements = match statistics::crossover(&both) {
+            Some(statistics::Crossover::Always) => both[0].0,
+            Some(statistics::Crossover::Between { about, .. }) => about.round() as usize,
+            _ => usual.max(2 * last),
+        };
         crossovers.push(Crossover {
             algorithm,
             key_words: shape.key_words(),
@@ -254,14 +240,28 @@ struct Timed {
     sort: f64,
 }
 
-/// Runs this program.
-fn run_self(arguments: &[&str], stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> anyhow::Result<Output> {
+/// Runs this program, which must succeed, and returns what it says on stderr. On Linux it does not
+/// outlive this process; elsewhere Ctrl-C ends both, as they are of one group.
+fn run_self(arguments: &[&str], stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> anyhow::Result<String> {
     let mut command = Command::new(std::env::current_exe().context("this program's own file")?);
     for name in super::ENVIRONMENT {
         command.env_remove(name);
     }
     command.args(arguments).stdin(stdin).stdout(stdout).stderr(Stdio::piped());
-    end::output_of(&mut command).with_context(|| format!("gpusort {}", arguments[0]))
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::process::CommandExt;
+        let die_with_parent = || {
+            let signal = Some(rustix::process::Signal::KILL);
+            rustix::process::set_parent_process_death_signal(signal).map_err(std::io::Error::from)
+        };
+        // SAFETY: the closure makes one system call, and takes no memory or lock.
+        unsafe { command.pre_exec(die_with_parent) };
+    }
+    let output = command.output().with_context(|| format!("gpusort {}", arguments[0]))?;
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(output.status.success(), "{}", human::said(told.trim()));
+    Ok(told)
 }
 
 /// The name of standard input as a file.
@@ -272,20 +272,16 @@ fn generate(case: &Case, size: u64, mut data: &File) -> anyhow::Result<()> {
     data.rewind()?;
     let count = size.to_string();
     let arguments = ["gen", "-q", "-c", &count, "-t", case.element.name(), "--to", case.format()];
-    let made = run_self(&arguments, Stdio::null(), data.try_clone()?)?;
-    ensure!(made.status.success(), "no data to sort: {}", human::said(made.stderr.trim_ascii()));
-    Ok(())
+    run_self(&arguments, Stdio::null(), data.try_clone()?).context("no data to sort").map(drop)
 }
 
 fn sort(case: &Case, mut data: &File, how: &[&str]) -> anyhow::Result<Timed> {
     data.rewind()?;
     let input = ["-t", case.element.name(), "-f", case.format(), DATA];
     let arguments = [&["sort", "-q", "--json", "--timing", "stderr"], how, &input[..]].concat();
-    let output = run_self(&arguments, data.try_clone()?, Stdio::null())?;
-    let told = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{}", human::said(told.trim()));
+    let told = run_self(&arguments, data.try_clone()?, Stdio::null())?;
     let timing = serde_json::from_str(&told);
-    let timing: Value = timing.with_context(|| format!("gpusort sort said: {}", human::said(&*told)))?;
+    let timing: Value = timing.with_context(|| format!("gpusort sort said: {}", human::said(&told)))?;
     let ms = |phase: &str| timing["ms"][phase].as_f64().unwrap_or_default();
     Ok(Timed {
         bytes: timing["bytes"].as_f64().unwrap_or_default(),

@@ -81,53 +81,23 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
 
 /// The environment variable that an invalid value came from, if it was not typed.
 fn variable(error: &clap::Error) -> Option<&'static str> {
-    let option = text(error, ContextKind::InvalidArg)?.split(' ').next()?;
-    let value = text(error, ContextKind::InvalidValue)?;
-    let name = option.strip_prefix("--")?.to_ascii_uppercase();
-    let variable =
-        super::ENVIRONMENT.into_iter().find(|variable| variable.strip_prefix("GPUSORT_") == Some(&name))?;
-    let is_set = std::env::var(variable).is_ok_and(|set| set == value);
+    let option = text(error, ContextKind::InvalidArg)?.split(' ').next()?.strip_prefix("--")?;
+    let is_of =
+        |variable: &&str| variable.strip_prefix("GPUSORT_").is_some_and(|it| it.eq_ignore_ascii_case(option));
+    let variable = super::ENVIRONMENT.into_iter().find(is_of)?;
     // Without the environment it is not there.
     let typed = super::command().mut_subcommands(|command| command.mut_args(|argument| argument.env(None)));
     let typed = typed.try_get_matches_from(super::arguments()).err();
     let same = |kind| typed.as_ref().is_some_and(|typed| text(typed, kind) == text(error, kind));
-    let is_typed = same(ContextKind::InvalidArg) && same(ContextKind::InvalidValue);
-    (is_set && !is_typed).then_some(variable)
+    (!(same(ContextKind::InvalidArg) && same(ContextKind::InvalidValue))).then_some(variable)
 }
-
-/// Equivalents of options of `sort` that have another name here or are not needed.
-const OF_SORT: [(&[&str], &str); 7] = [
-    (&["-V", "--version-sort"], "versions are no numbers; sort -V sorts them"),
-    (&["-M", "--month-sort"], "names of months are no numbers; sort -M sorts them"),
-    (&["-R", "--random-sort"], "nothing is put in random order here; shuf does that"),
-    (&["-i", "--ignore-nonprinting"], "only numbers are compared here; leave it out"),
-    (
-        &["--batch-size", "--compress-program"],
-        "all runs are merged at once, and none is compressed; leave it out",
-    ),
-    (&["--sort"], "all sorting is numeric here; sort --sort has other kinds"),
-    (&["--debug"], "nothing but numbers is compared here; leave it out"),
-];
 
 /// A hint for users of `sort` and other programs.
 fn hint(error: &clap::Error) -> Option<String> {
     let argument = match error.kind() {
-        ErrorKind::InvalidSubcommand => text(error, ContextKind::InvalidSubcommand)?,
-        _ => text(error, ContextKind::InvalidArg)?,
+        ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
+        ErrorKind::UnknownArgument => ContextKind::InvalidArg,
+        _ => return None,
     };
-    if matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument)
-        && let Some(meant) = meant::by_arguments(argument)
-    {
-        return Some(meant);
-    }
-    // Other commands do not share these options.
-    std::env::args().nth(1).filter(|command| command == "sort" || command == "check")?;
-    match error.kind() {
-        ErrorKind::UnknownArgument => {
-            let name = argument.split('=').next()?;
-            let (_, hint) = OF_SORT.iter().find(|(names, _)| names.contains(&name))?;
-            Some(format!("{name}: {hint}"))
-        }
-        _ => None,
-    }
+    meant::by_arguments(text(error, argument)?)
 }

@@ -50,7 +50,7 @@ pub struct GpuCosts {
     /// Times of sorts, with both transfers.
     pub sorts: Vec<Curve>,
     /// From how many elements on which algorithm is the fastest, as far as that was seen.
-    #[serde(default, alias = "radix_from")]
+    #[serde(default)]
     pub crossovers: Vec<Crossover>,
 }
 
@@ -58,8 +58,8 @@ pub struct GpuCosts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Crossover {
-    /// The algorithm; radix in files of a time when there was no other one.
-    #[serde(default = "radix", with = "by_name")]
+    /// The algorithm.
+    #[serde(with = "by_name")]
     pub algorithm: Algorithm,
     /// 32-bit words per key.
     pub key_words: u32,
@@ -67,28 +67,6 @@ pub struct Crossover {
     pub records: bool,
     /// The number of elements.
     pub elements: usize,
-}
-
-impl Crossover {
-    /// By times of both algorithms at ascending numbers of elements: where the second becomes the
-    /// faster one for good, between two numbers by both ratios of times. `None` where it is not
-    /// faster at the last.
-    #[must_use]
-    pub fn between(times: &[(usize, f64, f64)]) -> Option<usize> {
-        let is_faster = |&(_, first, second): &(usize, f64, f64)| 0.0 < second && second < first;
-        let from = times.len() - times.iter().rev().take_while(|times| is_faster(times)).count();
-        let &(n, first, second) = times.get(from)?;
-        let Some(&(slower_n, slower_first, slower_second)) = from.checked_sub(1).map(|before| &times[before])
-        else {
-            return Some(n);
-        };
-        let [logs, slower_logs] = [first / second, slower_first / slower_second].map(f64::ln);
-        let part = -slower_logs / (logs - slower_logs);
-        // Of times too short for a clock there is no ratio.
-        let part = if part.is_finite() { part } else { 1.0 };
-        let [log_n, slower_log_n] = [n, slower_n].map(|n| (n as f64).ln());
-        Some((slower_log_n + part * (log_n - slower_log_n)).exp().round() as usize)
-    }
 }
 
 /// These crossovers with what was seen of a GPU in their place.
@@ -101,10 +79,6 @@ pub fn crossovers(seen: &[Crossover], others: Crossovers) -> Crossovers {
         Some(shape) => all.with(seen.algorithm, shape, seen.elements),
         None => all,
     })
-}
-
-fn radix() -> Algorithm {
-    Algorithm::Radix
 }
 
 /// Algorithms by their names.
@@ -370,29 +344,12 @@ mod tests {
 
     #[test]
     fn the_faster_algorithm_is_told_by_size() {
-        let between = Crossover::between;
-        assert_eq!(between(&[]), None);
-        assert_eq!(between(&[(8, 1.0, 2.0)]), None);
-        assert_eq!(between(&[(8, 2.0, 1.0), (16, 2.0, 1.0)]), Some(8));
-        // Half-way on logarithmic scales, and a quarter of it.
-        assert_eq!(between(&[(16, 1.0, 2.0), (64, 2.0, 1.0)]), Some(32));
-        assert_eq!(between(&[(16, 1.0, 2.0), (256, 8.0, 1.0)]), Some(32));
-        // What is faster for a while only, or just as fast, is not chosen.
-        assert_eq!(between(&[(4, 2.0, 1.0), (16, 1.0, 2.0), (64, 2.0, 1.0)]), Some(32));
-        assert_eq!(between(&[(4, 2.0, 1.0), (16, 1.0, 1.0), (64, 2.0, 1.0)]), Some(16));
-        assert_eq!(between(&[(4, 2.0, 1.0), (16, 1.0, 1.0)]), None);
-        assert_eq!(between(&[(4, 0.0, 0.0), (16, 2.0, 1.0)]), Some(16));
-
         let seen = crossovers(&costs().gpu.unwrap().crossovers, Crossovers::of_kind(Kind::Discrete));
         let other = Crossovers::of_kind(Kind::Discrete);
         let is_other = |shape| seen.of(Algorithm::Radix, shape) == other.of(Algorithm::Radix, shape);
         assert_eq!(Shape::ALL.map(is_other), [false, true, true, true]);
         assert_eq!(seen.of(Algorithm::Radix, KEYS), Some(12_345));
-        // As files had it when there was no other algorithm.
-        let json = costs().to_json().unwrap();
-        let old = json.replace("\"crossovers\"", "\"radix_from\"").replace("\"algorithm\": \"radix\",", "");
-        assert!(old.len() < json.len() && Costs::from_json(&old).unwrap() == costs());
-        let unknown = json.replace("\"radix\"", "\"bogo\"");
+        let unknown = costs().to_json().unwrap().replace("\"radix\"", "\"bogo\"");
         assert!(Costs::from_json(&unknown).unwrap_err().to_string().contains("unknown algorithm 'bogo'"));
     }
 

@@ -31,28 +31,33 @@ pub(crate) fn prefetch<T>(items: &[T], place: usize) {
 }
 
 /// Room for `count` elements that are written all over it: in huge pages, where the system has
-/// them, since each small page would cost a page fault and a TLB entry.
+/// them.
 pub(crate) fn room<T>(count: usize) -> Vec<T> {
-    #[cfg_attr(not(target_os = "linux"), allow(unused_mut, reason = "only there its pages are advised on"))]
-    let mut room = Vec::with_capacity(count);
-    #[cfg(target_os = "linux")]
-    {
-        /// A huge page on most systems; less than one is not worth a system call. It is a multiple
-        /// of every small page.
-        const HUGE: usize = 2 << 20;
-        let block: &mut [std::mem::MaybeUninit<T>] = room.spare_capacity_mut();
-        let begin = block.as_mut_ptr().cast::<u8>();
-        let before = begin.align_offset(HUGE);
-        let pages = size_of_val(block).saturating_sub(before) / HUGE;
-        if pages > 0 {
-            // SAFETY:
-            // - These pages lie within the block.
-            // - The advice does not change what they hold.
-            unsafe { libc::madvise(begin.add(before).cast(), pages * HUGE, libc::MADV_HUGEPAGE) };
-        }
-    }
+    let mut room = Vec::<T>::with_capacity(count);
+    in_huge_pages(room.as_mut_ptr().cast(), size_of_val(room.spare_capacity_mut()));
     room
 }
+
+/// Asks for huge pages for a block that is written all over: each small one would cost a page fault
+/// and a TLB entry. All its pages, with the first one, which also holds the allocator's header: as a
+/// separate mapping it would keep the block from growing in place.
+#[cfg(target_os = "linux")]
+pub fn in_huge_pages(block: *mut u8, bytes: usize) {
+    // Less than a huge page is not worth a system call.
+    if bytes >= 2 << 20 {
+        // SAFETY: the advice does not change what pages hold, and is refused where there are none.
+        unsafe {
+            let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
+            let before = block.addr() % page;
+            let pages = (before + bytes).next_multiple_of(page);
+            libc::madvise(block.wrapping_sub(before).cast(), pages, libc::MADV_HUGEPAGE);
+        }
+    }
+}
+
+/// Elsewhere nothing is asked.
+#[cfg(not(target_os = "linux"))]
+pub fn in_huge_pages(_: *mut u8, _: usize) {}
 
 /// `count` zeros, in pages that the system provides when they are first touched.
 pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
@@ -62,33 +67,29 @@ pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
     })
 }
 
-/// Bytes of address space that the limits of this process leave, if there are any.
-#[cfg(target_os = "linux")]
-#[must_use]
-pub fn address_space_left() -> Option<u64> {
-    /// The number in the line that begins with this name.
-    fn number(lines: &str, name: &str) -> Option<u64> {
-        let line = lines.lines().find_map(|line| line.strip_prefix(name))?;
-        line.split_ascii_whitespace().next()?.parse().ok()
-    }
-
-    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
-    // Where there is no limit, it is `unlimited`.
-    let limits = ["Max address space", "Max data size"].map(|name| number(&limits, name));
-    if limits == [None, None] {
-        return None;
-    }
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let used = ["VmSize:", "VmData:"].map(|name| number(&status, name).map(|kilobytes| kilobytes << 10));
-    let left = limits.into_iter().zip(used).filter_map(|(limit, used)| Some(limit?.saturating_sub(used?)));
-    left.min()
+/// The number in the line of this file that begins so; of a file of Linux, so that elsewhere there
+/// is none.
+fn number(file: &str, line: &str) -> Option<u64> {
+    let lines = std::fs::read_to_string(file).ok()?;
+    let line = lines.lines().find_map(|whole| whole.strip_prefix(line))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// Bytes of address space that the limits of this process leave: none are known on this system.
-#[cfg(not(target_os = "linux"))]
+/// Bytes of a kind of memory that this process has, where the system tells.
+#[must_use]
+pub fn own(kind: &str) -> Option<u64> {
+    number("/proc/self/status", kind).map(|kilobytes| kilobytes << 10)
+}
+
+/// Bytes of address space that the limits of this process leave, if there are any.
 #[must_use]
 pub fn address_space_left() -> Option<u64> {
-    None
+    let left = |(limit, used)| {
+        // Where there is no limit, it is `unlimited`.
+        let limit = number("/proc/self/limits", limit)?;
+        Some(limit.saturating_sub(own(used)?))
+    };
+    [("Max address space", "VmSize:"), ("Max data size", "VmData:")].into_iter().filter_map(left).min()
 }
 
 #[cfg(test)]

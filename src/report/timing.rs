@@ -24,12 +24,13 @@ impl Device {
         if gpus.is_empty() {
             return vec![Self { name: "CPU".to_owned(), backend: "cpu", kind: "cpu" }];
         }
-        let device = |info: &AdapterInfo| Self {
-            name: info.name.clone(),
-            backend: info.backend,
-            kind: info.kind.name(),
-        };
-        gpus.iter().map(device).collect()
+        gpus.iter().map(Self::of).collect()
+    }
+
+    /// This GPU.
+    #[must_use]
+    pub fn of(gpu: &AdapterInfo) -> Self {
+        Self { name: gpu.name.clone(), backend: gpu.backend, kind: gpu.kind.name() }
     }
 }
 

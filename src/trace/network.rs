@@ -54,26 +54,23 @@ pub fn network(played: &Played, labels: &[String], width: usize, colours: bool) 
     for (number, moment) in (1..).zip(&played.moments) {
         let mut ranks = moment.before.clone();
         ranks.resize(wires, u32::MAX);
-        for (layer, parts) in parts(moment, wires) {
-            let mut parts: std::collections::VecDeque<Part> = parts.into();
+        for (layer, mut parts) in parts(moment, wires) {
             if layer == 0 {
                 piece.begin(number);
             }
-            parts.push_back(Part::Wires("─"));
-            let wide: usize = parts.iter().map(Part::width).sum();
-            if piece.width() + wide > room && piece.has_parts() {
-                text += &piece.draw(&ranks, &label, widest, colours);
-                piece = Piece::new(&ranks, wires);
-                piece.begin(number);
-            }
-            // A step that is wider than all there is goes over several pieces.
-            for part in parts {
-                if piece.width() + part.width() > room && piece.has_parts() {
+            parts.push(Part::Wires("─"));
+            let whole: usize = parts.iter().map(Part::width).sum();
+            for (place, part) in parts.into_iter().enumerate() {
+                // A step that is wider than all there is goes over several pieces.
+                let wide = if place == 0 { whole } else { part.width() };
+                if piece.width() + wide > room && piece.has_parts() {
                     text += &piece.draw(&ranks, &label, widest, colours);
                     piece = Piece::new(&ranks, wires);
                     piece.begin(number);
                 }
-                part.perform(&mut ranks);
+                if let Part::Column(pairs) = &part {
+                    pairs.iter().filter(|pair| pair.swapped).for_each(|pair| ranks.swap(pair.low, pair.high));
+                }
                 piece.parts.push(part);
             }
             if let Some(Layer::Move(sources)) = moment.layers.get(layer) {
@@ -112,13 +109,6 @@ impl Part {
             Self::Letters(letters) => {
                 letters.iter().map(|letters| letters.chars().count()).max().unwrap_or(0) + 2
             }
-        }
-    }
-
-    /// Does to the elements what is drawn.
-    fn perform(&self, ranks: &mut [u32]) {
-        if let Self::Column(pairs) = self {
-            pairs.iter().filter(|pair| pair.swapped).for_each(|pair| ranks.swap(pair.low, pair.high));
         }
     }
 

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 use std::{fs, io, thread};
 
 use anyhow::{anyhow, bail, ensure};
@@ -11,7 +10,8 @@ use gpusort::files::internal::{Job, Loaded, To};
 use gpusort::unstable::{human, parallel};
 use gpusort::{ErrorKind, PlanError};
 
-use super::{Told, options};
+use super::options::TimingTo;
+use super::{notes, options, tell};
 use crate::cli::args::{OrderArgs, SortArgs};
 use crate::cli::device::Devices;
 use crate::cli::progress::Progress;
@@ -21,8 +21,8 @@ use crate::cli::{format, hints, is_broken_pipe};
 struct One {
     file: PathBuf,
     args: SortArgs,
-    /// Its sort and what is printed of it; or its error, which is printed when it is its turn.
-    job: Result<(Job<'static>, Told), Mutex<Option<gpusort::Error>>>,
+    /// Its sort and where its timing goes; or its error, which is printed when it is its turn.
+    job: Result<(Job<'static>, Option<TimingTo>), String>,
     /// The output path.
     target: PathBuf,
 }
@@ -39,18 +39,15 @@ impl One {
         Ok(job.load()?)
     }
 
-    fn job(&self) -> anyhow::Result<&(Job<'static>, Told)> {
-        self.job.as_ref().map_err(|wrong| {
-            let wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner).take();
-            wrong.map_or_else(|| anyhow!("{}: was refused", human::path(&self.file)), Into::into)
-        })
+    fn job(&self) -> anyhow::Result<&(Job<'static>, Option<TimingTo>)> {
+        self.job.as_ref().map_err(|wrong| anyhow!("{wrong}"))
     }
 
     fn sort(&self, loaded: Loaded, devices: &mut Devices, progress: &Progress) -> anyhow::Result<()> {
-        let (job, told) = self.job()?;
+        let (job, timing_to) = self.job()?;
         let report = job.finish(loaded, devices, To::File(&self.target))?;
-        told.notes(&self.args, &report, progress);
-        progress.suspend(|| told.timing(&self.args, job, &report, Some(&self.file)))
+        notes(&self.args, Some(&self.target), &report, progress);
+        progress.suspend(|| tell(&self.args, *timing_to, job, &report, Some(&self.file)))
     }
 }
 
@@ -59,7 +56,7 @@ impl One {
 pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let jobs = jobs(args)?;
     let progress = Progress::new(args.when());
-    let mut devices = args.devices(&progress)?;
+    let mut devices = Devices::new(args, &progress)?;
     let expected = jobs.iter().filter_map(|one| one.job.as_ref().ok()?.0.expected());
     devices.expect_one(expected.max_by_key(|input| input.n));
     thread::scope(|scope| {
@@ -122,14 +119,14 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
         let mut one = SortArgs { output: Some(target.clone()), ..rest.clone() };
         one.order.files.push(file.clone());
         let job = match options::sort(&one)?.resolve(Some(&target)) {
-            Ok(mut job) => {
+            Ok(job) => {
                 ensure!(
                     job.format() == job.input_format(),
                     "{}: --each keeps a file's format, which is not what --to names",
                     human::path(file)
                 );
-                let told = Told::of(&one, Some(&target), &mut job)?;
-                Ok((job, told))
+                let timing_to = options::timing(&one, false, job.format())?;
+                Ok((job, timing_to))
             }
             Err(error)
                 if matches!(
@@ -139,7 +136,7 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
             {
                 return Err(error.into());
             }
-            Err(error) => Err(Mutex::new(Some(error))),
+            Err(error) => Err(hints::shown(&error.into())),
         };
         jobs.push(One { file: file.clone(), args: one, job, target });
     }

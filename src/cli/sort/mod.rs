@@ -15,18 +15,11 @@ use gpusort::unstable::{human, parallel};
 
 use self::options::TimingTo;
 use super::args::{self, CheckArgs, SortArgs};
-use super::device::{Devices, Wanted};
+use super::device::Devices;
 use super::meant::{self, FileAsKey};
 use super::progress::{Progress, Unit};
 use super::timing::Timing;
 use super::{check, format, usage};
-
-/// What the command prints of a sort, and where.
-struct Told {
-    timing: Option<TimingTo>,
-    /// Whether the output is an input, too.
-    replaces_input: bool,
-}
 
 /// Shows the phases on the progress bar.
 pub(super) fn watched(progress: &Progress, to_terminal: bool) -> impl Fn(Done) + Send + Sync + use<> {
@@ -56,16 +49,6 @@ impl SortArgs {
     /// When there is a progress bar.
     fn when(&self) -> args::Progress {
         if self.quiet && !self.progress_typed { args::Progress::Never } else { self.progress.progress }
-    }
-
-    /// The devices, whose notes go above the bar.
-    fn devices(&self, progress: &Progress) -> anyhow::Result<Devices> {
-        let method = gpusort::Method { algorithm: self.algo, variant: self.variant };
-        let selection = gpusort::unstable::order::Selection {
-            unique: self.order.unique,
-            first: self.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX)),
-        };
-        Ok(Devices::new(Wanted::named(&self.device)?, method, selection, !self.quiet, progress))
     }
 }
 
@@ -108,14 +91,17 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
     let to_terminal = output.is_none() && io::stdout().is_terminal();
     let sort = options::sort(args)?.progress(watched(&progress, to_terminal));
     let mut job = sort.resolve(output)?;
-    let told = Told::of(args, output, &mut job)?;
+    if to_terminal {
+        job.print();
+    }
+    let timing_to = options::timing(args, output.is_none(), job.format())?;
     job.last();
     options::note(job.taken()).filter(|_| !args.quiet).into_iter().for_each(|note| progress.note(note));
     let to = output.map_or(To::Stdout, To::File);
     let report = if args.merge {
         job.merge(to)?
     } else {
-        let mut devices = args.devices(&progress)?;
+        let mut devices = Devices::new(args, &progress)?;
         if file.is_none() {
             job.run(&mut devices, to)?
         } else {
@@ -126,57 +112,49 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
             job.finish(loaded, &mut devices, to)?
         }
     };
-    told.notes(args, &report, &progress);
+    notes(args, output, &report, &progress);
     drop(progress);
-    told.timing(args, &job, &report, None)
+    tell(args, timing_to, &job, &report, None)
 }
 
-impl Told {
-    /// What is told of a job into this output; `None` is standard output.
-    fn of(args: &SortArgs, output: Option<&Path>, job: &mut Job) -> anyhow::Result<Self> {
-        if output.is_none() && io::stdout().is_terminal() {
-            job.print();
-        }
-        Ok(Self {
-            timing: options::timing(args, output.is_none(), job.format())?,
-            replaces_input: options::replaces_input(&args.order, output),
-        })
+/// Prints what may be otherwise than it seems.
+fn notes(args: &SortArgs, output: Option<&Path>, report: &Report, progress: &Progress) {
+    if args.quiet {
+        return;
     }
+    if let Some(header) = &report.doubtful_header {
+        progress.note(&format!("the header is '{header}', a number; --no-header sorts it too"));
+    }
+    if report.counts.comments > 0 && options::replaces_input(&args.order, output) {
+        let were = human::counted(report.counts.comments, "comment was", "comments were");
+        progress.note(&format!("{were} left out; --comments keeps those at the top of a file"));
+    }
+}
 
-    /// What may be otherwise than it seems.
-    fn notes(&self, args: &SortArgs, report: &Report, progress: &Progress) {
-        if args.quiet {
-            return;
-        }
-        if let Some(header) = &report.doubtful_header {
-            progress.note(&format!("the header is '{header}', a number; --no-header sorts it too"));
-        }
-        if report.counts.comments > 0 && self.replaces_input {
-            let were = human::counted(report.counts.comments, "comment was", "comments were");
-            progress.note(&format!("{were} left out; --comments keeps those at the top of a file"));
-        }
+/// Prints the timing, if it is wanted, of a file if there are several.
+fn tell(
+    args: &SortArgs,
+    to: Option<TimingTo>,
+    job: &Job,
+    report: &Report,
+    file: Option<&Path>,
+) -> anyhow::Result<()> {
+    let Some(to) = to else { return Ok(()) };
+    let mut why = if args.merge { "--merge takes inputs as they come" } else { &report.why }.to_owned();
+    if let Some(taken) = job.taken() {
+        why = format!("{why}; {}", options::why(taken, &args.order));
     }
-
-    /// The timing, if it is wanted, of a file if there are several.
-    fn timing(&self, args: &SortArgs, job: &Job, report: &Report, file: Option<&Path>) -> anyhow::Result<()> {
-        let Some(to) = self.timing else { return Ok(()) };
-        let mut why = if args.merge { "--merge takes inputs as they come" } else { &report.why }.to_owned();
-        if let Some(taken) = job.taken() {
-            why = format!("{why}; {}", options::why(taken, &args.order));
-        }
-        let mut timing = Timing::new(report, why, job.type_is_assumed() && !args.merge);
-        timing.file = file.map(|file| file.display().to_string());
-        let line = match (args.json, args.verbose) {
-            (true, _) => serde_json::to_string(&timing)?,
-            (_, true) => timing.to_string(),
-            _ => timing.brief(),
-        };
-        match to {
-            TimingTo::Stdout => super::print(&format!("{line}\n"))?,
-            TimingTo::StdoutComment => super::print(&format!("# {line}\n"))?,
-            // At once, since others may write there, too.
-            TimingTo::Stderr => drop(io::stderr().write_all(format!("{line}\n").as_bytes())),
-        }
-        Ok(())
+    let timing = Timing { report, file, why, type_assumed: job.type_is_assumed() && !args.merge };
+    let line = match (args.json, args.verbose) {
+        (true, _) => timing.json().to_string(),
+        (_, true) => timing.to_string(),
+        _ => timing.brief(),
+    };
+    match to {
+        TimingTo::Stdout => super::print(&format!("{line}\n"))?,
+        TimingTo::StdoutComment => super::print(&format!("# {line}\n"))?,
+        // At once, since others may write there, too.
+        TimingTo::Stderr => drop(io::stderr().write_all(format!("{line}\n").as_bytes())),
     }
+    Ok(())
 }

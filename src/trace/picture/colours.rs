@@ -40,19 +40,9 @@ pub(super) fn hex(shade: Shade) -> String {
 }
 
 /// The pure colour of a rank among `n`.
-fn shade_of(rank: u32, n: usize) -> Shade {
+pub(super) fn of_rank(rank: u32, n: usize) -> Shade {
     let part = f64::from(rank) / (n.max(2) - 1) as f64;
     Shade { level: (part * (LEVELS - 1) as f64).round() as usize, mixed: 0 }
-}
-
-/// The colour of a dot for a rank among `n`.
-pub(super) fn of_rank(rank: u32, n: usize) -> String {
-    hex(shade_of(rank, n))
-}
-
-/// The colour of a line for a rank among `n`.
-pub(super) fn line_of_rank(rank: u32, n: usize) -> String {
-    of_line(shade_of(rank, n))
 }
 
 /// The colour of a thin line: of the middle of the ramp, since the ends are lost on dark and on
@@ -62,53 +52,13 @@ pub(super) fn of_line(shade: Shade) -> String {
     hex(Shade { level: (most * 0.28 + shade.level as f64 * 0.58).round() as usize, ..shade })
 }
 
-/// Names of colours, and what they are on light and on dark pages.
-const COLOURS: [(&str, &str, &str); 12] = [
-    ("page", "#ffffff", "#0d1117"),
-    ("ink", "#14181d", "#f0f3f6"),
-    ("soft", "#4d565f", "#a9b3be"),
-    ("wire", "#aeb6bf", "#4b535d"),
-    // Comparisons that change nothing.
-    ("keep", "#77818c", "#87919c"),
-    ("pass", "#f1f3f5", "#1a2029"),
-    ("edge", "#d5dae0", "#343c47"),
-    ("t0", "#cfe2fa", "#1d3a63"),
-    ("t1", "#fbe0bd", "#573c14"),
-    ("t2", "#d3ebcf", "#1e472b"),
-    ("t3", "#e6d5f3", "#432c5a"),
-    ("bar", "#5b6b7c", "#93a4b6"),
-];
-
 /// How many tints tiles have in turn.
 pub(super) const TINTS: u64 = 4;
 
-/// The style sheet, but for what moves.
+/// The style sheet, but for what moves. Its first lines are the colours of light and dark pages, of
+/// which `keep` is that of comparisons that change nothing.
 pub(super) fn style() -> String {
-    let set = |dark: bool| {
-        let value = |(name, on_light, on_dark): &(&str, &str, &str)| {
-            format!("--{name}:{}", if dark { on_dark } else { on_light })
-        };
-        COLOURS.iter().map(value).collect::<Vec<_>>().join(";")
-    };
-    let mut style = format!(
-        "svg{{{};color-scheme:light dark}}@media(prefers-color-scheme:dark){{svg{{{}}}}}",
-        set(false),
-        set(true)
-    );
-    style += "svg{font:11px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}text{fill:var(--ink)}\
-              .h{font-size:16px;font-weight:600}.q{fill:var(--soft)}.n{font-variant-numeric:tabular-nums}\
-              .r{text-anchor:end}.m{text-anchor:middle}\
-              .v{font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}\
-              .page{fill:var(--page)}.pass{fill:var(--pass);stroke:var(--edge)}\
-              .wire,.keep,.swap,.move,.cells{fill:none}.wire{stroke:var(--wire)}\
-              .keep{stroke:var(--keep);stroke-width:1.1}.swap{stroke:var(--ink);stroke-width:1.7}\
-              .keep-dot{fill:var(--keep)}.swap-dot,.up{fill:var(--ink)}\
-              .move{stroke-width:1.5}.bars{fill:var(--bar)}.sums{fill:none;stroke:var(--bar);stroke-width:1.6}\
-              ";
-    for tint in 0..TINTS {
-        let _ = write!(style, ".t{tint}{{fill:var(--t{tint})}}");
-    }
-    style
+    include_str!("style.css").lines().collect()
 }
 
 #[cfg(test)]
@@ -129,21 +79,24 @@ mod tests {
         one.max(other) / one.min(other)
     }
 
+    /// The value of a name on light or on dark pages.
     fn value(name: &str, dark: bool) -> &'static str {
-        let (_, on_light, on_dark) = COLOURS.iter().find(|(own, ..)| *own == name).unwrap();
-        if dark { on_dark } else { on_light }
+        let style = include_str!("style.css").lines().nth(usize::from(dark)).unwrap();
+        let (_, value) = style.split_once(&format!("--{name}:")).unwrap();
+        &value[.."#rrggbb".len()]
     }
 
     #[test]
     fn the_ramp_rises_in_lightness_so_that_it_reads_without_colour() {
         let levels: Vec<f64> = (0..LEVELS).map(|level| luminance(&hex(Shade { level, mixed: 0 }))).collect();
         assert!(levels.is_sorted_by(|a, b| a < b), "{levels:?}");
-        assert_eq!((of_rank(0, 5), of_rank(4, 5)), ("#440154".to_owned(), "#fde725".to_owned()));
-        assert_eq!(of_rank(0, 1), "#440154");
+        let ends = [of_rank(0, 5), of_rank(4, 5), of_rank(0, 1)].map(hex);
+        assert_eq!(ends, ["#440154", "#fde725", "#440154"]);
     }
 
     #[test]
     fn words_and_swaps_are_legible_on_all_that_they_lie_on() {
+        assert_eq!((value("page", false), value("page", true)), ("#ffffff", "#0d1117"));
         for dark in [false, true] {
             for ground in ["page", "pass", "t0", "t1", "t2", "t3"] {
                 let ground = value(ground, dark);

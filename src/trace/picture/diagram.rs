@@ -211,24 +211,14 @@ impl<'a> Diagram<'a> {
         let mut used = f64::NEG_INFINITY;
         let dispatches = self.panel.0.plan.dispatches();
         for (number, (&(x, width), dispatch)) in (1..).zip(self.passes.iter().zip(dispatches)) {
-            let rect: [(&str, &dyn std::fmt::Display); 6] = [
-                ("class", &"pass"),
-                ("x", &Px(x)),
-                ("y", &Px(above)),
-                ("width", &Px(width)),
-                ("height", &Px(below - above)),
-                ("rx", &3),
-            ];
-            svg.leaf("rect", &rect);
+            svg.rect([x, above, width, below - above], &[("class", &"pass"), ("rx", &3)]);
             for (tint, path) in self.tiles(dispatch, (x, width), y).iter().enumerate() {
                 svg.path(&format!("t{tint}"), path);
             }
             let own = number.to_string().len() as f64 * 6.5;
             let middle = x + width / 2.0;
             if middle - own / 2.0 > used + 4.0 {
-                let place: [(&str, &dyn std::fmt::Display); 3] =
-                    [("class", &"q m n"), ("x", &Px(middle)), ("y", &Px(top))];
-                svg.words("text", &place, &number.to_string());
+                svg.text("q m n", (middle, top), &number.to_string());
                 used = middle + own / 2.0;
             }
         }
@@ -358,7 +348,10 @@ impl Drawn {
         if !self.moves.is_empty() {
             svg.open("g", &[("class", &"move")]);
             for (&rank, path) in &self.moves {
-                svg.leaf("path", &[("stroke", &colours::line_of_rank(rank, self.n)), ("d", path)]);
+                svg.leaf(
+                    "path",
+                    &[("stroke", &colours::of_line(colours::of_rank(rank, self.n))), ("d", path)],
+                );
             }
             svg.close();
         }

@@ -71,7 +71,7 @@ pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: O
         // Cells are drawn in whole pixels of a screen, which may be a little wider.
         motion.rows(
             svg,
-            (map.left - 2.0, map.top, map.right - map.left + 4.0, y - map.top),
+            [map.left - 2.0, map.top, map.right - map.left + 4.0, y - map.top],
             &ends,
             &heat.rows,
         );
@@ -148,25 +148,20 @@ impl Map {
 
     fn headings(&self, svg: &mut Svg, base: f64) {
         for column in &self.columns {
-            write(svg, if column.ends { "q r" } else { "q" }, (column.x, base), column.heading);
+            svg.text(if column.ends { "q r" } else { "q" }, (column.x, base), column.heading);
         }
-        write(svg, "q m", (f64::midpoint(self.left, self.right), base), "rank by position");
+        svg.text("q m", (f64::midpoint(self.left, self.right), base), "rank by position");
     }
 
     /// What is said beside a row: of a pass, or of the input.
     fn words_of(&self, svg: &mut Svg, base: f64, pass: Option<&Pass>) {
-        let Some(pass) = pass else { return write(svg, "q", (self.input, base), "input") };
+        let Some(pass) = pass else { return svg.text("q", (self.input, base), "input") };
         for column in &self.columns {
             let most = if column.ends { 20 } else { (self.words / CHARACTER) as usize };
             let class = if column.ends { "r n" } else { "" };
-            write(svg, class, (column.x, base), &cut(&(column.cell)(pass), most));
+            svg.text(class, (column.x, base), &cut(&(column.cell)(pass), most));
         }
     }
-}
-
-fn write(svg: &mut Svg, class: &str, (x, y): (f64, f64), words: &str) {
-    let at: [(&str, &dyn Display); 3] = [("class", &class), ("x", &Px(x)), ("y", &Px(y))];
-    svg.words("text", &at, words);
 }
 
 /// What is drawn, by colour.
@@ -267,12 +262,9 @@ fn has_lines(row: &Row) -> bool {
 fn legend((_, played, _): &Panel, svg: &mut Svg, left: f64, right: f64, top: f64) -> f64 {
     let heat = &played.heat;
     let base = top + 9.0;
-    let mut words = |class: &str, x: f64, y: f64, words: &str| {
-        svg.words("text", &[("class", &class), ("x", &Px(x)), ("y", &Px(y))], words);
-    };
-    words("q", left, base, "smallest");
+    svg.text("q", (left, base), "smallest");
     let ramp = left + 52.0;
-    words("q", ramp + 5.0 * LEVELS as f64 + 6.0, base, "largest");
+    svg.text("q", (ramp + 5.0 * LEVELS as f64 + 6.0, base), "largest");
     let mut end = base;
     let mut more = Vec::new();
     if played.input.len() > FEW && heat.bin() > 1 {
@@ -285,15 +277,12 @@ fn legend((_, played, _): &Panel, svg: &mut Svg, left: f64, right: f64, top: f64
     for sentence in &more {
         for line in super::wrapped(sentence, ((right - left) / CHARACTER).max(30.0) as usize) {
             end += 15.0;
-            words("q", left, end, &line);
+            svg.text("q", (left, end), &line);
         }
     }
     for level in 0..LEVELS {
         let fill = colours::hex(Shade { level, mixed: 0 });
-        let at = ramp + 5.0 * level as f64;
-        let rect: [(&str, &dyn Display); 5] =
-            [("x", &Px(at)), ("y", &Px(top)), ("width", &5.3), ("height", &10), ("fill", &fill)];
-        svg.leaf("rect", &rect);
+        svg.rect([ramp + 5.0 * level as f64, top, 5.3, 10.0], &[("fill", &fill)]);
     }
     end
 }

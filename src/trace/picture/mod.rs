@@ -109,13 +109,10 @@ fn draw(panel: &Panel, width: f64, svg: &mut Svg, mut motion: Option<&mut Motion
             svg.words("text", &[("class", &"q"), ("y", &Px(y))], &line);
         }
     }
-    if let Some(motion) = motion.as_deref_mut() {
-        motion.begin(played);
-    }
     y += 14.0;
     let network = diagram::Diagram::new(panel, width);
-    if let (Some(network), Some(motion)) = (&network, motion.as_deref_mut()) {
-        motion.time(network.ends());
+    if let Some(motion) = motion.as_deref_mut() {
+        motion.begin(played, network.as_ref().map(diagram::Diagram::ends).unwrap_or_default());
     }
     y = map::draw(panel, width, y, svg, motion.as_deref_mut());
     if let Some(network) = network {

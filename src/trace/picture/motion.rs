@@ -32,17 +32,12 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    /// Begins a panel.
-    pub(super) fn begin(&mut self, played: &Played) {
+    /// Begins a panel; `ends` is when its passes are done.
+    pub(super) fn begin(&mut self, played: &Played, ends: Vec<f64>) {
         self.panels += 1;
         let layers: usize = played.moments.iter().map(|moment| moment.layers.len().max(1)).sum();
         let shown = if layers > 0 { 0.8 * layers as f64 } else { 0.25 * played.heat.rows.len() as f64 };
         self.seconds = shown.clamp(5.0, 24.0);
-        self.ends.clear();
-    }
-
-    /// When the passes of this panel are done.
-    pub(super) fn time(&mut self, ends: Vec<f64>) {
         self.ends = ends;
     }
 
@@ -56,13 +51,7 @@ impl Motion {
     }
 
     /// Covers the rows that are not there yet; `ends` is where each row ends.
-    pub(super) fn rows(
-        &mut self,
-        svg: &mut Svg,
-        (x, y, width, height): (f64, f64, f64, f64),
-        ends: &[f64],
-        rows: &[Row],
-    ) {
+    pub(super) fn rows(&mut self, svg: &mut Svg, place: [f64; 4], ends: &[f64], rows: &[Row]) {
         let (panel, seconds) = (self.panels, self.seconds);
         let passes = rows.last().map_or(0, |row| row.after).max(1);
         let mut frames = String::new();
@@ -74,8 +63,12 @@ impl Motion {
                     self.ends.get(pass as usize).copied().unwrap_or(even)
                 }
             };
-            let _ =
-                write!(frames, "{:.2}%{{transform:translateY({}px)}}", 100.0 * MOVING * done, Px(end - y));
+            let _ = write!(
+                frames,
+                "{:.2}%{{transform:translateY({}px)}}",
+                100.0 * MOVING * done,
+                Px(end - place[1])
+            );
         }
         let _ = write!(
             self.style,
@@ -84,15 +77,11 @@ impl Motion {
         );
         let id = format!("rows{panel}");
         svg.open("clipPath", &[("id", &id)]);
-        let rect: [(&str, &dyn Display); 4] =
-            [("x", &Px(x)), ("y", &Px(y)), ("width", &Px(width)), ("height", &Px(height))];
-        svg.leaf("rect", &rect);
+        svg.rect(place, &[]);
         svg.close();
         svg.open("g", &[("clip-path", &format_args!("url(#{id})"))]);
         let class = format!("cover c{panel}");
-        let cover: Vec<(&str, &dyn Display)> =
-            std::iter::once(("class", &class as &dyn Display)).chain(rect).collect();
-        svg.leaf("rect", &cover);
+        svg.rect(place, &[("class", &class)]);
         svg.close();
     }
 
@@ -131,7 +120,7 @@ impl Motion {
                 ("cx", &Px(from)),
                 ("cy", &Px(begin)),
                 ("r", &Px(radius)),
-                ("fill", &colours::of_rank(way.rank, n)),
+                ("fill", &colours::hex(colours::of_rank(way.rank, n))),
                 ("style", &format_args!("animation-name:{name}")),
             ];
             svg.leaf("circle", &circle);

@@ -42,6 +42,18 @@ impl Svg {
         self.close();
     }
 
+    /// A text at a place.
+    pub(super) fn text(&mut self, class: &str, (x, y): (f64, f64), words: &str) {
+        self.words("text", &[("class", &class), ("x", &Px(x)), ("y", &Px(y))], words);
+    }
+
+    /// A rectangle: where it is, its width and its height.
+    pub(super) fn rect(&mut self, [x, y, width, height]: [f64; 4], more: Attributes) {
+        let place: Attributes =
+            &[("x", &Px(x)), ("y", &Px(y)), ("width", &Px(width)), ("height", &Px(height))];
+        self.leaf("rect", &[place, more].concat());
+    }
+
     /// A path, unless nothing is drawn.
     pub(super) fn path(&mut self, class: &str, data: &Data) {
         if !data.is_empty() {
@@ -100,13 +112,7 @@ pub(super) struct Px(pub(super) f64);
 
 impl Display for Px {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let tenths = self.tenths();
-        if tenths % 10 == 0 {
-            write!(f, "{}", tenths / 10)
-        } else {
-            let sign = if tenths < 0 { "-" } else { "" };
-            write!(f, "{sign}{}.{}", tenths.abs() / 10, tenths.abs() % 10)
-        }
+        write!(f, "{}", self.tenths() as f64 / 10.0)
     }
 }
 
@@ -115,15 +121,10 @@ impl Px {
     fn tenths(self) -> i64 {
         (self.0 * 10.0).round() as i64
     }
-
-    fn of_tenths(tenths: i64) -> Self {
-        Self(tenths as f64 / 10.0)
-    }
 }
 
-/// The data of a path. Each place is written as seen from the origin or from the place before,
-/// whichever is shorter. Places are rounded before distances are taken, so that nothing adds up
-/// over a path.
+/// The data of a path. Each place is written as seen from the one before. Places are rounded before
+/// distances are taken, so that nothing adds up over a path.
 #[derive(Clone, Default)]
 pub(super) struct Data {
     text: String,
@@ -139,39 +140,32 @@ impl Data {
 
     /// Goes to a place without a line.
     pub(super) fn go(&mut self, x: f64, y: f64) {
-        let to = [x, y].map(|place| Px(place).tenths());
-        let by = [to[0] - self.at[0], to[1] - self.at[1]];
-        self.write('M', &to, &by);
-        (self.at, self.begin) = (to, to);
+        self.write('m', &[(x, y)]);
+        self.begin = self.at;
     }
 
     /// A line to the left or to the right.
     pub(super) fn across(&mut self, x: f64) {
         let to = Px(x).tenths();
-        self.write('H', &[to], &[to - self.at[0]]);
+        self.push('h', &[to - self.at[0]]);
         self.at[0] = to;
     }
 
     /// A line up or down.
     pub(super) fn down(&mut self, y: f64) {
         let to = Px(y).tenths();
-        self.write('V', &[to], &[to - self.at[1]]);
+        self.push('v', &[to - self.at[1]]);
         self.at[1] = to;
     }
 
     /// A straight line.
     pub(super) fn line(&mut self, x: f64, y: f64) {
-        let to = [x, y].map(|place| Px(place).tenths());
-        self.write('L', &to, &[to[0] - self.at[0], to[1] - self.at[1]]);
-        self.at = to;
+        self.write('l', &[(x, y)]);
     }
 
     /// A line that leaves towards the first place, and arrives from the second one.
     pub(super) fn curve(&mut self, places: [(f64, f64); 3]) {
-        let to = places.map(|(x, y)| [x, y].map(|place| Px(place).tenths()));
-        let by = to.map(|[x, y]| [x - self.at[0], y - self.at[1]]);
-        self.write('C', to.as_flattened(), by.as_flattened());
-        self.at = to[2];
+        self.write('c', &places);
     }
 
     /// A line to where it began.
@@ -189,28 +183,21 @@ impl Data {
         self.close();
     }
 
-    fn write(&mut self, command: char, to: &[i64], by: &[i64]) {
-        let short = |places: &[i64]| {
-            let mut text = String::new();
-            for place in places {
-                let place = Px::of_tenths(*place).to_string();
-                // A sign parts numbers, too.
-                if !text.is_empty() && !place.starts_with('-') {
-                    text.push(' ');
-                }
-                text += &place;
-            }
-            text
-        };
-        let (to, by) = (short(to), short(by));
-        // What a path begins with is from the origin in any case.
-        let (command, places) = if by.len() < to.len() && !self.is_empty() {
-            (command.to_ascii_lowercase(), by)
-        } else {
-            (command, to)
-        };
+    /// A command with these places, which ends at the last one.
+    fn write(&mut self, command: char, places: &[(f64, f64)]) {
+        let to: Vec<[i64; 2]> = places.iter().map(|&(x, y)| [x, y].map(|place| Px(place).tenths())).collect();
+        let by: Vec<[i64; 2]> = to.iter().map(|[x, y]| [x - self.at[0], y - self.at[1]]).collect();
+        self.push(command, by.as_flattened());
+        self.at = to[to.len() - 1];
+    }
+
+    fn push(&mut self, command: char, by: &[i64]) {
         self.text.push(command);
-        self.text += &places;
+        for (number, &tenths) in by.iter().enumerate() {
+            // A sign parts numbers, too.
+            let gap = if number > 0 && tenths >= 0 { " " } else { "" };
+            let _ = write!(self.text, "{gap}{}", tenths as f64 / 10.0);
+        }
     }
 }
 
@@ -225,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_as_short_as_they_can_be() {
+    fn places_are_told_from_the_one_before() {
         let mut data = Data::default();
         assert!(data.is_empty());
         data.go(100.0, 200.04);
@@ -236,13 +223,13 @@ mod tests {
         data.go(3.0, 0.0);
         data.curve([(100.0, 0.0), (100.0, 50.0), (200.0, 50.0)]);
         data.line(201.0, 40.0);
-        assert_eq!(data.to_string(), "M100 200v11m0 11V9M0 1H20.5V3H0zM3 0c97 0 97 50 197 50l1-10");
+        assert_eq!(data.to_string(), "m100 200v11m0 11v-213m-100-8h20.5v2h-20.5zm3-1c97 0 97 50 197 50l1-10");
         // Steps of a third do not add up to another place.
         let mut data = Data::default();
         (0..=300).for_each(|step| data.go(1000.0 + f64::from(step) / 3.0, 0.0));
         let steps = data.to_string();
         let sum: f64 =
-            steps.split(['M', 'm']).skip(1).map(|step| step[..step.len() - 2].parse::<f64>().unwrap()).sum();
+            steps.split('m').skip(1).map(|step| step[..step.len() - 2].parse::<f64>().unwrap()).sum();
         assert!((sum - 1100.0).abs() < 1e-6, "{steps}");
     }
 
