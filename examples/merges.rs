@@ -24,7 +24,7 @@ use gpusort_planner::plan::{Kernel, Merge, MergeTile, Plan, Shape};
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [size, tiles @ ..] = &arguments[..] else { anyhow::bail!("a size is needed, then tiles") };
-    let n = u32::try_from(gpusort::unstable::human::size::parse(size)?)?;
+    let n = u32::try_from(gpusort::unstable::human::size::parse(size).map_err(anyhow::Error::msg)?)?;
     let gpu = Gpu::start(&std::env::var("GPUSORT_DEVICE").map_or(Select::Hardware, Select::Name))?;
     let limits = &gpu.info().limits;
     let spin_up = SpinUp::new(&gpu)?;

@@ -35,8 +35,8 @@ fn main() -> anyhow::Result<()> {
     let [size, element, k, tunings @ ..] = &arguments[..] else {
         anyhow::bail!("a size, a type and how many are wanted are needed, then tunings")
     };
-    let n = usize::try_from(gpusort::unstable::human::size::parse(size)?)?;
-    let k = usize::try_from(gpusort::unstable::human::size::parse(k)?)?.min(n);
+    let n = usize::try_from(gpusort::unstable::human::size::parse(size).map_err(anyhow::Error::msg)?)?;
+    let k = usize::try_from(gpusort::unstable::human::size::parse(k).map_err(anyhow::Error::msg)?)?.min(n);
     let (name, positions) = element.strip_suffix("+p").map_or((element.as_str(), false), |name| (name, true));
     let element: ElementType = name.parse()?;
     let shape = Shape::of(element, positions);

@@ -29,7 +29,7 @@ fn main() -> anyhow::Result<()> {
     let [size, element, tunings @ ..] = &arguments[..] else {
         anyhow::bail!("a size and a type are needed, then tunings")
     };
-    let n = usize::try_from(gpusort::unstable::human::size::parse(size)?)?;
+    let n = usize::try_from(gpusort::unstable::human::size::parse(size).map_err(anyhow::Error::msg)?)?;
     let (name, positions) = element.strip_suffix("+p").map_or((element.as_str(), false), |name| (name, true));
     let element: ElementType = name.parse()?;
     let shape = Shape::of(element, positions);

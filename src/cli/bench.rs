@@ -149,9 +149,9 @@ fn start(names: &[String], quiet: bool, progress: &Progress) -> anyhow::Result<V
         let started = begin.elapsed();
         bench::Device::gpu(gpu, started)
     };
-    let named = names.iter().map(|name| Device::named(name.trim()));
+    let asked = names.iter().map(|name| Device::named(name.trim()));
     let mut devices = Vec::new();
-    for device in distinct(named.collect::<Result<_, _>>()?) {
+    for device in distinct(asked.collect::<Result<_, _>>()?) {
         progress.phase("starting the device", Unit::Time, None);
         let device = match device {
             Device::Cpu => Ok(bench::Device::cpu()),

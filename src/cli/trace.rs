@@ -125,24 +125,24 @@ fn algorithm_of(variant: Variant) -> Option<Algorithm> {
     Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant))
 }
 
-pub(super) fn run(args: TraceArgs) -> anyhow::Result<()> {
-    let methods = methods(&args)?;
+pub(super) fn run(args: &TraceArgs) -> anyhow::Result<()> {
+    let methods = methods(args)?;
     let device = args.device.as_deref().map(Device::named).transpose()?;
     let picture = unless_stdout(args.svg.clone());
-    check(&args, device.as_ref(), picture.as_deref())?;
+    check(args, device.as_ref(), picture.as_deref())?;
     let gpu = match &device {
         Some(Device::Gpu(select)) => Some(Gpu::start(select)?),
         _ => None,
     };
     let limits = gpu.as_ref().map_or(Limits::TYPICAL, |gpu| gpu.info().limits);
-    let (n, order, keys) = elements(&args)?;
+    let (n, order, keys) = elements(args)?;
     ensure!(
         args.svg.is_none() || n <= MOST,
         "a picture has at most {} elements, and these are {}; without --svg the passes are listed",
         grouped(MOST),
         grouped(n)
     );
-    let trace = |&method| trace(&args, method, n, order.element, &limits);
+    let trace = |&method| trace(args, method, n, order.element, &limits);
     let mut traces = methods.iter().map(trace).collect::<Result<Vec<_>, _>>()?;
     let is_played = n <= FEW || args.svg.is_some();
     let (mut played, mut printed) = (Vec::new(), Vec::new());

@@ -91,8 +91,8 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     if let (Some(gpu), Some(own)) = (&gpu, &mut costs.gpu) {
         for shape in Shape::ALL {
             let what = described(shape.key_words(), shape.payload);
-            let names = CANDIDATES.map(Algorithm::name).join(" and ");
-            progress.phase(format!("{names} sort of {what}"), Unit::Time, None);
+            let both = CANDIDATES.map(Algorithm::name).join(" and ");
+            progress.phase(format!("{both} sort of {what}"), Unit::Time, None);
             own.crossovers.extend(crossovers(shape, gpu, args.largest)?);
         }
     }

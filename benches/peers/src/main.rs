@@ -78,7 +78,9 @@ fn options() -> anyhow::Result<Options> {
                 options.only = names.split(',').map(str::to_owned).collect();
             }
             "--runs" => options.runs = args.next().context("--runs needs a number")?.parse()?,
-            size => options.sizes.push(gpusort::unstable::human::size::parse(size)?),
+            size => {
+                options.sizes.push(gpusort::unstable::human::size::parse(size).map_err(anyhow::Error::msg)?)
+            }
         }
     }
     ensure!(!options.sizes.is_empty(), "which sizes?");
