@@ -1,0 +1,89 @@
+//! What plans leave on a CPU, and what their passes count on the way.
+//!
+//! The interpreter's twins of passes that count do nothing: a stable sort needs no counts. What a
+//! device must have counted is said here.
+
+use std::collections::BTreeMap;
+
+use gpusort_planner::item::Item;
+use gpusort_planner::kernels::DIGIT_BITS;
+use gpusort_planner::plan::{Kernel, Plan, Radix, RadixWork, interpreter};
+
+/// What buffers beside keys and payload hold, by name.
+pub type AuxContents = BTreeMap<&'static str, Vec<u32>>;
+
+/// Values of a digit of the radix sort.
+const RADIX: usize = 1 << DIGIT_BITS;
+
+/// Performs the plan with this padding, and returns what its passes have counted in the end.
+pub fn interpret<T: Item>(plan: &Plan, elements: &mut Vec<T>, last: T) -> AuxContents {
+    let mut counted = AuxContents::new();
+    let n = elements.len();
+    assert_eq!(plan.n() as usize, n, "the plan is for another size");
+    elements.resize(plan.room().max(plan.other_room()) as usize, last);
+    let perform = |kernel: Kernel, part: &mut [T]| {
+        if let Kernel::Radix(radix) = kernel {
+            count(radix, part, &mut counted);
+        }
+        kernel.perform(part, &mut gpusort_planner::plan::AuxContents::new(), last);
+    };
+    interpreter::each_dispatch(plan, elements, perform, |_, _, _| {});
+    elements.truncate(n);
+    counted
+}
+
+/// What a pass of the radix sort leaves of counts, of elements as they were before it.
+fn count<T: Item>(radix: Radix, elements: &[T], counted: &mut AuxContents) {
+    let digit_of = |element: &T, digit: u32| (element.key() >> (digit * DIGIT_BITS)) as usize % RADIX;
+    let size = radix.tile.size() as usize;
+    let chunk = size * radix.chunk as usize;
+    let chunks = if chunk == 0 { 0 } else { elements.len().div_ceil(chunk) };
+    match radix.work {
+        RadixWork::Clear => {
+            counted.insert("histograms", vec![0; radix.digits as usize * RADIX]);
+            counted.insert("varying_bits", vec![0; 4]);
+        }
+        RadixWork::Histogram => {
+            let histograms = counted.get_mut("histograms").unwrap();
+            for digit in 0..radix.digits {
+                for element in elements {
+                    histograms[digit as usize * RADIX + digit_of(element, digit)] += 1;
+                }
+            }
+        }
+        RadixWork::Count { .. } => {
+            // How often each value is in the chunk before each tile; and in each chunk, by values.
+            let mut tile_sums = Vec::new();
+            let mut chunk_sums = vec![0; RADIX * chunks];
+            for (number, chunk) in elements.chunks(chunk).enumerate() {
+                let mut counts = [0; RADIX];
+                for tile in chunk.chunks(size) {
+                    tile_sums.extend(counts);
+                    tile.iter().for_each(|element| counts[digit_of(element, radix.digit)] += 1);
+                }
+                (0..RADIX).for_each(|value| chunk_sums[value * chunks + number] = counts[value]);
+            }
+            counted.extend([("tile_sums", tile_sums), ("chunk_sums", chunk_sums)]);
+        }
+        RadixWork::Scan => {
+            for value in 0..RADIX {
+                let mut sum = 0;
+                for count in &mut counted.get_mut("chunk_sums").unwrap()[value * chunks..][..chunks] {
+                    sum += std::mem::replace(count, sum);
+                }
+                counted.get_mut("histograms").unwrap()[radix.digit as usize * RADIX + value] = sum;
+            }
+        }
+        RadixWork::Sweep(_) | RadixWork::Scatter => {}
+    }
+    // In each word of a key the bits that are set in some key, and those that are not set in some.
+    if let RadixWork::Histogram | RadixWork::Count { first: true } = radix.work {
+        let varying = counted.get_mut("varying_bits").unwrap();
+        for (place, varying) in varying.iter_mut().enumerate().take(radix.digits as usize / 2) {
+            let flipped = if place % 2 == 0 { 0 } else { u64::MAX };
+            for element in elements {
+                *varying |= ((element.key() ^ flipped) >> (place / 2 * 32)) as u32;
+            }
+        }
+    }
+}
