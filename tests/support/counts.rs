@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use gpusort_planner::item::Item;
 use gpusort_planner::kernels::DIGIT_BITS;
-use gpusort_planner::plan::{Kernel, Plan, Radix, RadixWork, interpreter};
+use gpusort_planner::plan::{Kernel, Plan, Radix, RadixWork, Select, SelectWork, interpreter};
 
 /// What buffers beside keys and payload hold, by name.
 pub type AuxContents = BTreeMap<&'static str, Vec<u32>>;
@@ -22,8 +22,10 @@ pub fn interpret<T: Item>(plan: &Plan, elements: &mut Vec<T>, last: T) -> AuxCon
     assert_eq!(plan.n() as usize, n, "the plan is for another size");
     elements.resize(plan.room().max(plan.other_room()) as usize, last);
     let perform = |kernel: Kernel, part: &mut [T]| {
-        if let Kernel::Radix(radix) = kernel {
-            count(radix, part, &mut counted);
+        match kernel {
+            Kernel::Radix(radix) => count(radix, part, &mut counted),
+            Kernel::Select(select) => choose(select, part, &mut counted),
+            _ => {}
         }
         kernel.perform(part, &mut gpusort_planner::plan::AuxContents::new(), last);
     };
@@ -85,5 +87,57 @@ fn count<T: Item>(radix: Radix, elements: &[T], counted: &mut AuxContents) {
                 *varying |= ((element.key() ^ flipped) >> (place / 2 * 32)) as u32;
             }
         }
+    }
+}
+
+/// The same of a pass of the selection.
+fn choose<T: Item>(select: Select, elements: &[T], counted: &mut AuxContents) {
+    /// The first bit of each digit in a word, and how many bits it has.
+    const DIGITS: [(u32, u32); 3] = [(0, 10), (10, 11), (21, 11)];
+    const VALUES: usize = 1 << 11;
+    let (shift, width) = DIGITS[select.digit as usize % 3];
+    let shift = 32 * (select.digit / 3) + shift;
+    if select.work == SelectWork::Clear {
+        counted.insert("digit_counts", vec![0; VALUES]);
+        counted.insert("chosen", vec![0, 0, select.k, 0]);
+    }
+    // The last selected key, as far as it is known; how many of those that agree with it are
+    // selected; whether it is known whole.
+    let [low, high, wanted, is_whole] = counted["chosen"][..] else { panic!("four words") };
+    let last = u64::from(low) | u64::from(high) << 32;
+    match select.work {
+        SelectWork::Histogram if is_whole == 0 => {
+            let counts = counted.get_mut("digit_counts").unwrap();
+            for key in elements.iter().map(|element| element.key()) {
+                if ((key ^ last) >> shift) >> width == 0 {
+                    counts[(key >> shift) as usize & ((1 << width) - 1)] += 1;
+                }
+            }
+        }
+        SelectWork::Choose if is_whole == 0 => {
+            let counts = counted.insert("digit_counts", vec![0; VALUES]).unwrap();
+            let mut left = wanted;
+            let is_last = |count: &u32| {
+                let is_last = left <= *count;
+                left -= if is_last { 0 } else { *count };
+                is_last
+            };
+            let digit = counts.iter().position(is_last).expect("as many as are selected");
+            let all = counts[digit] == left;
+            let last = last | (digit as u64) << shift | if all { (1 << shift) - 1 } else { 0 };
+            counted.insert("chosen", vec![last as u32, (last >> 32) as u32, left, all.into()]);
+        }
+        SelectWork::Count => {
+            // Of each chunk: keys less than the last one, and equal ones.
+            let chunk = 4096 * elements.len().div_ceil(4096).div_ceil(1056);
+            let of_chunk = |elements: &[T]| {
+                let count = |is: fn(&u64, &u64) -> bool| {
+                    elements.iter().filter(|element| is(&element.key(), &last)).count() as u32
+                };
+                [count(u64::lt), count(u64::eq)]
+            };
+            counted.insert("chunk_counts", elements.chunks(chunk).flat_map(of_chunk).collect());
+        }
+        _ => {}
     }
 }

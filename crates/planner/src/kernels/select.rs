@@ -85,10 +85,6 @@ const CHOSEN: AuxBuffer =
 const CHUNK_COUNTS: AuxBuffer =
     AuxBuffer { name: "chunk_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
 
-/// The words of [`CHOSEN`] after those of a key.
-const WANTED: usize = 2;
-const IS_WHOLE: usize = 3;
-
 impl Select {
     /// Digits in so many bits, of one word or two.
     #[must_use]
@@ -266,71 +262,14 @@ impl KernelSpec for Select {
 }
 
 impl CpuReference for Select {
-    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, _: T) {
-        let (word, shift, width) = self.place();
-        let shift = 32 * word + shift;
-        let known = |chosen: &[u32]| u64::from(chosen[0]) | u64::from(chosen[1]) << 32;
-        match self.work {
-            SelectWork::Clear => {
-                aux_buffers.insert(DIGIT_COUNTS.name, vec![0; RADIX as usize]);
-                aux_buffers.insert(CHOSEN.name, vec![0, 0, self.k, 0]);
-            }
-            SelectWork::Histogram if aux_buffers[CHOSEN.name][IS_WHOLE] == 0 => {
-                let last = known(&aux_buffers[CHOSEN.name]);
-                let counts = aux_buffers.entry(DIGIT_COUNTS.name).or_default();
-                for key in elements.iter().map(|element| element.key()) {
-                    if ((key ^ last) >> shift) >> width == 0 {
-                        counts[(key >> shift) as usize & ((1 << width) - 1)] += 1;
-                    }
-                }
-            }
-            SelectWork::Choose if aux_buffers[CHOSEN.name][IS_WHOLE] == 0 => {
-                let counts = std::mem::replace(
-                    aux_buffers.entry(DIGIT_COUNTS.name).or_default(),
-                    vec![0; RADIX as usize],
-                );
-                let chosen = aux_buffers.entry(CHOSEN.name).or_default();
-                let mut left = chosen[WANTED];
-                let is_last = |count: &u32| {
-                    let is_last = left <= *count;
-                    left -= if is_last { 0 } else { *count };
-                    is_last
-                };
-                let digit = counts.iter().position(is_last).expect("as many as are selected");
-                let mut last = known(chosen) | (digit as u64) << shift;
-                if counts[digit] == left {
-                    last |= (1 << shift) - 1;
-                    chosen[IS_WHOLE] = 1;
-                }
-                (chosen[0], chosen[1], chosen[WANTED]) = (last as u32, (last >> 32) as u32, left);
-            }
-            SelectWork::Histogram | SelectWork::Choose | SelectWork::Return => {}
-            SelectWork::Count => {
-                let last = known(&aux_buffers[CHOSEN.name]);
-                let (chunk, _) = Self::chunks(elements.len() as u32);
-                let of_chunk = |elements: &[T]| {
-                    let count = |is: fn(&u64, &u64) -> bool| {
-                        elements.iter().filter(|element| is(&element.key(), &last)).count() as u32
-                    };
-                    [count(u64::lt), count(u64::eq)]
-                };
-                let counts = elements.chunks(chunk as usize).flat_map(of_chunk).collect();
-                aux_buffers.insert(CHUNK_COUNTS.name, counts);
-            }
-            SelectWork::Keep => {
-                let last = known(&aux_buffers[CHOSEN.name]);
-                let mut left = aux_buffers[CHOSEN.name][WANTED];
-                let mut kept = 0;
-                for at in 0..elements.len() {
-                    let key = elements[at].key();
-                    let is_kept = key < last || key == last && left > 0;
-                    left -= u32::from(is_kept && key == last);
-                    if is_kept {
-                        elements[kept] = elements[at];
-                        kept += 1;
-                    }
-                }
-            }
+    /// What the other passes find out is which key the last selected one has.
+    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
+        if self.work == SelectWork::Keep {
+            let mut order: Vec<usize> = (0..elements.len()).collect();
+            order.sort_by_key(|&place| elements[place].key());
+            order.truncate(self.k as usize);
+            order.sort_unstable();
+            order.into_iter().enumerate().for_each(|(to, from)| elements[to] = elements[from]);
         }
     }
 }
