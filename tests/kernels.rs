@@ -7,7 +7,6 @@ use gpusort::unstable::sorter::Request;
 use gpusort::{Clock, Method, Sorter};
 use gpusort_planner::item::Pair;
 use gpusort_planner::key::KeyWords;
-use gpusort_planner::plan::interpreter;
 use gpusort_planner::plan::{
     Algorithm, Batch, Crossovers, Fused, FusedTile, FusedWork, Kernel, Limits, Local, MergeTile, Plan, Rows,
     Shape, Step, Tuning, Variant,
@@ -16,6 +15,7 @@ use gpusort_planner::plan::{
 use crate::device::gpu;
 use crate::inputs::{PATTERNS, Pattern, random};
 use crate::networks::all;
+use crate::support::counts::interpret;
 
 const KEYS: Shape = Shape { key: KeyWords::One, payload: false };
 const POSITIONED: Shape = Shape { key: KeyWords::One, payload: true };
@@ -54,11 +54,11 @@ pub fn on_cpu(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
     if plan.shape().payload {
         let mut pairs: Vec<Pair<u64>> = keys.zip(0..).map(|(key, position)| Pair { key, position }).collect();
         let last = Pair { key: last_key, position: u32::MAX };
-        interpreter::perform_with_padding(plan, &mut pairs, last, |_| {});
+        interpret(plan, &mut pairs, last);
         pairs.into_iter().map(|pair| (pair.key, pair.position)).unzip()
     } else {
         let mut keys: Vec<u64> = keys.collect();
-        interpreter::perform_with_padding(plan, &mut keys, last_key, |_| {});
+        interpret(plan, &mut keys, last_key);
         (keys, Vec::new())
     }
 }
