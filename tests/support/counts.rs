@@ -27,7 +27,7 @@ pub fn interpret<T: Item>(plan: &Plan, elements: &mut Vec<T>, last: T) -> AuxCon
             Kernel::Select(select) => choose(select, part, &mut counted),
             _ => {}
         }
-        kernel.perform(part, &mut gpusort_planner::plan::AuxContents::new(), last);
+        kernel.perform(part, &[], last);
     };
     interpreter::each_dispatch(plan, elements, perform, |_, _, _| {});
     elements.truncate(n);

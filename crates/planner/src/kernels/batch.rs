@@ -14,10 +14,7 @@
 use gpusort_shaders::wgsl;
 
 use super::segments::{self, FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS};
-use super::{
-    Access, Arguments, AuxBuffer, AuxContents, CpuReference, FusedTile, Kernel, KernelSpec, Keys, Launch,
-    Module, Shape,
-};
+use super::{Access, Arguments, AuxBuffer, FusedTile, Kernel, KernelSpec, Keys, Launch, Module, Shape};
 use crate::error::{Error, at_most, possible, within};
 use crate::item::Item;
 use crate::limits::Limits;
@@ -212,14 +209,12 @@ impl KernelSpec for Batch {
             }
         }
     }
-}
 
-impl CpuReference for Batch {
-    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, _: T) {
+    fn interpret<T: Item>(&self, elements: &mut [T], offsets: &[u32], _: T) {
         match self.which {
             Which::Equal(length) => elements.chunks_mut(length as usize).for_each(<[T]>::sort),
             Which::Listed(Group { log2: (first, last), .. }) => {
-                for range in segments::ranges(aux_buffers, elements.len()) {
+                for range in segments::ranges(offsets, elements.len()) {
                     if (segments::longer_than(first) as usize + 1..=1 << last).contains(&range.len()) {
                         elements[range].sort();
                     }

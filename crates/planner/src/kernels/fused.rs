@@ -20,12 +20,8 @@ use std::ops::Range;
 use gpusort_shaders::wgsl;
 
 use super::last_swap::LAST_SWAP;
-use super::{
-    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Held, Kernel, KernelSpec, Keys, Launch, Module,
-    Shape, Tiles,
-};
+use super::{Access, Arguments, AuxBuffer, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape, Tiles};
 use crate::error::{Error, at_most, possible, within};
-use crate::item::Item;
 use crate::limits::Limits;
 use crate::network::{self, Step};
 
@@ -394,17 +390,5 @@ impl KernelSpec for Fused {
 
     fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments {
         [("n", first + count), ("first", first), ("low", self.low()), ("phase", phase)].into()
-    }
-}
-
-impl CpuReference for Fused {
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
-        match self.work {
-            // Tiles are aligned, so positions within one pair up as positions of the whole do.
-            FusedWork::Sort | FusedWork::Halves => {
-                network::perform_in_tiles(&self.steps(), 1 << self.tile.log2(), elements);
-            }
-            FusedWork::Strides { .. } => network::perform(&self.steps(), elements),
-        }
     }
 }

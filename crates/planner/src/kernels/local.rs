@@ -8,12 +8,8 @@
 
 use gpusort_shaders::wgsl;
 
-use super::{
-    Access, Arguments, AuxContents, CpuReference, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape,
-    Tiles,
-};
+use super::{Access, Arguments, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape, Tiles};
 use crate::error::{Error, at_most, within};
-use crate::item::Item;
 use crate::limits::Limits;
 use crate::network::{self, Step};
 
@@ -97,11 +93,5 @@ impl KernelSpec for Local {
 
     fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
         [("n", first + count)].into()
-    }
-}
-
-impl CpuReference for Local {
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
-        network::perform_in_tiles(&self.steps(), 1 << self.tile_log2(), elements);
     }
 }

@@ -13,7 +13,7 @@
 
 use gpusort_shaders::wgsl;
 
-use super::{Access, Arguments, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape};
+use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, Shape};
 use crate::error::{Error, at_most, within};
 use crate::item::Item;
 use crate::limits::Limits;
@@ -114,10 +114,8 @@ impl KernelSpec for Merge {
     fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
         [("first", first), ("middle", first + self.middle), ("end", first + count)].into()
     }
-}
 
-impl CpuReference for Merge {
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
+    fn interpret<T: Item>(&self, elements: &mut [T], _: &[u32], _: T) {
         // It keeps the order of equal elements, and so merges runs.
         elements.sort();
     }

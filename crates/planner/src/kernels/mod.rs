@@ -8,7 +8,7 @@
 //! aux_buffers buffers beside keys, payload       plans, pipelines
 //! steps       the network steps it performs      tests, traces
 //! tiles       what a workgroup has to itself     traces
-//! perform     its CPU twin                       the interpreter
+//! interpret   its CPU twin                       the interpreter
 //! module      WGSL, entry point, constants       pipelines
 //! arguments   what differs between dispatches    the recording of a plan
 //! ```
@@ -59,8 +59,6 @@ pub use shape::Shape;
 pub use tiles::{Held, Tiles};
 pub use top::{Top, TopTuning};
 pub use transpose::Rows;
-
-use std::collections::BTreeMap;
 
 use crate::error::{Error, at_least, at_most, has, possible};
 use crate::item::Item;
@@ -139,15 +137,19 @@ trait KernelSpec {
     /// The arguments of the dispatch on `count` elements from `first` on, which is number `phase`
     /// of a plan of phases and 0 in others.
     fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments;
-}
 
-/// What the auxiliary buffers hold, by name.
-pub type AuxContents = BTreeMap<&'static str, Vec<u32>>;
-
-/// What a CPU does to the same elements, and to the auxiliary buffers as far as anything depends on
-/// them. `last` stands for elements that sort last where there are none.
-trait CpuReference {
-    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, last: T);
+    /// What a CPU does to the same elements, in the segments with these offsets if there are any:
+    /// the steps, unless it is something else. `last` stands where there are no elements.
+    fn interpret<T: Item>(&self, elements: &mut [T], _offsets: &[u32], _last: T)
+    where
+        Self: Sized,
+    {
+        let steps = self.steps();
+        // Positions in tiles one after another pair up as positions of the whole do.
+        let tile =
+            self.tiles().filter(|tiles| tiles.count == 0).map_or(elements.len(), |it| it.size() as usize);
+        elements.chunks_mut(tile.max(1)).for_each(|tile| steps.iter().for_each(|step| step.perform(tile)));
+    }
 }
 
 /// Lists the kernels, and has each asked by what it is.
@@ -169,14 +171,15 @@ macro_rules! kernels {
                 match self { $(Self::$name(_) => $file,)* }
             }
 
-            /// Does to `elements` and `aux_buffers` what the kernel does to those of a dispatch.
-            /// `last` sorts after all elements, or equals the last; it stands where there is none.
+            /// Does to `elements` what the kernel does to those of a dispatch: in the segments with
+            /// these offsets, if it is for segments. `last` sorts after all elements, or equals the
+            /// last; it stands where there is none.
             ///
             /// # Panics
             ///
             /// When there can be no dispatch of the kernel on that number of elements.
-            pub fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, last: T) {
-                match self { $(Self::$name(spec) => spec.perform(elements, aux_buffers, last),)* }
+            pub fn perform<T: Item>(&self, elements: &mut [T], offsets: &[u32], last: T) {
+                match self { $(Self::$name(spec) => spec.interpret(elements, offsets, last),)* }
             }
         }
 

@@ -20,8 +20,7 @@ use gpusort_shaders::wgsl;
 
 use super::segments::{self, SEGMENT_TILES};
 use super::{
-    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Held, Kernel, KernelSpec, KeyTransform, Keys,
-    Launch, Module, Shape, Tiles,
+    Access, Arguments, AuxBuffer, Held, Kernel, KernelSpec, KeyTransform, Keys, Launch, Module, Shape, Tiles,
 };
 use crate::error::{Error, at_most, has, possible, within};
 use crate::item::Item;
@@ -524,13 +523,11 @@ impl KernelSpec for Radix {
         ]
         .into()
     }
-}
 
-impl CpuReference for Radix {
     /// What the other passes find out is what the device needs, not what a stable sort does.
-    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, _: T) {
+    fn interpret<T: Item>(&self, elements: &mut [T], offsets: &[u32], _: T) {
         if let RadixWork::Sweep(_) | RadixWork::Scatter = self.work {
-            for range in segments::ranges(aux_buffers, elements.len()) {
+            for range in segments::ranges(offsets, elements.len()) {
                 // All, where there are no segments.
                 if self.longer_than < Some(range.len() as u32) {
                     let shift = self.digit * DIGIT_BITS;

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::{AuxBuffer, AuxContents};
+use super::AuxBuffer;
 
 /// For each tile of segments that are sorted by radix: where its segment begins and ends, the
 /// segment's first tile, and the segment's number among those.
@@ -44,9 +44,9 @@ pub(super) fn longer_than(log2: u32) -> u32 {
 }
 
 /// The segments with these offsets in so many elements; without offsets all are one.
-pub(super) fn ranges(aux_buffers: &AuxContents, count: usize) -> Vec<Range<usize>> {
-    match aux_buffers.get(SEGMENT_OFFSETS.name) {
-        Some(offsets) => offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize).collect(),
-        None => std::iter::once(0..count).collect(),
+pub(super) fn ranges(offsets: &[u32], count: usize) -> Vec<Range<usize>> {
+    match offsets {
+        [] => std::iter::once(0..count).collect(),
+        _ => offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize).collect(),
     }
 }

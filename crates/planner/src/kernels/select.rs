@@ -14,9 +14,7 @@ use std::fmt::Write;
 
 use gpusort_shaders::wgsl;
 
-use super::{
-    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape,
-};
+use super::{Access, Arguments, AuxBuffer, Kernel, KernelSpec, Keys, Launch, Module, Shape};
 use crate::error::{Error, at_least, at_most};
 use crate::item::Item;
 use crate::limits::Limits;
@@ -259,11 +257,9 @@ impl KernelSpec for Select {
         ]
         .into()
     }
-}
 
-impl CpuReference for Select {
     /// What the other passes find out is which key the last selected one has.
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
+    fn interpret<T: Item>(&self, elements: &mut [T], _: &[u32], _: T) {
         if self.work == SelectWork::Keep {
             let mut order: Vec<usize> = (0..elements.len()).collect();
             order.sort_by_key(|&place| elements[place].key());

@@ -8,7 +8,7 @@
 //!              └───── next …
 //! ```
 
-use super::{AuxContents, Dispatch, Kernel, Plan};
+use super::{Dispatch, Kernel, Plan};
 use crate::item::Item;
 
 /// Performs `plan` on `elements`, calling `progress` after each dispatch with the number done so
@@ -39,7 +39,7 @@ pub fn perform<T: Item>(plan: &Plan, elements: &mut [T], mut progress: impl FnMu
 /// When the array has no room.
 pub fn watch<T: Item>(plan: &Plan, array: &mut [T], last: T, watch: impl FnMut(u64, &Dispatch, &[T])) {
     assert!(array.len() >= plan.room().max(plan.other_room()) as usize, "the plan is for a larger array");
-    let perform = |kernel: Kernel, part: &mut [T]| kernel.perform(part, &mut AuxContents::new(), last);
+    let perform = |kernel: Kernel, part: &mut [T]| kernel.perform(part, &[], last);
     each_dispatch(plan, array, perform, watch);
 }
 

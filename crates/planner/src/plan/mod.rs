@@ -42,8 +42,8 @@ mod tuning;
 
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::kernels::{
-    AuxBuffer, AuxContents, Batch, Dispatch, Fused, FusedTile, FusedWork, Group, Held, Kernel, KeyTransform,
-    Layout, Local, Matching, Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape,
+    AuxBuffer, Batch, Dispatch, Fused, FusedTile, FusedWork, Group, Held, Kernel, KeyTransform, Layout,
+    Local, Matching, Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape,
     StalledTile, Tiles, Top, TopTuning,
 };
 pub use crate::limits::{Limits, Subgroups};

@@ -74,7 +74,7 @@ mod tests {
     use super::super::Plan;
     use super::*;
     use crate::item::Pair;
-    use crate::kernels::{AuxContents, KeyTransform, SEGMENT_OFFSETS};
+    use crate::kernels::KeyTransform;
     use crate::key::ElementType;
 
     #[test]
@@ -111,9 +111,7 @@ mod tests {
         let last = Pair { key: u32::MAX, position: u32::MAX };
         let performed = |ends: &[u32]| {
             let mut sorted = elements.clone();
-            let mut aux_buffers = AuxContents::from([(SEGMENT_OFFSETS.name, ends.to_vec())]);
-            plan.dispatches()
-                .for_each(|dispatch| dispatch.kernel().perform(&mut sorted, &mut aux_buffers, last));
+            plan.dispatches().for_each(|dispatch| dispatch.kernel().perform(&mut sorted, ends, last));
             sorted
         };
         let mut expected = elements.clone();
