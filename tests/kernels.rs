@@ -127,6 +127,7 @@ fn kernels_by_themselves_leave_what_the_interpreter_leaves() {
     // Parts, sizes and strides at the edge of what can be planned.
     let tile = |elements, invocations, parts| FusedTile::new(elements, invocations, parts).unwrap();
     let fused = |tile, work| Kernel::from(Fused { tile, work });
+    let carrying = |tile, length| Batch::new(tile, length, false).unwrap().into();
     let strides = |tail, low, count, mirrored| FusedWork::Strides { tail, low, count, mirrored };
     for (n, kernel, first, count) in [
         (64, Step::Mirror { block_log2: 32 }.into(), 0, 64),
@@ -146,11 +147,11 @@ fn kernels_by_themselves_leave_what_the_interpreter_leaves() {
         (700, fused(tile(2, 2, 0), strides(1, 29, 3, true)), 0, 700),
         (700, fused(tile(2, 2, 0), strides(2, 6, 2, true)), 1, 699),
         // Rows of which several, one, or many are in a tile, or in an invocation.
-        (700, Batch::new(tile(3, 4, 0), 100).unwrap().carrying().into(), 0, 700),
-        (1280, Batch::new(tile(2, 5, 0), 128).unwrap().carrying().into(), 0, 1280),
-        (999, Batch::new(tile(4, 3, 0), 9).unwrap().carrying().into(), 0, 999),
-        (70, Batch::new(tile(3, 2, 0), 5).unwrap().carrying().into(), 0, 70),
-        (70, Batch::new(tile(3, 2, 0), 1).unwrap().carrying().into(), 0, 70),
+        (700, carrying(tile(3, 4, 0), 100), 0, 700),
+        (1280, carrying(tile(2, 5, 0), 128), 0, 1280),
+        (999, carrying(tile(4, 3, 0), 9), 0, 999),
+        (70, carrying(tile(3, 2, 0), 5), 0, 70),
+        (70, carrying(tile(3, 2, 0), 1), 0, 70),
     ] {
         let limits = &gpu().info().limits;
         let plan = Plan::of_kernels(n, POSITIONED, limits, [(kernel, first, count)]).unwrap();

@@ -100,7 +100,7 @@ pub use self::awaited::AsyncSorter;
 use gpusort_planner::Limits;
 use gpusort_planner::kernels::{Arguments, Select};
 use gpusort_planner::key::ElementType;
-use gpusort_planner::plan::{KeyTransform, Plan, RadixTuning, Shape, merged};
+use gpusort_planner::plan::{Callers, KeyTransform, Plan, merged};
 use gpusort_planner::{Algorithm, Variant};
 
 use crate::error::Error;
@@ -238,15 +238,14 @@ impl Spec {
         let limits = Limits { binding_bytes: u64::MAX, buffer_bytes: u64::MAX, ..Limits::WEBGPU };
         let capacity = capacity.clamp(1, MOST);
         let plans = |positions| -> Result<Vec<Plan>, Error> {
-            let shape = Shape::of(self.element, positions);
-            let tuning = RadixTuning::of_any(shape, &limits)?;
-            let transform = self.transform()?;
-            let plan =
-                |variant| Plan::of_callers(variant, capacity as usize, shape, &limits, &tuning, transform);
-            let mut plans = vec![plan(Variant::Onesweep)?, plan(Variant::ReduceScan)?];
+            let plan = |variant| {
+                let callers = Callers::new(self.transform()?, positions, Some(variant), &limits)?;
+                Ok::<_, Error>((callers, callers.sort(capacity, &limits)?))
+            };
+            let (callers, onesweep) = plan(Variant::Onesweep)?;
+            let mut plans = vec![onesweep, plan(Variant::ReduceScan)?.1];
             if self.has_segments() && positions == has_payload {
-                let which = (false, false);
-                plans.push(Plan::of_callers_segments(capacity, shape, &limits, &tuning, transform, which)?);
+                plans.push(callers.segments(capacity, &limits, false, false)?);
             }
             Ok(plans)
         };

@@ -34,9 +34,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gpusort_planner::Variant;
 use gpusort_planner::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS};
-use gpusort_planner::plan::{self, Dispatch, KeyTransform, Plan, RadixTuning, Shape};
-use gpusort_planner::{Algorithm, Variant};
+use gpusort_planner::plan::{Callers, Dispatch, KeyTransform, Plan};
 use gpusort_shaders::wgsl;
 
 use self::scratch::Planned;
@@ -50,7 +50,6 @@ use super::context::Context;
 use super::encode::{Dispatches, Memory, Pipelined, Sent, Side};
 use super::pipelines::Pipelines;
 use crate::clock::Instant;
-use crate::device::AdapterInfo;
 use crate::error::Error;
 use crate::parallel;
 
@@ -83,22 +82,6 @@ pub(crate) struct Sort<'a> {
     pub(crate) offsets: Option<Slice<'a>>,
 }
 
-/// What plans of sorts of one shape depend on, beside the number of elements.
-#[derive(Clone, Copy)]
-struct Passes {
-    shape: Shape,
-    tuning: RadixTuning,
-    variant: Variant,
-    transform: KeyTransform,
-}
-
-impl Passes {
-    fn plan(&self, capacity: u32, info: &AdapterInfo) -> Result<Plan, Error> {
-        let Self { shape, tuning, variant, transform } = self;
-        Ok(Plan::of_callers(*variant, capacity as usize, *shape, &info.limits, tuning, *transform)?)
-    }
-}
-
 /// What records sorts of one kind on one device.
 pub(crate) struct Recorder {
     context: Context,
@@ -107,8 +90,8 @@ pub(crate) struct Recorder {
     pipelines: Pipelines,
     arguments: wgpu::BindGroupLayout,
     uses: Uses,
-    sort: Passes,
-    argsort: Passes,
+    sort: Callers,
+    argsort: Callers,
     finder: Option<Finder>,
     selector: Selector,
     prepare: wgpu::ComputePipeline,
@@ -186,13 +169,8 @@ impl Recorder {
         ])?;
         context.scoped(|context| {
             let limits = &context.info.limits;
-            let variant = variant.unwrap_or_else(|| plan::default_variant(Algorithm::Radix, limits));
-            let passes = |payload| {
-                let shape = Shape::of(transform.element, payload);
-                let tuning = RadixTuning::of_any(shape, limits)?;
-                Ok::<_, Error>(Passes { shape, tuning, variant, transform })
-            };
-            let (sort, argsort) = (passes(payload)?, passes(true)?);
+            let callers = |payload| Callers::new(transform, payload, variant, limits);
+            let (sort, argsort) = (callers(payload)?, callers(true)?);
 
             let arguments = layout(device, "gpusort arguments", &[uniform(0, true), uniform(1, true)]);
             let pipelines = Pipelines::of_callers(arguments.clone(), cache.cloned());
@@ -265,9 +243,9 @@ impl Recorder {
                 compiling: Duration::ZERO,
             };
             // Of any size, as pipelines do not depend on it.
-            recorder.compile(&recorder.sort.plan(2, &context.info)?)?;
+            recorder.compile(&recorder.sort.sort(2, limits)?)?;
             if uses.argsort {
-                recorder.compile(&recorder.argsort.plan(2, &context.info)?)?;
+                recorder.compile(&recorder.argsort.sort(2, limits)?)?;
             }
             Ok(Self { compiling: start.elapsed(), ..recorder })
         })
@@ -362,7 +340,7 @@ impl Recorder {
         pass: &mut wgpu::ComputePass<'_>,
         scratch: &Scratch,
         sort: &Sort,
-        &Passes { shape, transform, .. }: &Passes,
+        &Callers { shape, transform, .. }: &Callers,
         dispatches: impl Iterator<Item = &'a Dispatch>,
         takes_immediates: bool,
     ) -> Result<(), Error> {
@@ -411,9 +389,7 @@ impl Recorder {
         sort: &Sort,
         length: u32,
     ) -> Result<(), Error> {
-        let Passes { shape, transform, .. } = self.sort;
-        let limits = &self.context.info.limits;
-        let plan = Plan::of_callers_rows(sort.most / length, length, shape, limits, transform, sort.iota)?;
+        let plan = self.sort.rows(sort.most / length, length, &self.context.info.limits, sort.iota)?;
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("gpusort rows"),
             timestamp_writes: None,
@@ -429,7 +405,7 @@ impl Recorder {
             self.set_with_host_parameters(&mut pass, &self.prepare_rows, &group, sort.most, host);
             pass.dispatch_workgroups(1, 1, 1);
         }
-        let slices = Slices { sort, scratch, payload: shape.payload };
+        let slices = Slices { sort, scratch, payload: self.sort.shape.payload };
         let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
         let arguments = [sort.most / length, length, first_key, first_payload];
         for dispatch in plan.dispatches() {

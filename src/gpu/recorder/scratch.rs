@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use gpusort_planner::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
-use gpusort_planner::plan::{AuxBuffer, Plan, merged};
+use gpusort_planner::plan::{AuxBuffer, Callers, Plan, merged};
 
 use super::segments::{self, segments_bytes};
-use super::{ALIGNMENT, ARGUMENTS, Passes, Recorder, SLICES};
+use super::{ALIGNMENT, ARGUMENTS, Recorder, SLICES};
 use crate::error::Error;
 use crate::gpu::bindings::{begin_of, bind_group, whole};
 
@@ -109,11 +109,11 @@ impl Recorder {
     }
 
     fn plans(&self, capacity: u32) -> Result<Plans, Error> {
-        let plan = |passes: &Passes| passes.plan(capacity, &self.context.info);
-        let segments = || self.sort.segments_plan(capacity, &self.context.info, (false, false));
+        let limits = &self.context.info.limits;
+        let segments = || self.sort.segments(capacity, limits, false, false);
         Ok(Plans {
-            sort: plan(&self.sort)?,
-            argsort: self.uses.argsort.then(|| plan(&self.argsort)).transpose()?,
+            sort: self.sort.sort(capacity, limits)?,
+            argsort: self.uses.argsort.then(|| self.argsort.sort(capacity, limits)).transpose()?,
             segments: self.uses.segments.then(segments).transpose()?,
         })
     }
@@ -136,9 +136,8 @@ impl Recorder {
                 aux_buffers.push((name, least));
             }
         }
-        if Plan::of_callers_top(1, plans.sort.n(), shape, &self.context.info.limits, self.sort.transform)
-            .is_ok_and(|plan| plan.is_some())
-        {
+        let top = self.sort.top(1, plans.sort.n(), &self.context.info.limits);
+        if top.is_ok_and(|plan| plan.is_some()) {
             aux_buffers.extend(Select::ROOM);
         }
         let slots = self.sort.transform.digits() + 3 + segments::MOST_GROUPS;
@@ -164,9 +163,9 @@ impl Recorder {
             let uniform = wgpu::BufferUsages::UNIFORM;
             let parameters =
                 context.buffer("gpusort parameters", sizes.parameters, storage | uniform, false)?;
-            let planned = |passes: &Passes, plan: Plan| {
-                let chunk = passes.tuning.chunk(plan.n());
-                let fixed = [capacity, passes.tuning.tile.size(), chunk, passes.transform.digits()];
+            let planned = |callers: &Callers, plan: Plan| {
+                let chunk = callers.tuning.chunk(plan.n());
+                let fixed = [capacity, callers.tuning.tile.size(), chunk, callers.transform.digits()];
                 let fixed = context.filled("gpusort fixed", bytemuck::cast_slice(&fixed), uniform)?;
                 Ok::<_, Error>(Planned { plan, fixed })
             };

@@ -10,11 +10,10 @@ use std::fmt::Write;
 
 use gpusort_planner::Limits;
 use gpusort_planner::kernels::{FIRST_CLASS_LOG2, Grid, most_segments};
-use gpusort_planner::plan::Plan;
+use gpusort_planner::plan::{Callers, Plan};
 use gpusort_shaders::wgsl;
 
-use super::{Passes, Recorder, Scratch, Slice, Sort, host};
-use crate::device::AdapterInfo;
+use super::{Recorder, Scratch, Slice, Sort, host};
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 
@@ -60,7 +59,7 @@ pub(super) struct Finder {
 impl Finder {
     pub(super) fn new(
         device: &wgpu::Device,
-        passes: &Passes,
+        callers: &Callers,
         limits: &Limits,
         bytes: &wgpu::BindGroupLayout,
         cache: Option<&wgpu::PipelineCache>,
@@ -77,8 +76,8 @@ impl Finder {
         array("GROUP_FIRSTS", &mut groups.iter().map(|(_, group)| group.log2.0 - FIRST_CLASS_LOG2));
         array("GROUPS", &mut classes().map(|(_, group)| group.number));
         for (name, number) in [
-            ("TILE", passes.tuning.tile.size()),
-            ("DIGITS", passes.transform.digits()),
+            ("TILE", callers.tuning.tile.size()),
+            ("DIGITS", callers.transform.digits()),
             ("LONGEST", Plan::longest_row(limits)),
             ("CLASSES", classes().count() as u32),
             ("GROUP_COUNT", groups.len() as u32),
@@ -106,19 +105,6 @@ impl Finder {
     }
 }
 
-impl Passes {
-    /// The passes for segments in so many elements.
-    pub(super) fn segments_plan(
-        &self,
-        n: u32,
-        info: &AdapterInfo,
-        (iota, are_long): (bool, bool),
-    ) -> Result<Plan, Error> {
-        let Self { shape, tuning, transform, .. } = self;
-        Ok(Plan::of_callers_segments(n, *shape, &info.limits, tuning, *transform, (iota, are_long))?)
-    }
-}
-
 impl Recorder {
     /// Records sorts of segments.
     ///
@@ -136,7 +122,7 @@ impl Recorder {
         let lacks = || Error::lacks("room for segments");
         let (finder, found) = self.finder.as_ref().zip(scratch.segments.as_ref()).ok_or_else(lacks)?;
         let are_long = matches!(ranges, Ranges::Long(_));
-        let plan = self.sort.segments_plan(sort.most, &self.context.info, (sort.iota, are_long))?;
+        let plan = self.sort.segments(sort.most, &self.context.info.limits, sort.iota, are_long)?;
         self.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
         let limits = &self.context.info.limits;
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {

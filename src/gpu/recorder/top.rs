@@ -9,10 +9,10 @@
 use std::fmt::Write;
 
 use gpusort_planner::kernels::{PipelineKey, Select};
-use gpusort_planner::plan::{Dispatch, Plan};
+use gpusort_planner::plan::{Callers, Dispatch};
 use gpusort_shaders::wgsl;
 
-use super::{Passes, Recorder, Scratch, Slice, Sort, host};
+use super::{Recorder, Scratch, Slice, Sort, host};
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 
@@ -24,17 +24,17 @@ pub(super) struct Selector {
 }
 
 impl Selector {
-    /// For elements such as those of these passes.
+    /// For such elements.
     pub(super) fn new(
         device: &wgpu::Device,
-        passes: &Passes,
+        callers: &Callers,
         bytes: &wgpu::BindGroupLayout,
         cache: Option<&wgpu::PipelineCache>,
     ) -> Self {
         let layout = layout(device, "gpusort top", &[storage(0, false), storage(1, true)]);
         let mut text = Select::constants();
         for (name, number) in
-            [("DIGITS", Select::digits(passes.transform.bits)), ("SLICES", passes.transform.digits())]
+            [("DIGITS", Select::digits(callers.transform.bits)), ("SLICES", callers.transform.digits())]
         {
             let _ = writeln!(text, "const {name} = {number}u;");
         }
@@ -58,9 +58,7 @@ impl Recorder {
         sort: &Sort,
         k: u32,
     ) -> Result<(), Error> {
-        let Passes { shape, transform, .. } = self.sort;
-        let limits = &self.context.info.limits;
-        let Some(plan) = Plan::of_callers_top(k, sort.most, shape, limits, transform)? else {
+        let Some(plan) = self.sort.top(k, sort.most, &self.context.info.limits)? else {
             return self.record(encoder, scratch, sort);
         };
         let takes_immediates = self.takes_immediates(sort);

@@ -71,38 +71,33 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Rows of this many elements. Positions are numbered from 0 in each.
+    /// Rows of this many elements. With `iota` positions are numbered from 0 in each, else the
+    /// payload is moved.
     ///
     /// # Errors
     ///
     /// Rows without elements, or that are longer than the tile; a tile in parts.
-    pub fn new(tile: FusedTile, length: u32) -> Result<Self, Error> {
+    pub fn new(tile: FusedTile, length: u32, iota: bool) -> Result<Self, Error> {
         within("elements in a row", length, 1..=1 << tile.log2())?;
-        Self::of(tile, length.next_power_of_two().ilog2(), Which::Equal(length))
+        Self::of(tile, length.next_power_of_two().ilog2(), Which::Equal(length), iota)
     }
 
-    /// Segments of these classes. Positions are numbered from 0 in each.
+    /// Segments of these classes; as rows otherwise.
     ///
     /// # Errors
     ///
     /// As for [`Self::new`]; rows that an invocation holds several of.
-    pub fn listed(tile: FusedTile, group: Group) -> Result<Self, Error> {
+    pub fn listed(tile: FusedTile, group: Group, iota: bool) -> Result<Self, Error> {
         let (first, last) = group.log2;
         within("elements in the longest row, as a power of two,", last, first..=tile.log2())?;
         within("elements of an invocation, as a power of two,", tile.elements_log2(), 0..=first)?;
-        Self::of(tile, first, Which::Listed(group))
+        Self::of(tile, first, Which::Listed(group), iota)
     }
 
-    fn of(tile: FusedTile, row_log2: u32, which: Which) -> Result<Self, Error> {
+    fn of(tile: FusedTile, row_log2: u32, which: Which, iota: bool) -> Result<Self, Error> {
         within("parts of a tile of rows, as a power of two,", tile.parts_log2(), 0..=0)?;
         within("elements in a row, as a power of two,", row_log2, 0..=tile.log2())?;
-        Ok(Self { tile, row_log2, which, iota: true })
-    }
-
-    /// The same for words of the caller's own.
-    #[must_use]
-    pub fn carrying(self) -> Self {
-        Self { iota: false, ..self }
+        Ok(Self { tile, row_log2, which, iota })
     }
 
     /// The group, where rows are listed.

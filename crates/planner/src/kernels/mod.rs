@@ -540,8 +540,8 @@ mod tests {
             Top { tuning, k: 100 }.into(),
             Merge { tile: MergeTile::new(6, 5).unwrap(), middle: 30, stays: true }.into(),
             Iota { from: 3 }.into(),
-            Batch::new(FusedTile::new(4, 5, 0).unwrap(), 64).unwrap().into(),
-            Batch::listed(FusedTile::new(4, 5, 0).unwrap(), Group { number: 1, log2: (4, 6) })
+            Batch::new(FusedTile::new(4, 5, 0).unwrap(), 64, true).unwrap().into(),
+            Batch::listed(FusedTile::new(4, 5, 0).unwrap(), Group { number: 1, log2: (4, 6) }, true)
                 .unwrap()
                 .into(),
         ];

@@ -29,6 +29,7 @@
 //! ```
 
 mod bitonic;
+mod callers;
 mod fused;
 pub mod interpreter;
 mod merge;
@@ -48,6 +49,7 @@ pub use crate::kernels::{
 };
 pub use crate::limits::{Limits, Subgroups};
 pub use crate::network::{Pair, Step};
+pub use callers::Callers;
 pub use tuning::{CANDIDATES, Crossovers, RadixTuning, Tuning, default_variant};
 
 use crate::error::{Error, at_most, possible};
@@ -167,109 +169,10 @@ impl Plan {
         )
     }
 
-    /// A plan of the radix sort of a caller's elements, of which there may be fewer than these.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Plan::radix`].
-    pub fn of_callers(
-        variant: Variant,
-        capacity: usize,
-        shape: Shape,
-        limits: &Limits,
-        tuning: &RadixTuning,
-        transform: KeyTransform,
-    ) -> Result<Self, Error> {
-        Algorithm::Radix.variant(Some(variant))?;
-        // Where there may be two, there may be none, too.
-        let n = checked_size(capacity.max(2), shape, limits)?;
-        let digits = transform.digits();
-        let dispatches = radix::plan(variant, n, shape, limits, tuning, digits, shape.payload)?;
-        Self::once(
-            n,
-            shape,
-            limits,
-            dispatches.into_iter().map(|dispatch| dispatch.transformed_by(transform)).collect(),
-        )
-    }
-
-    /// A plan that sorts rows of this length in a caller's elements, each by itself. With `iota` it
-    /// writes the positions in them, else it moves the caller's words.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Plan::new`]; rows that fit no tile.
-    pub fn of_callers_rows(
-        rows: u32,
-        length: u32,
-        shape: Shape,
-        limits: &Limits,
-        transform: KeyTransform,
-        iota: bool,
-    ) -> Result<Self, Error> {
-        let n = checked_size(rows as usize * length as usize, shape, limits)?;
-        let batch = Batch::new(tuning::row_tile(length, limits)?, length)?;
-        let batch = if iota { batch } else { batch.carrying() };
-        Self::once(
-            n,
-            shape,
-            limits,
-            vec![Dispatch::new(batch, 0, n, shape, limits)?.transformed_by(transform)],
-        )
-    }
-
     /// The longest row that a tile holds.
     #[must_use]
     pub fn longest_row(limits: &Limits) -> u32 {
         tuning::longest_row(limits)
-    }
-
-    /// A plan that sorts segments in a caller's elements, each by itself, once the device knows
-    /// them. With `iota` it writes the positions in them, else it moves the caller's words. If
-    /// all of them `are_long`, it has no passes for those that fit tiles.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Plan::radix`].
-    pub fn of_callers_segments(
-        n: u32,
-        shape: Shape,
-        limits: &Limits,
-        tuning: &RadixTuning,
-        transform: KeyTransform,
-        (iota, are_long): (bool, bool),
-    ) -> Result<Self, Error> {
-        let n = checked_size(n as usize, shape, limits)?;
-        let passes = segments::plan(n, shape, limits, tuning, transform.digits(), (iota, are_long))?;
-        Self::once(
-            n,
-            shape,
-            limits,
-            passes.into_iter().map(|dispatch| dispatch.transformed_by(transform)).collect(),
-        )
-    }
-
-    /// A plan that leaves the first `k` of a caller's elements at the beginning, in the order in
-    /// which they came, once the device knows how many there are: no more than `n`. `None` where
-    /// sorting all is faster.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Plan::new`].
-    pub fn of_callers_top(
-        k: u32,
-        n: u32,
-        shape: Shape,
-        limits: &Limits,
-        transform: KeyTransform,
-    ) -> Result<Option<Self>, Error> {
-        if !tuning::selects(k as usize, n as usize, shape, limits) {
-            return Ok(None);
-        }
-        let mut passes = select::plan(k, n, shape, limits, transform.bits)?;
-        passes.push(select::bring_back(k, n, shape, limits)?);
-        let passes = passes.into_iter().map(|dispatch| dispatch.transformed_by(transform)).collect();
-        Self::once(n, shape, limits, passes).map(Some)
     }
 
     /// The groups of segments that are sorted in tiles, each with its tile.
