@@ -279,21 +279,9 @@ impl Plan {
     /// what an interpreter has.
     #[must_use]
     pub fn prefix(&self, count: u64) -> Self {
-        let mut left = count;
-        let mut rounds = Vec::new();
-        for Round { dispatches, times } in &self.rounds {
-            let each = dispatches.len() as u64;
-            let whole = (left / each).min(*times);
-            rounds.push(Round { dispatches: dispatches.clone(), times: whole });
-            left -= whole * each;
-            if whole < *times {
-                rounds.push(Round { dispatches: dispatches[..left as usize].to_vec(), times: 1 });
-                break;
-            }
-        }
-        rounds.retain(|round| round.times > 0 && !round.dispatches.is_empty());
-        // The prefix accesses nothing that the whole plan does not.
-        Self { rounds, ..self.clone() }
+        let dispatches = self.dispatches().take(count as usize).copied().collect();
+        // It accesses nothing that the whole plan does not.
+        Self { rounds: vec![Round { dispatches, times: 1 }], ..self.clone() }
     }
 
     /// This plan repeated `times` times, to measure what is too short by itself.
