@@ -29,7 +29,7 @@ mod run;
 mod staging;
 mod timestamps;
 
-pub(crate) use recorder::{ALIGNMENT, Ranges, Recorder, Scratch, Slice, Sort, Uses, segments_bytes};
+pub(crate) use recorder::{ALIGNMENT, Ranges, Recorder, Scratch, Slice, Sort, Uses, most_bytes};
 
 pub use buffers::Buffers;
 pub(crate) use context::Context;

@@ -39,10 +39,10 @@ use gpusort_planner::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFF
 use gpusort_planner::plan::{Callers, Dispatch, KeyTransform, Plan};
 use gpusort_shaders::wgsl;
 
-use self::scratch::Planned;
-pub(crate) use self::scratch::{Scratch, Uses};
+use self::scratch::{Kinds, Planned};
+pub(crate) use self::scratch::{Scratch, Uses, most_bytes};
 use self::segments::Finder;
-pub(crate) use self::segments::{Ranges, segments_bytes};
+pub(crate) use self::segments::Ranges;
 pub(crate) use self::slice::Slice;
 use self::top::Selector;
 use super::bindings::{begin_of, bind_group, layout, pipeline, storage, uniform, whole};
@@ -89,9 +89,7 @@ pub(crate) struct Recorder {
     identity: Arc<()>,
     pipelines: Pipelines,
     arguments: wgpu::BindGroupLayout,
-    uses: Uses,
-    sort: Callers,
-    argsort: Callers,
+    kinds: Kinds,
     finder: Option<Finder>,
     selector: Selector,
     prepare: wgpu::ComputePipeline,
@@ -119,29 +117,29 @@ struct Slices<'a> {
 
 impl Memory for Slices<'_> {
     fn keys(&self, side: Side) -> wgpu::BufferBinding<'_> {
-        match (side, &self.scratch.copies) {
-            (Side::Back, _) => whole(&self.scratch.keys),
-            (Side::Front, Some(copies)) if self.sort.keeps_keys => whole(copies),
-            (Side::Front, _) => self.sort.keys.binding(),
+        match side {
+            Side::Back => self.scratch.named("keys"),
+            Side::Front if self.sort.keeps_keys => self.scratch.named("copied keys"),
+            Side::Front => self.sort.keys.binding(),
         }
     }
 
     fn payload(&self, side: Side) -> wgpu::BufferBinding<'_> {
         match (side, &self.sort.payload) {
-            _ if !self.payload => self.scratch.nothing(),
+            _ if !self.payload => whole(&self.scratch.nothing),
             (Side::Front, Some(callers)) => callers.binding(),
-            _ => self.scratch.payload(),
+            _ => self.scratch.named("positions"),
         }
     }
 
     fn aux(&self, name: &str) -> wgpu::BufferBinding<'_> {
         match name {
             // Short segments are sorted before passes that need the other array.
-            name if name == SEGMENT_LIST.name => whole(&self.scratch.keys),
+            name if name == SEGMENT_LIST.name => self.scratch.named("keys"),
             name if name == SEGMENT_OFFSETS.name => {
-                self.sort.offsets.as_ref().map_or_else(|| self.scratch.nothing(), Slice::binding)
+                self.sort.offsets.as_ref().map_or_else(|| whole(&self.scratch.nothing), Slice::binding)
             }
-            name => self.scratch.aux(name),
+            name => self.scratch.named(name),
         }
     }
 }
@@ -169,8 +167,8 @@ impl Recorder {
         ])?;
         context.scoped(|context| {
             let limits = &context.info.limits;
-            let callers = |payload| Callers::new(transform, payload, variant, limits);
-            let (sort, argsort) = (callers(payload)?, callers(true)?);
+            let kinds = Kinds::new(transform, payload, uses, variant, limits)?;
+            let sort = kinds.sort;
 
             let arguments = layout(device, "gpusort arguments", &[uniform(0, true), uniform(1, true)]);
             let pipelines = Pipelines::of_callers(arguments.clone(), cache.cloned());
@@ -226,9 +224,7 @@ impl Recorder {
                 identity: Arc::default(),
                 pipelines,
                 arguments,
-                uses,
-                sort,
-                argsort,
+                kinds,
                 finder,
                 selector,
                 prepare,
@@ -243,9 +239,8 @@ impl Recorder {
                 compiling: Duration::ZERO,
             };
             // Of any size, as pipelines do not depend on it.
-            recorder.compile(&recorder.sort.sort(2, limits)?)?;
-            if uses.argsort {
-                recorder.compile(&recorder.argsort.sort(2, limits)?)?;
+            for callers in [Some(sort), recorder.kinds.argsort].into_iter().flatten() {
+                recorder.compile(&callers.sort(2, limits)?)?;
             }
             Ok(Self { compiling: start.elapsed(), ..recorder })
         })
@@ -300,11 +295,14 @@ impl Recorder {
         scratch: &Scratch,
         sort: &Sort,
     ) -> Result<(), Error> {
-        let passes = if sort.keeps_keys { &self.argsort } else { &self.sort };
-        let planned = if sort.keeps_keys { scratch.argsort.as_ref() } else { Some(&scratch.sort) };
-        let planned = planned.ok_or_else(|| Error::lacks("room for an argsort"))?;
+        let (callers, planned) = if sort.keeps_keys {
+            let lacks = || Error::lacks("room for an argsort");
+            self.kinds.argsort.as_ref().zip(scratch.argsort.as_ref()).ok_or_else(lacks)?
+        } else {
+            (&self.kinds.sort, &scratch.sort)
+        };
         let takes_immediates = self.takes_immediates(sort);
-        let digits = passes.transform.digits();
+        let digits = callers.transform.digits();
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("gpusort"),
             timestamp_writes: None,
@@ -318,7 +316,7 @@ impl Recorder {
         if sort.keeps_keys {
             self.record_copy(&mut pass, scratch, sort, takes_immediates, digits);
         }
-        self.record_passes(&mut pass, scratch, sort, passes, dispatches, takes_immediates)
+        self.record_passes(&mut pass, scratch, sort, callers, dispatches, takes_immediates)
     }
 
     /// Whether arguments can be immediates: the host knows the count, and slices begin where they
@@ -389,7 +387,7 @@ impl Recorder {
         sort: &Sort,
         length: u32,
     ) -> Result<(), Error> {
-        let plan = self.sort.rows(sort.most / length, length, &self.context.info.limits, sort.iota)?;
+        let plan = self.kinds.sort.rows(sort.most / length, length, &self.context.info.limits, sort.iota)?;
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("gpusort rows"),
             timestamp_writes: None,
@@ -405,7 +403,7 @@ impl Recorder {
             self.set_with_host_parameters(&mut pass, &self.prepare_rows, &group, sort.most, host);
             pass.dispatch_workgroups(1, 1, 1);
         }
-        let slices = Slices { sort, scratch, payload: self.sort.shape.payload };
+        let slices = Slices { sort, scratch, payload: self.kinds.sort.shape.payload };
         let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
         let arguments = [sort.most / length, length, first_key, first_payload];
         for dispatch in plan.dispatches() {
@@ -432,8 +430,8 @@ impl Recorder {
             &self.prepare_layout,
             [
                 (0, whole(&scratch.parameters)),
-                (1, scratch.aux("histograms")),
-                (2, scratch.aux("varying_bits")),
+                (1, scratch.named("histograms")),
+                (2, scratch.named("varying_bits")),
                 (3, whole(&planned.fixed)),
                 (4, self.count(sort)),
             ],
@@ -457,12 +455,11 @@ impl Recorder {
     ) {
         /// Workgroups that keep any device busy.
         const MOST: u32 = 1 << 14;
-        let Some(copies) = &scratch.copies else { return };
         let group = bind_group(
             &self.context.device,
             "gpusort copy",
             &self.copy_layout,
-            [(0, sort.keys.binding()), (1, whole(copies))],
+            [(0, sort.keys.binding()), (1, scratch.named("copied keys"))],
         );
         let words = u64::from(sort.most) * sort.keys.each / 4;
         if let Some(copy) = self.plain_copy.as_ref().filter(|_| takes_immediates) {

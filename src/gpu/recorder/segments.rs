@@ -33,7 +33,7 @@ fn most_long(n: u32, limits: &Limits) -> u32 {
 }
 
 /// Bytes of what is known of segments in so many elements.
-pub(crate) fn segments_bytes(n: u32, limits: &Limits) -> u64 {
+pub(super) fn segments_bytes(n: u32, limits: &Limits) -> u64 {
     4 * (u64::from(BEGINS) + u64::from(EACH) * u64::from(most_long(n, limits)))
 }
 
@@ -120,9 +120,9 @@ impl Recorder {
         ranges: Ranges,
     ) -> Result<(), Error> {
         let lacks = || Error::lacks("room for segments");
-        let (finder, found) = self.finder.as_ref().zip(scratch.segments.as_ref()).ok_or_else(lacks)?;
+        let (finder, found) = self.finder.as_ref().zip(scratch.find("segments")).ok_or_else(lacks)?;
         let are_long = matches!(ranges, Ranges::Long(_));
-        let plan = self.sort.segments(sort.most, &self.context.info.limits, sort.iota, are_long)?;
+        let plan = self.kinds.sort.segments(sort.most, &self.context.info.limits, sort.iota, are_long)?;
         self.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
         let limits = &self.context.info.limits;
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
@@ -137,11 +137,11 @@ impl Recorder {
             &finder.filled,
             [
                 (0, whole(found)),
-                (4, scratch.aux("segment_tiles")),
-                (5, scratch.aux("histograms")),
-                (6, scratch.aux("varying_bits")),
+                (4, scratch.named("segment_tiles")),
+                (5, scratch.named("histograms")),
+                (6, scratch.named("varying_bits")),
                 (7, whole(&scratch.parameters)),
-                (8, scratch.aux("segment_classes")),
+                (8, scratch.named("segment_classes")),
             ],
         );
         let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
@@ -162,9 +162,9 @@ impl Recorder {
                     &finder.found,
                     [
                         (0, whole(found)),
-                        (1, whole(&scratch.keys)),
+                        (1, scratch.named("keys")),
                         (2, offsets.binding()),
-                        (3, positions.map_or_else(|| scratch.nothing(), Slice::binding)),
+                        (3, positions.map_or_else(|| whole(&scratch.nothing), Slice::binding)),
                     ],
                 );
                 self.set_with_host_parameters(&mut pass, &finder.begin, &group, n, [0; 4]);
@@ -184,7 +184,7 @@ impl Recorder {
             &mut pass,
             scratch,
             &Sort { offsets, ..*sort },
-            &self.sort,
+            &self.kinds.sort,
             plan.dispatches(),
             false,
         )

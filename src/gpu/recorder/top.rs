@@ -58,7 +58,7 @@ impl Recorder {
         sort: &Sort,
         k: u32,
     ) -> Result<(), Error> {
-        let Some(plan) = self.sort.top(k, sort.most, &self.context.info.limits)? else {
+        let Some(plan) = self.kinds.sort.top(k, sort.most, &self.context.info.limits)? else {
             return self.record(encoder, scratch, sort);
         };
         let takes_immediates = self.takes_immediates(sort);
@@ -80,7 +80,7 @@ impl Recorder {
             self.set_with_host_parameters(&mut pass, want, &group, k, [0; 4]);
             pass.dispatch_workgroups(1, 1, 1);
         }
-        self.record_passes(&mut pass, scratch, sort, &self.sort, plan.dispatches(), takes_immediates)?;
+        self.record_passes(&mut pass, scratch, sort, &self.kinds.sort, plan.dispatches(), takes_immediates)?;
         drop(pass);
         // Positions are there.
         let sort = Sort {
