@@ -30,13 +30,13 @@ pub fn on_device(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
     let mut positions = vec![0; if plan.shape().payload { keys.len() } else { 0 }];
     let keys = if plan.shape().key == KeyWords::One {
         let mut words: Vec<u32> = keys.iter().map(|&key| key as u32).collect();
-        buffers.upload(gpu(), bytemuck::cast_slice(&words)).unwrap();
+        buffers.upload(gpu(), [bytemuck::cast_slice(&words)]).unwrap();
         execute(gpu(), plan, &buffers, |_| {}).unwrap();
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut words)).unwrap();
         words.into_iter().map(u64::from).collect()
     } else {
         let mut words = keys.to_vec();
-        buffers.upload(gpu(), bytemuck::cast_slice(&words)).unwrap();
+        buffers.upload(gpu(), [bytemuck::cast_slice(&words)]).unwrap();
         execute(gpu(), plan, &buffers, |_| {}).unwrap();
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut words)).unwrap();
         words
@@ -309,7 +309,7 @@ fn brick_sort_ends_early_where_all_is_in_order() {
     let plan = Plan::new(Algorithm::OddEven, Variant::Naive, n, shape, &gpu().info().limits).unwrap();
     let buffers = Buffers::new(gpu(), &plan).unwrap();
     let dispatches = |keys: &[u32]| {
-        buffers.upload(gpu(), bytemuck::cast_slice(keys)).unwrap();
+        buffers.upload(gpu(), [bytemuck::cast_slice(keys)]).unwrap();
         let (_, dispatches) = execute(gpu(), &plan, &buffers, |_| {}).unwrap();
         let mut sorted = vec![0; n];
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut sorted)).unwrap();
@@ -333,12 +333,8 @@ fn a_sort_is_timed_by_a_named_clock() {
     let plan =
         Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, 50_000, shape, &gpu().info().limits).unwrap();
     let buffers = Buffers::new(gpu(), &plan).unwrap();
-    buffers
-        .upload(
-            gpu(),
-            bytemuck::cast_slice(&random(1).take(50_000).map(|key| key as u32).collect::<Vec<_>>()),
-        )
-        .unwrap();
+    let keys: Vec<u32> = random(1).take(50_000).map(|key| key as u32).collect();
+    buffers.upload(gpu(), [bytemuck::cast_slice(&keys)]).unwrap();
     let start = std::time::Instant::now();
     let mut reported = 0;
     let (elapsed, _) = execute(gpu(), &plan, &buffers, |done| {
@@ -361,7 +357,7 @@ fn transfers_larger_than_a_staging_buffer_arrive_whole() {
     let buffers = Buffers::new(gpu(), &plan).unwrap();
     let keys: Vec<u32> = random(3).take(n as usize).map(|key| key as u32).collect();
     for _ in 0..2 {
-        buffers.upload(gpu(), bytemuck::cast_slice(&keys)).unwrap();
+        buffers.upload(gpu(), [bytemuck::cast_slice(&keys)]).unwrap();
         let (mut back, mut positions) = (vec![0_u32; keys.len()], vec![0; keys.len()]);
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut back)).unwrap();
         buffers.download_positions(gpu(), &mut positions).unwrap();

@@ -57,7 +57,7 @@ pub fn on_device(
     let buffers = Buffers::new(gpu(), plan).unwrap();
     let (narrow, bytes) = (plan.shape().key == KeyWords::One, plan.shape().key_bytes() as usize);
     let mut raw: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()[..bytes].to_vec()).collect();
-    buffers.upload(gpu(), &raw).unwrap();
+    buffers.upload(gpu(), [&raw[..]]).unwrap();
     execute(gpu(), plan, &buffers, |_| {}).unwrap();
     raw.truncate(count * bytes);
     buffers.download_keys(gpu(), &mut raw).unwrap();

@@ -183,13 +183,13 @@ fn on_device(plan: &Plan, keys: &[u64], count: usize) -> Vec<(u64, u32)> {
     let keys: Vec<u64> = if plan.shape().key == KeyWords::One {
         let words: Vec<u32> = keys.iter().map(|&key| key as u32).collect();
         let mut left = vec![0_u32; count];
-        buffers.upload(gpu(), bytemuck::cast_slice(&words)).unwrap();
+        buffers.upload(gpu(), [bytemuck::cast_slice(&words)]).unwrap();
         execute(gpu(), plan, &buffers, |_| {}).unwrap();
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut left)).unwrap();
         left.into_iter().map(u64::from).collect()
     } else {
         let mut left = vec![0_u64; count];
-        buffers.upload(gpu(), bytemuck::cast_slice(keys)).unwrap();
+        buffers.upload(gpu(), [bytemuck::cast_slice(keys)]).unwrap();
         execute(gpu(), plan, &buffers, |_| {}).unwrap();
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut left)).unwrap();
         left

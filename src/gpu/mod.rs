@@ -36,6 +36,5 @@ pub(crate) use context::Context;
 pub use context::{adapter, adapters};
 pub use device::Gpu;
 pub use execute::execute;
-pub use passes::{time_passes, time_submits};
+pub use passes::time_passes;
 pub use run::ResidentRun;
-pub use staging::Upload;
