@@ -463,7 +463,7 @@ impl Dispatch {
     /// The group of segments that it sorts, if it is one.
     #[must_use]
     pub fn group(&self) -> Option<Group> {
-        if let Kernel::Batch(batch) = self.kernel { batch.group() } else { None }
+        if let Kernel::Batch(batch) = self.kernel { batch.group } else { None }
     }
 
     /// What is done, and how.
