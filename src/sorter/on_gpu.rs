@@ -75,8 +75,8 @@ impl OnGpu {
     fn upload(&self, keys: Incoming, buffers: &Buffers) -> Result<(Duration, bool), Error> {
         let start = Instant::now();
         let mut upload = buffers.begin_upload(&self.gpu)?;
-        let mut order = cpu::InOrder::default();
         let (mut left, mut waiting) = (keys.n, Duration::ZERO);
+        let (mut in_order, mut last) = (true, 0_u64);
         let changed = || Error::input("input", "is not of the size that it had when it was opened");
         let mut blocks = keys.blocks;
         loop {
@@ -84,14 +84,18 @@ impl OnGpu {
             let Some(words) = blocks.next().transpose()? else { break };
             waiting += asked.elapsed();
             left = left.checked_sub(words.len()).ok_or_else(changed)?;
-            by_width!(&words, blocks => blocks.iter().for_each(|block| order.goes_on_with(block)));
+            by_width!(&words, blocks => for block in blocks {
+                let (Some(&first), Some(&end)) = (block.first(), block.last()) else { continue };
+                in_order = in_order && last <= first.into() && cpu::is_in_order(block, |a, b| a <= b);
+                last = end.into();
+            });
             words.bytes().into_iter().try_for_each(|bytes| upload.push(bytes))?;
         }
         if left > 0 {
             return Err(changed());
         }
         upload.finish()?;
-        Ok((start.elapsed().saturating_sub(waiting), order.holds()))
+        Ok((start.elapsed().saturating_sub(waiting), in_order))
     }
 
     /// The most elements, up to this many, for which there is a plan.
