@@ -9,7 +9,7 @@ use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::{Crossovers, Plan, Shape};
 
 use super::planned::{Planned, Task, first_that_fits};
-use super::{Incoming, Job, Method, Ordered, Place, Progress, ResultKind, partitions};
+use super::{Incoming, Job, Method, Ordered, Place, Progress, Remote, ResultKind, partitions};
 use crate::clock::{Clock, Elapsed, Instant};
 use crate::cpu;
 use crate::error::Error;
@@ -143,8 +143,9 @@ impl OnGpu {
     }
 
     /// Does a job where it was placed, and leaves the result on the device.
-    pub(super) fn sort(&self, job: Job, placed: Placed, progress: Progress) -> Result<Ordered<'_>, Error> {
-        self.sort_from(job, placed, None, progress)
+    fn sort(&self, job: Job, placed: Placed, progress: Progress) -> Result<Ordered<'_>, Error> {
+        let (result, report) = self.sort_from(job, placed, None, progress)?;
+        Ok(Ordered { count: result.count, place: Place::Device(Box::new(result)), repeated: 0, report })
     }
 
     /// The same for a share that begins at this position, if any: positions are those among all,
@@ -155,7 +156,7 @@ impl OnGpu {
         placed: Placed,
         begin: Option<u32>,
         progress: Progress,
-    ) -> Result<Ordered<'_>, Error> {
+    ) -> Result<(OnDevice<'_>, Report), Error> {
         let Job { keys, result, method, .. } = job;
         let Placed { task, planned, mut buffers, lacked, allocating } = placed;
         let Task { n, first, shape } = task;
@@ -217,8 +218,7 @@ impl OnGpu {
             }
         };
         let count = first.unwrap_or(n);
-        let place = Place::Gpu(Box::new(OnDevice { of: self, buffers, shape, count, records }));
-        Ok(Ordered { place, count, repeated: 0, report })
+        Ok((OnDevice { of: self, buffers, shape, count, records }, report))
     }
 
     /// Merges slices of runs of this shape.
@@ -309,9 +309,10 @@ impl OnDevice<'_> {
         run.copy(&self.of.gpu, &self.buffers);
         self.keep();
     }
+}
 
-    /// Brings it to memory in one block.
-    pub(super) fn bring(mut self) -> Result<KeyBuf<'static>, Error> {
+impl Remote for OnDevice<'_> {
+    fn bring(mut self: Box<Self>) -> Result<KeyBuf<'static>, Error> {
         let records = self.records.take();
         let words = given(self.shape, self.count, |to| self.bring_to(to))?;
         Ok(match records {
@@ -320,8 +321,7 @@ impl OnDevice<'_> {
         })
     }
 
-    /// Gives it to `take` in order, block by block, later ones on their way meanwhile.
-    pub(super) fn take(self, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {
+    fn take(self: Box<Self>, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {
         fn block<W: KeyWidth>(bytes: &[u8]) -> KeyBuf<'_> {
             bytemuck::cast_slice::<_, W>(bytes).into()
         }
