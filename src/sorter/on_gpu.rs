@@ -242,15 +242,8 @@ pub(super) struct Placed {
     planned: Planned,
     buffers: Buffers,
     /// What the device lacked for a faster plan.
-    lacked: Option<Error>,
+    pub(super) lacked: Option<Error>,
     allocating: Duration,
-}
-
-impl Placed {
-    /// What there was no memory for, if there is another plan for that reason.
-    pub(super) fn lacked_memory(&mut self) -> Option<Error> {
-        self.lacked.take_if(|lacked| lacked.is_no_memory())
-    }
 }
 
 /// A result in buffers of the device.

@@ -63,7 +63,7 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
             let job = Job { keys: keys.range(partition.clone()).into(), result, first, method };
             let mut placed = gpu.place(&job)?;
             // A slower plan in place of memory that others stay in is no bargain.
-            if let Some(lacked) = placed.lacked_memory().filter(|_| resident[number].stays()) {
+            if let Some(lacked) = placed.lacked.take_if(|it| it.is_no_memory() && resident[number].stays()) {
                 return Err(lacked);
             }
             // Where elements have positions, these are few enough.

@@ -36,7 +36,11 @@ impl Method {
             |variant| Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant));
         match self.algorithm.or_else(|| self.variant.and_then(has)) {
             Some(named) => vec![named],
-            None => crossovers.fastest(task.left_to_sort(limits), task.shape),
+            None => {
+                let Task { n, first, shape } = task;
+                let left = first.map_or(n, |first| Plan::left_to_sort(first, n, shape, limits));
+                crossovers.fastest(left, shape)
+            }
         }
     }
 
@@ -85,13 +89,6 @@ impl Method {
             }
             _ => None,
         }
-    }
-}
-
-impl Task {
-    /// How many elements a whole sort has to do with.
-    fn left_to_sort(self, limits: &Limits) -> usize {
-        self.first.map_or(self.n, |first| Plan::left_to_sort(first, self.n, self.shape, limits))
     }
 }
 

@@ -218,14 +218,6 @@ pub struct Fused {
 }
 
 impl Fused {
-    /// The bit of the array's index that follows a tile's run.
-    fn low(self) -> u32 {
-        match self.work {
-            FusedWork::Strides { low, .. } => low,
-            FusedWork::Sort | FusedWork::Halves => self.tile.log2(),
-        }
-    }
-
     /// Tiles of `count` elements in which there is something to compare.
     pub(crate) fn tiles_of(self, count: u32) -> u64 {
         let n = u64::from(count);
@@ -389,6 +381,8 @@ impl KernelSpec for Fused {
     }
 
     fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments {
-        [("n", first + count), ("first", first), ("low", self.low()), ("phase", phase)].into()
+        // The bit of the array's index that follows a tile's run.
+        let low = if let FusedWork::Strides { low, .. } = self.work { low } else { self.tile.log2() };
+        [("n", first + count), ("first", first), ("low", low), ("phase", phase)].into()
     }
 }

@@ -47,11 +47,6 @@ impl MergeTile {
     pub fn size(self) -> u32 {
         self.elements << self.invocations_log2
     }
-
-    /// Rounds in which half of the invocations look for one of up to 2^32 places.
-    fn rounds(self) -> u32 {
-        u32::BITS.div_ceil(self.invocations_log2 - 1)
-    }
 }
 
 /// Merges the elements before `middle` with those from there on, which both are in order.
@@ -105,7 +100,8 @@ impl KernelSpec for Merge {
         let constants = vec![
             ("TILE_SIZE", self.tile.size()),
             ("EACH", self.tile.elements),
-            ("ROUNDS", self.tile.rounds()),
+            // In which half of the invocations look for one of up to 2^32 places.
+            ("ROUNDS", u32::BITS.div_ceil(self.tile.invocations_log2 - 1)),
         ];
         let text = wgsl("merge").to_owned();
         Module { entry_point: "merge_runs", constants, text }

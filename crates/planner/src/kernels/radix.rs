@@ -109,21 +109,16 @@ impl RadixTile {
         Ok(Self { matching: Matching::Groups, ..Self::new(invocations, items, &limits)? })
     }
 
-    /// The same tile with another way of matching.
+    /// The same tile, matched by masks, too.
     ///
     /// # Errors
     ///
-    /// Subgroups, or a number of invocations, that it is not for.
-    pub fn matching(self, matching: Matching) -> Result<Self, Error> {
-        if let Matching::Groups = matching {
-            return Self::without_subgroups(self.invocations, self.items);
-        }
-        if let Matching::Masks = matching {
-            let Subgroups { largest, barrier, .. } = self.subgroups;
-            at_most([("lanes in a subgroup", largest.into(), 32)])?;
-            has([("barriers of subgroups", true, barrier)])?;
-        }
-        Ok(Self { matching, ..self })
+    /// Subgroups that it is not for.
+    pub fn with_masks(self) -> Result<Self, Error> {
+        let Subgroups { largest, barrier, .. } = self.subgroups;
+        at_most([("lanes in a subgroup", largest.into(), 32)])?;
+        has([("barriers of subgroups", true, barrier)])?;
+        Ok(Self { matching: Matching::Masks, ..self })
     }
 
     /// Elements in a tile.
@@ -266,14 +261,6 @@ const COUNTED_TOGETHER: u32 = 16;
 const COPIED_TOGETHER: u32 = 8;
 
 impl Radix {
-    fn takes_segments(&self) -> bool {
-        matches!(self.work, RadixWork::Histogram | RadixWork::Sweep(_))
-    }
-
-    fn counts_chunks(&self) -> bool {
-        matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter)
-    }
-
     /// The most segments that there can be.
     fn segments(&self, count: u32) -> u32 {
         self.longer_than.map_or(0, |longer_than| segments::most_segments(count, longer_than))
@@ -293,12 +280,11 @@ impl Radix {
 impl KernelSpec for Radix {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         has([("workgroups in order", self.tile.fifo_dispatch, limits.fifo_dispatch)])?;
+        let takes_segments = matches!(self.work, RadixWork::Histogram | RadixWork::Sweep(_));
+        let counts = matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter);
         possible([
-            (
-                "passes for whole arrays sort no segments",
-                self.longer_than.is_some() && !self.takes_segments(),
-            ),
-            ("a chunk has no tiles", self.counts_chunks() && self.chunk == 0),
+            ("passes for whole arrays sort no segments", self.longer_than.is_some() && !takes_segments),
+            ("a chunk has no tiles", counts && self.chunk == 0),
         ])?;
         within("digits in a key", self.digits, 1..=shape.key_words() * 32 / DIGIT_BITS)?;
         at_most([

@@ -91,10 +91,6 @@ impl Select {
         in_word(bits) + in_word(bits.saturating_sub(32))
     }
 
-    fn most_digits(shape: Shape) -> u32 {
-        Self::digits(32 * shape.key_words())
-    }
-
     /// Bytes of each auxiliary buffer in which there is room for any selection.
     pub const ROOM: [(&'static str, u64); 3] = [
         (DIGIT_COUNTS.name, 4 * RADIX as u64),
@@ -142,9 +138,10 @@ impl KernelSpec for Select {
             ("invocations in a workgroup", limits.invocations.into(), 2),
             ("elements to be selected", self.k.into(), 1),
         ])?;
+        let digits = Self::digits(32 * shape.key_words());
         at_most([
             ("bytes of workgroup memory", u64::from(RADIX) * 4, limits.workgroup_bytes),
-            ("digits before the last", self.digit.into(), (Self::most_digits(shape) - 1).into()),
+            ("digits before the last", self.digit.into(), (digits - 1).into()),
         ])
     }
 

@@ -122,7 +122,10 @@ impl Plan {
         };
         match (algorithm, variant) {
             (Algorithm::Bitonic, Variant::Fused) => {
-                Self::fused(n, shape, limits, &Tuning::of_tile(tuning::small_tile(tile_log2, limits)?))
+                let tile = tuning::small_tile(tile_log2, limits)?;
+                // In runs as short as suits them.
+                let run_log2 = tile.log2() / 3;
+                Self::fused(n, shape, limits, &Tuning { sort_tile: tile, tile, run_log2, region_log2: 32 })
             }
             (Algorithm::OddEven, Variant::Block) if size > 1 => {
                 let tile = tuning::small_tile(tile_log2, limits)?;
