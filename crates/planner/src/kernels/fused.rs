@@ -23,6 +23,7 @@ use super::last_swap::LAST_SWAP;
 use super::{Access, Arguments, AuxBuffer, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape, Tiles};
 use crate::error::{Error, at_most, possible, within};
 use crate::limits::Limits;
+use crate::names::getters;
 use crate::network::{self, Step};
 
 /// How a tile is divided among the invocations of a workgroup.
@@ -33,6 +34,15 @@ pub struct FusedTile {
     elements_log2: u32,
     parts_log2: u32,
 }
+
+getters! { FusedTile {
+    /// Elements in each invocation's registers, as a power of two.
+    elements_log2: u32,
+    /// Invocations in a workgroup, as a power of two.
+    invocations_log2: u32,
+    /// Parts of the tile that take turns in workgroup memory, as a power of two.
+    parts_log2: u32,
+} }
 
 impl FusedTile {
     /// Two elements, which one invocation holds.
@@ -54,24 +64,6 @@ impl FusedTile {
         at_most([(what, u64::from(parts_log2) + 1, elements_log2.into())])?;
         possible([("one invocation has a tile in parts", parts_log2 > 0 && invocations_log2 == 0)])?;
         Ok(Self { invocations_log2, elements_log2, parts_log2 })
-    }
-
-    /// Elements in each invocation's registers, as a power of two.
-    #[must_use]
-    pub fn elements_log2(self) -> u32 {
-        self.elements_log2
-    }
-
-    /// Invocations in a workgroup, as a power of two.
-    #[must_use]
-    pub fn invocations_log2(self) -> u32 {
-        self.invocations_log2
-    }
-
-    /// Parts of the tile that take turns in workgroup memory, as a power of two.
-    #[must_use]
-    pub fn parts_log2(self) -> u32 {
-        self.parts_log2
     }
 
     /// Elements in a tile, as a power of two.

@@ -63,6 +63,7 @@ pub use transpose::Rows;
 use crate::error::{Error, at_least, at_most, has, possible};
 use crate::item::Item;
 use crate::limits::{Limits, Subgroups};
+use crate::names::getters;
 use crate::network::Step;
 
 /// A buffer that a kernel binds beside keys and payload. In WGSL it is a global variable of this
@@ -383,6 +384,23 @@ pub struct Dispatch {
     bytes_moved: u64,
 }
 
+getters! { Dispatch {
+    /// What is done, and how.
+    kernel: Kernel,
+    /// The first of the elements it is done to.
+    first: u32,
+    /// The number of those elements.
+    count: u32,
+    /// What distinguishes its pipeline from others.
+    pipeline: PipelineKey,
+    /// The workgroups launched.
+    grid: Grid,
+    /// Bytes of device memory read and written, every element touched counted once each way.
+    bytes_moved: u64,
+    /// The elements that are touched.
+    access: Access,
+} }
+
 impl Dispatch {
     /// A launch of `kernel` on `count` elements of this shape from `first` on.
     ///
@@ -464,48 +482,6 @@ impl Dispatch {
     #[must_use]
     pub fn group(&self) -> Option<Group> {
         if let Kernel::Batch(batch) = self.kernel { batch.group } else { None }
-    }
-
-    /// What is done, and how.
-    #[must_use]
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-
-    /// The first of the elements it is done to.
-    #[must_use]
-    pub fn first(&self) -> u32 {
-        self.first
-    }
-
-    /// The number of those elements.
-    #[must_use]
-    pub fn count(&self) -> u32 {
-        self.count
-    }
-
-    /// What distinguishes its pipeline from others.
-    #[must_use]
-    pub fn pipeline(&self) -> PipelineKey {
-        self.pipeline
-    }
-
-    /// The workgroups launched.
-    #[must_use]
-    pub fn grid(&self) -> Grid {
-        self.grid
-    }
-
-    /// Bytes of device memory read and written, every element touched counted once each way.
-    #[must_use]
-    pub fn bytes_moved(&self) -> u64 {
-        self.bytes_moved
-    }
-
-    /// The elements that are touched.
-    #[must_use]
-    pub fn access(&self) -> Access {
-        self.access
     }
 
     /// The buffers that it binds beside keys and payload, with the words that it needs of each.

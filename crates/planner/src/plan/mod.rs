@@ -53,6 +53,7 @@ pub use callers::Callers;
 pub use tuning::{CANDIDATES, Crossovers, RadixTuning, Tuning, default_variant};
 
 use crate::error::{Error, at_most, possible};
+use crate::names::getters;
 
 /// Dispatches that are repeated `times` times, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +74,20 @@ pub struct Plan {
     aux_buffers: Vec<(AuxBuffer, u64)>,
     ends_early: bool,
 }
+
+getters! { Plan {
+    /// Number of elements.
+    n: u32,
+    /// The key and payload of an element.
+    shape: Shape,
+    /// Elements that the array must hold: n, or more where the plan pads.
+    room: u32,
+    /// Elements that the second array must hold; 0 if none is needed.
+    other_room: u32,
+    /// Whether the dispatches are phases of odd-even sort: after two in a row that change nothing,
+    /// the rest would change nothing either.
+    ends_early: bool,
+} }
 
 impl Plan {
     /// Plans a sort of `n` elements on a device with these `limits`.
@@ -334,41 +349,10 @@ impl Plan {
         self.shape.payload && !self.distinct_dispatches().any(iota)
     }
 
-    /// Number of elements.
-    #[must_use]
-    pub fn n(&self) -> u32 {
-        self.n
-    }
-
-    /// The key and payload of an element.
-    #[must_use]
-    pub fn shape(&self) -> Shape {
-        self.shape
-    }
-
-    /// Elements that the array must hold: n, or more where the plan pads.
-    #[must_use]
-    pub fn room(&self) -> u32 {
-        self.room
-    }
-
-    /// Elements that the second array must hold; 0 if none is needed.
-    #[must_use]
-    pub fn other_room(&self) -> u32 {
-        self.other_room
-    }
-
     /// The buffers that kernels bind besides keys and payload, with the words that each must hold.
     #[must_use]
     pub fn aux_buffers(&self) -> &[(AuxBuffer, u64)] {
         &self.aux_buffers
-    }
-
-    /// Whether the dispatches are phases of odd-even sort: after two in a row that change nothing,
-    /// the rest would change nothing either.
-    #[must_use]
-    pub fn ends_early(&self) -> bool {
-        self.ends_early
     }
 
     /// Every dispatch in order, with repetitions.
