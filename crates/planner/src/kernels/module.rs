@@ -29,7 +29,6 @@ use gpusort_shaders::wgsl;
 use super::unroll::unroll;
 use super::{AuxBuffer, Kernel, KeyTransform, Keys, Module, Shape};
 use crate::error::Error;
-use crate::key::KeyWords;
 use crate::limits::Limits;
 
 /// The bindings of keys, payload, and of both in the other array; those of auxiliary buffers
@@ -106,10 +105,7 @@ impl PipelineKey {
         let Module { entry_point, mut constants, text: kernel } =
             self.kernel.spec().module(self.shape, self.keys);
         constants.insert(0, ("WORKGROUP_SIZE", self.workgroup_size));
-        let key = match self.shape.key {
-            KeyWords::One => wgsl("key_1"),
-            KeyWords::Two => wgsl("key_2"),
-        };
+        let key = wgsl(&format!("key_{}", self.shape.key_words()));
         let element = if self.shape.payload { wgsl("element_payload") } else { wgsl("element_key") };
         let mut text = String::new();
         for (name, value) in &constants {
