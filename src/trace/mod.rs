@@ -149,7 +149,7 @@ fn steps(dispatch: &Dispatch) -> Vec<Step> {
         Kernel::Top(_) => Vec::new(),
         kernel => kernel.steps(),
     };
-    if let Kernel::Fused(Fused { work: FusedWork::Sort, .. }) | Kernel::Local(Local::Sort { .. }) =
+    if let Kernel::Fused(Fused { work: FusedWork::Sort, .. }) | Kernel::Local(Local { sorts: true, .. }) =
         dispatch.kernel()
     {
         let is_beyond =

@@ -507,8 +507,8 @@ mod tests {
         let tuning = TopTuning::new([5, 8, 0, 6, 8]).unwrap();
         let strides = FusedWork::Strides { tail: 3, low: 12, count: 2, mirrored: true };
         let mut all: Vec<Kernel> = vec![
-            Local::Sort { tile_log2: 5 }.into(),
-            Local::Merge { tile_log2: 5 }.into(),
+            Local { tile_log2: 5, sorts: true }.into(),
+            Local { tile_log2: 5, sorts: false }.into(),
             Rows::Pad { from: 3 }.into(),
             Rows::Sort { row_log2: 3 }.into(),
             Rows::Merge { row_log2: 3, steps: 2, block_log2: 4 }.into(),
