@@ -201,7 +201,7 @@ impl Trace {
             workgroups: dispatch.grid().workgroups(),
             invocations: dispatch.pipeline().workgroup_size(),
             tile: tiles.map(|tiles| tiles.size()),
-            held_in: tiles.map(|tiles| tiles.held.name()),
+            held_in: tiles.map(|tiles| tiles.held),
             workgroup_bytes: kernel.workgroup_bytes(self.plan.shape()),
             steps: steps(dispatch).len(),
             comparisons: comparisons(dispatch),

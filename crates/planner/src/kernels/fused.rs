@@ -20,7 +20,9 @@ use std::ops::Range;
 use gpusort_shaders::wgsl;
 
 use super::last_swap::LAST_SWAP;
-use super::{Access, Arguments, AuxBuffer, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape, Tiles};
+use super::{
+    Access, Arguments, AuxBuffer, Kernel, KernelSpec, Keys, Launch, Module, REGISTERS, Shape, Tiles,
+};
 use crate::error::{Error, at_most, possible, within};
 use crate::limits::Limits;
 use crate::names::getters;
@@ -327,9 +329,9 @@ impl KernelSpec for Fused {
         let tile_log2 = self.tile.log2();
         Some(match self.work {
             FusedWork::Strides { low, count: count @ 1.., mirrored, .. } => {
-                Tiles { run: 1 << (tile_log2 - count), low, count, mirrored, held: Held::Registers }
+                Tiles { run: 1 << (tile_log2 - count), low, count, mirrored, held: REGISTERS }
             }
-            _ => Tiles::consecutive(1 << tile_log2, Held::Registers),
+            _ => Tiles::consecutive(1 << tile_log2, REGISTERS),
         })
     }
 

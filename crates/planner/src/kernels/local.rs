@@ -8,7 +8,7 @@
 
 use gpusort_shaders::wgsl;
 
-use super::{Access, Arguments, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape, Tiles};
+use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, Shape, Tiles, WORKGROUP};
 use crate::error::{Error, at_most, within};
 use crate::limits::Limits;
 use crate::network::{self, Step};
@@ -54,7 +54,7 @@ impl KernelSpec for Local {
     }
 
     fn tiles(&self) -> Option<Tiles> {
-        Some(Tiles::consecutive(1 << self.tile_log2, Held::Workgroup))
+        Some(Tiles::consecutive(1 << self.tile_log2, WORKGROUP))
     }
 
     fn workgroup_bytes(&self, shape: Shape) -> u64 {

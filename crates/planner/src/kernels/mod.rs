@@ -56,7 +56,7 @@ pub use segments::{
 };
 pub use select::{Select, SelectWork};
 pub use shape::Shape;
-pub use tiles::{Held, Tiles};
+pub use tiles::{REGISTERS, Tiles, WORKGROUP};
 pub use top::{Top, TopTuning};
 pub use transpose::Rows;
 

@@ -20,7 +20,8 @@ use gpusort_shaders::wgsl;
 
 use super::segments::{self, SEGMENT_TILES};
 use super::{
-    Access, Arguments, AuxBuffer, Held, Kernel, KernelSpec, KeyTransform, Keys, Launch, Module, Shape, Tiles,
+    Access, Arguments, AuxBuffer, Kernel, KernelSpec, KeyTransform, Keys, Launch, Module, REGISTERS, Shape,
+    Tiles,
 };
 use crate::error::{Error, at_most, has, possible, within};
 use crate::item::Item;
@@ -390,7 +391,7 @@ impl KernelSpec for Radix {
     fn tiles(&self) -> Option<Tiles> {
         let tile = u64::from(self.tile.size());
         match self.work {
-            RadixWork::Sweep(_) | RadixWork::Scatter => Some(Tiles::consecutive(tile, Held::Registers)),
+            RadixWork::Sweep(_) | RadixWork::Scatter => Some(Tiles::consecutive(tile, REGISTERS)),
             _ => None,
         }
     }

@@ -13,7 +13,7 @@
 
 use gpusort_shaders::wgsl;
 
-use super::{Access, Arguments, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape, Tiles};
+use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, REGISTERS, Shape, Tiles};
 use crate::error::{Error, at_least, at_most, within};
 use crate::item::Item;
 use crate::limits::Limits;
@@ -146,7 +146,7 @@ impl KernelSpec for Top {
     }
 
     fn tiles(&self) -> Option<Tiles> {
-        Some(Tiles::consecutive(1 << self.tuning.tile_log2(), Held::Registers))
+        Some(Tiles::consecutive(1 << self.tuning.tile_log2(), REGISTERS))
     }
 
     fn workgroup_bytes(&self, shape: Shape) -> u64 {

@@ -10,7 +10,7 @@
 
 use gpusort_shaders::wgsl;
 
-use super::{Access, Arguments, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape, Tiles};
+use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, Shape, Tiles, WORKGROUP};
 use crate::error::{Error, at_most, within};
 use crate::item::Item;
 use crate::limits::Limits;
@@ -119,7 +119,7 @@ impl KernelSpec for Rows {
     fn tiles(&self) -> Option<Tiles> {
         match *self {
             Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => {
-                Some(Tiles::consecutive(1 << row_log2, Held::Workgroup))
+                Some(Tiles::consecutive(1 << row_log2, WORKGROUP))
             }
             Self::Pad { .. } | Self::Transpose { .. } => None,
         }

@@ -43,9 +43,9 @@ mod tuning;
 
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::kernels::{
-    AuxBuffer, Batch, Dispatch, Fused, FusedTile, FusedWork, Group, Held, Kernel, KeyTransform, Layout,
-    Local, Matching, Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape,
-    StalledTile, Tiles, Top, TopTuning,
+    AuxBuffer, Batch, Dispatch, Fused, FusedTile, FusedWork, Group, Kernel, KeyTransform, Layout, Local,
+    Matching, Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, StalledTile,
+    Tiles, Top, TopTuning,
 };
 pub use crate::limits::{Limits, Subgroups};
 pub use crate::network::{Pair, Step};
