@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use gpusort_planner::item::Item;
 use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::{Crossovers, Plan, Shape};
 
@@ -86,8 +87,8 @@ impl OnGpu {
             left = left.checked_sub(words.len()).ok_or_else(changed)?;
             by_width!(&words, blocks => for block in blocks {
                 let (Some(&first), Some(&end)) = (block.first(), block.last()) else { continue };
-                in_order = in_order && last <= first.into() && cpu::is_in_order(block, |a, b| a <= b);
-                last = end.into();
+                in_order = in_order && last <= first.key() && cpu::is_in_order(block, |a, b| a <= b);
+                last = end.key();
             });
             words.bytes().into_iter().try_for_each(|bytes| upload.push(bytes))?;
         }

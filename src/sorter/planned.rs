@@ -34,14 +34,12 @@ impl Method {
     fn algorithms(self, task: Task, limits: &Limits, crossovers: &Crossovers) -> Vec<Algorithm> {
         let has =
             |variant| Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant));
-        match self.algorithm.or_else(|| self.variant.and_then(has)) {
-            Some(named) => vec![named],
-            None => {
-                let Task { n, first, shape } = task;
-                let left = first.map_or(n, |first| Plan::left_to_sort(first, n, shape, limits));
-                crossovers.fastest(left, shape)
-            }
+        if let Some(named) = self.algorithm.or_else(|| self.variant.and_then(has)) {
+            return vec![named];
         }
+        let Task { n, first, shape } = task;
+        let left = first.map_or(n, |first| Plan::left_to_sort(first, n, shape, limits));
+        crossovers.fastest(left, shape)
     }
 
     /// Its plans for a device with these limits, in the order of [`Method::algorithms`]. What

@@ -9,7 +9,7 @@
 use std::fmt::Write;
 
 use gpusort_planner::Limits;
-use gpusort_planner::kernels::{FIRST_CLASS_LOG2, Grid, most_segments};
+use gpusort_planner::kernels::{FIRST_CLASS_LOG2, Grid, constants, most_segments};
 use gpusort_planner::plan::{Callers, Plan};
 use gpusort_shaders::wgsl;
 
@@ -75,7 +75,7 @@ impl Finder {
         array("TILE_LOG2S", &mut classes().map(|(tile, _)| tile.log2()));
         array("GROUP_FIRSTS", &mut groups.iter().map(|(_, group)| group.log2.0 - FIRST_CLASS_LOG2));
         array("GROUPS", &mut classes().map(|(_, group)| group.number));
-        for (name, number) in [
+        text += &constants(&[
             ("TILE", callers.tuning.tile.size()),
             ("DIGITS", callers.transform.digits()),
             ("LONGEST", Plan::longest_row(limits)),
@@ -84,9 +84,7 @@ impl Finder {
             ("FIRST_CLASS_LOG2", FIRST_CLASS_LOG2),
             ("BEGINS", BEGINS),
             ("EACH", EACH),
-        ] {
-            let _ = writeln!(text, "const {name} = {number}u;");
-        }
+        ]);
         text += &host::text();
         text += wgsl("callers/segments");
         let of_all = [storage(0, false), storage(1, false), storage(2, true), storage(3, false)];

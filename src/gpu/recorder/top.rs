@@ -6,9 +6,7 @@
 //! sort         of these k, as of any others
 //! ```
 
-use std::fmt::Write;
-
-use gpusort_planner::kernels::{PipelineKey, Select};
+use gpusort_planner::kernels::{PipelineKey, Select, constants};
 use gpusort_planner::plan::{Callers, Dispatch};
 use gpusort_shaders::wgsl;
 
@@ -32,12 +30,9 @@ impl Selector {
         cache: Option<&wgpu::PipelineCache>,
     ) -> Self {
         let layout = layout(device, "gpusort top", &[storage(0, false), storage(1, true)]);
-        let mut text = Select::constants();
-        for (name, number) in
-            [("DIGITS", Select::digits(callers.transform.bits)), ("SLICES", callers.transform.digits())]
-        {
-            let _ = writeln!(text, "const {name} = {number}u;");
-        }
+        let own =
+            [("DIGITS", Select::digits(callers.transform.bits)), ("SLICES", callers.transform.digits())];
+        let mut text = Select::constants() + &constants(&own);
         text += &host::text();
         text += wgsl("callers/prepare_top");
         let kernel = |name| pipeline(device, name, text.clone(), &[Some(&layout), Some(bytes)], cache);

@@ -84,15 +84,13 @@ impl Keys {
         };
         let (width, form) = transform.element.layout();
         let low_bits = |bits: u32| if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
-        for (name, value) in [
+        text += &super::constants(&[
             ("DESCENDING", transform.descending.into()),
             ("KEY_BEGIN", transform.begin),
             ("KEY_BITS", transform.bits),
             ("LOW_BITS", low_bits(transform.bits)),
             ("HIGH_BITS", low_bits(transform.bits.saturating_sub(32))),
-        ] {
-            let _ = writeln!(text, "const {name}: u32 = {value}u;");
-        }
+        ]);
         // A key, as WGSL has it.
         let words = transform.element.key_words().count();
         let constant = |low: u32, high: u32| match words {

@@ -258,6 +258,13 @@ struct Module {
     text: String,
 }
 
+/// Constants of these names, in WGSL.
+#[must_use]
+pub fn constants(named: &[(&str, u32)]) -> String {
+    let of = |(name, value): &_| format!("const {name}: u32 = {value}u;\n");
+    named.iter().map(of).collect::<Vec<_>>().concat()
+}
+
 /// How a kernel is launched.
 struct Launch {
     /// Invocations in a workgroup.

@@ -107,10 +107,7 @@ impl PipelineKey {
         constants.insert(0, ("WORKGROUP_SIZE", self.workgroup_size));
         let key = wgsl(&format!("key_{}", self.shape.key_words()));
         let element = if self.shape.payload { wgsl("element_payload") } else { wgsl("element_key") };
-        let mut text = String::new();
-        for (name, value) in &constants {
-            let _ = writeln!(text, "const {name}: u32 = {value}u;");
-        }
+        let mut text = super::constants(&constants);
         for (binding, aux) in (ELEMENT_BINDINGS..).zip(self.bindings().aux_buffers) {
             let AuxBuffer { name, wgsl_type, .. } = aux;
             let access = if aux.read_only { "read" } else { "read_write" };

@@ -102,10 +102,7 @@ impl Select {
     /// many elements there are.
     #[must_use]
     pub fn constants() -> String {
-        let mut text = String::new();
-        for (name, number) in [("CHUNK_UNIT", CHUNK_UNIT), ("MOST_WORKGROUPS", MOST_WORKGROUPS)] {
-            let _ = writeln!(text, "const {name} = {number}u;");
-        }
+        let mut text = super::constants(&[("CHUNK_UNIT", CHUNK_UNIT), ("MOST_WORKGROUPS", MOST_WORKGROUPS)]);
         let [(a, wide_a), (b, wide_b), (c, wide_c)] = DIGITS;
         let _ = writeln!(text, "const SHIFTS = array<u32, 3>({a}u, {b}u, {c}u);");
         let _ = writeln!(text, "const WIDTHS = array<u32, 3>({wide_a}u, {wide_b}u, {wide_c}u);");

@@ -177,7 +177,7 @@ impl KernelSpec for Rows {
             Self::Pad { from } => elements[from as usize..].fill(last),
             // Rows pair up within themselves, but whether up or down depends on where they are.
             Self::Sort { .. } | Self::Merge { .. } => {
-                self.steps().iter().for_each(|step| step.perform(elements))
+                self.steps().iter().for_each(|step| step.perform(elements));
             }
             Self::Transpose { rows_log2, columns_log2 } => {
                 let before = elements.to_vec();
