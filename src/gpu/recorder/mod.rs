@@ -267,16 +267,8 @@ impl Recorder {
 
     /// A buffer of these words, to be read.
     pub(crate) fn words(&self, words: &[u32]) -> Result<wgpu::Buffer, Error> {
-        let bytes: &[u8] = bytemuck::cast_slice(words);
-        self.context.scoped(|context| {
-            let usage = wgpu::BufferUsages::STORAGE;
-            let buffer = context.buffer("gpusort offsets", bytes.len() as u64, usage, true)?;
-            let mut mapped = buffer.slice(..).get_mapped_range_mut().map_err(Error::device)?;
-            mapped.copy_from_slice(bytes);
-            drop(mapped);
-            buffer.unmap();
-            Ok(buffer)
-        })
+        let bytes = bytemuck::cast_slice(words);
+        self.context.scoped(|context| context.filled("gpusort offsets", bytes, wgpu::BufferUsages::STORAGE))
     }
 
     /// The most bytes of a slice that the device binds.
@@ -303,14 +295,11 @@ impl Recorder {
         };
         let takes_immediates = self.takes_immediates(sort);
         let digits = callers.transform.digits();
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some("gpusort"),
-            timestamp_writes: None,
-        });
+        let mut pass = begin_pass(encoder, "gpusort");
         let mut dispatches = planned.plan.dispatches();
         if !takes_immediates {
             // Which clears, too.
-            self.record_prepare(&mut pass, scratch, planned, sort, digits);
+            self.record_prepare(&mut pass, scratch, planned, sort, digits)?;
             dispatches.next();
         }
         if sort.keeps_keys {
@@ -388,10 +377,7 @@ impl Recorder {
         length: u32,
     ) -> Result<(), Error> {
         let plan = self.kinds.sort.rows(sort.most / length, length, &self.context.info.limits, sort.iota)?;
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some("gpusort rows"),
-            timestamp_writes: None,
-        });
+        let mut pass = begin_pass(encoder, "gpusort rows");
         let takes_immediates = self.plain_copy.is_some();
         let first_key = sort.keys.first();
         let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
@@ -400,8 +386,7 @@ impl Recorder {
             let group = bind_group(&self.context.device, "gpusort rows", &self.rows_layout, parameters);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
             let host = [length_0, length_1, first_key, first_payload];
-            self.set_with_host_parameters(&mut pass, &self.prepare_rows, &group, sort.most, host);
-            pass.dispatch_workgroups(1, 1, 1);
+            self.dispatch_with_host_parameters(&mut pass, &self.prepare_rows, &group, 1, (sort.most, host))?;
         }
         let slices = Slices { sort, scratch, payload: self.kinds.sort.shape.payload };
         let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
@@ -423,7 +408,7 @@ impl Recorder {
         planned: &Planned,
         sort: &Sort,
         digits: u32,
-    ) {
+    ) -> Result<(), Error> {
         let group = bind_group(
             &self.context.device,
             "gpusort prepare",
@@ -441,8 +426,7 @@ impl Recorder {
         let keeps = u32::from(sort.keeps_keys);
         let flags = u32::from(sort.iota) | keeps << 1 | keeps << 2;
         let host = [sort.keys.first(), first_payload, first_count, flags];
-        self.set_with_host_parameters(pass, &self.prepare, &group, sort.most, host);
-        pass.dispatch_workgroups(digits, 1, 1);
+        self.dispatch_with_host_parameters(pass, &self.prepare, &group, digits, (sort.most, host))
     }
 
     fn record_copy(
@@ -473,4 +457,8 @@ impl Recorder {
         let most = self.context.info.limits.workgroups_per_dimension.min(MOST);
         pass.dispatch_workgroups(words.div_ceil(256).min(most.into()) as u32, 1, 1);
     }
+}
+
+fn begin_pass<'a>(encoder: &'a mut wgpu::CommandEncoder, label: &str) -> wgpu::ComputePass<'a> {
+    encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes: None })
 }

@@ -9,11 +9,11 @@
 use std::fmt::Write;
 
 use gpusort_planner::Limits;
-use gpusort_planner::kernels::{FIRST_CLASS_LOG2, Grid, constants, most_segments};
+use gpusort_planner::kernels::{FIRST_CLASS_LOG2, constants, most_segments};
 use gpusort_planner::plan::{Callers, Plan};
 use gpusort_shaders::wgsl;
 
-use super::{Recorder, Scratch, Slice, Sort, host};
+use super::{Recorder, Scratch, Slice, Sort, begin_pass, host};
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 
@@ -123,10 +123,7 @@ impl Recorder {
         let plan = self.kinds.sort.segments(sort.most, &self.context.info.limits, sort.iota, are_long)?;
         self.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
         let limits = &self.context.info.limits;
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some("gpusort segments"),
-            timestamp_writes: None,
-        });
+        let mut pass = begin_pass(encoder, "gpusort segments");
         let device = &self.context.device;
         let n = sort.most;
         let filled = bind_group(
@@ -142,14 +139,16 @@ impl Recorder {
                 (8, scratch.named("segment_classes")),
             ],
         );
+        let mut dispatch = |pipeline: &_, group: &_, workgroups, host| {
+            self.dispatch_with_host_parameters(&mut pass, pipeline, group, workgroups, (n, host))
+        };
         let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
         let iota = u32::from(sort.iota);
         let first_offset = match ranges {
             Ranges::Long(length) => {
                 let host = length.to_le_bytes().map(u32::from);
-                self.set_with_host_parameters(&mut pass, &finder.number_rows, &filled, n, host);
-                let rows = sort.most / length.max(1);
-                self.dispatch(&mut pass, rows.div_ceil(WORKGROUP).max(1))?;
+                let workgroups = (n / length.max(1)).div_ceil(WORKGROUP).max(1);
+                dispatch(&finder.number_rows, &filled, workgroups, host)?;
                 0
             }
             Ranges::Offsets(offsets) => {
@@ -165,18 +164,15 @@ impl Recorder {
                         (3, positions.map_or_else(|| whole(&scratch.nothing), Slice::binding)),
                     ],
                 );
-                self.set_with_host_parameters(&mut pass, &finder.begin, &group, n, [0; 4]);
-                pass.dispatch_workgroups(1, 1, 1);
+                dispatch(&finder.begin, &group, 1, [0; 4])?;
                 let host = [offsets.first(), first_payload, iota, 0];
-                self.set_with_host_parameters(&mut pass, &finder.classify, &group, n, host);
                 let segments = u32::try_from(offsets.len - 1).unwrap_or(u32::MAX);
-                self.dispatch(&mut pass, segments.div_ceil(WORKGROUP).max(1))?;
+                dispatch(&finder.classify, &group, segments.div_ceil(WORKGROUP).max(1), host)?;
                 offsets.first()
             }
         };
         let host = [first_offset, sort.keys.first(), first_payload, iota];
-        self.set_with_host_parameters(&mut pass, &finder.fill, &filled, n, host);
-        self.dispatch(&mut pass, most_long(sort.most, limits).max(1))?;
+        dispatch(&finder.fill, &filled, most_long(n, limits).max(1), host)?;
         let offsets = if let Ranges::Offsets(offsets) = ranges { Some(offsets) } else { None };
         self.record_passes(
             &mut pass,
@@ -186,12 +182,5 @@ impl Recorder {
             plan.dispatches(),
             false,
         )
-    }
-
-    /// Dispatches at least so many workgroups.
-    fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, workgroups: u32) -> Result<(), Error> {
-        let grid = Grid::new(workgroups.into(), &self.context.info.limits)?;
-        pass.dispatch_workgroups(grid.x, grid.y, 1);
-        Ok(())
     }
 }

@@ -10,7 +10,7 @@ use gpusort_planner::kernels::{PipelineKey, Select, constants};
 use gpusort_planner::plan::{Callers, Dispatch};
 use gpusort_shaders::wgsl;
 
-use super::{Recorder, Scratch, Slice, Sort, host};
+use super::{Recorder, Scratch, Slice, Sort, begin_pass, host};
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 
@@ -59,10 +59,7 @@ impl Recorder {
         let takes_immediates = self.takes_immediates(sort);
         let as_recorded = |key: PipelineKey| if takes_immediates { key } else { key.of_slices() };
         self.make(plan.distinct_dispatches().map(Dispatch::pipeline).map(as_recorded))?;
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some("gpusort top"),
-            timestamp_writes: None,
-        });
+        let mut pass = begin_pass(encoder, "gpusort top");
         if !takes_immediates {
             let Selector { prepare, want, layout } = &self.selector;
             let buffers = [(0, whole(&scratch.parameters)), (1, self.count(sort))];
@@ -70,10 +67,8 @@ impl Recorder {
             let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
             let first_count = sort.count.as_ref().map_or(0, Slice::first);
             let host = [sort.keys.first(), first_payload, first_count, sort.iota.into()];
-            self.set_with_host_parameters(&mut pass, prepare, &group, sort.most, host);
-            pass.dispatch_workgroups(1, 1, 1);
-            self.set_with_host_parameters(&mut pass, want, &group, k, [0; 4]);
-            pass.dispatch_workgroups(1, 1, 1);
+            self.dispatch_with_host_parameters(&mut pass, prepare, &group, 1, (sort.most, host))?;
+            self.dispatch_with_host_parameters(&mut pass, want, &group, 1, (k, [0; 4]))?;
         }
         self.record_passes(&mut pass, scratch, sort, &self.kinds.sort, plan.dispatches(), takes_immediates)?;
         drop(pass);
