@@ -118,11 +118,7 @@ impl KernelSpec for Batch {
     }
 
     fn launch(&self, count: u32, shape: Shape, _: &Limits) -> Launch {
-        Launch {
-            workgroup_size: 1 << self.tile.invocations_log2(),
-            workgroups: self.most_tiles(count),
-            bytes_moved: u64::from(count) * 2 * shape.bytes(),
-        }
+        Launch::of_all(1 << self.tile.invocations_log2(), self.most_tiles(count), count, shape)
     }
 
     /// In bounds since loads are of elements of rows that there are, or of one that there is; and

@@ -31,13 +31,9 @@ impl KernelSpec for Local {
     }
 
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
-        let tile_log2 = self.tile_log2;
-        Launch {
-            // More than an invocation for each comparison would be idle.
-            workgroup_size: limits.invocations.clamp(1, 512).min(1 << (tile_log2 - 1)),
-            workgroups: u64::from(count).div_ceil(1 << tile_log2),
-            bytes_moved: u64::from(count) * 2 * shape.bytes(),
-        }
+        // More than an invocation for each comparison would be idle.
+        let workgroup_size = limits.invocations.clamp(1, 512).min(1 << (self.tile_log2 - 1));
+        Launch::of_all(workgroup_size, u64::from(count).div_ceil(1 << self.tile_log2), count, shape)
     }
 
     /// In bounds since each access to the array is guarded by `n`, and each to workgroup memory by

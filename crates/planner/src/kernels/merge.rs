@@ -71,11 +71,8 @@ impl KernelSpec for Merge {
     }
 
     fn launch(&self, count: u32, shape: Shape, _: &Limits) -> Launch {
-        Launch {
-            workgroup_size: 1 << self.tile.invocations_log2,
-            workgroups: count.div_ceil(self.tile.size()).into(),
-            bytes_moved: u64::from(count) * 2 * shape.bytes(),
-        }
+        let workgroups = count.div_ceil(self.tile.size()).into();
+        Launch::of_all(1 << self.tile.invocations_log2, workgroups, count, shape)
     }
 
     /// In bounds since there are elements wherever there are workgroups, whose tiles end no later

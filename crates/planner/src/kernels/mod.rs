@@ -80,6 +80,23 @@ pub struct AuxBuffer {
     pub zeroed: bool,
 }
 
+impl AuxBuffer {
+    /// Words that the kernel writes.
+    const fn words(name: &'static str) -> Self {
+        Self { name, wgsl_type: "array<u32>", read_only: false, zeroed: false }
+    }
+
+    /// As one that is only read.
+    const fn read(self) -> Self {
+        Self { read_only: true, ..self }
+    }
+
+    /// As one that many add to.
+    const fn added_to(self) -> Self {
+        Self { wgsl_type: "array<atomic<u32>>", ..self }
+    }
+}
+
 /// What a kernel is for the rest of the crate. See the table in the module's documentation.
 trait KernelSpec {
     /// # Errors
@@ -276,6 +293,11 @@ struct Launch {
 }
 
 impl Launch {
+    /// Of so many workgroups, which read and write all elements.
+    fn of_all(workgroup_size: u32, workgroups: u64, count: u32, shape: Shape) -> Self {
+        Self { workgroup_size, workgroups, bytes_moved: u64::from(count) * 2 * shape.bytes() }
+    }
+
     /// For at least so many invocations, of which none works with others.
     fn of_invocations(invocations: u64, bytes_moved: u64, limits: &Limits) -> Self {
         let workgroup_size = limits.invocations.clamp(1, 256);

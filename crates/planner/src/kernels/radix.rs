@@ -217,34 +217,15 @@ pub struct Radix {
 }
 
 /// How often each value of each digit is in all keys.
-const HISTOGRAMS: AuxBuffer =
-    AuxBuffer { name: "histograms", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+const HISTOGRAMS: AuxBuffer = AuxBuffer::words("histograms");
 /// For each word of a key the bits that are set in some key, and those that are not set in some.
-const VARYING: AuxBuffer =
-    AuxBuffer { name: "varying_bits", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+const VARYING: AuxBuffer = AuxBuffer::words("varying_bits");
 /// Counts and sums that tiles publish, for the pass that runs and for the next.
-const STATUS: AuxBuffer =
-    AuxBuffer { name: "status", wgsl_type: "array<atomic<u32>>", read_only: false, zeroed: false };
+const STATUS: AuxBuffer = AuxBuffer::words("status").added_to();
 /// How often each value of the digit is in the chunk before each tile.
-const TILE_SUMS: AuxBuffer =
-    AuxBuffer { name: "tile_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+const TILE_SUMS: AuxBuffer = AuxBuffer::words("tile_sums");
 /// By values of the digit: how often it is in each chunk; then, in the chunks before.
-const CHUNK_SUMS: AuxBuffer =
-    AuxBuffer { name: "chunk_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
-
-/// As one that is written.
-const fn written(aux: AuxBuffer) -> AuxBuffer {
-    AuxBuffer { read_only: false, ..aux }
-}
-
-/// As one that many add to.
-const fn added_to(aux: AuxBuffer) -> AuxBuffer {
-    AuxBuffer { wgsl_type: "array<atomic<u32>>", read_only: false, ..aux }
-}
-
-const fn read(aux: AuxBuffer) -> AuxBuffer {
-    AuxBuffer { read_only: true, ..aux }
-}
+const CHUNK_SUMS: AuxBuffer = AuxBuffer::words("chunk_sums");
 
 /// Words of [`VARYING`]: of keys of one word the last two stay zero.
 const VARYING_WORDS: u64 = 4;
@@ -358,19 +339,21 @@ impl KernelSpec for Radix {
 
     fn aux_buffers(&self) -> &'static [AuxBuffer] {
         match self.work {
-            RadixWork::Clear => const { &[written(HISTOGRAMS), written(VARYING)] },
+            RadixWork::Clear => &[HISTOGRAMS, VARYING],
             RadixWork::Histogram if self.longer_than.is_some() => {
-                const { &[added_to(HISTOGRAMS), added_to(VARYING), STATUS, SEGMENT_TILES] }
+                const { &[HISTOGRAMS.added_to(), VARYING.added_to(), STATUS, SEGMENT_TILES] }
             }
-            RadixWork::Histogram => const { &[added_to(HISTOGRAMS), added_to(VARYING), STATUS] },
+            RadixWork::Histogram => const { &[HISTOGRAMS.added_to(), VARYING.added_to(), STATUS] },
             RadixWork::Sweep(_) if self.longer_than.is_some() => {
-                &[HISTOGRAMS, VARYING, STATUS, SEGMENT_TILES]
+                const { &[HISTOGRAMS.read(), VARYING.read(), STATUS, SEGMENT_TILES] }
             }
-            RadixWork::Sweep(_) => &[HISTOGRAMS, VARYING, STATUS],
-            RadixWork::Count { first: true } => const { &[added_to(VARYING), TILE_SUMS, CHUNK_SUMS] },
-            RadixWork::Count { first: false } => &[VARYING, TILE_SUMS, CHUNK_SUMS],
-            RadixWork::Scan => const { &[written(HISTOGRAMS), VARYING, CHUNK_SUMS] },
-            RadixWork::Scatter => const { &[HISTOGRAMS, VARYING, read(TILE_SUMS), read(CHUNK_SUMS)] },
+            RadixWork::Sweep(_) => const { &[HISTOGRAMS.read(), VARYING.read(), STATUS] },
+            RadixWork::Count { first: true } => const { &[VARYING.added_to(), TILE_SUMS, CHUNK_SUMS] },
+            RadixWork::Count { first: false } => const { &[VARYING.read(), TILE_SUMS, CHUNK_SUMS] },
+            RadixWork::Scan => const { &[HISTOGRAMS, VARYING.read(), CHUNK_SUMS] },
+            RadixWork::Scatter => {
+                const { &[HISTOGRAMS.read(), VARYING.read(), TILE_SUMS.read(), CHUNK_SUMS.read()] }
+            }
         }
     }
 

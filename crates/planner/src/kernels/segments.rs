@@ -16,8 +16,7 @@ pub const SEGMENT_TILES: AuxBuffer =
     AuxBuffer { name: "segment_tiles", wgsl_type: "array<vec4<u32>>", read_only: true, zeroed: false };
 
 /// Numbers of short segments, by classes.
-pub const SEGMENT_LIST: AuxBuffer =
-    AuxBuffer { name: "segment_list", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+pub const SEGMENT_LIST: AuxBuffer = AuxBuffer::words("segment_list").read();
 
 /// For each class of lengths: its first tile among those of its group, its segments, and where its
 /// list begins.
@@ -25,8 +24,7 @@ pub const SEGMENT_CLASSES: AuxBuffer =
     AuxBuffer { name: "segment_classes", wgsl_type: "array<vec4<u32>>", read_only: true, zeroed: false };
 
 /// The offsets, as the caller has them.
-pub const SEGMENT_OFFSETS: AuxBuffer =
-    AuxBuffer { name: "segment_offsets", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+pub const SEGMENT_OFFSETS: AuxBuffer = AuxBuffer::words("segment_offsets").read();
 
 /// The length of the longest segments in the first class, as a power of two.
 pub const FIRST_CLASS_LOG2: u32 = 3;

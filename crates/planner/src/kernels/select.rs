@@ -73,15 +73,12 @@ pub struct Select {
 }
 
 /// How often each value of a digit is in the keys that agree with the last selected one.
-const DIGIT_COUNTS: AuxBuffer =
-    AuxBuffer { name: "digit_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+const DIGIT_COUNTS: AuxBuffer = AuxBuffer::words("digit_counts");
 /// The last selected key, as far as it is known; how many of those that agree with it are selected;
 /// whether it is known whole.
-const CHOSEN: AuxBuffer =
-    AuxBuffer { name: "chosen", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+const CHOSEN: AuxBuffer = AuxBuffer::words("chosen");
 /// How many of each chunk are less than the last selected key, and how many equal it.
-const CHUNK_COUNTS: AuxBuffer =
-    AuxBuffer { name: "chunk_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+const CHUNK_COUNTS: AuxBuffer = AuxBuffer::words("chunk_counts");
 
 impl Select {
     /// Digits in so many bits, of one word or two.
@@ -184,14 +181,11 @@ impl KernelSpec for Select {
     }
 
     fn aux_buffers(&self) -> &'static [AuxBuffer] {
-        const ADDED: AuxBuffer = AuxBuffer { wgsl_type: "array<atomic<u32>>", ..DIGIT_COUNTS };
-        const WRITTEN: AuxBuffer = AuxBuffer { read_only: false, ..CHOSEN };
-        const READ: AuxBuffer = AuxBuffer { read_only: true, ..CHUNK_COUNTS };
         match self.work {
-            SelectWork::Clear | SelectWork::Choose => const { &[DIGIT_COUNTS, WRITTEN] },
-            SelectWork::Histogram => const { &[ADDED, CHOSEN] },
-            SelectWork::Count => const { &[CHOSEN, CHUNK_COUNTS] },
-            SelectWork::Keep => const { &[CHOSEN, READ] },
+            SelectWork::Clear | SelectWork::Choose => &[DIGIT_COUNTS, CHOSEN],
+            SelectWork::Histogram => const { &[DIGIT_COUNTS.added_to(), CHOSEN.read()] },
+            SelectWork::Count => const { &[CHOSEN.read(), CHUNK_COUNTS] },
+            SelectWork::Keep => const { &[CHOSEN.read(), CHUNK_COUNTS.read()] },
             SelectWork::Return => &[],
         }
     }
